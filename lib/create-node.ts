@@ -43,7 +43,7 @@ import { isNotPublic } from './link/public-addresses.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import { soukTcp } from './link/souk-tcp.ts'
 import type { SoukInit } from './options.ts'
-import { DHT_DATASTORE, soukDht } from './resolve/dht.ts'
+import { DHT_DATASTORE, soukDht } from './resolve/directory/dht.ts'
 import { souk } from './service.ts'
 
 export interface NodeOptions extends SoukInit {

@@ -6,7 +6,7 @@ import { lockProfile } from './profile/profile-lock.ts'
 import { openProfile, profileFile, readProfileJson, writeProfileJson } from './profile/profile.ts'
 import { SetupError } from './setup-error.ts'
 import { readPassphrase } from './wallet/passphrase.ts'
-import { openWallet } from './wallet/wallet.ts'
+import { openWallet } from './wallet/wallet-file.ts'
 
 const ALIVE_MS = 60_000
 

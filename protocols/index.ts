@@ -4,7 +4,7 @@ export type { DescriptionSource, ProtocolDescriptor, RequestForm } from './descr
 export { protocolDescriptors, type ProtocolName } from './protocol-descriptors.ts'
 export { protocolFactories } from './protocol-factories.ts'
 export { restFactory } from './rest/rest-factory.ts'
-export type { SoapMapping } from './soap/mapping.ts'
+export type { SoapMapping } from './soap/mapping/mapping.ts'
 export { soapFactory } from './soap/soap-factory.ts'
 export { type Upstream, type UpstreamRequest, createUpstream } from './upstream/upstream.ts'
 export type { UpstreamResponse } from './upstream/answer.ts'

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { OWNER_COOLDOWN_MS, RESOLUTIONS_MAX } from '../base/limits.ts'
 import { fraction, type Random } from '../base/random.ts'
 import type { PeerAddress } from '../interface/link.ts'
-import { boundedMap } from './bounded-map.ts'
+import { boundedMap } from './directory/bounded-map.ts'
 
 /** Ranks the nodes that serve an API by their recent results. */
 export interface OwnerChoice {

@@ -8,12 +8,12 @@ import { equals } from 'uint8arrays/equals'
 import type { Directory, DirectoryRecord } from '../interface/directory.ts'
 import type { Link, PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
-import { mayServe } from './delegation.ts'
-import { splitId } from './keys.ts'
-import { fetchManifests } from './manifest-exchange.ts'
+import { mayServe } from './directory/delegation.ts'
+import { splitId } from './directory/keys.ts'
+import { fetchManifests } from './manifest/manifest-exchange.ts'
 import { notFound } from './not-found.ts'
 import type { Pins } from './pins.ts'
-import { ignore } from './ignore.ts'
+import { ignore } from './directory/ignore.ts'
 
 export interface LookUpInit {
   readonly directory: Directory

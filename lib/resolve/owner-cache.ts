@@ -12,7 +12,7 @@ import {
 } from '../base/limits.ts'
 import { within } from '../base/within.ts'
 import type { ResolveOptions } from '../interface/directory.ts'
-import { ignore } from './ignore.ts'
+import { ignore } from './directory/ignore.ts'
 
 /**
  * Looks up one value. Its signal is separate from the callers' signals, because a caller may leave while others wait.

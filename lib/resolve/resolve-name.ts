@@ -8,7 +8,7 @@ import { within } from '../base/within.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { LookUpInit, Seed } from './look-up.ts'
-import { fetchManifests } from './manifest-exchange.ts'
+import { fetchManifests } from './manifest/manifest-exchange.ts'
 import { notFound } from './not-found.ts'
 
 interface Claim {

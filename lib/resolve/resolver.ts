@@ -9,13 +9,13 @@ import type { Link } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
 import { createOwnerChoice, type OwnerChoice } from './choose-owner.ts'
-import { splitId } from './keys.ts'
+import { splitId } from './directory/keys.ts'
 import { type Found, type LookUpInit, lookUp, type Seed } from './look-up.ts'
-import type { LocalManifests } from './manifest-exchange.ts'
+import type { LocalManifests } from './manifest/manifest-exchange.ts'
 import { createOwnerCache, type OwnerCache } from './owner-cache.ts'
 import { createPins, type Pins } from './pins.ts'
 import { conflict, describe, resolveName } from './resolve-name.ts'
-import { ignore } from './ignore.ts'
+import { ignore } from './directory/ignore.ts'
 
 export interface ResolverInit {
   readonly directory: Directory

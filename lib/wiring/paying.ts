@@ -4,7 +4,7 @@ import type { Store } from '../interface/store.ts'
 import type { Till } from '../interface/till.ts'
 import type { SoukOptions } from '../options.ts'
 import { createMeteredTill } from '../pay/metered-till.ts'
-import type { LocalManifests } from '../resolve/manifest-exchange.ts'
+import type { LocalManifests } from '../resolve/manifest/manifest-exchange.ts'
 import type { Part } from './part.ts'
 import type { SoukComponents } from './souk-components.ts'
 

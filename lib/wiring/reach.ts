@@ -12,7 +12,7 @@ import { Libp2pLink } from '../link/libp2p-link.ts'
 import { Neighbours } from '../link/neighbours.ts'
 import { announcementTopic } from '../link/souk-gossip.ts'
 import type { SoukOptions } from '../options.ts'
-import { createKadDirectory } from '../resolve/kad-directory.ts'
+import { createKadDirectory } from '../resolve/directory/kad-directory.ts'
 import type { SoukComponents } from './souk-components.ts'
 
 /** The connection between this node and others. It exists before the service starts. */

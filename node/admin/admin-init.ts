@@ -14,7 +14,7 @@ import type { Registrations } from '../registrations/registrations.ts'
 import type { Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
 import type { DoctorView, StatusView } from './api.ts'
-import type { Sessions } from './sessions.ts'
+import type { Sessions } from './sessions/sessions.ts'
 import type { WalletDesk } from '../wallet/wallet-desk.ts'
 
 /** What the admin API shows and steers. */

@@ -4,9 +4,9 @@ import type { CallTiming } from '../../lib/interface/index.ts'
 import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 import type { ProfileBackup } from '../profile/profile-backup.ts'
 import { amount, list, view, viewWith } from '../http/schemas.ts'
-import { limitsShape, rateLimitViewSchema } from './rate-api.ts'
-import { listingTermsViewSchema } from './subscription-api.ts'
-import { upstreamShape } from './upstream-input.ts'
+import { limitsShape, rateLimitViewSchema } from './subscriptions/rate-api.ts'
+import { listingTermsViewSchema } from './subscriptions/subscription-api.ts'
+import { upstreamShape } from './apis/upstream-input.ts'
 
 /**
  * What the admin API takes and gives, under `/admin/v1`. Amounts are decimal USDC strings, times milliseconds since the

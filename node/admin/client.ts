@@ -10,10 +10,10 @@ import {
 import { readPrivateFile } from '../profile/private-file.ts'
 import { requestTo, type RouteInput } from '../http/route-request.ts'
 import type { SendRequest } from '../http/route.ts'
-import { AdminProblem, fetchFailure, NodeNotRunning, NodeSilent, otherProgram } from './node-errors.ts'
+import { AdminProblem, fetchFailure, NodeNotRunning, NodeSilent, otherProgram } from './node/node-errors.ts'
 import type { CallEvent, CallHead, CallInput } from './api.ts'
 import type { AdminSurface } from './routes.ts'
-import type { EventsInput, TailItem } from './webhook-api.ts'
+import type { EventsInput, TailItem } from './events/webhook-api.ts'
 
 /** The head of a call's answer, and its body as it arrives. */
 export interface CallAnswer {

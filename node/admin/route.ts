@@ -7,7 +7,7 @@ import { type Method, type ParamsOf, type RouteDeclaration, statusOf } from '../
 import { whileConnected } from '../http/while-connected.ts'
 import type { Market } from '../mcp/market.ts'
 import type { AdminInit } from './admin-init.ts'
-import type { EventReaders } from './event-readers.ts'
+import type { EventReaders } from './events/event-readers.ts'
 import { parse } from './problems.ts'
 
 export const ADMIN_PREFIX = '/admin/v1'

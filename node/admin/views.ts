@@ -3,7 +3,7 @@ import type { SignedManifest, UsageRow } from '../../lib/interface/index.ts'
 import type { RegistrationStatus } from '../registrations/registration.ts'
 import type { ApiView, ListingView } from './api.ts'
 import { termsView } from '../subscriptions/terms-view.ts'
-import { rateLimitView } from './rate-api.ts'
+import { rateLimitView } from './subscriptions/rate-api.ts'
 
 export function listingView({ id, manifest }: SignedManifest, now: number): ListingView {
   return {

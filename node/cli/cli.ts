@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { AdminClient } from '../admin/client.ts'
 import { locateProfile } from '../config.ts'
-import { during, withProgress } from './progress.ts'
-import type { Terminal } from './terminal.ts'
+import { during, withProgress } from './terminal/progress.ts'
+import type { Terminal } from './terminal/terminal.ts'
 
 /** What every command works with. */
 export interface Cli {

@@ -9,7 +9,7 @@ import { NETWORKS } from '../networks.ts'
 import { writePrivateFile } from '../profile/private-file.ts'
 import { lockProfile } from '../profile/profile-lock.ts'
 import { openProfile, profileFile } from '../profile/profile.ts'
-import { createWallet } from '../wallet/wallet.ts'
+import { createWallet } from '../wallet/wallet-file.ts'
 import { faucet } from './chain/dev-chain.ts'
 
 /** "provider" in ASCII: where the demo's APIs are paid. A cold address, as it should be: nobody has its key. */

@@ -4,7 +4,7 @@ import { isSoukError, limits, SoukError, text } from '../../lib/index.ts'
 import type { Account, Accounts } from '../accounts/accounts.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import type { Bodies } from './bodies.ts'
+import type { Bodies } from './calls/bodies.ts'
 
 /** What checks the key of a request, and reads its body. */
 export interface RequestParts {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { SoukError } from '../../lib/index.ts'
-import type { Agents } from './agents.ts'
+import type { Agents } from './discovery/agents.ts'
 import { routesWith } from './route.ts'
 import { anyObject } from './views.ts'
 import type { Visit } from './visit.ts'

@@ -1,8 +1,8 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { asSoukError, isSoukError, SoukError, toProblem, utf8 } from '../../lib/index.ts'
-import { paymentRequired } from './payment-headers.ts'
-import { rateHeaders, refusedBy } from './rate-headers.ts'
+import { paymentRequired } from './calls/payment-headers.ts'
+import { rateHeaders, refusedBy } from './calls/rate-headers.ts'
 import { sendWhole, type Visit } from './visit.ts'
 
 const CONTENT_TYPE = 'application/problem+json'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { planViewSchema, subscriptionViewSchema } from '../admin/subscription-api.ts'
-import { rateLimitViewSchema } from '../admin/rate-api.ts'
+import { planViewSchema, subscriptionViewSchema } from '../admin/subscriptions/subscription-api.ts'
+import { rateLimitViewSchema } from '../admin/subscriptions/rate-api.ts'
 import { list, moment, view, viewWith } from '../http/schemas.ts'
 import { standingViewSchema } from '../standing-view.ts'
 

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { readPassphrase } from '../wallet/passphrase.ts'
-import { openWallet, walletInfo } from '../wallet/wallet.ts'
+import { openWallet, walletInfo } from '../wallet/wallet-file.ts'
 import { type Money, stopWithMoney } from './money.ts'
 import { Payout } from './payout.ts'
 

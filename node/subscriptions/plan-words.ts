@@ -1,4 +1,4 @@
-import type { ListingTermsView, PlanView } from '../admin/subscription-api.ts'
+import type { ListingTermsView, PlanView } from '../admin/subscriptions/subscription-api.ts'
 
 /** A plan as people read it: `5 USDC a month, 10000 calls included, then 0.0004 USDC each`. Its name is not in it. */
 export function planWords({ fee, period, trial_days, included, overage }: PlanView): string {

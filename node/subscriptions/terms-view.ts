@@ -1,5 +1,5 @@
 import type { Manifest, Plan } from '../../lib/interface/index.ts'
-import type { DeprecationView, ListingTermsView, PlanView } from '../admin/subscription-api.ts'
+import type { DeprecationView, ListingTermsView, PlanView } from '../admin/subscriptions/subscription-api.ts'
 import { planView } from './view.ts'
 
 type Terms = Pick<Manifest, 'plans' | 'payPerCall' | 'major' | 'deprecation'>

@@ -1,13 +1,13 @@
 import { formatUsdc } from '../../lib/index.ts'
 import type { OwnSubscription, Plan, Quota, Subscription, SubscriptionChange } from '../../lib/interface/index.ts'
-import { rateLimitView } from '../admin/rate-api.ts'
+import { rateLimitView } from '../admin/subscriptions/rate-api.ts'
 import type {
   PlanView,
   QuotaView,
   SubscriberView,
   SubscriptionChangeView,
   SubscriptionView
-} from '../admin/subscription-api.ts'
+} from '../admin/subscriptions/subscription-api.ts'
 
 /** Plans and subscriptions as they leave this node, by whichever door. */
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { SubscriptionTerms } from '../../lib/interface/index.ts'
-import type { subscribeSchema, subscriptionTermsSchema } from '../admin/subscription-api.ts'
+import type { subscribeSchema, subscriptionTermsSchema } from '../admin/subscriptions/subscription-api.ts'
 import type { Wish } from './desk.ts'
 
 /** What was asked for over HTTP, in the library's words. */

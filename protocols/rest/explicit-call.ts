@@ -2,7 +2,7 @@ import { utf8 } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { UPSTREAM_METHODS } from '../../lib/interface/adapter.ts'
 import { isObject, type JsonObject, textOf } from '../exact-json.ts'
-import type { MappedCall } from './openapi-call.ts'
+import type { MappedCall } from './openapi/openapi-call.ts'
 import { queryOf } from './query.ts'
 
 const MEMBERS: ReadonlySet<string> = new Set(['method', 'path', 'query', 'headers', 'body'])

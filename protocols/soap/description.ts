@@ -1,6 +1,6 @@
 import type { ApiDescription, Operation } from '../../lib/interface/adapter.ts'
 import { API_DESCRIPTION_BYTES_MAX, DESCRIPTION_CHARS_MAX } from '../../lib/base/limits.ts'
-import { SchemaTooLarge, SchemaWriter } from './json-schema.ts'
+import { SchemaTooLarge, SchemaWriter } from './mapping/json-schema.ts'
 import type { SoapService } from './service.ts'
 
 type Parts = { readonly input: boolean; readonly output: boolean; readonly text: boolean }

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { SOAP_STEPS_MAX } from '../../lib/base/limits.ts'
 import { Meter, OutOfSteps } from '../pattern/meter.ts'
 import { type ErrorCode, type ErrorSource, SoukError, isSoukError } from '../../lib/base/errors.ts'
-import type { EnvelopeAuth } from './own-blocks.ts'
+import type { EnvelopeAuth } from './message/own-blocks.ts'
 import { openSnapshot } from './snapshot.ts'
 import { type JsonCall, type SoapReply, type SoapRequest, translateReply, translateRequest } from './translation.ts'
 

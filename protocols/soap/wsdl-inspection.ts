@@ -3,8 +3,8 @@ import { WSDL_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
 import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { parseEndpoint } from '../upstream/target.ts'
-import { fetching } from './wsdl-fetch.ts'
-import { isHandedOver } from './wsdl-source.ts'
+import { fetching } from './wsdl/wsdl-fetch.ts'
+import { isHandedOver } from './wsdl/wsdl-source.ts'
 import type { FetchedFile, WsdlOutput } from './wsdl-tasks.ts'
 
 /**

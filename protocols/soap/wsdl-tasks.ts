@@ -1,11 +1,11 @@
 import { type ErrorCode, SoukError } from '../../lib/base/errors.ts'
 import type { ApiDescription, Inspection, MappingProblem, UpstreamConfig } from '../../lib/interface/adapter.ts'
-import { ownBlocks } from './own-blocks.ts'
-import { checkOwnHeaders } from './own-headers.ts'
+import { ownBlocks } from './message/own-blocks.ts'
+import { checkOwnHeaders } from './message/own-headers.ts'
 import { checkMapping, renewedSnapshot, takeSnapshot, withMapping } from './snapshot.ts'
-import { explained } from './wsdl-diagnosis.ts'
-import type { LoadFile } from './wsdl-files.ts'
-import { readWsdlOf } from './wsdl-source.ts'
+import { explained } from './wsdl/wsdl-diagnosis.ts'
+import type { LoadFile } from './wsdl/wsdl-files.ts'
+import { readWsdlOf } from './wsdl/wsdl-source.ts'
 
 /*
  * The WSDL tasks of the description process, see `description-worker/`. Only these tasks parse or compile a whole WSDL.

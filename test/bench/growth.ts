@@ -5,7 +5,7 @@ import { DAY_MS, KEEP_DAYS, KEEP_FREE_CALLS_MS, TRIM_ROWS } from '../../lib/base
 import { systemRandom } from '../../lib/base/random.ts'
 import { requestIds } from '../../lib/base/request-id.ts'
 import type { Store } from '../../lib/interface/store.ts'
-import { createSqliteStore } from '../../lib/store/sqlite-store.ts'
+import { createSqliteStore } from '../../lib/store/sqlite/store.ts'
 import { callRecord } from '../helpers/call-record.ts'
 import { fillStore, LARGE_API, largePeer } from '../helpers/large-store.ts'
 import { median } from './statistics.ts'

@@ -1,5 +1,5 @@
-import { NS } from '../../protocols/soap/names.ts'
-import { type XmlElement, elements, textOf } from '../../protocols/soap/xml-tree.ts'
+import { NS } from '../../protocols/soap/xml/names.ts'
+import { type XmlElement, elements, textOf } from '../../protocols/soap/xml/tree.ts'
 
 /**
  * The first difference between two lists of elements: names, namespaces, attributes, text or order. Prefixes, `xsi:type` and

@@ -1,5 +1,5 @@
-import type { ElementUse, Shape, Type } from '../../protocols/soap/model.ts'
-import type { MessageModel } from '../../protocols/soap/message.ts'
+import type { ElementUse, Shape, Type } from '../../protocols/soap/schema/model.ts'
+import type { MessageModel } from '../../protocols/soap/message/message.ts'
 
 type Json = { readonly [name: string]: unknown }
 

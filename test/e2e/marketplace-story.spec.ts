@@ -4,13 +4,13 @@ import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { checksummed, parseUsdc } from '../../lib/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
 import type { CallHead } from '../../node/admin/api.ts'
-import type { EarningsView } from '../../node/admin/money-api.ts'
+import type { EarningsView } from '../../node/admin/money/money-api.ts'
 import type {
   PlansView,
   SubscribersView,
   SubscriptionChangeView,
   SubscriptionView
-} from '../../node/admin/subscription-api.ts'
+} from '../../node/admin/subscriptions/subscription-api.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { type Answered, post } from '../helpers/ingress-client.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'

@@ -9,7 +9,7 @@ import type {
   ReceiptView,
   WalletView,
   WithdrawalView
-} from '../../node/admin/money-api.ts'
+} from '../../node/admin/money/money-api.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'

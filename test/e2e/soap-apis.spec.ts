@@ -6,9 +6,9 @@ import { ADMIN_BODY_BYTES_MAX, WSDL_BYTES_MAX } from '../../lib/base/limits.ts'
 import type { CallHead, DoctorView, RegisteredView } from '../../node/admin/api.ts'
 import { answering, type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
 import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
-import { WSSE } from '../../protocols/soap/username-token.ts'
-import { parseXml } from '../../protocols/soap/xml-parse.ts'
-import { elements, firstElement, textOf } from '../../protocols/soap/xml-tree.ts'
+import { WSSE } from '../../protocols/soap/message/username-token.ts'
+import { parseXml } from '../../protocols/soap/xml/parse.ts'
+import { elements, firstElement, textOf } from '../../protocols/soap/xml/tree.ts'
 import { zipOf } from '../helpers/zip.ts'
 
 type Called = CallHead & { readonly body: unknown }

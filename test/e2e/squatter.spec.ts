@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { IssuedKeyView } from '../../node/admin/key-api.ts'
+import type { IssuedKeyView } from '../../node/admin/accounts/key-api.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { post } from '../helpers/ingress-client.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'

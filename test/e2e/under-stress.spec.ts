@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Problem } from '../../lib/index.ts'
 import type { ApiView } from '../../node/admin/api.ts'
-import type { IssuedKeyView } from '../../node/admin/key-api.ts'
+import type { IssuedKeyView } from '../../node/admin/accounts/key-api.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type Answered, post, type PostInit } from '../helpers/ingress-client.ts'
 import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'

@@ -169,7 +169,7 @@ export const ROWS: readonly Row[] = [
     run: {
       specs: [
         'test/node/registrations/hostile-descriptions.long.spec.ts',
-        'test/protocols/soap/hostile-wsdls.long.spec.ts',
+        'test/protocols/soap/wsdl/hostile-wsdls.long.spec.ts',
         'test/protocols/description-worker/*.spec.ts',
         'test/protocols/pattern/*.spec.ts',
         'test/protocols/rest/call-check.spec.ts',
@@ -227,7 +227,7 @@ export const ROWS: readonly Row[] = [
     fault: 'Peers of the directory that answer wrongly, with old records, or not at all',
     happens: 'A node believes signed records only, and no older one than it knows.',
     limit: 'no forged or older listing is used',
-    run: { specs: ['test/lib/resolve/kad-*.spec.ts', 'test/lib/resolve/record.spec.ts'] },
+    run: { specs: ['test/lib/resolve/kad-*.spec.ts', 'test/lib/resolve/directory/record.spec.ts'] },
     minutesMax: 10
   },
   {
@@ -235,7 +235,7 @@ export const ROWS: readonly Row[] = [
     fault: 'A hostile page in Chromium: DNS rebinding and cross-site requests to the admin API and the console',
     happens: 'The node refuses each request by its `Host`, `Origin` or missing session. The page reads nothing.',
     limit: 'no change, no answer that the page can read',
-    run: { specs: ['test/node/console/hostile-page.spec.ts', 'test/node/admin/guard.spec.ts'] },
+    run: { specs: ['test/node/console/hostile-page.spec.ts', 'test/node/admin/sessions/guard.spec.ts'] },
     minutesMax: 5
   },
   {

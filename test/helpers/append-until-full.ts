@@ -3,7 +3,7 @@
  * outcomes as JSON.
  */
 import { isSoukError } from '../../lib/base/errors.ts'
-import { createSqliteStore } from '../../lib/store/sqlite-store.ts'
+import { createSqliteStore } from '../../lib/store/sqlite/store.ts'
 import { callRecord } from './call-record.ts'
 
 const ROUNDS_MAX = 200

@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs'
 import { formatRequestId } from '../../lib/base/request-id.ts'
-import { createSqliteStore } from '../../lib/store/sqlite-store.ts'
+import { createSqliteStore } from '../../lib/store/sqlite/store.ts'
 import { callRecord, storedResponse } from './call-record.ts'
 
 const WRITERS = 16

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { createSqliteStore } from '../../lib/store/sqlite-store.ts'
+import { createSqliteStore } from '../../lib/store/sqlite/store.ts'
 import { peerId } from './call-record.ts'
 
 const LARGE_PEERS = 100

@@ -42,18 +42,18 @@ const DESCRIPTORS = ['protocols/descriptor.ts', 'protocols/protocol-descriptors.
 const ADMIN_CLIENT = [
   'node/admin/client.ts',
   'node/admin/api.ts',
-  'node/admin/description-api.ts',
-  'node/admin/earnings-columns.ts',
-  'node/admin/key-api.ts',
-  'node/admin/market-api.ts',
-  'node/admin/money-api.ts',
-  'node/admin/rate-api.ts',
+  'node/admin/apis/description-api.ts',
+  'node/admin/money/earnings-columns.ts',
+  'node/admin/accounts/key-api.ts',
+  'node/admin/market/market-api.ts',
+  'node/admin/money/money-api.ts',
+  'node/admin/subscriptions/rate-api.ts',
   'node/admin/routes.ts',
-  'node/admin/series-api.ts',
-  'node/admin/settings-api.ts',
-  'node/admin/wallet-api.ts',
-  'node/admin/webhook-api.ts',
-  'node/admin/subscription-api.ts',
+  'node/admin/events/series-api.ts',
+  'node/admin/node/settings-api.ts',
+  'node/admin/money/wallet-api.ts',
+  'node/admin/events/webhook-api.ts',
+  'node/admin/subscriptions/subscription-api.ts',
   'node/config.ts'
 ]
 const WIRING = ['lib/service.ts', 'lib/wiring/', 'lib/create-node.ts', 'lib/options.ts']
@@ -104,42 +104,42 @@ const LAYERS: Layer[] = [
     why: 'adapters know the contracts, not the library'
   },
   {
-    of: ['node/cli/up.ts', 'node/cli/demo.ts', 'node/cli/dev-chain.ts'],
+    of: ['node/cli/node/up-command.ts', 'node/cli/node/demo-command.ts', 'node/cli/node/dev-chain-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     mayLazily: ['node/run.ts', 'node/demo/', 'node/watchdog/'],
     why: `${CLIENT_WHY}; up, demo and dev-chain load node/run.ts, node/demo/ and node/watchdog/ lazily`
   },
   {
-    of: ['node/cli/network.ts'],
+    of: ['node/cli/node/network-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     mayLazily: ['node/found-network.ts'],
     why: `${CLIENT_WHY}; founding a network needs no running node, and is loaded lazily`
   },
   {
-    of: ['node/cli/wallet.ts'],
+    of: ['node/cli/money/wallet-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     mayLazily: ['node/wallet/wallet-desk.ts'],
     why: `${CLIENT_WHY}; a wallet is made and kept without a running node, by what is loaded lazily`
   },
   {
-    of: ['node/cli/backup.ts'],
+    of: ['node/cli/node/backup-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: [...LIB_FACE, 'node/profile/profile-backup.ts'],
     mayLazily: ['node/profile/profile-backup.ts'],
     why: `${CLIENT_WHY}; a profile on which no node runs is copied and restored by what is loaded lazily`
   },
   {
-    of: ['node/cli/init.ts'],
+    of: ['node/cli/node/init-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     mayLazily: ['node/wallet/wallet-desk.ts', 'node/profile/written-down.ts'],
     why: `${CLIENT_WHY}; a profile is set up before its node runs, by what is loaded lazily`
   },
   {
-    of: ['node/cli/mcp.ts'],
+    of: ['node/cli/ingress/mcp-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     mayLazily: ['node/mcp/stdio.ts', 'node/mcp/remote-tools.ts'],
@@ -149,7 +149,7 @@ const LAYERS: Layer[] = [
   {
     of: ['node/console/'],
     // A table, which knows nothing of Node.js.
-    may: ['node/console/', 'node/admin/earnings-columns.ts', 'node/http/route-request.ts', ...DESCRIPTORS],
+    may: ['node/console/', 'node/admin/money/earnings-columns.ts', 'node/http/route-request.ts', ...DESCRIPTORS],
     mayType: [...ADMIN_CLIENT, 'node/http/route.ts', ...LIB_FACE],
     why: CLIENT_WHY
   },

@@ -15,7 +15,7 @@ import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
 import { decodePayRequest, encodePayRequest, type PayRequest } from '../../lib/pay/channel/pay-messages.ts'
 import type { PayRules } from '../../lib/pay/payer/pay-rules.ts'
-import { createMemoryStore } from '../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../lib/store/memory/store.ts'
 import { freshIds, peerId } from './call-record.ts'
 import type { ChannelBench } from './channel-bench.ts'
 import { eventually } from './eventually.ts'

@@ -153,13 +153,18 @@ export const planted: Planted[] = [
     /clients of/
   ],
   ['a command that loads the node', layers, { 'node/cli/list.ts': `await import('../run.ts')` }, /clients of/],
-  ['up that imports the node eagerly', layers, { 'node/cli/up.ts': `import { run } from '../run.ts'` }, /lazily/],
+  [
+    'up that imports the node eagerly',
+    layers,
+    { 'node/cli/node/up-command.ts': `import { run } from '../run.ts'` },
+    /lazily/
+  ],
   [
     'node/ with allowed imports',
     layers,
     {
       'node/run.ts': `import '../lib/index.ts'\nimport type { A } from '../lib/interface/index.ts'\nimport '../protocols/index.ts'`,
-      'node/cli/up.ts': `import '../config.ts'\nimport { client } from '../admin/client.ts'\nconst { run } = await import('../run.ts')`,
+      'node/cli/node/up-command.ts': `import '../config.ts'\nimport { client } from '../admin/client.ts'\nconst { run } = await import('../run.ts')`,
       'node/main.ts': `import './cli/program.ts'`,
       'docs/examples/a.ts': `import { souk } from 'souk'`
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
-import type { Terminal } from '../../node/cli/terminal.ts'
+import type { Terminal } from '../../node/cli/terminal/terminal.ts'
 
 /** A terminal for commands in the test's process. It records their output. */
 export interface TestTerminal extends Terminal {

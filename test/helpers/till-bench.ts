@@ -19,7 +19,7 @@ import type { PayRules } from '../../lib/pay/payer/pay-rules.ts'
 import { depositNonce } from '../../lib/pay/chain/settlement-calls.ts'
 import type { Settlement, SettlementInit } from '../../lib/pay/settle/settlement.ts'
 import { settlementDomain } from '../../lib/pay/signing/settlement-domain.ts'
-import { createMemoryStore } from '../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../lib/store/memory/store.ts'
 import { freshIds, peerId } from './call-record.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 

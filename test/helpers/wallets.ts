@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Address } from '../../lib/interface/index.ts'
 import { openProfile } from '../../node/profile/profile.ts'
-import { createWallet } from '../../node/wallet/wallet.ts'
+import { createWallet } from '../../node/wallet/wallet-file.ts'
 import type { ChainBench } from './chain.ts'
 import type { SoukHome } from './souk-home.ts'
 

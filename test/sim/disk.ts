@@ -1,7 +1,7 @@
 import type { DocumentPut, Entry } from '../../lib/interface/ledger.ts'
 import type { CallEffects, CallRecord, Claim, Store, TrimRules } from '../../lib/interface/store.ts'
 import { storeFailed, storeNotOpen } from '../../lib/store/commit-queue.ts'
-import { createMemoryStore } from '../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../lib/store/memory/store.ts'
 import type { Life } from './life.ts'
 import type { Rng } from './rng.ts'
 import type { World } from './world.ts'

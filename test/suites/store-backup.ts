@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '../../lib/interface/store.ts'
-import { createSqliteStore } from '../../lib/store/sqlite-store.ts'
+import { createSqliteStore } from '../../lib/store/sqlite/store.ts'
 import { callRecord, storedResponse } from '../helpers/call-record.ts'
 
 /** @param tool - copies the store instead: `backUp` refuses and names the tool */

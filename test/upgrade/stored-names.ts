@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { migratePostgres } from '../../lib/store/postgres-schema.ts'
-import { migrate } from '../../lib/store/sqlite-schema.ts'
+import { migratePostgres } from '../../lib/store/postgres/schema.ts'
+import { migrate } from '../../lib/store/sqlite/schema.ts'
 import { PROFILE_FILES, profileFile } from '../../node/profile/profile.ts'
 import { SETTING_NAMES } from '../../node/settings.ts'
 

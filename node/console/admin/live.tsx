@@ -1,6 +1,6 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react'
-import type { CallLine, TailItem } from '../../admin/webhook-api.ts'
+import type { CallLine, TailItem } from '../../admin/events/webhook-api.ts'
 import { open, Problem } from './client.ts'
 
 /** Calls that are kept to be looked at. */

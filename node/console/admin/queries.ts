@@ -1,8 +1,8 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { ApiView, DoctorView, StatusView } from '../../admin/api.ts'
-import type { ChannelView, EarningsView, WalletView } from '../../admin/money-api.ts'
-import type { SeriesInput } from '../../admin/series-api.ts'
-import type { CallLine } from '../../admin/webhook-api.ts'
+import type { ChannelView, EarningsView, WalletView } from '../../admin/money/money-api.ts'
+import type { SeriesInput } from '../../admin/events/series-api.ts'
+import type { CallLine } from '../../admin/events/webhook-api.ts'
 import { request } from './client.ts'
 
 /** A receipt and its call are written down within a moment of each other. */

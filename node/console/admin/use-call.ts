@@ -1,6 +1,6 @@
 import { useEffect, useReducer, useRef } from 'react'
 import type { CallHead, CallInput } from '../../admin/api.ts'
-import { bytesOf, call, problemIn } from './call.ts'
+import { bytesOf, call, problemIn } from './call-api.ts'
 
 /** Of an answer: enough to look at, and no more than a page can hold. */
 const SHOWN_CHARS_MAX = 200_000

@@ -2,9 +2,9 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { request } from '../admin/client.ts'
 import { Button } from '../parts/button.tsx'
-import { Command } from '../parts/command.tsx'
-import { Field } from '../parts/field.tsx'
-import { Form } from '../parts/form.tsx'
+import { Command } from '../parts/code/command.tsx'
+import { Field } from '../parts/form/field.tsx'
+import { Form } from '../parts/form/form.tsx'
 
 /** Where a browser is let in: by the code that the node's own terminal shows. */
 export function Entrance({ onEntered }: { readonly onEntered: () => void }) {

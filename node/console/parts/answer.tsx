@@ -1,10 +1,10 @@
 import type { CallHead } from '../../admin/api.ts'
 import type { Answer } from '../admin/use-call.ts'
 import { Amount } from './amount.tsx'
-import { Text } from './code.tsx'
-import { Figures } from './figures.tsx'
+import { Text } from './code/code.tsx'
+import { Figures } from './chart/figures.tsx'
 import { State } from './state.tsx'
-import { TimingBar } from './timing-bar.tsx'
+import { TimingBar } from './chart/timing-bar.tsx'
 import { Trouble } from './trouble.tsx'
 import { bytesText, msText } from './units.ts'
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useWrite } from '../admin/use-write.ts'
 import { Button } from './button.tsx'
-import { Command } from './command.tsx'
+import { Command } from './code/command.tsx'
 import { Dialog } from './dialog.tsx'
 import { Trouble } from './trouble.tsx'
 

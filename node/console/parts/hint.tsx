@@ -1,4 +1,4 @@
-import { Command } from './command.tsx'
+import { Command } from './code/command.tsx'
 
 /** What the doctor advises: a command to be copied, or a sentence. */
 export function Hint({ children }: { readonly children: string }) {

@@ -1,4 +1,4 @@
-import { Command } from './command.tsx'
+import { Command } from './code/command.tsx'
 import { Empty } from './empty.tsx'
 
 /** In place of anything about money, where the node moves none. */

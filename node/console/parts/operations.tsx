@@ -1,7 +1,7 @@
-import type { DescriptionView, OperationView } from '../../admin/description-api.ts'
-import { Text } from './code.tsx'
+import type { DescriptionView, OperationView } from '../../admin/apis/description-api.ts'
+import { Text } from './code/code.tsx'
 import { Empty } from './empty.tsx'
-import { exampleOf, isObject, membersOf, rulesOf, type Schema, shapeOf, typeName } from './schema.ts'
+import { exampleOf, isObject, membersOf, rulesOf, type Schema, shapeOf, typeName } from './form/schema.ts'
 import { Table } from './table.tsx'
 
 /** What can be called, and with what. */

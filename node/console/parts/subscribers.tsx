@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { SubscriberView } from '../../admin/subscription-api.ts'
+import type { SubscriberView } from '../../admin/subscriptions/subscription-api.ts'
 import { queries } from '../admin/queries.ts'
 import { Empty } from './empty.tsx'
 import { Loaded } from './loaded.tsx'

@@ -1,16 +1,16 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { descriptorOf } from '../../../protocols/protocol-descriptors.ts'
 import type { CallInput } from '../../admin/api.ts'
-import type { DescriptionView, OperationView } from '../../admin/description-api.ts'
+import type { DescriptionView, OperationView } from '../../admin/apis/description-api.ts'
 import { useCall } from '../admin/use-call.ts'
 import { AnswerView } from './answer.tsx'
 import { Amount } from './amount.tsx'
 import { Button } from './button.tsx'
-import { Command, word } from './command.tsx'
-import { CheckField, SelectField } from './field.tsx'
-import { Form } from './form.tsx'
-import { isJsonObject, isObject, type Json, startOf } from './schema.ts'
-import { JsonField, SchemaForm } from './schema-form.tsx'
+import { Command, word } from './code/command.tsx'
+import { CheckField, SelectField } from './form/field.tsx'
+import { Form } from './form/form.tsx'
+import { isJsonObject, isObject, type Json, startOf } from './form/schema.ts'
+import { JsonField, SchemaForm } from './form/schema-form.tsx'
 
 export interface TryProps {
   /** Name, or `name@provider`. */
@@ -123,7 +123,7 @@ function OperationRequest({ protocol, description: { operations }, body, onChang
   )
 }
 
-const GraphqlEditor = lazy(async () => ({ default: (await import('./graphql-editor.tsx')).GraphqlEditor }))
+const GraphqlEditor = lazy(async () => ({ default: (await import('./code/graphql-editor.tsx')).GraphqlEditor }))
 
 interface GraphqlRequestProps extends Pick<TryRequestProps, 'onChange'> {
   readonly sdl: string | null

@@ -1,7 +1,7 @@
 import { CALL_SCHEMA_BYTES_MAX } from '../../../lib/base/limits.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
-import type { RestOperation } from '../openapi-operations.ts'
-import type { Definitions } from '../openapi-schemas.ts'
+import type { RestOperation } from '../openapi/openapi-operations.ts'
+import type { Definitions } from '../openapi/openapi-schemas.ts'
 import { mentionsOf } from './checkable-schema.ts'
 import type { CallSchemas } from './check-code.ts'
 

@@ -5,7 +5,7 @@ import { CALL_CHECK_CHARS_MAX, PATTERNS_SIZE_MAX } from '../../../lib/base/limit
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import type { JsonObject } from '../../exact-json.ts'
 import { PatternBudget } from '../../pattern/pattern-budget.ts'
-import type { Definitions } from '../openapi-schemas.ts'
+import type { Definitions } from '../openapi/openapi-schemas.ts'
 import { CheckableSchemas, STEP } from './checkable-schema.ts'
 import { FORMATS } from './formats.ts'
 

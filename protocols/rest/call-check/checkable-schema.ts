@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
-import { type Definitions, MANY, NAMED, ONE, REF } from '../openapi-schemas.ts'
+import { type Definitions, MANY, NAMED, ONE, REF } from '../openapi/openapi-schemas.ts'
 import { FORMATS } from './formats.ts'
 
 /** The keyword that charges for one check of a value; see `check-runtime.ts`. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listingViewSchema } from '../../../node/admin/api.ts'
 import { ADMIN_PREFIX, type AdminRoute } from '../../../node/admin/route.ts'
 import { ADMIN_ROUTES } from '../../../node/admin/routes.ts'
-import { upstreamShape } from '../../../node/admin/upstream-input.ts'
+import { upstreamShape } from '../../../node/admin/apis/upstream-input.ts'
 import { describeSchema } from '../../../node/http/json-schema.ts'
 import { anchor, code, NOTICE, table } from '../markdown.ts'
 

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
-import { EXIT } from '../../../node/cli/exit-code.ts'
+import { EXIT } from '../../../node/cli/terminal/exit-code.ts'
 import { createProgram } from '../../../node/cli/program.ts'
 import { testTerminal } from '../../helpers/test-terminal.ts'
 import { anchor, code, NOTICE, sentence, table } from '../markdown.ts'

@@ -5,7 +5,7 @@ import { DESCRIPTION_READ_MS } from '../../../lib/base/limits.ts'
 import { post } from '../../helpers/ingress-client.ts'
 import { scriptedUpstream, type ScriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../../helpers/souk-home.ts'
-import { HOSTILE } from '../../protocols/soap/hostile-wsdls.ts'
+import { HOSTILE } from '../../protocols/soap/wsdl/hostile-wsdls.ts'
 import { serving, wsdlOf } from '../../protocols/soap/soap-kit.ts'
 
 /** What calls of another API may wait: 99 of 100 within this, while a small machine is busy with the test itself. */

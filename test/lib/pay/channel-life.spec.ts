@@ -155,7 +155,7 @@ describe('the lifecycle of a channel', function () {
       await spend(1)
       await lives.stop(owner)
       const { signer } = owner
-      const { createMemoryStore } = await import('../../../lib/store/memory-store.ts')
+      const { createMemoryStore } = await import('../../../lib/store/memory/store.ts')
       owner = await lives.start('D', { of: { ...owner, signer, store: createMemoryStore() } })
       const { returned } = await payer.till.close(idOf(payer))
       assert.equal(returned, DEPOSIT)

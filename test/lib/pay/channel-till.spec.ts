@@ -7,7 +7,7 @@ import { decodePayRequest, encodePayReply } from '../../../lib/pay/channel/pay-m
 import { readReceipt, ReceiptCheck, receiptDigests } from '../../../lib/pay/signing/receipt.ts'
 import { RECEIPTS } from '../../../lib/pay/payer/payer.ts'
 import { signVoucher } from '../../../lib/pay/signing/voucher.ts'
-import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { API, outcome, PAYOUT, tillBench, type TillBench, type TillNode } from '../../helpers/till-bench.ts'

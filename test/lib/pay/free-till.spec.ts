@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createFreeTill } from '../../../lib/pay/free-till.ts'
-import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import type { Order } from '../../../lib/interface/till.ts'
 
 const WHY = 'This node has no wallet. Run: souk wallet create'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createMemoryStore } from '../../../lib/store/memory-store.ts'
-import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
+import { createSqliteStore } from '../../../lib/store/sqlite/store.ts'
 import { type TillBench, tillBench, type TillNode } from '../../helpers/till-bench.ts'
 
 const USDC = 1_000_000n

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { CallRecord, Store } from '../../../lib/interface/store.ts'
 import type { Admission, Order, Outcome } from '../../../lib/interface/till.ts'
 import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
-import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId, storedResponse } from '../../helpers/call-record.ts'
 
 const api = `ticker@${peerId('P')}` as const

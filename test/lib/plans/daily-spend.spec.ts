@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { DAY_MS } from '../../../lib/base/limits.ts'
 import type { Documents } from '../../../lib/interface/store.ts'
 import { DailySpend } from '../../../lib/plans/daily-spend.ts'
-import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 
 const CAP = 1_000n
 

@@ -7,7 +7,7 @@ import type { Plan } from '../../../lib/interface/plan.ts'
 import type { Documents } from '../../../lib/interface/store.ts'
 import { readReply, type SubscriptionRequest, writeRequest } from '../../../lib/plans/messages.ts'
 import { PlanDesk } from '../../../lib/plans/plan-desk.ts'
-import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { manifestOf } from '../resolve/fixtures.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Documents } from '../../../lib/interface/store.ts'
 import { type OwnRecord, OwnRecords } from '../../../lib/plans/own-records.ts'
-import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { formatRequestId } from '../../../lib/base/request-id.ts'

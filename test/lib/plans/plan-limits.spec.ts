@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Adapter } from '../../../lib/interface/adapter.ts'
 import type { PlanInit } from '../../../lib/interface/plan.ts'
 import { handler } from '../../../lib/owner/handler.ts'
-import { decodeManifest, encodeManifest } from '../../../lib/resolve/manifest-codec.ts'
+import { decodeManifest, encodeManifest } from '../../../lib/resolve/manifest/manifest-codec.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type PlansBench, plansBench } from '../../helpers/plans-bench.ts'
 

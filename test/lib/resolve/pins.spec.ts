@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Manifest, SignedManifest } from '../../../lib/interface/manifest.ts'
 import { createPins } from '../../../lib/resolve/pins.ts'
-import { signManifest } from '../../../lib/resolve/sign-manifest.ts'
+import { signManifest } from '../../../lib/resolve/manifest/sign-manifest.ts'
 import { idOf, keyOf, manifestOf, memoryDocuments, NOW } from './fixtures.ts'
 
 describe('pins', () => {

@@ -10,17 +10,17 @@ import {
   encodeAnnouncement,
   encodeCatalogueReply,
   encodeCatalogueRequest
-} from '../../../lib/resolve/catalogue-codec.ts'
-import { delegationCodec } from '../../../lib/resolve/delegation.ts'
+} from '../../../lib/resolve/catalogue/catalogue-codec.ts'
+import { delegationCodec } from '../../../lib/resolve/directory/delegation.ts'
 import {
   decodeManifestReply,
   decodeManifestRequest,
   encodeManifestReply,
   encodeManifestRequest
-} from '../../../lib/resolve/exchange-codec.ts'
+} from '../../../lib/resolve/manifest/exchange-codec.ts'
 import type { Plan } from '../../../lib/interface/plan.ts'
-import { decodeManifest, encodeManifest } from '../../../lib/resolve/manifest-codec.ts'
-import { recordCodec } from '../../../lib/resolve/record.ts'
+import { decodeManifest, encodeManifest } from '../../../lib/resolve/manifest/manifest-codec.ts'
+import { recordCodec } from '../../../lib/resolve/directory/record.ts'
 import { idOf, keyOf, manifestOf, NOW } from './fixtures.ts'
 
 /** Numbers as texts, bytes as base64, so values of both decoders can be compared. */

@@ -7,11 +7,11 @@ import { LOOKUP_MS, RESOLUTION_FRESH_MS, RESOLUTION_NEGATIVE_MS } from '../../..
 import type { Directory, DirectoryRecord, Resolver } from '../../../lib/interface/directory.ts'
 import type { PeerAddress } from '../../../lib/interface/link.ts'
 import type { Delegation, Manifest, SignedManifest } from '../../../lib/interface/manifest.ts'
-import { signDelegation } from '../../../lib/resolve/delegation.ts'
-import { serveManifests } from '../../../lib/resolve/manifest-exchange.ts'
-import { createMemoryDirectory, MemoryDirectoryNetwork } from '../../../lib/resolve/memory-directory.ts'
+import { signDelegation } from '../../../lib/resolve/directory/delegation.ts'
+import { serveManifests } from '../../../lib/resolve/manifest/manifest-exchange.ts'
+import { createMemoryDirectory, MemoryDirectoryNetwork } from '../../../lib/resolve/directory/memory-directory.ts'
 import { createResolver, type PinningResolver } from '../../../lib/resolve/resolver.ts'
-import { signManifest } from '../../../lib/resolve/sign-manifest.ts'
+import { signManifest } from '../../../lib/resolve/manifest/sign-manifest.ts'
 import { manualClock, settle } from '../../helpers/manual-clock.ts'
 import {
   emptyDirectory,

@@ -12,7 +12,7 @@ import { formatRequestId, idOfTime } from '../../../lib/base/request-id.ts'
 import type { Posting } from '../../../lib/interface/ledger.ts'
 import type { CallRecord, Store } from '../../../lib/interface/store.ts'
 import { Trimmer, type TrimmerInit } from '../../../lib/retention/trimmer.ts'
-import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { callRecord, peerId, storedResponse } from '../../helpers/call-record.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 

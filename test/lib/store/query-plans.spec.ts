@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createSqliteStore } from '../../../lib/store/sqlite-store.ts'
+import { createSqliteStore } from '../../../lib/store/sqlite/store.ts'
 import { fillStore, LARGE_API, LARGE_STEP_MS, largePeer } from '../../helpers/large-store.ts'
 
 const ROWS = 100_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { limits, systemRandom } from '../../../lib/index.ts'
 import type { Signals, Store } from '../../../lib/interface/index.ts'
-import { createMemoryStore } from '../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { SharedCoherence } from '../../../node/accounts/coherence.ts'
 import { Leases } from '../../../node/accounts/leases.ts'
 import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'

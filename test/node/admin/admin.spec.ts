@@ -4,7 +4,7 @@ import { createMemoryStore } from '../../../lib/index.ts'
 import type { Problem, Store } from '../../../lib/interface/index.ts'
 import { balanceOf, kindOf, moved, PREPAID } from '../../../node/accounts/account-books.ts'
 import type { RegisterInput } from '../../../node/admin/api.ts'
-import type { BookEntryView, BooksView, WithdrawInput } from '../../../node/admin/money-api.ts'
+import type { BookEntryView, BooksView, WithdrawInput } from '../../../node/admin/money/money-api.ts'
 import { type Bench, startBench, TOKEN } from './harness.ts'
 
 const TICKER: RegisterInput = {

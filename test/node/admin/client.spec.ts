@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { createAdminClient } from '../../../node/admin/client.ts'
-import { failureOf } from '../../../node/cli/failure.ts'
-import { readAll } from '../../../node/cli/read-all.ts'
+import { failureOf } from '../../../node/cli/terminal/failure.ts'
+import { readAll } from '../../../node/cli/options/read-all.ts'
 import { deadUrl, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
 /** What the command line says of a node depends on how the connection to it failed. */

@@ -13,7 +13,7 @@ import { type AdminClient, createAdminClient } from '../../../node/admin/client.
 import type { AdminRoute } from '../../../node/admin/route.ts'
 import { ADMIN_ROUTES } from '../../../node/admin/routes.ts'
 import { type AdminPlace, startAdmin } from '../../../node/admin/server.ts'
-import { Sessions } from '../../../node/admin/sessions.ts'
+import { Sessions } from '../../../node/admin/sessions/sessions.ts'
 import type { WalletDesk } from '../../../node/wallet/wallet-desk.ts'
 import { SetupError } from '../../../node/setup-error.ts'
 import { Accounts } from '../../../node/accounts/accounts.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { providerShare } from '../../../node/console/parts/money.ts'
-import { exampleOf, membersOf, shapeOf, startOf, typeName } from '../../../node/console/parts/schema.ts'
+import { exampleOf, membersOf, shapeOf, startOf, typeName } from '../../../node/console/parts/form/schema.ts'
 
 describe('schemas as a form reads them', () => {
   it('follows references and parts, and takes a type or null for the type', () => {

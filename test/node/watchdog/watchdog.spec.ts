@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { EXIT } from '../../../node/cli/exit-code.ts'
+import { EXIT } from '../../../node/cli/terminal/exit-code.ts'
 import { eventually } from '../../helpers/eventually.ts'
 
 const LIMIT_MS = 1_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { BUILTINS } from '../../../protocols/soap/builtin.ts'
-import { canonicalDecimal, compareDecimals, plainDecimal } from '../../../protocols/soap/decimal.ts'
+import { BUILTINS } from '../../../protocols/soap/schema/builtin.ts'
+import { canonicalDecimal, compareDecimals, plainDecimal } from '../../../protocols/soap/schema/decimal.ts'
 import { type SoapBench, soapBench, wsdlOf } from './soap-kit.ts'
 
 const type = (name: string) => BUILTINS.get(name) ?? assert.fail(name)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Adapter, AdapterReply, Inspection, UpstreamConfig } from '../../../lib/interface/adapter.ts'
 import { soapFactory } from '../../../protocols/soap/soap-factory.ts'
-import { elements, qnameIn, textOf, type XmlAttribute, type XmlElement } from '../../../protocols/soap/xml-tree.ts'
-import { parseXml } from '../../../protocols/soap/xml-parse.ts'
+import { elements, qnameIn, textOf, type XmlAttribute, type XmlElement } from '../../../protocols/soap/xml/tree.ts'
+import { parseXml } from '../../../protocols/soap/xml/parse.ts'
 import { FOREVER, jsonOf, plainCall } from '../../helpers/adapter-bench.ts'
 import { answering, type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 

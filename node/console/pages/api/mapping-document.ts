@@ -1,4 +1,12 @@
-import { isJsonObject, isObject, type Json, membersOf, type Schema, shapeOf, typeName } from '../../parts/schema.ts'
+import {
+  isJsonObject,
+  isObject,
+  type Json,
+  membersOf,
+  type Schema,
+  shapeOf,
+  typeName
+} from '../../parts/form/schema.ts'
 
 /** A provider's mapping of a SOAP API, as the node checks it: what the console edits of it, the rest stays as it is. */
 

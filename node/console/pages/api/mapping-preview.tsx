@@ -1,6 +1,6 @@
-import type { OperationView } from '../../../admin/description-api.ts'
-import { Text } from '../../parts/code.tsx'
-import { exampleOf, type Schema } from '../../parts/schema.ts'
+import type { OperationView } from '../../../admin/apis/description-api.ts'
+import { Text } from '../../parts/code/code.tsx'
+import { exampleOf, type Schema } from '../../parts/form/schema.ts'
 import { asSent, type MappingDocument, type Side } from './mapping-document.ts'
 
 interface PreviewProps {

@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Field, SelectField } from '../../parts/field.tsx'
-import { Form } from '../../parts/form.tsx'
-import { FormButtons } from '../../parts/form-buttons.tsx'
-import type { Json } from '../../parts/schema.ts'
+import { Field, SelectField } from '../../parts/form/field.tsx'
+import { Form } from '../../parts/form/form.tsx'
+import { FormButtons } from '../../parts/form/form-buttons.tsx'
+import type { Json } from '../../parts/form/schema.ts'
 import type { Row, Rule } from './mapping-document.ts'
 
 /** Who gives the value of a field. */

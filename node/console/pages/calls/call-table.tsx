@@ -1,9 +1,9 @@
-import type { CallLine } from '../../../admin/webhook-api.ts'
+import type { CallLine } from '../../../admin/events/webhook-api.ts'
 import { ApiName } from '../../parts/api-name.tsx'
 import { Amount } from '../../parts/amount.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
-import { TimingStrip } from '../../parts/timing-strip.tsx'
+import { TimingStrip } from '../../parts/chart/timing-strip.tsx'
 import { msText } from '../../parts/units.ts'
 import { errorOf } from './filters.tsx'
 

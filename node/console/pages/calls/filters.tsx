@@ -1,7 +1,7 @@
 import { useSearchParams } from 'wouter'
-import type { CallLine } from '../../../admin/webhook-api.ts'
+import type { CallLine } from '../../../admin/events/webhook-api.ts'
 import { Button } from '../../parts/button.tsx'
-import { SelectField } from '../../parts/field.tsx'
+import { SelectField } from '../../parts/form/field.tsx'
 
 export interface CallFilters {
   readonly way?: string

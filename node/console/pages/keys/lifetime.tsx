@@ -1,4 +1,4 @@
-import { SelectField } from '../../parts/field.tsx'
+import { SelectField } from '../../parts/form/field.tsx'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 

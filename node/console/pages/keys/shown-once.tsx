@@ -1,5 +1,5 @@
 import { Button } from '../../parts/button.tsx'
-import { Command } from '../../parts/command.tsx'
+import { Command } from '../../parts/code/command.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 
 /** A key that was just made. */

@@ -1,4 +1,4 @@
-import type { PlanView } from '../../../admin/subscription-api.ts'
+import type { PlanView } from '../../../admin/subscriptions/subscription-api.ts'
 
 /** What a plan's fee pays for, in words. */
 export function PlanTerms({ plan }: { readonly plan: PlanView }) {

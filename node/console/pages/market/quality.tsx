@@ -1,4 +1,4 @@
-import type { FoundListingView } from '../../../admin/market-api.ts'
+import type { FoundListingView } from '../../../admin/market/market-api.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { State } from '../../parts/state.tsx'
 import { msText } from '../../parts/units.ts'

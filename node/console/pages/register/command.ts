@@ -1,4 +1,4 @@
-import { word } from '../../parts/command.tsx'
+import { word } from '../../parts/code/command.tsx'
 import { type Making, sourceOf, tagsOf } from './draft.ts'
 
 type Options = ReadonlyArray<readonly [name: string, value?: string]>

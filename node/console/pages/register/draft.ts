@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { DescriptionSource, ProtocolDescriptor } from '../../../../protocols/descriptor.ts'
 import { protocolDescriptors, type ProtocolName } from '../../../../protocols/protocol-descriptors.ts'
 import type { RegisterInput } from '../../../admin/api.ts'
-import type { UpstreamCheckInput } from '../../../admin/description-api.ts'
+import type { UpstreamCheckInput } from '../../../admin/apis/description-api.ts'
 
 export type Source = DescriptionSource['from']
 

@@ -1,7 +1,7 @@
 import { Button } from '../../parts/button.tsx'
-import { Field, TextField } from '../../parts/field.tsx'
-import { Form } from '../../parts/form.tsx'
-import { PriceField } from '../../parts/price-field.tsx'
+import { Field, TextField } from '../../parts/form/field.tsx'
+import { Form } from '../../parts/form/form.tsx'
+import { PriceField } from '../../parts/form/price-field.tsx'
 import { Step } from '../../parts/steps.tsx'
 import type { Draft } from './draft.ts'
 

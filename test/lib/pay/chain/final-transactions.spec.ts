@@ -3,7 +3,7 @@ import type { Hex } from '../../../../lib/base/hex.ts'
 import type { Documents } from '../../../../lib/interface/store.ts'
 import type { Mined } from '../../../../lib/interface/submitter.ts'
 import { FinalTransactions } from '../../../../lib/pay/chain/final-transactions.ts'
-import { createMemoryStore } from '../../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 
 const SPLITTER = `0x${'ab'.repeat(20)}`
 const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`

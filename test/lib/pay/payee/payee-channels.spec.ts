@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { systemClock } from '../../../../lib/base/clock.ts'
 import type { PayeeChannelInfo } from '../../../../lib/pay/payee/payee-channel.ts'
 import { PayeeChannels } from '../../../../lib/pay/payee/payee-channels.ts'
-import { createMemoryStore } from '../../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 import { peerId } from '../../../helpers/call-record.ts'
 import { PAYOUT } from '../../../helpers/till-bench.ts'
 

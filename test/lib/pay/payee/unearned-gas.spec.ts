@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DAY_MS, UNEARNED_GAS_ATOMS_MAX, UNEARNED_STEPS_MAX, UNEARNED_STEPS_MIN } from '../../../../lib/base/limits.ts'
 import { UnearnedGas } from '../../../../lib/pay/payee/unearned-gas.ts'
-import { createMemoryStore } from '../../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 
 const NOON = 20_000 * DAY_MS + DAY_MS / 2
 

@@ -7,7 +7,7 @@ import type { OwnedChannel } from '../../../../lib/interface/redeem.ts'
 import type { Address } from '../../../../lib/interface/signer.ts'
 import { Bookkeeper, type BookkeeperInit } from '../../../../lib/pay/settle/bookkeeper.ts'
 import { splitterFactory } from '../../../../lib/pay/chain/splitter.ts'
-import { createMemoryStore } from '../../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 
 const address = (byte: string): Address => `0x${byte.repeat(20)}`
 const PAYOUTS = [address('a1'), address('a2')]

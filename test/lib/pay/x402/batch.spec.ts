@@ -11,7 +11,7 @@ import type { PaymentPayload } from '@x402/core/types'
 import type { Problem } from '../../../../lib/base/errors.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
-import { createMemoryStore } from '../../../../lib/store/memory-store.ts'
+import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
 
 const USDC = 1_000_000n

@@ -1,0 +1,287 @@
+import type { ApiId } from '../../base/api-name.ts'
+import { sha256 } from '../../base/bytes.ts'
+import { type Clock, deadline, sleep, type Timer } from '../../base/clock.ts'
+import { SoukError } from '../../base/errors.ts'
+import {
+  CATALOGUE_ANNOUNCED_FRESH_MS,
+  CATALOGUE_ENTRY_MS,
+  CATALOGUE_FRESH_MS,
+  CATALOGUE_PEERS_AT_ONCE,
+  CATALOGUE_PEERS_MAX,
+  CATALOGUE_PRUNE_MS,
+  CATALOGUE_PULL_MS,
+  CATALOGUE_PULLED_PEERS,
+  CATALOGUE_REFRESH_MS,
+  CATALOGUE_SETTLE_MS,
+  CATALOGUE_TAGS_MAX,
+  CLAIMANTS_MS,
+  EXCHANGE_MS,
+  PAGE_MAX,
+  SEARCH_CHARS_MAX
+} from '../../base/limits.ts'
+import { fraction, type Random } from '../../base/random.ts'
+import { searchTerms } from '../../base/search-terms.ts'
+import { within } from '../../base/within.ts'
+import type { Catalogue, Directory, FoundListing, SearchPage, SearchQuery } from '../../interface/directory.ts'
+import type { Link, PeerAddress } from '../../interface/link.ts'
+import type { Grade, IndexedListing, ListingIndex, ListingQuery } from '../../interface/listing-index.ts'
+import type { SignedManifest } from '../../interface/manifest.ts'
+import type { Standing } from '../../interface/quality.ts'
+import { boundedMap } from '../directory/bounded-map.ts'
+import type { CatalogueReader } from './catalogue-exchange.ts'
+import { eachOf } from '../directory/each-of.ts'
+import { ignore } from '../directory/ignore.ts'
+import { keptManifest } from '../manifest/kept-manifest.ts'
+import type { LocalManifests } from '../manifest/manifest-exchange.ts'
+
+export interface CatalogueInit {
+  readonly directory: Directory
+  readonly link: Link
+  readonly index: ListingIndex
+  readonly reader: CatalogueReader
+  /** Manifests that this node serves. They are always in the catalogue. */
+  readonly local: LocalManifests
+  /** Quality and probe results of a listing at this node. */
+  readonly known: (id: ApiId) => Pick<Standing, 'quality' | 'probed'>
+  readonly gradeOf: (id: ApiId) => Grade
+  /** New listings are announced to this node, so it queries only for missed ones. */
+  readonly isTold: boolean
+  readonly clock: Clock
+  readonly random: Random
+}
+
+export interface LearningCatalogue extends Catalogue {
+  /** Adds a manifest that was verified elsewhere. Written asynchronously. */
+  learn(signed: SignedManifest): void
+  /** Starts the background queries. */
+  start(): void
+  stop(): void
+  /** A peer connected: it may know new listings. */
+  peerJoined(): void
+}
+
+/**
+ * The catalogue on top of the index. It queries connected peers, and those that the directory names, for changes.
+ * Announcements update the index separately.
+ */
+export function createCatalogue(init: CatalogueInit): LearningCatalogue {
+  return new IndexedCatalogue(init)
+}
+
+class IndexedCatalogue implements LearningCatalogue {
+  readonly #init: CatalogueInit
+  /** This node's own listings, as stored in the index, and the time they were stored. */
+  readonly #own = new Map<ApiId, { readonly signed: SignedManifest; readonly at: number }>()
+  readonly #timers = new Map<string, Timer>()
+  /** Peers queried in this background round. The number is limited, because many peers may connect at once. */
+  #pulled = 0
+  #refreshedAt = -Infinity
+  #refreshing: Promise<void> | undefined
+  readonly #taggedAt = boundedMap<string, number>(CATALOGUE_TAGS_MAX)
+
+  constructor(init: CatalogueInit) {
+    this.#init = init
+  }
+
+  start(): void {
+    const { index, clock } = this.#init
+    this.#every('pull', CATALOGUE_PULL_MS, () => {
+      this.#pulled = 0
+      return this.#pull()
+    })
+    this.#every('prune', CATALOGUE_PRUNE_MS, async () => void (await index.prune(clock.now())))
+  }
+
+  stop(): void {
+    for (const timer of this.#timers.values()) timer.cancel()
+    this.#timers.clear()
+  }
+
+  peerJoined(): void {
+    // Before the start there is no background round. After it, peers that connect together share one.
+    if (!this.#timers.has('pull') || this.#timers.has('joined') || this.#pulled >= CATALOGUE_PULLED_PEERS) return
+    this.#after('joined', CATALOGUE_SETTLE_MS, () => this.#pull())
+  }
+
+  learn(signed: SignedManifest): void {
+    void this.#put([signed], signed.manifest.provider).catch(ignore)
+  }
+
+  async search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage> {
+    signal.throwIfAborted()
+    const wanted = toListingQuery(query, this.#init.clock.now())
+    // Later pages use the first page's snapshot.
+    if (query.cursor === undefined) await this.#freshen(query.tag, signal)
+    await this.#syncOwn()
+    const { listings, next } = await this.#init.index.search(wanted)
+    return { listings: listings.map((each) => this.#found(each)), ...(next === undefined ? {} : { next }) }
+  }
+
+  #found({ id, envelope, firstSeenAt }: IndexedListing): FoundListing {
+    return { ...keptManifest(envelope), firstSeenAt, ...this.#init.known(id) }
+  }
+
+  async #put(manifests: readonly SignedManifest[], source?: string): Promise<void> {
+    const { index, clock, gradeOf } = this.#init
+    const now = clock.now()
+    await index.put(
+      manifests.map((signed) => ({
+        signed,
+        hash: sha256(signed.envelope),
+        liveUntil: Math.min(now + CATALOGUE_ENTRY_MS, signed.manifest.expiresAt),
+        grade: gradeOf(signed.id),
+        now,
+        ...(source === undefined ? {} : { source })
+      }))
+    )
+  }
+
+  /** Updates the index with the APIs that this node serves before a search. */
+  async #syncOwn(): Promise<void> {
+    const { local, clock, index } = this.#init
+    const now = clock.elapsed()
+    const served = new Map([...local()].map((signed) => [signed.id, signed]))
+    const isKnown = (signed: SignedManifest) => {
+      const known = this.#own.get(signed.id)
+      return known?.signed === signed && now - known.at < CATALOGUE_ENTRY_MS / 2
+    }
+    const due = [...served.values()].filter((signed) => !isKnown(signed))
+    if (due.length > 0) await this.#put(due)
+    for (const signed of due) this.#own.set(signed.id, { signed, at: now })
+    for (const id of [...this.#own.keys()].filter((known) => !served.has(known))) {
+      this.#own.delete(id)
+      // An announced listing expires by itself or was withdrawn. Other nodes may still serve it.
+      const [kept] = await index.heads([id])
+      if (kept?.seq === 0n) await index.forget(id)
+    }
+  }
+
+  async #freshen(tag: string | undefined, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#init
+    const mayAsk = [this.#refreshOnce(), tag === undefined ? undefined : this.#askTagged(tag)]
+    const asking = mayAsk.filter((task) => task !== undefined)
+    if (asking.length === 0) return
+    const patience = new AbortController()
+    const enough = sleep(clock, CATALOGUE_REFRESH_MS, patience.signal).catch(ignore)
+    try {
+      await within(Promise.race([Promise.all(asking), enough]), signal)
+    } finally {
+      patience.abort()
+    }
+  }
+
+  get #freshMs(): number {
+    return this.#init.isTold ? CATALOGUE_ANNOUNCED_FRESH_MS : CATALOGUE_FRESH_MS
+  }
+
+  #refreshOnce(): Promise<void> | undefined {
+    const { clock, isTold } = this.#init
+    if (clock.elapsed() - this.#refreshedAt < this.#freshMs) return undefined
+    this.#refreshing ??= this.#limited((signal) => this.#askAround(signal)).then((isComplete) => {
+      // An incomplete query may have missed new listings, so the next search queries again, unless announcements
+      // arrive.
+      if (isComplete || isTold) this.#refreshedAt = clock.elapsed()
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  /** Queries peers that the directory names for a tag. In a large network, no other peer may have announced them. */
+  #askTagged(tag: string): Promise<unknown> | undefined {
+    const { clock, directory } = this.#init
+    const key = tag.toLowerCase()
+    if (clock.elapsed() - (this.#taggedAt.get(key) ?? -Infinity) < this.#freshMs) return undefined
+    this.#taggedAt.set(key, clock.elapsed())
+    const asked = new Set([this.#init.link.self])
+    return this.#limited((signal) => this.#askNamed((until) => directory.tagged(key, until), asked, signal))
+  }
+
+  /** Queries all known peers. Continues after its search has returned, for `EXCHANGE_MS` more. */
+  async #askAround(signal: AbortSignal): Promise<void> {
+    const { directory, link, reader } = this.#init
+    const asked = new Set([link.self])
+    const connected = link.peers().filter((peer) => !reader.isQuiet(peer) && isNew(asked, peer))
+    await Promise.all([
+      this.#askNamed((until) => directory.catalogues(until), asked, signal),
+      eachOf(connected, CATALOGUE_PEERS_AT_ONCE, (peer) => reader.read(peer, signal))
+    ])
+  }
+
+  async #askNamed(
+    find: (until: AbortSignal) => AsyncIterable<PeerAddress>,
+    asked: Set<string>,
+    signal: AbortSignal
+  ): Promise<void> {
+    const { clock, reader } = this.#init
+    const reading: Array<Promise<void>> = []
+    const enough = new AbortController()
+    let patience: Timer | undefined
+    for await (const peer of find(AbortSignal.any([signal, enough.signal]))) {
+      if (isNew(asked, peer)) reading.push(reader.read(peer, signal))
+      // The directory names most peers at once. Slow directory peers must not delay the rest.
+      patience?.cancel()
+      patience = clock.after(CLAIMANTS_MS, () => enough.abort())
+    }
+    patience?.cancel()
+    await Promise.all(reading)
+  }
+
+  /** Queries some connected peers, chosen at random. */
+  async #pull(): Promise<void> {
+    const { link, random, reader } = this.#init
+    const peers = link.peers().filter((peer) => !reader.isQuiet(peer))
+    const some: PeerAddress[] = []
+    while (this.#pulled < CATALOGUE_PULLED_PEERS && peers.length > 0) {
+      some.push(...peers.splice(Math.floor(fraction(random) * peers.length), 1))
+      this.#pulled++
+    }
+    await this.#limited(async (signal) => void (await Promise.all(some.map((peer) => reader.read(peer, signal)))))
+  }
+
+  /** Resolves to true if the task ended in time. Responses so far are in the index in any case. */
+  async #limited(task: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
+    const limit = deadline(this.#init.clock, CATALOGUE_REFRESH_MS + EXCHANGE_MS, () => new SoukError('lookup_timeout'))
+    try {
+      await within(task(limit.signal), limit.signal)
+      return true
+    } catch {
+      return false
+    } finally {
+      limit.clear()
+    }
+  }
+
+  #every(name: string, ms: number, task: () => Promise<void>): void {
+    this.#after(name, ms, () => task().finally(() => this.#timers.has(name) && this.#every(name, ms, task)), true)
+  }
+
+  #after(name: string, ms: number, task: () => Promise<unknown>, isKept = false): void {
+    const timer = this.#init.clock.after(ms, () => {
+      if (!isKept) this.#timers.delete(name)
+      void task().catch(ignore)
+    })
+    this.#timers.set(name, timer)
+  }
+}
+
+/** Marks a peer as queried. Returns false when it was queried before, or the limit is reached. */
+function isNew(asked: Set<string>, { id }: PeerAddress): boolean {
+  if (asked.has(id) || asked.size > CATALOGUE_PEERS_MAX) return false
+  asked.add(id)
+  return true
+}
+
+/** @throws SoukError `invalid_request` */
+function toListingQuery(query: SearchQuery, now: number): ListingQuery {
+  const { text = '', limit = PAGE_MAX, sort = 'relevance', minQuality, ...rest } = query
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
+    throw new SoukError('invalid_request', `The limit must be 1 to ${PAGE_MAX}.`)
+  }
+  if (text.length > SEARCH_CHARS_MAX) {
+    throw new SoukError('invalid_request', `A search can have at most ${SEARCH_CHARS_MAX} characters.`)
+  }
+  if (minQuality !== undefined && !(minQuality >= 0 && minQuality <= 1)) {
+    throw new SoukError('invalid_request', 'The minimum quality must be a number from 0 to 1.')
+  }
+  return { ...rest, terms: searchTerms(text), sort, limit, now, ...(minQuality === undefined ? {} : { minQuality }) }
+}

@@ -1,0 +1,106 @@
+import type { PrivateKey } from '@libp2p/interface'
+import type { ApiId } from '../../base/api-name.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Random } from '../../base/random.ts'
+import type { Directory } from '../../interface/directory.ts'
+import type { Gossip } from '../../interface/gossip.ts'
+import type { Link } from '../../interface/link.ts'
+import type { ListingIndex } from '../../interface/listing-index.ts'
+import type { CallOutcomeSeen, Standing } from '../../interface/quality.ts'
+import type { Documents } from '../../interface/store.ts'
+import { Announcements } from './announcements.ts'
+import { createCatalogue, type LearningCatalogue } from './catalogue.ts'
+import { CatalogueReader } from './catalogue-exchange.ts'
+import { Intake } from './intake.ts'
+import type { LocalManifests } from '../manifest/manifest-exchange.ts'
+import { Prober, type ProberInit } from '../quality/prober.ts'
+import { QualityBook } from '../quality/quality-book.ts'
+import { createRecordAuthor } from '../directory/record-author.ts'
+
+export interface DiscoveryInit {
+  readonly index: ListingIndex
+  readonly directory: Directory
+  readonly link: Link
+  readonly network: string
+  /** The node's own libp2p key, Ed25519. */
+  readonly privateKey: PrivateKey
+  /** Default: the node's own key. */
+  readonly providerKey?: PrivateKey
+  readonly local: LocalManifests
+  readonly documents: Documents
+  readonly gossip?: Gossip
+  /** Enables probes: resolves the API to probe. Default: no probes. */
+  readonly probe?: ProberInit['resolve']
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** Others' listings as this node knows them, and the announcement of its own. */
+export interface Discovery {
+  readonly catalogue: LearningCatalogue
+  readonly announcements: Announcements
+  readonly quality: QualityBook
+  /** Reports the result of one of this node's calls. */
+  readonly observe: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
+  standing(id: ApiId): Promise<Standing>
+  /** Starts the background work. */
+  start(): void
+  stop(): void
+}
+
+export function createDiscovery(init: DiscoveryInit): Discovery {
+  const { index, documents, directory, link, network, local, gossip, clock, random, privateKey, providerKey, probe } =
+    init
+  const quality = new QualityBook({ documents, index, clock })
+  const intake = new Intake({ index, network, clock, gradeOf: (id) => quality.gradeOf(id) })
+  const reader = new CatalogueReader({ link, index, intake, network, clock })
+  const keys = providerKey === undefined ? { privateKey } : { privateKey, providerKey }
+  const author = createRecordAuthor({ ...keys, clock, network })
+  const prober = probe === undefined ? undefined : new Prober({ link, clock, random, resolve: probe })
+  const told = { intake, reader, author, network, clock }
+  const known = (id: ApiId) => ({ quality: quality.of(id), ...present('probed', prober?.of(id)) })
+  const announcements = new Announcements(gossip === undefined ? told : { ...told, gossip })
+  const isTold = gossip !== undefined
+  const gradeOf = (id: ApiId) => quality.gradeOf(id)
+  const catalogue = createCatalogue({
+    directory,
+    link,
+    index,
+    reader,
+    local,
+    known,
+    gradeOf,
+    isTold,
+    clock,
+    random
+  })
+  return {
+    catalogue,
+    announcements,
+    quality,
+    observe(id, owner, outcome) {
+      quality.observe(id, owner, outcome)
+      prober?.want(id)
+    },
+    async standing(id) {
+      prober?.want(id)
+      const [head] = await index.heads([id])
+      return { ...present('firstSeenAt', head?.firstSeenAt), ...known(id) }
+    },
+    start() {
+      announcements.start()
+      catalogue.start()
+      prober?.start()
+    },
+    stop() {
+      prober?.stop()
+      catalogue.stop()
+      announcements.stop()
+    }
+  }
+}
+
+/** An object with this member, or an empty one without a value. */
+function present<K extends string, V>(name: K, value: V | undefined): { readonly [_ in K]?: V } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [_ in K]?: V })
+}

@@ -1,0 +1,297 @@
+import type { Logger, PrivateKey } from '@libp2p/interface'
+import type { KadDHT, QueryEvent, SingleKadDHT, ValueEvent } from '@libp2p/kad-dht'
+import type { CID } from 'multiformats/cid'
+import { equals } from 'uint8arrays/equals'
+import type { ApiId } from '../../base/api-name.ts'
+import { type Clock, deadline, sleep } from '../../base/clock.ts'
+import { inMs, reasonOf, SILENT_LOG } from '../../base/component-log.ts'
+import { SoukError } from '../../base/errors.ts'
+import {
+  ADDRESSES_PER_PEER_MAX,
+  ANNOUNCEMENTS_AT_ONCE,
+  DIRECTORY_WALKS_MAX,
+  LOOKUP_MS,
+  READY_POLL_MS,
+  RECORD_REPUT_MS,
+  RESOLUTIONS_MAX
+} from '../../base/limits.ts'
+import { Slots } from '../../base/slots.ts'
+import { within } from '../../base/within.ts'
+import type { Directory, DirectoryRecord, Offer, Published } from '../../interface/directory.ts'
+import type { PeerAddress } from '../../interface/link.ts'
+import { boundedMap } from './bounded-map.ts'
+import { apiCid, catalogueCid, nameCid, RECORD_NAMESPACE, recordKey, splitId, tagCid } from './keys.ts'
+import { verifyRecord, type VerifiedRecord } from './record.ts'
+import { createRecordAuthor, type RecordAuthor } from './record-author.ts'
+import { eachOf } from './each-of.ts'
+import { ignore } from './ignore.ts'
+
+export interface KadDirectoryInit {
+  /** The service created by `soukDht`. Its rules also validate this node's own records. */
+  readonly dht: KadDHT
+  /** The node's own libp2p key, Ed25519. */
+  readonly privateKey: PrivateKey
+  /** Signs records of this node's own provider. Default: the node's own key. */
+  readonly providerKey?: PrivateKey
+  readonly clock: Clock
+  /** Default: none. */
+  readonly log?: Logger
+}
+
+/** The directory on a Kademlia DHT. Records are DHT values; hints are provider records. */
+export function createKadDirectory(init: KadDirectoryInit): Directory {
+  return new KadDirectory(init)
+}
+
+interface FindOptions {
+  readonly signal: AbortSignal
+  readonly onHigher?: (record: DirectoryRecord) => void
+  /** Waits for the highest sequence number instead of the first record. */
+  readonly isThorough?: boolean
+}
+
+class KadDirectory implements Directory {
+  readonly #dht: KadDHT
+  readonly #clock: Clock
+  readonly #author: RecordAuthor
+  readonly #log: Logger
+  /** Announced APIs and their hints. `#announcedAt` has the time of each hint's last announcement. */
+  readonly #offers = new Map<ApiId, readonly CID[]>()
+  readonly #own = new Map<ApiId, Uint8Array>()
+  /** Limits concurrent queries. */
+  readonly #walks = new Slots(DIRECTORY_WALKS_MAX)
+  #isUnanswered = false
+  readonly #announcedAt = boundedMap<string, number>(RESOLUTIONS_MAX)
+
+  constructor({ dht, privateKey, providerKey, clock, log = SILENT_LOG }: KadDirectoryInit) {
+    this.#dht = dht
+    this.#clock = clock
+    this.#log = log
+    this.#author = createRecordAuthor({ privateKey, clock, ...(providerKey === undefined ? {} : { providerKey }) })
+  }
+
+  async ready(signal: AbortSignal): Promise<void> {
+    while (this.#isAlone && !signal.aborted) await sleep(this.#clock, READY_POLL_MS, signal).catch(ignore)
+  }
+
+  async publish(offer: Offer, signal: AbortSignal): Promise<Published> {
+    signal.throwIfAborted()
+    const current = this.#author.owns(offer) ? undefined : await this.#find(offer.id, { signal, isThorough: true })
+    const bytes = await this.#author.write(offer, current)
+    const hints = [nameCid(splitId(offer.id).name), catalogueCid(), ...offer.tags.map(tagCid)]
+    this.#offers.set(offer.id, hints)
+    const announcing = this.#announce(apiCid(offer.id), hints, signal)
+    const published = await this.#put(offer, bytes, signal)
+    await announcing
+    signal.throwIfAborted()
+    return published
+  }
+
+  async withdraw(id: ApiId, signal: AbortSignal): Promise<void> {
+    const hints = this.#offers.get(id) ?? []
+    this.#offers.delete(id)
+    this.#own.delete(id)
+    const kept = new Set([...this.#offers.values()].flat().map(String))
+    for (const cid of [apiCid(id), ...hints].filter((cid) => !kept.has(cid.toString()))) {
+      this.#announcedAt.delete(cid.toString())
+      await this.#dht.cancelReprovide(cid, { signal })
+    }
+  }
+
+  async record(
+    id: ApiId,
+    signal: AbortSignal,
+    onHigher?: (record: DirectoryRecord) => void
+  ): Promise<DirectoryRecord | undefined> {
+    return (await this.#find(id, { signal, ...(onHigher === undefined ? {} : { onHigher }) }))?.record
+  }
+
+  servers(id: ApiId, signal: AbortSignal): AsyncIterable<PeerAddress> {
+    return this.#providers(apiCid(id), signal)
+  }
+
+  claimants(name: string, signal: AbortSignal): AsyncIterable<PeerAddress> {
+    return this.#providers(nameCid(name), signal)
+  }
+
+  tagged(tag: string, signal: AbortSignal): AsyncIterable<PeerAddress> {
+    return this.#providers(tagCid(tag), signal)
+  }
+
+  catalogues(signal: AbortSignal): AsyncIterable<PeerAddress> {
+    return this.#providers(catalogueCid(), signal)
+  }
+
+  get isUnanswered(): boolean {
+    return this.#isAlone || this.#isUnanswered
+  }
+
+  /** No peer is known: then the DHT would wait for the first one, possibly forever. */
+  get #isAlone(): boolean {
+    return (this.#dht as Partial<SingleKadDHT>).routingTable?.size === 0
+  }
+
+  /**
+   * Puts a record. If every peer rejects it, puts it again above the network's sequence number: this clock may have
+   * gone back.
+   */
+  async #put(offer: Offer, bytes: Uint8Array, signal: AbortSignal): Promise<Published> {
+    const published = await this.#putBytes(offer.id, bytes, signal)
+    if (published.stored > 0 || this.#isAlone) return published
+    const current = await this.#find(offer.id, { signal, isThorough: true })
+    if (current === undefined || equals(current.bytes, bytes)) return published
+    return this.#putBytes(offer.id, await this.#author.write(offer, current), signal)
+  }
+
+  /** `put` does not throw when peers reject the record, so acceptances are counted. */
+  async #putBytes(id: ApiId, bytes: Uint8Array, signal: AbortSignal): Promise<Published> {
+    let asked = 0
+    let stored = 0
+    try {
+      // kad-dht does not validate its own puts. Validating them here protects this node against rollbacks too.
+      await this.#dht.validators[RECORD_NAMESPACE]?.(recordKey(id), bytes)
+    } catch (error) {
+      this.#log('%s: this node refuses its own record: %s', id, reasonOf(error))
+      return { asked, stored }
+    }
+    this.#own.set(id, bytes)
+    if (this.#isAlone) return { asked, stored }
+    const onProgress = ({ type }: { type: string }) => {
+      if (type === 'kad-dht:query:final-peer') asked++
+    }
+    await this.#drain('put', id, this.#dht.put(recordKey(id), bytes, { signal, onProgress }), signal, (event) => {
+      if (event.name !== 'PEER_RESPONSE' || event.messageName !== 'PUT_VALUE') return
+      if (event.record !== undefined && equals(event.record.value, bytes)) stored++
+    })
+    return { asked, stored }
+  }
+
+  /** Announces the API at once. Recently announced hints are skipped. */
+  async #announce(api: CID, hints: readonly CID[], signal: AbortSignal): Promise<void> {
+    if (this.#isAlone) return
+    const due = hints.filter((cid) => {
+      const at = this.#announcedAt.get(cid.toString())
+      return at === undefined || this.#clock.elapsed() - at > RECORD_REPUT_MS / 2
+    })
+    await eachOf([api, ...due], ANNOUNCEMENTS_AT_ONCE, async (cid) => {
+      let heard = 0
+      await this.#drain('provide', cid, this.#dht.provide(cid, { signal }), signal, (event) => {
+        if (event.name === 'PEER_RESPONSE' && event.messageName === 'ADD_PROVIDER') heard++
+      })
+      if (heard > 0) this.#announcedAt.set(cid.toString(), this.#clock.elapsed())
+    })
+  }
+
+  /** Runs a query until its end or the signal's abort. Errors are logged; the events show its progress. */
+  async #drain(
+    kind: 'get' | 'put' | 'provide',
+    what: ApiId | CID,
+    query: AsyncIterable<QueryEvent>,
+    signal: AbortSignal,
+    take: (event: QueryEvent) => void
+  ): Promise<void> {
+    const startedAt = this.#clock.elapsed()
+    let answers = 0
+    const run = async () => {
+      for await (const event of query) {
+        if (event.name === 'PEER_RESPONSE') answers++
+        take(event)
+      }
+    }
+    try {
+      await within(run(), signal)
+    } catch (error) {
+      if (this.#log.enabled) this.#log('DHT %s %s ended early: %s', kind, what, reasonOf(error))
+    } finally {
+      this.#isUnanswered = answers === 0
+      this.#queried(kind, what, answers, startedAt)
+    }
+  }
+
+  /**
+   * Values are used as they arrive. kad-dht returns the best one only after correcting outdated peers, and throws when
+   * one of them refuses.
+   */
+  async #find(id: ApiId, { signal, onHigher, isThorough = false }: FindOptions): Promise<VerifiedRecord | undefined> {
+    signal.throwIfAborted()
+    const first = Promise.withResolvers<VerifiedRecord | undefined>()
+    const query = deadline(this.#clock, LOOKUP_MS, () => new SoukError('lookup_timeout'))
+    let best: VerifiedRecord | undefined
+    const take = async (bytes: Uint8Array) => {
+      if (best !== undefined && equals(best.bytes, bytes)) return
+      const found = await verifyRecord(bytes, { now: this.#clock.now(), id }).catch(ignore)
+      if (found === undefined || found.record.seq <= (best?.record.seq ?? 0n)) return
+      const isFirst = best === undefined
+      best = found
+      if (!isFirst) onHigher?.(found.record)
+      else if (!isThorough) first.resolve(found)
+    }
+    const ended = this.#values(id, query.signal, take)
+      .then(() => first.resolve(best))
+      .finally(() => query.clear())
+    try {
+      const found = await within(first.promise, signal)
+      if (onHigher === undefined) query.abort(new Error('the first record is enough'))
+      return found
+    } catch (error) {
+      query.abort(new Error('the lookup was cancelled'))
+      throw error
+    } finally {
+      ended.catch(ignore)
+    }
+  }
+
+  /** Passes each value of a key to `take`. Resolves when there are no more. */
+  async #values(id: ApiId, signal: AbortSignal, take: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+    if (this.#isAlone) {
+      const own = this.#own.get(id)
+      if (own !== undefined) await take(own)
+      return
+    }
+    const taking: Array<Promise<void>> = []
+    const onProgress = ({ type, detail }: { type: string; detail: unknown }) => {
+      if (type === 'kad-dht:query:value') taking.push(take((detail as ValueEvent).value))
+    }
+    const leave = await this.#walks.enter(signal).catch(ignore)
+    if (leave === undefined) return
+    try {
+      await this.#drain('get', id, this.#dht.get(recordKey(id), { signal, onProgress }), signal, ignore)
+    } finally {
+      leave()
+    }
+    await Promise.all(taking)
+  }
+
+  async *#providers(cid: CID, signal: AbortSignal): AsyncGenerator<PeerAddress> {
+    const seen = new Set<string>()
+    if (signal.aborted || this.#isAlone) return
+    const startedAt = this.#clock.elapsed()
+    let leave = ignore
+    let answers = 0
+    try {
+      leave = await this.#walks.enter(signal)
+      for await (const event of this.#dht.findProviders(cid, { signal })) {
+        if (event.name === 'PEER_RESPONSE') answers++
+        if (event.name !== 'PROVIDER') continue
+        for (const { id, multiaddrs } of event.providers) {
+          const peer = id.toString()
+          if (seen.has(peer)) continue
+          seen.add(peer)
+          yield { id: peer, addresses: multiaddrs.slice(0, ADDRESSES_PER_PEER_MAX).map(String) }
+        }
+      }
+    } catch (error) {
+      if (this.#log.enabled) this.#log('DHT providers %s ended early: %s', cid, reasonOf(error))
+    } finally {
+      this.#isUnanswered = answers === 0
+      this.#queried('providers', cid, answers, startedAt)
+      leave()
+    }
+  }
+
+  #queried(kind: string, what: ApiId | CID, answers: number, startedAt: number): void {
+    if (!this.#log.enabled) return
+    const ms = inMs(this.#clock.elapsed() - startedAt)
+    this.#log('DHT %s %s: %d peers responded (%s)', kind, what.toString(), answers, ms)
+  }
+}

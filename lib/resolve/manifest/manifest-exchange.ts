@@ -1,0 +1,105 @@
+import { apiId } from '../../base/api-name.ts'
+import type { Clock } from '../../base/clock.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
+import { MANIFEST_REPLY_BYTES_MAX, MANIFEST_REQUEST_BYTES_MAX, PAGE_MAX } from '../../base/limits.ts'
+import type { Link, PeerAddress } from '../../interface/link.ts'
+import type { SignedManifest } from '../../interface/manifest.ts'
+import {
+  decodeManifestReply,
+  decodeManifestRequest,
+  encodeManifestReply,
+  encodeManifestRequest,
+  type ManifestReply,
+  type ManifestRequest
+} from './exchange-codec.ts'
+import { verifyManifest } from './verify-manifest.ts'
+
+export const MANIFEST_PROTOCOL = '/souk/manifest/1.0.0'
+
+/** Part of a reply reserved for framing around the envelopes. */
+const FRAMING_BYTES = 1024
+
+/** Manifests of the APIs this node serves, its own and those of providers that delegated to it. */
+export type LocalManifests = () => Iterable<SignedManifest>
+
+/** Serves peers that ask for manifests. Drafts are not shown. */
+export function serveManifests({ link, local }: { readonly link: Link; readonly local: LocalManifests }): void {
+  link.serve(
+    MANIFEST_PROTOCOL,
+    async (bytes) => {
+      const request = decodeManifestRequest(bytes)
+      const shown = [...local()].filter(({ manifest }) => manifest.state !== 'draft')
+      return encodeManifestReply(answer(request, shown))
+    },
+    { requestBytesMax: MANIFEST_REQUEST_BYTES_MAX }
+  )
+}
+
+/** Sorted by id, as many as fit. */
+function answer({ name, provider }: ManifestRequest, shown: readonly SignedManifest[]): ManifestReply {
+  const isAsked = ({ id, manifest }: SignedManifest) =>
+    manifest.name === name && (provider === undefined || id === apiId(name, provider))
+  const asked = shown.filter(isAsked).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const manifests: Uint8Array[] = []
+  let bytes = FRAMING_BYTES
+  for (const { envelope } of asked.slice(0, PAGE_MAX)) {
+    bytes += envelope.length
+    if (bytes > MANIFEST_REPLY_BYTES_MAX) break
+    manifests.push(envelope)
+  }
+  return { manifests }
+}
+
+export interface FetchInit {
+  readonly link: Link
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+export interface FetchedManifests {
+  readonly manifests: readonly SignedManifest[]
+  /** Why manifests were rejected. */
+  readonly refusals: readonly string[]
+}
+
+/**
+ * Queries one peer. Each manifest is verified; invalid and unrequested ones are left out.
+ * @throws SoukError `owner_unreachable`
+ */
+export async function fetchManifests(
+  peer: PeerAddress,
+  request: ManifestRequest,
+  { link, clock, signal }: FetchInit
+): Promise<FetchedManifests> {
+  const bytes = await link.exchange(peer, MANIFEST_PROTOCOL, encodeManifestRequest(request), {
+    responseBytesMax: MANIFEST_REPLY_BYTES_MAX,
+    signal
+  })
+  const reply = decode(bytes)
+  const now = clock.now()
+  const refusals: string[] = []
+  const verified = await Promise.all(
+    reply.manifests.map(async (envelope) =>
+      // Copied, because the envelope is stored, and a view would keep the whole reply in memory.
+      verifyManifest(envelope.slice(), { now }).catch(
+        (error: unknown) => void refusals.push(asSoukError(error).message)
+      )
+    )
+  )
+  const manifests = verified.filter((signed) => signed !== undefined && wasAsked(request, signed))
+  return { manifests: manifests as SignedManifest[], refusals }
+}
+
+function wasAsked({ name, provider }: ManifestRequest, { manifest }: SignedManifest): boolean {
+  return (
+    manifest.state !== 'draft' && name === manifest.name && (provider === undefined || provider === manifest.provider)
+  )
+}
+
+function decode(bytes: Uint8Array): ManifestReply {
+  try {
+    return decodeManifestReply(bytes)
+  } catch (error) {
+    throw new SoukError('owner_unreachable', 'A node returned an invalid response.', { cause: error })
+  }
+}

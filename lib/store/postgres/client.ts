@@ -1,0 +1,21 @@
+import type { Client, ClientConfig } from 'pg'
+import { POSTGRES_ANSWER_MS, POSTGRES_CONNECT_MS } from '../../base/limits.ts'
+
+/** The settings of all connections. Time-outs ensure that none waits forever for an unresponsive server. */
+export function clientConfig(url: string): ClientConfig {
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: POSTGRES_CONNECT_MS,
+    query_timeout: POSTGRES_ANSWER_MS,
+    keepAlive: true
+  }
+}
+
+/** Closes a connection even if the server does not respond; `Client.end` alone would wait for it. */
+export async function endClient(client: Client): Promise<void> {
+  client.on('error', () => {})
+  const ending = client.end().catch(() => {})
+  const { connection } = client as unknown as { connection?: { stream?: { destroySoon?(): void } } }
+  connection?.stream?.destroySoon?.()
+  await ending
+}

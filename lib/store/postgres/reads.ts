@@ -1,0 +1,34 @@
+import type { Pool, QueryResult, QueryResultRow } from 'pg'
+import type { SoukError } from '../../base/errors.ts'
+import { isAway, storeUnavailable } from './errors.ts'
+
+/** Repeatable statements, outside of the write transactions. */
+export interface PostgresReads {
+  /** @throws SoukError `store_unavailable` while the database is away; otherwise the error of `pg` */
+  query<R extends QueryResultRow>(
+    query: string | { readonly name: string; readonly text: string; readonly values: readonly unknown[] },
+    values?: readonly unknown[]
+  ): Promise<QueryResult<R>>
+}
+
+/** @param away why the database is unavailable, if known */
+export function postgresReads(pool: Pool, away: () => SoukError | undefined): PostgresReads {
+  return {
+    async query<R extends QueryResultRow>(...[query, values]: Parameters<PostgresReads['query']>) {
+      const ask = () => pool.query<R, unknown[]>(query as string, values as unknown[])
+      const known = away()
+      if (known !== undefined) throw known
+      try {
+        return await ask()
+      } catch (error) {
+        if (!isAway(error)) throw error
+      }
+      // Only this connection broke; another one may work.
+      try {
+        return await ask()
+      } catch (error) {
+        throw isAway(error) ? (away() ?? storeUnavailable(error)) : error
+      }
+    }
+  }
+}

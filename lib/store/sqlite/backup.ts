@@ -1,0 +1,30 @@
+import { closeSync, openSync, rmSync } from 'node:fs'
+import { backup, type DatabaseSync } from 'node:sqlite'
+import { SoukError } from '../../base/errors.ts'
+import { BACKUP_STEP_PAGES } from '../../base/limits.ts'
+
+/**
+ * Copies an open database to a new file with mode 0600, by SQLite's online backup. The copy is a consistent state on disk;
+ * commits continue meanwhile.
+ * @throws SoukError `invalid_request` if the file exists already, `internal_error` if it cannot be written
+ */
+export async function backUp(db: DatabaseSync, path: string): Promise<void> {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
+      throw new SoukError('invalid_request', 'The backup file exists already. Choose another name.')
+    }
+    throw unwritten(error)
+  }
+  try {
+    await backup(db, path, { rate: BACKUP_STEP_PAGES })
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw unwritten(error)
+  }
+}
+
+function unwritten(cause: unknown): SoukError {
+  return new SoukError('internal_error', 'The backup of the store cannot be written.', { cause })
+}

@@ -1,0 +1,149 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { COMMIT_BATCH_BYTES_MAX, RESPONSES_DROPPED_AT_ONCE } from '../../base/limits.ts'
+import type { CallEffects, CallLog, CallRecord } from '../../interface/store.ts'
+import { alreadyRecorded, checkCallRecord } from '../call-record.ts'
+import { SELECT_LOGGED, SELECT_RECORDS } from '../call-select.ts'
+import type { CommitQueue } from '../commit-queue.ts'
+import { checkPostings } from '../ledger-entry.ts'
+import { prepareSettle } from './claims.ts'
+import { CALL_COLUMNS, callValues, encodeHeaders, toCallRecord, toLoggedCall } from './call-row.ts'
+import type { PutDocuments } from './documents.ts'
+import type { Book } from './ledger.ts'
+import type { Names } from './names.ts'
+import type { StoredBytes } from './stored-bytes.ts'
+import type { Usage } from './usage.ts'
+
+export interface SqliteCallsInit {
+  readonly db: DatabaseSync
+  readonly queue: CommitQueue
+  readonly names: Names
+  readonly usage: Usage
+  readonly stored: StoredBytes
+  readonly book: Book
+  readonly putDocuments: PutDocuments
+}
+
+/** The size of a row without its response: fixed fields, ids, hash and index entries. */
+const ROW_BYTES = 256
+const BY_NAME = '(SELECT id FROM names WHERE name = ?)'
+
+export function sqliteCalls(init: SqliteCallsInit): CallLog {
+  const { db, queue, usage, stored } = init
+  const insert = prepareInsert(init)
+  const selectAcknowledged = db.prepare(
+    `SELECT r.seq, c.peer, length(r.body) AS bytes FROM calls c CROSS JOIN responses r ON r.seq = c.seq
+     WHERE c.peer = ${BY_NAME} AND c.request_id = ? AND r.is_held IS NULL
+     AND NOT EXISTS (SELECT 1 FROM claims WHERE call = r.seq)`
+  )
+  // Ordered by `seq`, which is the order of time. An index by time would cost a page per call.
+  const selectOldest = db.prepare(
+    `SELECT r.seq, r.at, c.peer, length(r.body) AS bytes FROM responses r CROSS JOIN calls c ON c.seq = r.seq
+     ORDER BY r.seq LIMIT ?`
+  )
+  const deleteResponse = db.prepare('DELETE FROM responses WHERE seq = ?')
+  const drop = ({ seq, peer, bytes }: Row): void => {
+    deleteResponse.run(seq ?? null)
+    stored.add(Number(peer), -Number(bytes))
+  }
+  const selectOne = prepareWithBigInts(db, `${SELECT_RECORDS} WHERE c.peer = ${BY_NAME} AND c.request_id = ?`)
+  const selectRecent = prepareWithBigInts(db, `${SELECT_LOGGED} WHERE c.seq < ? ORDER BY c.seq DESC LIMIT ?`)
+  const selectRecentOfApi = prepareWithBigInts(
+    db,
+    `${SELECT_LOGGED} WHERE c.api = ${BY_NAME} AND c.seq < ? ORDER BY c.seq DESC LIMIT ?`
+  )
+
+  return {
+    async append(record, effects = {}) {
+      checkCallRecord(record)
+      if (effects.postings !== undefined) checkPostings(effects.postings)
+      const headers = encodeHeaders(record.response?.headers ?? [])
+      const bytes = ROW_BYTES + headers.length + (record.response?.body.length ?? 0)
+      if (!(await queue.write(bytes, () => insert(record, headers, effects)))) throw alreadyRecorded()
+    },
+    async find(peer, requestId) {
+      const row = selectOne.get(peer, requestId)
+      return row && toCallRecord(row)
+    },
+    acknowledge(peer, requestIds) {
+      for (const requestId of requestIds) {
+        // A copy, because the caller does not wait and may reuse its buffer.
+        const id = Uint8Array.from(requestId)
+        queue.writeBehind(ROW_BYTES, () => {
+          const found = selectAcknowledged.get(peer, id)
+          if (found !== undefined) drop(found)
+        })
+      }
+    },
+    async recent({ api, before = Number.MAX_SAFE_INTEGER, limit }) {
+      const rows = Math.max(0, Math.floor(limit))
+      const found = api === undefined ? selectRecent.all(before, rows) : selectRecentOfApi.all(api, before, rows)
+      return found.map(toLoggedCall)
+    },
+    async usage() {
+      return usage.all()
+    },
+    async dropResponses(before) {
+      let dropped = 0
+      for (;;) {
+        // In slices, so that other writes can run in between and no turn of the event loop takes long.
+        const slice = await queue.write(RESPONSES_DROPPED_AT_ONCE * ROW_BYTES, () => {
+          const old = sliceOf(selectOldest.all(RESPONSES_DROPPED_AT_ONCE), before)
+          old.forEach(drop)
+          return old.length
+        })
+        dropped += slice
+        if (slice === 0) return dropped
+      }
+    }
+  }
+}
+
+type Row = Record<string, SQLOutputValue>
+
+/** The rows older than `before`, as many as one commit can free the pages of. */
+function sliceOf(oldest: readonly Row[], before: number): Row[] {
+  let bytes = 0
+  return oldest.filter((row) => {
+    if (Number(row['at']) >= before || bytes > COMMIT_BATCH_BYTES_MAX) return false
+    bytes += Number(row['bytes'])
+    return true
+  })
+}
+
+type Insert = (record: CallRecord, headers: string, effects: CallEffects) => boolean
+
+/** Inserts a record with its related rows; false if a record with that id exists already. */
+function prepareInsert({ db, names, usage, stored, book, putDocuments }: SqliteCallsInit): Insert {
+  const marks = CALL_COLUMNS.replaceAll(/\w+/g, '?')
+  const insertCall = db.prepare(
+    `INSERT INTO calls (${CALL_COLUMNS}) VALUES (${marks}) ON CONFLICT (peer, request_id) DO NOTHING`
+  )
+  const settleClaim = prepareSettle(db)
+  const insertResponse = db.prepare(
+    'INSERT INTO responses (seq, at, status, headers, body, is_held) VALUES (?, ?, ?, ?, ?, ?)'
+  )
+  return (record, headers, { postings, documents }) => {
+    const api = names.idOf(record.api)
+    const peer = names.idOf(record.peer)
+    const { changes, lastInsertRowid } = insertCall.run(...callValues(record, peer, api))
+    if (changes === 0) return false
+    const { response, at, isHeld } = record
+    const isStored = response !== undefined && stored.fits(peer, response.body.length)
+    if (isStored) {
+      insertResponse.run(lastInsertRowid, at, response.status, headers, response.body, isHeld === true ? 1 : null)
+    }
+    if (record.claim !== undefined) settleClaim(record.claim, record.at, lastInsertRowid)
+    if (documents !== undefined) putDocuments(documents)
+    if (postings !== undefined) book.enter({ kind: 'call', call: lastInsertRowid, at: record.at, postings })
+    // Last, so that a failed row is not counted.
+    usage.add(api, record)
+    if (isStored) stored.add(peer, response.body.length)
+    return true
+  }
+}
+
+function prepareWithBigInts(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql)
+  statement.setReadBigInts(true)
+  return statement
+}

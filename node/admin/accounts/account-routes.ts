@@ -1,0 +1,59 @@
+import { formatUsdc } from '../../../lib/index.ts'
+import type { Account, Accounts } from '../../accounts/accounts.ts'
+import {
+  accountsViewSchema,
+  type AccountView,
+  accountViewSchema,
+  openAccountSchema,
+  openedAccountViewSchema
+} from '../api.ts'
+import { route } from '../route.ts'
+
+/** Prepaid accounts of this node's ingress, and of those that share its store. */
+export const accountRoutes = [
+  route({
+    method: 'GET',
+    path: '/accounts',
+    summary: 'Prepaid accounts, and what they come to.',
+    response: accountsViewSchema,
+    async handler({ accounts }) {
+      const all = await accounts.list()
+      const views: AccountView[] = []
+      for (const account of all) views.push(await viewOf(accounts, account))
+      return { accounts: views, owed: formatUsdc(await accounts.held()) }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/accounts',
+    summary: 'Opens one, with a key that is shown this once.',
+    body: openAccountSchema,
+    response: openedAccountViewSchema,
+    status: 201,
+    async handler({ accounts }, { body }) {
+      const { account, key } = await accounts.open(body.label)
+      return { ...(await viewOf(accounts, account)), key: key.key, key_id: key.id }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/accounts/:id',
+    summary: 'One of them.',
+    response: accountViewSchema,
+    handler: async ({ accounts }, { params }) => viewOf(accounts, await accounts.get(params.id))
+  })
+] as const
+
+async function viewOf(accounts: Accounts, account: Account): Promise<AccountView> {
+  const { id, label, createdAt, funding } = account
+  const { balance, setAside } = await accounts.balance(id)
+  return {
+    id,
+    label,
+    balance: formatUsdc(balance),
+    set_aside: formatUsdc(setAside),
+    spent: formatUsdc(await accounts.spent(id)),
+    funding: funding ?? null,
+    created_at: createdAt
+  }
+}

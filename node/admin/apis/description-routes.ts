@@ -1,0 +1,82 @@
+import type { ApiDescription } from '../../../lib/interface/index.ts'
+import type { TrialUpstream } from '../../upstream/trials.ts'
+import { mappingSchema } from '../api.ts'
+import {
+  type DescriptionView,
+  descriptionViewSchema,
+  mappingPreviewViewSchema,
+  upstreamCallSchema,
+  upstreamCallViewSchema,
+  upstreamCheckSchema,
+  upstreamCheckViewSchema
+} from './description-api.ts'
+import { present } from '../present.ts'
+import { route } from '../route.ts'
+import { upstreamOf } from './upstream-input.ts'
+
+/** What APIs are: those that are registered, and those that could be. */
+export const descriptionRoutes = [
+  route({
+    method: 'GET',
+    path: '/apis/:name/description',
+    summary: 'Its operations and their schemas.',
+    response: descriptionViewSchema,
+    async handler({ registrations }, { params }) {
+      const { registration, listing } = registrations.show(params.name)
+      return descriptionView(listing?.signed.manifest.api ?? (await registrations.trials.description(registration)))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/upstreams/check',
+    summary: 'Reads an API without registering it.',
+    body: upstreamCheckSchema,
+    response: upstreamCheckViewSchema,
+    async handler({ registrations }, { body, signal }) {
+      const { description, warnings } = await registrations.trials.check(trialOf(body), signal)
+      return { ...descriptionView(description), warnings }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/upstreams/call',
+    summary: 'A test call of an API that need not be registered: not published, not charged, not counted.',
+    body: upstreamCallSchema,
+    response: upstreamCallViewSchema,
+    async handler({ registrations }, { body: { upstream, body }, signal }) {
+      const answer = await registrations.trials.call(trialOf(upstream), body, signal)
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        success: answer.success,
+        upstream_ms: answer.upstreamMs,
+        body: new TextDecoder().decode(answer.body),
+        is_cut: answer.isCut
+      }
+    }
+  })
+] as const
+
+export const previewRoutes = [
+  route({
+    method: 'POST',
+    path: '/apis/:name/mapping/preview',
+    summary: 'The API as consumers would see it with a mapping.',
+    body: mappingSchema,
+    response: mappingPreviewViewSchema,
+    async handler({ registrations }, { params, body: { mapping } }) {
+      const problems = await registrations.checkMapping(params.name, mapping)
+      if (problems.length > 0) return { operations: [], sdl: null, problems }
+      const { description } = await registrations.previewMapping(params.name, mapping)
+      return { ...descriptionView(description), problems }
+    }
+  })
+] as const
+
+function trialOf({ name, protocol, ...upstream }: ReturnType<typeof upstreamCheckSchema.parse>): TrialUpstream {
+  return { ...upstreamOf(upstream), protocol, ...present({ name }) }
+}
+
+function descriptionView({ operations, sdl }: ApiDescription): DescriptionView {
+  return { operations, sdl: sdl ?? null }
+}

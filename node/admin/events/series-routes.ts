@@ -1,0 +1,28 @@
+import { formatUsdc } from '../../../lib/index.ts'
+import type { Span } from '../../events/series.ts'
+import { route } from '../route.ts'
+import { seriesSchema, seriesViewSchema, type SpanView } from './series-api.ts'
+
+/** How calls went, to be drawn. */
+export const seriesRoutes = [
+  route({
+    method: 'GET',
+    path: '/series',
+    summary: 'How calls went, in steps of time.',
+    query: seriesSchema,
+    response: seriesViewSchema,
+    handler({ series }, { query: { role, since } }) {
+      const { stepMs, points, total } = series.read(role, since)
+      return {
+        known_since: series.startedAt,
+        step_ms: stepMs,
+        points: points.map(({ at, ...span }) => ({ at, ...spanView(span) })),
+        total: spanView(total)
+      }
+    }
+  })
+] as const
+
+function spanView({ calls, errors, charged, p50, p95 }: Span): SpanView {
+  return { calls, errors, charged: formatUsdc(charged), p50_ms: p50 ?? null, p95_ms: p95 ?? null }
+}

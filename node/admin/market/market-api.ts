@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { LISTING_SORTS } from '../../../lib/interface/index.ts'
+import { standingViewSchema } from '../../standing-view.ts'
+import { amount, list, view, viewWith } from '../../http/schemas.ts'
+import { listingViewSchema } from '../api.ts'
+
+export const searchSchema = z.strictObject({
+  q: z.string().optional(),
+  protocol: z.string().optional(),
+  tag: z.string().optional(),
+  max_price: amount.optional(),
+  min_quality: z.coerce.number().min(0).max(1).optional().describe('0 to 1.'),
+  sort: z.enum(LISTING_SORTS).optional(),
+  limit: z.coerce.number().int().min(1).optional(),
+  cursor: z.string().optional()
+})
+export type SearchInput = z.input<typeof searchSchema>
+
+export const foundListingViewSchema = viewWith(
+  listingViewSchema,
+  'FoundListingView',
+  standingViewSchema.shape,
+  'A listing as a search finds it.'
+)
+export type FoundListingView = z.output<typeof foundListingViewSchema>
+
+export const searchViewSchema = view('SearchView', {
+  listings: list(foundListingViewSchema),
+  next: z.string().nullable()
+})
+export type SearchView = z.output<typeof searchViewSchema>
+
+export const marketListingViewSchema = viewWith(foundListingViewSchema, 'MarketListingView', {
+  issued_at: z.number(),
+  expires_at: z.number(),
+  owners: list(z.string()).describe('Nodes that serve it, best first.'),
+  methods: list(
+    z.object({
+      name: z.string(),
+      description: z.string().optional(),
+      input: z.record(z.string(), z.unknown()).optional(),
+      output: z.record(z.string(), z.unknown()).optional()
+    })
+  ),
+  sdl: z.string().nullable().describe('GraphQL only: the schema in SDL; null where it is not told.')
+})
+export type MarketListingView = z.output<typeof marketListingViewSchema>
+
+export const whyViewSchema = view(
+  'WhyView',
+  {
+    api: z.string(),
+    callable: z.boolean().describe('It can be called now.'),
+    step: z
+      .string()
+      .describe(
+        '`ok`; `paused`, `retired`, `deprecated` or `draft`; or the first step that failed: `network_unreachable`, `no_provider_record`, `unreachable`, `not_served`, `signature_refused`, `expired`, `rolled_back`, `name_conflict`, `lookup_timeout`.'
+      ),
+    detail: z.string(),
+    id: z.string().nullable().describe('Where it was found.'),
+    owners: list(z.string()),
+    candidates: list(z.unknown()).describe('Where several providers use the name.'),
+    hint: z.string().nullable()
+  },
+  'What kept an API from being called, or that nothing does.'
+)
+export type WhyView = z.output<typeof whyViewSchema>

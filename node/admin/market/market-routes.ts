@@ -1,0 +1,53 @@
+import { parseUsdc } from '../../../lib/index.ts'
+import { standingView } from '../../standing-view.ts'
+import { marketListingViewSchema, searchSchema, searchViewSchema, whyViewSchema } from './market-api.ts'
+import { present } from '../present.ts'
+import { route } from '../route.ts'
+import { listingView } from '../views.ts'
+import { why } from './why.ts'
+
+/** What others offer. */
+export const marketRoutes = [
+  route({
+    method: 'GET',
+    path: '/search',
+    summary: 'Finds APIs.',
+    query: searchSchema,
+    response: searchViewSchema,
+    async handler({ souk, clock }, { query: { q, max_price, min_quality, ...rest }, signal }) {
+      const maxPrice = max_price === undefined ? undefined : parseUsdc(max_price)
+      const page = await souk.search(present({ ...rest, text: q, maxPrice, minQuality: min_quality }), signal)
+      const listings = page.listings.map((listing) => ({
+        ...listingView(listing, clock.now()),
+        ...standingView(listing, listing.manifest)
+      }))
+      return { listings, next: page.next ?? null }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/listings/:id',
+    summary: 'One API, looked up and verified: by `name@provider` or a bare name.',
+    response: marketListingViewSchema,
+    async handler({ souk, clock }, { params, signal }) {
+      const { signed, owners } = await souk.resolve(params.id, { signal })
+      const { issuedAt, expiresAt, api } = signed.manifest
+      return {
+        ...listingView(signed, clock.now()),
+        ...standingView(await souk.standing(signed.id), signed.manifest),
+        issued_at: issuedAt,
+        expires_at: expiresAt,
+        owners: owners.map(({ id }) => id),
+        methods: api.operations,
+        sdl: api.sdl ?? null
+      }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/why/:id',
+    summary: 'Why an API is not found, or cannot be called.',
+    response: whyViewSchema,
+    handler: ({ souk }, { params, signal }) => why(souk, params.id, signal)
+  })
+] as const

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { checksummed, formatUsdc, type Hex, SoukError } from '../../../lib/index.ts'
+import type { ChannelSummary } from '../../../lib/pay/index.ts'
+import { list } from '../../http/schemas.ts'
+import { type ChannelView, channelViewSchema, closedChannelsViewSchema } from './money-api.ts'
+import { moving } from '../moving.ts'
+import { route } from '../route.ts'
+
+/** What this node pays through, and is paid through. */
+export const channelRoutes = [
+  route({
+    method: 'GET',
+    path: '/channels',
+    summary: 'Channels that this node pays through, and is paid through.',
+    response: z.object({ channels: list(channelViewSchema) }),
+    handler: ({ money }) => ({ channels: moving(money).till.channels().map(channelView) })
+  }),
+  route({
+    method: 'POST',
+    path: '/channels/close',
+    summary: 'Closes each one that this node pays through.',
+    response: closedChannelsViewSchema,
+    async handler({ money }, { signal }) {
+      const closed = await moving(money).till.closeAll(signal)
+      return {
+        channels: closed.map(({ channel, error }) => ({
+          channel: channelView(channel),
+          problem: error === undefined ? null : error.message
+        }))
+      }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/channels/:channel/close',
+    summary: 'Closes one, with its owner: what was not spent comes back.',
+    response: channelViewSchema,
+    async handler({ money }, { params, signal }) {
+      const channelId = channelIn(params.channel)
+      return channelView(await moving(money).till.close(channelId, signal))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/channels/:channel/withdraw',
+    summary: 'Takes it out without the owner, after the channel’s delay.',
+    response: channelViewSchema,
+    async handler({ money }, { params, signal }) {
+      const channelId = channelIn(params.channel)
+      return channelView(await moving(money).till.withdraw(channelId, signal))
+    }
+  })
+] as const
+
+/** @throws SoukError `invalid_request` */
+function channelIn(text: string): Hex {
+  if (/^0x[\da-f]{64}$/.test(text)) return text as Hex
+  throw new SoukError('invalid_request', 'A channel is named by 0x and 64 hex digits.')
+}
+
+function channelView(summary: ChannelSummary): ChannelView {
+  const { role, channelId, peer, receiver, state, isDisputed, withdrawableAt } = summary
+  const { deposit, ceiling, spent, reserved, claimed, returned } = summary
+  return {
+    role,
+    channel: channelId,
+    peer: peer ?? null,
+    receiver: checksummed(receiver),
+    state,
+    disputed: isDisputed,
+    deposit: formatUsdc(deposit),
+    ceiling: formatUsdc(ceiling),
+    spent: formatUsdc(spent),
+    reserved: formatUsdc(reserved),
+    claimed: claimed === undefined ? null : formatUsdc(claimed),
+    returned: returned === undefined ? null : formatUsdc(returned),
+    withdrawable_at: withdrawableAt ?? null
+  }
+}

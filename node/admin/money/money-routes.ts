@@ -1,0 +1,109 @@
+import { checksummed, formatUsdc, parseAddress, parseUsdc } from '../../../lib/index.ts'
+import type { Redemption } from '../../../lib/interface/index.ts'
+import {
+  booksSchema,
+  booksViewSchema,
+  earningsViewSchema,
+  receiptsSchema,
+  receiptsViewSchema,
+  type SettlementView,
+  settlementViewSchema,
+  walletViewSchema,
+  withdrawalViewSchema,
+  withdrawSchema
+} from './money-api.ts'
+import { bookEntryView, earningsView, postingView, receiptView, walletView } from './money-views.ts'
+import { moving } from '../moving.ts'
+import { present } from '../present.ts'
+import { route } from '../route.ts'
+
+/** What is in the wallet. */
+export const balanceRoutes = [
+  route({
+    method: 'GET',
+    path: '/wallet',
+    summary: 'What is in the wallet; not what is in channels.',
+    response: walletViewSchema,
+    async handler({ souk, accounts, money }) {
+      const { till, name } = moving(money)
+      const { network } = souk.status()
+      const [balance, held] = await Promise.all([till.wallet.balance(), accounts.held()])
+      return walletView({ address: till.wallet.address, network, money: name }, balance, held)
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/wallet/withdrawals',
+    summary: 'Sends USDC from the wallet; the same `id` again sends nothing twice.',
+    body: withdrawSchema,
+    response: withdrawalViewSchema,
+    async handler({ money }, { body: { amount, to, id }, signal }) {
+      const { till } = moving(money)
+      const withdrawal = { amount: parseUsdc(amount), to: parseAddress(to), id }
+      const { hash } = await till.wallet.withdraw(withdrawal, signal)
+      return { amount: formatUsdc(withdrawal.amount), to: checksummed(withdrawal.to), transaction: hash }
+    }
+  })
+] as const
+
+/** What this node paid and earned. */
+export const moneyRoutes = [
+  route({
+    method: 'GET',
+    path: '/earnings',
+    summary: 'What calls brought, and where it is.',
+    response: earningsViewSchema,
+    async handler({ money }) {
+      const { till, name } = moving(money)
+      return earningsView(await till.earnings(), name)
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/settlements',
+    summary: 'Fetches what was earned, and pays it out: whether it is worth the gas or not.',
+    response: settlementViewSchema,
+    async handler({ money }, { signal }) {
+      const { till } = moving(money)
+      return settlementView(await till.settlement.redeemer.settleNow(signal))
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/receipts',
+    summary: 'Calls that were paid for; newest first.',
+    query: receiptsSchema,
+    response: receiptsViewSchema,
+    async handler({ money }, { query }) {
+      const { till, name } = moving(money)
+      const { receipts, next } = await till.receipts(present(query))
+      return { money: name, receipts: receipts.map((row) => receiptView(row, query.role)), next: next ?? null }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/books',
+    summary: 'Entries of the ledger, oldest first.',
+    query: booksSchema,
+    response: booksViewSchema,
+    async handler({ souk, accounts }, { query: { book, after, limit } }) {
+      const ledger = book === 'node' ? souk.store.ledger : accounts.ledger
+      const [entries, carried] = await Promise.all([
+        ledger.entries({ after, limit }),
+        after === 0 ? ledger.carried('') : []
+      ])
+      const next = entries.length < limit ? null : (entries.at(-1)?.seq ?? null)
+      return { carried: carried.map(postingView), entries: entries.map(bookEntryView), next }
+    }
+  })
+] as const
+
+function settlementView({ claimed, settled, distributed, transactions, refused }: Redemption): SettlementView {
+  return {
+    claimed: formatUsdc(claimed),
+    settled: formatUsdc(settled),
+    distributed: formatUsdc(distributed),
+    transactions: transactions.map(({ hash }) => hash),
+    refused: refused.map(({ channelId, reason }) => ({ channel: channelId, reason }))
+  }
+}

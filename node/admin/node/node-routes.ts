@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { isProviderId, parseAddress, parseApiRef, SoukError } from '../../../lib/index.ts'
+import type { Delegation } from '../../../lib/interface/index.ts'
+import { list } from '../../http/schemas.ts'
+import {
+  delegateSchema,
+  type DelegationView,
+  delegationViewSchema,
+  doctorViewSchema,
+  peerViewSchema,
+  backupSchema,
+  backupViewSchema,
+  pinSchema,
+  statusViewSchema
+} from '../api.ts'
+import { payoutSchema } from '../money/money-api.ts'
+import { route } from '../route.ts'
+
+/** This node and the network around it. */
+export const nodeRoutes = [
+  route({
+    method: 'GET',
+    path: '/status',
+    summary: 'What this node is and does.',
+    response: statusViewSchema,
+    handler: ({ status }) => status()
+  }),
+  route({
+    method: 'GET',
+    path: '/doctor',
+    summary: 'Checks the node and everything around it.',
+    response: doctorViewSchema,
+    handler: ({ doctor }, { signal }) => doctor(signal)
+  }),
+  route({
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'The admin API as OpenAPI 3.1.',
+    response: z.record(z.string(), z.unknown()).describe('an OpenAPI document'),
+    mediaType: 'application/openapi+json',
+    handler: ({ openapi }, { reply }) => reply.send(JSON.stringify(openapi()))
+  }),
+  route({
+    method: 'GET',
+    path: '/peers',
+    summary: 'Nodes connected to this one.',
+    response: z.object({ peers: list(peerViewSchema) }),
+    handler: ({ souk }) => ({ peers: souk.status().peers.map(({ id, addresses }) => ({ peer: id, addresses })) })
+  }),
+  route({
+    method: 'GET',
+    path: '/delegations',
+    summary: 'Nodes that may serve this provider’s APIs.',
+    response: z.object({ delegations: list(delegationViewSchema) }),
+    handler: async ({ souk }) => ({ delegations: (await souk.delegations()).map(delegationView) })
+  }),
+  route({
+    method: 'POST',
+    path: '/delegations',
+    summary: 'Lets another node serve this provider’s APIs.',
+    body: delegateSchema,
+    response: delegationViewSchema,
+    async handler({ souk }, { body: { peer } }) {
+      if (!isProviderId(peer))
+        throw new SoukError('invalid_request', 'That is not a peer id (they start with 12D3KooW).')
+      return delegationView(await souk.delegate(peer))
+    }
+  }),
+  route({
+    method: 'PUT',
+    path: '/payout',
+    summary: 'Where this provider is paid.',
+    body: payoutSchema,
+    response: statusViewSchema,
+    async handler({ registrations, status }, { body }) {
+      await registrations.payTo(parseAddress(body.address))
+      return status()
+    }
+  }),
+  route({
+    method: 'PUT',
+    path: '/pins/:name',
+    summary: 'Lets a bare name mean one provider on this node.',
+    body: pinSchema,
+    async handler({ souk }, { params, body: { provider } }) {
+      const ref = parseApiRef(`${params.name}@${provider}`)
+      await souk.pin(ref.name, provider)
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/backups',
+    summary: 'Copies everything the node keeps into a new directory of its machine, while it runs.',
+    body: backupSchema,
+    response: backupViewSchema,
+    status: 201,
+    handler: ({ backUp }, { body }) => backUp(body.directory)
+  })
+] as const
+
+function delegationView({ peer, provider, expiresAt }: Delegation): DelegationView {
+  return { peer, provider, expires_at: expiresAt }
+}

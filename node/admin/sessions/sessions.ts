@@ -1,0 +1,138 @@
+import { equalInConstantTime, limits, sha256, SoukError, toHex, utf8 } from '../../../lib/index.ts'
+import type { Clock, Documents, Random } from '../../../lib/interface/index.ts'
+
+/** By digest of the token, in hex. */
+const COLLECTION = 'console-sessions'
+/** Crockford's base 32: no letter is taken for a digit. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const CODE_CHARS = 8
+const TOKEN_BYTES = 32
+/** Of the digest: enough to tell browsers apart. */
+const ID_CHARS = 12
+
+/** A browser that was let in. */
+export interface Session {
+  /** Nobody gets in by it. */
+  readonly id: string
+  /** Milliseconds since the epoch. */
+  readonly since: number
+  readonly expiresAt: number
+  readonly isOwn: boolean
+}
+
+interface SessionDocument {
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+interface SetupCode {
+  readonly digest: Uint8Array
+  readonly expiresAt: number
+  triesLeft: number
+}
+
+export interface SessionsInit {
+  readonly documents: Documents
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/**
+ * Browsers that may use the console. One gets in by a code that is used once, and that only whoever starts the node or reads
+ * its admin token is told; from then on it is known by a cookie. Of neither more than a digest is kept.
+ */
+export class Sessions {
+  readonly #init: SessionsInit
+  /** Only the newest counts. */
+  #code: SetupCode | undefined
+
+  constructor(init: SessionsInit) {
+    this.#init = init
+  }
+
+  /** Somebody has been let in before. */
+  async hasAny(): Promise<boolean> {
+    const now = this.#init.clock.now()
+    const all = await this.#init.documents.list(COLLECTION)
+    const held = all.map(({ key, value }) => ({ key, ...(JSON.parse(value) as SessionDocument) }))
+    const over = held.filter(({ expiresAt }) => expiresAt <= now)
+    await Promise.all(over.map(({ key }) => this.#init.documents.delete(COLLECTION, key)))
+    return over.length < held.length
+  }
+
+  /** A new code in place of the last one, such as `K7QF-9M2X`. */
+  newCode(): { readonly code: string; readonly expiresAt: number } {
+    const { random, clock } = this.#init
+    const letters = [...random.fill(new Uint8Array(CODE_CHARS))].map((byte) => ALPHABET[byte % ALPHABET.length])
+    const code = letters.join('')
+    const expiresAt = clock.now() + limits.SETUP_CODE_MS
+    this.#code = { digest: sha256(utf8(code)), expiresAt, triesLeft: limits.SETUP_CODE_TRIES_MAX }
+    return { code: `${code.slice(0, CODE_CHARS / 2)}-${code.slice(CODE_CHARS / 2)}`, expiresAt }
+  }
+
+  /**
+   * Spends the code. Small letters, spaces and dashes make no difference.
+   * @returns the session's token
+   * @throws SoukError `admin_token_invalid`
+   */
+  async open(typed: string): Promise<string> {
+    const { documents, clock, random } = this.#init
+    const code = this.#code
+    if (code === undefined || code.triesLeft === 0 || clock.now() >= code.expiresAt) {
+      throw new SoukError('admin_token_invalid', 'There is no valid setup code. Get one with: souk console')
+    }
+    code.triesLeft--
+    if (!equalInConstantTime(sha256(utf8(typed.toUpperCase().replaceAll(/[\s-]/g, ''))), code.digest)) {
+      throw new SoukError('admin_token_invalid', 'That is not the setup code. Get a new one with: souk console')
+    }
+    this.#code = undefined
+    const token = Buffer.from(random.fill(new Uint8Array(TOKEN_BYTES))).toString('base64url')
+    const session: SessionDocument = { expiresAt: clock.now() + limits.CONSOLE_SESSION_MS }
+    await documents.put(COLLECTION, keyOf(token), JSON.stringify(session))
+    return token
+  }
+
+  async isOpen(token: string): Promise<boolean> {
+    const json = await this.#init.documents.get(COLLECTION, keyOf(token))
+    return json !== undefined && (JSON.parse(json) as SessionDocument).expiresAt > this.#init.clock.now()
+  }
+
+  async close(token: string): Promise<void> {
+    await this.#init.documents.delete(COLLECTION, keyOf(token))
+  }
+
+  /** Browsers that are let in, the last one first. @param token - of the one that asks */
+  async list(token?: string): Promise<readonly Session[]> {
+    const now = this.#init.clock.now()
+    const all = await this.#init.documents.list(COLLECTION)
+    const own = token === undefined ? undefined : keyOf(token)
+    return all
+      .map(({ key, value }) => ({ key, ...(JSON.parse(value) as SessionDocument) }))
+      .filter(({ expiresAt }) => expiresAt > now)
+      .map(({ key, expiresAt }) => ({
+        id: idOf(key),
+        since: expiresAt - limits.CONSOLE_SESSION_MS,
+        expiresAt,
+        isOwn: key === own
+      }))
+      .toSorted((a, b) => b.since - a.since)
+  }
+
+  /** Shows one of them out. @returns false where there is none of this id */
+  async closeById(id: string): Promise<boolean> {
+    const all = await this.#init.documents.list(COLLECTION)
+    const found = all.filter(({ key }) => idOf(key) === id)
+    await Promise.all(found.map(({ key }) => this.#init.documents.delete(COLLECTION, key)))
+    return found.length > 0
+  }
+}
+
+/** A digest is looked up, not compared: how long that takes says nothing of the token. */
+function keyOf(token: string): string {
+  return toHex(sha256(utf8(token)))
+}
+
+/** Behind `0x`. */
+function idOf(key: string): string {
+  return key.slice(2, 2 + ID_CHARS)
+}

@@ -1,0 +1,107 @@
+import { parseApiRef, SoukError } from '../../../lib/index.ts'
+import type { ApiId, ListingInit, PlanInit } from '../../../lib/interface/index.ts'
+import { planView } from '../../subscriptions/view.ts'
+import { shownApi } from '../apis/api-routes.ts'
+import { apiViewSchema } from '../api.ts'
+import { present } from '../present.ts'
+import { rateLimitOf } from './rate-api.ts'
+import { type AdminContext, route } from '../route.ts'
+import { deprecationSchema, planSchema, type PlansView, plansViewSchema, revisionSchema } from './subscription-api.ts'
+
+/** The terms of what this node serves: price, and notice that it ends. Nothing of it asks the API's own server. */
+export const termsRoutes = [
+  route({
+    method: 'PATCH',
+    path: '/apis/:name',
+    summary: 'Changes its price and other terms; what is absent stays.',
+    body: revisionSchema,
+    response: apiViewSchema,
+    async handler(context, { params: { name }, body: { pay_per_call: payPerCall, ...rest } }) {
+      const { registrations } = context
+      await registrations.revise(name, (terms) => ({ ...terms, ...present({ ...rest, payPerCall }) }))
+      return shownApi(context, registrations.show(name))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/apis/:name/deprecate',
+    summary: 'Gives notice that it ends.',
+    body: deprecationSchema,
+    response: apiViewSchema,
+    async handler(context, { params, body: { sunset_at: sunsetAt, successor, link } }) {
+      const notice = present({ sunsetAt, link, successor: successor === undefined ? undefined : idOf(successor) })
+      return shownApi(context, await context.registrations.move(params.name, 'deprecated', notice))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/apis/:name/retire',
+    summary: 'Ends it for good, after its sunset.',
+    response: apiViewSchema,
+    async handler(context, { params }) {
+      return shownApi(context, await context.registrations.move(params.name, 'retired'))
+    }
+  })
+] as const
+
+export const planRoutes = [
+  route({
+    method: 'GET',
+    path: '/apis/:name/plans',
+    summary: 'Plans of an API served here.',
+    response: plansViewSchema,
+    handler: (context, { params }) => plansOf(context, params.name)
+  }),
+  route({
+    method: 'PUT',
+    path: '/apis/:name/plans/:plan',
+    summary: 'Offers a plan, or changes it.',
+    body: planSchema,
+    response: plansViewSchema,
+    async handler(context, { params: { name, plan: id }, body }) {
+      const { trial_days: trialDays, overage, rate_limit, in_flight_max: inFlightMax, ...rest } = body
+      const tiers = overage?.map(({ up_to: upTo, price }) => present({ upTo, price }))
+      const rateLimit = rate_limit && rateLimitOf(rate_limit)
+      const plan: PlanInit = { id, ...present({ ...rest, trialDays, overage: tiers, inFlightMax, rateLimit }) }
+      await context.registrations.revise(name, (terms) => withPlans(terms, [...otherPlans(terms, id), plan]))
+      return plansOf(context, name)
+    }
+  }),
+  route({
+    method: 'DELETE',
+    path: '/apis/:name/plans/:plan',
+    summary: 'Offers it no longer.',
+    response: plansViewSchema,
+    async handler(context, { params: { name, plan: id } }) {
+      await context.registrations.revise(name, (terms) => {
+        const left = otherPlans(terms, id)
+        if (left.length === (terms.plans ?? []).length) {
+          throw new SoukError('invalid_request', `${name} has no plan "${id.slice(0, 80)}".`)
+        }
+        return withPlans(terms, left)
+      })
+      return plansOf(context, name)
+    }
+  })
+] as const
+
+function plansOf({ registrations, clock }: AdminContext, name: string): PlansView {
+  const manifest = registrations.show(name).listing?.signed.manifest
+  const plans = manifest?.plans ?? []
+  return { plans: plans.map((plan) => planView(plan, clock.now())), pay_per_call: manifest?.payPerCall ?? true }
+}
+
+function otherPlans({ plans = [] }: ListingInit, id: string): readonly PlanInit[] {
+  return plans.filter((plan) => plan.id !== id)
+}
+
+function withPlans({ plans: _, ...terms }: ListingInit, plans: readonly PlanInit[]): ListingInit {
+  return plans.length === 0 ? terms : { ...terms, plans }
+}
+
+/** @throws SoukError `invalid_request` */
+function idOf(api: string): ApiId {
+  const { name, provider } = parseApiRef(api)
+  if (provider === undefined) throw new SoukError('invalid_request', 'A successor is named as name@provider.')
+  return `${name}@${provider}`
+}

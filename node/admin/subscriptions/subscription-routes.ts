@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { formatApiRef, limits, parseApiRef } from '../../../lib/index.ts'
+import type { ApiId } from '../../../lib/interface/index.ts'
+import { list } from '../../http/schemas.ts'
+import { changeView, subscriberView, subscriptionView } from '../../subscriptions/view.ts'
+import { termsOf, wishOf } from '../../subscriptions/wish.ts'
+import { present } from '../present.ts'
+import { route } from '../route.ts'
+import {
+  cancelSchema,
+  subscribersSchema,
+  subscribersViewSchema,
+  subscribeSchema,
+  subscriptionChangeViewSchema,
+  subscriptionTermsSchema,
+  subscriptionViewSchema
+} from './subscription-api.ts'
+
+/** Subscriptions of the house, which the keys without an account call with. */
+export const subscriptionRoutes = [
+  route({
+    method: 'GET',
+    path: '/subscriptions',
+    summary: 'All of them.',
+    response: z.object({ subscriptions: list(subscriptionViewSchema) }),
+    async handler({ subscriptions: { desk }, clock }) {
+      const held = await desk.list(undefined)
+      return { subscriptions: held.map((each) => subscriptionView(each, clock.now())) }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions',
+    summary: 'Subscribes to a plan.',
+    body: subscribeSchema,
+    response: subscriptionChangeViewSchema,
+    status: 201,
+    async handler({ subscriptions: { desk }, clock }, { body, signal }) {
+      return changeView(await desk.subscribe(undefined, wishOf(body), signal), clock.now())
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/subscriptions/:id',
+    summary: 'One of them.',
+    response: subscriptionViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params }) {
+      return subscriptionView(await desk.get(undefined, params.id), clock.now())
+    }
+  }),
+  route({
+    method: 'PATCH',
+    path: '/subscriptions/:id',
+    summary: 'To another plan, or other limits; what is absent stays.',
+    body: subscriptionTermsSchema,
+    response: subscriptionChangeViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params, body, signal }) {
+      return changeView(await desk.change(undefined, params.id, termsOf(body), signal), clock.now())
+    }
+  }),
+  route({
+    method: 'DELETE',
+    path: '/subscriptions/:id',
+    summary: 'Ends it with its period, or at once.',
+    query: cancelSchema,
+    response: subscriptionChangeViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params, query, signal }) {
+      return changeView(await desk.cancel(undefined, params.id, query.now === 'true', signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:id/pause',
+    summary: 'No calls and no fees until it is resumed.',
+    response: subscriptionChangeViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params, signal }) {
+      return changeView(await desk.pause(undefined, params.id, signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:id/resume',
+    summary: 'Takes back a pause, or a cancel whose time has not come.',
+    response: subscriptionChangeViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params, signal }) {
+      return changeView(await desk.resume(undefined, params.id, signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:id/renew',
+    summary: 'Pays the next period, where the last one is over.',
+    response: subscriptionChangeViewSchema,
+    async handler({ subscriptions: { desk }, clock }, { params, signal }) {
+      return changeView(await desk.renew(undefined, params.id, signal), clock.now())
+    }
+  })
+] as const
+
+export const subscriberRoutes = [
+  route({
+    method: 'GET',
+    path: '/subscribers',
+    summary: 'Who has subscribed to APIs served here.',
+    query: subscribersSchema,
+    response: subscribersViewSchema,
+    async handler({ souk }, { query: { api, limit = limits.PAGE_MAX, cursor } }) {
+      const page = await souk.subscriptions.sold({
+        limit: Math.min(limit, limits.PAGE_MAX),
+        ...present({ cursor, api: api === undefined ? undefined : idOf(api, souk.status().provider) })
+      })
+      return { subscribers: page.subscriptions.map(subscriberView), next: page.next ?? null }
+    }
+  })
+] as const
+
+/** A bare name is one of this provider's own. @throws SoukError `invalid_request` */
+function idOf(api: string, self: string): ApiId {
+  const { name, provider = self } = parseApiRef(api)
+  return formatApiRef({ name, provider }) as ApiId
+}

@@ -1,0 +1,54 @@
+import type { UpstreamCallInput, UpstreamCallView, UpstreamCheckView } from '../../admin/apis/description-api.ts'
+import { PROTOCOLS_TEXT, type ProtocolName } from '../../../protocols/protocol-descriptors.ts'
+import type { AddCommand, Cli } from '../cli.ts'
+import { EXIT } from '../terminal/exit-code.ts'
+import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from '../options/graphql-options.ts'
+import { protocolOption } from '../options/protocol-option.ts'
+import { milliseconds } from '../terminal/table.ts'
+import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from '../options/upstream-options.ts'
+import { UsageError } from '../terminal/usage-error.ts'
+import { addWsdlOptions, type WsdlFlags, wsdlInputOf } from '../options/wsdl-options.ts'
+
+interface CheckFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags {
+  readonly protocol: ProtocolName
+  readonly call?: string
+}
+
+/** What `register` reads and what a consumer would get, before anybody can see it. */
+export const addApiCheck: AddCommand = (to, cli) => {
+  const command = to
+    .command('check')
+    .description('read an API as register does, and publish nothing; with --call, make one real call of it')
+    .requiredOption('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
+    .requiredOption('--endpoint <url>', 'base address; for SOAP of the WSDL, or with --wsdl-file of the service')
+    .option('--call <json>', 'a request as a consumer would send it; it is not counted or charged')
+  addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: CheckFlags) => {
+    const body = flags.call === undefined ? undefined : parseBody(flags.call)
+    const described = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
+    const upstream = { protocol: flags.protocol, ...described, ...(await graphqlInputOf(flags)) }
+    const node = await cli.node()
+    if (body === undefined) await tellFound(cli, await node.request('POST /upstreams/check', { body: upstream }))
+    else await tellAnswer(cli, await node.request('POST /upstreams/call', { body: { upstream, body } }))
+  })
+}
+
+function parseBody(text: string): UpstreamCallInput['body'] {
+  try {
+    return JSON.parse(text) as UpstreamCallInput['body']
+  } catch {
+    throw new UsageError('The request is not JSON.', `--call '{"field":"value"}', in single quotes`)
+  }
+}
+
+async function tellFound(cli: Cli, view: UpstreamCheckView): Promise<void> {
+  for (const warning of view.warnings) cli.terminal.note(`warning: ${warning}`)
+  await cli.print(view, () => (view.sdl === null ? view.operations.map(({ name }) => name) : [view.sdl]))
+}
+
+async function tellAnswer(cli: Cli, view: UpstreamCallView): Promise<void> {
+  const { status, success, upstream_ms, body, is_cut } = view
+  await cli.print(view, () => (body === '' ? [] : [body]))
+  const charged = success ? 'would be charged' : 'would not be charged'
+  cli.terminal.note(`${status} in ${milliseconds(upstream_ms)} ms; ${charged}${is_cut ? '; there is more of it' : ''}`)
+  if (!success) cli.exitCode = EXIT.failed
+}

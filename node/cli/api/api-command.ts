@@ -1,0 +1,99 @@
+import type { ApiView } from '../../admin/api.ts'
+import { addApiCheck } from './api-check-command.ts'
+import { addApiRegister } from './api-register-command.ts'
+import { addApiServe } from './api-serve-command.ts'
+import { addApiTerms } from './api-terms-command.ts'
+import type { AddCommand } from '../cli.ts'
+import { plansBelow, termsFacts } from './terms.ts'
+import { facts, moment, table } from '../terminal/table.ts'
+
+export const addApi: AddCommand = (to, cli) => {
+  const api = to.command('api').description('APIs this node serves')
+  addApiCheck(api, cli)
+  addApiRegister(api, cli)
+  addApiServe(api, cli)
+
+  api
+    .command('list')
+    .description('list them: price, state, calls')
+    .action(async () => {
+      const view = await (await cli.node()).request('GET /apis')
+      await cli.print(view, () => list(view.apis))
+      if (view.apis.length === 0) cli.terminal.note('Nothing is registered.\nTry: souk api register --help')
+    })
+
+  api
+    .command('show')
+    .description('show one of them in full')
+    .argument('<name>')
+    .action(async (name: string) => {
+      const view = await (await cli.node()).request('GET /apis/:name', { params: { name } })
+      await cli.print(view, () => show(view))
+    })
+
+  for (const [verb, description, done] of MOVES) {
+    api
+      .command(verb)
+      .description(description)
+      .argument('<name>')
+      .action(async (name: string) => {
+        const view = await (await cli.node()).request(`POST /apis/:name/${verb}`, { params: { name } })
+        await cli.print(view, () => [])
+        cli.terminal.note(`${view.id} ${done}.`)
+      })
+  }
+
+  addApiTerms(api, cli)
+
+  api
+    .command('rm')
+    .description('stop serving it and forget it')
+    .argument('<name>')
+    .action(async (name: string) => {
+      await (await cli.node()).request('DELETE /apis/:name', { params: { name } })
+      await cli.print({ name, removed: true }, () => [])
+      cli.terminal.note(`${name} is no longer served here.`)
+    })
+}
+
+const MOVES = [
+  ['pause', 'refuse calls for now', 'is paused'],
+  ['resume', 'take calls again', 'is published again']
+] as const
+
+function list(apis: readonly ApiView[]): string[] {
+  if (apis.length === 0) return []
+  return table(
+    ['NAME', 'PROTOCOL', 'PRICE', 'STATE', 'CALLS', 'METERED', 'ENDPOINT'],
+    apis.map((api) => [
+      api.own ? api.name : api.id,
+      api.protocol,
+      `${api.price} USDC`,
+      api.problem === null ? api.state : 'not served',
+      String(api.calls.captured),
+      `${api.metered} USDC`,
+      api.endpoint
+    ])
+  )
+}
+
+function show(api: ApiView): string[] {
+  const { published } = api
+  const lines = facts([
+    ['api', api.id],
+    ['state', api.state],
+    ...(api.problem === null ? [] : [['problem', api.problem] as const]),
+    ...api.warnings.map((warning) => ['warning', warning] as const),
+    ['protocol', api.protocol],
+    ['endpoint', api.endpoint],
+    ...termsFacts(api.price, api),
+    ['revision', `${api.revision}, registered ${moment(api.registered_at)} UTC`],
+    ['announced', published === null ? 'not yet' : `to ${published.stored} of ${published.asked} peers`],
+    ['calls', `${api.calls.captured} done, ${api.calls.voided} not charged, ${api.in_flight} running`],
+    ['money', `${api.metered} USDC metered, ${api.charged} USDC charged`],
+    ['operations', api.operations.length === 0 ? '-' : api.operations.join(', ')],
+    ...(api.tags.length === 0 ? [] : [['tags', api.tags.join(', ')] as const]),
+    ...(api.description === '' ? [] : [['description', api.description] as const])
+  ])
+  return [...lines, ...plansBelow(api)]
+}

@@ -1,0 +1,120 @@
+import { InvalidArgumentError } from 'commander'
+import type { PlanInput, PlanView } from '../../admin/subscriptions/subscription-api.ts'
+import type { AddCommand } from '../cli.ts'
+import { decimal, wholeNumber } from '../options/number-option.ts'
+import { addRateOptions, type RateFlags, rateInputOf, rateText } from '../options/rate-option.ts'
+import { table } from '../terminal/table.ts'
+
+interface SetFlags extends RateFlags {
+  readonly name?: string
+  readonly description?: string
+  readonly fee?: string
+  readonly period?: PlanInput['period']
+  readonly trialDays?: number
+  readonly included?: number
+  readonly overage?: PlanInput['overage']
+  readonly inFlight?: number
+}
+
+export const addPlan: AddCommand = (to, cli) => {
+  const plan = to.command('plan').description('subscription plans of your APIs, beside pay per call')
+
+  const set = plan
+    .command('set')
+    .description('offer a plan, or change it; subscribers keep the old terms for 14 days')
+    .argument('<api>', 'name of an API of yours')
+    .argument('<plan>', 'a-z, 0-9 and "-"')
+    .option('--name <text>', 'as people read it')
+    .option('--description <text>')
+    .option('--fee <usdc>', 'per period, in advance (default: 0)', decimal)
+    .option('--period <period>', 'day, week, month or year (default: month)', period)
+    .option('--trial-days <days>', 'before the first fee', wholeNumber)
+    .option('--included <calls>', 'calls in a period (default: any number)', wholeNumber)
+    .option(
+      '--overage <tiers>',
+      'price of calls beyond: 0.001, or 1000:0.001,5000:0.0008,*:0.0005 (default: none)',
+      tiers
+    )
+    .option('--in-flight <calls>', 'of one consumer at once (default: as the API allows)', wholeNumber)
+  addRateOptions(set, 'calls of one consumer').action(
+    async (api: string, id: string, { trialDays, inFlight, rate, burst, ...flags }: SetFlags) => {
+      const limits = {
+        rate_limit: rateInputOf({ ...(rate && { rate }), ...(burst === undefined ? {} : { burst }) }),
+        in_flight_max: inFlight
+      }
+      const view = await (await cli.node()).request('PUT /apis/:name/plans/:plan', {
+        params: { name: api, plan: id },
+        body: { ...flags, ...limits, trial_days: trialDays }
+      })
+      await cli.print(view, () => planLines(view.plans))
+    }
+  )
+
+  plan
+    .command('list')
+    .description('plans of one of your APIs')
+    .argument('<api>')
+    .action(async (api: string) => {
+      const view = await (await cli.node()).request('GET /apis/:name/plans', { params: { name: api } })
+      await cli.print(view, () => planLines(view.plans))
+      if (view.plans.length === 0)
+        cli.terminal.note(`No plan: it is paid by the call.\nTry: souk plan set ${api} basic --help`)
+    })
+
+  plan
+    .command('rm')
+    .description('offer it no longer; who has it keeps it for 14 days')
+    .argument('<api>')
+    .argument('<plan>')
+    .action(async (api: string, id: string) => {
+      const view = await (await cli.node()).request('DELETE /apis/:name/plans/:plan', {
+        params: { name: api, plan: id }
+      })
+      await cli.print(view, () => planLines(view.plans))
+    })
+}
+
+export function planLines(plans: readonly PlanView[]): string[] {
+  if (plans.length === 0) return []
+  return table(
+    ['PLAN', 'FEE', 'PERIOD', 'TRIAL', 'INCLUDED', 'BEYOND', 'LIMITS', 'NAME'],
+    plans.map((plan) => [
+      plan.closed ? `${plan.id} (closed)` : plan.id,
+      `${plan.fee} USDC`,
+      plan.period,
+      plan.trial_days === 0 ? '-' : `${plan.trial_days} d`,
+      plan.included === null ? 'any number' : String(plan.included),
+      beyond(plan),
+      limits(plan),
+      plan.name
+    ])
+  )
+}
+
+/** `100/1m, 20 under way`. */
+function limits({ rate_limit, in_flight_max }: PlanView): string {
+  const all = [
+    ...(rate_limit === null ? [] : [rateText(rate_limit)]),
+    ...(in_flight_max === null ? [] : [`${in_flight_max} under way`])
+  ]
+  return all.length === 0 ? '-' : all.join(', ')
+}
+
+/** `1000:0.001, *:0.0005`, as `--overage` takes it. */
+function beyond({ included, overage }: PlanView): string {
+  if (overage.length === 0) return included === null ? '-' : 'refused'
+  return overage.map(({ up_to, price }) => `${up_to ?? '*'}:${price}`).join(', ')
+}
+
+function period(typed: string): NonNullable<PlanInput['period']> {
+  if (typed === 'day' || typed === 'week' || typed === 'month' || typed === 'year') return typed
+  throw new InvalidArgumentError('It is day, week, month or year.')
+}
+
+function tiers(typed: string): NonNullable<PlanInput['overage']> {
+  return typed.split(',').map((tier) => {
+    const [bound = '', price = bound] = tier.trim().split(':')
+    const isEndless = bound === '*' || !tier.includes(':')
+    return { ...(isEndless ? {} : { up_to: wholeNumber(bound) }), price: decimal(price) }
+  })
+}

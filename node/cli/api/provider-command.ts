@@ -1,0 +1,32 @@
+import type { AddCommand } from '../cli.ts'
+import { moment, table } from '../terminal/table.ts'
+
+export const addProvider: AddCommand = (to, cli) => {
+  const provider = to.command('provider').description('this provider and the nodes that may serve its APIs')
+
+  provider
+    .command('delegate')
+    .description('let another node serve the APIs of this provider')
+    .argument('<peer id>', 'of that node, as its souk status shows it')
+    .action(async (peer: string) => {
+      const delegation = await (await cli.node()).request('POST /delegations', { body: { peer } })
+      await cli.print(delegation, () => [])
+      cli.terminal.note(
+        `${delegation.peer} may serve the APIs of ${delegation.provider} until ${moment(delegation.expires_at)} UTC.`
+      )
+      cli.terminal.note(`There: souk api serve <name>@${delegation.provider} --endpoint <url>`)
+    })
+
+  provider
+    .command('delegations')
+    .description('nodes that may')
+    .action(async () => {
+      const view = await (await cli.node()).request('GET /delegations')
+      await cli.print(view, () =>
+        table(
+          ['PEER', 'UNTIL (UTC)'],
+          view.delegations.map(({ peer, expires_at }) => [peer, moment(expires_at)])
+        )
+      )
+    })
+}

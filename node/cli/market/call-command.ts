@@ -1,0 +1,95 @@
+import type { CallHead, CallInput } from '../../admin/api.ts'
+import type { CallAnswer } from '../../admin/client.ts'
+import type { AddCommand, Cli } from '../cli.ts'
+import { EXIT } from '../terminal/exit-code.ts'
+import { decimal, wholeNumber } from '../options/number-option.ts'
+import { milliseconds } from '../terminal/table.ts'
+import { readAll } from '../options/read-all.ts'
+import { UsageError } from '../terminal/usage-error.ts'
+
+interface CallFlags {
+  readonly stream?: boolean
+  readonly method?: string
+  readonly path?: string
+  readonly maxPrice?: string
+  readonly timeoutMs?: number
+  readonly idempotencyKey?: string
+}
+
+export const addCall: AddCommand = (to, cli) => {
+  to.command('call')
+    .description('call an API; its answer goes to stdout, time and price to stderr')
+    .argument('<name>', 'or name@provider')
+    .argument('[json]', 'the request body; "-" reads it from stdin', '{}')
+    .option('--stream', 'ask for Server-Sent Events, shown as they come')
+    .option('--method <method>', 'where the API takes others than POST')
+    .option('--path <path>', 'behind the API’s name, with its query')
+    .option('--max-price <price>', 'refuse to pay more, in USDC', decimal)
+    .option('--timeout-ms <ms>', 'for the whole call', wholeNumber)
+    .option('--idempotency-key <key>', 'a repeat with the same key is the same call')
+    .action(async (api: string, json: string, flags: CallFlags) => {
+      const body = parseBody(json === '-' ? await readAll(cli.terminal.stdin) : json)
+      const answer = await (await cli.node()).call({
+        api,
+        body,
+        stream: flags.stream,
+        method: flags.method?.toUpperCase(),
+        path: flags.path,
+        max_price: flags.maxPrice,
+        timeout_ms: flags.timeoutMs,
+        idempotency_key: flags.idempotencyKey
+      })
+      await tell(cli, answer)
+      // The answer is the upstream's own; a script still wants to know that it is a refusal.
+      if (answer.head.status >= 400) cli.exitCode = EXIT.failed
+    })
+}
+
+function parseBody(text: string): CallInput['body'] {
+  try {
+    return JSON.parse(text) as CallInput['body']
+  } catch {
+    throw new UsageError('The request body is not JSON.', `souk call <name> '{"field":"value"}', in single quotes`)
+  }
+}
+
+async function tell(cli: Cli, { head, body }: CallAnswer): Promise<void> {
+  const type = head.headers.find(([name]) => name === 'content-type')?.[1] ?? ''
+  if (cli.json) return tellJson(cli, head, body, type.startsWith('text/event-stream'))
+  let last: Uint8Array | undefined
+  for await (const chunk of body) {
+    await cli.terminal.write(chunk)
+    last = chunk
+  }
+  if (last !== undefined && last.at(-1) !== NEWLINE) await cli.terminal.write('\n')
+  cli.terminal.note(summary(head))
+}
+
+const NEWLINE = 0x0a
+
+/** One object; for a stream the head, then one object per piece as it comes. */
+async function tellJson(cli: Cli, head: CallHead, body: AsyncIterable<Uint8Array>, isStream: boolean): Promise<void> {
+  if (!isStream) {
+    const text = await readAll(body)
+    return cli.print({ ...head, body: jsonOrText(text) }, () => [])
+  }
+  await cli.print(head, () => [])
+  const decoder = new TextDecoder()
+  for await (const chunk of body) await cli.print({ data: decoder.decode(chunk, { stream: true }) }, () => [])
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function summary({ status, ms, timing, price, charged, api }: CallHead): string {
+  const parts = Object.entries<number>({ ...timing }).map(([name, part]) => `${name} ${milliseconds(part)}`)
+  return [
+    `${status} from ${api} in ${milliseconds(ms)} ms (${parts.join(', ')})`,
+    `price ${price} USDC, charged ${charged} USDC`
+  ].join('; ')
+}

@@ -1,0 +1,58 @@
+import type { MarketListingView } from '../../admin/market/market-api.ts'
+import type { AddCommand } from '../cli.ts'
+import { addSearch, callsText } from './search-command.ts'
+import { plansBelow, termsFacts } from '../api/terms.ts'
+import { facts, milliseconds, moment } from '../terminal/table.ts'
+
+export const addMarket: AddCommand = (to, cli) => {
+  const market = to.command('market').description('what others offer')
+  addSearch(market, cli)
+
+  market
+    .command('show')
+    .description('one API, as its provider signed it, and how it did on calls of this node')
+    .argument('<api>', 'name, or name@provider')
+    .action(async (api: string) => {
+      const view = await (await cli.node()).request('GET /listings/:id', { params: { id: api } })
+      await cli.print(view, () => show(view))
+    })
+}
+
+function show(view: MarketListingView): string[] {
+  const { quality, known_since: known, methods } = view
+  return [
+    ...facts([
+      ['api', view.id],
+      ['state', view.state],
+      ['protocol', view.protocol],
+      ...termsFacts(view.price, view),
+      ['your calls', callsText(view)],
+      ...(quality.p95_ms === null ? [] : [['slowest 5%', `from ${milliseconds(quality.p95_ms)} ms on`] as const]),
+      ['quality', `${quality.score.toFixed(2)} of 1${quality.calls === 0 ? ', as for any API not called yet' : ''}`],
+      ...(view.probed === null ? [] : [['probed', probedText(view.probed)] as const]),
+      ...(view.claimed_by_owner === null ? [] : [['owner claims', claimText(view.claimed_by_owner)] as const]),
+      ['known here', known === null ? 'not yet' : `since ${known.slice(0, 10)}`],
+      ['signed', `revision ${view.revision}, ${moment(view.issued_at)} UTC, holds until ${moment(view.expires_at)}`],
+      ['served by', view.owners.length === 0 ? 'nobody who was found' : view.owners.join(', ')],
+      ...(view.tags.length === 0 ? [] : [['tags', view.tags.join(', ')] as const]),
+      ['operations', methods.length === 0 ? '-' : methods.map(({ name }) => name).join(', ')]
+    ]),
+    ...(view.description === '' ? [] : ['', view.description]),
+    ...plansBelow(view)
+  ]
+}
+
+/** Of its own word, and said to be. */
+function claimText(claim: NonNullable<MarketListingView['claimed_by_owner']>): string {
+  const { calls, days, until, success_rate: rate, p50_ms: p50, p95_ms: p95 } = claim
+  const times = [p50 === null ? '' : `, half within ${p50} ms`, p95 === null ? '' : `, 95% within ${p95} ms`].join('')
+  const share = (rate * 100).toFixed(rate === 1 ? 0 : 1)
+  return `${share}% of ${calls} calls or more in ${days} days to ${until.slice(0, 10)}${times}; nobody checked that`
+}
+
+function probedText(probed: NonNullable<MarketListingView['probed']>): string {
+  const { probes, reached_rate: rate, p50_ms: p50, last_at: last } = probed
+  const time = p50 === null ? '' : `, half within ${milliseconds(p50)} ms`
+  const share = (rate * 100).toFixed(rate === 1 ? 0 : 1)
+  return `reached ${share}% of ${Math.round(probes)} times${time}; last ${last.slice(0, 16).replace('T', ' ')} UTC`
+}

@@ -1,0 +1,114 @@
+import type { ReceiptsInput, ReceiptView } from '../../admin/money/money-api.ts'
+import type { AdminClient } from '../../admin/client.ts'
+import type { AddCommand } from '../cli.ts'
+import { type Cell, csvLine } from '../terminal/csv.ts'
+import { wholeNumber } from '../options/number-option.ts'
+import { moment, table } from '../terminal/table.ts'
+import { timeAgoOrAt } from '../options/time-option.ts'
+import { UsageError } from '../terminal/usage-error.ts'
+
+interface ReceiptFlags {
+  readonly role?: string
+  readonly api?: string
+  readonly since?: number
+  readonly until?: number
+  readonly limit?: number
+  readonly csv?: boolean
+}
+
+/** What a person can read at once. Exports give everything unless told otherwise. */
+const SHOWN = 50
+const PAGE = 1_000
+
+export const addReceipts: AddCommand = (to, cli) => {
+  to.command('receipts')
+    .description('calls that this node paid for, and was paid for; newest first')
+    .option('--role <role>', 'payer or owner (default: both, one after the other)')
+    .option('--api <name>', 'of this API alone; name or name@provider')
+    .option('--since <time>', 'like 2026-11-21, 2026-11-21T10:00Z or 7d', timeAgoOrAt)
+    .option('--until <time>', 'up to, but not at', timeAgoOrAt)
+    .option('--limit <number>', `how many of each role (default: ${SHOWN}, all with --csv and --json)`, wholeNumber)
+    .option('--csv', 'comma-separated, amounts in USDC, times in ISO 8601')
+    .action(async ({ role, csv, limit, ...filter }: ReceiptFlags) => {
+      const node = await cli.node()
+      const most = limit ?? (csv === true || cli.json ? Infinity : SHOWN)
+      const found = allOf(node, rolesOf(role), filter, most)
+      if (csv === true) {
+        await cli.terminal.write(csvLine(COLUMNS))
+        for await (const receipt of found) await cli.terminal.write(csvLine(cells(receipt)))
+        return
+      }
+      const receipts: ReceiptView[] = []
+      for await (const receipt of found) receipts.push(receipt)
+      await cli.print({ receipts }, () => lines(receipts))
+      if (receipts.length === 0) cli.terminal.note('No call was charged.')
+      if (!cli.json && limit === undefined && receipts.length >= SHOWN) cli.terminal.note('There may be more: --limit')
+      if (receipts.some(({ signature }) => signature === 'invalid')) {
+        cli.terminal.note('warning: a receipt is not signed by the owner that was paid.')
+      }
+    })
+}
+
+function rolesOf(role: string | undefined): ReadonlyArray<'payer' | 'owner'> {
+  if (role === undefined) return ['payer', 'owner']
+  if (role === 'payer' || role === 'owner') return [role]
+  throw new UsageError(`There is no role "${role}".`, '--role payer or --role owner')
+}
+
+type Filter = Pick<ReceiptsInput, 'api' | 'since' | 'until'>
+
+async function* allOf(
+  node: AdminClient,
+  roles: ReadonlyArray<'payer' | 'owner'>,
+  filter: Filter,
+  most: number
+): AsyncGenerator<ReceiptView> {
+  for (const role of roles) {
+    let cursor: string | undefined
+    let left = most
+    do {
+      const page = await node.request('GET /receipts', {
+        query: { ...filter, role, limit: Math.min(left, PAGE), cursor }
+      })
+      yield* page.receipts
+      left -= page.receipts.length
+      cursor = page.next ?? undefined
+    } while (cursor !== undefined && left > 0)
+  }
+}
+
+const COLUMNS = [
+  'role',
+  'request_id',
+  'time',
+  'api',
+  'peer',
+  'channel',
+  'status',
+  'charged',
+  'rule',
+  'signature',
+  'proof'
+]
+
+function cells(receipt: ReceiptView): Cell[] {
+  const { role, request_id: id, at, api, peer, channel, status, charged, rule, signature, proof } = receipt
+  return [role, id, new Date(at).toISOString(), api, peer, channel, status, charged, rule, signature, proof]
+}
+
+function lines(receipts: readonly ReceiptView[]): string[] {
+  if (receipts.length === 0) return []
+  return table(
+    ['ROLE', 'TIME (UTC)', 'API', 'STATUS', 'CHARGED', 'RULE', 'SIGNATURE', 'REQUEST'],
+    receipts.map(({ role, at, api, status, charged, rule, signature, request_id: id }) => [
+      role,
+      moment(at),
+      api.split('@')[0] ?? api,
+      String(status),
+      `${charged} USDC`,
+      rule ?? '',
+      signature,
+      id
+    ])
+  )
+}

@@ -1,0 +1,92 @@
+import type { FoundListingView, SearchInput } from '../../admin/market/market-api.ts'
+import { PROTOCOLS_TEXT } from '../../../protocols/protocol-descriptors.ts'
+import type { AddCommand } from '../cli.ts'
+import { protocolOption } from '../options/protocol-option.ts'
+import { milliseconds, table } from '../terminal/table.ts'
+import { UsageError } from '../terminal/usage-error.ts'
+
+/** Written out: a list of the library would load all of it at each start of the command line. */
+const SORTS = ['relevance', 'quality', 'price', 'latency', 'new'] as const satisfies ReadonlyArray<
+  NonNullable<SearchInput['sort']>
+>
+
+interface SearchFlags {
+  readonly protocol?: string
+  readonly tag?: string
+  readonly maxPrice?: string
+  readonly minQuality?: number
+  readonly sort?: SearchInput['sort']
+  readonly limit?: string
+  readonly cursor?: string
+}
+
+export const addSearch: AddCommand = (to, cli) => {
+  to.command('search')
+    .description('find APIs')
+    .argument('[words...]', 'all of which begin a word of name, description, tags or operations')
+    .option('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
+    .option('--tag <tag>', 'with this tag')
+    .option('--max-price <price>', 'at most this, in USDC per call')
+    .option('--min-quality <number>', 'at least this, 0 to 1, by calls of this node', qualityOf)
+    .option('--sort <order>', `${SORTS.join(', ')} (default: relevance)`, sortNamed)
+    .option('--limit <number>', 'how many')
+    .option('--cursor <cursor>', 'where the page before ended')
+    .action(async (words: readonly string[], flags: SearchFlags) => {
+      const view = await (await cli.node()).request('GET /search', { query: inputOf(words, flags) })
+      await cli.print(view, () => lines(view.listings))
+      if (view.listings.length === 0)
+        cli.terminal.note('Nothing found.\nTry: fewer words, or souk peers to see who is connected')
+      if (view.next !== null) cli.terminal.note(`More: --cursor ${view.next}`)
+    })
+}
+
+function sortNamed(text: string): SearchInput['sort'] {
+  const sort = SORTS.find((known) => known === text)
+  if (sort === undefined) throw new UsageError(`"${text}" is no order.`, `--sort ${SORTS.join(', or ')}`)
+  return sort
+}
+
+function qualityOf(text: string): number {
+  const quality = text.trim() === '' ? Number.NaN : Number(text)
+  if (!(quality >= 0 && quality <= 1)) throw new UsageError(`"${text}" is no quality.`, '--min-quality 0.9')
+  return quality
+}
+
+function inputOf(words: readonly string[], flags: SearchFlags): SearchInput {
+  return {
+    q: words.length === 0 ? undefined : words.join(' '),
+    protocol: flags.protocol,
+    tag: flags.tag,
+    max_price: flags.maxPrice,
+    min_quality: flags.minQuality,
+    sort: flags.sort,
+    limit: flags.limit,
+    cursor: flags.cursor
+  }
+}
+
+function lines(listings: readonly FoundListingView[]): string[] {
+  if (listings.length === 0) return []
+  return table(
+    ['API', 'PROTOCOL', 'PRICE', 'STATE', 'YOUR CALLS', 'DESCRIPTION'],
+    listings.map((listing) => {
+      const { id, protocol, price, state, description } = listing
+      return [id, protocol, `${price} USDC`, state, callsText(listing), brief(description)]
+    })
+  )
+}
+
+/** What calls of this node say: never more than they can. */
+export function callsText({ quality }: Pick<FoundListingView, 'quality'>): string {
+  const { calls, success_rate: rate, p50_ms: p50 } = quality
+  if (rate === null) return 'none'
+  const how = `${(rate * 100).toFixed(rate === 1 ? 0 : 1)}% of ${calls < 10 ? calls : Math.round(calls)}`
+  return p50 === null ? how : `${how}, ${milliseconds(p50)} ms`
+}
+
+const BRIEF_CHARS = 60
+
+function brief(description: string): string {
+  const line = description.split('\n')[0] ?? ''
+  return line.length > BRIEF_CHARS ? `${line.slice(0, BRIEF_CHARS - 1)}…` : line
+}

@@ -1,0 +1,55 @@
+import { EARNINGS_COLUMNS } from '../../admin/money/earnings-columns.ts'
+import type { EarningsView, ProviderEarningsView } from '../../admin/money/money-api.ts'
+import type { AddCommand } from '../cli.ts'
+import { csvLine } from '../terminal/csv.ts'
+import { facts, moment } from '../terminal/table.ts'
+
+export const addEarnings: AddCommand = (to, cli) => {
+  to.command('earnings')
+    .description('what your calls brought, and where it is')
+    .option('--csv', 'comma-separated, amounts in USDC')
+    .action(async ({ csv }: { csv?: boolean }) => {
+      const view = await (await cli.node()).request('GET /earnings')
+      if (csv === true) await cli.terminal.write(csvOf(view))
+      else await cli.print(view, () => lines(view))
+      if (view.providers.length === 0) cli.terminal.note('Nothing was earned yet.')
+      if (view.stale) cli.terminal.note('warning: the chain does not answer; this is what was known before.')
+      if (view.as_of !== null) {
+        cli.terminal.note(`Paid out for good up to block ${view.as_of.block}, ${moment(view.as_of.at)} UTC.`)
+      }
+    })
+}
+
+function csvOf({ providers }: EarningsView): string {
+  const rows = providers.map((provider) => EARNINGS_COLUMNS.map((column) => provider[column]))
+  return [EARNINGS_COLUMNS, ...rows].map(csvLine).join('')
+}
+
+function lines({ providers, money, gas }: EarningsView): string[] {
+  if (providers.length === 0) return []
+  const blocks = providers.map((provider) => providerLines(provider, money))
+  const spent = facts([['gas', `${gas.cost} ETH for ${gas.transactions} transactions`]])
+  return [...blocks.flatMap((block) => [...block, '']), ...spent]
+}
+
+function providerLines(provider: ProviderEarningsView, money: string): string[] {
+  const { payout, splitter, gross, net, fee, paid_provider: yours, paid_treasury: theirs, transactions } = provider
+  const stages: Array<readonly [string, string, string]> = [
+    ['in channels', provider.captured, ''],
+    ['being claimed', provider.claiming, ', in blocks that may still be taken back'],
+    ['claimed', provider.claimed, ''],
+    ['in the splitter', provider.waiting, '']
+  ]
+  return facts([
+    ['provider', payout ?? `not named here (splitter ${splitter})`],
+    ['earned', `${gross} ${money}: ${net} for the provider, ${fee} for the treasury`],
+    ...(provider.direct === '0' ? [] : [['given besides', `${provider.direct} ${money}`] as const]),
+    ...(provider.others === '0' ? [] : [['by other nodes', `${provider.others} ${money}`] as const]),
+    ...(provider.written_off === '0' ? [] : [['written off', `${provider.written_off} ${money}`] as const]),
+    ...stages
+      .filter(([, amount]) => amount !== '0')
+      .map(([name, amount, more]) => [name, `${amount} ${money}${more}`] as const),
+    ['paid out', `${yours} ${money} to the provider, ${theirs} ${money} to the treasury`],
+    ...transactions.map(({ what, hash, block }) => [what, `${hash} in block ${block}`] as const)
+  ])
+}

@@ -1,0 +1,191 @@
+import { Option } from 'commander'
+import { loadConfig, locateProfile } from '../../config.ts'
+import {
+  PROTOCOL_NAMES,
+  protocolDescriptors,
+  PROTOCOLS_TEXT,
+  type ProtocolName
+} from '../../../protocols/protocol-descriptors.ts'
+import { askNetwork } from '../options/ask-network.ts'
+import type { AddCommand, Cli } from '../cli.ts'
+import { nextSteps, type Plan } from './init-steps.ts'
+import { decimal } from '../options/number-option.ts'
+import { protocolOption } from '../options/protocol-option.ts'
+import { UsageError } from '../terminal/usage-error.ts'
+
+const ROLES = ['provide', 'consume', 'both'] as const
+const WALLETS = ['create', 'import', 'none'] as const
+type Role = (typeof ROLES)[number]
+
+interface InitFlags {
+  readonly network?: string
+  readonly role?: Role
+  readonly wallet?: (typeof WALLETS)[number]
+  readonly walletFile?: string
+  readonly passphraseFile?: string
+  readonly oldPassphraseFile?: string
+  readonly payout?: string
+  readonly apiEndpoint?: string
+  readonly apiName?: string
+  readonly apiProtocol?: ProtocolName
+  readonly apiPrice?: string
+  readonly demo?: boolean
+}
+
+export const addInit: AddCommand = (to, cli) => {
+  to.command('init')
+    .description('set up a new profile, question by question; each has an option, and --no-input takes what is usual')
+    .option('--network <network>', 'dev, base-sepolia or base; for good')
+    .addOption(new Option('--role <role>', 'what the node is for').choices(ROLES))
+    .addOption(new Option('--wallet <wallet>', 'to pay and be paid with').choices(WALLETS))
+    .option('--wallet-file <file>', 'the key to import')
+    .option('--passphrase-file <file>', 'the passphrase for the wallet (default: it is asked for)')
+    .option('--old-passphrase-file <file>', 'the passphrase the key file has now (default: it is asked for)')
+    .option('--payout <address>', 'where your APIs are paid: an account whose key is not on this machine')
+    .option('--api-endpoint <url>', 'of the first API to sell')
+    .option('--api-name <name>', 'its name')
+    .option('--api-protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
+    .option('--api-price <number>', 'per call; 0 is free', decimal)
+    .option('--demo', 'look at a whole marketplace first')
+    .action((flags: InitFlags) => init(cli, flags))
+}
+
+async function init(cli: Cli, flags: InitFlags): Promise<void> {
+  const profile = locateProfile(cli.profile, cli.terminal.env)
+  const { checkNeverStarted, rememberSetup } = await import('../../profile/written-down.ts')
+  await checkNeverStarted(profile)
+  const network = flags.network ?? (cli.canAsk ? undefined : 'dev')
+  // With the payout, so that a mistyped one is told before anything is made.
+  const first = await configOf(cli, { network, payout: flags.payout })
+  const role =
+    flags.role ?? (await choose(cli, 'Sell APIs (provide), use those of others (consume), or both', ROLES, 'both'))
+  const card = await walletOf(cli, flags, first.network)
+  const isSelling = role !== 'consume'
+  const payout = isSelling
+    ? (flags.payout ?? (card === undefined ? undefined : await askPayout(cli, first.network)))
+    : undefined
+  const api = isSelling && flags.demo !== true ? await apiOf(cli, flags) : undefined
+  const { passphraseFile } = flags
+  const ingress = role === 'provide' ? false : undefined
+  await rememberSetup(await configOf(cli, { network: first.network, payout, passphraseFile, ingress }))
+
+  const plan: Plan = {
+    profile: profile.name,
+    network: first.network,
+    role,
+    wallet: card?.address ?? null,
+    payout: payout ?? null,
+    api: api ?? null
+  }
+  const next = nextSteps(plan, { isDefault: cli.profile === undefined, isDemo: flags.demo === true })
+  cli.terminal.note(`The profile "${profile.name}" is set up in ${profile.directory}. What comes next:`)
+  await cli.print({ ...plan, next }, () => next)
+}
+
+/** Undefined members are questions, or defaults. */
+function configOf(cli: Cli, flags: Readonly<Record<string, unknown>>) {
+  const given = Object.entries(flags).filter(([, value]) => value !== undefined)
+  return loadConfig({
+    flags: Object.fromEntries(given),
+    profile: cli.profile,
+    env: cli.terminal.env,
+    ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
+  })
+}
+
+async function walletOf(
+  cli: Cli,
+  flags: InitFlags,
+  network: string
+): Promise<{ readonly address: string } | undefined> {
+  const { makeWallet, takeOverWallet } = await import('../../wallet/wallet-desk.ts')
+  const usual = flags.walletFile !== undefined ? 'import' : flags.passphraseFile !== undefined ? 'create' : 'none'
+  const wanted =
+    flags.wallet ??
+    (usual === 'none'
+      ? await choose(cli, 'A wallet, to pay for calls and be paid: create, import or none', WALLETS, usual)
+      : usual)
+  if (wanted === 'none') return undefined
+  const config = await configOf(cli, { network })
+  const source = secret(cli, flags.passphraseFile)
+  if (wanted === 'create') return cli.during('Making the wallet', makeWallet(config, source))
+  const file = flags.walletFile ?? (cli.canAsk ? await cli.terminal.ask('Its key file: ') : '')
+  if (file === '')
+    throw new UsageError('Which key is to be imported?', 'souk init --wallet import --wallet-file <file>')
+  return cli.during(
+    'Taking the wallet over',
+    takeOverWallet(config, file, source, secret(cli, flags.oldPassphraseFile))
+  )
+}
+
+function secret(cli: Cli, file: string | undefined) {
+  const ask = cli.canAsk ? { ask: (question: string) => cli.terminal.askSecret(question) } : {}
+  return file === undefined ? ask : { ...ask, file }
+}
+
+async function askPayout(cli: Cli, network: string): Promise<string | undefined> {
+  const question = 'Where are your APIs paid? An address whose key is elsewhere, or Enter for later: '
+  return ask(cli, question, undefined, async (typed) => {
+    if (typed === '') return { value: undefined }
+    try {
+      await configOf(cli, { network, payout: typed })
+      return { value: typed }
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  })
+}
+
+/** The API that the next steps register. Its endpoint is read then, by the node. */
+async function apiOf(cli: Cli, flags: InitFlags): Promise<Plan['api']> {
+  const endpoint =
+    flags.apiEndpoint ??
+    (await ask(cli, 'The address of the first API to sell, or Enter for later: ', undefined, (typed) => {
+      const isUrl = /^https?:$/.test(URL.parse(typed)?.protocol ?? '')
+      return typed === '' || isUrl ? { value: typed === '' ? undefined : typed } : 'Give an http or https URL.'
+    }))
+  if (endpoint === undefined) return null
+  return {
+    endpoint,
+    name: flags.apiName ?? (await ask(cli, 'Its name [my-api]: ', 'my-api', named)),
+    protocol: flags.apiProtocol ?? (await choose(cli, 'Its protocol', PROTOCOL_NAMES, protocolDescriptors[0].name)),
+    price: flags.apiPrice ?? (await ask(cli, 'Price per call in USDC [0]: ', '0', priced))
+  }
+}
+
+type Checked<T> = { readonly value: T } | string
+
+function named(typed: string): Checked<string> {
+  if (typed === '') return { value: 'my-api' }
+  return /^[a-z\d][a-z\d-]*$/.test(typed) ? { value: typed } : 'Names are of a-z, 0-9 and "-".'
+}
+
+function priced(typed: string): Checked<string> {
+  if (typed === '') return { value: '0' }
+  return /^\d+(\.\d{1,6})?$/.test(typed)
+    ? { value: typed }
+    : 'Give a decimal number with at most six decimals, like 0.001.'
+}
+
+/** What is usual is what Enter means, and what it is where nobody can be asked. */
+async function choose<T extends string>(cli: Cli, question: string, choices: readonly T[], usual: T): Promise<T> {
+  return ask<T>(cli, `${question} [${usual}]: `, usual, (typed) => {
+    const found = typed === '' ? usual : choices.find((choice) => choice.toLowerCase() === typed.toLowerCase())
+    return found === undefined ? `One of ${choices.join(', ')}.` : { value: found }
+  })
+}
+
+/** Asks until the answer can be used. */
+async function ask<T>(
+  cli: Cli,
+  question: string,
+  usual: T,
+  check: (typed: string) => Checked<T> | Promise<Checked<T>>
+): Promise<T> {
+  if (!cli.canAsk) return usual
+  for (;;) {
+    const checked = await check(await cli.terminal.ask(question))
+    if (typeof checked !== 'string') return checked.value
+    cli.terminal.note(checked)
+  }
+}

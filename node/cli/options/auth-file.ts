@@ -1,0 +1,64 @@
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { RegisterInput } from '../../admin/api.ts'
+import { UsageError } from '../terminal/usage-error.ts'
+
+type Auth = Exclude<RegisterInput['auth'], undefined>
+
+/** Any permission of group or others. */
+const OTHERS = 0o077
+/** PEM texts that may be in files of their own, named relative to the auth file. */
+const TLS_FILES = ['cert', 'key', 'ca'] as const
+
+/**
+ * What `--auth-file` names: the JSON that the admin API takes as `auth`, with `cert_file`, `key_file` and `ca_file` in `tls` read
+ * here. It holds secrets, so that nobody else may read it.
+ *
+ * @throws UsageError, with nothing of what is in the file
+ */
+export async function readAuthFile(path: string): Promise<Auth> {
+  const auth = parsed(await readSecret(path), path)
+  if (typeof auth !== 'object' || auth === null || Array.isArray(auth)) throw notSo(path)
+  const { tls } = auth as { tls?: unknown }
+  if (typeof tls !== 'object' || tls === null) return auth
+  const read: Record<string, unknown> = { ...tls }
+  for (const name of TLS_FILES) {
+    const file = read[`${name}_file`]
+    if (typeof file !== 'string') continue
+    delete read[`${name}_file`]
+    const at = resolve(dirname(path), file)
+    read[name] = name === 'key' ? await readSecret(at) : await readText(at)
+  }
+  return { ...auth, tls: read }
+}
+
+/** A file that nobody else may read. @throws UsageError */
+export async function readSecret(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined)
+  // Windows has no such bits.
+  if (found !== undefined && process.platform !== 'win32' && (found.mode & OTHERS) !== 0) {
+    throw new UsageError(`${path} is open to other users of this machine: chmod 600 ${path}`)
+  }
+  return readText(path)
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    throw new UsageError(`${path} cannot be read.`)
+  }
+}
+
+function parsed(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // A parser's own words quote what it stumbled over.
+    throw notSo(path)
+  }
+}
+
+function notSo(path: string): UsageError {
+  return new UsageError(`${path} is no JSON object such as {"bearer": "…"} or {"headers": {"x-api-key": "…"}}.`)
+}

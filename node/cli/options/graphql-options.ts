@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import type { RegisterInput } from '../../admin/api.ts'
+import { UsageError } from '../terminal/usage-error.ts'
+
+type GraphqlInput = NonNullable<RegisterInput['graphql']>
+
+/** Options of GraphQL APIs. */
+export interface GraphqlFlags {
+  readonly subscriptions?: string
+  readonly schemaFile?: string
+  readonly hide?: string[]
+  /** `--no-introspection` makes it false. */
+  readonly introspection: boolean
+  readonly graphqlFile?: string
+}
+
+export function addGraphqlOptions(command: Command): Command {
+  return command
+    .option('--subscriptions <url>', 'GraphQL: where they are opened, by ws: or http: (default: the endpoint)')
+    .option('--schema-file <file>', 'GraphQL: the schema in SDL (default: the endpoint is asked for it)')
+    .option('--hide <name>', 'GraphQL: a Type or Type.field that nobody is shown; may be repeated', collect)
+    .option('--no-introspection', 'GraphQL: the schema is not published, and not told')
+    .option('--graphql-file <file>', 'GraphQL: JSON with limits, costs, unit price and trusted documents')
+}
+
+/** What the admin API takes as `graphql`: the file, and over it the flags. @throws UsageError */
+export async function graphqlInputOf(flags: GraphqlFlags): Promise<Pick<RegisterInput, 'graphql'>> {
+  const { subscriptions, schemaFile, hide, introspection, graphqlFile } = flags
+  const graphql: GraphqlInput = {
+    ...(graphqlFile === undefined ? {} : await read(graphqlFile)),
+    ...(subscriptions === undefined ? {} : { subscriptions }),
+    ...(schemaFile === undefined ? {} : { schema: await textOf(schemaFile) }),
+    ...(hide === undefined ? {} : { hidden: hide }),
+    ...(introspection ? {} : { introspection })
+  }
+  return Object.keys(graphql).length === 0 ? {} : { graphql }
+}
+
+function textOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => {
+    throw new UsageError(`${path} cannot be read.`)
+  })
+}
+
+async function read(path: string): Promise<GraphqlInput> {
+  const text = await textOf(path)
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(`${path} is no JSON object such as {"depth_max": 10, "costs": {"Query.search": 5}}.`)
+}
+
+function collect(name: string, before: string[] = []): string[] {
+  return [...before, name]
+}

@@ -1,0 +1,215 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { RevisionInput } from '../../../admin/subscriptions/subscription-api.ts'
+import { request } from '../../admin/client.ts'
+import { type ApiView, queries } from '../../admin/queries.ts'
+import { useWrite } from '../../admin/use-write.ts'
+import { Button } from '../../parts/button.tsx'
+import { Command, word } from '../../parts/code/command.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { CheckField, Field, TextField } from '../../parts/form/field.tsx'
+import { Form } from '../../parts/form/form.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { PriceField } from '../../parts/form/price-field.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+
+interface ApiProps {
+  readonly api: ApiView
+}
+
+/** What its provider decides about an API, and how it comes off the market. */
+export function ApiSettings({ api }: ApiProps) {
+  return (
+    <>
+      {api.own && <Terms key={api.revision} api={api} />}
+      <Upstream api={api} />
+      <Life api={api} />
+    </>
+  )
+}
+
+function Terms({ api }: ApiProps) {
+  const plans = useQuery(queries.plans(api.name))
+  const [price, setPrice] = useState(api.price)
+  const [description, setDescription] = useState(api.description)
+  const [tags, setTags] = useState(api.tags.join(', '))
+  const [byCall, setByCall] = useState<boolean>()
+  const paysByCall = byCall ?? plans.data?.pay_per_call ?? true
+  const wanted = tags.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim().toLowerCase()]))
+  const change: RevisionInput = {
+    ...(price === api.price ? {} : { price }),
+    ...(description === api.description ? {} : { description }),
+    ...(wanted.join() === api.tags.join() ? {} : { tags: wanted }),
+    ...(byCall === undefined || byCall === plans.data?.pay_per_call ? {} : { pay_per_call: byCall })
+  }
+  const saving = useWrite(() => request('PATCH /apis/:name', { params: { name: api.name }, body: change }), ['apis'])
+  const isChanged = Object.keys(change).length > 0
+  return (
+    <section className="card">
+      <h2>What it costs and says</h2>
+      <Form onSubmit={() => saving.mutate(undefined)}>
+        <PriceField label="Price of a call, USDC" value={price} onChange={setPrice} />
+        <TextField
+          label="Description"
+          rows={3}
+          spellCheck
+          value={description}
+          onChange={({ target }) => setDescription(target.value)}
+        />
+        <Field
+          label="Tags"
+          value={tags}
+          hint="To be found by; commas between them."
+          onChange={({ target }) => setTags(target.value)}
+        />
+        <CheckField
+          label="Anybody may call and pay by the call"
+          hint="Without it only subscribers may: that takes a plan."
+          checked={paysByCall}
+          onChange={({ target }) => setByCall(target.checked)}
+        />
+        {saving.error !== null && <Trouble error={saving.error} />}
+        {isChanged && <Command>{termsCommand(api.name, change)}</Command>}
+        <div className="row">
+          <Button look="first" type="submit" disabled={!isChanged} isBusy={saving.isPending}>
+            Publish as a new revision
+          </Button>
+          <span className="quiet small">Who pays by the call never pays more than he said he would.</span>
+        </div>
+      </Form>
+    </section>
+  )
+}
+
+function termsCommand(name: string, { price, description, tags, pay_per_call }: RevisionInput): string {
+  const options = [
+    ...(price === undefined ? [] : [` --price ${price}`]),
+    ...(description === undefined ? [] : [` --description ${word(description)}`]),
+    ...(tags === undefined ? [] : [` --tag ${tags.map(word).join(' ')}`]),
+    ...(pay_per_call === undefined ? [] : [pay_per_call ? ' --pay-per-call' : ' --no-pay-per-call'])
+  ]
+  return `souk api set ${word(name)}${options.join('')}`
+}
+
+function Upstream({ api }: ApiProps) {
+  return (
+    <section className="card">
+      <h2>Where it is</h2>
+      <Facts
+        facts={[
+          [
+            'Endpoint',
+            <span key="endpoint" className="id">
+              {api.endpoint}
+            </span>
+          ],
+          ...(api.method === null ? [] : [['Method', api.method] as const]),
+          ['Longest answer', api.timeout_ms === null ? 'the default' : `${api.timeout_ms} ms`],
+          ['Credentials', api.has_auth ? 'kept encrypted, never shown' : 'none'],
+          ['Registered', <Moment key="at" at={api.registered_at} />],
+          [
+            'Announced',
+            api.published === null ? 'not yet' : `to ${api.published.stored} of ${api.published.asked} peers`
+          ]
+        ]}
+      />
+    </section>
+  )
+}
+
+/** A move of an API: what it is called, what follows, and how it is asked for. */
+interface Move {
+  readonly action: string
+  readonly title: string
+  readonly text: string
+  readonly isGrave?: boolean
+  readonly command: string
+  readonly write: () => Promise<unknown>
+}
+
+function movesOf({ name, state, problem, own }: ApiView): readonly Move[] {
+  const params = { name }
+  const pause: Move = {
+    action: 'Pause',
+    title: `Pause ${name}?`,
+    text: 'Calls are refused until it is resumed; it stays on the market, shown as paused.',
+    command: `souk api pause ${word(name)}`,
+    write: () => request('POST /apis/:name/pause', { params })
+  }
+  const resume: Move = {
+    action: 'Resume',
+    title: `Resume ${name}?`,
+    text: 'Calls are taken again.',
+    command: `souk api resume ${word(name)}`,
+    write: () => request('POST /apis/:name/resume', { params })
+  }
+  const remove: Move = {
+    action: 'Remove',
+    title: `Remove ${name}?`,
+    text: 'It is no longer served, and its credentials and mapping are forgotten. This cannot be taken back.',
+    isGrave: true,
+    command: `souk api rm ${word(name)}`,
+    write: () => request('DELETE /apis/:name', { params })
+  }
+  const deprecate: Move = {
+    action: 'Deprecate',
+    title: `Deprecate ${name}?`,
+    text: 'Whoever calls it is told that it ends, in 30 days at the earliest. It cannot be published again under its name.',
+    isGrave: true,
+    command: `souk api deprecate ${word(name)}`,
+    write: () => request('POST /apis/:name/deprecate', { params, body: {} })
+  }
+  const retire: Move = {
+    action: 'Retire',
+    title: `Retire ${name}?`,
+    text: 'Calls are answered that it is gone; its name is held for 180 days. This cannot be taken back.',
+    isGrave: true,
+    command: `souk api retire ${word(name)}`,
+    write: () => request('POST /apis/:name/retire', { params })
+  }
+  const isServed = problem === null
+  return [
+    ...(isServed && state === 'published' ? [pause] : []),
+    ...(isServed && state === 'paused' ? [resume] : []),
+    ...(isServed && own && (state === 'published' || state === 'paused') ? [deprecate] : []),
+    ...(isServed && own && state === 'deprecated' ? [retire] : []),
+    remove
+  ]
+}
+
+function Life({ api }: ApiProps) {
+  const [asked, setAsked] = useState<Move>()
+  const [, go] = useLocation()
+  return (
+    <section className="card">
+      <h2>On the market</h2>
+      <ul className="rows">
+        {movesOf(api).map((move) => (
+          <li key={move.action}>
+            <span>{move.text}</span>
+            <Button {...(move.isGrave === true ? { look: 'grave' as const } : {})} onClick={() => setAsked(move)}>
+              {move.action}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {asked !== undefined && (
+        <Confirm
+          title={asked.title}
+          action={asked.action}
+          instead="Leave it"
+          isGrave={asked.isGrave === true}
+          command={asked.command}
+          write={asked.write}
+          changes={['apis']}
+          onClose={() => setAsked(undefined)}
+          onDone={() => (asked.action === 'Remove' ? go('/apis') : setAsked(undefined))}
+        >
+          <p>{asked.text}</p>
+        </Confirm>
+      )}
+    </section>
+  )
+}

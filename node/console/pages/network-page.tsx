@@ -1,0 +1,144 @@
+import { useQuery } from '@tanstack/react-query'
+import { type DoctorView, queries, type StatusView } from '../admin/queries.ts'
+import { Command } from '../parts/code/command.tsx'
+import { Copy } from '../parts/code/copy.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Facts } from '../parts/facts.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Page } from '../parts/page.tsx'
+import { State } from '../parts/state.tsx'
+import { Table } from '../parts/table.tsx'
+
+export function Network() {
+  const status = useQuery(queries.status())
+  const doctor = useQuery({ ...queries.doctor(), refetchInterval: 60_000 })
+  const peers = useQuery({ ...queries.peers(), refetchInterval: 5_000 })
+  return (
+    <Page title="Network" intro="How other nodes know this one, and whom it is connected to.">
+      <Loaded query={status}>
+        {(view) => (
+          <>
+            <Reachability status={view} doctor={doctor.data} />
+            <section className="card">
+              <h2>This node</h2>
+              <Facts
+                facts={[
+                  ['Peer id', <Id key="peer" text={view.peer} what="the peer id" />],
+                  ['Network', view.network],
+                  [
+                    'Addresses',
+                    <div key="addresses">
+                      {view.p2p.map((address) => (
+                        <Id key={address} text={address} what="the address" />
+                      ))}
+                    </div>
+                  ],
+                  [
+                    'Ingress',
+                    view.ingress === null ? 'none' : <Id key="in" text={view.ingress} what="the ingress’s URL" />
+                  ]
+                ]}
+              />
+              <p className="quiet small">Another node joins this network through this one with:</p>
+              <Command>{`souk up --bootstrap ${view.p2p[0] ?? '<address>'}`}</Command>
+            </section>
+          </>
+        )}
+      </Loaded>
+      <section className="stack">
+        <h2>Peers</h2>
+        <Loaded query={peers}>
+          {({ peers }) =>
+            peers.length === 0 ? (
+              <Empty
+                title="No peer is connected"
+                action={<Command>{'souk up --bootstrap <address of a peer>'}</Command>}
+              >
+                Nobody else finds what is served here, and nothing of others can be called.
+              </Empty>
+            ) : (
+              <Table
+                caption="Connected peers"
+                rows={peers}
+                keyOf={({ peer }) => peer}
+                columns={[
+                  { title: 'Peer', cell: ({ peer }) => <Id text={peer} what="the peer id" /> },
+                  {
+                    title: 'Where',
+                    cell: ({ addresses }) => (
+                      <span className="id" title={addresses[0]}>
+                        {placeOf(addresses[0])}
+                      </span>
+                    )
+                  }
+                ]}
+              />
+            )
+          }
+        </Loaded>
+        <Command>souk peers</Command>
+      </section>
+    </Page>
+  )
+}
+
+interface ReachabilityProps {
+  readonly status: StatusView
+  readonly doctor: DoctorView | undefined
+}
+
+/** Who can call what is served here, in a sentence, and what would change that. */
+function Reachability({ status, doctor }: ReachabilityProps) {
+  const check = doctor?.checks.find(({ name }) => name === 'reachability')
+  const isFromElsewhere = !status.p2p.every((address) => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address))
+  const isPrivate = status.p2p.every((address) => /^\/ip4\/(127|10|192\.168|172\.(1[6-9]|2\d|3[01]))\./.test(address))
+  return (
+    <section className="card">
+      <div className="row between">
+        <h2>Reachability</h2>
+        {check !== undefined && <State state={check.result} />}
+      </div>
+      {!isFromElsewhere ? (
+        <>
+          <p>
+            Nodes on this machine reach this one; nodes elsewhere do not, because it listens on the loopback address
+            only. That is enough to try things out
+            {status.network === 'dev' ? ', and as it should be on the network dev' : ''}.
+          </p>
+          <p className="quiet small">To be reached from other machines:</p>
+          <Command>souk up --p2p-host 0.0.0.0</Command>
+        </>
+      ) : isPrivate ? (
+        <>
+          <p>
+            Nodes of the same local network reach this one. Nodes on the internet do not: its addresses are private
+            ones. Forward its port on the router, and tell peers the outer address.
+          </p>
+          <Command>{'souk up --announce /ip4/<outer address>/tcp/<port>'}</Command>
+        </>
+      ) : (
+        <p>Nodes on other machines reach this one at the addresses below, as far as no firewall stands between.</p>
+      )}
+      {check !== undefined && check.result !== 'ok' && (
+        <p>
+          {check.message} <span className="quiet">{check.hint}</span>
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** `/ip4/1.2.3.4/tcp/4402/…`: the address and the port of it. */
+function placeOf(address: string | undefined): string {
+  const [, , host = '–', , port] = address?.split('/') ?? []
+  return port === undefined ? host : `${host}:${port}`
+}
+
+function Id({ text, what }: { readonly text: string; readonly what: string }) {
+  return (
+    <span className="row">
+      <span className="id">{text}</span>
+      <Copy text={text} what={what} />
+    </span>
+  )
+}

@@ -1,0 +1,198 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { RegisteredView } from '../../../admin/api.ts'
+import type { UpstreamCheckView } from '../../../admin/apis/description-api.ts'
+import { request } from '../../admin/client.ts'
+import { useWrite } from '../../admin/use-write.ts'
+import { Amount } from '../../parts/amount.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Command, word } from '../../parts/code/command.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { providerShare } from '../../parts/money.ts'
+import { Notice } from '../../parts/notice.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Step, Steps } from '../../parts/steps.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { AccessStep } from './access.tsx'
+import { registerCommand } from './command.ts'
+import { type Auth, type Files, type Making, nameFor, registrationOf, upstreamOf, useDraft } from './draft.ts'
+import { SourceStep } from './source.tsx'
+import { TermsStep } from './terms.tsx'
+import { TrialStep } from './trial.tsx'
+
+const STEPS = ['Source', 'Credentials', 'Price', 'Test call', 'Publish']
+
+/** From an API somewhere to one on the market. */
+export function Register() {
+  const { draft, set, forget } = useDraft()
+  const [files, setFiles] = useState<Files>({})
+  const [auth, setAuth] = useState<Auth>()
+  const [at, setAt] = useState(0)
+  const [done, setDone] = useState<RegisteredView>()
+  const making: Making = { draft, files, auth }
+  const check = useMutation({
+    mutationFn: (given: Auth | undefined | void) =>
+      request('POST /upstreams/check', { body: upstreamOf({ ...making, auth: given ?? auth }) }),
+    onSuccess: () => {
+      if (draft.name === '') set({ name: nameFor(draft.endpoint) })
+      setAt(at + 1)
+    }
+  })
+  if (done !== undefined) {
+    return (
+      <Page title="Register an API">
+        <Published view={done} />
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title="Register an API"
+      intro="Five steps. What you type is kept on this browser, without credentials and files."
+    >
+      <Steps label="Steps" names={STEPS} at={at} />
+      {at > 0 && check.data !== undefined && at < 4 && <Found view={check.data} protocol={draft.protocol} />}
+      {at === 0 && (
+        <SourceStep
+          draft={draft}
+          files={files}
+          set={set}
+          setFiles={setFiles}
+          check={check as Parameters<typeof SourceStep>[0]['check']}
+          onAccess={() => setAt(1)}
+        />
+      )}
+      {at === 1 && (
+        <AccessStep
+          protocol={draft.protocol}
+          isBusy={check.isPending}
+          error={check.error}
+          onBack={() => setAt(0)}
+          onDone={(given) => {
+            setAuth(given)
+            // Without any, it was read already.
+            if (given === undefined && check.data !== undefined) setAt(2)
+            else check.mutate(given)
+          }}
+        />
+      )}
+      {at === 2 && <TermsStep draft={draft} set={set} onBack={() => setAt(1)} onDone={() => setAt(3)} />}
+      {at === 3 && check.data !== undefined && (
+        <TrialStep making={making} description={check.data} onBack={() => setAt(2)} onDone={() => setAt(4)} />
+      )}
+      {at === 4 && (
+        <PublishStep
+          making={making}
+          onBack={() => setAt(3)}
+          onDone={(view) => {
+            forget()
+            setDone(view)
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+/** What was read: how much of it there is, and what the node wants to be known. */
+function Found({ view, protocol }: { readonly view: UpstreamCheckView; readonly protocol: string }) {
+  const names = view.operations.map(({ name }) => name)
+  const many = names.length
+  return (
+    <Notice mood={view.warnings.length === 0 ? 'good' : 'warn'}>
+      <p>
+        <strong>
+          {many === 0 ? `It is ${protocol}.` : `It is ${protocol}, with ${many} operation${many === 1 ? '' : 's'}:`}
+        </strong>{' '}
+        {names.slice(0, 12).join(', ')}
+        {many > 12 && ` and ${many - 12} more`}
+      </p>
+      {view.warnings.length > 0 && (
+        <ul>
+          {view.warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      )}
+    </Notice>
+  )
+}
+
+interface PublishProps {
+  readonly making: Making
+  readonly onBack: () => void
+  readonly onDone: (view: RegisteredView) => void
+}
+
+function PublishStep({ making, onBack, onDone }: PublishProps) {
+  const { draft, auth } = making
+  const publishing = useWrite(
+    () => request('POST /apis', { body: registrationOf(making) }),
+    ['apis', 'status', 'doctor'],
+    onDone
+  )
+  return (
+    <Step title="Publish it?" intro="Everybody on the network finds it then, and can call it for its price.">
+      <Facts
+        facts={[
+          ['Name', draft.name],
+          ['Kind', draft.protocol],
+          [
+            'Endpoint',
+            <span key="endpoint" className="id">
+              {draft.endpoint}
+            </span>
+          ],
+          ['Credentials', auth === undefined ? 'none' : 'given'],
+          ['A call costs', <Amount key="price" value={draft.price} />],
+          ['You receive', <Amount key="share" value={providerShare(draft.price) ?? '0'} />]
+        ]}
+      />
+      {publishing.error !== null && <Trouble error={publishing.error} />}
+      <Command>{registerCommand(making)}</Command>
+      <div className="row">
+        <Button look="first" isBusy={publishing.isPending} onClick={() => publishing.mutate(undefined)}>
+          Publish
+        </Button>
+        <Button look="plain" onClick={onBack}>
+          Back
+        </Button>
+      </div>
+    </Step>
+  )
+}
+
+function Published({ view: { api, updated, warnings } }: { readonly view: RegisteredView }) {
+  return (
+    <Step
+      title={updated ? `${api.name} has a new revision` : `${api.name} is on the market`}
+      intro={
+        api.published === null || api.published.stored === 0
+          ? 'No other node has heard of it yet: it is announced as peers connect.'
+          : `${api.published.stored} peers know where it is.`
+      }
+    >
+      {warnings.length > 0 && <Notice>{warnings.join(' ')}</Notice>}
+      <Facts
+        facts={[
+          [
+            'Its full name',
+            <span key="id" className="id">
+              {api.id}
+            </span>
+          ]
+        ]}
+      />
+      <Command>{`souk call ${word(api.name)} '{}'`}</Command>
+      <div className="row">
+        <Link className="button first" href={`/apis/${api.name}/try`}>
+          Try it
+        </Link>
+        <Link className="button" href={`/apis/${api.name}`}>
+          See it
+        </Link>
+      </div>
+    </Step>
+  )
+}

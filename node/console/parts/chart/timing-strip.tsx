@@ -1,0 +1,18 @@
+import type { CallTiming } from '../../../../lib/interface/index.ts'
+
+const PARTS = ['lookup', 'pay', 'net', 'owner', 'upstream'] as const
+
+/** Where the time of a call went, as small as a table has room. Its words are in the call's own view. */
+export function TimingStrip({ timing }: { readonly timing: Partial<CallTiming> }) {
+  const all = PARTS.reduce((sum, part) => sum + (timing[part] ?? 0), 0)
+  if (all === 0) return null
+  return (
+    <div className="timing strip" aria-hidden="true">
+      <div className="timing-bar">
+        {PARTS.map((part) => (
+          <span key={part} className={part} style={{ width: `${((timing[part] ?? 0) / all) * 100}%` }} />
+        ))}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { formatUsdc, limits, SoukError } from '../../../lib/index.ts'
+import type { Account, AccountEntry, Accounts } from '../../accounts/accounts.ts'
+import type { KeyHolder } from '../../keys/verifier.ts'
+import type { RequestParts } from '../account-request.ts'
+import { pageQuery } from '../parameters.ts'
+import type { PerIp } from '../per-ip.ts'
+import { routesWith } from '../route.ts'
+import { accountSchema, entrySchema, openedAccountSchema, page } from '../views.ts'
+
+export interface AccountContext extends RequestParts {
+  /** Anybody may open one. */
+  readonly opensAccounts: boolean
+  /** Accounts that hosts open. */
+  readonly openings: PerIp
+}
+
+const route = routesWith<AccountContext>()
+
+/** Prepaid accounts. Amounts are decimal USDC strings. */
+export const accountRoutes = [
+  route({
+    method: 'POST',
+    path: '/v1/account',
+    summary: 'Opens a prepaid account, with the key that manages it.',
+    body: z.strictObject({ label: z.string().optional() }),
+    response: openedAccountSchema,
+    status: 201,
+    admit({ opensAccounts, openings }, { raw }) {
+      if (!opensAccounts) {
+        throw new SoukError(
+          'ingress_not_allowed',
+          'Accounts are not opened by strangers here: ask the operator for a key.'
+        )
+      }
+      openings.count(raw)
+    },
+    async handler({ accounts }, { body }) {
+      const { account, key } = await accounts.open(body.label)
+      return { ...(await view(accounts, account, { ...key, keyId: key.id })), key: key.key }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/account',
+    summary: 'The account of a key.',
+    auth: 'account',
+    response: accountSchema,
+    handler: ({ accounts }, { caller }) => view(accounts, caller.account, caller.holder)
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/account/entries',
+    summary: 'Its statement.',
+    auth: 'manager',
+    query: pageQuery,
+    response: page(entrySchema),
+    async handler({ accounts }, { caller, query: { limit = limits.PAGE_MAX, cursor = 0 } }) {
+      const entries = await accounts.entries(caller.account.id, { after: cursor, limit })
+      const last = entries.length === limit ? entries.at(-1) : undefined
+      return { data: entries.map(entryView), next_cursor: last === undefined ? null : String(last.seq) }
+    }
+  })
+] as const
+
+async function view(accounts: Accounts, { id, label, createdAt, funding }: Account, holder: KeyHolder) {
+  const { balance, setAside } = await accounts.balance(id)
+  return {
+    id,
+    label,
+    balance: formatUsdc(balance),
+    set_aside: formatUsdc(setAside),
+    spent: formatUsdc(await accounts.spent(id)),
+    currency: 'USDC' as const,
+    funding: funding ?? null,
+    created_at: new Date(createdAt).toISOString(),
+    key_id: holder.keyId,
+    key_hint: holder.hint,
+    max_price: formatUsdc(holder.maxPrice),
+    daily_cap: formatUsdc(holder.dailyCap),
+    manages: holder.manages === true
+  }
+}
+
+function entryView({ kind, reference, at, amount }: AccountEntry) {
+  return { kind, reference, at: new Date(at).toISOString(), amount: formatUsdc(amount) }
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import { formatUsdc, parseUsdc, SoukError } from '../../../lib/index.ts'
+import { present } from '../../admin/present.ts'
+import type { IssuedKey, KeyInfo, Keys } from '../../keys/keys.ts'
+import type { RequestParts } from '../account-request.ts'
+import type { PerIp } from '../per-ip.ts'
+import { routesWith } from '../route.ts'
+import { issuedKeySchema, keySchema, page } from '../views.ts'
+
+export interface KeyContext extends RequestParts {
+  readonly keys: Keys
+  /** Account holders make keys by themselves. */
+  readonly selfService: boolean
+  /** Changes that hosts make. */
+  readonly keyChanges: PerIp
+}
+
+const route = routesWith<KeyContext>()
+const asked = z.string().transform(parseUsdc)
+const moment = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))
+
+/** The keys of an account. A key is shown in the response that made it, and never again. */
+export const keyRoutes = [
+  route({
+    method: 'GET',
+    path: '/v1/keys',
+    summary: 'The account’s keys.',
+    auth: 'manager',
+    response: page(keySchema),
+    async handler({ keys }, { caller }) {
+      return { data: (await keys.list(caller.account.id)).map(view), next_cursor: null }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/keys',
+    summary: 'Makes a key, which only calls unless it is to manage the account.',
+    auth: 'manager',
+    body: z.strictObject({
+      label: z.string().optional(),
+      apis: z.array(z.string()).optional(),
+      max_price: asked.optional(),
+      daily_cap: asked.optional(),
+      expires_at: moment.optional(),
+      manages: z.boolean().optional()
+    }),
+    response: issuedKeySchema,
+    status: 201,
+    admit(context, { raw }) {
+      checkOpen(context)
+      context.keyChanges.count(raw)
+    },
+    async handler({ keys }, { caller, body }) {
+      const { max_price: maxPrice, daily_cap: dailyCap, expires_at: expiresAt, ...rest } = body
+      const wanted = present({ ...rest, maxPrice, dailyCap, expiresAt })
+      return issued(await keys.issue({ account: caller.account.id, ...wanted }))
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/keys/:id',
+    summary: 'One of them.',
+    auth: 'manager',
+    response: keySchema,
+    handler: async ({ keys }, { caller, params }) => view(await own(keys, caller.account.id, params.id))
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/keys/:id',
+    summary: 'Revokes it.',
+    auth: 'manager',
+    response: keySchema,
+    admit: ({ keyChanges }, { raw }) => keyChanges.count(raw),
+    async handler({ keys }, { caller, params }) {
+      const { id } = await own(keys, caller.account.id, params.id)
+      checkOther(id, caller.holder.keyId)
+      return view(await keys.revoke(id))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/keys/:id/rotate',
+    summary: 'Makes a key that takes its place; it works on for a while.',
+    auth: 'manager',
+    body: z.strictObject({ overlap_seconds: z.int().min(0).optional(), expires_at: moment.optional() }),
+    response: issuedKeySchema,
+    status: 201,
+    admit(context, { raw }) {
+      checkOpen(context)
+      context.keyChanges.count(raw)
+    },
+    async handler({ keys }, { caller, params, body: { overlap_seconds: seconds, expires_at: expiresAt } }) {
+      const { id } = await own(keys, caller.account.id, params.id)
+      const overlapMs = seconds === undefined ? undefined : seconds * 1000
+      return issued(await keys.rotate(id, present({ overlapMs, expiresAt })))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/keys/:id/disable',
+    summary: 'Refuses its calls until it is enabled.',
+    auth: 'manager',
+    response: keySchema,
+    admit: ({ keyChanges }, { raw }) => keyChanges.count(raw),
+    async handler({ keys }, { caller, params }) {
+      const { id } = await own(keys, caller.account.id, params.id)
+      checkOther(id, caller.holder.keyId)
+      return view(await keys.disable(id))
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/keys/:id/enable',
+    summary: 'Lets it call again.',
+    auth: 'manager',
+    response: keySchema,
+    admit: ({ keyChanges }, { raw }) => keyChanges.count(raw),
+    async handler({ keys }, { caller, params }) {
+      return view(await keys.enable((await own(keys, caller.account.id, params.id)).id))
+    }
+  })
+] as const
+
+/** @throws SoukError `invalid_request` */
+async function own(keys: Keys, account: string, id: string): Promise<KeyInfo> {
+  const found = await keys.get(id).catch(() => undefined)
+  if (found?.account === account) return found
+  throw new SoukError('invalid_request', 'This account has no such key.')
+}
+
+function checkOpen({ selfService }: KeyContext): void {
+  if (selfService) return
+  throw new SoukError('ingress_not_allowed', 'Keys are not made by account holders here: ask the operator for one.')
+}
+
+/** Nobody locks himself out. */
+function checkOther(id: string, asking: string): void {
+  if (id !== asking) return
+  throw new SoukError(
+    'invalid_request',
+    'This is the key you ask with: rotate it with {"overlap_seconds":0}, or use another that manages the account.'
+  )
+}
+
+function issued(made: IssuedKey) {
+  return { ...view(made), key: made.key }
+}
+
+function view(key: KeyInfo) {
+  const at = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
+  return {
+    id: key.id,
+    lineage: key.lineage,
+    replaces: key.replaces ?? null,
+    successor: key.successor ?? null,
+    label: key.label,
+    hint: key.hint,
+    state: key.state,
+    apis: key.apis ?? null,
+    manages: key.manages === true,
+    max_price: formatUsdc(key.maxPrice),
+    daily_cap: formatUsdc(key.dailyCap),
+    created_at: at(key.createdAt),
+    expires_at: at(key.expiresAt),
+    retires_at: at(key.retiresAt),
+    disabled_at: at(key.disabledAt),
+    revoked_at: at(key.revokedAt),
+    last_used_at: at(key.lastUsedAt)
+  }
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import type { Clock, OwnSubscription, SubscriptionChange } from '../../../lib/interface/index.ts'
+import { subscribeSchema, subscriptionTermsSchema } from '../../admin/subscriptions/subscription-api.ts'
+import type { SubscriptionDesk } from '../../subscriptions/desk.ts'
+import { changeView, subscriptionView } from '../../subscriptions/view.ts'
+import { termsOf, wishOf } from '../../subscriptions/wish.ts'
+import type { RequestParts } from '../account-request.ts'
+import { routesWith } from '../route.ts'
+import { page, subscriptionChangeSchema, subscriptionSchema } from '../views.ts'
+
+export interface SubscriptionContext extends RequestParts {
+  readonly desk: SubscriptionDesk
+  readonly clock: Clock
+}
+
+const route = routesWith<SubscriptionContext>()
+const CANCEL = 'now is true or false.'
+
+/**
+ * Subscriptions of the account that a key belongs to. Fees are taken from its balance; its calls go with the subscription by themselves.
+ * Any key of the account may look, and one that manages it may change them.
+ */
+export const subscriptionRoutes = [
+  route({
+    method: 'GET',
+    path: '/v1/subscriptions',
+    summary: 'What the account has subscribed to.',
+    auth: 'account',
+    response: page(subscriptionSchema),
+    async handler({ desk, clock }, { caller }) {
+      const held = await desk.list(caller.account.id)
+      return { data: held.map((each) => shown(each, clock.now())), next_cursor: null }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/subscriptions',
+    summary: 'Subscribes to a plan of an API; its fee is taken from the balance. Calls go by the plan from then on.',
+    auth: 'manager',
+    body: subscribeSchema,
+    response: subscriptionChangeSchema,
+    status: 201,
+    async handler({ desk, clock }, { caller, body, signal }) {
+      return changed(await desk.subscribe(caller.account.id, wishOf(body), signal), clock.now())
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/subscriptions/:id',
+    summary: 'One of them.',
+    auth: 'account',
+    response: subscriptionSchema,
+    async handler({ desk, clock }, { caller, params }) {
+      return shown(await desk.get(caller.account.id, params.id), clock.now())
+    }
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/subscriptions/:id',
+    summary: 'To another plan, or other limits. A dearer plan begins at once, a cheaper one when the period ends.',
+    auth: 'manager',
+    body: subscriptionTermsSchema,
+    response: subscriptionChangeSchema,
+    async handler({ desk, clock }, { caller, params, body, signal }) {
+      return changed(await desk.change(caller.account.id, params.id, termsOf(body), signal), clock.now())
+    }
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/subscriptions/:id',
+    summary: 'Ends it with its period, or at once.',
+    auth: 'manager',
+    query: z.strictObject(
+      {
+        now: z.enum(['true', 'false'], CANCEL).default('false').describe('At once, and not when the period ends.')
+      },
+      CANCEL
+    ),
+    response: subscriptionChangeSchema,
+    async handler({ desk, clock }, { caller, params, query, signal }) {
+      return changed(await desk.cancel(caller.account.id, params.id, query.now === 'true', signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/subscriptions/:id/pause',
+    summary: 'No calls and no fees until it is resumed.',
+    auth: 'manager',
+    response: subscriptionChangeSchema,
+    async handler({ desk, clock }, { caller, params, signal }) {
+      return changed(await desk.pause(caller.account.id, params.id, signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/subscriptions/:id/resume',
+    summary: 'Takes back a pause, or a cancel whose time has not come.',
+    auth: 'manager',
+    response: subscriptionChangeSchema,
+    async handler({ desk, clock }, { caller, params, signal }) {
+      return changed(await desk.resume(caller.account.id, params.id, signal), clock.now())
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/subscriptions/:id/renew',
+    summary: 'Pays the next period, where the last one is over. Calls do so by themselves.',
+    auth: 'manager',
+    response: subscriptionChangeSchema,
+    async handler({ desk, clock }, { caller, params, signal }) {
+      return changed(await desk.renew(caller.account.id, params.id, signal), clock.now())
+    }
+  })
+] as const
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** As everywhere under `/v1`, times are in ISO 8601. */
+function shown(subscription: OwnSubscription, now: number) {
+  const { created_at, period_start, period_end, quota, ...view } = subscriptionView(subscription, now)
+  return {
+    ...view,
+    created_at: iso(created_at),
+    period_start: iso(period_start),
+    period_end: iso(period_end),
+    quota: quota === null ? null : { ...quota, resets_at: iso(quota.resets_at) }
+  }
+}
+
+function changed(change: SubscriptionChange, now: number) {
+  return { ...changeView(change, now), subscription: shown(change.subscription, now) }
+}

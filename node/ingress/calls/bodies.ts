@@ -1,0 +1,163 @@
+import type { IncomingMessage } from 'node:http'
+import { ByteBudget, type ByteShare, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
+import type { Clock } from '../../../lib/interface/index.ts'
+import { clientHost } from '../../http/host.ts'
+import type { KeyHolder } from '../../keys/verifier.ts'
+import { type BodyExchange, hasBody, tooLarge } from './body.ts'
+
+const EMPTY = new Uint8Array(0)
+/** The first buffer of a body whose length was not announced. */
+const FIRST_BYTES = 4 * 1024
+
+export interface BodiesInit {
+  readonly clock: Clock
+  readonly trustProxy: boolean
+  /** Default `HELD_BYTES_MAX`. */
+  readonly bytesMax?: number
+  /** The time in which so much of a body has to arrive. Default `BODY_WINDOW_MS`. */
+  readonly windowMs?: number
+}
+
+/** Reads the bodies that an ingress holds whole, within a budget of bytes that is shared fairly. */
+export class Bodies {
+  readonly #clock: Clock
+  readonly #trustProxy: boolean
+  readonly #bytesMax: number
+  readonly #windowMs: number
+  readonly #budget: ByteBudget
+
+  constructor({ clock, trustProxy, bytesMax = limits.HELD_BYTES_MAX, windowMs = limits.BODY_WINDOW_MS }: BodiesInit) {
+    this.#clock = clock
+    this.#trustProxy = trustProxy
+    this.#bytesMax = bytesMax
+    this.#windowMs = windowMs
+    this.#budget = new ByteBudget(bytesMax)
+  }
+
+  /** Held at present. */
+  get bytes(): number {
+    return this.#budget.bytes
+  }
+
+  /**
+   * Begins what one request holds, to be freed when its call is over. Without a holder it comes from a stranger; so does a request with the key
+   * that everybody has, and one with a payment, which nobody has verified yet.
+   */
+  hold(req: IncomingMessage, holder?: KeyHolder): HeldBytes {
+    return this.#budget.hold(this.#sharesOf(clientHost(req, this.#trustProxy), holder))
+  }
+
+  #sharesOf(host: string | undefined, holder: KeyHolder | undefined): ByteShare[] {
+    const bytesMax = Math.floor(this.#bytesMax / limits.HELD_HOLDER_PART)
+    const isStranger = holder === undefined || holder.isPublic === true
+    const ofHost = isStranger ? Math.floor(this.#bytesMax / limits.HELD_STRANGER_PART) : bytesMax
+    return [
+      { holder: isStranger ? 'strangers' : `key ${holder.account ?? holder.id}`, bytesMax },
+      ...(host === undefined ? [] : [{ holder: `${isStranger ? 'stranger' : 'host'} ${host}`, bytesMax: ofHost }])
+    ]
+  }
+
+  /**
+   * A whole body, as it was sent. What it takes up is counted in `held` before it is allocated.
+   * @throws SoukError `request_too_large`, `overloaded`; `invalid_request` when it arrives too slowly; `call_interrupted` when the client
+   * goes away
+   */
+  async read({ req, res }: BodyExchange, bytesMax: number, held: HeldBytes): Promise<Uint8Array> {
+    if (!hasBody(req)) return EMPTY
+    const announced = lengthOf(req)
+    if (announced !== undefined && announced > bytesMax) throw tooLarge(bytesMax)
+    // Refused before any of it was read, where that is certain.
+    held.check(announced ?? 0)
+    if (req.headers.expect !== undefined) res?.writeContinue()
+    return new Promise((resolve, reject) => {
+      const body = new GrowingBody(announced, bytesMax, held)
+      const onData = (chunk: Uint8Array) => {
+        try {
+          body.push(chunk)
+        } catch (error) {
+          settle(() => reject(error))
+        }
+      }
+      const onEnd = () => settle(() => resolve(body.bytes()))
+      const onGone = () => settle(() => reject(new SoukError('call_interrupted', 'The client went away.')))
+      const stopWatch = req.complete ? () => {} : this.#watchPace(body, (error) => settle(() => reject(error)))
+      const settle = (outcome: () => void) => {
+        stopWatch()
+        req.off('data', onData).off('end', onEnd).off('close', onGone)
+        outcome()
+      }
+      req.on('data', onData).on('end', onEnd).on('close', onGone)
+    })
+  }
+
+  /** A body that is held has to go on arriving: one that is only kept open takes its place from others. */
+  #watchPace(body: GrowingBody, onSlow: (error: SoukError) => void): () => void {
+    let before = 0
+    const look = () =>
+      this.#clock.after(this.#windowMs, () => {
+        if (body.length - before < limits.BODY_WINDOW_BYTES_MIN) {
+          onSlow(new SoukError('invalid_request', 'The request body did not arrive in time.'))
+          return
+        }
+        before = body.length
+        timer = look()
+      })
+    let timer = look()
+    return () => timer.cancel()
+  }
+}
+
+/** The announced length; undefined for a body in chunks, which wins where both are there (RFC 9112 §6.3). */
+function lengthOf({ headers }: IncomingMessage): number | undefined {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined
+}
+
+/**
+ * A body in one buffer that grows with what has arrived, whatever was announced. Pieces are copied into it: a list of them would take
+ * a hundred times their size where each is a byte long.
+ */
+class GrowingBody {
+  readonly #announced: number | undefined
+  readonly #bytesMax: number
+  readonly #held: HeldBytes
+  #buffer: Uint8Array = EMPTY
+  #length = 0
+
+  constructor(announced: number | undefined, bytesMax: number, held: HeldBytes) {
+    this.#announced = announced
+    this.#bytesMax = bytesMax
+    this.#held = held
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** @throws SoukError `request_too_large`, `overloaded` */
+  push(chunk: Uint8Array): void {
+    const length = this.#length + chunk.length
+    if (length > this.#bytesMax) throw tooLarge(this.#bytesMax)
+    // Most bodies come in one piece.
+    if (length === this.#announced && this.#length === 0) {
+      this.#held.take(length)
+      this.#buffer = chunk
+    } else {
+      if (length > this.#buffer.length) this.#grow(length)
+      this.#buffer.set(chunk, this.#length)
+    }
+    this.#length = length
+  }
+
+  bytes(): Uint8Array {
+    return this.#length === this.#buffer.length ? this.#buffer : this.#buffer.subarray(0, this.#length)
+  }
+
+  #grow(length: number): void {
+    const doubled = Math.max(length, 2 * this.#buffer.length, FIRST_BYTES)
+    const size = Math.min(doubled, this.#announced ?? this.#bytesMax)
+    this.#held.take(size - this.#buffer.length)
+    const larger = Buffer.allocUnsafeSlow(size)
+    larger.set(this.#buffer.subarray(0, this.#length))
+    this.#buffer = larger
+  }
+}

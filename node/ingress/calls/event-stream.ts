@@ -1,0 +1,135 @@
+import type { ServerResponse } from 'node:http'
+import { limits, utf8 } from '../../../lib/index.ts'
+import type { Clock } from '../../../lib/interface/index.ts'
+import { sseResults } from '../../../protocols/index.ts'
+import type { Visit } from '../visit.ts'
+
+type Results = ReturnType<typeof sseResults>
+
+/** What becomes of an operation that is known to its stream. */
+interface Operation {
+  /** Undefined until its API answered. */
+  results?: Results
+}
+
+export interface EventStreamInit {
+  readonly clock: Clock
+  /** Of the key that it was reserved with. */
+  readonly holder: string
+  readonly onOver: () => void
+}
+
+/**
+ * One event stream for many operations ("single connection mode" of GraphQL over SSE). Results are pulled from an API as fast
+ * as the client reads: one that does not read, or has not connected yet, holds its operations up and fills no memory.
+ */
+export class EventStream {
+  readonly holder: string
+  readonly #init: EventStreamInit
+  readonly #operations = new Map<string, Operation>()
+  readonly #opened = Promise.withResolvers<void>()
+  #res: ServerResponse | undefined
+  #isOver = false
+
+  constructor(init: EventStreamInit) {
+    this.#init = init
+    this.holder = init.holder
+    // A reservation that nobody makes use of.
+    init.clock.after(limits.EVENT_STREAM_RESERVED_MS, () => {
+      if (this.#res === undefined) this.close()
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#res !== undefined
+  }
+
+  /** Answers the one request that reads it. */
+  open({ res, headers }: Visit): void {
+    this.#res = res
+    const head = ['Content-Type', 'text/event-stream; charset=utf-8', 'Cache-Control', 'no-cache']
+    res.writeHead(200, [...headers, ...head]).write(COMMENT)
+    res.once('close', () => this.close())
+    this.#opened.resolve()
+    this.#beat()
+  }
+
+  /** Takes the id of an operation; false where it is taken, or there are too many. */
+  reserve(id: string): boolean {
+    if (this.#operations.has(id) || this.#operations.size >= limits.EVENT_STREAM_OPERATIONS_MAX) return false
+    this.#operations.set(id, {})
+    return true
+  }
+
+  /** The API did not take the operation. */
+  forget(id: string): void {
+    if (this.#operations.get(id)?.results === undefined) this.#operations.delete(id)
+  }
+
+  /** Sends what comes of a reserved operation; false where it was stopped in the meantime. */
+  follow(id: string, body: AsyncIterable<Uint8Array>): boolean {
+    const operation = this.#operations.get(id)
+    const results = sseResults(body)
+    if (operation === undefined || this.#isOver) {
+      void results.return?.().catch(() => undefined)
+      return false
+    }
+    operation.results = results
+    void this.#pump(id, results).finally(() => this.#operations.delete(id))
+    return true
+  }
+
+  /** Stops an operation, at its API too. */
+  stop(id: string): void {
+    const results = this.#operations.get(id)?.results
+    this.#operations.delete(id)
+    void results?.return?.().catch(() => undefined)
+  }
+
+  close(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#opened.resolve()
+    for (const id of this.#operations.keys()) this.stop(id)
+    this.#res?.end()
+    this.#init.onOver()
+  }
+
+  async #pump(id: string, results: Results): Promise<void> {
+    await this.#opened.promise
+    const name = JSON.stringify(id)
+    try {
+      for (let next = await results.next(); next.done !== true; next = await results.next()) {
+        await this.#send('next', `{"id":${name},"payload":${next.value.replaceAll('\n', ' ')}}`)
+      }
+    } catch {
+      // The API, or its owner, broke off: there is no more to be told than that.
+      const error = '{"errors":[{"message":"The API broke the operation off."}]}'
+      await this.#send('next', `{"id":${name},"payload":${error}}`)
+    }
+    await this.#send('complete', `{"id":${name}}`)
+  }
+
+  async #send(event: string, data: string): Promise<void> {
+    const res = this.#res
+    if (res === undefined || this.#isOver) return
+    if (res.write(`event: ${event}\ndata: ${data}\n\n`)) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const stalled = this.#init.clock.after(limits.STREAM_IDLE_MS, () => res.destroy())
+    res.once('drain', resolve).once('close', resolve)
+    await promise
+    res.off('drain', resolve).off('close', resolve)
+    stalled.cancel()
+  }
+
+  #beat(): void {
+    this.#init.clock.after(limits.EVENTS_HEARTBEAT_MS, () => {
+      if (this.#isOver) return
+      if (this.#res?.writableNeedDrain === false) this.#res.write(COMMENT)
+      this.#beat()
+    })
+  }
+}
+
+/** Read by nobody: it makes proxies and browsers see that the stream lives. */
+const COMMENT = utf8(':\n\n')

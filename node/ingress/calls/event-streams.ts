@@ -1,0 +1,164 @@
+import type { IncomingMessage } from 'node:http'
+import { limits, SoukError, utf8 } from '../../../lib/index.ts'
+import type { CallReply, Clock, Random, Souk } from '../../../lib/interface/index.ts'
+import { admit, type Answering, type CallRoute, checkKey, serveCall } from './serve-call.ts'
+import { hasBody } from './body.ts'
+import { EventStream } from './event-stream.ts'
+import { sendProblem } from '../problem.ts'
+import { sendReply } from './reply.ts'
+import { readRef } from './request.ts'
+import { sendWhole, type Visit } from '../visit.ts'
+import { whileConnected } from '../../http/while-connected.ts'
+
+const TOKEN_HEADER = 'x-graphql-event-stream-token'
+
+export interface EventStreamsInit {
+  readonly route: CallRoute
+  readonly souk: Pick<Souk, 'resolve'>
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/**
+ * "Single connection mode" of GraphQL over SSE: a client reserves a stream by PUT, reads it by GET, begins operations by POST and
+ * stops them by DELETE. Only this node knows of it: at its API each operation is a call of its own, paid like any other.
+ */
+export class EventStreams {
+  readonly #init: EventStreamsInit
+  readonly #streams = new Map<string, EventStream>()
+
+  constructor(init: EventStreamsInit) {
+    this.#init = init
+  }
+
+  /** Nearly all requests are told by this to be none of these. */
+  static mayServe({ method, headers, url }: IncomingMessage): boolean {
+    return method === 'PUT' || headers[TOKEN_HEADER] !== undefined || url?.includes('token=') === true
+  }
+
+  /** @returns false where the request is none of these, and was not answered */
+  async serve(visit: Visit, scope: string, name: string): Promise<boolean> {
+    const { req } = visit
+    const url = URL.parse(req.url ?? '', 'http://localhost')
+    if (req.method === 'PUT') return isReservation(req, url) && this.#reserve(visit, scope, name)
+    const token = req.headers[TOKEN_HEADER] ?? url?.searchParams.get('token') ?? ''
+    const stream = this.#streams.get(String(token))
+    if (stream === undefined) {
+      if (req.headers[TOKEN_HEADER] === undefined) return false
+      refuse(visit, 404, 'Stream not found')
+    } else if (req.method === 'GET') {
+      if (stream.isOpen) refuse(visit, 409, 'Stream already open')
+      else stream.open(visit)
+    } else if (req.method === 'DELETE') {
+      if (await this.#isOwn(visit, stream)) this.#stop(visit, stream, url?.searchParams.get('operationId') ?? '')
+    } else if (req.method === 'POST') {
+      if (await this.#isOwn(visit, stream)) await this.#run(visit, stream, scope, name)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  async #reserve(visit: Visit, scope: string, name: string): Promise<boolean> {
+    const { req, res } = visit
+    const { souk, route, clock, random } = this.#init
+    if (req.headers['x-consumer-key'] === undefined) return false
+    try {
+      const holder = await checkKey(route.keys, req.headers['x-consumer-key'])
+      const { signed } = await souk.resolve(admit(route, visit, holder, readRef(scope, name)), {
+        signal: whileConnected(res)
+      })
+      if (signed.manifest.protocol !== 'GraphQL') return false
+      const own = [...this.#streams.values()].filter((stream) => stream.holder === holder.id)
+      if (own.length >= limits.EVENT_STREAMS_PER_KEY_MAX || this.#streams.size >= limits.EVENT_STREAMS_MAX) {
+        throw new SoukError('overloaded', 'Too many event streams are open.')
+      }
+      // Whoever knows it reads the stream: an EventSource of a browser can send no key.
+      const token = Buffer.from(random.fill(new Uint8Array(32))).toString('base64url')
+      const onOver = () => void this.#streams.delete(token)
+      this.#streams.set(token, new EventStream({ clock, holder: holder.id, onOver }))
+      sendWhole(visit, 201, ['Content-Type', 'text/plain; charset=utf-8'], utf8(token))
+    } catch (error) {
+      if (!res.destroyed) sendProblem(visit, error)
+    }
+    return true
+  }
+
+  /** Answers where it is not. */
+  async #isOwn(visit: Visit, { holder }: EventStream): Promise<boolean> {
+    try {
+      if ((await checkKey(this.#init.route.keys, visit.req.headers['x-consumer-key'])).id === holder) return true
+      refuse(visit, 404, 'Stream not found')
+    } catch (error) {
+      sendProblem(visit, error)
+    }
+    return false
+  }
+
+  #stop(visit: Visit, stream: EventStream, id: string): void {
+    if (id === '') return refuse(visit, 400, 'Operation ID is missing')
+    stream.stop(id)
+    sendWhole(visit, 200, [], new Uint8Array(0))
+  }
+
+  async #run(visit: Visit, stream: EventStream, scope: string, name: string): Promise<void> {
+    let id: string | undefined
+    const answering: Answering = {
+      shape(call) {
+        const asked = operationIn(call.body)
+        if (asked === undefined) return refuse(visit, 400, 'Operation ID is missing')
+        if (!stream.reserve(asked)) return refuse(visit, 409, 'Operation with ID already exists')
+        id = asked
+        call.path = ''
+        call.headers = [...(call.headers ?? []).filter(([name]) => name !== 'accept'), ['accept', 'text/event-stream']]
+      },
+      answer: (reply, settle) => accepted(visit, stream, id ?? '', reply, settle)
+    }
+    await serveCall(this.#init.route, visit, scope, name, answering)
+    if (id !== undefined) stream.forget(id)
+  }
+}
+
+function isReservation(req: IncomingMessage, url: URL | null): boolean {
+  return !hasBody(req) && url !== null && /^\/api\/[^/]+\/api\/[^/]+$/.test(url.pathname)
+}
+
+/** Accepts an operation: its results go to the stream. What is no stream of events is the answer itself. */
+async function accepted(
+  visit: Visit,
+  stream: EventStream,
+  id: string,
+  reply: CallReply,
+  settle: () => void | Promise<void>
+): Promise<void> {
+  const type = reply.headers.find(([name]) => name === 'content-type')?.[1]
+  if (reply.status !== 200 || type?.startsWith('text/event-stream') !== true) return sendReply(visit, reply, { settle })
+  const { body } = reply
+  const events = body instanceof Uint8Array ? once(body) : body
+  try {
+    await sendReply(visit, { ...reply, status: 202, headers: [], body: new Uint8Array(0) }, { settle })
+  } catch (error) {
+    stream.stop(id)
+    stream.follow(id, events)
+    throw error
+  }
+  stream.follow(id, events)
+}
+
+async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield body
+}
+
+function operationIn(body: unknown): string | undefined {
+  if (!(body instanceof Uint8Array)) return undefined
+  // It was seen to be a JSON object.
+  const { extensions } = JSON.parse(Buffer.from(body).toString()) as { extensions?: { operationId?: unknown } | null }
+  const id = extensions?.operationId
+  return typeof id === 'string' && id !== '' && id.length <= limits.IDEMPOTENCY_KEY_CHARS_MAX ? id : undefined
+}
+
+/** In the form of graphql-sse's own server. */
+function refuse(visit: Visit, status: number, message: string): void {
+  const body = utf8(JSON.stringify({ errors: [{ message }] }))
+  sendWhole(visit, status, ['Content-Type', 'application/json; charset=utf-8'], body)
+}

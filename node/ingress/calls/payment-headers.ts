@@ -1,0 +1,36 @@
+import { limits, type SoukError } from '../../../lib/index.ts'
+import { PAYMENT_MEMBER } from '../../../lib/interface/index.ts'
+import type { Visit } from '../visit.ts'
+
+/** Headers of x402 version 2. */
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+/** The `PAYMENT-REQUIRED` header of a refusal that says how the call can be paid. */
+export function paymentRequired({ req }: Visit, error: SoukError): string[] {
+  const offer = offerOf(error)
+  if (offer === undefined) return []
+  // Told to nobody but whoever sent it, so that a proxy's word needs no trust.
+  const isTls = 'encrypted' in req.socket || req.headers['x-forwarded-proto'] === 'https'
+  const url = `${isTls ? 'https' : 'http'}://${req.headers.host ?? ''}${req.url ?? ''}`
+  const value = { x402Version: 2, ...offer, resource: { url, mimeType: 'application/json' } }
+  const header = Buffer.from(JSON.stringify(value)).toString('base64')
+  return header.length > limits.HEADER_BYTES_MAX / 2 ? [] : ['Payment-Required', header]
+}
+
+/** The `PAYMENT-RESPONSE` header of an answer. An owner is a stranger: what is no header is left out. */
+export function paymentResponse(payment: string | undefined): string[] {
+  return isPayment(payment) ? ['Payment-Response', payment] : []
+}
+
+/** What the header of a payment can be, whatever it says. */
+export function isPayment(text: unknown): text is string {
+  return typeof text === 'string' && text.length <= limits.PAYMENT_CHARS_MAX && BASE64.test(text)
+}
+
+/** How a refused call can be paid, where its owner says so. */
+export function offerOf(error: SoukError): { readonly accepts: readonly unknown[] } | undefined {
+  const offer = error.members?.[PAYMENT_MEMBER]
+  const isOffer = typeof offer === 'object' && offer !== null && 'accepts' in offer && Array.isArray(offer.accepts)
+  return isOffer ? (offer as { readonly accepts: readonly unknown[] }) : undefined
+}

@@ -1,0 +1,52 @@
+import { limits, type SoukError } from '../../../lib/index.ts'
+import { type Quota, RATE_MEMBER, type RateStanding } from '../../../lib/interface/index.ts'
+
+/**
+ * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10), structured fields both: what each limit is, and
+ * what is left of it. Windows are in seconds there; a shorter one is told as what it comes to in one.
+ */
+export function rateHeaders(...standings: ReadonlyArray<RateStanding | undefined>): string[] {
+  const sound = standings.flatMap((standing) => (standing !== undefined && isSound(standing) ? [standing] : []))
+  if (sound.length === 0) return []
+  return ['RateLimit-Policy', sound.map(policyOf).join(', '), 'RateLimit', sound.map(standingOf).join(', ')]
+}
+
+/** The same fields for a subscription's calls in its period: a policy called `quota`. */
+export function quotaHeaders({ included, limit = included, used, resetsAt }: Quota, now: number): string[] {
+  const counts = [limit, used, resetsAt]
+  // Owners are strangers, here too. Without a limit there is nothing to tell.
+  if (limit === undefined || !counts.every((count) => Number.isSafeInteger(count) && Number(count) >= 0)) return []
+  const left = Math.max(0, limit - used)
+  const seconds = Math.max(0, Math.ceil((resetsAt - now) / SECOND))
+  return ['RateLimit-Policy', `"quota";q=${limit}`, 'RateLimit', `"quota";r=${left};t=${seconds}`]
+}
+
+/** Where a refusal stands with the limit that refused it. */
+export function refusedBy({ members }: SoukError): RateStanding | undefined {
+  const told = members?.[RATE_MEMBER]
+  if (typeof told !== 'object' || told === null) return undefined
+  const { per_ms: perMs, reset_ms: resetMs, ...rest } = told as Record<string, unknown>
+  // Looked at before it is used.
+  return { ...rest, perMs, resetMs } as RateStanding
+}
+
+const SECOND = 1_000
+const POLICY = /^[a-z0-9-]+$/
+
+function policyOf({ policy, calls, perMs }: RateStanding): string {
+  const window = Math.ceil(perMs / SECOND)
+  return `"${policy}";q=${Math.floor((calls * window * SECOND) / perMs)};w=${window}`
+}
+
+function standingOf({ policy, remaining, resetMs }: RateStanding): string {
+  return `"${policy}";r=${remaining};t=${Math.ceil(resetMs / SECOND)}`
+}
+
+/** Owners are strangers: what cannot be such a field is left out. */
+function isSound({ policy, calls, perMs, remaining, resetMs }: RateStanding): boolean {
+  const isName = typeof policy === 'string' && policy.length <= limits.RATE_POLICY_CHARS_MAX && POLICY.test(policy)
+  const isLimit = [calls, perMs].every((value) => Number.isSafeInteger(value) && value >= 1)
+  const isWithin = calls <= limits.RATE_CALLS_MAX && perMs <= limits.RATE_PER_MS_MAX
+  const isStanding = Number.isSafeInteger(remaining) && remaining >= 0 && remaining <= limits.RATE_CALLS_MAX
+  return isName && isLimit && isWithin && isStanding && resetMs >= 0 && resetMs <= limits.RATE_PER_MS_MAX
+}

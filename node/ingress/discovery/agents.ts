@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http'
+import { asSoukError, formatApiRef, SoukError } from '../../../lib/index.ts'
+import type { Keys } from '../../keys/keys.ts'
+import { permitted } from '../../keys/scope.ts'
+import type { KeyHolder } from '../../keys/verifier.ts'
+import { apisIn, serveAgent } from '../../mcp/endpoint.ts'
+import type { AgentApis } from '../../mcp/agent-apis.ts'
+import { Market, type MarketInit } from '../../mcp/market.ts'
+import type { Bodies } from '../calls/bodies.ts'
+import { keyMissing } from '../calls/keyless.ts'
+import type { PerIp } from '../per-ip.ts'
+import { sendProblem } from '../problem.ts'
+import type { Visit } from '../visit.ts'
+
+export interface AgentsInit extends MarketInit {
+  readonly keys: Pick<Keys, 'verify' | 'nameFor'>
+  readonly agentApis: AgentApis
+  readonly bodies: Bodies
+  /** As those of `CallRoute`. */
+  readonly demoCalls: Pick<PerIp, 'count'>
+}
+
+/**
+ * `POST /mcp`: the Model Context Protocol for whoever has a key. `?api=name`, any number of times, says which APIs are tools of their own.
+ * @param origins - pages that may, and no others: a page that has its name point here (DNS rebinding) sends its own
+ */
+export class Agents {
+  readonly #init: AgentsInit
+  readonly #market: Market
+  readonly #origins: readonly string[]
+
+  constructor(init: AgentsInit, origins: readonly string[]) {
+    this.#init = init
+    this.#market = new Market(init)
+    this.#origins = origins
+  }
+
+  async serve(visit: Visit): Promise<void> {
+    try {
+      this.#checkOrigin(visit.req)
+      const holder = await this.#holderOf(visit.req)
+      if (holder.isPublic === true) this.#init.demoCalls.count(visit.req)
+      const named = apisIn(visit.req.url ?? '').map((api) => formatApiRef(permitted(holder, api)))
+      const apis = named.length > 0 ? named : await this.#init.agentApis.of(holder)
+      await serveAgent(visit, this.#market.for({ holder, apis }), this.#init.bodies, holder)
+    } catch (error) {
+      const { status } = asSoukError(error)
+      const challenge = status === 401 ? ['WWW-Authenticate', 'Bearer realm="souk"'] : []
+      sendProblem({ ...visit, headers: [...visit.headers, ...challenge] }, error)
+    }
+  }
+
+  /** @throws SoukError `ingress_not_allowed` */
+  #checkOrigin({ headers }: IncomingMessage): void {
+    const { origin } = headers
+    if (origin === undefined || this.#origins.includes(origin) || this.#origins.includes('*')) return
+    throw new SoukError('ingress_not_allowed', 'Pages of this origin may not: souk up --cors-origin lets them.')
+  }
+
+  /** @throws SoukError `key_missing`, and as `Keys.verify` */
+  async #holderOf({ headers }: IncomingMessage): Promise<KeyHolder> {
+    const own = headers['x-consumer-key']
+    const key = typeof own === 'string' && own !== '' ? own : /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+    if (key === undefined) throw keyMissing()
+    return this.#init.keys.verify(key)
+  }
+}

@@ -1,0 +1,190 @@
+import { z } from 'zod'
+import { deadline, limits, SoukError } from '../../../lib/index.ts'
+import type { Clock, SignedManifest, Souk } from '../../../lib/interface/index.ts'
+import { list } from '../../http/schemas.ts'
+import { callPath } from './api-catalog.ts'
+import { exampleBody } from './example.ts'
+import type { Keyless } from '../calls/keyless.ts'
+import { bazaarQuery } from '../parameters.ts'
+import { publicUrl } from '../public-url.ts'
+import { routesWith } from '../route.ts'
+import { anyObject } from '../views.ts'
+
+type BazaarQuery = z.output<typeof bazaarQuery>
+
+interface PaymentRequirements {
+  readonly scheme: string
+  readonly network: string
+  readonly payTo: string
+}
+
+/** An API that can be paid for by x402, and how. */
+interface Resource {
+  readonly signed: SignedManifest
+  readonly accepts: readonly PaymentRequirements[]
+}
+
+export interface BazaarInit {
+  readonly souk: Pick<Souk, 'search'>
+  readonly keyless: Pick<Keyless, 'offerFor'>
+  readonly clock: Clock
+}
+
+/**
+ * What clients of x402's bazaar ask for: the APIs known here that take such payments, with what their owners ask.
+ * Owners are asked now and then, some at a time, for all who want to know.
+ */
+export class Bazaar {
+  readonly #init: BazaarInit
+  #resources: readonly Resource[] | undefined
+  #readAt = -Infinity
+  #reading: Promise<void> | undefined
+
+  constructor(init: BazaarInit) {
+    this.#init = init
+  }
+
+  /** A page of the resources that are asked for. @throws SoukError `invalid_request` */
+  async page(query: BazaarQuery, base: string) {
+    const limit = readCount('limit', query.limit, limits.BAZAAR_PAGE, limits.PAGE_MAX)
+    const offset = readCount('offset', query.offset, 0, limits.BAZAAR_RESOURCES_MAX)
+    const found = (await this.#all()).map((resource) => wanted(resource, query)).filter((each) => each !== undefined)
+    return {
+      x402Version: 2 as const,
+      items: found.slice(offset, offset + limit).map((resource) => itemOf(resource, base)),
+      pagination: { limit, offset, total: found.length }
+    }
+  }
+
+  /** What was read before is told while it is read anew. */
+  async #all(): Promise<readonly Resource[]> {
+    const { clock } = this.#init
+    if (clock.elapsed() - this.#readAt >= limits.BAZAAR_FRESH_MS) {
+      this.#reading ??= this.#read().finally(() => {
+        this.#reading = undefined
+      })
+      if (this.#resources === undefined) await this.#reading
+      else this.#reading.catch(() => {})
+    }
+    return this.#resources ?? []
+  }
+
+  async #read(): Promise<void> {
+    const { clock } = this.#init
+    const late = deadline(clock, limits.BAZAAR_READ_MS, () => new SoukError('lookup_timeout'))
+    try {
+      const listings = await this.#listings(late.signal)
+      const found: Array<Resource | undefined> = []
+      const ask = async (): Promise<void> => {
+        for (let at = found.length; at < listings.length; at = found.length) {
+          found.push(undefined)
+          const signed = listings[at]
+          if (signed !== undefined) found[at] = await this.#ask(signed, late.signal)
+        }
+      }
+      await Promise.all(Array.from({ length: limits.BAZAAR_ASKED_AT_ONCE }, ask))
+      this.#resources = found.filter((each) => each !== undefined)
+      this.#readAt = clock.elapsed()
+    } finally {
+      late.clear()
+    }
+  }
+
+  async #listings(signal: AbortSignal): Promise<SignedManifest[]> {
+    const all: SignedManifest[] = []
+    for (let cursor: string | undefined; all.length < limits.BAZAAR_RESOURCES_MAX; ) {
+      const query = { limit: limits.PAGE_MAX, ...(cursor === undefined ? {} : { cursor }) }
+      const { listings, next } = await this.#init.souk.search(query, signal)
+      all.push(...listings.filter(({ manifest }) => manifest.price > 0n))
+      if (next === undefined) break
+      cursor = next
+    }
+    return all.slice(0, limits.BAZAAR_RESOURCES_MAX)
+  }
+
+  /** One that cannot be asked now is left out, and holds up no other. */
+  async #ask(signed: SignedManifest, signal: AbortSignal): Promise<Resource | undefined> {
+    const { name, provider } = signed.manifest
+    try {
+      const offer = await this.#init.keyless.offerFor({ name, provider }, signal)
+      const { PaymentRequirementsV2Schema } = await import('@x402/core/schemas')
+      // An owner is a stranger: what is no offer is not passed on as one.
+      const accepts = (offer?.accepts ?? []).filter((each) => PaymentRequirementsV2Schema.safeParse(each).success)
+      if (accepts.length === 0 || JSON.stringify(accepts).length > limits.BAZAAR_OFFER_CHARS_MAX) return undefined
+      return { signed, accepts: accepts as readonly PaymentRequirements[] }
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/** The resource with those of its offers that are asked for; undefined where it has none. */
+function wanted(resource: Resource, query: BazaarQuery): Resource | undefined {
+  if ((query.type ?? 'http') !== 'http' || (query.extensions ?? 'bazaar') !== 'bazaar') return undefined
+  const accepts = resource.accepts.filter(({ scheme, network, payTo }) => {
+    const is = (asked: string | undefined, value: string) => (asked ?? value).toLowerCase() === value.toLowerCase()
+    return is(query.scheme, scheme) && is(query.network, network) && is(query.payTo, payTo)
+  })
+  return accepts.length === 0 ? undefined : { ...resource, accepts }
+}
+
+function itemOf({ signed: { manifest }, accepts }: Resource, base: string) {
+  const { name, description, tags, issuedAt } = manifest
+  return {
+    resource: base + callPath(manifest),
+    type: 'http',
+    x402Version: 2,
+    accepts,
+    lastUpdated: new Date(issuedAt).toISOString(),
+    description,
+    mimeType: 'application/json',
+    serviceName: name,
+    tags,
+    extensions: { bazaar: bazaarOf(exampleBody(manifest)) }
+  }
+}
+
+function bazaarOf(body: Readonly<Record<string, unknown>>) {
+  return {
+    info: { input: { type: 'http', method: 'POST', bodyType: 'json', body }, output: { type: 'json' } },
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        input: {
+          type: 'object',
+          properties: {
+            type: { type: 'string', const: 'http' },
+            method: { type: 'string', enum: ['POST'] },
+            bodyType: { type: 'string', enum: ['json'] },
+            body: { type: 'object' }
+          },
+          required: ['type', 'method', 'bodyType', 'body'],
+          additionalProperties: false
+        },
+        output: { type: 'object', properties: { type: { type: 'string' } }, required: ['type'] }
+      },
+      required: ['input']
+    }
+  }
+}
+
+/** @throws SoukError `invalid_request` */
+function readCount(name: string, text: string | undefined, usual: number, max: number): number {
+  if (text === undefined) return usual
+  if (/^\d{1,6}$/.test(text)) return Math.min(Number(text), max)
+  throw new SoukError('invalid_request', `${name} is a whole number.`)
+}
+
+const route = routesWith<{ readonly bazaar: Bazaar }>()
+
+export const bazaarRoutes = [
+  route({
+    method: 'GET',
+    path: '/discovery/resources',
+    summary: 'The APIs that can be paid for by x402, and how, as clients of its bazaar ask.',
+    query: bazaarQuery,
+    response: z.object({ x402Version: z.literal(2), items: list(anyObject), pagination: anyObject }),
+    handler: ({ bazaar }, { query, request }) => bazaar.page(query, publicUrl(request.raw))
+  })
+] as const

@@ -1,0 +1,106 @@
+import { formatUsdc } from '../../../lib/index.ts'
+import { descriptorOf } from '../../../protocols/protocol-descriptors.ts'
+import { termsLines } from '../../subscriptions/plan-words.ts'
+import { termsView } from '../../subscriptions/terms-view.ts'
+import type { JsonSchema, Operation, SignedManifest } from '../../../lib/interface/index.ts'
+
+const ANSWER = 'What the API answers. Charged only where the API did what was asked of it.'
+const PROBLEM = 'A problem document (RFC 9457). Nothing was charged, unless it says that nobody knows.'
+
+/**
+ * OpenAPI 3.1 of an API as it is called here: one POST, whose body names the operation. It is made of the signed manifest alone, so that
+ * any ingress tells the same.
+ */
+export function openapiOf({ id, manifest }: SignedManifest, baseUrl: string, now: number) {
+  const terms = termsView(manifest, now)
+  const cost = terms.pay_per_call ? [`${formatUsdc(manifest.price)} USDC per call.`] : []
+  const { name, provider, protocol, description, revision, api } = manifest
+  const schemas: Record<string, unknown> = {}
+  const { request, unnamedOperation } = descriptorOf(protocol) ?? {}
+  const calls = api.operations.map((operation) => callSchema(operation, unnamedOperation, schemas))
+  const body = request?.schema ?? (calls.length === 0 ? { type: 'object' } : undefined)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: name,
+      version: String(revision),
+      description: [description, [...cost, ...termsLines(terms), id].join('\n')].join('\n\n').trim(),
+      'x-souk': { api: id, price: formatUsdc(manifest.price), currency: manifest.currency, ...terms }
+    },
+    servers: [{ url: baseUrl }],
+    paths: {
+      [`/api/${provider}/api/${name}`]: {
+        post: {
+          operationId: name,
+          security: [{ key: [] }],
+          parameters: [{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 } }],
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: body ?? (calls.length === 1 ? calls[0] : { oneOf: calls }) } }
+          },
+          responses: {
+            '2XX': {
+              description: ANSWER,
+              content: { 'application/json': { schema: answerSchema(api.operations, schemas) } }
+            },
+            default: { description: PROBLEM, content: { 'application/problem+json': { schema: { type: 'object' } } } }
+          }
+        }
+      }
+    },
+    components: {
+      securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Consumer-Key' } },
+      ...(Object.keys(schemas).length === 0 ? {} : { schemas })
+    }
+  }
+}
+
+/** The operation of an API without a description is not named. */
+function callSchema(
+  { name, description, input }: Operation,
+  unnamed: string | undefined,
+  schemas: Record<string, unknown>
+): JsonSchema {
+  const own = input === undefined ? { type: 'object' } : moved(input, name, 'input', schemas)
+  if (name === unnamed) return own
+  const { properties, required, ...rest } = own as { properties?: object; required?: string[] }
+  return {
+    ...rest,
+    ...(description === undefined ? {} : { description }),
+    properties: { operation: { const: name }, ...properties },
+    // Unique, as JSON Schema has it: a SOAP service's own schema names it already.
+    required: [...new Set(['operation', ...(required ?? [])])]
+  }
+}
+
+function answerSchema(operations: readonly Operation[], schemas: Record<string, unknown>): JsonSchema {
+  const known = operations.flatMap(({ name, output }) =>
+    output === undefined ? [] : [moved(output, name, 'output', schemas)]
+  )
+  if (known.length < operations.length || known.length === 0) return {}
+  return known.length === 1 ? (known[0] ?? {}) : { anyOf: known }
+}
+
+/** The schema with its definitions among the document's own: `#/$defs/…` would mean the document's root. */
+function moved(
+  schema: JsonSchema,
+  operation: string,
+  part: 'input' | 'output',
+  schemas: Record<string, unknown>
+): JsonSchema {
+  const prefix = `${operation}.${part}.`.replaceAll(/[^A-Za-z0-9._-]/g, '_')
+  const { $defs, ...rest } = schema
+  const follow = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(follow)
+    if (typeof value !== 'object' || value === null) return value
+    const entries = Object.entries(value).map(([key, member]): [string, unknown] => {
+      const isReference = key === '$ref' && typeof member === 'string' && member.startsWith('#/$defs/')
+      return [key, isReference ? `#/components/schemas/${prefix}${member.slice('#/$defs/'.length)}` : follow(member)]
+    })
+    return Object.fromEntries(entries)
+  }
+  if (typeof $defs === 'object' && $defs !== null) {
+    for (const [name, definition] of Object.entries($defs)) schemas[prefix + name] = follow(definition)
+  }
+  return follow(rest) as JsonSchema
+}

@@ -1,0 +1,188 @@
+import { LRUCache } from 'lru-cache'
+import { systemClock } from '../../../lib/base/clock.ts'
+import { SoukError } from '../../../lib/base/errors.ts'
+import { CALL_CHECKS_CHARS_MAX } from '../../../lib/base/limits.ts'
+import { within } from '../../../lib/base/within.ts'
+import type { Headers } from '../../../lib/interface/payload.ts'
+import { type JsonObject, plainly } from '../../exact-json.ts'
+import { CallCheck } from '../call-check/call-check.ts'
+import { callSchemas, NOT_CHECKED } from '../call-check/call-schemas.ts'
+import type { CallProblem } from '../call-check/check-runtime.ts'
+import { SlowChecks } from '../call-check/slow-checks.ts'
+import { type WrittenBody, writeBody } from './openapi-body.ts'
+import { type Fields, fieldsOf } from './openapi-fields.ts'
+import type { RestApi, RestOperation } from './openapi-operations.ts'
+import { headerText, pathText, queryParts } from './openapi-parameters.ts'
+
+/** A call in the form sent to the API. */
+export interface MappedCall {
+  readonly method: string
+  readonly path: string
+  readonly headers: Headers
+  readonly body?: WrittenBody
+}
+
+interface Prepared {
+  readonly operation: RestOperation
+  readonly fields: Fields
+  /** Undefined if the schemas are too large to be checked. */
+  readonly check: CallCheck | undefined
+}
+
+const PARTLY_CHECKED = 'are not all checked: the check that is made of its schemas fails for some.'
+
+/** One caller may leave; others wait for the same. */
+const FOREVER = new AbortController().signal
+
+/** Calls of the operations of an OpenAPI document, checked against it before anything is charged. */
+export class OpenapiCalls {
+  readonly #api: RestApi
+  readonly #operations: ReadonlyMap<string, RestOperation>
+  readonly #prepared = new LRUCache<string, Prepared>({
+    maxSize: CALL_CHECKS_CHARS_MAX,
+    sizeCalculation: ({ check }) => Math.max(1, check?.code.length ?? 0)
+  })
+  readonly #slow = new SlowChecks(systemClock)
+  readonly #unchecked = new Map<string, string>()
+  readonly #preparing = new Map<string, Promise<Prepared>>()
+
+  constructor(api: RestApi) {
+    this.#api = api
+    this.#operations = new Map(api.operations.map((operation) => [operation.name, operation]))
+  }
+
+  /** What is found out by calls: which of them cannot be checked, in sentences. */
+  get warnings(): readonly string[] {
+    return [...this.#unchecked].map(([name, problem]) => `Calls of ${name} ${problem}`)
+  }
+
+  /**
+   * Maps a call to a request.
+   * @param call `{"operation": …, …fields}`; an API with one operation needs no name
+   * @throws SoukError `invalid_request`, `operation_not_found`, `description_too_complex`, `overloaded`
+   */
+  async map({ operation: name, ...fields }: JsonObject, signal: AbortSignal): Promise<MappedCall> {
+    const { operation, fields: known, check } = await this.#find(name, signal)
+    const given = sorted(fields, known)
+    const { body } = operation
+    // A missing required body is checked as an empty object, so that the error lists its missing fields.
+    const value = given.body === undefined && body?.required === true ? {} : given.body
+    const problem = await check?.problemOf(
+      { parameters: plainly(given.parameters), ...(value === undefined ? {} : { body: plainly(value) }) },
+      signal
+    )
+    if (problem !== undefined) throw refuse(explained(problem))
+    const { path, query, headers } = placed(operation, given.parameters)
+    return {
+      method: operation.method,
+      path: query.length === 0 ? path : `${path}?${query.join('&')}`,
+      headers,
+      ...(value === undefined || body === undefined
+        ? {}
+        : { body: await writeBody(body, value, this.#api.definitions) })
+    }
+  }
+
+  async #find(name: unknown, signal: AbortSignal): Promise<Prepared> {
+    const { operations } = this.#api
+    const [only] = operations
+    const wanted = name === undefined && operations.length === 1 ? only?.name : name
+    if (typeof wanted !== 'string') {
+      throw new SoukError('invalid_request', `"operation" must name an operation, such as "${only?.name ?? ''}".`)
+    }
+    const known = this.#prepared.get(wanted)
+    if (known !== undefined) return known
+    const operation = this.#operations.get(wanted)
+    if (operation === undefined) {
+      throw new SoukError('operation_not_found', `The API has no operation "${wanted.slice(0, 80)}".`)
+    }
+    const preparing = this.#preparing.get(wanted) ?? this.#prepare(operation)
+    return within(preparing, signal)
+  }
+
+  #prepare(operation: RestOperation): Promise<Prepared> {
+    const { name } = operation
+    const prepare = async (): Promise<Prepared> => {
+      const schemas = callSchemas(operation, this.#api.definitions)
+      const code = schemas && (await this.#slow.code(schemas, FOREVER))
+      if (schemas !== undefined && code === undefined) this.#unchecked.set(name, NOT_CHECKED)
+      const onFault = () => void this.#unchecked.set(name, PARTLY_CHECKED)
+      const check = code === undefined ? undefined : new CallCheck(code, this.#slow, onFault)
+      const prepared = { operation, fields: fieldsOf(operation, this.#api.definitions), check }
+      this.#prepared.set(name, prepared)
+      return prepared
+    }
+    const preparing = prepare().finally(() => this.#preparing.delete(name))
+    this.#preparing.set(name, preparing)
+    return preparing
+  }
+}
+
+interface Sorted {
+  /** By `place.name`. */
+  readonly parameters: Record<string, unknown>
+  /** Undefined if none is given. */
+  readonly body: unknown
+}
+
+/** @throws SoukError `invalid_request` */
+function sorted(fields: JsonObject, { places, ambiguous, takesMore }: Fields): Sorted {
+  const parameters: Record<string, unknown> = {}
+  const members: Record<string, unknown> = {}
+  let whole: { readonly value: unknown } | undefined
+  for (const [name, value] of Object.entries(fields)) {
+    const place = places.get(name)
+    if (place?.kind === 'parameter') set(parameters, `${place.parameter.in}.${place.parameter.name}`, value, name)
+    else if (place?.kind === 'property') set(members, place.name, value, name)
+    else if (place?.kind === 'body') whole = { value }
+    else if (ambiguous.has(name))
+      throw refuse(`The field "${name}" exists in several places. Use ${choices(name, places)}.`)
+    else if (takesMore) set(members, name.replace(/^body\./, ''), value, name)
+    else throw refuse(`The operation has no field "${name.slice(0, 80)}".`)
+  }
+  const hasMembers = Object.keys(members).length > 0
+  if (whole !== undefined && hasMembers) throw refuse('Give the body as a whole or field by field, not both.')
+  const body = whole === undefined ? (hasMembers ? members : undefined) : whole.value
+  return { parameters, body }
+}
+
+function set(target: Record<string, unknown>, key: string, value: unknown, name: string): void {
+  if (Object.hasOwn(target, key)) throw refuse(`The field "${name}" is given twice.`)
+  // Not an assignment, because `__proto__` is a valid name.
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function choices(name: string, places: Fields['places']): string {
+  return ['path', 'query', 'header', 'body']
+    .map((where) => `${where}.${name}`)
+    .filter((one) => places.has(one))
+    .map((one) => `"${one}"`)
+    .join(' or ')
+}
+
+function placed(operation: RestOperation, values: Record<string, unknown>) {
+  let { path } = operation
+  const query: string[] = []
+  const headers: Array<[string, string]> = []
+  for (const parameter of operation.parameters) {
+    const value = values[`${parameter.in}.${parameter.name}`]
+    if (value === undefined) continue
+    if (parameter.in === 'path') path = path.replaceAll(`{${parameter.name}}`, () => pathText(parameter, value))
+    else if (parameter.in === 'query') query.push(...queryParts(parameter, value))
+    else if (value !== null) headers.push([parameter.name.toLowerCase(), headerText(parameter, value)])
+  }
+  return { path, query, headers }
+}
+
+/** Formats a problem with the call's own field names. */
+function explained({ instancePath, message = 'is not valid', params }: CallProblem): string {
+  const [, where, ...parts] = instancePath.split('/')
+  const at = parts.join('/').replaceAll('~1', '/').replaceAll('~0', '~')
+  const allowed = 'allowedValues' in params ? `: ${JSON.stringify(params['allowedValues']).slice(0, 300)}` : ''
+  const field = at === '' ? (where === 'body' ? 'The body' : 'The call') : `The field "${at.slice(0, 200)}"`
+  return `${field} ${message}${allowed}.`
+}
+
+function refuse(detail: string): SoukError {
+  return new SoukError('invalid_request', detail)
+}

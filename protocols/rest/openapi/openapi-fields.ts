@@ -1,0 +1,121 @@
+import { OPERATION_FIELDS_MAX } from '../../../lib/base/limits.ts'
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import { isObject } from '../../exact-json.ts'
+import type { RestBody, RestOperation, RestParameter } from './openapi-operations.ts'
+import { dereferenced, type Definitions, definitionsOf } from './openapi-schemas.ts'
+
+/** The place of a call's field in the request. */
+export type Place =
+  | { readonly kind: 'parameter'; readonly parameter: RestParameter }
+  | { readonly kind: 'property'; readonly name: string }
+  | { readonly kind: 'body' }
+
+/** The fields of a call of one operation. */
+export interface Fields {
+  /** By every name that a call may use: plain, or with the place in front, such as `id` and `path.id`. */
+  readonly places: ReadonlyMap<string, Place>
+  /** Names that several places share. */
+  readonly ambiguous: ReadonlySet<string>
+  /** True if undescribed fields become members of the body. */
+  readonly takesMore: boolean
+  /** The JSON Schema of the fields by their published names, without definitions. */
+  readonly schema: JsonSchema
+}
+
+/** Names that the call itself uses. */
+const RESERVED: ReadonlySet<string> = new Set(['operation', 'body'])
+
+/**
+ * Each field goes to the place of its name. A name that several places share needs the place in front. The members of a body that
+ * is a plain object are fields of their own; any other body is the field `body`.
+ */
+export function fieldsOf(operation: RestOperation, definitions: Definitions): Fields {
+  const { parameters, body } = operation
+  const members = body === undefined ? undefined : membersOf(body.schema, definitions)
+  const all: Array<{ name: string; place: Place; where: string; schema: unknown; required: boolean }> = []
+  for (const parameter of parameters) {
+    const { name, in: where, schema, required } = parameter
+    all.push({ name, place: { kind: 'parameter', parameter }, where, schema, required })
+  }
+  for (const [name, schema] of Object.entries(members?.properties ?? {})) {
+    const required = body?.required === true && members?.required.has(name) === true
+    all.push({ name, place: { kind: 'property', name }, where: 'body', schema, required })
+  }
+  const places = new Map<string, Place>()
+  const ambiguous = new Set<string>()
+  const properties: Record<string, unknown> = {}
+  const required: string[] = []
+  const uses = new Map<string, number>()
+  for (const { name } of all) uses.set(name, (uses.get(name) ?? 0) + 1)
+  for (const { name, place, where, schema, required: isRequired } of all) {
+    const isPlain = !RESERVED.has(name) && uses.get(name) === 1
+    const published = isPlain ? name : `${where}.${name}`
+    if (!isPlain && !RESERVED.has(name)) ambiguous.add(name)
+    if (isPlain) places.set(name, place)
+    places.set(`${where}.${name}`, place)
+    properties[published] = schema
+    if (isRequired) required.push(published)
+  }
+  if (body !== undefined) {
+    places.set('body', { kind: 'body' })
+    if (members === undefined) {
+      properties['body'] = body.schema
+      if (body.required) required.push('body')
+    }
+  }
+  const takesMore = members?.takesMore === true
+  const schema = {
+    type: 'object',
+    properties,
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: takesMore
+  }
+  return { places, ambiguous, takesMore, schema }
+}
+
+/** A schema with the definitions that it needs. */
+export function withDefinitions(schema: JsonSchema, definitions: Definitions): JsonSchema {
+  const $defs = definitionsOf([schema], definitions)
+  return Object.keys($defs).length === 0 ? schema : { ...schema, $defs }
+}
+
+interface Members {
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly required: ReadonlySet<string>
+  readonly takesMore: boolean
+}
+
+/** The members of a body that is one plain object, even if composed of parts; undefined for any other body. */
+function membersOf(schema: RestBody['schema'], definitions: Definitions): Members | undefined {
+  const properties: Record<string, unknown> = {}
+  const required = new Set<string>()
+  let takesMore = true
+  let isObjects = false
+  // Each part counts once, however many references it has.
+  const seen = new Set<JsonSchema>()
+  const waiting = [schema]
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    const part = dereferenced(at, definitions)
+    if (seen.has(part)) continue
+    seen.add(part)
+    const isChoice = part['anyOf'] !== undefined || part['oneOf'] !== undefined || part['not'] !== undefined
+    const isOther = part['type'] !== undefined && part['type'] !== 'object'
+    const parts = Array.isArray(part['allOf']) ? (part['allOf'] as JsonSchema[]) : []
+    const isPlain = isObject(part['properties']) || parts.length > 0 || part['type'] === 'object'
+    if (isChoice || isOther || !isPlain) return undefined
+    isObjects = true
+    // A schema's own properties come first, so they override those of its parts.
+    for (const [name, one] of Object.entries(part['properties'] ?? {}))
+      if (!Object.hasOwn(properties, name)) set(properties, name, one)
+    for (const name of Array.isArray(part['required']) ? (part['required'] as string[]) : []) required.add(name)
+    takesMore &&= part['additionalProperties'] !== false
+    if (Object.keys(properties).length > OPERATION_FIELDS_MAX) return undefined
+    waiting.push(...parts)
+  }
+  return isObjects ? { properties, required, takesMore } : undefined
+}
+
+function set(target: Record<string, unknown>, name: string, value: unknown): void {
+  // Not an assignment, because `__proto__` is a valid name.
+  Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
+}

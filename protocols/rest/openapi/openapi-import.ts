@@ -1,0 +1,89 @@
+import { CALL_CODES_TRIED_BYTES_MAX, CALL_SCHEMA_BYTES_MAX, PATTERNS_SIZE_MAX } from '../../../lib/base/limits.ts'
+import type { Inspection } from '../../../lib/interface/adapter.ts'
+import { isObject } from '../../exact-json.ts'
+import { PatternBudget } from '../../pattern/pattern-budget.ts'
+import { callSchemas, NOT_CHECKED } from '../call-check/call-schemas.ts'
+import { type CallSchemas, checkCode } from '../call-check/check-code.ts'
+import { mentionsOf } from '../call-check/checkable-schema.ts'
+import { describeOpenapi } from './openapi-description.ts'
+import { type OpenapiDocument, readOpenapi } from './openapi-document.ts'
+import { operationsOf, type RestApi } from './openapi-operations.ts'
+import { writeSnapshot } from '../snapshot.ts'
+
+/** A document, and the endpoint that its operations are relative to. */
+export interface OpenapiSource {
+  readonly text: string
+  readonly endpoint: string
+}
+
+const PATTERN_CHARS_SHOWN = 200
+const WARNINGS_SHOWN = 20
+
+/** The stored snapshot and the published description of a document. @throws SoukError `invalid_request` with the problem */
+export function importOpenapi({ text, endpoint }: OpenapiSource): Inspection {
+  const document = readOpenapi(text)
+  const { api, warnings } = operationsOf(document)
+  const described = describeOpenapi(api)
+  const unchecked = checkWarnings(api)
+  return {
+    description: described.description,
+    snapshot: writeSnapshot(api, described.description, unchecked),
+    warnings: [...baseWarnings(document, endpoint), ...warnings, ...unchecked, ...described.warnings]
+  }
+}
+
+/** What of the document calls are not checked against. @throws SoukError `invalid_request` for patterns that are too large together */
+export function checkWarnings(api: RestApi): string[] {
+  const { operations, definitions } = api
+  const warnings: string[] = []
+  const all = operations.flatMap(({ parameters, body }) => [...parameters.map(({ schema }) => schema), body?.schema])
+  const budget = new PatternBudget(PATTERNS_SIZE_MAX)
+  const patterns = new Set([...all, ...Object.values(definitions)].flatMap((schema) => mentionsOf(schema).patterns))
+  for (const pattern of patterns) {
+    const problem = budget.problemOf(pattern)
+    if (problem === undefined) continue
+    warnings.push(
+      `The pattern ${JSON.stringify(pattern.slice(0, PATTERN_CHARS_SHOWN))} ${problem}: calls are not checked against it.`
+    )
+  }
+  warnings.push(...codeWarnings(api))
+  const more = warnings.length - WARNINGS_SHOWN
+  return more > 0
+    ? [...warnings.slice(0, WARNINGS_SHOWN), `${more} further patterns or operations are not checked.`]
+    : warnings
+}
+
+/** Generates the code that checks calls, as the first call of an operation does, for as many operations as are tried. */
+function codeWarnings({ operations, definitions }: RestApi): string[] {
+  let bytesLeft = CALL_CODES_TRIED_BYTES_MAX
+  return operations.flatMap((operation) => {
+    const schemas = callSchemas(operation, definitions)
+    const { name } = operation
+    if (schemas === undefined) {
+      return [`Calls of ${name} are not checked: its schemas are larger than ${CALL_SCHEMA_BYTES_MAX} bytes.`]
+    }
+    bytesLeft -= bytesLeft > 0 ? JSON.stringify(schemas).length : 0
+    const problem = bytesLeft > 0 ? codeProblem(schemas) : undefined
+    return problem === undefined ? [] : [`Calls of ${name} ${problem}`]
+  })
+}
+
+function codeProblem(schemas: CallSchemas): string | undefined {
+  try {
+    return checkCode(schemas) === undefined ? NOT_CHECKED : undefined
+  } catch {
+    return 'are refused: the check that its schemas need is too large.'
+  }
+}
+
+/** Paths of a document are below its own base address; called are those below the endpoint, which its provider chose. */
+function baseWarnings({ root }: OpenapiDocument, endpoint: string): string[] {
+  const { servers, basePath } = root
+  const [server] = Array.isArray(servers) ? (servers as unknown[]) : []
+  const given = isObject(server) ? server['url'] : basePath
+  if (typeof given !== 'string' || given.includes('{')) return []
+  const pathOf = (url: string) => URL.parse(url, endpoint)?.pathname.replace(/\/$/, '')
+  const [base, own] = [pathOf(given), pathOf(endpoint)]
+  if (base === undefined || base === own) return []
+  return [`The document’s paths are below ${base}/, but are called below ${own}/. Check that the endpoint is right.`]
+}

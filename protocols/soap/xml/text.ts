@@ -1,0 +1,90 @@
+import { XmlError } from './error.ts'
+
+const DECLARED = /^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/
+const CHARSET = /;\s*charset\s*=\s*"?([\w.:-]+)"?/i
+/** Not characters by XML 1.0, section 2.2; lone surrogates are not either. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const NOT_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/
+
+export function isXmlText(text: string): boolean {
+  return !NOT_XML.test(text) && text.isWellFormed()
+}
+
+const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+
+const REFERENCE = /&(?:#x([\da-fA-F]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));/y
+
+/**
+ * XML 1.0, section 4.6: five names are known without a declaration; any other is an error, not text. One match at a time:
+ * `replace` with a function first collects all matches, which takes hundreds of megabytes for a long text of references.
+ *
+ * @throws XmlError
+ */
+export function replaceReferences(text: string): string {
+  const pieces: string[] = []
+  let from = 0
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', from)) {
+    REFERENCE.lastIndex = at
+    const match = REFERENCE.exec(text)
+    const char = match === null ? '\0' : referenced(match)
+    if (!isXmlText(char)) throw new XmlError('has a reference to an entity or character that is not defined')
+    pieces.push(text.slice(from, at), char)
+    from = REFERENCE.lastIndex
+  }
+  pieces.push(text.slice(from))
+  return pieces.join('')
+}
+
+function referenced([, hex, decimal, name]: readonly string[]): string {
+  if (name !== undefined) return NAMED[name] ?? ''
+  const code = hex === undefined ? Number.parseInt(decimal ?? '', 10) : Number.parseInt(hex, 16)
+  return code <= 0x10ffff ? String.fromCodePoint(code) : '\0'
+}
+
+/** XML 1.0, section 3.3.3: white space in an attribute value is a space. @throws XmlError */
+export function attributeText(raw: string): string {
+  const spaced = /[\t\n]/.test(raw) ? raw.replaceAll(/[\t\n]/g, ' ') : raw
+  return spaced.includes('&') ? replaceReferences(spaced) : spaced
+}
+
+/** The text without a byte order mark, and with line feeds for line ends (XML 1.0, section 2.11). */
+export function normalXml(text: string): string {
+  const document = text.startsWith('\ufeff') ? text.slice(1) : text
+  return document.includes('\r') ? document.replaceAll(/\r\n?/g, '\n') : document
+}
+
+/** The number of the line at this index, from 1. */
+export function lineAt(text: string, at: number): number {
+  let line = 1
+  for (let i = text.indexOf('\n'); i !== -1 && i < at; i = text.indexOf('\n', i + 1)) line++
+  return line
+}
+
+/**
+ * Decodes an XML document. The charset comes from the byte order mark, else the transport's content type (RFC 7303, section 3.2),
+ * else the document's own declaration, else it is UTF-8.
+ *
+ * @throws XmlError for invalid bytes or an unknown charset.
+ */
+export function decodeXml(bytes: Uint8Array, contentType = ''): string {
+  const label = byteOrderMark(bytes) ?? CHARSET.exec(contentType)?.[1] ?? declared(bytes) ?? 'utf-8'
+  try {
+    return new TextDecoder(label, { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new XmlError(`is not text in the charset ${label}`, { cause })
+  }
+}
+
+function byteOrderMark(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8'
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
+  return undefined
+}
+
+function declared(bytes: Uint8Array): string | undefined {
+  // UTF-16 without a mark is recognised by the first character, which is always "<" (XML 1.0, appendix F.1).
+  if (bytes[0] === 0 && bytes[1] === 0x3c) return 'utf-16be'
+  if (bytes[0] === 0x3c && bytes[1] === 0) return 'utf-16le'
+  return DECLARED.exec(new TextDecoder('latin1').decode(bytes.subarray(0, 200)))?.[1]
+}

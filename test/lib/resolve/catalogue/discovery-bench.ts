@@ -1,0 +1,132 @@
+import type { Ed25519PrivateKey } from '@libp2p/interface'
+import type { Gossip, GossipHandler } from '../../../../lib/interface/gossip.ts'
+import type { ListingIndex } from '../../../../lib/interface/listing-index.ts'
+import type { PeerAddress } from '../../../../lib/interface/link.ts'
+import type { Manifest, SignedManifest } from '../../../../lib/interface/manifest.ts'
+import { serveCatalogue } from '../../../../lib/resolve/catalogue/catalogue-exchange.ts'
+import { createDiscovery, type Discovery } from '../../../../lib/resolve/catalogue/discovery.ts'
+import { signManifest } from '../../../../lib/resolve/manifest/sign-manifest.ts'
+import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
+import type { ManualClock } from '../../../helpers/manual-clock.ts'
+import {
+  emptyDirectory,
+  idOf,
+  keyOf,
+  LinkNetwork,
+  manifestOf,
+  offerOf,
+  seededRandom,
+  type StubLink
+} from '../fixtures.ts'
+
+/** Everybody hears everybody, at once, and each judges for itself. */
+class GossipHub {
+  readonly members = new Map<string, GossipHandler>()
+  readonly verdicts: string[] = []
+
+  join(self: string): Gossip {
+    return {
+      publish: (message) => this.tell(message, self),
+      start: (handler) => void this.members.set(self, handler),
+      stop: () => void this.members.delete(self)
+    }
+  }
+
+  async tell(message: Uint8Array, from: string): Promise<void> {
+    for (const [peer, judge] of this.members) if (peer !== from) this.verdicts.push(await judge(message, from))
+  }
+}
+
+export interface DiscoveryNode extends Discovery {
+  readonly key: Ed25519PrivateKey
+  readonly link: StubLink
+  readonly index: ListingIndex
+  readonly local: SignedManifest[]
+  /** Whom the directory names. */
+  readonly named: PeerAddress[]
+  readonly tagged: PeerAddress[]
+  sign(changes?: Partial<Manifest>): Promise<SignedManifest>
+  /** Serves it from now on, and says so. */
+  serve(changes?: Partial<Manifest>): Promise<SignedManifest>
+  search(query?: Parameters<Discovery['catalogue']['search']>[0]): Promise<string[]>
+}
+
+export interface DiscoveryNodeInit {
+  readonly network?: string
+  readonly withGossip?: boolean
+}
+
+/** Nodes of one process that find each other's listings, on a clock of their own. */
+export class DiscoveryBench {
+  readonly links = new LinkNetwork()
+  readonly hub = new GossipHub()
+  readonly clock: ManualClock
+
+  constructor(clock: ManualClock) {
+    this.clock = clock
+  }
+
+  async add(word: string, { network = 'dev', withGossip = true }: DiscoveryNodeInit = {}): Promise<DiscoveryNode> {
+    const { clock } = this
+    const key = await keyOf(word)
+    const link = this.links.join(idOf(key))
+    const store = createMemoryStore()
+    await store.open()
+    const index = store.listings
+    const local: SignedManifest[] = []
+    const named: PeerAddress[] = []
+    const tagged: PeerAddress[] = []
+    const directory = emptyDirectory({
+      async *catalogues() {
+        yield* named
+      },
+      async *tagged() {
+        yield* tagged
+      }
+    })
+    serveCatalogue({ link, index, network, clock })
+    const discovery = createDiscovery({
+      index,
+      directory,
+      link,
+      network,
+      privateKey: key,
+      local: () => local,
+      documents: store.documents,
+      clock,
+      random: seededRandom(),
+      ...(withGossip ? { gossip: this.hub.join(link.self) } : {})
+    })
+    discovery.announcements.start()
+    const sign = (changes: Partial<Manifest> = {}) => signManifest(manifestOf(idOf(key), changes), key)
+    return {
+      ...discovery,
+      key,
+      link,
+      index,
+      local,
+      named,
+      tagged,
+      sign,
+      async serve(changes) {
+        const signed = await sign(changes)
+        const before = local.findIndex(({ id }) => id === signed.id)
+        local.splice(before === -1 ? local.length : before, 1, signed)
+        await discovery.announcements.announce(offerOf(signed), signed)
+        return signed
+      },
+      async search(query = {}) {
+        const { listings } = await discovery.catalogue.search(query, new AbortController().signal)
+        return listings.map(({ manifest }) => manifest.name)
+      }
+    }
+  }
+
+  connect(...nodes: readonly DiscoveryNode[]): void {
+    for (const node of nodes) {
+      node.link.connected = nodes
+        .filter((other) => other !== node)
+        .map(({ link }) => ({ id: link.self, addresses: [] }))
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { apiId } from '../../../../lib/base/api-name.ts'
+import { sha256, utf8 } from '../../../../lib/base/bytes.ts'
+import { systemClock } from '../../../../lib/base/clock.ts'
+import { RECORD_TTL_MS } from '../../../../lib/base/limits.ts'
+import type { DirectoryRecord } from '../../../../lib/interface/directory.ts'
+import { createKadDirectory } from '../../../../lib/resolve/directory/kad-directory.ts'
+import { recordKey } from '../../../../lib/resolve/directory/keys.ts'
+import { signRecord } from '../../../../lib/resolve/directory/record.ts'
+import { offerNamed } from '../fixtures.ts'
+import { joinKadNetwork, type KadNode, kadNetwork, stopAll } from './kad-network.ts'
+
+const soon = (): AbortSignal => AbortSignal.timeout(5_000)
+
+describe('the DHT with malicious peers', () => {
+  let nodes: KadNode[]
+  let owner: KadNode
+  let attacker: KadNode
+  let reader: KadNode
+
+  before(async () => {
+    nodes = await kadNetwork(4)
+    const [one, two, three] = nodes
+    assert.ok(one !== undefined && two !== undefined && three !== undefined)
+    ;[owner, attacker, reader] = [one, two, three]
+  })
+
+  after(() => stopAll(nodes))
+
+  function recordOf(name: string, provider: string, seq: bigint): DirectoryRecord {
+    const issuedAt = Date.now()
+    return {
+      id: apiId(name, provider),
+      seq,
+      issuedAt,
+      expiresAt: issuedAt + RECORD_TTL_MS,
+      manifestHash: sha256(utf8(name)),
+      revision: 1,
+      delegations: []
+    }
+  }
+
+  /** Puts any bytes like a modified node would. Returns how many peers stored them. */
+  async function put(node: KadNode, id: `${string}@${string}`, bytes: Uint8Array): Promise<number> {
+    let stored = 0
+    for await (const event of node.dht.put(recordKey(id), bytes, { signal: soon() })) {
+      if (event.name === 'PEER_RESPONSE' && event.messageName === 'PUT_VALUE') stored++
+    }
+    return stored
+  }
+
+  it('stores no record forged in another provider’s name', async () => {
+    const forged = recordOf('forged', owner.self, BigInt(Date.now()))
+    assert.equal(await put(attacker, forged.id, await signRecord(forged, attacker.privateKey)), 0)
+    assert.equal(await reader.directory.record(forged.id, soon()), undefined)
+  })
+
+  it('stores no older record over a newer one, not even at its publisher', async () => {
+    const offer = offerNamed('replayed', owner.self)
+    const old = await signRecord(recordOf('replayed', owner.self, BigInt(Date.now()) - 1n), owner.privateKey)
+    const { asked, stored } = await owner.directory.publish(offer, soon())
+    assert.deepEqual({ asked, stored }, { asked: nodes.length - 1, stored: nodes.length - 1 })
+    assert.equal(await put(attacker, offer.id, old), 0)
+    const record = await reader.directory.record(offer.id, soon())
+    assert.ok(record !== undefined && record.issuedAt >= Date.now() - 5_000)
+    assert.deepEqual(record.manifestHash, Uint8Array.from(offer.manifestHash))
+  })
+
+  it('publishes above the existing record when its clock has gone back, before and after a restart', async () => {
+    const { id } = offerNamed('clock', owner.self)
+    await owner.directory.publish(offerNamed('clock', owner.self), soon())
+    const newcomer = await joinKadNetwork(nodes)
+    const slow = { ...systemClock, now: () => Date.now() - 60_000 }
+    let before = await reader.directory.record(id, soon())
+    for (const [revision, { dht, privateKey }] of [owner, newcomer].entries()) {
+      const directory = createKadDirectory({ dht, privateKey, providerKey: owner.privateKey, clock: slow })
+      const { stored } = await directory.publish(offerNamed('clock', owner.self, { revision: revision + 2 }), soon())
+      assert.ok(stored > 0)
+      const record = await reader.directory.record(id, soon())
+      assert.equal(record?.revision, revision + 2)
+      assert.ok(before !== undefined && record.seq > before.seq)
+      before = record
+    }
+  })
+
+  it('returns the first record at once, and reports a later, higher one', async () => {
+    const seq = BigInt(Date.now())
+    const { id } = recordOf('upgraded', owner.self, seq)
+    const [old, current] = await Promise.all(
+      [seq - 1n, seq].map((each) => signRecord(recordOf('upgraded', owner.self, each), owner.privateKey))
+    )
+    assert.ok(old !== undefined && current !== undefined)
+    await put(owner, id, current)
+    const newcomer = await joinKadNetwork(nodes)
+    // No peer accepts the old record, but the new node now holds it itself.
+    await put(newcomer, id, old)
+    const higher = Promise.withResolvers<DirectoryRecord>()
+    const first = await newcomer.directory.record(id, soon(), higher.resolve)
+    assert.equal(first?.seq, seq - 1n)
+    assert.equal((await higher.promise).seq, seq)
+  })
+
+  it('stops with the caller, whatever the peers do', async () => {
+    const controller = new AbortController()
+    const asking = reader.directory.record(apiId('nothing', owner.self), controller.signal)
+    controller.abort(new Error('enough'))
+    await assert.rejects(asking, /enough/)
+  })
+})

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { startAccount } from '../../../../node/demo/account.ts'
+import type { DemoServer } from '../../../../node/demo/demo-server.ts'
+import { startTicker } from '../../../../node/demo/ticker.ts'
+import { protocolFactories } from '../../../../protocols/index.ts'
+import { type Bench, startBench } from '../harness.ts'
+
+describe('what APIs are, by the admin API', () => {
+  let bench: Bench
+  let account: DemoServer
+  let ticker: DemoServer
+  before(async () => {
+    ;[account, ticker] = await Promise.all([startAccount(), startTicker()])
+    bench = await startBench({}, protocolFactories)
+  })
+  after(async () => {
+    await Promise.all([bench?.stop(), account?.close(), ticker?.close()])
+  })
+
+  const upstream = () => ({ protocol: 'SOAP' as const, endpoint: account.url })
+  const names = (view: { operations: ReadonlyArray<{ name: string }> }) => view.operations.map(({ name }) => name)
+
+  it('reads an upstream and calls it once, and publishes and keeps nothing', async () => {
+    assert.deepEqual(names(await bench.client.request('POST /upstreams/check', { body: upstream() })), [
+      'getBalance',
+      'getTransactions'
+    ])
+    const body = { operation: 'getBalance', accountId: 'ACC-1001' }
+    const answer = await bench.client.request('POST /upstreams/call', { body: { upstream: upstream(), body } })
+    assert.equal(answer.status, 200)
+    assert(answer.success)
+    assert.equal((JSON.parse(answer.body) as { accountId: string }).accountId, 'ACC-1001')
+    assert.deepEqual((await bench.client.request('GET /apis')).apis, [])
+    assert.deepEqual(bench.souk.listings(), [])
+    assert.deepEqual(await bench.souk.store.calls.usage(), [])
+  })
+
+  it('says what is wrong with an upstream, and with a call to it', async () => {
+    const away = { protocol: 'REST' as const, endpoint: 'http://127.0.0.1:9/' }
+    await assert.rejects(bench.client.request('POST /upstreams/check', { body: away }), {
+      code: 'upstream_unreachable'
+    })
+    const unknown = bench.client.request('POST /upstreams/call', {
+      body: { upstream: upstream(), body: { operation: 'nothing' } }
+    })
+    await assert.rejects(unknown, { code: 'operation_not_found' })
+  })
+
+  it('shows some of a stream that has no end', async function () {
+    this.timeout(15_000)
+    const asked = { upstream: { protocol: 'REST' as const, endpoint: ticker.url }, body: { symbol: 'BTCUSDT' } }
+    const answer = await bench.client.request('POST /upstreams/call', { body: asked })
+    assert.equal(answer.status, 200)
+  })
+
+  it('tells the schemas of an API, and what a mapping would make of them before it does', async () => {
+    await bench.client.request('POST /apis', { body: { name: 'bank', price: '0.001', ...upstream() } })
+    const plain = await bench.client.request('GET /apis/:name/description', { params: { name: 'bank' } })
+    assert.deepEqual(Object.keys(plain.operations[0]?.input?.['properties'] ?? {}), ['operation', 'accountId'])
+    const input = { accountId: { rename: 'account' } }
+    const mapping = { version: 1, revision: 2, operations: { getBalance: { input } } }
+    const mapped = await bench.client.request('POST /apis/:name/mapping/preview', {
+      params: { name: 'bank' },
+      body: { mapping }
+    })
+    assert.deepEqual(Object.keys(mapped.operations[0]?.input?.['properties'] ?? {}), ['operation', 'account'])
+    assert.deepEqual(await bench.client.request('GET /apis/:name/description', { params: { name: 'bank' } }), plain)
+    const wrong = { ...mapping, operations: { getBalance: { input: { nothing: { hide: true } } } } }
+    const { problems } = await bench.client.request('POST /apis/:name/mapping/preview', {
+      params: { name: 'bank' },
+      body: { mapping: wrong }
+    })
+    assert.equal(problems[0]?.at, '/operations/getBalance/input/nothing')
+    await assert.rejects(bench.client.request('GET /apis/:name/description', { params: { name: 'nobody' } }), {
+      code: 'api_not_found'
+    })
+  })
+})

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import type { Ed25519PrivateKey } from '@libp2p/interface'
+import { lpStream } from '@libp2p/utils'
+import { handler, SoukError, type SoukNode } from '../../../../lib/index.ts'
+import type { Manifest } from '../../../../lib/interface/index.ts'
+import { encodeManifestReply } from '../../../../lib/resolve/manifest/exchange-codec.ts'
+import { encodeManifest } from '../../../../lib/resolve/manifest/manifest-codec.ts'
+import { MANIFEST_PROTOCOL } from '../../../../lib/resolve/manifest/manifest-exchange.ts'
+import { signManifest } from '../../../../lib/resolve/manifest/sign-manifest.ts'
+import { createTestnet, type Testnet } from '../../../../lib/testing/index.ts'
+import { why } from '../../../../node/admin/market/why.ts'
+import { keyOf, sealAs } from '../../../lib/resolve/fixtures.ts'
+
+const DAY = 86_400_000
+
+/** Each step of the diagnosis, as a network of real nodes brings it about. */
+describe('why an API cannot be called', function () {
+  this.timeout(60_000)
+  let testnet: Testnet
+  let key: Ed25519PrivateKey
+  let owner: SoukNode
+  let rival: SoukNode
+  let consumer: SoukNode
+
+  before(async () => {
+    key = await keyOf('the owner of why')
+    testnet = await createTestnet({ nodes: 4, options: (index) => (index === 1 ? { privateKey: key } : {}) })
+    const [, second, third, fourth] = testnet.nodes
+    assert.ok(second !== undefined && third !== undefined && fourth !== undefined)
+    ;[owner, rival, consumer] = [second, third, fourth]
+  })
+  after(() => testnet.stop())
+
+  const ask = (api: string) => why(consumer.souk, api, AbortSignal.timeout(20_000))
+  const serve = async (name: string, node = owner) => {
+    const { signed } = await node.souk.serve(
+      { name, price: '0.001' },
+      handler(() => ({ ok: true }))
+    )
+    return signed
+  }
+
+  /** The owner's node, taken over: it tells these envelopes, whatever it is asked for. */
+  async function tell(...envelopes: readonly Uint8Array[]): Promise<void> {
+    await owner.libp2p.unhandle(MANIFEST_PROTOCOL)
+    await owner.libp2p.handle(MANIFEST_PROTOCOL, async (stream) => {
+      const messages = lpStream(stream)
+      await messages.read()
+      await messages.write(encodeManifestReply({ manifests: envelopes }))
+      await stream.close()
+    })
+  }
+
+  const forging = (manifest: Manifest, by: Ed25519PrivateKey) => sealAs('manifest', encodeManifest(manifest), by)
+
+  it('ok, where nothing keeps it from being called', async () => {
+    const { id } = await serve('well')
+    assert.deepEqual(await ask('well'), {
+      api: 'well',
+      callable: true,
+      step: 'ok',
+      detail: 'It is published, and can be called.',
+      id,
+      owners: [owner.souk.status().peer],
+      candidates: [],
+      hint: null
+    })
+  })
+
+  it('no_provider_record, where nobody says to serve it', async () => {
+    const { step, callable, hint } = await ask('nobody-has-this')
+    assert.deepEqual([step, callable], ['no_provider_record', false])
+    assert.match(hint ?? '', /souk search/)
+    assert.equal((await ask(`nobody-has-this@${owner.souk.status().peer}`)).callable, false)
+  })
+
+  it('its state, where its provider paused it or is about to end it', async () => {
+    await serve('resting')
+    await owner.souk.move('resting', 'paused')
+    assert.deepEqual(await ask('resting').then(({ step, callable }) => [step, callable]), ['paused', false])
+    await owner.souk.move('resting', 'deprecated')
+    assert.deepEqual(await ask('resting').then(({ step, callable }) => [step, callable]), ['deprecated', true])
+  })
+
+  it('name_conflict with the candidates, where two providers use the name', async () => {
+    const ids = [(await serve('twice')).id, (await serve('twice', rival)).id]
+    const { step, callable, candidates, hint } = await ask('twice')
+    assert.deepEqual([step, callable], ['name_conflict', false])
+    assert.deepEqual(candidates.map((each) => (each as { id: string }).id).sort(), ids.sort())
+    assert.match(hint ?? '', /souk pin/)
+    assert.equal((await ask(String(ids[0]))).step, 'ok')
+  })
+
+  it('not_served, where its node is there and does not serve it any more', async () => {
+    const { id } = await serve('removed')
+    await owner.souk.remove('removed')
+    const { step, callable } = await ask(id)
+    assert.deepEqual([step, callable], ['not_served', false])
+  })
+
+  it('rolled_back, where it is older than what was seen', async () => {
+    const before = await serve('rolled')
+    const after = await owner.souk.serve(
+      { name: 'rolled', price: '0.002' },
+      handler(() => ({}))
+    )
+    assert.equal((await ask(before.id)).step, 'ok')
+    await tell(before.envelope)
+    assert.deepEqual(await ask(before.id).then(({ step, callable }) => [step, callable]), ['rolled_back', false])
+    await tell(after.signed.envelope)
+    assert.equal((await ask(before.id)).step, 'ok')
+  })
+
+  it('expired, where what is told of it has run out', async () => {
+    const { id, manifest } = await serve('old')
+    const past = { ...manifest, issuedAt: Date.now() - DAY, expiresAt: Date.now() - 1 }
+    await tell((await signManifest(past, key)).envelope)
+    assert.deepEqual(await ask(id).then(({ step, callable }) => [step, callable]), ['expired', false])
+  })
+
+  it('signature_refused, where somebody else signed it', async () => {
+    const { id, manifest } = await serve('forged')
+    await tell(await forging(manifest, await keyOf('a stranger')))
+    const { step, callable, hint } = await ask(id)
+    assert.deepEqual([step, callable], ['signature_refused', false])
+    assert.match(hint ?? '', /did not sign/)
+  })
+
+  it('lookup_timeout, where looking took too long; what is no name is the asker’s mistake', async () => {
+    const slow = { resolve: () => Promise.reject(new SoukError('lookup_timeout')) }
+    const { step, hint } = await why(slow, 'slow', AbortSignal.timeout(1_000))
+    assert.deepEqual([step, hint], ['lookup_timeout', 'souk doctor; souk peers'])
+    await assert.rejects(ask('No Name'), { code: 'invalid_request' })
+  })
+
+  it('unreachable, where its node is gone', async () => {
+    const { id } = await serve('leaving', rival)
+    await rival.stop()
+    const { step, callable } = await ask(id)
+    assert.deepEqual([step, callable], ['unreachable', false])
+  })
+})

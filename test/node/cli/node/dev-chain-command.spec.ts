@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { createChain } from '../../../../lib/pay/index.ts'
+import { NETWORKS } from '../../../../node/networks.ts'
+import { actor } from '../../../helpers/chain.ts'
+import { eventually } from '../../../helpers/eventually.ts'
+import { type SoukHome, soukHome } from '../../../helpers/souk-home.ts'
+
+describe('souk dev-chain', function () {
+  this.timeout(60_000)
+  let home: SoukHome
+  const { address } = actor('somebody with play money')
+
+  before(async () => {
+    home = await soukHome()
+  })
+  after(() => home.close())
+
+  const up = async () => {
+    const chain = home.start('--json dev-chain up --port 0')
+    const line = await eventually('the chain', 20_000, () => chain.stdout[0])
+    return { chain, url: (JSON.parse(line) as { url: string }).url }
+  }
+  const balance = (rpcUrl: string) =>
+    createChain({ ...NETWORKS.dev.chain, rpcUrl }).balance(`0x${address.slice(2).toLowerCase()}`, 'latest')
+
+  it('gives play money, and still knows of it when it is started again', async () => {
+    const first = await up()
+    const given = await home.run(`dev-chain give ${address} --usdc 2.50 --chain-rpc ${first.url}`)
+    assert.equal(given.code, 0, given.stderr)
+    assert.equal(await balance(first.url), 2_500_000n)
+    assert.equal((await first.chain.end()).code, 0)
+    const second = await up()
+    assert.equal(await balance(second.url), 2_500_000n)
+    await second.chain.end()
+  })
+
+  it('refuses an address with a wrong digit', async () => {
+    const { code, stderr } = await home.run(`dev-chain give ${address.slice(0, -1)}z`)
+    assert.notEqual(code, 0)
+    assert.match(stderr, /not valid/)
+  })
+})

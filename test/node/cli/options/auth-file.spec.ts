@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readAuthFile } from '../../../../node/cli/options/auth-file.ts'
+
+describe('--auth-file', () => {
+  let directory: string
+  let path: string
+  const write = (value: unknown, mode = 0o600) =>
+    writeFile(path, typeof value === 'string' ? value : JSON.stringify(value), { mode })
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'souk-auth-'))
+    path = join(directory, 'auth.json')
+  })
+  afterEach(() => rm(directory, { recursive: true }))
+
+  it('is what the admin API takes, with the files of a certificate beside it', async () => {
+    await write({ bearer: 's3cr3t', tls: { cert_file: 'cert.pem', key_file: 'key.pem', passphrase: 'p' } })
+    await writeFile(join(directory, 'cert.pem'), 'CERT')
+    await writeFile(join(directory, 'key.pem'), 'KEY', { mode: 0o600 })
+    assert.deepEqual(await readAuthFile(path), { bearer: 's3cr3t', tls: { cert: 'CERT', key: 'KEY', passphrase: 'p' } })
+    await chmod(join(directory, 'key.pem'), 0o644)
+    await assert.rejects(readAuthFile(path), { code: 'usage', message: /key\.pem is open to other users/ })
+  })
+
+  it('is refused where others may read it', async () => {
+    await write({ bearer: 's3cr3t' })
+    await chmod(path, 0o640)
+    await assert.rejects(readAuthFile(path), { code: 'usage', message: /chmod 600/ })
+  })
+
+  for (const text of ['s3cr3t', '"s3cr3t"', '["s3cr3t"]', 'null', '{"bearer": "s3cr3t"', '']) {
+    it(`is no ${text === '' ? 'empty file' : text}, and nothing of it is repeated`, async () => {
+      await write(text)
+      await assert.rejects(readAuthFile(path), (error: Error) => {
+        assert.doesNotMatch(`${error.message}${String(error.cause)}`, /s3cr3t/)
+        return true
+      })
+    })
+  }
+
+  it('has to be there', async () => {
+    await assert.rejects(readAuthFile(path), { code: 'usage', message: /cannot be read/ })
+  })
+})

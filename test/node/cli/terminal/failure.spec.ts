@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { ERRORS, type ErrorCode, SoukError, toProblem } from '../../../../lib/base/errors.ts'
+import { AdminProblem } from '../../../../node/admin/node/node-errors.ts'
+import { failureLines, failureOf } from '../../../../node/cli/terminal/failure.ts'
+import { main } from '../../../../node/cli/program.ts'
+import { testTerminal } from '../../../helpers/test-terminal.ts'
+
+/** Faults of those who call over HTTP: whoever types commands has no key, and sends no payment of x402. */
+const NEVER_TYPED: readonly ErrorCode[] = [
+  'key_missing',
+  'key_invalid',
+  'key_expired',
+  'key_revoked',
+  'key_disabled',
+  'payment_malformed',
+  'payment_rejected',
+  'payment_id_conflict',
+  'fee_not_accepted',
+  'ingress_not_allowed',
+  'unsupported_media_type'
+]
+/** The problem says all there is to say, or brings what can be chosen from. */
+const SELF_EVIDENT: readonly ErrorCode[] = ['internal_error', 'name_conflict', 'response_too_large', 'soap_fault']
+
+describe('a problem on the command line', () => {
+  const failureFor = (code: ErrorCode) =>
+    failureOf(new AdminProblem(toProblem(new SoukError(code, 'Why it is so.'), '019a-7')))
+  const codes = Object.keys(ERRORS) as ErrorCode[]
+
+  it('is told with what to try and the request to name', () => {
+    assert.deepEqual(failureLines(failureFor('spend_cap_reached')), [
+      'souk: The spending cap is reached.',
+      '  Why it is so.',
+      'Try: again after midnight UTC, or a higher --daily-cap of: souk up, or souk subscriptions change',
+      'Request id: 019a-7'
+    ])
+  })
+
+  it('has something to try for every code that a command meets', () => {
+    const without = codes.filter((code) => failureFor(code).hint === undefined)
+    assert.deepEqual(without.toSorted(), [...NEVER_TYPED, ...SELF_EVIDENT].toSorted())
+  })
+
+  it('names commands that there are', async () => {
+    const commands = codes.flatMap((code) => [...(failureFor(code).hint ?? '').matchAll(/souk((?: [a-z]+)+)/g)])
+    assert.ok(commands.length > 10)
+    for (const [typed, words = ''] of commands) {
+      const help = await helpOf(words.trim().split(' '))
+      // What follows the command in the sentence is none of it.
+      const [, command = ''] = /^Usage: (souk(?: [a-z-]+)+)/.exec(help) ?? []
+      assert.ok(typed.startsWith(command) && command !== '', typed)
+    }
+  })
+})
+
+async function helpOf(words: readonly string[]): Promise<string> {
+  const terminal = testTerminal()
+  assert.equal(await main([...words, '--help'], terminal), 0)
+  return terminal.stdout()
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { createClient } from 'graphql-sse'
+import { handler } from '../../../../lib/index.ts'
+import { graphqlFactory } from '../../../../protocols/index.ts'
+import { type OverlayBench, overlayBench } from '../../../helpers/overlay-bench.ts'
+import { type YogaServer, yogaServer } from '../../../helpers/yoga.ts'
+import { eventually } from '../harness.ts'
+
+const FOREVER = new AbortController().signal
+const TOKEN = 'x-graphql-event-stream-token'
+
+describe('many operations on one event stream', () => {
+  let bench: OverlayBench
+  let yoga: YogaServer
+  let url: string
+  let running = 0
+
+  async function* count(to: number) {
+    running++
+    try {
+      for (let n = 1; n <= to; n++) {
+        yield { count: n, forever: n }
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+    } finally {
+      running--
+    }
+  }
+
+  before(async () => {
+    bench = await overlayBench()
+    yoga = await yogaServer({
+      typeDefs: `
+        type Query { hello: String }
+        type Subscription { count(to: Int!): Int, forever: Int }
+      `,
+      resolvers: {
+        Query: { hello: () => 'world' },
+        Subscription: {
+          count: { subscribe: (_parent, { to }) => count(Number(to)) },
+          forever: { subscribe: () => count(Infinity) }
+        }
+      }
+    })
+    const config = { endpoint: yoga.url }
+    const { snapshot } = await graphqlFactory.inspect(config, FOREVER)
+    await bench.owner.serve({ name: 'counts', price: '0.001' }, graphqlFactory.open(config, snapshot))
+    await bench.owner.serve(
+      { name: 'rest', price: '0', forwardsPaths: true },
+      handler(({ method }) => method)
+    )
+    url = `${bench.url}/api/demo/api/counts`
+  })
+  after(async () => {
+    await bench.close()
+    await yoga.close()
+  })
+
+  const reserve = async () => (await bench.fetch(url, { method: 'PUT' })).text()
+  const post = (token: string, query: string, operationId?: unknown) =>
+    bench.fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [TOKEN]: token },
+      body: JSON.stringify({ query, extensions: { operationId } })
+    })
+
+  it('is what a client of GraphQL over SSE makes of it, with one connection', async () => {
+    let streams = 0
+    const client = createClient({
+      url,
+      singleConnection: true,
+      retryAttempts: 0,
+      fetchFn: (input: string, init: RequestInit) => {
+        if (init.method === undefined || init.method === 'GET') streams++
+        return bench.fetch(input, init)
+      }
+    })
+    const results = async (query: string, most = Infinity) => {
+      const all: unknown[] = []
+      for await (const { data, errors } of client.iterate({ query })) {
+        all.push(errors?.map(({ message }) => message) ?? data)
+        if (all.length === most) break
+      }
+      return all
+    }
+    const counted = (name: string, to: number) => Array.from({ length: to }, (_, index) => ({ [name]: index + 1 }))
+    const [counts, forever, hello, wrong] = await Promise.all([
+      results('subscription { count(to: 50) }'),
+      results('subscription { forever }', 5),
+      results('{ hello }'),
+      results('subscription { nothing }')
+    ])
+    assert.deepEqual(counts, counted('count', 50))
+    assert.deepEqual(forever, counted('forever', 5))
+    assert.deepEqual(hello, [{ hello: 'world' }])
+    assert.deepEqual(wrong, [['Cannot query field "nothing" on type "Subscription".']])
+    assert.equal(streams, 1)
+    await eventually(() => running === 0)
+    client.dispose()
+  })
+
+  it('answers an operation with what it cost', async () => {
+    const response = await post(await reserve(), '{ hello }', 'a')
+    assert.deepEqual([response.status, await response.text()], [202, ''])
+    assert.equal(response.headers.get('souk-price'), '0.001')
+  })
+
+  it('ends everything at the API when the stream is closed', async () => {
+    const token = await reserve()
+    const stream = await fetch(`${url}?token=${token}`, { headers: { accept: 'text/event-stream' } })
+    assert.equal(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+    assert.equal((await post(token, 'subscription { forever }', 'a')).status, 202)
+    assert.equal((await post(token, 'subscription { forever }', 'b')).status, 202)
+    await eventually(() => running === 2)
+    await stream.body?.cancel()
+    await eventually(() => running === 0)
+    assert.equal((await post(token, '{ hello }', 'c')).status, 404)
+  })
+
+  it('is nobody’s but its key’s, has one reader, and each operation one name', async () => {
+    const token = await reserve()
+    const stranger = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [TOKEN]: token },
+      body: '{}'
+    })
+    assert.equal(stranger.status, 401)
+    assert.equal((await post('guessed', '{ hello }', 'a')).status, 404)
+    assert.equal((await post(token, '{ hello }')).status, 400)
+    assert.equal((await post(token, 'subscription { forever }', 'a')).status, 202)
+    assert.equal((await post(token, '{ hello }', 'a')).status, 409)
+    const stream = await fetch(url, { headers: { accept: 'text/event-stream', [TOKEN]: token } })
+    assert.equal((await fetch(url, { headers: { accept: 'text/event-stream', [TOKEN]: token } })).status, 409)
+    const stop = (query: string) => bench.fetch(url + query, { method: 'DELETE', headers: { [TOKEN]: token } })
+    assert.equal((await stop('')).status, 400)
+    assert.equal((await stop('?operationId=a')).status, 200)
+    await eventually(() => running === 0)
+    await stream.body?.cancel()
+  })
+
+  it('leaves PUT, and what is called token elsewhere, to other APIs', async () => {
+    const rest = `${bench.url}/api/demo/api/rest`
+    assert.equal(await (await bench.fetch(rest, { method: 'PUT' })).json(), 'PUT')
+    assert.equal(await (await bench.fetch(`${rest}?token=1`)).json(), 'GET')
+    assert.equal((await fetch(rest, { method: 'PUT' })).status, 401)
+  })
+})

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { SoukError } from '../../../../lib/index.ts'
+import type { Manifest, Resolution } from '../../../../lib/interface/index.ts'
+import { manifestOf } from '../../../lib/resolve/fixtures.ts'
+import { answer, PROVIDER, type Running, startIngress } from '../harness.ts'
+
+const PATH = '/api/demo/api/ticker'
+const OFFER = { error: 'pay', accepts: [{ scheme: 'exact', amount: '1000' }] }
+const PAYMENT = Buffer.from('{"x402Version":2}').toString('base64')
+
+describe('ingress: a call without a key', () => {
+  let ingress: Running
+  beforeEach(async () => {
+    ingress = await startIngress({ x402: true, corsOrigins: ['https://app.example'] })
+    list({ price: 1_000n })
+    ingress.onCall = asked
+  })
+  afterEach(() => ingress.close())
+
+  const list = (changes: Partial<Manifest>): void => {
+    const manifest = manifestOf(PROVIDER, changes)
+    const signed = { id: `ticker@${PROVIDER}` as const, manifest, envelope: new Uint8Array(0) }
+    ingress.onResolve = async (): Promise<Resolution> => ({ signed, owners: [] })
+  }
+  const asked = () => {
+    throw new SoukError('payment_required', 'Pay.', { source: 'owner', members: { x402: OFFER } })
+  }
+  const post = (headers: Record<string, string> = {}) =>
+    fetch(ingress.url + PATH, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: '{"symbol":"BTC"}'
+    })
+  const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
+
+  it('is told what the owner asks, for its own URL', async () => {
+    const response = await post()
+    assert.equal(response.status, 402)
+    assert.equal(response.headers.get('content-type'), 'application/problem+json')
+    const header = Buffer.from(response.headers.get('payment-required')!, 'base64').toString()
+    const resource = { url: ingress.url + PATH, mimeType: 'application/json' }
+    assert.deepEqual(JSON.parse(header), { x402Version: 2, ...OFFER, resource })
+    assert.equal(await codeOf(response), 'payment_required')
+  })
+
+  it('asks the owner with nothing of the request, and not again for a while', async () => {
+    await Promise.all([(await post()).text(), (await post()).text()])
+    assert.equal(ingress.calls.length, 1)
+    const { payment, body } = ingress.calls[0]!
+    assert.deepEqual([payment, body], ['', {}])
+  })
+
+  it('is passed on with its payment, and answered with what became of it', async () => {
+    ingress.onCall = () => answer({ payment: 'c2V0dGxlZA==' })
+    const response = await post({ 'payment-signature': PAYMENT, origin: 'https://app.example' })
+    assert.equal(response.status, 200)
+    assert.equal(response.headers.get('payment-response'), 'c2V0dGxlZA==')
+    assert.equal(response.headers.get('souk-charged'), '0.001')
+    assert.match(response.headers.get('access-control-expose-headers')!, /payment-required, payment-response/)
+    assert.equal(ingress.calls[0]!.payment, PAYMENT)
+    assert.equal(ingress.calls[0]!.onPrice, undefined)
+  })
+
+  it('needs a key where the API is free, where its owner takes no payments, or where this node carries none', async () => {
+    list({ price: 0n })
+    assert.deepEqual([(await post()).status, ingress.calls.length], [401, 0])
+    list({ price: 5n, name: 'other' })
+    ingress.onCall = () => {
+      throw new SoukError('payment_required', 'This API is called with a key only.', { source: 'owner' })
+    }
+    const response = await fetch(`${ingress.url}/api/demo/api/other`, { method: 'POST' })
+    assert.deepEqual([response.status, await codeOf(response)], [401, 'key_missing'])
+    const without = await startIngress({ x402: false })
+    const closed = await fetch(without.url + PATH, { method: 'POST', headers: { 'payment-signature': PAYMENT } })
+    assert.deepEqual([closed.status, without.calls.length], [401, 0])
+    await without.close()
+  })
+
+  it('with a key is a call of that key, whatever payment comes beside it', async () => {
+    ingress.onCall = () => answer()
+    await ingress.post(PATH, {}, { 'payment-signature': PAYMENT })
+    assert.equal(ingress.calls[0]!.payment, undefined)
+    const wrong = await ingress.post(PATH, {}, { 'payment-signature': PAYMENT, 'x-consumer-key': 'souk_test_wrong' })
+    assert.equal(wrong.status, 401)
+  })
+
+  it('is refused with a payment that no header of x402 can be', async () => {
+    for (const payment of ['', 'not base64!', 'A'.repeat(9_000)]) {
+      const response = await post({ 'payment-signature': payment })
+      assert.deepEqual([response.status, await codeOf(response)], [400, 'payment_malformed'])
+    }
+    assert.equal(ingress.calls.length, 0)
+  })
+
+  it('has a body of a megabyte at most: it is held before anybody has looked at the payment', async () => {
+    ingress.onCall = () => answer()
+    const response = await fetch(ingress.url + PATH, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'payment-signature': PAYMENT },
+      body: JSON.stringify({ text: 'x'.repeat(2 ** 20) })
+    })
+    assert.deepEqual([response.status, await codeOf(response)], [413, 'request_too_large'])
+  })
+
+  it('hears nothing about payments from the API itself, nor nonsense from its owner', async () => {
+    ingress.onCall = () =>
+      answer({
+        payment: 'no\r\nheader',
+        headers: [
+          ['payment-response', 'Zm9yZ2Vk'],
+          ['x-payment-response', 'Zm9yZ2Vk']
+        ]
+      })
+    const response = await post({ 'payment-signature': PAYMENT })
+    assert.equal(response.headers.get('payment-response'), null)
+    assert.equal(response.headers.get('x-payment-response'), null)
+  })
+
+  it('says so where the API is unknown or its owner away', async () => {
+    ingress.onResolve = () => Promise.reject(new SoukError('api_not_found'))
+    assert.equal((await post()).status, 404)
+    list({ price: 1_000n })
+    ingress.onCall = () => {
+      throw new SoukError('owner_unreachable')
+    }
+    assert.equal((await post()).status, 503)
+    ingress.onCall = asked
+    assert.equal((await post()).status, 402)
+  })
+})

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { limits, type Problem } from '../../../../lib/index.ts'
+import { answer, RawClient, type Running, startIngress } from '../harness.ts'
+
+const PATH = '/api/demo/api/ticker'
+/** More at once than a turn may take, at this much work for each. */
+const CLIENTS = 200
+const WORK_MS = 2
+
+describe('ingress: more work than there is time for', function () {
+  this.timeout(30_000)
+  let ingress: Running
+  before(async () => {
+    ingress = await startIngress()
+    ingress.onCall = () => {
+      const until = performance.now() + WORK_MS
+      while (performance.now() < until);
+      return answer()
+    }
+  })
+  after(() => ingress.close())
+
+  it('is refused at once and cheaply, while the rest goes on and probes are answered', async () => {
+    const calls = () => ingress.calls.length
+    const admitted: number[] = []
+    const refused: Response[] = []
+    const over = new AbortController()
+    const keys = [ingress.key, (await ingress.keys.issue()).key]
+    const work = async (at: number) => {
+      while (!over.signal.aborted) {
+        const startedAt = performance.now()
+        const reply = await ingress.post(PATH, {}, { 'x-consumer-key': keys[at % 2] ?? '' })
+        if (reply.status === 200) admitted.push(performance.now() - startedAt)
+        else refused.push(reply)
+        if (reply.status === 200) await reply.arrayBuffer()
+      }
+    }
+    const workers = Array.from({ length: CLIENTS }, (_, at) => work(at))
+    const until = performance.now() + 15_000
+    while (refused.length < 50 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
+    const before = calls()
+    const [livez, readyz] = await Promise.all(['/livez', '/readyz'].map((path) => fetch(ingress.url + path)))
+    assert.deepEqual([livez?.status, readyz?.status], [200, 200])
+    while (calls() < before + 50 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
+    over.abort()
+    await Promise.all(workers)
+    assert.ok(refused.length >= 50, `${refused.length} were refused`)
+    assert.ok(calls() >= before + 50, 'nothing more was admitted')
+    for (const reply of refused) assert.deepEqual([reply.status, reply.headers.get('retry-after')], [503, '1'])
+    const problem = (await refused[0]?.json()) as Problem
+    const { code, charged, retryable, request_id } = problem
+    assert.deepEqual([code, charged, retryable], ['overloaded', false, true])
+    assert.equal(refused[0]?.headers.get('x-request-id'), request_id)
+    // None of them was looked at: each that was is a call.
+    assert.equal(calls(), admitted.length)
+  })
+
+  it('is over soon, and everything is admitted again', async () => {
+    ingress.onCall = () => answer()
+    const until = performance.now() + 20 * limits.LOAD_CALM_MS
+    for (;;) {
+      const replies = await Promise.all(
+        Array.from({ length: 2 * limits.LOAD_ADMITTED_MIN }, () => ingress.post(PATH, {}))
+      )
+      if (replies.every(({ status }) => status === 200)) return
+      assert.ok(performance.now() < until, 'requests are still refused')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  })
+
+  it('leaves a connection fit for the next request', async () => {
+    const client = new RawClient(ingress.port)
+    const request = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`
+    // Of so many in one turn, some are refused once it is late.
+    client.send(request.repeat(700))
+    const answered = () => client.received.match(/HTTP\/1\.1 (?:200|503) /g)?.length ?? 0
+    const until = performance.now() + 20_000
+    while (answered() < 700 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.equal(answered(), 700)
+    client.destroy()
+  })
+})

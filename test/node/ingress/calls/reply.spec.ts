@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { answer, type Running, startIngress } from '../harness.ts'
+
+describe('ingress: the answer', () => {
+  let ingress: Running
+  beforeEach(async () => {
+    ingress = await startIngress()
+  })
+  afterEach(() => ingress.close())
+
+  it('keeps back what a stranger may not say for this node, and what belongs to one connection', async () => {
+    ingress.onCall = () =>
+      answer({
+        headers: [
+          ['content-type', 'text/csv'],
+          ['etag', '"7"'],
+          ['link', '</a>; rel=next'],
+          ['link', '</b>; rel=last'],
+          ['set-cookie', 'session=1'],
+          ['Strict-Transport-Security', 'max-age=1'],
+          ['access-control-allow-origin', '*'],
+          ['souk-charged', '0'],
+          ['x-request-id', 'theirs'],
+          ['connection', 'close, X-Hop'],
+          ['x-hop', '1'],
+          ['keep-alive', 'timeout=1'],
+          ['transfer-encoding', 'chunked'],
+          ['content-length', '3']
+        ],
+        body: Buffer.from('a,b,c')
+      })
+    const response = await ingress.post('/api/demo/api/ticker', {})
+    const { headers } = response
+    assert.equal(await response.text(), 'a,b,c')
+    assert.equal(headers.get('content-type'), 'text/csv')
+    assert.equal(headers.get('etag'), '"7"')
+    assert.equal(headers.get('link'), '</a>; rel=next, </b>; rel=last')
+    assert.equal(headers.get('content-length'), '5')
+    assert.equal(headers.get('souk-charged'), '0.001')
+    assert.notEqual(headers.get('x-request-id'), 'theirs')
+    for (const gone of ['set-cookie', 'strict-transport-security', 'access-control-allow-origin', 'x-hop']) {
+      assert.equal(headers.get(gone), null, gone)
+    }
+    assert.equal(headers.get('connection'), 'keep-alive')
+  })
+
+  it('is confined in a browser, whatever it says', async () => {
+    for (const type of ['text/html', 'image/svg+xml', 'application/json', '']) {
+      ingress.onCall = () =>
+        answer({
+          headers: [
+            ['content-type', type],
+            ['content-security-policy', "script-src 'unsafe-inline'"],
+            ['X-Content-Type-Options', 'sniff']
+          ],
+          body: Buffer.from('<script>alert(1)</script>')
+        })
+      const { headers } = await ingress.post('/api/demo/api/ticker', {})
+      assert.equal(headers.get('x-content-type-options'), 'nosniff')
+      assert.equal(headers.get('content-security-policy'), "default-src 'none'; sandbox")
+    }
+  })
+
+  for (const [what, reply] of [
+    ['a header that HTTP cannot carry', { headers: [['x-a', 'b\r\nx-c: d']] as const }],
+    ['a header name that is none', { headers: [['x a', 'b']] as const }],
+    ['a status that HTTP does not have', { status: 99 }],
+    ['an interim status', { status: 101 }]
+  ] as const) {
+    it(`is not passed on with ${what}`, async () => {
+      ingress.onCall = () => answer(reply)
+      const response = await ingress.post('/api/demo/api/ticker', {})
+      assert.equal(response.status, 502)
+      assert.equal(((await response.json()) as { code: string }).code, 'upstream_invalid_response')
+    })
+  }
+
+  it('has no body where HTTP wants none, and cancels the stream it would have been', async () => {
+    for (const [method, status] of [
+      ['HEAD', 200],
+      ['GET', 204],
+      ['GET', 304]
+    ] as const) {
+      let cancelled = false
+      const body = {
+        [Symbol.asyncIterator]: () => ({
+          next: () => new Promise<never>(() => {}),
+          return: async () => {
+            cancelled = true
+            return { done: true as const, value: undefined }
+          }
+        })
+      }
+      ingress.onCall = () => answer({ status, body })
+      const headers = { 'x-consumer-key': ingress.key }
+      const response = await fetch(`${ingress.url}/api/demo/api/ticker`, { method, headers })
+      assert.equal(response.status, status)
+      assert.equal((await response.arrayBuffer()).byteLength, 0)
+      assert.ok(cancelled, `${method} ${status}`)
+    }
+  })
+})
