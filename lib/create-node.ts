@@ -11,14 +11,16 @@ import { yamux } from '@libp2p/yamux'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { systemClock } from './base/clock.ts'
 import {
+  DHT_CLAIMS_MAX,
+  DHT_CLAIMS_PER_KEY_MAX,
+  DHT_CLAIMS_PER_PEER_MAX,
+  DHT_RECORDS_MAX
+} from './base/limits/directory.ts'
+import {
   BULK_STREAMS_PER_PEER_MAX,
   CONNECTION_UPGRADE_MS,
   CONNECTIONS_MAX,
   CONNECTIONS_PENDING_MAX,
-  DHT_CLAIMS_MAX,
-  DHT_CLAIMS_PER_KEY_MAX,
-  DHT_CLAIMS_PER_PEER_MAX,
-  DHT_RECORDS_MAX,
   DIAL_ADDRESS_MS,
   DIALS_AT_ONCE,
   DIALS_PER_PEER_MAX,
@@ -30,7 +32,7 @@ import {
   LINK_WINDOW_BYTES_MAX,
   PEERS_STORED_MAX,
   RECONNECTS_MAX
-} from './base/limits.ts'
+} from './base/limits/link.ts'
 import type { Souk } from './interface/souk.ts'
 import { announcedAddresses } from './link/announced-addresses.ts'
 import { BoundedDatastore } from './link/bounded-datastore.ts'

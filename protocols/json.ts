@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, text } from '../lib/base/bytes.ts'
 import { SoukError } from '../lib/base/errors.ts'
 import { checkJson } from '../lib/base/json-text.ts'
-import { REQUEST_BYTES_CEILING } from '../lib/base/limits.ts'
+import { REQUEST_BYTES_CEILING } from '../lib/base/limits/call.ts'
 import type { Headers, Payload } from '../lib/interface/payload.ts'
 
 /** `application/json` and the `+json` types (RFC 6839 §3.1), with any parameters. */

@@ -1,5 +1,5 @@
 import { SoukError } from './errors.ts'
-import { API_NAME_CHARS_MAX } from './limits.ts'
+import { API_NAME_CHARS_MAX } from './limits/names.ts'
 
 /** Canonical id of an API: `name@<provider id>`, where the provider id is the peer id of the provider's Ed25519 key. */
 export type ApiId = `${string}@${string}`

@@ -1,5 +1,5 @@
 import { SoukError } from './errors.ts'
-import { OVERLOAD_PAUSE_MS } from './limits.ts'
+import { OVERLOAD_PAUSE_MS } from './limits/admission.ts'
 
 /** A holder of bytes, and the limit of all its bytes together. */
 export interface ByteShare {

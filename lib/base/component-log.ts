@@ -1,6 +1,6 @@
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { isSoukError } from './errors.ts'
-import { LOGGED_REASON_CHARS_MAX } from './limits.ts'
+import { LOGGED_REASON_CHARS_MAX } from './limits/process.ts'
 
 /** Each log of Souk and its contents. `docs/reference/logs.md` is generated from this table. */
 export const LOGS = {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.ts'
 import { SoukError } from './errors.ts'
-import { RATE_CALLS_MAX, RATE_PER_MS_MAX, RATE_SHARES } from './limits.ts'
+import { RATE_CALLS_MAX, RATE_PER_MS_MAX, RATE_SHARES } from './limits/admission.ts'
 
 /** A rate limit: `calls` per `perMs`. Up to `burst` calls may come at once, then one per `perMs / calls`. */
 export interface RateLimit {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { SoukError } from './errors.ts'
-import { JSON_DEPTH_MAX } from './limits.ts'
+import { JSON_DEPTH_MAX } from './limits/call.ts'
 
 /** The outermost value of a JSON text. */
 export type JsonShape = 'object' | 'array' | 'scalar'

@@ -7,7 +7,7 @@ import {
   LOAD_TARGET_MS,
   LOAD_TICK_MS,
   LOAD_TURN_MS_MAX
-} from './limits.ts'
+} from './limits/admission.ts'
 
 /** Factors by which the admission rate shrinks or grows per tick. */
 const [SHRINK, GROW] = [0.9, 1.1]

@@ -1,4 +1,4 @@
-import { TERM_CHARS_MAX } from './limits.ts'
+import { TERM_CHARS_MAX } from './limits/directory.ts'
 
 /**
  * Splits a text into search words: runs of letters and digits, in lower case and without accents. Listings and search

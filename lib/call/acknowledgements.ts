@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts'
-import { ACK_BATCH_MAX, ACK_DELAY_MS } from '../base/limits.ts'
+import { ACK_BATCH_MAX, ACK_DELAY_MS } from '../base/limits/call.ts'
 
 /** Tells the owner in batches which stored responses it may delete. */
 export class Acknowledgements {

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
-import { INLINE_BODY_BYTES_MAX, LINK_QUEUE_BYTES_MAX, STREAM_IDLE_MS } from '../base/limits.ts'
+import { STREAM_IDLE_MS } from '../base/limits/call.ts'
+import { INLINE_BODY_BYTES_MAX, LINK_QUEUE_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSink, Channel } from '../interface/link.ts'
 import type { Payload } from '../interface/payload.ts'
 

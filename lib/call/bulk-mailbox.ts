@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX } from '../base/limits.ts'
+import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX } from '../base/limits/link.ts'
 import { REQUEST_ID_BYTES } from '../base/request-id.ts'
 import type { BulkSource } from '../interface/link.ts'
 

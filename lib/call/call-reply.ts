@@ -1,7 +1,7 @@
 import { text } from '../base/bytes.ts'
 import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
-import { RESPONSE_BYTES_MAX } from '../base/limits.ts'
+import { RESPONSE_BYTES_MAX } from '../base/limits/call.ts'
 import type { Atoms } from '../base/money.ts'
 import type { CallAnswer } from '../interface/call.ts'
 import type { Manifest } from '../interface/manifest.ts'

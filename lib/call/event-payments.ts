@@ -6,7 +6,7 @@ import {
   EVENTS_PAID_UNASKED_MAX,
   TRIES_PER_OWNER_MAX,
   UPSTREAM_TIMEOUT_MS_MAX
-} from '../base/limits.ts'
+} from '../base/limits/call.ts'
 import type { Atoms } from '../base/money.ts'
 import type { RequestIds } from '../base/request-id.ts'
 import { watchBody } from '../base/watch-body.ts'

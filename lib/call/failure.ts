@@ -1,5 +1,5 @@
 import { type ErrorSource, isErrorCode, isSoukError, SoukError } from '../base/errors.ts'
-import { FAILURE_DETAIL_CHARS_MAX, FAILURE_MEMBERS_CHARS_MAX } from '../base/limits.ts'
+import { FAILURE_DETAIL_CHARS_MAX, FAILURE_MEMBERS_CHARS_MAX } from '../base/limits/call.ts'
 import type { FailureFrame } from './frame.ts'
 
 /** An error as a peer receives it: code, safe text and public members, never a cause or stack. */

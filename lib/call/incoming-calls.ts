@@ -2,17 +2,15 @@ import { pipe } from 'it-pipe'
 import { type ApiId, isApiName, isProviderId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
+import { IN_FLIGHT_PER_PEER_MAX, OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import {
   CONSUMER_BYTES,
   IDEMPOTENCY_KEY_CHARS_MAX,
-  IN_FLIGHT_PER_PEER_MAX,
-  LINK_QUEUE_BYTES_MAX,
-  OVERLOAD_PAUSE_MS,
   PAYMENT_CHARS_MAX,
   PATH_BYTES_MAX,
-  UNSENT_PER_PEER_BYTES_MAX,
   UPSTREAM_TIMEOUT_MS_MAX
-} from '../base/limits.ts'
+} from '../base/limits/call.ts'
+import { LINK_QUEUE_BYTES_MAX, UNSENT_PER_PEER_BYTES_MAX } from '../base/limits/link.ts'
 import { REQUEST_ID_BYTES } from '../base/request-id.ts'
 import { type CallAnswer, type CallHandler, type IncomingCall, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
 import type { BulkSource } from '../interface/link.ts'

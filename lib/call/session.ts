@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { FRAME_BYTES_MAX, HELLO_MS, IN_FLIGHT_PER_PEER_MAX } from '../base/limits.ts'
+import { IN_FLIGHT_PER_PEER_MAX } from '../base/limits/admission.ts'
+import { FRAME_BYTES_MAX, HELLO_MS } from '../base/limits/link.ts'
 import type { Channel } from '../interface/link.ts'
 import type { FailureFrame, Frame, Hello, RequestFrame, ResponseFrame } from './frame.ts'
 import { decodeFrame, encodeFrame } from './frame-codec.ts'

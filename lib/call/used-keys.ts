@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ApiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ErrorCode } from '../base/errors.ts'
-import { IDEMPOTENCY_MS } from '../base/limits.ts'
+import { IDEMPOTENCY_MS } from '../base/limits/store.ts'
 import type { Attempt, KeyUse } from '../interface/call.ts'
 import type { Claim, ClaimLog } from '../interface/store.ts'
 

@@ -3,7 +3,7 @@ import { pEvent } from 'p-event'
 import { encode } from 'uint8-varint'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { EMPTY_BYTES } from '../base/bytes.ts'
-import { BULK_CHUNK_BYTES_MAX, LINK_BUFFER_BYTES_MAX } from '../base/limits.ts'
+import { BULK_CHUNK_BYTES_MAX, LINK_BUFFER_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSink } from '../interface/link.ts'
 
 /**

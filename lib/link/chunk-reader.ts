@@ -1,4 +1,4 @@
-import { BULK_CHUNK_BYTES_MAX } from '../base/limits.ts'
+import { BULK_CHUNK_BYTES_MAX } from '../base/limits/link.ts'
 
 const CONTINUES = 0x80
 

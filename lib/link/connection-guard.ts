@@ -18,7 +18,7 @@ import {
   CONNECTIONS_PER_HOST_PER_SECOND,
   CONNECTIONS_PER_SITE_MAX,
   CONNECTION_HOSTS_MAX
-} from '../base/limits.ts'
+} from '../base/limits/link.ts'
 import { TokenBuckets } from '../base/token-bucket.ts'
 import { type Host, hostOf } from './host-of.ts'
 import { type PeerStanding, type PeerWorth, WORTH } from './peer-worth.ts'

@@ -1,5 +1,5 @@
 import { decode, encodingLength } from 'uint8-varint'
-import { FRAME_BYTES_MAX } from '../base/limits.ts'
+import { FRAME_BYTES_MAX } from '../base/limits/link.ts'
 
 const PREFIX_BYTES_MAX = encodingLength(FRAME_BYTES_MAX)
 const CONTINUES = 0x80

@@ -1,6 +1,6 @@
 import { encodeUint8Array, encodingLength } from 'uint8-varint'
 import type { Clock } from '../base/clock.ts'
-import { BATCH_BYTES_MAX } from '../base/limits.ts'
+import { BATCH_BYTES_MAX } from '../base/limits/link.ts'
 
 /** The stream below. `send` returns false until its next `drain`. */
 export interface FrameSink {

@@ -3,7 +3,7 @@ import type { AddressManager } from '@libp2p/interface-internal'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import type { Clock, Timer } from '../base/clock.ts'
-import { INTERFACES_CHECK_MS } from '../base/limits.ts'
+import { INTERFACES_CHECK_MS } from '../base/limits/link.ts'
 
 interface InterfaceAddressesComponents {
   readonly addressManager: AddressManager

@@ -14,7 +14,7 @@ import {
   EXCHANGE_MS,
   HELLO_MS,
   LINK_CLOSE_MS
-} from '../base/limits.ts'
+} from '../base/limits/link.ts'
 import { within } from '../base/within.ts'
 import type {
   BulkSink,

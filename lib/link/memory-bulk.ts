@@ -1,4 +1,4 @@
-import { BULK_CHUNK_BYTES_MAX } from '../base/limits.ts'
+import { BULK_CHUNK_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSink, BulkSource } from '../interface/link.ts'
 
 /** Bytes queued for the reader before `write` waits. */

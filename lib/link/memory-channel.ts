@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { FRAME_BYTES_MAX } from '../base/limits.ts'
+import { FRAME_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSink, Channel } from '../interface/link.ts'
 
 export interface MemoryChannelInit {

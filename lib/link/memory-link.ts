@@ -1,6 +1,6 @@
 import { type Clock, deadline, systemClock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { EXCHANGE_MS } from '../base/limits.ts'
+import { EXCHANGE_MS } from '../base/limits/link.ts'
 import { within } from '../base/within.ts'
 import type {
   BulkSink,

@@ -4,7 +4,8 @@ import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import type { Clock, Timer } from '../base/clock.ts'
 import { reasonOf } from '../base/component-log.ts'
-import { ADDRESSES_PER_PEER_MAX, CACHED_PEERS_MAX, REJOIN_FIRST_MS, REJOIN_MS } from '../base/limits.ts'
+import { ADDRESSES_PER_PEER_MAX } from '../base/limits/directory.ts'
+import { CACHED_PEERS_MAX, REJOIN_FIRST_MS, REJOIN_MS } from '../base/limits/link.ts'
 import type { Documents } from '../interface/store.ts'
 
 export interface NeighboursInit {

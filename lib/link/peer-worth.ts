@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.ts'
-import { PEERS_VALUED_MAX } from '../base/limits.ts'
+import { PEERS_VALUED_MAX } from '../base/limits/link.ts'
 import type { CallHandler } from '../interface/call.ts'
 
 /** Value of a connection to a peer, lowest first. */

@@ -6,7 +6,7 @@ import {
   GOSSIP_MESSAGES_MAX,
   GOSSIP_TOPIC_BYTES_MAX,
   GOSSIP_TOPICS_MAX
-} from '../base/limits.ts'
+} from '../base/limits/directory.ts'
 
 /** Topic of a network's announcements. */
 export const announcementTopic = (network: string): string => `/souk/${network}/announcements/1.0.0`

@@ -1,7 +1,7 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { LINK_BUFFER_BYTES_MAX } from '../base/limits.ts'
+import { LINK_BUFFER_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSink, Channel } from '../interface/link.ts'
 import { FrameReader } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'

@@ -1,6 +1,6 @@
 import type { Stream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
-import { BULK_CHUNK_BYTES_MAX, BULK_TAG_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../base/limits.ts'
+import { BULK_CHUNK_BYTES_MAX, BULK_TAG_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSource } from '../interface/link.ts'
 import { ChunkReader } from './chunk-reader.ts'
 

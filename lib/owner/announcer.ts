@@ -3,7 +3,7 @@ import type { ApiId } from '../base/api-name.ts'
 import { sha256 } from '../base/bytes.ts'
 import { type Clock, deadline, type Timer } from '../base/clock.ts'
 import { SILENT_LOG } from '../base/component-log.ts'
-import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../base/limits.ts'
+import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../base/limits/directory.ts'
 import type { Directory, Offer, Published } from '../interface/directory.ts'
 import type { Delegation, SignedManifest } from '../interface/manifest.ts'
 

@@ -1,6 +1,6 @@
 import { EMPTY_BYTES, sha256, utf8 } from '../base/bytes.ts'
 import { SoukError } from '../base/errors.ts'
-import { STORED_BODY_BYTES_MAX } from '../base/limits.ts'
+import { STORED_BODY_BYTES_MAX } from '../base/limits/store.ts'
 import { formatUsdc } from '../base/money.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'

@@ -1,6 +1,6 @@
 import { SoukError } from '../base/errors.ts'
 import { nestsDeeperThan } from '../base/json-text.ts'
-import { RESPONSE_JSON_DEPTH_MAX } from '../base/limits.ts'
+import { RESPONSE_JSON_DEPTH_MAX } from '../base/limits/call.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { Headers } from '../interface/payload.ts'
 

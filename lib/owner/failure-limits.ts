@@ -2,7 +2,7 @@ import type { ApiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import { type RateLimit, RateLimiter } from '../base/gcra.ts'
-import { FAILURES_PER_PEER, RATE_CALLS_MAX, RATED_CONSUMERS_MAX } from '../base/limits.ts'
+import { FAILURES_PER_PEER, RATE_CALLS_MAX, RATED_CONSUMERS_MAX } from '../base/limits/admission.ts'
 import type { IncomingCall } from '../interface/call.ts'
 
 type Caller = Pick<IncomingCall, 'consumer' | 'peer'>

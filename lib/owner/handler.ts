@@ -2,7 +2,7 @@ import { text, utf8 } from '../base/bytes.ts'
 import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
 import { checkJson } from '../base/json-text.ts'
-import { REQUEST_BYTES_CEILING } from '../base/limits.ts'
+import { REQUEST_BYTES_CEILING } from '../base/limits/call.ts'
 import type { Adapter, AdapterRequest, Operation } from '../interface/adapter.ts'
 import type { Headers } from '../interface/payload.ts'
 

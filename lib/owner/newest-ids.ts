@@ -1,4 +1,4 @@
-import { NEWEST_IDS_MAX, REQUEST_ID_SKEW_MS } from '../base/limits.ts'
+import { NEWEST_IDS_MAX, REQUEST_ID_SKEW_MS } from '../base/limits/call.ts'
 import { madeAt } from '../base/request-id.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { SoukError } from '../base/errors.ts'
-import { TERMS_KEPT_MS } from '../base/limits.ts'
+import { TERMS_KEPT_MS } from '../base/limits/plans.ts'
 import { parseUsdc } from '../base/money.ts'
 import type { Manifest } from '../interface/manifest.ts'
 import type { Plan, PlanInit } from '../interface/plan.ts'

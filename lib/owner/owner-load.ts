@@ -1,7 +1,8 @@
 import { ByteBudget, type HeldBytes } from '../base/byte-budget.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { HELD_BYTES_MAX, HELD_HOLDER_PART, OVERLOAD_PAUSE_MS } from '../base/limits.ts'
+import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
+import { HELD_BYTES_MAX, HELD_HOLDER_PART } from '../base/limits/ingress.ts'
 import { LoadControl } from '../base/load-control.ts'
 import type { IncomingCall } from '../interface/call.ts'
 

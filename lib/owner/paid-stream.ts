@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { EVENT_PAYMENT_MS, EVENT_REFUSALS_MAX, INLINE_BODY_BYTES_MAX } from '../base/limits.ts'
+import { EVENT_PAYMENT_MS, EVENT_REFUSALS_MAX } from '../base/limits/call.ts'
+import { INLINE_BODY_BYTES_MAX } from '../base/limits/link.ts'
 import type { EventFrames } from '../interface/adapter.ts'
 import { type CallAnswer, EVENTS_ANSWER, type IncomingCall } from '../interface/call.ts'
 import { eventsAnswer } from './events-answer.ts'

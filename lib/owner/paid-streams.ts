@@ -1,7 +1,7 @@
 import { EMPTY_BYTES } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { EVENT_GRANT_MS } from '../base/limits.ts'
+import { EVENT_GRANT_MS } from '../base/limits/call.ts'
 import type { Atoms } from '../base/money.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'

@@ -3,15 +3,11 @@ import { type ApiId, apiId, checkApiName } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { checkRateLimit } from '../base/gcra.ts'
-import {
-  DAY_MS,
-  DELEGATION_TTL_MS,
-  IN_FLIGHT_PER_API_MAX,
-  MANIFEST_TTL_MS,
-  SELF_REPORT_AGE_MS,
-  SUNSET_MS_MIN,
-  UPLOAD_BYTES_CEILING
-} from '../base/limits.ts'
+import { IN_FLIGHT_PER_API_MAX } from '../base/limits/admission.ts'
+import { UPLOAD_BYTES_CEILING } from '../base/limits/call.ts'
+import { DELEGATION_TTL_MS, MANIFEST_TTL_MS, SELF_REPORT_AGE_MS } from '../base/limits/directory.ts'
+import { SUNSET_MS_MIN } from '../base/limits/plans.ts'
+import { DAY_MS } from '../base/limits/time.ts'
 import { parseUsdc } from '../base/money.ts'
 import { Mutex } from '../base/mutex.ts'
 import type { Adapter } from '../interface/adapter.ts'

@@ -6,9 +6,9 @@ import {
   FAILURES_PER_CONSUMER_MS,
   IN_FLIGHT_PER_API_MAX,
   IN_FLIGHT_PER_CONSUMER_MAX,
-  OVERLOAD_PAUSE_MS,
-  REQUEST_BYTES_MAX
-} from '../base/limits.ts'
+  OVERLOAD_PAUSE_MS
+} from '../base/limits/admission.ts'
+import { REQUEST_BYTES_MAX } from '../base/limits/call.ts'
 import type { Adapter } from '../interface/adapter.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'

@@ -1,5 +1,5 @@
 import { SoukError } from '../base/errors.ts'
-import { TOMBSTONE_MS } from '../base/limits.ts'
+import { TOMBSTONE_MS } from '../base/limits/plans.ts'
 import type { Adapter } from '../interface/adapter.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import { DEFAULT_TERMS, type ServedApi } from './served-api.ts'

@@ -3,13 +3,13 @@ import { addTally, noTally, percentile, tally, type Tally } from '../base/call-s
 import type { Clock, Timer } from '../base/clock.ts'
 import { asSoukError } from '../base/errors.ts'
 import {
-  DAY_MS,
   SELF_REPORT_CALLS_MIN,
   SELF_REPORT_DAYS,
   SELF_REPORT_MS_MAX,
   SELF_REPORT_PATIENCE_MS,
   SELF_REPORT_WRITE_MS
-} from '../base/limits.ts'
+} from '../base/limits/directory.ts'
+import { DAY_MS } from '../base/limits/time.ts'
 import { type CallOutcomeSeen, seenAnswer, seenError } from '../base/outcome-seen.ts'
 import type { CallHandler } from '../interface/call.ts'
 import type { SelfReport } from '../interface/manifest.ts'

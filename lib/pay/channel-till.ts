@@ -1,7 +1,7 @@
 import type { Logger } from '@libp2p/interface'
 import { logOf, reasonOf } from '../base/component-log.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
-import { SPLITTERS_CACHED_MAX } from '../base/limits.ts'
+import { SPLITTERS_CACHED_MAX } from '../base/limits/pay.ts'
 import { formatUsdc } from '../base/money.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import type { Chain } from '../interface/chain.ts'

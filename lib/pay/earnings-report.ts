@@ -1,5 +1,5 @@
 import { asSoukError, type SoukError } from '../base/errors.ts'
-import { SETTLEMENTS_SHOWN_MAX } from '../base/limits.ts'
+import { SETTLEMENTS_SHOWN_MAX } from '../base/limits/chain.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Earnings, ProviderEarnings } from '../interface/earnings.ts'
 import type { Ledger } from '../interface/ledger.ts'

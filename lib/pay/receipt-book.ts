@@ -1,5 +1,6 @@
 import { SoukError } from '../base/errors.ts'
-import { CLOCK_SKEW_MS, RECEIPT_RECORDS_READ_MAX, RECEIPTS_PAGE_MAX } from '../base/limits.ts'
+import { CLOCK_SKEW_MS } from '../base/limits/directory.ts'
+import { RECEIPT_RECORDS_READ_MAX, RECEIPTS_PAGE_MAX } from '../base/limits/pay.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'

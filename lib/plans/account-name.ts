@@ -1,4 +1,4 @@
-import { CONSUMER_BYTES } from '../base/limits.ts'
+import { CONSUMER_BYTES } from '../base/limits/call.ts'
 
 /** An account's name in subscriptions: its `consumer` bytes in hexadecimal. */
 export function accountOf(consumer: Uint8Array): string {

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../base/limits.ts'
+import { DAY_MS } from '../base/limits/time.ts'
 import type { Period } from '../interface/plan.ts'
 
 /** A day of the Gregorian calendar (month 0 is January), and the time within it. */

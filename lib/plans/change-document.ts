@@ -1,4 +1,4 @@
-import { REPLACE_TRIES_MAX } from '../base/limits.ts'
+import { REPLACE_TRIES_MAX } from '../base/limits/plans.ts'
 import type { Documents } from '../interface/store.ts'
 
 /**

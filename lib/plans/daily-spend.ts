@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { CAP_LEASES, DAY_MS } from '../base/limits.ts'
+import { CAP_LEASES } from '../base/limits/pay.ts'
+import { DAY_MS } from '../base/limits/time.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Documents } from '../interface/store.ts'
 import { changeDocument } from './change-document.ts'

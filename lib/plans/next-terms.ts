@@ -1,4 +1,4 @@
-import { TERMS_KEPT_MS } from '../base/limits.ts'
+import { TERMS_KEPT_MS } from '../base/limits/plans.ts'
 import type { Manifest } from '../interface/manifest.ts'
 import type { Plan } from '../interface/plan.ts'
 import type { Subscription } from '../interface/subscription.ts'

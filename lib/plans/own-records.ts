@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits.ts'
+import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits/plans.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Documents, Signals } from '../interface/store.ts'
 import type { OwnSubscription, Quota, Subscription } from '../interface/subscription.ts'

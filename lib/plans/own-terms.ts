@@ -1,6 +1,6 @@
 import { isProviderId } from '../base/api-name.ts'
 import { type ErrorCode, SoukError } from '../base/errors.ts'
-import { SUBSCRIPTION_PEERS_MAX } from '../base/limits.ts'
+import { SUBSCRIPTION_PEERS_MAX } from '../base/limits/plans.ts'
 import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
 import { isRequestId } from '../base/request-id.ts'
 import type { Manifest } from '../interface/manifest.ts'

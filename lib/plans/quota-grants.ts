@@ -1,5 +1,5 @@
 import { SoukError } from '../base/errors.ts'
-import { QUOTA_SLICE_MAX, QUOTA_SLICE_PART } from '../base/limits.ts'
+import { QUOTA_SLICE_MAX, QUOTA_SLICE_PART } from '../base/limits/plans.ts'
 import type { Documents } from '../interface/store.ts'
 import type { Band } from './bands.ts'
 import { changeDocument } from './change-document.ts'

@@ -1,6 +1,6 @@
 import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
-import { SUBSCRIPTION_BODY_BYTES_MAX } from '../base/limits.ts'
+import { SUBSCRIPTION_BODY_BYTES_MAX } from '../base/limits/plans.ts'
 import type { Payload } from '../interface/payload.ts'
 
 /** @throws SoukError `response_too_large` */

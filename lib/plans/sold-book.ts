@@ -1,5 +1,5 @@
 import { asSoukError } from '../base/errors.ts'
-import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits.ts'
+import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits/plans.ts'
 import type { Clock } from '../base/clock.ts'
 import type { DocumentPut } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'

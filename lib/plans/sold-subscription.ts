@@ -1,5 +1,6 @@
 import { SoukError } from '../base/errors.ts'
-import { DAY_MS, RENEWAL_GRACE_PART } from '../base/limits.ts'
+import { RENEWAL_GRACE_PART } from '../base/limits/plans.ts'
+import { DAY_MS } from '../base/limits/time.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Plan } from '../interface/plan.ts'
 import { type Subscription, SUBSCRIPTION_MOVES, type SubscriptionState } from '../interface/subscription.ts'

@@ -1,6 +1,6 @@
 import type { ApiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
-import { OWNER_COOLDOWN_MS, RESOLUTIONS_MAX } from '../base/limits.ts'
+import { OWNER_COOLDOWN_MS, RESOLUTIONS_MAX } from '../base/limits/directory.ts'
 import { fraction, type Random } from '../base/random.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import { boundedMap } from './directory/bounded-map.ts'

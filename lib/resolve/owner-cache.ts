@@ -9,7 +9,7 @@ import {
   RESOLUTION_NEGATIVE_MS,
   RESOLUTION_STALE_MS,
   RESOLUTIONS_MAX
-} from '../base/limits.ts'
+} from '../base/limits/directory.ts'
 import { within } from '../base/within.ts'
 import type { ResolveOptions } from '../interface/directory.ts'
 import { ignore } from './directory/ignore.ts'

@@ -1,6 +1,6 @@
 import { type ApiId, checkApiName, isProviderId } from '../base/api-name.ts'
 import { SoukError } from '../base/errors.ts'
-import { RESOLUTIONS_MAX } from '../base/limits.ts'
+import { RESOLUTIONS_MAX } from '../base/limits/directory.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
 import { boundedMap } from './directory/bounded-map.ts'

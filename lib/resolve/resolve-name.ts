@@ -1,7 +1,7 @@
 import type { ApiId } from '../base/api-name.ts'
 import { reasonOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
-import { CLAIMANTS_MAX, CLAIMANTS_MS } from '../base/limits.ts'
+import { CLAIMANTS_MAX, CLAIMANTS_MS } from '../base/limits/directory.ts'
 import type { Timer } from '../base/clock.ts'
 import { formatUsdc } from '../base/money.ts'
 import { within } from '../base/within.ts'

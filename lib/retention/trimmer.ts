@@ -1,6 +1,5 @@
 import { type Clock, sleep, type Timer } from '../base/clock.ts'
 import {
-  DAY_MS,
   IDEMPOTENCY_KEYS_MAX,
   IDEMPOTENCY_MS,
   KEEP_FREE_CALLS_MS,
@@ -9,7 +8,8 @@ import {
   TRIM_PAUSE_MS,
   TRIM_ROUND_MS,
   TRIM_ROWS
-} from '../base/limits.ts'
+} from '../base/limits/store.ts'
+import { DAY_MS } from '../base/limits/time.ts'
 import { formatRequestId, idOfTime } from '../base/request-id.ts'
 import type { Store, TrimRules } from '../interface/store.ts'
 import type { TillRetention } from '../interface/till.ts'

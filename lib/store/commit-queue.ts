@@ -2,7 +2,8 @@ import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../base/clock.ts'
 import { reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
-import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX, SLOW_COMMIT_MS } from '../base/limits.ts'
+import { SLOW_COMMIT_MS } from '../base/limits/process.ts'
+import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX } from '../base/limits/store.ts'
 
 /** The database operations that the queue needs. */
 export interface Transactions {

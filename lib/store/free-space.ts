@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import type { Clock, Timer } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { FREE_SPACE_CHECK_MS, STORAGE_RETRY_MS } from '../base/limits.ts'
+import { FREE_SPACE_CHECK_MS, STORAGE_RETRY_MS } from '../base/limits/store.ts'
 
 export interface FreeSpaceInit {
   /** A directory on the watched file system. */

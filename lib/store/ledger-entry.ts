@@ -1,5 +1,5 @@
 import { SoukError } from '../base/errors.ts'
-import { ACCOUNT_CHARS_MAX, POSTINGS_MAX } from '../base/limits.ts'
+import { ACCOUNT_CHARS_MAX, POSTINGS_MAX } from '../base/limits/store.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Entry, Posting } from '../interface/ledger.ts'
 

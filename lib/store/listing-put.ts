@@ -4,7 +4,7 @@ import {
   CATALOGUE_MAX,
   CATALOGUE_PER_PUBLISHER_MAX,
   TERMS_PER_LISTING_MAX
-} from '../base/limits.ts'
+} from '../base/limits/directory.ts'
 import { searchTerms } from '../base/search-terms.ts'
 import type { Grade, ListingBounds, ListingPut, PutOutcome } from '../interface/listing-index.ts'
 import type { ListingState, Manifest } from '../interface/manifest.ts'

@@ -1,6 +1,6 @@
 import type { KadDHT } from '@libp2p/kad-dht'
 import { deadline, sleep, systemClock } from '../base/clock.ts'
-import { READY_POLL_MS, TESTNET_JOIN_MS } from '../base/limits.ts'
+import { READY_POLL_MS, TESTNET_JOIN_MS } from '../base/limits/link.ts'
 import { createNode, type NodeOptions, type SoukNode } from '../create-node.ts'
 
 export interface TestnetInit {

@@ -1,5 +1,5 @@
 import { logOf, reasonOf } from '../base/component-log.ts'
-import { DAY_MS } from '../base/limits.ts'
+import { DAY_MS } from '../base/limits/time.ts'
 import type { Store } from '../interface/store.ts'
 import type { Till } from '../interface/till.ts'
 import type { SoukOptions } from '../options.ts'

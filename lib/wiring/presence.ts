@@ -1,7 +1,7 @@
 import type { Libp2pEvents } from '@libp2p/interface'
 import type { TypedEventTarget } from 'main-event'
 import { type Clock, sleep } from '../base/clock.ts'
-import { DRAIN_MS } from '../base/limits.ts'
+import { DRAIN_MS } from '../base/limits/link.ts'
 import type { CallProtocol } from '../call/call-protocol.ts'
 import type { Libp2pLink } from '../link/libp2p-link.ts'
 import type { Owner } from '../owner/owner.ts'

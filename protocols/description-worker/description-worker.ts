@@ -3,7 +3,7 @@ import {
   DESCRIPTION_IDLE_MS,
   DESCRIPTION_READ_MS,
   DESCRIPTIONS_WAITING_MAX
-} from '../../lib/base/limits.ts'
+} from '../../lib/base/limits/descriptions.ts'
 import { TASKS_ENTRY } from './entry.ts'
 import { TaskWorker } from './task-worker.ts'
 import type { TASKS } from './tasks.ts'

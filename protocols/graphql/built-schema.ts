@@ -7,7 +7,7 @@ import {
   validateSchema
 } from 'graphql'
 import { isSoukError, SoukError } from '../../lib/base/errors.ts'
-import { FAILURE_DETAIL_CHARS_MAX } from '../../lib/base/limits.ts'
+import { FAILURE_DETAIL_CHARS_MAX } from '../../lib/base/limits/call.ts'
 import { withoutHidden } from './hidden-schema.ts'
 import { schemaDocument } from './schema-document.ts'
 

@@ -19,7 +19,7 @@ import {
   GRAPHQL_ERRORS_MAX,
   GRAPHQL_MERGED_SELECTIONS_MAX,
   GRAPHQL_SUGGESTED_CHARS_MAX
-} from '../../lib/base/limits.ts'
+} from '../../lib/base/limits/graphql.ts'
 import type { GraphqlTerms } from '../../lib/interface/adapter.ts'
 import { type ReadDocument, operationIn, readDocument, tooDeep } from './document.ts'
 import { GraphqlRefusal, invalid } from './graphql-refusal.ts'

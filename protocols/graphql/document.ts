@@ -10,7 +10,7 @@ import {
   parse,
   visit
 } from 'graphql'
-import { GRAPHQL_NAME_CHARS_MAX } from '../../lib/base/limits.ts'
+import { GRAPHQL_NAME_CHARS_MAX } from '../../lib/base/limits/graphql.ts'
 import { invalid, GraphqlRefusal } from './graphql-refusal.ts'
 import type { DocumentLimits } from './graphql-terms.ts'
 

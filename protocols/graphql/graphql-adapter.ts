@@ -2,7 +2,7 @@ import { type GraphQLSchema, OperationTypeNode, execute } from 'graphql'
 import { text, utf8 } from '../../lib/base/bytes.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { RESPONSE_BYTES_MAX } from '../../lib/base/limits.ts'
+import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import { type Atoms, formatUsdc } from '../../lib/base/money.ts'
 import type {
   Adapter,

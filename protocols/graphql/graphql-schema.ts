@@ -1,6 +1,7 @@
 import { type GraphQLObjectType, type GraphQLSchema, parse, print, printSchema, visit } from 'graphql'
 import { utf8 } from '../../lib/base/bytes.ts'
-import { API_DESCRIPTION_BYTES_MAX, OPERATIONS_MAX } from '../../lib/base/limits.ts'
+import { API_DESCRIPTION_BYTES_MAX } from '../../lib/base/limits/descriptions.ts'
+import { OPERATIONS_MAX } from '../../lib/base/limits/names.ts'
 import type { ApiDescription, Operation } from '../../lib/interface/adapter.ts'
 
 /** The published description of a schema, with warnings about omitted parts. */

@@ -4,7 +4,7 @@ import {
   GRAPHQL_DEPTH_MAX,
   GRAPHQL_TOKENS_CEILING,
   GRAPHQL_TOKENS_MAX
-} from '../../lib/base/limits.ts'
+} from '../../lib/base/limits/graphql.ts'
 import { type Atoms, parseUsdc } from '../../lib/base/money.ts'
 import type { GraphqlTerms } from '../../lib/interface/adapter.ts'
 

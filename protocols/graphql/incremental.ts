@@ -1,5 +1,5 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { RESPONSE_BYTES_MAX } from '../../lib/base/limits.ts'
+import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import { headerOf } from '../json.ts'
 import { MIXED } from './graphql-accept.ts'

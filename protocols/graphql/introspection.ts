@@ -1,7 +1,7 @@
 import { type IntrospectionQuery, buildClientSchema, getIntrospectionQuery, printSchema } from 'graphql'
 import { utf8 } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { RESPONSE_BYTES_MAX } from '../../lib/base/limits.ts'
+import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { RESPONSE_TYPE } from './graphql-accept.ts'
 import { type GraphqlResponse, responseIn } from './graphql-response.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { GRAPHQL_PERSISTED_CHARS_MAX } from '../../lib/base/limits.ts'
+import { GRAPHQL_PERSISTED_CHARS_MAX } from '../../lib/base/limits/graphql.ts'
 import type { GraphqlTerms } from '../../lib/interface/adapter.ts'
 import { invalid, malformed } from './graphql-refusal.ts'
 import type { GraphqlRequest } from './graphql-request.ts'

@@ -1,6 +1,7 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { type Clock, sleep } from '../../lib/base/clock.ts'
-import { EVENTS_HEARTBEAT_MS, GRAPHQL_OPENING_MS } from '../../lib/base/limits.ts'
+import { EVENTS_HEARTBEAT_MS } from '../../lib/base/limits/call.ts'
+import { GRAPHQL_OPENING_MS } from '../../lib/base/limits/graphql.ts'
 import type { EventFrames } from '../../lib/interface/adapter.ts'
 import { type GraphqlResponse, responseOf } from './graphql-response.ts'
 

@@ -6,7 +6,7 @@ import {
   GRAPHQL_SCHEMA_CHARS_MAX,
   GRAPHQL_SCHEMA_DEPTH_MAX,
   GRAPHQL_SCHEMA_TOKENS_MAX
-} from '../../lib/base/limits.ts'
+} from '../../lib/base/limits/graphql.ts'
 
 const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L])
 const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R])

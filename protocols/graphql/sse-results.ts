@@ -1,5 +1,5 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { GRAPHQL_EVENT_BYTES_MAX } from '../../lib/base/limits.ts'
+import { GRAPHQL_EVENT_BYTES_MAX } from '../../lib/base/limits/graphql.ts'
 import type { Results } from './result-events.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { RESPONSE_BYTES_MAX } from '../../lib/base/limits.ts'
+import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import type { AdapterReply, UpstreamConfig } from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import { headerOf } from '../json.ts'

@@ -1,10 +1,7 @@
 import { createClient } from 'graphql-ws'
 import { SoukError } from '../../lib/base/errors.ts'
-import {
-  GRAPHQL_EVENTS_WAITING_MAX,
-  GRAPHQL_EVENT_CHARS_WAITING_MAX,
-  UPSTREAM_CONNECT_MS
-} from '../../lib/base/limits.ts'
+import { GRAPHQL_EVENTS_WAITING_MAX, GRAPHQL_EVENT_CHARS_WAITING_MAX } from '../../lib/base/limits/graphql.ts'
+import { UPSTREAM_CONNECT_MS } from '../../lib/base/limits/upstream.ts'
 import { interruption } from '../upstream/failure.ts'
 import type { UpstreamSockets } from '../upstream/websocket.ts'
 import type { GraphqlRequest } from './graphql-request.ts'

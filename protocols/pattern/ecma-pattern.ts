@@ -1,4 +1,4 @@
-import { PATTERN_CHARS_MAX } from '../../lib/base/limits.ts'
+import { PATTERN_CHARS_MAX } from '../../lib/base/limits/descriptions.ts'
 import { type LinearPattern, linearPattern, PatternRefused } from './linear-pattern.ts'
 
 /**

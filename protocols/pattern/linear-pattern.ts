@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import { PATTERN_CHARS_MAX, PATTERN_PROPERTIES_MAX, PATTERN_SIZE_MAX } from '../../lib/base/limits.ts'
+import { PATTERN_CHARS_MAX, PATTERN_PROPERTIES_MAX, PATTERN_SIZE_MAX } from '../../lib/base/limits/descriptions.ts'
 import type { Meter } from './meter.ts'
 
 /** Why a pattern is not supported. The message completes "The pattern …". */

@@ -2,7 +2,8 @@ import { utf8 } from '../../lib/base/bytes.ts'
 import { type Clock, systemClock, type Timer } from '../../lib/base/clock.ts'
 import { isSoukError, SoukError } from '../../lib/base/errors.ts'
 import { nestsDeeperThan } from '../../lib/base/json-text.ts'
-import { RESPONSE_BYTES_MAX, RESPONSE_JSON_DEPTH_MAX, SSE_HEARTBEAT_MS } from '../../lib/base/limits.ts'
+import { RESPONSE_BYTES_MAX, RESPONSE_JSON_DEPTH_MAX } from '../../lib/base/limits/call.ts'
+import { SSE_HEARTBEAT_MS } from '../../lib/base/limits/upstream.ts'
 
 /** One event of a stream (WHATWG HTML, section 9.2). */
 export interface ServerEvent {

@@ -3,7 +3,8 @@ import { utf8 } from '../../lib/base/bytes.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { checkJson } from '../../lib/base/json-text.ts'
-import { INLINE_BODY_BYTES_MAX, SSE_COLLECT_MS_MAX, SSE_EVENTS_MAX } from '../../lib/base/limits.ts'
+import { INLINE_BODY_BYTES_MAX } from '../../lib/base/limits/link.ts'
+import { SSE_COLLECT_MS_MAX, SSE_EVENTS_MAX } from '../../lib/base/limits/upstream.ts'
 import {
   type Adapter,
   type AdapterReply,

@@ -1,5 +1,5 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { OPENAPI_BYTES_MAX } from '../../lib/base/limits.ts'
+import { OPENAPI_BYTES_MAX } from '../../lib/base/limits/rest.ts'
 import type { AdapterFactory, Inspection, UpstreamConfig, UpstreamMethod } from '../../lib/interface/adapter.ts'
 import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { checkNotSoap, diagnosis } from '../inspection.ts'

@@ -1,6 +1,6 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { SSE_EVENT_BYTES_MAX } from '../../lib/base/limits.ts'
+import { SSE_EVENT_BYTES_MAX } from '../../lib/base/limits/upstream.ts'
 import type { EventFrames } from '../../lib/interface/adapter.ts'
 
 const LINE_FEED = 0x0a

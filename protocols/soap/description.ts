@@ -1,5 +1,6 @@
 import type { ApiDescription, Operation } from '../../lib/interface/adapter.ts'
-import { API_DESCRIPTION_BYTES_MAX, DESCRIPTION_CHARS_MAX } from '../../lib/base/limits.ts'
+import { API_DESCRIPTION_BYTES_MAX } from '../../lib/base/limits/descriptions.ts'
+import { DESCRIPTION_CHARS_MAX } from '../../lib/base/limits/names.ts'
 import { SchemaTooLarge, SchemaWriter } from './mapping/json-schema.ts'
 import type { SoapService } from './service.ts'
 

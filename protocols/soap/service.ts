@@ -1,5 +1,6 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { OPERATIONS_MAX, SCHEMA_PARTS_MAX } from '../../lib/base/limits.ts'
+import { OPERATIONS_MAX } from '../../lib/base/limits/names.ts'
+import { SCHEMA_PARTS_MAX } from '../../lib/base/limits/soap.ts'
 import { SchemaCompiler } from './schema/compile.ts'
 import type { OpenedMapping } from './mapping/mapping-fields.ts'
 import type { Shape, Type } from './schema/model.ts'

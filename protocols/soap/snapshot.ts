@@ -1,5 +1,5 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { SOAP_SNAPSHOT_CHARS_MAX } from '../../lib/base/limits.ts'
+import { SOAP_SNAPSHOT_CHARS_MAX } from '../../lib/base/limits/soap.ts'
 import type { ApiDescription, Inspection, MappingProblem } from '../../lib/interface/adapter.ts'
 import { describe } from './description.ts'
 import { EMPTY_MAPPING, parseMapping, refuseMapping, type SoapMapping } from './mapping/mapping.ts'

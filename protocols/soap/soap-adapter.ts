@@ -1,5 +1,5 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { RESPONSE_BYTES_MAX } from '../../lib/base/limits.ts'
+import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import type {
   Adapter,
   AdapterReply,

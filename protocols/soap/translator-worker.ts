@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { SOAP_STEPS_MAX } from '../../lib/base/limits.ts'
+import { SOAP_STEPS_MAX } from '../../lib/base/limits/soap.ts'
 import { Meter, OutOfSteps } from '../pattern/meter.ts'
 import { type ErrorCode, type ErrorSource, SoukError, isSoukError } from '../../lib/base/errors.ts'
 import type { EnvelopeAuth } from './message/own-blocks.ts'

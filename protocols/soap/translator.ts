@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { SoukError } from '../../lib/base/errors.ts'
-import { SOAP_INLINE_BYTES_MAX, SOAP_INLINE_STEPS_MAX } from '../../lib/base/limits.ts'
+import { SOAP_INLINE_BYTES_MAX, SOAP_INLINE_STEPS_MAX } from '../../lib/base/limits/soap.ts'
 import { Meter, OutOfSteps } from '../pattern/meter.ts'
 import { joined } from '../upstream/answer.ts'
 import type { SoapService } from './service.ts'

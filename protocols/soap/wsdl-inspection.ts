@@ -1,5 +1,5 @@
 import { type ErrorCode, isSoukError } from '../../lib/base/errors.ts'
-import { WSDL_BYTES_MAX } from '../../lib/base/limits.ts'
+import { WSDL_BYTES_MAX } from '../../lib/base/limits/soap.ts'
 import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
 import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { parseEndpoint } from '../upstream/target.ts'

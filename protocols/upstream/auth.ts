@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { SoukError } from '../../lib/base/errors.ts'
-import { SECRET_CHARS_MIN } from '../../lib/base/limits.ts'
+import { SECRET_CHARS_MIN } from '../../lib/base/limits/descriptions.ts'
 import type { UpstreamAuth } from '../../lib/interface/adapter.ts'
 
 /** Framing and hop-by-hop headers belong to the HTTP client (RFC 9110 §7.6.1). */

@@ -1,6 +1,6 @@
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleAll } from 'cockatiel'
 import { SoukError, isSoukError } from '../../lib/base/errors.ts'
-import { UPSTREAM_BREAK_MS, UPSTREAM_FAILURES_MAX } from '../../lib/base/limits.ts'
+import { UPSTREAM_BREAK_MS, UPSTREAM_FAILURES_MAX } from '../../lib/base/limits/upstream.ts'
 
 /** Statuses for which the server is at fault, not the request (RFC 9110 §15.6). */
 const UNWELL: ReadonlySet<number> = new Set([502, 503, 504])

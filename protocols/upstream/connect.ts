@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
 import { SoukError } from '../../lib/base/errors.ts'
-import { UPSTREAM_CONNECT_MS } from '../../lib/base/limits.ts'
+import { UPSTREAM_CONNECT_MS } from '../../lib/base/limits/upstream.ts'
 import type { UpstreamAuth, UpstreamGuard } from '../../lib/interface/adapter.ts'
 import { canonicalAddress, isNeverUpstream } from './address.ts'
 

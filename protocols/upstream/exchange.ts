@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Clock, Timer } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { BULK_CHUNK_BYTES_MAX, STREAM_IDLE_MS } from '../../lib/base/limits.ts'
+import { STREAM_IDLE_MS } from '../../lib/base/limits/call.ts'
+import { BULK_CHUNK_BYTES_MAX } from '../../lib/base/limits/link.ts'
 import { failureOf, interruption } from './failure.ts'
 
 export interface ExchangeInit {

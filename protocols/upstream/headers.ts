@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { SoukError } from '../../lib/base/errors.ts'
 import { isExtraHeader } from '../../lib/base/extra-header.ts'
-import { EXTRA_HEADERS_MAX } from '../../lib/base/limits.ts'
+import { EXTRA_HEADERS_MAX } from '../../lib/base/limits/upstream.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { PATH_BYTES_MAX } from '../../lib/base/limits.ts'
+import { PATH_BYTES_MAX } from '../../lib/base/limits/call.ts'
 
 const VISIBLE = /^[\x21-\x7e]*$/
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for

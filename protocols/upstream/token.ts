@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { TOKEN_LIFE_MS, TOKEN_RENEW_MS, TOKEN_REPLY_BYTES_MAX } from '../../lib/base/limits.ts'
+import { TOKEN_LIFE_MS, TOKEN_RENEW_MS, TOKEN_REPLY_BYTES_MAX } from '../../lib/base/limits/upstream.ts'
 import { within } from '../../lib/base/within.ts'
 import type { ClientCredentials } from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'

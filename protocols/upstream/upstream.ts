@@ -3,16 +3,14 @@ import { Pool } from 'undici'
 import { utf8 } from '../../lib/base/bytes.ts'
 import { type Clock, sleep, systemClock } from '../../lib/base/clock.ts'
 import { SoukError, isSoukError } from '../../lib/base/errors.ts'
+import { IN_FLIGHT_PER_API_MAX } from '../../lib/base/limits/admission.ts'
+import { HEADER_BYTES_MAX, UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../../lib/base/limits/call.ts'
 import {
-  HEADER_BYTES_MAX,
-  IN_FLIGHT_PER_API_MAX,
   TOKEN_REQUEST_MS,
   UPSTREAM_REDIRECTS_MAX,
   UPSTREAM_RETRIES_MAX,
-  UPSTREAM_RETRY_MS,
-  UPSTREAM_TIMEOUT_MS,
-  UPSTREAM_TIMEOUT_MS_MAX
-} from '../../lib/base/limits.ts'
+  UPSTREAM_RETRY_MS
+} from '../../lib/base/limits/upstream.ts'
 import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import { type UpstreamResponse, answerOf } from './answer.ts'

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { utf8 } from '../../lib/base/bytes.ts'
-import { SOAP_STEPS_MAX } from '../../lib/base/limits.ts'
+import { SOAP_STEPS_MAX } from '../../lib/base/limits/soap.ts'
 import { Meter } from '../../protocols/pattern/meter.ts'
 import { soapFactory } from '../../protocols/index.ts'
 import { openSnapshot } from '../../protocols/soap/snapshot.ts'

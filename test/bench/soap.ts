@@ -1,6 +1,6 @@
 import { XMLParser } from 'fast-xml-parser'
 import { utf8 } from '../../lib/base/bytes.ts'
-import { SOAP_STEPS_MAX } from '../../lib/base/limits.ts'
+import { SOAP_STEPS_MAX } from '../../lib/base/limits/soap.ts'
 import { Meter } from '../../protocols/pattern/meter.ts'
 import { openService, planService } from '../../protocols/soap/service.ts'
 import { translateReply, translateRequest } from '../../protocols/soap/translation.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { QUALITY_WRITE_MS, SELF_REPORT_CALLS_MIN } from '../../lib/base/limits.ts'
+import { QUALITY_WRITE_MS, SELF_REPORT_CALLS_MIN } from '../../lib/base/limits/directory.ts'
 import { createMemoryStore, handler, SoukError } from '../../lib/index.ts'
 import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import type { Hex } from '../../lib/base/hex.ts'
-import { COUNTED_LATEST_ATOMS_MAX, COUNTED_SAFE_ATOMS_MAX } from '../../lib/base/limits.ts'
+import { COUNTED_LATEST_ATOMS_MAX, COUNTED_SAFE_ATOMS_MAX } from '../../lib/base/limits/pay.ts'
 import type { ChannelState } from '../../lib/interface/chain.ts'
 import type { ChannelConfig, ChannelId, Voucher } from '../../lib/interface/channel.ts'
 import type { ChannelSnapshot } from '../../lib/interface/redeem.ts'

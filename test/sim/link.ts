@@ -1,6 +1,6 @@
 import { deadline } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { EXCHANGE_MS } from '../../lib/base/limits.ts'
+import { EXCHANGE_MS } from '../../lib/base/limits/link.ts'
 import { within } from '../../lib/base/within.ts'
 import type {
   BulkSink,

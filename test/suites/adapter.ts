@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
 import type { ErrorCode } from '../../lib/base/errors.ts'
-import { JSON_DEPTH_MAX, RESPONSE_BYTES_MAX } from '../../lib/base/limits.ts'
+import { JSON_DEPTH_MAX, RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import type { Adapter, UpstreamConfig } from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { text, utf8 } from '../../lib/base/bytes.ts'
-import { EXCHANGE_MS, FRAME_BYTES_MAX, HELLO_MS } from '../../lib/base/limits.ts'
+import { EXCHANGE_MS, FRAME_BYTES_MAX, HELLO_MS } from '../../lib/base/limits/link.ts'
 import { eventually, within } from '../helpers/eventually.ts'
 import { type Bench, BOUND_MS, closed, count, type LinkPair, NEVER, PROTOCOL, Side, TAG } from './link-bench.ts'
 import { brokenBulkCases, bulkCases } from './link-bulk.ts'

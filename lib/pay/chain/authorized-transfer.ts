@@ -1,6 +1,6 @@
 import { decodeEventLog, encodeEventTopics, hexToBigInt, isHex, numberToHex } from 'viem/utils'
 import type { Hex } from '../../base/hex.ts'
-import { LOG_BLOCKS_MAX, LOG_READS_MAX } from '../../base/limits.ts'
+import { LOG_BLOCKS_MAX, LOG_READS_MAX } from '../../base/limits/pay.ts'
 import type { AuthorizedTransfer } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Rpc } from './rpc.ts'

@@ -7,7 +7,7 @@ import {
   numberToHex
 } from 'viem/utils'
 import type { Hex } from '../../base/hex.ts'
-import { CHANNELS_PER_READ_MAX, REVERT_CHARS_MAX } from '../../base/limits.ts'
+import { CHANNELS_PER_READ_MAX, REVERT_CHARS_MAX } from '../../base/limits/chain.ts'
 import type {
   Block,
   BlockTag,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock, Timer } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
-import { WATCH_POLL_MS, WATCHED_AT_ONCE } from '../../base/limits.ts'
+import { WATCH_POLL_MS, WATCHED_AT_ONCE } from '../../base/limits/chain.ts'
 import type { Chain, ChannelState } from '../../interface/chain.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { ChannelSnapshot, ChannelWatch } from '../../interface/redeem.ts'

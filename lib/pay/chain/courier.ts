@@ -1,6 +1,6 @@
 import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../../base/clock.ts'
-import { FEE_BUMPS_MAX, REBROADCAST_MS, STUCK_MS } from '../../base/limits.ts'
+import { FEE_BUMPS_MAX, REBROADCAST_MS, STUCK_MS } from '../../base/limits/chain.ts'
 import type { Broadcast, Chain } from '../../interface/chain.ts'
 import type { Signer } from '../../interface/signer.ts'
 import { bumped } from './fee-bump.ts'

@@ -1,4 +1,4 @@
-import { FEE_WEI_MAX } from '../../base/limits.ts'
+import { FEE_WEI_MAX } from '../../base/limits/chain.ts'
 import type { Fees } from '../../interface/chain.ts'
 
 /** Nodes accept a replacement only if both fees are at least 10% higher. One eighth leaves room for rounding. */

@@ -1,5 +1,5 @@
 import { SoukError } from '../../base/errors.ts'
-import { CLAIM_GAS, CLAIMS_IN_HAND_MIN, ETHER_ATOMS } from '../../base/limits.ts'
+import { CLAIM_GAS, CLAIMS_IN_HAND_MIN, ETHER_ATOMS } from '../../base/limits/chain.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'

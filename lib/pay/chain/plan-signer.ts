@@ -1,5 +1,5 @@
 import { SoukError } from '../../base/errors.ts'
-import { GAS_SPARE, TRANSACTION_GAS_MAX } from '../../base/limits.ts'
+import { GAS_SPARE, TRANSACTION_GAS_MAX } from '../../base/limits/chain.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Signer } from '../../interface/signer.ts'
 import { capped } from './fee-bump.ts'

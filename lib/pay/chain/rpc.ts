@@ -1,5 +1,6 @@
 import { BaseError, createClient, http } from 'viem'
-import { CHAIN_BATCH_MAX, CHAIN_REQUEST_MS, SECRET_CHARS_MIN } from '../../base/limits.ts'
+import { CHAIN_BATCH_MAX, CHAIN_REQUEST_MS } from '../../base/limits/chain.ts'
+import { SECRET_CHARS_MIN } from '../../base/limits/descriptions.ts'
 import { SoukError } from '../../base/errors.ts'
 
 /** Sends a request to a chain's endpoint. The result is not validated. @throws viem's errors */

@@ -1,4 +1,4 @@
-import { SUBMISSIONS_KEPT_MAX } from '../../base/limits.ts'
+import { SUBMISSIONS_KEPT_MAX } from '../../base/limits/chain.ts'
 import type { Documents } from '../../interface/store.ts'
 import { decodeSubmission, encodeSubmission, finalForm, type Signed, type Submission } from './submission.ts'
 

@@ -1,6 +1,6 @@
 import { keccak256 } from 'viem/utils'
 import { SoukError } from '../../base/errors.ts'
-import { REDEEM_TRIES_MAX } from '../../base/limits.ts'
+import { REDEEM_TRIES_MAX } from '../../base/limits/chain.ts'
 import type { ContractCall } from '../../interface/chain.ts'
 import type { Mined, Submitter } from '../../interface/submitter.ts'
 

@@ -9,7 +9,7 @@ import {
   SUBMISSIONS_IN_FLIGHT_MAX,
   SUBMISSIONS_WAITING_MAX,
   SUBMIT_POLL_MS
-} from '../../base/limits.ts'
+} from '../../base/limits/chain.ts'
 import { within } from '../../base/within.ts'
 import type { Block, Chain, ContractCall, Receipt } from '../../interface/chain.ts'
 import type { Signer } from '../../interface/signer.ts'

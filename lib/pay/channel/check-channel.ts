@@ -1,5 +1,5 @@
 import { SoukError } from '../../base/errors.ts'
-import { WITHDRAW_DELAY_S_MAX } from '../../base/limits.ts'
+import { WITHDRAW_DELAY_S_MAX } from '../../base/limits/pay.ts'
 import type { ChannelConfig } from '../../interface/channel.ts'
 import type { Address } from '../../interface/signer.ts'
 import { ZERO_ADDRESS } from '../signing/address.ts'

@@ -1,6 +1,6 @@
 import { type Clock, deadline } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
-import { PAY_EXCHANGE_MS, PAY_MESSAGE_BYTES_MAX } from '../../base/limits.ts'
+import { PAY_EXCHANGE_MS, PAY_MESSAGE_BYTES_MAX } from '../../base/limits/pay.ts'
 import type { Link } from '../../interface/link.ts'
 import { decodePayReply, encodePayRequest, PAY_PROTOCOL, type PayReply, type PayRequest } from './pay-messages.ts'
 

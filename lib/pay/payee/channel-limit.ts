@@ -1,4 +1,4 @@
-import { COUNTED_LATEST_ATOMS_MAX, COUNTED_SAFE_ATOMS_MAX } from '../../base/limits.ts'
+import { COUNTED_LATEST_ATOMS_MAX, COUNTED_SAFE_ATOMS_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 
 /** A channel's on-chain state. A balance is all deposits minus refunds; claims do not lower it. */

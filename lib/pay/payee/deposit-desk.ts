@@ -1,13 +1,8 @@
 import { type Clock, deadline } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
-import {
-  CHANNELS_MAX,
-  CHANNELS_PER_PEER_MAX,
-  DEPOSIT_GAS,
-  DEPOSIT_MARGIN_MS,
-  DEPOSIT_WAIT_MS
-} from '../../base/limits.ts'
+import { DEPOSIT_GAS } from '../../base/limits/chain.ts'
+import { CHANNELS_MAX, CHANNELS_PER_PEER_MAX, DEPOSIT_MARGIN_MS, DEPOSIT_WAIT_MS } from '../../base/limits/pay.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'

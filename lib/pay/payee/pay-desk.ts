@@ -1,6 +1,6 @@
 import { type Clock, deadline } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
-import { DEPOSIT_WAIT_MS, PAY_EXCHANGE_MS, PAY_MESSAGE_BYTES_MAX } from '../../base/limits.ts'
+import { DEPOSIT_WAIT_MS, PAY_EXCHANGE_MS, PAY_MESSAGE_BYTES_MAX } from '../../base/limits/pay.ts'
 import { within } from '../../base/within.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { Link } from '../../interface/link.ts'

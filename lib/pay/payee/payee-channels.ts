@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../base/clock.ts'
-import { CHAIN_VIEW_PART, CLOSED_CHANNELS_KEPT_MAX, COUNTED_LATEST_OWNER_ATOMS_MAX } from '../../base/limits.ts'
+import { CHAIN_VIEW_PART, CLOSED_CHANNELS_KEPT_MAX, COUNTED_LATEST_OWNER_ATOMS_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId, ChannelPhase } from '../../interface/channel.ts'
 import type { Ledger } from '../../interface/ledger.ts'

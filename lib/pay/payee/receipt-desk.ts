@@ -1,6 +1,7 @@
 import { EMPTY_BYTES } from '../../base/bytes.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
-import { COMMIT_BATCH_MAX, RECEIPTS_SIGN_MS, RECEIPTS_SIGNED_PART } from '../../base/limits.ts'
+import { RECEIPTS_SIGN_MS, RECEIPTS_SIGNED_PART } from '../../base/limits/pay.ts'
+import { COMMIT_BATCH_MAX } from '../../base/limits/store.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Signer } from '../../interface/signer.ts'
 import type { Admission, Outcome } from '../../interface/till.ts'

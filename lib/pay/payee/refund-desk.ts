@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
-import { CLAIM_GAS, CLOSE_CALLS_MS, DEPOSIT_GAS, LEAVE_PAUSE_MS, LEAVE_POLL_MS, REFUND_GAS } from '../../base/limits.ts'
+import { CLAIM_GAS, DEPOSIT_GAS, REFUND_GAS } from '../../base/limits/chain.ts'
+import { CLOSE_CALLS_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS } from '../../base/limits/pay.ts'
 import type { ChannelState } from '../../interface/chain.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
 import { Errands } from '../channel/errands.ts'

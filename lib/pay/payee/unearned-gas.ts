@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import {
-  DAY_MS,
   UNEARNED_GAS_ATOMS_MAX,
   UNEARNED_NAMES_MAX,
   UNEARNED_STEPS_MAX,
   UNEARNED_STEPS_MIN
-} from '../../base/limits.ts'
+} from '../../base/limits/chain.ts'
+import { DAY_MS } from '../../base/limits/time.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { PayeeChannel } from './payee-channel.ts'

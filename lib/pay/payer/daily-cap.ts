@@ -1,4 +1,5 @@
-import { CAP_LEASES, DAY_MS } from '../../base/limits.ts'
+import { CAP_LEASES } from '../../base/limits/pay.ts'
+import { DAY_MS } from '../../base/limits/time.ts'
 import type { Atoms } from '../../base/money.ts'
 
 /** A leased part of a day's cap. It counts as signed for, and it is durable before any of it is used. */

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../base/clock.ts'
 import { asSoukError, type ErrorCode, SoukError } from '../../base/errors.ts'
-import { CLOSE_CALLS_MS, CLOSE_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS } from '../../base/limits.ts'
+import { CLOSE_CALLS_MS, CLOSE_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS } from '../../base/limits/pay.ts'
 import { within } from '../../base/within.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { ChannelOpener } from './channel-opener.ts'

@@ -11,7 +11,7 @@ import {
   WITHDRAW_DELAY_S,
   WITHDRAW_DELAY_S_MAX,
   WITHDRAW_DELAY_S_MIN
-} from '../../base/limits.ts'
+} from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { PurseRules } from './purse.ts'
 

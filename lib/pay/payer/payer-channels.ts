@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts'
 import { asSoukError } from '../../base/errors.ts'
-import { PAYER_ENTRIES_MAX, PAYER_WRITE_MS } from '../../base/limits.ts'
+import { PAYER_ENTRIES_MAX, PAYER_WRITE_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { DocumentPut, Entry, Ledger } from '../../interface/ledger.ts'

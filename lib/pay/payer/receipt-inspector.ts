@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.ts'
-import { RECEIPTS_CHECK_MS, RECEIPTS_CHECKED_MAX } from '../../base/limits.ts'
+import { RECEIPTS_CHECK_MS, RECEIPTS_CHECKED_MAX } from '../../base/limits/pay.ts'
 import type { PayerChannel } from './payer-channel.ts'
 import type { Receipt, ReceiptCheck } from '../signing/receipt.ts'
 

@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
-import { DEPOSIT_VALID_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS, WITHDRAW_GAS } from '../../base/limits.ts'
+import { WITHDRAW_GAS } from '../../base/limits/chain.ts'
+import { DEPOSIT_VALID_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Chain, ChannelState, ContractCall } from '../../interface/chain.ts'
 import type { Signer } from '../../interface/signer.ts'

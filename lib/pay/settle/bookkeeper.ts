@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
-import { BOOKS_POLL_MS, PROVIDERS_READ_AT_ONCE, WATCHED_AT_ONCE } from '../../base/limits.ts'
+import { BOOKS_POLL_MS, PROVIDERS_READ_AT_ONCE, WATCHED_AT_ONCE } from '../../base/limits/chain.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Block, Chain, ReceiverState, SplitterState } from '../../interface/chain.ts'
 import type { ChannelId } from '../../interface/channel.ts'

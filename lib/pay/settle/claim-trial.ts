@@ -1,4 +1,4 @@
-import { REFUSED_ROW_MS } from '../../base/limits.ts'
+import { REFUSED_ROW_MS } from '../../base/limits/chain.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Chain, Simulation } from '../../interface/chain.ts'
 import type { ChannelId } from '../../interface/channel.ts'

@@ -1,5 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
-import { DISTRIBUTE_GAS, SETTLE_GAS } from '../../base/limits.ts'
+import { DISTRIBUTE_GAS, SETTLE_GAS } from '../../base/limits/chain.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'

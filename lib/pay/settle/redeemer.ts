@@ -11,7 +11,7 @@ import {
   REDEEM_ATOMS,
   REFUND_GAS,
   SUBMISSIONS_IN_FLIGHT_MAX
-} from '../../base/limits.ts'
+} from '../../base/limits/chain.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Chain, ContractCall } from '../../interface/chain.ts'
 import type { ChannelConfig, ChannelId, DepositAuthorization } from '../../interface/channel.ts'

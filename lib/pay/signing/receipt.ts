@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { decodeMessage, encodeMessage } from 'protons-runtime'
 import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { fromHex, toHex } from '../../base/hex.ts'
-import { RECEIPT_PATH_MAX } from '../../base/limits.ts'
+import { RECEIPT_PATH_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import {
   append,

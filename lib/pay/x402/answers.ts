@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { fromHex, type Hex } from '../../base/hex.ts'
-import { PAYMENT_REPLAY_MS } from '../../base/limits.ts'
+import { PAYMENT_REPLAY_MS } from '../../base/limits/pay.ts'
 import { REQUEST_ID_BYTES } from '../../base/request-id.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'

@@ -1,6 +1,6 @@
 import type { PaymentPayload } from '@x402/core/types'
 import type { Clock } from '../../base/clock.ts'
-import { FOREIGN_TRANSFER_MS, PAYMENT_MARGIN_MS } from '../../base/limits.ts'
+import { FOREIGN_TRANSFER_MS, PAYMENT_MARGIN_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../base/clock.ts'
 import { asSoukError, type SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
-import { COLLECT_RETRY_MS, FOREIGN_TRANSFER_MS, PAYMENT_REPLAY_MS, TRANSFER_LOOKS_MAX } from '../../base/limits.ts'
+import { COLLECT_RETRY_MS, FOREIGN_TRANSFER_MS, PAYMENT_REPLAY_MS, TRANSFER_LOOKS_MAX } from '../../base/limits/pay.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { Ledger } from '../../interface/ledger.ts'

@@ -1,6 +1,6 @@
 import type { PaymentRequirements } from '@x402/core/types'
 import { type ErrorCode, SoukError } from '../../base/errors.ts'
-import { PAYMENT_VALID_S } from '../../base/limits.ts'
+import { PAYMENT_VALID_S } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChainParameters } from '../../interface/network.ts'
 import type { Address } from '../../interface/signer.ts'

@@ -2,7 +2,7 @@ import type { PaymentPayload, SettleResponse } from '@x402/core/types'
 import { sha256, utf8 } from '../../base/bytes.ts'
 import { SoukError } from '../../base/errors.ts'
 import { toHex } from '../../base/hex.ts'
-import { PAYMENT_CHARS_MAX } from '../../base/limits.ts'
+import { PAYMENT_CHARS_MAX } from '../../base/limits/call.ts'
 import type { Admission } from '../../interface/till.ts'
 
 /** The x402 extension for client-chosen payment names. It identifies a repeat with a new signature. */

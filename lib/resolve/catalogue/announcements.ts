@@ -10,9 +10,9 @@ import {
   ANNOUNCEMENTS_PER_PEER_PER_SECOND,
   ANNOUNCEMENTS_PER_PUBLISHER_BURST,
   ANNOUNCEMENTS_PER_PUBLISHER_PER_SECOND,
-  CATALOGUE_CURSORS_MAX,
-  EXCHANGE_MS
-} from '../../base/limits.ts'
+  CATALOGUE_CURSORS_MAX
+} from '../../base/limits/directory.ts'
+import { EXCHANGE_MS } from '../../base/limits/link.ts'
 import { TokenBuckets } from '../../base/token-bucket.ts'
 import type { Offer } from '../../interface/directory.ts'
 import type { Gossip, GossipVerdict } from '../../interface/gossip.ts'

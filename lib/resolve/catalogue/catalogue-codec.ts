@@ -1,6 +1,6 @@
 import { decodeMessage, encodeMessage } from 'protons-runtime'
 import { EMPTY_BYTES } from '../../base/bytes.ts'
-import { CATALOGUE_RECORDS_MAX, CATALOGUE_WANTED_MAX } from '../../base/limits.ts'
+import { CATALOGUE_RECORDS_MAX, CATALOGUE_WANTED_MAX } from '../../base/limits/directory.ts'
 import {
   append,
   bytesTag,

@@ -15,7 +15,7 @@ import {
   CATALOGUE_SILENT_MS,
   CATALOGUE_WANTED_MAX,
   MANIFEST_REPLY_BYTES_MAX
-} from '../../base/limits.ts'
+} from '../../base/limits/directory.ts'
 import { TokenBuckets } from '../../base/token-bucket.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { ListingIndex } from '../../interface/listing-index.ts'

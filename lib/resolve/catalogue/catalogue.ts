@@ -15,10 +15,10 @@ import {
   CATALOGUE_SETTLE_MS,
   CATALOGUE_TAGS_MAX,
   CLAIMANTS_MS,
-  EXCHANGE_MS,
   PAGE_MAX,
   SEARCH_CHARS_MAX
-} from '../../base/limits.ts'
+} from '../../base/limits/directory.ts'
+import { EXCHANGE_MS } from '../../base/limits/link.ts'
 import { fraction, type Random } from '../../base/random.ts'
 import { searchTerms } from '../../base/search-terms.ts'
 import { within } from '../../base/within.ts'

@@ -6,7 +6,8 @@ import {
   removePrivateAddressesMapper
 } from '@libp2p/kad-dht'
 import { type Clock, systemClock } from '../../base/clock.ts'
-import { HEARTBEAT_ANSWER_MS, RECORD_REPUT_MS, RECORD_TTL_MS } from '../../base/limits.ts'
+import { RECORD_REPUT_MS, RECORD_TTL_MS } from '../../base/limits/directory.ts'
+import { HEARTBEAT_ANSWER_MS } from '../../base/limits/link.ts'
 import { RECORD_NAMESPACE } from './keys.ts'
 import { createRecordRules } from './record-rules.ts'
 

@@ -11,10 +11,10 @@ import {
   ANNOUNCEMENTS_AT_ONCE,
   DIRECTORY_WALKS_MAX,
   LOOKUP_MS,
-  READY_POLL_MS,
   RECORD_REPUT_MS,
   RESOLUTIONS_MAX
-} from '../../base/limits.ts'
+} from '../../base/limits/directory.ts'
+import { READY_POLL_MS } from '../../base/limits/link.ts'
 import { Slots } from '../../base/slots.ts'
 import { within } from '../../base/within.ts'
 import type { Directory, DirectoryRecord, Offer, Published } from '../../interface/directory.ts'

@@ -1,7 +1,7 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { Clock } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
-import { DELEGATION_TTL_MS, DELEGATIONS_MAX, RECORD_TTL_MS } from '../../base/limits.ts'
+import { DELEGATION_TTL_MS, DELEGATIONS_MAX, RECORD_TTL_MS } from '../../base/limits/directory.ts'
 import type { DirectoryRecord, Offer } from '../../interface/directory.ts'
 import type { Delegation } from '../../interface/manifest.ts'
 import { mayServe, signDelegation } from './delegation.ts'

@@ -3,20 +3,21 @@ import { SoukError } from '../../base/errors.ts'
 import { isExtraHeader } from '../../base/extra-header.ts'
 import { checkRateLimit } from '../../base/gcra.ts'
 import { isHex } from '../../base/hex.ts'
+import { EVENTS_INCLUDED_MAX, JSON_DEPTH_MAX } from '../../base/limits/call.ts'
 import {
-  API_NAME_CHARS_MAX,
-  DESCRIPTION_CHARS_MAX,
-  EVENTS_INCLUDED_MAX,
-  JSON_DEPTH_MAX,
   MANIFEST_TTL_MS,
-  OPERATIONS_MAX,
   PRICE_ATOMS_MAX,
   SELF_REPORT_CALLS_MAX,
   SELF_REPORT_DAYS_MAX,
-  SELF_REPORT_MS_MAX,
+  SELF_REPORT_MS_MAX
+} from '../../base/limits/directory.ts'
+import {
+  API_NAME_CHARS_MAX,
+  DESCRIPTION_CHARS_MAX,
+  OPERATIONS_MAX,
   TAG_CHARS_MAX,
   TAGS_MAX
-} from '../../base/limits.ts'
+} from '../../base/limits/names.ts'
 import { LISTING_MOVES, type Manifest } from '../../interface/manifest.ts'
 import { checkPlans } from './check-plans.ts'
 import { isShallow } from './manifest-codec.ts'

@@ -1,7 +1,8 @@
 import { isApiName, isProviderId } from '../../base/api-name.ts'
 import { checkRateLimit } from '../../base/gcra.ts'
+import { IN_FLIGHT_PER_API_MAX } from '../../base/limits/admission.ts'
+import { PRICE_ATOMS_MAX } from '../../base/limits/directory.ts'
 import {
-  IN_FLIGHT_PER_API_MAX,
   LINK_CHARS_MAX,
   MAJOR_MAX,
   PLAN_CALLS_MAX,
@@ -9,10 +10,9 @@ import {
   PLAN_NAME_CHARS_MAX,
   PLAN_TIERS_MAX,
   PLANS_MAX,
-  PRICE_ATOMS_MAX,
   SUNSET_MS_MIN,
   TRIAL_DAYS_MAX
-} from '../../base/limits.ts'
+} from '../../base/limits/plans.ts'
 import type { Deprecation, Manifest } from '../../interface/manifest.ts'
 import { PERIODS, type Plan, type Tier } from '../../interface/plan.ts'
 

@@ -1,5 +1,5 @@
 import { decodeMessage, encodeMessage } from 'protons-runtime'
-import { PAGE_MAX } from '../../base/limits.ts'
+import { PAGE_MAX } from '../../base/limits/directory.ts'
 import { append, bytesTag, codec, writeText } from '../../base/wire.ts'
 
 /**

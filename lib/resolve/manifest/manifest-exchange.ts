@@ -1,7 +1,7 @@
 import { apiId } from '../../base/api-name.ts'
 import type { Clock } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
-import { MANIFEST_REPLY_BYTES_MAX, MANIFEST_REQUEST_BYTES_MAX, PAGE_MAX } from '../../base/limits.ts'
+import { MANIFEST_REPLY_BYTES_MAX, MANIFEST_REQUEST_BYTES_MAX, PAGE_MAX } from '../../base/limits/directory.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
 import {

@@ -1,4 +1,4 @@
-import { PLAN_TIERS_MAX } from '../../base/limits.ts'
+import { PLAN_TIERS_MAX } from '../../base/limits/plans.ts'
 import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from '../../base/wire.ts'
 import type { ApiId } from '../../base/api-name.ts'
 import type { Deprecation } from '../../interface/manifest.ts'

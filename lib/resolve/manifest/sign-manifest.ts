@@ -1,7 +1,7 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { apiId } from '../../base/api-name.ts'
 import { SoukError } from '../../base/errors.ts'
-import { MANIFEST_BYTES_MAX } from '../../base/limits.ts'
+import { MANIFEST_BYTES_MAX } from '../../base/limits/directory.ts'
 import type { Manifest, SignedManifest } from '../../interface/manifest.ts'
 import { checkManifest } from './check-manifest.ts'
 import { envelopeKind, idOfKey, seal } from '../directory/envelope.ts'

@@ -1,5 +1,5 @@
 import { type ApiId, apiId } from '../../base/api-name.ts'
-import { CLOCK_SKEW_MS } from '../../base/limits.ts'
+import { CLOCK_SKEW_MS } from '../../base/limits/directory.ts'
 import type { Manifest, SignedManifest } from '../../interface/manifest.ts'
 import { checkManifest } from './check-manifest.ts'
 import { open, refusal } from '../directory/envelope.ts'

@@ -2,7 +2,13 @@ import type { ApiId } from '../../base/api-name.ts'
 import { type CallCounts, countCall, noCalls, percentile, together } from '../../base/call-statistics.ts'
 import { type Clock, deadline, type Timer } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
-import { LOOKUP_MS, PROBE_AGAIN_MS, PROBE_INTEREST_MS, PROBE_PAUSE_MS, PROBED_APIS_MAX } from '../../base/limits.ts'
+import {
+  LOOKUP_MS,
+  PROBE_AGAIN_MS,
+  PROBE_INTEREST_MS,
+  PROBE_PAUSE_MS,
+  PROBED_APIS_MAX
+} from '../../base/limits/directory.ts'
 import { fraction, type Random } from '../../base/random.ts'
 import type { Resolution } from '../../interface/directory.ts'
 import type { Link } from '../../interface/link.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type ApiId, isApiName, isProviderId } from '../../base/api-name.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
-import { QUALITY_APIS_MAX, QUALITY_WRITE_MS, SERVERS_MAX } from '../../base/limits.ts'
+import { QUALITY_APIS_MAX, QUALITY_WRITE_MS, SERVERS_MAX } from '../../base/limits/directory.ts'
 import type { Grade, ListingIndex } from '../../interface/listing-index.ts'
 import type { CallOutcomeSeen } from '../../base/outcome-seen.ts'
 import type { Quality } from '../../interface/quality.ts'

@@ -1,5 +1,5 @@
 import { systemClock } from '../../base/clock.ts'
-import { STORED_BYTES_MAX } from '../../base/limits.ts'
+import { STORED_BYTES_MAX } from '../../base/limits/store.ts'
 import type { Store } from '../../interface/store.ts'
 import { openSqliteMemory, type SqliteDatabase } from '../sqlite/file.ts'
 import { databaseStore, type SqliteStoreInit } from '../sqlite/store.ts'

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg'
 import type { ApiId } from '../../base/api-name.ts'
-import { RESPONSES_DROPPED_AT_ONCE } from '../../base/limits.ts'
+import { RESPONSES_DROPPED_AT_ONCE } from '../../base/limits/store.ts'
 import type { CallEffects, CallLog, CallRecord, UsageRow } from '../../interface/store.ts'
 import { alreadyRecorded, checkCallRecord, isCall } from '../call-record.ts'
 import { SELECT_LOGGED, SELECT_RECORDS } from '../call-select.ts'

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg'
-import { RESPONSES_DROPPED_AT_ONCE } from '../../base/limits.ts'
+import { RESPONSES_DROPPED_AT_ONCE } from '../../base/limits/store.ts'
 import type { CallRecord, Claim, ClaimLog, KnownClaim } from '../../interface/store.ts'
 import { SELECT_RECORDS } from '../call-select.ts'
 import { type SelectedCall, toCallRecord } from './call-row.ts'

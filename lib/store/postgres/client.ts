@@ -1,5 +1,5 @@
 import type { Client, ClientConfig } from 'pg'
-import { POSTGRES_ANSWER_MS, POSTGRES_CONNECT_MS } from '../../base/limits.ts'
+import { POSTGRES_ANSWER_MS, POSTGRES_CONNECT_MS } from '../../base/limits/store.ts'
 
 /** The settings of all connections. Time-outs ensure that none waits forever for an unresponsive server. */
 export function clientConfig(url: string): ClientConfig {

@@ -1,5 +1,5 @@
 import { isSoukError, SoukError } from '../../base/errors.ts'
-import { STORE_RETRY_MS } from '../../base/limits.ts'
+import { STORE_RETRY_MS } from '../../base/limits/store.ts'
 
 /** The transaction cannot be written as a whole, but each of its writes can alone. */
 export class MustBeAlone extends Error {}

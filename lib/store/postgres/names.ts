@@ -1,4 +1,4 @@
-import { NAMES_CACHED_MAX } from '../../base/limits.ts'
+import { NAMES_CACHED_MAX } from '../../base/limits/store.ts'
 import type { PostgresReads } from './reads.ts'
 
 /** Row ids of texts that repeat in many records. */

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { SoukError } from '../../base/errors.ts'
-import { POOLER_ROUNDS } from '../../base/limits.ts'
+import { POOLER_ROUNDS } from '../../base/limits/store.ts'
 
 /**
  * Detects a pooler in transaction mode, which assigns each transaction to any free connection. Named statements, LISTEN and

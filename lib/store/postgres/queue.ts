@@ -2,13 +2,13 @@ import type { Logger } from '@libp2p/interface'
 import type { Clock, Timer } from '../../base/clock.ts'
 import { SILENT_LOG } from '../../base/component-log.ts'
 import { SoukError, withUnknownCharge } from '../../base/errors.ts'
+import { SLOW_COMMIT_MS } from '../../base/limits/process.ts'
 import {
   COMMIT_BATCH_BYTES_MAX,
   COMMIT_BATCH_MAX,
-  SLOW_COMMIT_MS,
   STORE_WAIT_MS,
   STORE_WAIT_SWEEP_MS
-} from '../../base/limits.ts'
+} from '../../base/limits/store.ts'
 import { storeNotOpen } from '../commit-queue.ts'
 import { ConnectionLost, isLost, isLostRace, storeUnavailable } from './errors.ts'
 import { endTransaction, prepare, type Writer, type WriterSession } from './transaction.ts'

@@ -1,6 +1,6 @@
 import type { Client, ClientBase } from 'pg'
 import type { Clock } from '../../base/clock.ts'
-import { POSTGRES_LISTEN_BEAT_MS, POSTGRES_LISTEN_MS } from '../../base/limits.ts'
+import { POSTGRES_LISTEN_BEAT_MS, POSTGRES_LISTEN_MS } from '../../base/limits/store.ts'
 import type { Signals } from '../../interface/store.ts'
 import { endClient } from './client.ts'
 import type { PostgresReads } from './reads.ts'

@@ -3,7 +3,12 @@ import type { Client } from 'pg'
 import { type Clock, sleep } from '../../base/clock.ts'
 import { reasonOf } from '../../base/component-log.ts'
 import type { SoukError } from '../../base/errors.ts'
-import { POSTGRES_IDLE_TRANSACTION_MS, RECONNECT_MS_MAX, RECONNECT_MS_MIN, WRITER_ROW_DAYS } from '../../base/limits.ts'
+import {
+  POSTGRES_IDLE_TRANSACTION_MS,
+  RECONNECT_MS_MAX,
+  RECONNECT_MS_MIN,
+  WRITER_ROW_DAYS
+} from '../../base/limits/store.ts'
 import { endClient } from './client.ts'
 import { isAway, storeUnavailable } from './errors.ts'
 import type { PostgresQueue, Recovered } from './queue.ts'

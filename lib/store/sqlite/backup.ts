@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { backup, type DatabaseSync } from 'node:sqlite'
 import { SoukError } from '../../base/errors.ts'
-import { BACKUP_STEP_PAGES } from '../../base/limits.ts'
+import { BACKUP_STEP_PAGES } from '../../base/limits/store.ts'
 
 /**
  * Copies an open database to a new file with mode 0600, by SQLite's online backup. The copy is a consistent state on disk;

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { SUMS_BEHIND_MAX } from '../../base/limits.ts'
+import { SUMS_BEHIND_MAX } from '../../base/limits/store.ts'
 import type { Balance } from '../../interface/ledger.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { COMMIT_BATCH_BYTES_MAX, RESPONSES_DROPPED_AT_ONCE } from '../../base/limits.ts'
+import { COMMIT_BATCH_BYTES_MAX, RESPONSES_DROPPED_AT_ONCE } from '../../base/limits/store.ts'
 import type { CallEffects, CallLog, CallRecord } from '../../interface/store.ts'
 import { alreadyRecorded, checkCallRecord } from '../call-record.ts'
 import { SELECT_LOGGED, SELECT_RECORDS } from '../call-select.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { RESPONSES_DROPPED_AT_ONCE } from '../../base/limits.ts'
+import { RESPONSES_DROPPED_AT_ONCE } from '../../base/limits/store.ts'
 import type { ClaimLog, ClaimMark, KnownClaim } from '../../interface/store.ts'
 import type { CommitQueue } from '../commit-queue.ts'
 import { SELECT_RECORDS } from '../call-select.ts'

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, mkdirSync, 
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isSoukError } from '../../base/errors.ts'
-import { SQLITE_CACHE_BYTES } from '../../base/limits.ts'
+import { SQLITE_CACHE_BYTES } from '../../base/limits/store.ts'
 import { faultOf, isOfSqlite, StoreBroken } from './errors.ts'
 import { migrate } from './schema.ts'
 

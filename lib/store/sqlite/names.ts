@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { NAMES_CACHED_MAX } from '../../base/limits.ts'
+import { NAMES_CACHED_MAX } from '../../base/limits/store.ts'
 
 /** Row ids of texts that repeat in many records, so that records and index entries stay small. */
 export interface Names {

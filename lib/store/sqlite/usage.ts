@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { ApiId } from '../../base/api-name.ts'
-import { SUMS_BEHIND_MAX } from '../../base/limits.ts'
+import { SUMS_BEHIND_MAX } from '../../base/limits/store.ts'
 import type { ChargeRule } from '../../interface/charge-rule.ts'
 import type { CallOutcome, CallRecord, UsageRow } from '../../interface/store.ts'
 import { isCall } from '../call-record.ts'

@@ -1,4 +1,4 @@
-import { CALL_CHECK_STEPS_MAX } from '../../../lib/base/limits.ts'
+import { CALL_CHECK_STEPS_MAX } from '../../../lib/base/limits/rest.ts'
 import { OutOfSteps } from '../../pattern/meter.ts'
 import { type CallProblem, type CallValues, type Check, loadCheck } from './check-runtime.ts'
 import type { SlowChecks } from './slow-checks.ts'

@@ -1,4 +1,4 @@
-import { CALL_SCHEMA_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { CALL_SCHEMA_BYTES_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import type { RestOperation } from '../openapi/openapi-operations.ts'
 import type { Definitions } from '../openapi/openapi-schemas.ts'

@@ -1,9 +1,5 @@
-import {
-  CALL_CHECK_HEAP_MIB_MAX,
-  CALL_CHECK_MS,
-  CALL_CHECKS_WAITING_MAX,
-  DESCRIPTION_IDLE_MS
-} from '../../../lib/base/limits.ts'
+import { DESCRIPTION_IDLE_MS } from '../../../lib/base/limits/descriptions.ts'
+import { CALL_CHECK_HEAP_MIB_MAX, CALL_CHECK_MS, CALL_CHECKS_WAITING_MAX } from '../../../lib/base/limits/rest.ts'
 import { TASKS_ENTRY } from '../../description-worker/entry.ts'
 import { TaskWorker } from '../../description-worker/task-worker.ts'
 import type { TASKS } from '../../description-worker/tasks.ts'

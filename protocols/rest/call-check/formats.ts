@@ -1,6 +1,6 @@
 import { fastFormats, fullFormats } from 'ajv-formats/dist/formats.js'
 import type { Format } from 'ajv/dist/2020.js'
-import { PATTERN_CHARS_MAX } from '../../../lib/base/limits.ts'
+import { PATTERN_CHARS_MAX } from '../../../lib/base/limits/descriptions.ts'
 import { isEcma } from '../../pattern/ecma-pattern.ts'
 
 const URL_FORMAT = /^(?:https?|ftp):\/\/[^\s/?#]+[^\s]*$/i

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../lib/base/clock.ts'
 import { isSoukError, type SoukError } from '../../../lib/base/errors.ts'
-import { CALL_CHECK_REST_MS } from '../../../lib/base/limits.ts'
+import { CALL_CHECK_REST_MS } from '../../../lib/base/limits/rest.ts'
 import { Slots } from '../../../lib/base/slots.ts'
 import type { CallProblem, CallValues } from './check-runtime.ts'
 import type { CallSchemas } from './check-code.ts'

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../lib/base/clock.ts'
 import { isSoukError } from '../../../lib/base/errors.ts'
-import { DESCRIPTION_REST_MS, OPENAPI_FRESH_MS } from '../../../lib/base/limits.ts'
+import { DESCRIPTION_REST_MS } from '../../../lib/base/limits/descriptions.ts'
+import { OPENAPI_FRESH_MS } from '../../../lib/base/limits/rest.ts'
 import { within } from '../../../lib/base/within.ts'
 import type { JsonObject } from '../../exact-json.ts'
 import { type MappedCall, OpenapiCalls } from './openapi-call.ts'

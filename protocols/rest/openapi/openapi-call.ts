@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { systemClock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
-import { CALL_CHECKS_CHARS_MAX } from '../../../lib/base/limits.ts'
+import { CALL_CHECKS_CHARS_MAX } from '../../../lib/base/limits/rest.ts'
 import { within } from '../../../lib/base/within.ts'
 import type { Headers } from '../../../lib/interface/payload.ts'
 import { type JsonObject, plainly } from '../../exact-json.ts'

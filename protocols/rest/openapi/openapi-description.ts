@@ -1,5 +1,5 @@
 import { utf8 } from '../../../lib/base/bytes.ts'
-import { API_DESCRIPTION_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { API_DESCRIPTION_BYTES_MAX } from '../../../lib/base/limits/descriptions.ts'
 import type { ApiDescription, Operation } from '../../../lib/interface/adapter.ts'
 import { fieldsOf, withDefinitions } from './openapi-fields.ts'
 import type { RestApi } from './openapi-operations.ts'

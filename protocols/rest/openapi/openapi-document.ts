@@ -5,7 +5,7 @@ import {
   OPENAPI_CHARS_MAX,
   OPENAPI_NESTING_MAX,
   OPENAPI_NODES_MAX
-} from '../../../lib/base/limits.ts'
+} from '../../../lib/base/limits/rest.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import { type OpenapiVersion, problemOf } from './openapi-specification.ts'
 

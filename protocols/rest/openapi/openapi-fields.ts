@@ -1,4 +1,4 @@
-import { OPERATION_FIELDS_MAX } from '../../../lib/base/limits.ts'
+import { OPERATION_FIELDS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
 import type { RestBody, RestOperation, RestParameter } from './openapi-operations.ts'

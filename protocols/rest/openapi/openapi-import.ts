@@ -1,4 +1,5 @@
-import { CALL_CODES_TRIED_BYTES_MAX, CALL_SCHEMA_BYTES_MAX, PATTERNS_SIZE_MAX } from '../../../lib/base/limits.ts'
+import { CALL_CODES_TRIED_BYTES_MAX, PATTERNS_SIZE_MAX } from '../../../lib/base/limits/descriptions.ts'
+import { CALL_SCHEMA_BYTES_MAX } from '../../../lib/base/limits/rest.ts'
 import type { Inspection } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
 import { PatternBudget } from '../../pattern/pattern-budget.ts'

@@ -1,6 +1,7 @@
 import { SoukError } from '../../../lib/base/errors.ts'
 import { isExtraHeader } from '../../../lib/base/extra-header.ts'
-import { OPERATION_FIELDS_MAX, OPERATIONS_MAX } from '../../../lib/base/limits.ts'
+import { OPERATIONS_MAX } from '../../../lib/base/limits/names.ts'
+import { OPERATION_FIELDS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import { isJsonType } from '../../json.ts'

@@ -1,5 +1,5 @@
 import { SoukError } from '../../../lib/base/errors.ts'
-import { OPENAPI_DEPTH_MAX, OPENAPI_SCHEMAS_MAX } from '../../../lib/base/limits.ts'
+import { OPENAPI_DEPTH_MAX, OPENAPI_SCHEMAS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import type { OpenapiDocument } from './openapi-document.ts'

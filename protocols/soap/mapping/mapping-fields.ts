@@ -1,4 +1,5 @@
-import { PATTERNS_SIZE_MAX, SOAP_STEPS_MAX } from '../../../lib/base/limits.ts'
+import { PATTERNS_SIZE_MAX } from '../../../lib/base/limits/descriptions.ts'
+import { SOAP_STEPS_MAX } from '../../../lib/base/limits/soap.ts'
 import type { MappingProblem } from '../../../lib/interface/adapter.ts'
 import { ecmaPattern } from '../../pattern/ecma-pattern.ts'
 import { type LinearPattern, PatternRefused } from '../../pattern/linear-pattern.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { SOAP_ATTACHMENTS_MAX, SOAP_MTOM_BYTES_MIN } from '../../../lib/base/limits.ts'
+import { SOAP_ATTACHMENTS_MAX, SOAP_MTOM_BYTES_MIN } from '../../../lib/base/limits/soap.ts'
 import { BUILTINS } from '../schema/builtin.ts'
 import { type Encoding, isObject, type JsonObject } from './encoding.ts'
 import type { Attachment } from './multipart.ts'

@@ -1,4 +1,4 @@
-import { SOAP_ARRAY_GAP_MAX } from '../../../lib/base/limits.ts'
+import { SOAP_ARRAY_GAP_MAX } from '../../../lib/base/limits/soap.ts'
 import { itemOf } from './encode-array.ts'
 import type { ArrayType, ElementUse } from '../schema/model.ts'
 import { NS } from '../xml/names.ts'

@@ -1,5 +1,6 @@
 import { SoukError } from '../../../lib/base/errors.ts'
-import { JSON_DEPTH_MAX, SCHEMA_DERIVATIONS_MAX, SOAP_STEPS_MAX } from '../../../lib/base/limits.ts'
+import { JSON_DEPTH_MAX } from '../../../lib/base/limits/call.ts'
+import { SCHEMA_DERIVATIONS_MAX, SOAP_STEPS_MAX } from '../../../lib/base/limits/soap.ts'
 import { Meter } from '../../pattern/meter.ts'
 import type { Attachments } from './attachments.ts'
 import { BUILTINS } from '../schema/builtin.ts'

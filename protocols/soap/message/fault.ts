@@ -1,5 +1,5 @@
 import { SoukError } from '../../../lib/base/errors.ts'
-import { FAULT_DETAIL_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { FAULT_DETAIL_BYTES_MAX } from '../../../lib/base/limits/soap.ts'
 import type { Decoder } from './decode.ts'
 import { isNil } from './generic.ts'
 import type { ElementUse } from '../schema/model.ts'

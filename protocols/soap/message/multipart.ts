@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { utf8 } from '../../../lib/base/bytes.ts'
-import { SOAP_ATTACHMENTS_MAX } from '../../../lib/base/limits.ts'
+import { SOAP_ATTACHMENTS_MAX } from '../../../lib/base/limits/soap.ts'
 import { NS } from '../xml/names.ts'
 import type { SoapVersion } from '../wsdl/wsdl.ts'
 import { XmlError } from '../xml/error.ts'

@@ -1,4 +1,4 @@
-import { DESCRIPTION_CHARS_MAX } from '../../../lib/base/limits.ts'
+import { DESCRIPTION_CHARS_MAX } from '../../../lib/base/limits/names.ts'
 import { type Addressing, actionOf } from '../wsdl/addressing.ts'
 import { NS, type QName, clark, parseClark } from '../xml/names.ts'
 import type { MessagePlan, OperationPlan, PartPlan } from './operation.ts'

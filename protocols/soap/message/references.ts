@@ -1,4 +1,4 @@
-import { SOAP_REFERENCED_MAX, XML_DEPTH_MAX } from '../../../lib/base/limits.ts'
+import { SOAP_REFERENCED_MAX, XML_DEPTH_MAX } from '../../../lib/base/limits/soap.ts'
 import { NS } from '../xml/names.ts'
 import { XmlError } from '../xml/error.ts'
 import { type XmlElement, attribute, elements } from '../xml/tree.ts'

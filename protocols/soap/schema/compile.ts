@@ -1,5 +1,5 @@
 import { SoukError } from '../../../lib/base/errors.ts'
-import { SCHEMA_DERIVATIONS_MAX, SCHEMA_PARTS_MAX, SCHEMA_TYPE_PARTS_MAX } from '../../../lib/base/limits.ts'
+import { SCHEMA_DERIVATIONS_MAX, SCHEMA_PARTS_MAX, SCHEMA_TYPE_PARTS_MAX } from '../../../lib/base/limits/soap.ts'
 import { compileParticle, documentationOf, groupOf } from './compile-particle.ts'
 import { anyArray, compileArray, isArrayName } from './compile-array.ts'
 import { type Shapes, compileShape } from './compile-shape.ts'

@@ -1,4 +1,4 @@
-import { PATTERNS_SIZE_MAX } from '../../../lib/base/limits.ts'
+import { PATTERNS_SIZE_MAX } from '../../../lib/base/limits/descriptions.ts'
 import { ecmaPattern } from '../../pattern/ecma-pattern.ts'
 import { type LinearPattern, PatternRefused } from '../../pattern/linear-pattern.ts'
 import type { Meter } from '../../pattern/meter.ts'

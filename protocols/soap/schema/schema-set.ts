@@ -1,5 +1,5 @@
 import { SoukError } from '../../../lib/base/errors.ts'
-import { SCHEMA_DEFINITIONS_MAX } from '../../../lib/base/limits.ts'
+import { SCHEMA_DEFINITIONS_MAX } from '../../../lib/base/limits/soap.ts'
 import { NS, type QName, clark } from '../xml/names.ts'
 import { type Scope, type XmlElement, attribute, elements, firstElement, qnameIn } from '../xml/tree.ts'
 

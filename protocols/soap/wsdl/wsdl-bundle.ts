@@ -1,5 +1,5 @@
 import { SoukError, isSoukError } from '../../../lib/base/errors.ts'
-import { WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../../lib/base/limits.ts'
+import { WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../../lib/base/limits/soap.ts'
 import type { WsdlSource } from '../../../lib/interface/adapter.ts'
 import { NS } from '../xml/names.ts'
 import { bundlePath, bundleUrl, pathIn, type ReadFile } from './wsdl-bundle-path.ts'

@@ -1,5 +1,5 @@
 import { SoukError } from '../../../lib/base/errors.ts'
-import { WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../../lib/base/limits.ts'
+import { WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../../lib/base/limits/soap.ts'
 import { NS, currentNamespace } from '../xml/names.ts'
 import { shownUrl } from './wsdl-bundle-path.ts'
 import { checkDefinitions, notXml, refuseRedefine, refuseWsdl2, type Source } from './wsdl-diagnosis.ts'

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl'
 import { SoukError, isSoukError } from '../../../lib/base/errors.ts'
-import { WSDL_ZIP_ENTRIES_MAX } from '../../../lib/base/limits.ts'
+import { WSDL_ZIP_ENTRIES_MAX } from '../../../lib/base/limits/soap.ts'
 import { bundlePath, type ReadFile } from './wsdl-bundle-path.ts'
 
 /** APPNOTE.TXT 4.4.5: stored and deflated, which every unzip program supports. No other method is supported here. */

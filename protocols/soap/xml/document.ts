@@ -1,5 +1,5 @@
 import { XMLParser } from 'fast-xml-parser'
-import { XML_DEPTH_MAX } from '../../../lib/base/limits.ts'
+import { XML_DEPTH_MAX } from '../../../lib/base/limits/soap.ts'
 import { NS } from './names.ts'
 import { XmlError, notWellFormed } from './error.ts'
 import { Namespaces, ROOT_SCOPE } from './namespaces.ts'

@@ -1,4 +1,4 @@
-import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../lib/base/limits.ts'
+import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../lib/base/limits/soap.ts'
 import { XmlError, notWellFormed } from './error.ts'
 import { Namespaces, ROOT_SCOPE, type XmlName } from './namespaces.ts'
 import { attributeText, isXmlText, lineAt, normalXml, replaceReferences } from './text.ts'

@@ -1,5 +1,5 @@
 import { XMLValidator } from 'fast-xml-parser'
-import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../lib/base/limits.ts'
+import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../lib/base/limits/soap.ts'
 import { XmlError, notWellFormed } from './error.ts'
 import { isXmlText, lineAt, normalXml } from './text.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DESCRIPTION_READ_MS } from '../../../lib/base/limits.ts'
+import { DESCRIPTION_READ_MS } from '../../../lib/base/limits/descriptions.ts'
 import { post } from '../../helpers/ingress-client.ts'
 import { scriptedUpstream, type ScriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../../helpers/souk-home.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { reasonOf, SILENT_LOG } from '../../../lib/base/component-log.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
-import { LOGGED_REASON_CHARS_MAX } from '../../../lib/base/limits.ts'
+import { LOGGED_REASON_CHARS_MAX } from '../../../lib/base/limits/process.ts'
 
 const refused = Object.assign(new Error('connect ECONNREFUSED https://rpc.example/key-A1'), { code: 'ECONNREFUSED' })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { checkRateLimit, type RateLimit, RateLimiter } from '../../../lib/base/gcra.ts'
-import { RATE_CALLS_MAX, RATE_PER_MS_MAX, RATE_SHARES } from '../../../lib/base/limits.ts'
+import { RATE_CALLS_MAX, RATE_PER_MS_MAX, RATE_SHARES } from '../../../lib/base/limits/admission.ts'
 
 /** A clock that counts microseconds and returns milliseconds, as the limiter expects. */
 function microClock(at = 0) {

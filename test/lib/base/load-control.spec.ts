@@ -6,7 +6,7 @@ import {
   LOAD_LATE_TICKS,
   LOAD_TICK_MS,
   LOAD_TURN_MS_MAX
-} from '../../../lib/base/limits.ts'
+} from '../../../lib/base/limits/admission.ts'
 import { LoadControl } from '../../../lib/base/load-control.ts'
 import { BusyClock } from '../../helpers/busy-clock.ts'
 

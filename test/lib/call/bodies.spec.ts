@@ -2,13 +2,8 @@ import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
-import {
-  ACK_DELAY_MS,
-  BULK_OPEN_MS,
-  BULK_STREAMS_PER_PEER_MAX,
-  INLINE_BODY_BYTES_MAX,
-  STREAM_IDLE_MS
-} from '../../../lib/base/limits.ts'
+import { ACK_DELAY_MS, STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
+import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX, INLINE_BODY_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { BULK_OF, BulkMailbox, bulkTag } from '../../../lib/call/bulk-mailbox.ts'
 import type { Payload } from '../../../lib/interface/payload.ts'
 import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
-import { ACK_DELAY_MS, RESEND_MS, RESEND_PAUSE_MS } from '../../../lib/base/limits.ts'
+import { ACK_DELAY_MS, RESEND_MS, RESEND_PAUSE_MS } from '../../../lib/base/limits/call.ts'
 import { UNKNOWN_EPOCH } from '../../../lib/interface/call.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { settle } from '../../helpers/manual-clock.ts'

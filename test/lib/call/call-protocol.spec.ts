@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
-import {
-  ACK_BATCH_MAX,
-  ACK_DELAY_MS,
-  DEADLINE_HOP_MS,
-  FRAME_BYTES_MAX,
-  IN_FLIGHT_PER_PEER_MAX,
-  UPSTREAM_TIMEOUT_MS_MAX
-} from '../../../lib/base/limits.ts'
+import { IN_FLIGHT_PER_PEER_MAX } from '../../../lib/base/limits/admission.ts'
+import { ACK_BATCH_MAX, ACK_DELAY_MS, DEADLINE_HOP_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../../../lib/base/limits/call.ts'
+import { FRAME_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { textOf } from '../../helpers/bodies.ts'
 import { answered, answerOf, type CallBench, callBench, callOf, CONSUMER, errorOf, NEVER, OWNER } from './bench.ts'

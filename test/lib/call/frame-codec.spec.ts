@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import protobuf from 'protobufjs'
-import { FRAME_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { FRAME_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { decodeFrame, encodeFrame } from '../../../lib/call/frame-codec.ts'
 import type { Frame } from '../../../lib/call/frame.ts'
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'

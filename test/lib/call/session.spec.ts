@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import type { SoukError } from '../../../lib/base/errors.ts'
-import {
-  FAILURE_DETAIL_CHARS_MAX,
-  HELLO_MS,
-  IN_FLIGHT_PER_PEER_MAX,
-  UNSENT_PER_PEER_BYTES_MAX
-} from '../../../lib/base/limits.ts'
+import { IN_FLIGHT_PER_PEER_MAX } from '../../../lib/base/limits/admission.ts'
+import { FAILURE_DETAIL_CHARS_MAX } from '../../../lib/base/limits/call.ts'
+import { HELLO_MS, UNSENT_PER_PEER_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import type { BulkSource } from '../../../lib/interface/link.ts'
 import { encodeFrame } from '../../../lib/call/frame-codec.ts'
 import { settle } from '../../helpers/manual-clock.ts'

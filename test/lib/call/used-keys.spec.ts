@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ErrorCode, SoukError } from '../../../lib/base/errors.ts'
-import { IDEMPOTENCY_MS } from '../../../lib/base/limits.ts'
+import { IDEMPOTENCY_MS } from '../../../lib/base/limits/store.ts'
 import type { Attempt, KeyUse } from '../../../lib/interface/call.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
 import { A, answered, B, ConsumerBench, failed } from './consumer-bench.ts'

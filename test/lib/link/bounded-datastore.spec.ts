@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
-import { PEERS_STORED_MAX } from '../../../lib/base/limits.ts'
+import { PEERS_STORED_MAX } from '../../../lib/base/limits/link.ts'
 import { createNode } from '../../../lib/index.ts'
 import { BoundedDatastore } from '../../../lib/link/bounded-datastore.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { encode } from 'uint8-varint'
-import { BULK_CHUNK_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { BULK_CHUNK_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { ChunkReader } from '../../../lib/link/chunk-reader.ts'
 
 const written = (chunks: readonly Uint8Array[]): Uint8Array =>

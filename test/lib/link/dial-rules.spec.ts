@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
-import { DIALS_PER_PEER_MAX } from '../../../lib/base/limits.ts'
+import { DIALS_PER_PEER_MAX } from '../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 
 describe('the dials of a node', function () {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { encode } from 'uint8-varint'
 import { systemClock } from '../../../lib/base/clock.ts'
-import { BATCH_BYTES_MAX, FRAME_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { BATCH_BYTES_MAX, FRAME_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { FrameReader } from '../../../lib/link/frame-reader.ts'
 import { FrameWriter } from '../../../lib/link/frame-writer.ts'
 

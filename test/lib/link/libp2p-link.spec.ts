@@ -11,7 +11,7 @@ import {
   EARLY_STREAMS_MAX,
   LINK_BUFFER_BYTES_MAX,
   LINK_WINDOW_BYTES_MAX
-} from '../../../lib/base/limits.ts'
+} from '../../../lib/base/limits/link.ts'
 import { corked } from '../../../lib/link/cork.ts'
 import { type LinkComponents, Libp2pLink } from '../../../lib/link/libp2p-link.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'

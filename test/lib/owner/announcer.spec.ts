@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { apiId } from '../../../lib/base/api-name.ts'
-import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../../../lib/base/limits.ts'
+import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../../../lib/base/limits/directory.ts'
 import type { Offer, Published } from '../../../lib/interface/directory.ts'
 import type { SignedManifest } from '../../../lib/interface/manifest.ts'
 import { Announcer } from '../../../lib/owner/announcer.ts'

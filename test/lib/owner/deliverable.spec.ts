@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { RESPONSE_JSON_DEPTH_MAX } from '../../../lib/base/limits.ts'
+import { RESPONSE_JSON_DEPTH_MAX } from '../../../lib/base/limits/call.ts'
 import type { AdapterReply } from '../../../lib/interface/adapter.ts'
 import { handler } from '../../../lib/owner/handler.ts'
 import { streamOf } from '../../helpers/bodies.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
-import { FAILURES_PER_PEER } from '../../../lib/base/limits.ts'
+import { FAILURES_PER_PEER } from '../../../lib/base/limits/admission.ts'
 import type { IncomingCall } from '../../../lib/interface/call.ts'
 import { DEFAULT_TERMS } from '../../../lib/owner/served-api.ts'
 import { peerId } from '../../helpers/call-record.ts'

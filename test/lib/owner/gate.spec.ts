@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { asSoukError, SoukError } from '../../../lib/base/errors.ts'
-import { IN_FLIGHT_PER_API_MAX, IN_FLIGHT_PER_CONSUMER_MAX } from '../../../lib/base/limits.ts'
+import { IN_FLIGHT_PER_API_MAX, IN_FLIGHT_PER_CONSUMER_MAX } from '../../../lib/base/limits/admission.ts'
 import type { IncomingCall } from '../../../lib/interface/call.ts'
 import { DEFAULT_TERMS } from '../../../lib/owner/served-api.ts'
 import { createMeteredTill } from '../../../lib/pay/metered-till.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { DAY_MS, TERMS_KEPT_MS } from '../../../lib/base/limits.ts'
+import { TERMS_KEPT_MS } from '../../../lib/base/limits/plans.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import type { PlanInit } from '../../../lib/interface/plan.ts'
 import { offeredPlans } from '../../../lib/owner/offered-plans.ts'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { HELD_HOLDER_PART, LOAD_LATE_TICKS } from '../../../lib/base/limits.ts'
+import { LOAD_LATE_TICKS } from '../../../lib/base/limits/admission.ts'
+import { HELD_HOLDER_PART } from '../../../lib/base/limits/ingress.ts'
 import { systemClock } from '../../../lib/base/clock.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
 import { OwnerLoad } from '../../../lib/owner/owner-load.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
-import { EVENT_GRANT_MS, EVENT_PAYMENT_MS } from '../../../lib/base/limits.ts'
+import { EVENT_GRANT_MS, EVENT_PAYMENT_MS } from '../../../lib/base/limits/call.ts'
 import type { EventFrames } from '../../../lib/interface/adapter.ts'
 import { type CallAnswer, EVENTS_ANSWER, type IncomingCall } from '../../../lib/interface/call.ts'
 import { createMeteredTill } from '../../../lib/pay/metered-till.ts'

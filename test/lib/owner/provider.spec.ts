@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { apiId } from '../../../lib/base/api-name.ts'
-import {
-  DAY_MS,
-  DELEGATION_TTL_MS,
-  MANIFEST_TTL_MS,
-  SELF_REPORT_AGE_MS,
-  SUNSET_MS_MIN,
-  TOMBSTONE_MS,
-  UPLOAD_BYTES_CEILING
-} from '../../../lib/base/limits.ts'
+import { UPLOAD_BYTES_CEILING } from '../../../lib/base/limits/call.ts'
+import { DELEGATION_TTL_MS, MANIFEST_TTL_MS, SELF_REPORT_AGE_MS } from '../../../lib/base/limits/directory.ts'
+import { SUNSET_MS_MIN, TOMBSTONE_MS } from '../../../lib/base/limits/plans.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import type { Offer } from '../../../lib/interface/directory.ts'
 import {
   LISTING_MOVES,

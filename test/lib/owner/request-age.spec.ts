@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { DAY_MS, KEEP_FREE_CALLS_MS, REQUEST_AGE_MS_MAX, REQUEST_ID_AHEAD_MS } from '../../../lib/base/limits.ts'
+import { KEEP_FREE_CALLS_MS, REQUEST_AGE_MS_MAX, REQUEST_ID_AHEAD_MS } from '../../../lib/base/limits/store.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import { idOfTime } from '../../../lib/base/request-id.ts'
 import { incoming, NEVER, OwnerBench } from './bench.ts'
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { apiId } from '../../../lib/base/api-name.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import {
-  DAY_MS,
   SELF_REPORT_CALLS_MIN,
   SELF_REPORT_DAYS,
   SELF_REPORT_PATIENCE_MS,
   SELF_REPORT_WRITE_MS
-} from '../../../lib/base/limits.ts'
+} from '../../../lib/base/limits/directory.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import type { CallHandler, IncomingCall } from '../../../lib/interface/call.ts'
 import { sameReport, TrackRecord } from '../../../lib/owner/track-record.ts'
 import { peerId } from '../../helpers/call-record.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
-import { DAY_MS } from '../../../lib/base/limits.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import type { Signer } from '../../../lib/interface/signer.ts'
 import { encodeAuthorization } from '../../../lib/pay/signing/authorization.ts'
 import { decodePayRequest, encodePayReply } from '../../../lib/pay/channel/pay-messages.ts'

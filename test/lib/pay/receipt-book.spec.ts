@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { RECEIPTS_PAGE_MAX } from '../../../lib/base/limits.ts'
+import { RECEIPTS_PAGE_MAX } from '../../../lib/base/limits/pay.ts'
 import type { ReceiptQuery, ReceiptRow } from '../../../lib/interface/receipts.ts'
 import { readReceipt, ReceiptCheck, receiptDigests } from '../../../lib/pay/signing/receipt.ts'
 import { RECEIPTS } from '../../../lib/pay/payer/payer.ts'

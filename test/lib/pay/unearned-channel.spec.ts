@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SoukError } from '../../../lib/base/errors.ts'
-import { DAY_MS } from '../../../lib/base/limits.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import type { ChannelId, DepositAuthorization } from '../../../lib/interface/channel.ts'
 import { decodePayReply, encodePayRequest } from '../../../lib/pay/channel/pay-messages.ts'
 import { channelSalt } from '../../../lib/pay/signing/channel-salt.ts'

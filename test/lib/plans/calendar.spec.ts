@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { DAY_MS } from '../../../lib/base/limits.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import { PERIODS } from '../../../lib/interface/plan.ts'
 import { nextBoundary, plusPeriods } from '../../../lib/plans/calendar.ts'
 

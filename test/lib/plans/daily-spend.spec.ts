@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { DAY_MS } from '../../../lib/base/limits.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import type { Documents } from '../../../lib/interface/store.ts'
 import { DailySpend } from '../../../lib/plans/daily-spend.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { asSoukError } from '../../../lib/base/errors.ts'
-import { DAY_MS } from '../../../lib/base/limits.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import { SUBSCRIPTION_MOVES, type SubscriptionState } from '../../../lib/interface/subscription.ts'
 import type { Plan } from '../../../lib/interface/plan.ts'
 import type { SubscriptionReply } from '../../../lib/plans/messages.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { apiId } from '../../../lib/base/api-name.ts'
-import { OWNER_COOLDOWN_MS } from '../../../lib/base/limits.ts'
+import { OWNER_COOLDOWN_MS } from '../../../lib/base/limits/directory.ts'
 import { createOwnerChoice, type OwnerChoice } from '../../../lib/resolve/choose-owner.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { seededRandom } from './fixtures.ts'

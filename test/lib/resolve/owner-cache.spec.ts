@@ -5,7 +5,7 @@ import {
   RESOLUTION_FRESH_MS,
   RESOLUTION_NEGATIVE_MS,
   RESOLUTION_STALE_MS
-} from '../../../lib/base/limits.ts'
+} from '../../../lib/base/limits/directory.ts'
 import { createOwnerCache, type Loader, type OwnerCache } from '../../../lib/resolve/owner-cache.ts'
 import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import {
-  DAY_MS,
   IDEMPOTENCY_MS,
   KEEP_FREE_CALLS_MS,
   STORED_RESPONSE_MS,
   TRIM_PASS_MS,
   TRIM_ROUND_MS,
   TRIM_ROWS
-} from '../../../lib/base/limits.ts'
+} from '../../../lib/base/limits/store.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import { formatRequestId, idOfTime } from '../../../lib/base/request-id.ts'
 import type { Posting } from '../../../lib/interface/ledger.ts'
 import type { CallRecord, Store } from '../../../lib/interface/store.ts'

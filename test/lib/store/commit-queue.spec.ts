@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { format } from 'node:util'
 import { SILENT_LOG } from '../../../lib/base/component-log.ts'
-import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX, SLOW_COMMIT_MS } from '../../../lib/base/limits.ts'
+import { SLOW_COMMIT_MS } from '../../../lib/base/limits/process.ts'
+import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX } from '../../../lib/base/limits/store.ts'
 import { createCommitQueue, type Transactions } from '../../../lib/store/commit-queue.ts'
 
 type Step = 'begin' | 'commit' | 'rollback' | 'isolate' | 'sync'

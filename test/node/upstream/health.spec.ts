@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createMemoryStore } from '../../../lib/index.ts'
-import { HEALTH_FAILURES_MAX, HEALTH_PROBE_MS } from '../../../lib/base/limits.ts'
+import { HEALTH_FAILURES_MAX, HEALTH_PROBE_MS } from '../../../lib/base/limits/upstream.ts'
 import type { Adapter, ListingState, Store } from '../../../lib/interface/index.ts'
 import { Health } from '../../../node/upstream/health.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'

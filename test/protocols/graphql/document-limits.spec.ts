@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { buildSchema, graphqlSync } from 'graphql'
-import { GRAPHQL_TOKENS_CEILING } from '../../../lib/base/limits.ts'
+import { GRAPHQL_TOKENS_CEILING } from '../../../lib/base/limits/graphql.ts'
 import type { Adapter, AdapterReply, GraphqlTerms } from '../../../lib/interface/index.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
 import { bytesOf, FOREVER, jsonOf, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { GRAPHQL_TOKENS_MAX } from '../../../lib/base/limits.ts'
+import { GRAPHQL_TOKENS_MAX } from '../../../lib/base/limits/graphql.ts'
 import type { Adapter, AdapterReply, AdapterRequest } from '../../../lib/interface/adapter.ts'
 import type { Headers } from '../../../lib/interface/payload.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { buildSchema, graphqlSync } from 'graphql'
-import { MANIFEST_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { MANIFEST_BYTES_MAX } from '../../../lib/base/limits/directory.ts'
 import type { UpstreamConfig } from '../../../lib/interface/adapter.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
 import { FOREVER, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { PATTERN_CHARS_MAX } from '../../../lib/base/limits.ts'
+import { PATTERN_CHARS_MAX } from '../../../lib/base/limits/descriptions.ts'
 import { ecmaPattern } from '../../../protocols/pattern/ecma-pattern.ts'
 import { PatternRefused } from '../../../protocols/pattern/linear-pattern.ts'
 import { Meter, OutOfSteps } from '../../../protocols/pattern/meter.ts'

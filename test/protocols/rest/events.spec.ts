@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
-import { SSE_HEARTBEAT_MS } from '../../../lib/base/limits.ts'
+import { SSE_HEARTBEAT_MS } from '../../../lib/base/limits/upstream.ts'
 import { collectEvents, isEventStream, withHeartbeat } from '../../../protocols/rest/event-stream.ts'
 import { restFactory } from '../../../protocols/rest/rest-factory.ts'
 import { bytesOf, FOREVER, jsonOf, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'

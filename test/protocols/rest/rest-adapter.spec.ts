@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { INLINE_BODY_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { INLINE_BODY_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import type { Adapter, AdapterRequest } from '../../../lib/interface/adapter.ts'
 import type { Headers } from '../../../lib/interface/payload.ts'
 import { restFactory } from '../../../protocols/rest/rest-factory.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { SoukError } from '../../../lib/base/errors.ts'
-import { SSE_EVENT_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { SSE_EVENT_BYTES_MAX } from '../../../lib/base/limits/upstream.ts'
 import { SSE_FRAMES, singleEvents } from '../../../protocols/rest/single-events.ts'
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 

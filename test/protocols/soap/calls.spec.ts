@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isSoukError, type SoukError } from '../../../lib/base/errors.ts'
-import { FAULT_DETAIL_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { FAULT_DETAIL_BYTES_MAX } from '../../../lib/base/limits/soap.ts'
 import { soapFactory } from '../../../protocols/soap/soap-factory.ts'
 import { adapterSuite } from '../../suites/adapter.ts'
 import { FOREVER, jsonOf, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { API_DESCRIPTION_BYTES_MAX, OPERATIONS_MAX, WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../../lib/base/limits.ts'
+import { API_DESCRIPTION_BYTES_MAX } from '../../../lib/base/limits/descriptions.ts'
+import { OPERATIONS_MAX } from '../../../lib/base/limits/names.ts'
+import { WSDL_BYTES_MAX, WSDL_FILES_MAX } from '../../../lib/base/limits/soap.ts'
 import type { Inspection } from '../../../lib/interface/adapter.ts'
 import { soapFactory } from '../../../protocols/soap/soap-factory.ts'
 import { FOREVER } from '../../helpers/adapter-bench.ts'

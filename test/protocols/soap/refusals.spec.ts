@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isSoukError } from '../../../lib/base/errors.ts'
-import { JSON_DEPTH_MAX } from '../../../lib/base/limits.ts'
+import { JSON_DEPTH_MAX } from '../../../lib/base/limits/call.ts'
 import { type SoapBench, soapBench, wsdlOf } from './soap-kit.ts'
 
 const SCHEMA = `

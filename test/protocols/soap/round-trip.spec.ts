@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { Decoder } from '../../../protocols/soap/message/decode.ts'
-import { SOAP_STEPS_MAX } from '../../../lib/base/limits.ts'
+import { SOAP_STEPS_MAX } from '../../../lib/base/limits/soap.ts'
 import { Meter } from '../../../protocols/pattern/meter.ts'
 import { readEnvelope, writeEnvelope } from '../../../protocols/soap/message/envelope.ts'
 import { openService, planService } from '../../../protocols/soap/service.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { SOAP_INLINE_BYTES_MAX } from '../../../lib/base/limits.ts'
+import { SOAP_INLINE_BYTES_MAX } from '../../../lib/base/limits/soap.ts'
 import { answering } from '../../helpers/scripted-upstream.ts'
 import { envelope, soapBench, wsdlOf, XML } from './soap-kit.ts'
 

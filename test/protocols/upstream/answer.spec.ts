@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { Clock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
-import { STREAM_IDLE_MS } from '../../../lib/base/limits.ts'
+import { STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../../../protocols/upstream/upstream.ts'
 import { bytesOf, FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isSoukError } from '../../../lib/base/errors.ts'
-import { UPSTREAM_FAILURES_MAX, UPSTREAM_RETRIES_MAX } from '../../../lib/base/limits.ts'
+import { UPSTREAM_FAILURES_MAX, UPSTREAM_RETRIES_MAX } from '../../../lib/base/limits/upstream.ts'
 import {
   type Upstream,
   type UpstreamInit,

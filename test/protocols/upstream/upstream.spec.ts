@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { SoukError, isSoukError } from '../../../lib/base/errors.ts'
-import { PATH_BYTES_MAX, UPSTREAM_REDIRECTS_MAX, UPSTREAM_TIMEOUT_MS_MAX } from '../../../lib/base/limits.ts'
+import { PATH_BYTES_MAX, UPSTREAM_TIMEOUT_MS_MAX } from '../../../lib/base/limits/call.ts'
+import { UPSTREAM_REDIRECTS_MAX } from '../../../lib/base/limits/upstream.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../../../protocols/upstream/upstream.ts'
 import { FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
 import {

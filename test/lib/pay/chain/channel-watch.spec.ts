@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../../lib/base/errors.ts'
 import type { Hex } from '../../../../lib/base/hex.ts'
-import { WATCH_POLL_MS, WATCHED_AT_ONCE } from '../../../../lib/base/limits.ts'
+import { WATCH_POLL_MS, WATCHED_AT_ONCE } from '../../../../lib/base/limits/chain.ts'
 import type { BlockTag, Chain, ChannelState } from '../../../../lib/interface/chain.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import { createChannelWatch } from '../../../../lib/pay/chain/channel-watch.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { CLAIM_GAS, ETHER_ATOMS } from '../../../../lib/base/limits.ts'
+import { CLAIM_GAS, ETHER_ATOMS } from '../../../../lib/base/limits/chain.ts'
 import type { Chain } from '../../../../lib/interface/chain.ts'
 import { GasTank } from '../../../../lib/pay/chain/gas-tank.ts'
 

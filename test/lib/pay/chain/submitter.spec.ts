@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { FEE_BUMPS_MAX, FEE_WEI_MAX, SUBMISSIONS_IN_FLIGHT_MAX } from '../../../../lib/base/limits.ts'
+import { FEE_BUMPS_MAX, FEE_WEI_MAX, SUBMISSIONS_IN_FLIGHT_MAX } from '../../../../lib/base/limits/chain.ts'
 import type { Mined } from '../../../../lib/interface/submitter.ts'
 import { type ChainBench, chainBench } from '../../../helpers/chain.ts'
 import { eventually } from '../../../helpers/eventually.ts'

@@ -4,7 +4,7 @@ import {
   COUNTED_LATEST_ATOMS_MAX,
   COUNTED_LATEST_OWNER_ATOMS_MAX,
   COUNTED_SAFE_ATOMS_MAX
-} from '../../../../lib/base/limits.ts'
+} from '../../../../lib/base/limits/pay.ts'
 import { channelLimit } from '../../../../lib/pay/payee/channel-limit.ts'
 
 const USDC = 1_000_000n

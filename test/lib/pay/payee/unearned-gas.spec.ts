@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { DAY_MS, UNEARNED_GAS_ATOMS_MAX, UNEARNED_STEPS_MAX, UNEARNED_STEPS_MIN } from '../../../../lib/base/limits.ts'
+import { UNEARNED_GAS_ATOMS_MAX, UNEARNED_STEPS_MAX, UNEARNED_STEPS_MIN } from '../../../../lib/base/limits/chain.ts'
+import { DAY_MS } from '../../../../lib/base/limits/time.ts'
 import { UnearnedGas } from '../../../../lib/pay/payee/unearned-gas.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 

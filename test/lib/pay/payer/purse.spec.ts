@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { DAY_MS } from '../../../../lib/base/limits.ts'
+import { DAY_MS } from '../../../../lib/base/limits/time.ts'
 import { type CapLease, DailyCap } from '../../../../lib/pay/payer/daily-cap.ts'
 import {
   type Promised,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { DEPOSIT_VALID_MS } from '../../../../lib/base/limits.ts'
+import { DEPOSIT_VALID_MS } from '../../../../lib/base/limits/pay.ts'
 import type { ChannelState, ContractCall } from '../../../../lib/interface/chain.ts'
 import type { Mined } from '../../../../lib/interface/submitter.ts'
 import { DailyCap } from '../../../../lib/pay/payer/daily-cap.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../../lib/base/errors.ts'
-import { CLAIM_ROWS_MAX, CLAIM_TRIALS_MAX, REFUSED_ROW_MS } from '../../../../lib/base/limits.ts'
+import { CLAIM_ROWS_MAX, CLAIM_TRIALS_MAX, REFUSED_ROW_MS } from '../../../../lib/base/limits/chain.ts'
 import type { Chain } from '../../../../lib/interface/chain.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import { ClaimTrial } from '../../../../lib/pay/settle/claim-trial.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { CLAIM_GAS, CLAIM_ROWS_MAX, CLAIMS_IN_HAND_MIN, REFUND_GAS } from '../../../../lib/base/limits.ts'
+import { CLAIM_GAS, CLAIM_ROWS_MAX, CLAIMS_IN_HAND_MIN, REFUND_GAS } from '../../../../lib/base/limits/chain.ts'
 import { asSoukError } from '../../../../lib/base/errors.ts'
 import type { ChannelConfig } from '../../../../lib/interface/channel.ts'
 import { type ChannelBench, channelBench } from '../../../helpers/channel-bench.ts'

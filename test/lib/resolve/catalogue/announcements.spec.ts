@@ -7,7 +7,7 @@ import {
   ANNOUNCEMENTS_PER_PEER_BURST,
   ANNOUNCEMENTS_PER_PUBLISHER_BURST,
   RECORD_TTL_MS
-} from '../../../../lib/base/limits.ts'
+} from '../../../../lib/base/limits/directory.ts'
 import type { Manifest, SignedManifest } from '../../../../lib/interface/manifest.ts'
 import { encodeAnnouncement } from '../../../../lib/resolve/catalogue/catalogue-codec.ts'
 import { createRecordAuthor } from '../../../../lib/resolve/directory/record-author.ts'

@@ -7,7 +7,7 @@ import {
   CATALOGUE_REFRESH_MS,
   CATALOGUE_SETTLE_MS,
   PAGE_MAX
-} from '../../../../lib/base/limits.ts'
+} from '../../../../lib/base/limits/directory.ts'
 import {
   decodeCatalogueRequest,
   encodeCatalogueReply,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { KadDHT } from '@libp2p/kad-dht'
-import { DIRECTORY_WALKS_MAX } from '../../../../lib/base/limits.ts'
+import { DIRECTORY_WALKS_MAX } from '../../../../lib/base/limits/directory.ts'
 import { createKadDirectory } from '../../../../lib/resolve/directory/kad-directory.ts'
 import { manualClock, settle } from '../../../helpers/manual-clock.ts'
 import { idOf, keyOf } from '../fixtures.ts'

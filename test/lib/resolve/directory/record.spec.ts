@@ -9,7 +9,7 @@ import {
   RECORD_BYTES_MAX,
   RECORD_TTL_MS,
   RECORD_TTL_MS_MAX
-} from '../../../../lib/base/limits.ts'
+} from '../../../../lib/base/limits/directory.ts'
 import type { DirectoryRecord } from '../../../../lib/interface/directory.ts'
 import { mayServe, signDelegation, verifyDelegation } from '../../../../lib/resolve/directory/delegation.ts'
 import { parseRecordKey, recordKey } from '../../../../lib/resolve/directory/keys.ts'

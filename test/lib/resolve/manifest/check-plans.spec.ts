@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { PLANS_MAX, PRICE_ATOMS_MAX, SUNSET_MS_MIN } from '../../../../lib/base/limits.ts'
+import { PRICE_ATOMS_MAX } from '../../../../lib/base/limits/directory.ts'
+import { PLANS_MAX, SUNSET_MS_MIN } from '../../../../lib/base/limits/plans.ts'
 import type { Manifest } from '../../../../lib/interface/manifest.ts'
 import type { Plan } from '../../../../lib/interface/plan.ts'
 import { checkManifest } from '../../../../lib/resolve/manifest/check-manifest.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { utf8 } from '../../../../lib/base/bytes.ts'
-import { PAGE_MAX } from '../../../../lib/base/limits.ts'
+import { PAGE_MAX } from '../../../../lib/base/limits/directory.ts'
 import type { Manifest, SignedManifest } from '../../../../lib/interface/manifest.ts'
 import { encodeManifestReply, type ManifestRequest } from '../../../../lib/resolve/manifest/exchange-codec.ts'
 import {

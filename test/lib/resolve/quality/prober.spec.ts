@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { SoukError } from '../../../../lib/base/errors.ts'
-import { PROBE_AGAIN_MS, PROBE_INTEREST_MS, PROBE_PAUSE_MS, RESOLUTION_FRESH_MS } from '../../../../lib/base/limits.ts'
+import {
+  PROBE_AGAIN_MS,
+  PROBE_INTEREST_MS,
+  PROBE_PAUSE_MS,
+  RESOLUTION_FRESH_MS
+} from '../../../../lib/base/limits/directory.ts'
 import type { SignedManifest } from '../../../../lib/interface/manifest.ts'
 import { serveManifests } from '../../../../lib/resolve/manifest/manifest-exchange.ts'
 import { Prober } from '../../../../lib/resolve/quality/prober.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { apiId } from '../../../../lib/base/api-name.ts'
-import { QUALITY_APIS_MAX, QUALITY_WRITE_MS, SERVERS_MAX } from '../../../../lib/base/limits.ts'
+import { QUALITY_APIS_MAX, QUALITY_WRITE_MS, SERVERS_MAX } from '../../../../lib/base/limits/directory.ts'
 import type { Grade } from '../../../../lib/interface/listing-index.ts'
 import { QualityBook } from '../../../../lib/resolve/quality/quality-book.ts'
 import { peerId } from '../../../helpers/call-record.ts'

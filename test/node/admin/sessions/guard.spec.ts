@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { ADMIN_BODY_BYTES_MAX } from '../../../../lib/base/limits.ts'
+import { ADMIN_BODY_BYTES_MAX } from '../../../../lib/base/limits/admin.ts'
 import { type Bench, startBench, TOKEN } from '../harness.ts'
 
 interface Answer {

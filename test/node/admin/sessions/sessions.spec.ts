@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createMemoryStore, systemRandom } from '../../../../lib/index.ts'
-import { CONSOLE_SESSION_MS, SETUP_CODE_MS, SETUP_CODE_TRIES_MAX } from '../../../../lib/base/limits.ts'
+import { CONSOLE_SESSION_MS, SETUP_CODE_MS, SETUP_CODE_TRIES_MAX } from '../../../../lib/base/limits/admin.ts'
 import { Sessions } from '../../../../node/admin/sessions/sessions.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../../lib/base/errors.ts'
-import { OPENAPI_FRESH_MS } from '../../../../lib/base/limits.ts'
+import { OPENAPI_FRESH_MS } from '../../../../lib/base/limits/rest.ts'
 import { FollowedOpenapi } from '../../../../protocols/rest/openapi/followed-openapi.ts'
 import { OpenapiCalls } from '../../../../protocols/rest/openapi/openapi-call.ts'
 import { importOpenapi } from '../../../../protocols/rest/openapi/openapi-import.ts'

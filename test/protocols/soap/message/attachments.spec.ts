@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { SOAP_INLINE_BYTES_MAX, SOAP_MTOM_BYTES_MIN } from '../../../../lib/base/limits.ts'
+import { SOAP_INLINE_BYTES_MAX, SOAP_MTOM_BYTES_MIN } from '../../../../lib/base/limits/soap.ts'
 import { soapFactory } from '../../../../protocols/soap/soap-factory.ts'
 import { parseXml } from '../../../../protocols/soap/xml/parse.ts'
 import { attribute, elements, textOf, type XmlElement } from '../../../../protocols/soap/xml/tree.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { SOAP_INLINE_BYTES_MAX } from '../../../../lib/base/limits.ts'
+import { SOAP_INLINE_BYTES_MAX } from '../../../../lib/base/limits/soap.ts'
 import { answering } from '../../../helpers/scripted-upstream.ts'
 import { elements, firstElement, textOf } from '../../../../protocols/soap/xml/tree.ts'
 import { parseXml } from '../../../../protocols/soap/xml/parse.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { SOAP_INLINE_BYTES_MAX } from '../../../../lib/base/limits.ts'
+import { SOAP_INLINE_BYTES_MAX } from '../../../../lib/base/limits/soap.ts'
 import type { UpstreamAuth } from '../../../../lib/interface/adapter.ts'
 import { soapFactory } from '../../../../protocols/soap/soap-factory.ts'
 import { WSSE } from '../../../../protocols/soap/message/username-token.ts'

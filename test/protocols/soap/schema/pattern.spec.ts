@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { PATTERNS_SIZE_MAX, SOAP_STEPS_MAX } from '../../../../lib/base/limits.ts'
+import { PATTERNS_SIZE_MAX } from '../../../../lib/base/limits/descriptions.ts'
+import { SOAP_STEPS_MAX } from '../../../../lib/base/limits/soap.ts'
 import { Meter, OutOfSteps } from '../../../../protocols/pattern/meter.ts'
 import { PatternBook, type XsdPattern } from '../../../../protocols/soap/schema/pattern.ts'
 import { nativeMatches } from '../../../helpers/native-matches.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isSoukError } from '../../../../lib/base/errors.ts'
-import { DESCRIPTION_READ_MS } from '../../../../lib/base/limits.ts'
+import { DESCRIPTION_READ_MS } from '../../../../lib/base/limits/descriptions.ts'
 import { HOSTILE } from './hostile-wsdls.ts'
 import { soapBench } from '../soap-kit.ts'
 

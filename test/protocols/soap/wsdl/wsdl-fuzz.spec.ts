@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { isSoukError } from '../../../../lib/base/errors.ts'
-import { SOAP_INLINE_STEPS_MAX } from '../../../../lib/base/limits.ts'
+import { SOAP_INLINE_STEPS_MAX } from '../../../../lib/base/limits/soap.ts'
 import { utf8 } from '../../../../lib/base/bytes.ts'
 import { Meter, OutOfSteps } from '../../../../protocols/pattern/meter.ts'
 import { openSnapshot, withMapping } from '../../../../protocols/soap/snapshot.ts'

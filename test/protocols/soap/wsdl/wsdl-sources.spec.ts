@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { WSDL_BYTES_MAX, WSDL_FILES_MAX, WSDL_ZIP_ENTRIES_MAX } from '../../../../lib/base/limits.ts'
+import { WSDL_BYTES_MAX, WSDL_FILES_MAX, WSDL_ZIP_ENTRIES_MAX } from '../../../../lib/base/limits/soap.ts'
 import type { Inspection, UpstreamConfig, WsdlSource } from '../../../../lib/interface/adapter.ts'
 import { soapFactory } from '../../../../protocols/soap/soap-factory.ts'
 import { FOREVER, jsonOf, plainCall } from '../../../helpers/adapter-bench.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../../lib/base/limits.ts'
+import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../../lib/base/limits/soap.ts'
 import { XmlError } from '../../../../protocols/soap/xml/error.ts'
 import { decodeXml, isXmlText, normalXml } from '../../../../protocols/soap/xml/text.ts'
 import { readXmlDocument, type Span } from '../../../../protocols/soap/xml/document.ts'

@@ -1,0 +1,177 @@
+/** Limits: Manifests, the directory and the catalogue. */
+import { KiB, MiB, SECOND, MINUTE, HOUR, DAY } from './units.ts'
+
+/** Directory records stored for other nodes: 40 MB at 2 KiB each. */
+export const DHT_RECORDS_MAX = 20_000
+/** Provider claims stored for other nodes. */
+export const DHT_CLAIMS_MAX = 50_000
+/** Provider claims stored for one key. */
+export const DHT_CLAIMS_PER_KEY_MAX = 256
+/** Provider claims stored for one peer. */
+export const DHT_CLAIMS_PER_PEER_MAX = 4_000
+/** A signed manifest: operations with their schemas. */
+export const MANIFEST_BYTES_MAX = 256 * KiB
+/** Validity of a signed manifest. Its provider must sign again afterwards. */
+export const MANIFEST_TTL_MS = 30 * DAY
+/** A directory record. Other peers store it, so it stays small. */
+export const RECORD_BYTES_MAX = 2 * KiB
+/** Default lifetime of a record. */
+export const RECORD_TTL_MS = 2 * HOUR
+/** Longest lifetime that a record may state. */
+export const RECORD_TTL_MS_MAX = 24 * HOUR
+/** Time between two puts of a record: republish before peers expire it. */
+export const RECORD_REPUT_MS = 20 * MINUTE
+/** One announcement of one API, all puts and provider records. */
+export const ANNOUNCE_MS = 30 * SECOND
+/** First pause after an announcement that no peer accepted. It doubles each time. */
+export const ANNOUNCE_RETRY_MS = 1 * SECOND
+/** Accepted clock difference: how far in the future a record may be issued. */
+export const CLOCK_SKEW_MS = 5 * MINUTE
+/** Record sequence numbers kept by the validator, to reject older records. */
+export const RECORD_SEQ_MARKS_MAX = 65_536
+/** Delegations in one record. More would not fit its size. */
+export const DELEGATIONS_MAX = 8
+/** Validity of a delegation to another node. */
+export const DELEGATION_TTL_MS = 30 * DAY
+/** Resolved APIs in the cache. */
+export const RESOLUTIONS_MAX = 10_000
+/** Age up to which a cached resolution is used without a lookup. */
+export const RESOLUTION_FRESH_MS = 60 * SECOND
+/** Age up to which a cached resolution is used while a lookup runs in the background. */
+export const RESOLUTION_STALE_MS = 10 * MINUTE
+/** Cache time of "no such API". Short, so that a new listing is found within seconds. */
+export const RESOLUTION_NEGATIVE_MS = 2 * SECOND
+/** One directory lookup, all steps. */
+export const LOOKUP_MS = 5 * SECOND
+/** Claimants of one bare name that are checked. */
+export const CLAIMANTS_MAX = 16
+/** Wait for further claimants after the first: several round trips. */
+export const CLAIMANTS_MS = 1 * SECOND
+/** Listings in the catalogue. */
+export const CATALOGUE_MAX = 20_000
+/** Listings of one publisher in the catalogue. */
+export const CATALOGUE_PER_PUBLISHER_MAX = 200
+/** Time for which a peer that sent invalid listings, or supports no catalogue, is not queried. */
+export const CATALOGUE_DISTRUST_MS = 10 * MINUTE
+/** Peers whose catalogue cursors are remembered. */
+export const CATALOGUE_CURSORS_MAX = 4_096
+/** Time between two rounds of background queries. Announcements are faster. */
+export const CATALOGUE_PULL_MS = 60 * SECOND
+/** Connected peers queried per background round. */
+export const CATALOGUE_PULLED_PEERS = 4
+/** Pause between a peer's connection and its first query, because many peers connect together. */
+export const CATALOGUE_SETTLE_MS = 250
+/** Time for which a peer that had nothing new is not queried again. It announces new listings. */
+export const CATALOGUE_QUIET_MS = 60 * SECOND
+/** Time for which a peer that did not respond is not queried again. */
+export const CATALOGUE_SILENT_MS = 10 * SECOND
+/** Invalid records per response before the rest is dropped. Honest peers also forward records with wrong clocks. */
+export const CATALOGUE_REFUSED_MAX = 16
+/** Records in one response of the catalogue exchange. */
+export const CATALOGUE_RECORDS_MAX = 256
+/** Manifests requested at once in the catalogue exchange. */
+export const CATALOGUE_WANTED_MAX = 64
+/** A request of the catalogue exchange: names and hashes. */
+export const CATALOGUE_REQUEST_BYTES_MAX = 4 * KiB
+/** Catalogue requests of one peer at once. */
+export const CATALOGUE_REQUESTS_BURST = 256
+/** Catalogue requests of one peer per second, after the burst. */
+export const CATALOGUE_REQUESTS_PER_SECOND = 16
+/** Manifest included in its announcement. Peers fetch a larger one. */
+export const ANNOUNCED_MANIFEST_BYTES_MAX = 8 * KiB
+/** An announcement: a record and an included manifest. */
+export const ANNOUNCEMENT_BYTES_MAX = RECORD_BYTES_MAX + ANNOUNCED_MANIFEST_BYTES_MAX + 256
+/** Announcements forwarded by one peer at once, its own included. */
+export const ANNOUNCEMENTS_PER_PEER_BURST = 400
+/** Announcements forwarded by one peer per second, after the burst. */
+export const ANNOUNCEMENTS_PER_PEER_PER_SECOND = 20
+/** Announcements of one publisher at once: all its listings. */
+export const ANNOUNCEMENTS_PER_PUBLISHER_BURST = 200
+/** Announcements of one publisher per second: each listing a few times an hour. */
+export const ANNOUNCEMENTS_PER_PUBLISHER_PER_SECOND = 1
+/** Age above which an announcement is not forwarded: all nodes have it by then. */
+export const ANNOUNCEMENT_AGE_MS = 5 * MINUTE
+/** Queue for a slow neighbour. Announcements above it are dropped; catalogue queries make up for them. */
+export const GOSSIP_BUFFER_BYTES_MAX = 64 * ANNOUNCEMENT_BYTES_MAX
+/** Topics in one gossip message. Souk uses one. */
+export const GOSSIP_TOPICS_MAX = 16
+/** Announcements in one gossip message. */
+export const GOSSIP_MESSAGES_MAX = 500
+/** Announcement ids in one gossip message. */
+export const GOSSIP_IDS_MAX = 5_000
+/** Memory for the topics of one neighbour. */
+export const GOSSIP_TOPIC_BYTES_MAX = 20 * KiB
+/** Tags with a remembered time of their last query. */
+export const CATALOGUE_TAGS_MAX = 1_000
+/** APIs with call statistics at this node. */
+export const QUALITY_APIS_MAX = 5_000
+/** Delay before call statistics are written, to combine writes. */
+export const QUALITY_WRITE_MS = 5 * SECOND
+/** Days in an owner's self-report, today included. */
+export const SELF_REPORT_DAYS = 7
+/** Fewest calls for a self-report: fewer have no p95. */
+export const SELF_REPORT_CALLS_MIN = 20
+/** Shortest time between two manifests signed for a new self-report. Each goes to every node. */
+export const SELF_REPORT_AGE_MS = 1 * HOUR
+/** Delay before the counts of a self-report are written. */
+export const SELF_REPORT_WRITE_MS = 1 * MINUTE
+/** A call that its caller cancelled counts as failed after this time, and not at all before. */
+export const SELF_REPORT_PATIENCE_MS = 10 * SECOND
+/** Accepted days in a self-report. */
+export const SELF_REPORT_DAYS_MAX = 31
+/** Accepted calls in a self-report. */
+export const SELF_REPORT_CALLS_MAX = 10 ** 12
+/** Accepted latency in a self-report. */
+export const SELF_REPORT_MS_MAX = 10 * MINUTE
+/** Average time between two probes by one node. A probe costs an exchange, sometimes a lookup. */
+export const PROBE_PAUSE_MS = 30 * SECOND
+/** Time between two probes of the same API. */
+export const PROBE_AGAIN_MS = 5 * MINUTE
+/** An API is probed for this long after somebody called or viewed it. */
+export const PROBE_INTEREST_MS = 1 * DAY
+/** APIs probed by one node. */
+export const PROBED_APIS_MAX = 200
+/** Time between two removals of expired listings. */
+export const CATALOGUE_PRUNE_MS = 5 * MINUTE
+/** Age of the catalogue above which a search queries peers first. */
+export const CATALOGUE_FRESH_MS = 5 * SECOND
+/** Age of the catalogue above which a search queries peers first, where announcements arrive. */
+export const CATALOGUE_ANNOUNCED_FRESH_MS = 60 * SECOND
+/** Wait of a search for the peers it queries. */
+export const CATALOGUE_REFRESH_MS = 2 * SECOND
+/** Listings in one page of an exchange or a search. */
+export const PAGE_MAX = 100
+/** After a failure, an owner is used only where no other serves the API, for this time. */
+export const OWNER_COOLDOWN_MS = 10 * SECOND
+/** Highest price of a call: the largest amount that `parseUsdc` reads. */
+export const PRICE_ATOMS_MAX = 10n ** 15n
+/** Forwarded addresses of one peer. A real node has a handful. */
+export const ADDRESSES_PER_PEER_MAX = 16
+/** Nodes considered per API. */
+export const SERVERS_MAX = 16
+/** A manifest request: a name, a provider id or a cursor. */
+export const MANIFEST_REQUEST_BYTES_MAX = 1 * KiB
+/** A manifest response: several small manifests, or one of the largest. */
+export const MANIFEST_REPLY_BYTES_MAX = 1 * MiB
+/** Signed bytes of all cached resolutions. A flood must not fill the memory. */
+export const RESOLUTIONS_BYTES_MAX = 64 * MiB
+/** Signed bytes of all listings in the catalogue. A flood must not fill the disk. */
+export const CATALOGUE_BYTES_MAX = 256 * MiB
+/** Peers queried per refresh of the catalogue. */
+export const CATALOGUE_PEERS_MAX = 64
+/** Peers queried concurrently in a refresh of the catalogue. */
+export const CATALOGUE_PEERS_AT_ONCE = 16
+/** Pages requested per peer and refresh. */
+export const CATALOGUE_PAGES_MAX = 64
+/** The catalogue shows an unconfirmed listing this long: the lifetime of a record. */
+export const CATALOGUE_ENTRY_MS = 2 * HOUR
+/** Concurrent directory lookups, each with up to three requests. With more, all of them would time out. */
+export const DIRECTORY_WALKS_MAX = 32
+/** Text of one search. */
+export const SEARCH_CHARS_MAX = 200
+/** An indexed word. A longer one is cut. */
+export const TERM_CHARS_MAX = 64
+/** Indexed words of one listing, operations included. */
+export const TERMS_PER_LISTING_MAX = 2_000
+/** Concurrent announcements of one listing. */
+export const ANNOUNCEMENTS_AT_ONCE = 4

@@ -1,0 +1,96 @@
+/** Limits: The link between nodes. */
+import { HEADER_BYTES_MAX, PATH_BYTES_MAX, PAYMENT_CHARS_MAX } from './call.ts'
+import { KiB, MiB, SECOND } from './units.ts'
+
+/** Body sent inside its frame. A larger body gets its own stream, so that it cannot stall other calls. */
+export const INLINE_BODY_BYTES_MAX = 64 * KiB
+/** One frame: an inline body, all headers, a path, a payment, and 8 KiB for the rest. */
+export const FRAME_BYTES_MAX = INLINE_BODY_BYTES_MAX + HEADER_BYTES_MAX + PATH_BYTES_MAX + PAYMENT_CHARS_MAX + 8 * KiB
+/** Frames of one turn are written together. From this size on they are written at once. */
+export const BATCH_BYTES_MAX = 64 * KiB
+/** Queue of a slow link. New calls on it are refused above this size. */
+export const LINK_QUEUE_BYTES_MAX = 4 * MiB
+/** libp2p's own buffer. libp2p resets the stream above it, so our queue must stop first. */
+export const LINK_BUFFER_BYTES_MAX = 8 * MiB
+/** Yamux window of one stream: unacknowledged bytes of a streamed body. */
+export const LINK_WINDOW_BYTES_MAX = 4 * MiB
+/** Chunk of a streamed body: large enough to be cheap, small enough to share the link fairly. */
+export const BULK_CHUNK_BYTES_MAX = 64 * KiB
+/** Tag of a bulk stream: a request id and a few bytes. */
+export const BULK_TAG_BYTES_MAX = 64
+/** Unsent responses to one peer before its calls are refused: two of the largest, with room for others. */
+export const UNSENT_PER_PEER_BYTES_MAX = 32 * MiB
+/** Concurrent bulk streams with one peer. */
+export const BULK_STREAMS_PER_PEER_MAX = 128
+/** Open control streams of one peer: one each way, and one more each while it is replaced. */
+export const CONTROL_STREAMS_PER_PEER_MAX = 4
+/** Time from dialling to the peer's hello. */
+export const HELLO_MS = 5 * SECOND
+/** Time for a test network's nodes to connect. Test machines are often busy. */
+export const TESTNET_JOIN_MS = 60 * SECOND
+/** Wait for a bulk stream that a frame announced. */
+export const BULK_OPEN_MS = 5 * SECOND
+/** Software name in a node's hello. */
+export const AGENT_CHARS_MAX = 64
+/** One small exchange, such as a manifest or a catalogue page. */
+export const EXCHANGE_MS = 3 * SECOND
+/** Longest pause between two attempts to reconnect a node without peers. */
+export const REJOIN_MS = 5 * SECOND
+/** First pause between two attempts to reconnect. It doubles up to `REJOIN_MS`. */
+export const REJOIN_FIRST_MS = 250
+/** Time between two checks of the network interfaces. A check takes under 1 ms. */
+export const INTERFACES_CHECK_MS = 30 * SECOND
+/** Time between two pings of a connection. Each ping opens a stream. */
+export const HEARTBEAT_MS = 30 * SECOND
+/** Time for a peer to respond to a ping. Closing a busy peer's connection would load it more. */
+export const HEARTBEAT_ANSWER_MS = 10 * SECOND
+/** Wait for the network at start. A node whose peers are all offline continues alone. */
+export const JOIN_MS = 2 * SECOND
+/** Time between two checks whether the directory has peers, because it sends no event. */
+export const READY_POLL_MS = 5
+/** Peers whose addresses are stored over a restart. */
+export const CACHED_PEERS_MAX = 64
+/** Time to send queued frames when a link stops. */
+export const LINK_CLOSE_MS = 2 * SECOND
+/** Wait for running calls when a node stops. */
+export const DRAIN_MS = 10 * SECOND
+/** Connections of one node. libp2p's default of 300 is low for an ingress. The least valuable one is closed first. */
+export const CONNECTIONS_MAX = 512
+/** Connections of one host: an IPv4 address, an IPv6 /64 or a relay. It takes 16 hosts to fill a node. */
+export const CONNECTIONS_PER_HOST_MAX = 32
+/** Connections of an IPv6 /48, which costs no more than one address and has 65,536 hosts. */
+export const CONNECTIONS_PER_SITE_MAX = 128
+/** New connections of one host. libp2p's 5 blocks a LAN behind one address. A handshake costs about 3 ms. */
+export const CONNECTIONS_PER_HOST_PER_SECOND = 10
+/** Hosts with a connection-rate counter. Above it, the least active one is dropped. */
+export const CONNECTION_HOSTS_MAX = 10_000
+/** Connections in handshake. */
+export const CONNECTIONS_PENDING_MAX = 64
+/** Connections in handshake of one host, which may never finish them. */
+export const CONNECTIONS_PENDING_PER_HOST_MAX = 16
+/** Handshake time, from the first byte to encrypted streams. */
+export const CONNECTION_UPGRADE_MS = 10 * SECOND
+/** Time for which a new connection is not closed to make room. */
+export const CONNECTION_NEW_MS = 10 * SECOND
+/** New connections that are protected from being closed. */
+export const CONNECTIONS_NEW_MAX = 64
+/** Time for an orderly close of a connection that makes room. */
+export const CONNECTION_CLOSE_MS = 1 * SECOND
+/** Peers remembered as trading partners: more than connect in a day. */
+export const PEERS_VALUED_MAX = 10_000
+/** Addresses dialled per peer. A malicious peer may list addresses of others. */
+export const DIALS_PER_PEER_MAX = 8
+/** Concurrent dials. A directory lookup dials a few at a time. */
+export const DIALS_AT_ONCE = 32
+/** Dials waiting in the queue. */
+export const DIALS_WAITING_MAX = 256
+/** Dial time per address. A peer with eight silent addresses must not block its caller for a minute. */
+export const DIAL_ADDRESS_MS = 3 * SECOND
+/**
+ * Peers whose addresses libp2p keeps in memory. Identities are free to create, so the least recently seen is dropped.
+ */
+export const PEERS_STORED_MAX = 4_096
+/** Streams opened before a connection's setup is complete. */
+export const EARLY_STREAMS_MAX = 64
+/** Redials of a lost peer. */
+export const RECONNECTS_MAX = 10

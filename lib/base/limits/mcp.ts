@@ -1,0 +1,32 @@
+/** Limits: Agents (MCP). */
+import { REQUEST_BYTES_MAX } from './call.ts'
+import { KiB, SECOND, MINUTE } from './units.ts'
+
+/** Name of an MCP tool. Clients and models accept no longer ones. */
+export const MCP_NAME_CHARS_MAX = 64
+/** APIs whose operations become tools. A model chooses badly among more. */
+export const MCP_APIS_MAX = 32
+/** Tools of one API. */
+export const MCP_TOOLS_PER_API_MAX = 64
+/** All tools. A model pays for reading each. */
+export const MCP_TOOLS_MAX = 256
+/** Resolving one API for the list of tools. A slow one is left out. */
+export const MCP_LOOKUP_MS = 5 * SECOND
+/** Cache time of the list of tools, as clients are told. Prices may change with each revision. */
+export const MCP_LIST_FRESH_MS = 1 * MINUTE
+/** Description of a tool, which a model reads before every choice. */
+export const MCP_DESCRIPTION_CHARS_MAX = 1_000
+/** Outline of a GraphQL schema in a description. */
+export const MCP_OUTLINE_CHARS_MAX = 6_000
+/** Schema shown with its tool. Larger ones are shown on request. */
+export const MCP_SCHEMA_BYTES_MAX = 32 * KiB
+/** Depth of a declared output schema. */
+export const MCP_SCHEMA_DEPTH_MAX = 16
+/** Nodes of a declared output schema. */
+export const MCP_SCHEMA_NODES_MAX = 1_000
+/** Response as a tool result: more than a model reads. */
+export const MCP_ANSWER_BYTES_MAX = 256 * KiB
+/** Wait of a tool for the end of a streamed response. */
+export const MCP_STREAM_MS = 30 * SECOND
+/** Message of an agent: a call's body and the protocol around it. */
+export const MCP_MESSAGE_BYTES_MAX = REQUEST_BYTES_MAX + 64 * KiB

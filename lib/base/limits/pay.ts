@@ -1,0 +1,116 @@
+/** Limits: Payments and channels. */
+import { UPSTREAM_TIMEOUT_MS_MAX } from './call.ts'
+import { KiB, SECOND, MINUTE, HOUR, DAY, USDC } from './units.ts'
+
+/** Leases of a daily cap. A restart loses one at most. */
+export const CAP_LEASES = 10n
+/** Delay of a payer's asynchronous writes. After a crash, the owner's books recover them. */
+export const PAYER_WRITE_MS = 100
+/** Peers whose last voucher is cached, so that the calls of a window need no new parse. */
+export const VOUCHERS_CACHED_MAX = 10_000
+/** Receipt signatures checked per round; of more receipts, a sample. This costs 1% of a core. */
+export const RECEIPTS_CHECKED_MAX = 16
+/** Pause between two rounds of signature checks. */
+export const RECEIPTS_CHECK_MS = 100
+/** A busy owner signs receipts once per this time: a thousand signatures a second cost 5% of a core. */
+export const RECEIPTS_SIGN_MS = 1
+/** A busy owner also signs when one in this many running calls waits for a receipt. */
+export const RECEIPTS_SIGNED_PART = 4
+/** Cached addresses of splitters. */
+export const SPLITTERS_CACHED_MAX = 1_000
+/** Entries waiting for a payer's asynchronous write. */
+export const PAYER_ENTRIES_MAX = 1_024
+/** Receipts of one page. */
+export const RECEIPTS_PAGE_MAX = 1_000
+/** Records read per page. Free and failed calls have no receipt. */
+export const RECEIPT_RECORDS_READ_MAX = 20_000
+/** Pause after a failed top-up of a channel. */
+export const TOP_UP_PAUSE_MS = 30 * SECOND
+/** Calls signed for in advance: one signature for many calls of a busy link. */
+export const WINDOW_CALLS = 20
+/** Amount signed for in advance, where that is less. */
+export const WINDOW_ATOMS = USDC / 100n
+/** Unearned money at one owner, calls in flight and window together. */
+export const EXPOSURE_ATOMS_MAX = 1n * USDC
+/** Default price limit of one call. */
+export const CALL_PRICE_ATOMS_MAX = USDC / 20n
+/** Default daily limit of a node: ten keys at their limit. */
+export const DAILY_ATOMS_MAX = 10n * USDC
+/** Deposits whose gas is free with a free withdrawal. Customers top up now and then. */
+export const FREE_DEPOSITS_MAX = 3
+/** Delay of a payer's withdrawal. An owner's machine may be offline for a night. */
+export const WITHDRAW_DELAY_S = 24 * 60 * 60
+/** Shortest delay that the contract allows. */
+export const WITHDRAW_DELAY_S_MIN = 15 * 60
+/** Longest delay that the contract allows. */
+export const WITHDRAW_DELAY_S_MAX = 30 * 24 * 60 * 60
+/** Longest delay that a payer accepts. An owner can block the deposit for that long. */
+export const WITHDRAW_DELAY_AGREED_S_MAX = 7 * 24 * 60 * 60
+/** A chain query is valid for one part in this many of a channel's delay. A later one could miss a withdrawal. */
+export const CHAIN_VIEW_PART = 4
+/** Default deposit. Submitting it costs the owner gas. */
+export const DEPOSIT_ATOMS_MIN = USDC / 2n
+/** Largest first deposit that an owner can ask for. */
+export const DEPOSIT_ATOMS_MAX = 20n * USDC
+/** A channel is topped up in the background when less than one part in this many of its deposits remains. */
+export const TOP_UP_PART = 5n
+/** Validity of a deposit's authorisation. */
+export const DEPOSIT_VALID_MS = 1 * HOUR
+/** Remaining validity of a deposit's authorisation when an owner receives it. */
+export const DEPOSIT_MARGIN_MS = 2 * MINUTE
+/** An owner waits this long for a deposit to be mined, a few blocks of Base, before it responds "pending". */
+export const DEPOSIT_WAIT_MS = 10 * SECOND
+/** One exchange about payments, `DEPOSIT_WAIT_MS` included. */
+export const PAY_EXCHANGE_MS = 15 * SECOND
+/** Message about payments: addresses, hashes and one signature. */
+export const PAY_MESSAGE_BYTES_MAX = 2 * KiB
+/** Wait for running calls when a channel closes: the longest call. */
+export const CLOSE_CALLS_MS = UPSTREAM_TIMEOUT_MS_MAX + 5 * SECOND
+/** A payer tries to close a channel this long: the running calls, and some blocks. */
+export const CLOSE_MS = CLOSE_CALLS_MS + 1 * MINUTE
+/** Time between two checks of calls and chain while a channel closes. */
+export const LEAVE_POLL_MS = 2 * SECOND
+/** Time between two checks of a closing channel where nothing can change soon, and the pause after a failure. */
+export const LEAVE_PAUSE_MS = 1 * MINUTE
+/** Closed channels that an owner remembers. It treats others as unknown. */
+export const CLOSED_CHANNELS_KEPT_MAX = 10_000
+/** A call waits this long for other calls of its owner to end when the exposure limit is reached. */
+export const EXPOSURE_WAIT_MS = 5 * SECOND
+/** Channels of one peer at one owner, one for each of its providers. */
+export const CHANNELS_PER_PEER_MAX = 8
+/** Channels of all peers at one owner. */
+export const CHANNELS_MAX = 100_000
+/** Salt counters tried for a new channel. A payer that lost its books may reuse old ones. */
+export const COUNTERS_TRIED_MAX = 100
+/** Depth of the Merkle tree of receipts signed together: as many as a commit has. */
+export const RECEIPT_PATH_MAX = 12
+/** Part of one channel's deposit that counts in the newest block, which may be reverted. */
+export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
+/** Part of all deposits at one owner that counts in the newest block. */
+export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
+/** Part of one channel's deposit that counts in a `safe` block. The rest waits for `finalized`. */
+export const COUNTED_SAFE_ATOMS_MAX = 25n * USDC
+/** Lowest price paid by its own transaction, which costs about $0.001 of gas on Base. */
+export const EXACT_ATOMS_MIN = USDC / 50n
+/** Validity of an x402 payment's signature. */
+export const PAYMENT_VALID_S = 300
+/** Remaining validity of an x402 payment when its call begins: the longest call. */
+export const PAYMENT_MARGIN_MS = 150 * SECOND
+/** A response paid by x402 is stored for repeats this long. The payment's signature is public by then. */
+export const PAYMENT_REPLAY_MS = 1 * HOUR
+/** A call waits this long for its payment to be mined, a few blocks of Base, before it responds "pending". */
+export const COLLECT_WAIT_MS = 10 * SECOND
+/** Pause after a payment could not be sent for lack of gas or an endpoint. */
+export const COLLECT_RETRY_MS = 15 * SECOND
+/** Oldest transfer sent by somebody else that counts as a new payment: half of `PAYMENT_REPLAY_MS`. */
+export const FOREIGN_TRANSFER_MS = PAYMENT_REPLAY_MS / 2
+/** Oldest transfer sent by somebody else that counts as a deposit into an account: as far back as logs are read. */
+export const DEPOSIT_LOOK_MS = 1 * DAY
+/** Searches for a transfer before its payment counts as lost. An endpoint's logs may lag behind its state. */
+export const TRANSFER_LOOKS_MAX = 5
+/** Blocks per log query. Public endpoints limit this. */
+export const LOG_BLOCKS_MAX = 500n
+/** Log queries per search: a day of Base in all. */
+export const LOG_READS_MAX = 100
+/** Uncollected x402 payments. Below `SUBMISSIONS_WAITING_MAX`, so that claims find room. */
+export const PAYMENTS_UNSETTLED_MAX = 200

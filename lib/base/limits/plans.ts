@@ -1,0 +1,45 @@
+/** Limits: Plans and subscriptions. */
+import { KiB, SECOND, DAY } from './units.ts'
+
+/** Cached subscriptions by account and API. */
+export const BINDINGS_CACHED_MAX = 20_000
+/** Plans of one listing, closed ones included. */
+export const PLANS_MAX = 16
+/** Name of a plan. */
+export const PLAN_NAME_CHARS_MAX = 63
+/** Description of a plan. */
+export const PLAN_DESCRIPTION_CHARS_MAX = 500
+/** Price tiers of one plan. */
+export const PLAN_TIERS_MAX = 8
+/** Calls of a period or a tier. Every format can represent this number. */
+export const PLAN_CALLS_MAX = 1_000_000_000_000
+/** Days of a trial. A longer one is a free plan. */
+export const TRIAL_DAYS_MAX = 90
+/** Highest major version of a listing. */
+export const MAJOR_MAX = 1_000
+/** Shortest time for which subscribers keep terms that the provider changed. */
+export const TERMS_KEPT_MS = 14 * DAY
+/** Shortest time between a deprecation notice and the end of the listing. */
+export const SUNSET_MS_MIN = 30 * DAY
+/** The name of a retired listing stays reserved this long, and its callers get `api_retired`. */
+export const TOMBSTONE_MS = 180 * DAY
+/** URL in a deprecation notice. */
+export const LINK_CHARS_MAX = 500
+/** Pseudonym of a subscription's account, as its owner sees it. */
+export const ACCOUNT_PSEUDONYM_CHARS_MAX = 64
+/** Additional nodes that may call with one subscription. */
+export const SUBSCRIPTION_PEERS_MAX = 8
+/** Message about a subscription: a full plan and a few names. */
+export const SUBSCRIPTION_BODY_BYTES_MAX = 16 * KiB
+/** A renewal within period/24 after the end continues the period; a later one starts a new period. */
+export const RENEWAL_GRACE_PART = 24
+/** Cached subscription records. */
+export const SUBSCRIPTIONS_CACHED_MAX = 10_000
+/** Cache time of a subscription that another process may change. */
+export const SUBSCRIPTION_FRESH_MS = 1 * SECOND
+/** Calls that one replica reserves at once from a shared quota. */
+export const QUOTA_SLICE_MAX = 64
+/** A replica reserves at most one part in this many of the remaining quota. */
+export const QUOTA_SLICE_PART = 16
+/** Attempts to change a shared count under contention. */
+export const REPLACE_TRIES_MAX = 50

@@ -1,0 +1,35 @@
+/** Limits: REST. */
+import { KiB, MiB, SECOND } from './units.ts'
+
+/** An OpenAPI document as text. The largest public ones have 10 MB, most a tenth of that. */
+export const OPENAPI_BYTES_MAX = 5 * MiB
+/** Shortest time between two reads of an OpenAPI document from its URL, before it rejects a call. */
+export const OPENAPI_FRESH_MS = 60 * SECOND
+/** Values of an OpenAPI document after YAML anchors are expanded, which can multiply a billion times. */
+export const OPENAPI_NODES_MAX = 1_000_000
+/** Characters of all strings of an OpenAPI document after YAML anchors are expanded. */
+export const OPENAPI_CHARS_MAX = 2 * OPENAPI_BYTES_MAX
+/** Nesting of an OpenAPI document as JSON. Real documents have a dozen schema levels of two or three each. */
+export const OPENAPI_NESTING_MAX = 200
+/** Schemas of one OpenAPI document. Real ones of 5 MiB have 40,000. */
+export const OPENAPI_SCHEMAS_MAX = 100_000
+/** Nesting of unnamed schemas. */
+export const OPENAPI_DEPTH_MAX = 64
+/** Parameters and body members of one operation. A body with more members becomes one field. */
+export const OPERATION_FIELDS_MAX = 5_000
+/** Schemas that check one operation's calls, as JSON. Larger ones generate too much code. */
+export const CALL_SCHEMA_BYTES_MAX = 256 * KiB
+/** Generated code that checks one operation's calls: ten times its schemas. */
+export const CALL_CHECK_CHARS_MAX = 4 * MiB
+/** Generated code that is cached for one API. */
+export const CALL_CHECKS_CHARS_MAX = 16 * MiB
+/** Steps of a schema check in the main process, 20 ns each at worst. Larger checks run in the check process. */
+export const CALL_CHECK_STEPS_MAX = 2_000_000
+/** Time limit of one schema check in the check process. Generating its code counts too. */
+export const CALL_CHECK_MS = 2 * SECOND
+/** After a schema check timed out, calls of its API that need as many steps are refused for this time. */
+export const CALL_CHECK_REST_MS = 30 * SECOND
+/** Heap of the check process: a body of 10 MiB as JSON, several times. */
+export const CALL_CHECK_HEAP_MIB_MAX = 384
+/** Schema checks queued for the check process. */
+export const CALL_CHECKS_WAITING_MAX = 32
