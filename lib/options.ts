@@ -10,7 +10,7 @@ import type { Souk } from './interface/souk.ts'
 import type { PeerWorth } from './link/peer-worth.ts'
 import type { Store } from './interface/store.ts'
 import type { Subscription } from './interface/subscription.ts'
-import type { Till, TillComponents } from './interface/till.ts'
+import type { PaymentScheme, PaymentSchemeComponents } from './interface/payment-scheme.ts'
 
 /** Options of `souk(init)`. All have defaults. */
 export interface SoukInit {
@@ -25,7 +25,7 @@ export interface SoukInit {
    */
   readonly sharedStore?: Store
   /** The payment scheme. Default: `metered`, which records usage and moves no money. */
-  readonly till?: (components: TillComponents) => Till
+  readonly paymentScheme?: (components: PaymentSchemeComponents) => PaymentScheme
   /** Identifies the provider, Ed25519. Default: the node's own key. */
   readonly providerKey?: PrivateKey
   /** Finds APIs. Default: the libp2p service named `dht`, created by `soukDht()`. */

@@ -12,7 +12,7 @@ import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from
 import type { Standing } from './interface/quality.ts'
 import type { Store } from './interface/store.ts'
 import type { Subscriptions } from './interface/subscription.ts'
-import type { Till } from './interface/till.ts'
+import type { PaymentScheme } from './interface/payment-scheme.ts'
 import { type SoukInit, type SoukOptions, soukOptions } from './options.ts'
 import { nextEpoch } from './owner/epoch.ts'
 import { restoredAt } from './owner/restored.ts'
@@ -62,7 +62,7 @@ export function souk(init: SoukInit = {}): (components: SoukComponents) => Souk 
 
 /** The parts that exist while the service runs. They need the boot epoch from the opened store. */
 interface Running {
-  readonly till: Till
+  readonly paymentScheme: PaymentScheme
   readonly discovery: Discovery
   readonly selling: Selling
   readonly calls: CallProtocol
@@ -114,9 +114,9 @@ class SoukService implements Souk, Startable {
     const discovery = this.#discovery()
     parts.defer(() => discovery.quality.stop())
     await discovery.quality.start()
-    const { till } = await started(parts, createPaying(common))
+    const { paymentScheme } = await started(parts, createPaying(common))
     const [self, notary, teller] = [link.self, this.#notary, discovery.announcements]
-    const selling = createSelling({ ...common, self, epoch, restoredAt: restored, till, notary, teller })
+    const selling = createSelling({ ...common, self, epoch, restoredAt: restored, paymentScheme, notary, teller })
     const { owner, handler, desk } = selling
     const calls = new CallProtocol({
       link,
@@ -130,12 +130,12 @@ class SoukService implements Souk, Startable {
     })
     const caller = new LocalCaller({ clock, self, handle: handler, remote: calls })
     const hasOthers = () => this.#reach.neighbours.hasOthers
-    const buying = createBuying({ ...common, discovery, till, caller, desk, hasOthers })
-    this.#running = { till, discovery, selling, calls, buying }
+    const buying = createBuying({ ...common, discovery, paymentScheme, caller, desk, hasOthers })
+    this.#running = { paymentScheme, discovery, selling, calls, buying }
 
     await started(parts, selling)
     await started(parts, buying)
-    await started(parts, housekeepingPart({ ...common, till }))
+    await started(parts, housekeepingPart({ ...common, paymentScheme }))
     await options.prepare?.(this)
     await started(facing, servingPart({ clock, link, owner, calls }))
   }
@@ -227,7 +227,7 @@ class SoukService implements Souk, Startable {
   }
 
   status(): SoukStatus {
-    const { selling, calls, till } = this.#run()
+    const { selling, calls, paymentScheme } = this.#run()
     const { link } = this.#reach
     const peers = link.peers()
     return {
@@ -237,7 +237,7 @@ class SoukService implements Souk, Startable {
       addresses: this.#reach.addresses(),
       peers,
       alone: peers.length === 0,
-      till: till.scheme,
+      paymentScheme: paymentScheme.scheme,
       listings: selling.owner.list().length,
       serving: selling.owner.inFlight,
       calling: calls.calling

@@ -6,7 +6,7 @@ import { chainParameters } from './chain-parameters.ts'
 import { checkScope } from './keys/scope.ts'
 import type { NetworkName } from './networks.ts'
 import type { ProfileLocation } from './profile/profile.ts'
-import type { Settings, TillName } from './settings.ts'
+import type { Settings, PaymentSchemeName } from './settings.ts'
 import { SetupError } from './setup-error.ts'
 
 /** A port somebody asked for has to be that one; a port of our own choosing moves up when it is taken. */
@@ -69,7 +69,7 @@ export interface NodeConfig {
 /** How a node pays and is paid. */
 export interface PaymentConfig {
   /** `metered` counts calls and moves no money, whatever they cost. */
-  readonly till: TillName
+  readonly paymentScheme: PaymentSchemeName
   /** Where the wallet's passphrase is read. Absent: whoever sits there is asked. */
   readonly passphraseFile?: string
   /** Where this provider is paid; a cold address. */
@@ -144,7 +144,7 @@ function checkWatchdog(seconds: number): number {
 
 function composePayments({ till, passphraseFile, payout, dailyCap, settleOnStop }: Settings): PaymentConfig {
   return {
-    till: till ?? 'channel',
+    paymentScheme: till ?? 'channel',
     settleOnStop: settleOnStop ?? false,
     ...(passphraseFile === undefined ? {} : { passphraseFile: resolve(passphraseFile) }),
     ...(payout === undefined ? {} : { payout: addressIn('payout', payout) }),

@@ -54,8 +54,8 @@ const keepDays = z.union(
 )
 
 /** How calls are paid for: through channels, or not at all, only counted. */
-export const TILL_NAMES = ['channel', 'metered'] as const
-export type TillName = (typeof TILL_NAMES)[number]
+export const PAYMENT_SCHEME_NAMES = ['channel', 'metered'] as const
+export type PaymentSchemeName = (typeof PAYMENT_SCHEME_NAMES)[number]
 
 /** The admin API is reached under loopback names only: another address of this machine would be of no use. */
 const ADMIN_HOSTS = ['127.0.0.1', '0.0.0.0', '::'] as const
@@ -79,7 +79,7 @@ const settingsSchema = z.object({
   adminPort: port.optional(),
   chainRpc: httpUrl.optional(),
   treasury: evmAddress.optional(),
-  till: z.enum(TILL_NAMES).optional(),
+  till: z.enum(PAYMENT_SCHEME_NAMES).optional(),
   passphraseFile: z.string().min(1).optional(),
   payout: evmAddress.optional(),
   dailyCap: usdc.optional(),
@@ -129,7 +129,7 @@ function read(values: unknown, nameOf: (name: string) => string): Settings {
 
 function explain(name: string, message = 'it has the wrong form'): string {
   if (name === 'network') return `give one of ${NETWORK_NAMES.join(', ')}`
-  if (name === 'till') return `give one of ${TILL_NAMES.join(', ')}`
+  if (name === 'till') return `give one of ${PAYMENT_SCHEME_NAMES.join(', ')}`
   if (name === 'adminHost') return 'give 127.0.0.1, or inside a container 0.0.0.0 or ::'
   if (name === 'watchdog') return 'give whole seconds, or 0 for no watchdog'
   if (name.endsWith('Port')) return `give a port from 0 (any free one) to ${PORT_MAX}`

@@ -7,7 +7,7 @@ import type { CallAnswer } from '../interface/call.ts'
 import type { Manifest } from '../interface/manifest.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallReply } from '../interface/souk.ts'
-import type { Order } from '../interface/till.ts'
+import type { Order } from '../interface/payment-scheme.ts'
 
 interface Answered {
   readonly order: Order

@@ -13,7 +13,7 @@ import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms, Manifest } from '../interface/manifest.ts'
 import type { CallInit, CallReply } from '../interface/souk.ts'
-import type { Order, Till } from '../interface/till.ts'
+import type { Order, PaymentScheme } from '../interface/payment-scheme.ts'
 import { callReply } from './call-reply.ts'
 import { EventPayments, eventsToPay } from './event-payments.ts'
 import { givenUp } from './failure.ts'
@@ -25,7 +25,7 @@ export interface ConsumerInit {
   readonly clock: Clock
   readonly resolver: Resolver
   readonly caller: Caller
-  readonly till: Till
+  readonly paymentScheme: PaymentScheme
   readonly requestIds: RequestIds
   readonly usedKeys: UsedKeys
   /** `Store.refusal` of the store for payments. Default: never refuses. */
@@ -175,9 +175,9 @@ export class Consumer {
     const most = eventsFor(prepared, events, order)
     const isAgreed = events !== undefined && price > 0n && price <= events.price
     if (!isAgreed || most === 0 || body instanceof Uint8Array) return answer
-    const { till, caller, requestIds } = this.#init
+    const { paymentScheme, caller, requestIds } = this.#init
     const { eventBudget: budget } = prepared.init
-    const paying = { till, caller, requestIds, owner, order, price, most, ...(budget === undefined ? {} : { budget }) }
+    const paying = { paymentScheme, caller, requestIds, owner, order, price, most, ...(budget === undefined ? {} : { budget }) }
     return { ...answer, body: new EventPayments(paying).paying(body) }
   }
 
@@ -203,11 +203,11 @@ export class Consumer {
   /** @throws SoukError `price_exceeds_limit`, and any error of `onPrice` */
   #tellPrice({ init, maxPrice }: PreparedCall, price: Atoms): void | Promise<void> {
     checkPrice(price, maxPrice)
-    return this.#init.till.movesMoney && price > 0n ? init.onPrice?.(price) : undefined
+    return this.#init.paymentScheme.movesMoney && price > 0n ? init.onPrice?.(price) : undefined
   }
 
   #isPaid({ price }: Order, { payment }: CallInit): boolean {
-    return price > 0n && (payment !== undefined || this.#init.till.movesMoney)
+    return price > 0n && (payment !== undefined || this.#init.paymentScheme.movesMoney)
   }
 
   /**
@@ -216,7 +216,7 @@ export class Consumer {
    */
   #paid({ price }: Order, charged: Atoms, byOthers: boolean): Atoms {
     if (byOthers) return charged
-    if (!this.#init.till.movesMoney) return 0n
+    if (!this.#init.paymentScheme.movesMoney) return 0n
     return charged < price ? charged : price
   }
 
@@ -260,7 +260,7 @@ export class Consumer {
     keyUse: KeyUse | undefined
   ): Promise<Asked> {
     const events = eventsFor(prepared, manifest.events, order)
-    const { till, clock, caller } = this.#init
+    const { paymentScheme, clock, caller } = this.#init
     const { signal } = prepared
     if (prepared.init.payment !== undefined) {
       const attempt = await caller.call(owner, callFor(prepared, order, clock.elapsed(), { api: manifest.api }), signal)
@@ -271,9 +271,9 @@ export class Consumer {
       const startedAt = clock.elapsed()
       let authorization: Uint8Array | undefined
       try {
-        authorization = await till.authorise(order)
+        authorization = await paymentScheme.authorise(order)
       } catch (error) {
-        return { attempt: refusedByTill(asSoukError(error)), payMs }
+        return { attempt: refusedByScheme(asSoukError(error)), payMs }
       }
       const now = clock.elapsed()
       payMs += now - startedAt
@@ -281,10 +281,10 @@ export class Consumer {
       const attempt = await caller.call(owner, events === 0 ? call : { ...call, events }, signal)
       if (attempt.fate === 'answered') {
         const { charged, receipt } = attempt.answer
-        till.accept(order, { charged, receipt })
+        paymentScheme.accept(order, { charged, receipt })
         return { attempt, payMs }
       }
-      const isWorthIt = till.fail(order, attempt)
+      const isWorthIt = paymentScheme.fail(order, attempt)
       if (!isWorthIt || tries === TRIES_PER_OWNER_MAX || prepared.isSpent()) return { attempt, payMs }
     }
   }
@@ -379,7 +379,7 @@ const FOR_ALL_OWNERS: ReadonlySet<ErrorCode> = new Set([
  * The payment scheme refused, so nothing was sent. A refusal without the owner does not affect its quality. @throws
  * SoukError one of `OWN_LIMITS`
  */
-function refusedByTill(error: SoukError): Attempt {
+function refusedByScheme(error: SoukError): Attempt {
   if (OWN_LIMITS.has(error.code) && error.source === undefined) throw error
   const { code, message, source = 'ingress' } = error
   return { fate: 'not_accepted', error: new SoukError(code, message, { source, cause: error }) }

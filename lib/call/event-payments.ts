@@ -14,7 +14,7 @@ import { type Attempt, type Call, type Caller, EVENTS_ANSWER } from '../interfac
 import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms } from '../interface/manifest.ts'
 import type { EventBudget } from '../interface/souk.ts'
-import type { Order, Till } from '../interface/till.ts'
+import type { Order, PaymentScheme } from '../interface/payment-scheme.ts'
 
 /** Number of events that a call pays for beyond those included in its opening. */
 export function eventsToPay(events: EventTerms | undefined, price: Atoms, maxPrice: Atoms | undefined): number {
@@ -25,7 +25,7 @@ export function eventsToPay(events: EventTerms | undefined, price: Atoms, maxPri
 }
 
 export interface EventPaymentsInit {
-  readonly till: Till
+  readonly paymentScheme: PaymentScheme
   readonly caller: Caller
   readonly requestIds: RequestIds
   readonly owner: PeerAddress
@@ -78,7 +78,7 @@ export class EventPayments {
   }
 
   async #pay(): Promise<'paid' | 'again' | 'refused' | 'over'> {
-    const { till, price, budget = NONE } = this.#init
+    const { paymentScheme, price, budget = NONE } = this.#init
     const events = this.#next()
     const order = this.#orderFor(events)
     try {
@@ -88,22 +88,22 @@ export class EventPayments {
     }
     let authorization: Uint8Array | undefined
     try {
-      authorization = await till.authorise(order)
+      authorization = await paymentScheme.authorise(order)
     } catch {
       budget.release(false)
       return 'refused'
     }
     const attempt = await this.#send(order, events, authorization)
     if (attempt.fate !== 'answered') {
-      const isWorthIt = till.fail(order, attempt)
+      const isWorthIt = paymentScheme.fail(order, attempt)
       const { code, notAccepted } = asSoukError(attempt.error)
       budget.release(attempt.fate === 'lost')
       // An owner that is stopping, or cannot reach the chain now, may accept the next payment.
       return notAccepted && (isWorthIt || code === 'overloaded') ? 'again' : 'refused'
     }
     const { status, charged: said, receipt } = attempt.answer
-    till.accept(order, { charged: said, receipt })
-    const charged = till.movesMoney ? (said < order.price ? said : order.price) : 0n
+    paymentScheme.accept(order, { charged: said, receipt })
+    const charged = paymentScheme.movesMoney ? (said < order.price ? said : order.price) : 0n
     this.#left -= Number(charged / price)
     await budget.capture(charged, order.requestId)
     return status === EVENTS_ANSWER.over ? 'over' : 'paid'

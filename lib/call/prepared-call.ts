@@ -11,7 +11,7 @@ import type { ApiDescription } from '../interface/adapter.ts'
 import type { Resolution } from '../interface/directory.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
 import type { CallInit } from '../interface/souk.ts'
-import type { Order } from '../interface/till.ts'
+import type { Order } from '../interface/payment-scheme.ts'
 import { givenUp } from './failure.ts'
 
 const JSON_HEADERS: Headers = [

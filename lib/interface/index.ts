@@ -150,7 +150,7 @@ export {
   type Replay,
   type Reservation,
   type Settled,
-  type Till,
-  type TillComponents,
-  type TillRetention
-} from './till.ts'
+  type PaymentScheme,
+  type PaymentSchemeComponents,
+  type PaymentSchemeRetention
+} from './payment-scheme.ts'

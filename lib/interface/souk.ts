@@ -204,7 +204,7 @@ export interface SoukStatus {
   readonly peers: readonly PeerAddress[]
   /** No peer is connected, so other nodes cannot find this node's APIs. */
   readonly alone: boolean
-  readonly till: string
+  readonly paymentScheme: string
   readonly listings: number
   /** Calls running now: served by this node, and sent by this node. */
   readonly serving: number

@@ -6,7 +6,7 @@ import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
 import type { ChargeRule } from '../interface/charge-rule.ts'
 import type { CallRecord } from '../interface/store.ts'
-import type { Replay } from '../interface/till.ts'
+import type { Replay } from '../interface/payment-scheme.ts'
 
 /** Responses to repeated calls. */
 

@@ -11,7 +11,7 @@ import type { CallAnswer, IncomingCall } from '../interface/call.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
 import type { PlanDesk, PlanTicket } from '../interface/plan-desk.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
-import type { Admission, Outcome, Reservation, Settled, Till } from '../interface/till.ts'
+import type { Admission, Outcome, Reservation, Settled, PaymentScheme } from '../interface/payment-scheme.ts'
 import { answeredBefore, answerOf, checkSame, hashOf, repeatable, replayed, ruleOf, storable } from './answers.ts'
 import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
@@ -25,7 +25,7 @@ import { isUnderPlan, settleUnderPlan, withQuota } from './under-plan.ts'
 
 export interface OwnerInit {
   readonly clock: Clock
-  readonly till: Till
+  readonly paymentScheme: PaymentScheme
   readonly calls: CallLog
   readonly claims: Pick<ClaimLog, 'take' | 'free'>
   /** Peer id of this node. */
@@ -248,13 +248,13 @@ export class Owner {
   ): Reservation | Promise<Reservation> {
     const { requestId, peer, authorization } = call
     const { id, manifest } = signed
-    return this.#init.till.admit({
+    return this.#init.paymentScheme.admit({
       requestId,
       api: id,
       peer,
       revision: manifest.revision,
       price,
-      ...paymentOf(call, this.#init.till),
+      ...paymentOf(call, this.#init.paymentScheme),
       ...(authorization === undefined ? {} : { authorization }),
       ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
     })
@@ -393,9 +393,9 @@ function checkAge(requestId: Uint8Array, now: number): void {
 }
 
 /** @throws SoukError `payment_required` where the payment scheme accepts no such payments */
-function paymentOf(call: IncomingCall, till: Till): Pick<Admission, 'payment'> {
+function paymentOf(call: IncomingCall, paymentScheme: PaymentScheme): Pick<Admission, 'payment'> {
   if (call.payment === undefined) return {}
-  if (till.takesPayments !== true) throw new SoukError('payment_required', 'This API accepts calls with a key only.')
+  if (paymentScheme.takesPayments !== true) throw new SoukError('payment_required', 'This API accepts calls with a key only.')
   const { payment: text, idempotencyKey } = call
   const key = idempotencyKey === undefined ? {} : { idempotencyKey }
   return { payment: { text, requestHash: hashOf(call), ...key } }

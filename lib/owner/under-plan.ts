@@ -1,7 +1,7 @@
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
 import type { PlanTicket } from '../interface/plan-desk.ts'
-import type { Outcome, Reservation, Settled } from '../interface/till.ts'
+import type { Outcome, Reservation, Settled } from '../interface/payment-scheme.ts'
 
 /** The call uses a subscription, or manages one. */
 export function isUnderPlan({ service, subscription }: IncomingCall): boolean {

@@ -1,5 +1,5 @@
 /**
- * On-chain payments: `import { createChannelTill } from 'souk/pay'`. A separate entry point, so that embedders with free APIs or
+ * On-chain payments: `import { createChannelScheme } from 'souk/pay'`. A separate entry point, so that embedders with free APIs or
  * their own payment scheme do not load the chain libraries. Re-exports only.
  *
  * @packageDocumentation
@@ -12,7 +12,7 @@ export {
   verifySplitters
 } from './chain/deploy-splitters.ts'
 export type { ChannelSummary } from './channel-summary.ts'
-export { type ChannelTill, type ChannelTillInit, type ClosedChannel, createChannelTill } from './channel-till.ts'
+export { type ChannelScheme, type ChannelSchemeInit, type ClosedChannel, createChannelScheme } from './channel-scheme.ts'
 export type { PayRules } from './payer/pay-rules.ts'
 export type { Settlement } from './settle/settlement.ts'
 export { CREATE2_DEPLOYER, type SplitterFactory, splitterFactory } from './chain/splitter.ts'

@@ -12,7 +12,7 @@ import {
 import { DAY_MS } from '../base/limits/time.ts'
 import { formatRequestId, idOfTime } from '../base/request-id.ts'
 import type { Store, TrimRules } from '../interface/store.ts'
-import type { TillRetention } from '../interface/till.ts'
+import type { PaymentSchemeRetention } from '../interface/payment-scheme.ts'
 
 export interface TrimmerInit {
   readonly clock: Clock
@@ -23,7 +23,7 @@ export interface TrimmerInit {
   readonly keepMs: number
   /** Prefixes of the embedder's entry kinds that may be deleted by age. */
   readonly kinds: readonly string[]
-  readonly till?: TillRetention
+  readonly paymentScheme?: PaymentSchemeRetention
   readonly onError: (error: unknown) => void
 }
 
@@ -82,23 +82,23 @@ export class Trimmer {
   }
 
   async #trimReceipts(now: number): Promise<void> {
-    const { store, till, keepMs } = this.#init
+    const { store, paymentScheme, keepMs } = this.#init
     if (keepMs === Infinity) return
     const before = formatRequestId(idOfTime(now - keepMs))
-    for (const collection of till?.collections ?? []) {
+    for (const collection of paymentScheme?.collections ?? []) {
       await this.#inSlices(() => store.documents.trim(collection, before, TRIM_ROWS))
     }
   }
 
   async #pass({ retention }: Store, now: number): Promise<void> {
-    const { keepMs, kinds, till } = this.#init
+    const { keepMs, kinds, paymentScheme } = this.#init
     if (keepMs === Infinity) return
     const rules: TrimRules = {
       before: now - Math.max(keepMs, KEEP_FREE_CALLS_MS),
       freeBefore: now - KEEP_FREE_CALLS_MS,
       now: now + DAY_MS,
-      kinds: [...kinds, ...(till?.kinds ?? [])],
-      isDue: (account, total) => till?.isDue(account, total) ?? true,
+      kinds: [...kinds, ...(paymentScheme?.kinds ?? [])],
+      isDue: (account, total) => paymentScheme?.isDue(account, total) ?? true,
       limit: TRIM_ROWS
     }
     while (!(await retention.trim(rules)).isOver) await this.#pause()

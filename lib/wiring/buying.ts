@@ -11,7 +11,7 @@ import type { Directory, Resolution, ResolveOptions } from '../interface/directo
 import type { Link } from '../interface/link.ts'
 import type { CallInit, CallReply } from '../interface/souk.ts'
 import type { Store } from '../interface/store.ts'
-import type { Till } from '../interface/till.ts'
+import type { PaymentScheme } from '../interface/payment-scheme.ts'
 import type { SoukOptions } from '../options.ts'
 import { DailySpend } from '../plans/daily-spend.ts'
 import { OwnRecords } from '../plans/own-records.ts'
@@ -31,7 +31,7 @@ export interface BuyingInit {
   readonly link: Link
   readonly directory: Directory
   readonly discovery: Discovery
-  readonly till: Till
+  readonly paymentScheme: PaymentScheme
   /** Calls owners, this node included. */
   readonly caller: Caller
   /** The plan service of this node, which sells to it without a call. */
@@ -54,7 +54,7 @@ export interface Buying extends Part {
 }
 
 export function createBuying(init: BuyingInit): Buying {
-  const { options, store, link, directory, discovery, till, caller, desk, local, hasOthers } = init
+  const { options, store, link, directory, discovery, paymentScheme, caller, desk, local, hasOthers } = init
   const { logger } = init.components
   const { clock, random, sharedStore, worth } = options
   const resolver = createResolver({
@@ -73,7 +73,7 @@ export function createBuying(init: BuyingInit): Buying {
     clock,
     resolver,
     caller,
-    till,
+    paymentScheme,
     requestIds: ids,
     usedKeys: new UsedKeys({ clock, claims: (sharedStore ?? store).claims, self: link.self }),
     refusal: () => store.refusal?.(),

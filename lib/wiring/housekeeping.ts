@@ -1,7 +1,7 @@
 import { logOf, reasonOf } from '../base/component-log.ts'
 import { DAY_MS } from '../base/limits/time.ts'
 import type { Store } from '../interface/store.ts'
-import type { Till } from '../interface/till.ts'
+import type { PaymentScheme } from '../interface/payment-scheme.ts'
 import type { SoukOptions } from '../options.ts'
 import { Trimmer } from '../retention/trimmer.ts'
 import type { Part } from './part.ts'
@@ -11,11 +11,11 @@ export interface HousekeepingInit {
   readonly components: Pick<SoukComponents, 'logger'>
   readonly options: SoukOptions
   readonly store: Store
-  readonly till: Till
+  readonly paymentScheme: PaymentScheme
 }
 
 /** Deletes old rows of the stores while the node runs. */
-export function housekeepingPart({ components, options, store, till: { retention } }: HousekeepingInit): Part {
+export function housekeepingPart({ components, options, store, paymentScheme: { retention } }: HousekeepingInit): Part {
   const { clock, sharedStore, keepDays, trimmedKinds } = options
   const log = logOf(components.logger, 'souk:store')
   const trimmer = new Trimmer({
@@ -25,7 +25,7 @@ export function housekeepingPart({ components, options, store, till: { retention
     kinds: trimmedKinds,
     onError: (error) => log('deleting old rows failed: %s', reasonOf(error)),
     ...(sharedStore && { sharedStore }),
-    ...(retention && { till: retention })
+    ...(retention && { paymentScheme: retention })
   })
   return {
     async start() {

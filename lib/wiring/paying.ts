@@ -1,9 +1,9 @@
 import type { Link } from '../interface/link.ts'
 import type { Address } from '../interface/signer.ts'
 import type { Store } from '../interface/store.ts'
-import type { Till } from '../interface/till.ts'
+import type { PaymentScheme } from '../interface/payment-scheme.ts'
 import type { SoukOptions } from '../options.ts'
-import { createMeteredTill } from '../pay/metered-till.ts'
+import { createMeteredScheme } from '../pay/metered-scheme.ts'
 import type { LocalManifests } from '../resolve/manifest/manifest-exchange.ts'
 import type { Part } from './part.ts'
 import type { SoukComponents } from './souk-components.ts'
@@ -19,7 +19,7 @@ export interface PayingInit {
 
 /** The payment scheme, for both directions. */
 export interface Paying extends Part {
-  readonly till: Till
+  readonly paymentScheme: PaymentScheme
 }
 
 export function createPaying({ components, options, store, link, local }: PayingInit): Paying {
@@ -30,10 +30,10 @@ export function createPaying({ components, options, store, link, local }: Paying
     for (const { manifest } of local()) if (manifest.payout !== undefined) yield manifest.payout
   }
   const parts = { calls, documents, ledger, link, clock, random, payouts, logger }
-  const till = options.till?.(parts) ?? createMeteredTill({ log: calls })
+  const paymentScheme = options.paymentScheme?.(parts) ?? createMeteredScheme({ log: calls })
   return {
-    till,
-    start: async () => till.start?.(),
-    [Symbol.asyncDispose]: async () => till.stop?.()
+    paymentScheme,
+    start: async () => paymentScheme.start?.(),
+    [Symbol.asyncDispose]: async () => paymentScheme.stop?.()
   }
 }

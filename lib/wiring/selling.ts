@@ -4,7 +4,7 @@ import type { CallHandler } from '../interface/call.ts'
 import type { Directory } from '../interface/directory.ts'
 import type { Notary } from '../interface/manifest.ts'
 import type { Store } from '../interface/store.ts'
-import type { Till } from '../interface/till.ts'
+import type { PaymentScheme } from '../interface/payment-scheme.ts'
 import type { SoukOptions } from '../options.ts'
 import { Announcer, type Teller } from '../owner/announcer.ts'
 import { loggedCalls } from '../owner/logged-calls.ts'
@@ -25,7 +25,7 @@ export interface SellingInit {
   readonly epoch: bigint
   /** Time the books were restored from a backup, milliseconds since the epoch; 0 for never. */
   readonly restoredAt: number
-  readonly till: Till
+  readonly paymentScheme: PaymentScheme
   readonly notary: Notary
   readonly directory: Directory
   readonly teller: Teller
@@ -42,7 +42,7 @@ export interface Selling extends Part {
 }
 
 export function createSelling(init: SellingInit): Selling {
-  const { options, store, self, epoch, restoredAt, till, notary, directory, teller } = init
+  const { options, store, self, epoch, restoredAt, paymentScheme, notary, directory, teller } = init
   const { logger } = init.components
   const { clock, sharedStore, onSold } = options
   const { calls, claims, documents } = store
@@ -55,7 +55,7 @@ export function createSelling(init: SellingInit): Selling {
     ...(onSold && { onSold })
   })
   const refusal = () => store.refusal?.()
-  const owner = new Owner({ clock, till, calls, claims, self, epoch, restoredAt, plans: desk, refusal })
+  const owner = new Owner({ clock, paymentScheme, calls, claims, self, epoch, restoredAt, plans: desk, refusal })
   const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === notary.provider
   const track = new TrackRecord({ documents, clock, isOwn })
   const handler = track.watching(loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner')))
@@ -69,7 +69,7 @@ export function createSelling(init: SellingInit): Selling {
     provider,
     announcer,
     desk,
-    handler: valuing(options, till, handler),
+    handler: valuing(options, paymentScheme, handler),
     async start() {
       await track.start()
       await desk.start()
@@ -84,7 +84,7 @@ export function createSelling(init: SellingInit): Selling {
 }
 
 /** Wraps the call handler to remember its callers, if `worth` is set. */
-function valuing({ worth, bootstrap }: SoukOptions, till: Till, handler: CallHandler): CallHandler {
-  worth?.learn(bootstrap, () => till.boundPeers?.() ?? [])
+function valuing({ worth, bootstrap }: SoukOptions, paymentScheme: PaymentScheme, handler: CallHandler): CallHandler {
+  worth?.learn(bootstrap, () => paymentScheme.boundPeers?.() ?? [])
   return worth?.watching(handler) ?? handler
 }

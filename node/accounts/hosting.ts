@@ -30,7 +30,7 @@ export interface HostingInit {
   /** Peer id of this node. */
   readonly self: string
   /** Undefined where the node moves none. */
-  readonly money: () => Pick<Money, 'till'> | undefined
+  readonly money: () => Pick<Money, 'paymentScheme'> | undefined
   /** Whoever wants to know what becomes of keys, caps and accounts. Default: nobody. */
   readonly events?: Pick<Events, 'emit'>
 }
@@ -93,8 +93,8 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   const unpaid = new UnpaidCalls({ clock, log, ...(init.events && { events: init.events }) })
   const accounts = new Accounts({ documents, ledger, keys, clock, random: systemRandom })
   const books = { accounts, funds, documents, ledger, clock, random: systemRandom, holder, log }
-  const deposits = new AccountDeposits({ ...books, deposits: () => init.money()?.till.deposits })
-  const withdrawals = new AccountWithdrawals({ ...books, wallet: () => init.money()?.till.wallet })
+  const deposits = new AccountDeposits({ ...books, deposits: () => init.money()?.paymentScheme.deposits })
+  const withdrawals = new AccountWithdrawals({ ...books, wallet: () => init.money()?.paymentScheme.wallet })
   for (const part of [deposits, withdrawals]) {
     await part.start()
     started.defer(() => part.stop())
@@ -105,7 +105,7 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
     accounts,
     coherence,
     accountMoney: { deposits, withdrawals },
-    receipt: async (requestId) => init.money()?.till.receipt(requestId),
+    receipt: async (requestId) => init.money()?.paymentScheme.receipt(requestId),
     ...closing(started.move())
   }
 }

@@ -102,7 +102,7 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
     async ({ name, upstream }) => [name, await start(name, upstream, ['--port', '0'])] as const
   )
   await freshProfile(PROFILE.bootstrap, env)
-  const bootstrap = await up(PROFILE.bootstrap, '--no-ingress', '--admin-port', '0', '--till', 'metered')
+  const bootstrap = await up(PROFILE.bootstrap, '--no-ingress', '--admin-port', '0', '--payment-scheme', 'metered')
   const wallets = {
     owner: await freshProfile(PROFILE.owner, env),
     consumer: await freshProfile(PROFILE.consumer, env)

@@ -54,7 +54,7 @@ export class MoneyWatch {
 
   async #tellFinal(): Promise<void> {
     const { money, events, documents } = this.#init
-    const found = (await money.till.settlement.transactions.latest('all', limits.EVENTS_KEPT_MAX)).toReversed()
+    const found = (await money.paymentScheme.settlement.transactions.latest('all', limits.EVENTS_KEPT_MAX)).toReversed()
     const kept = await documents.get(COLLECTION, KEY)
     const told = kept === undefined ? undefined : (JSON.parse(kept) as Told)
     const fresh = told === undefined ? [] : found.filter((transaction) => isFresh(transaction, told))
@@ -70,14 +70,14 @@ export class MoneyWatch {
   async #tellLow(): Promise<void> {
     const { money, events } = this.#init
     const wallet = checksummed(money.wallet)
-    const { claimsInHand } = money.till.settlement.redeemer.status()
-    const hasOwned = money.till.channels().some(({ role }) => role === 'owner')
+    const { claimsInHand } = money.paymentScheme.settlement.redeemer.status()
+    const hasOwned = money.paymentScheme.channels().some(({ role }) => role === 'owner')
     const isGasLow = hasOwned && claimsInHand !== undefined && claimsInHand < Number(limits.CLAIMS_IN_HAND_MIN)
     if (this.#isNews('gas', isGasLow)) {
       await events.emit('wallet.gas_low', { wallet, claims_in_hand: Math.floor(claimsInHand ?? 0) })
     }
-    const pays = money.till.channels().some(({ role }) => role === 'payer')
-    const { latest } = await money.till.wallet.balance()
+    const pays = money.paymentScheme.channels().some(({ role }) => role === 'payer')
+    const { latest } = await money.paymentScheme.wallet.balance()
     if (this.#isNews('balance', pays && latest < limits.WALLET_LOW_ATOMS)) {
       await events.emit('wallet.balance_low', { wallet, balance: formatUsdc(latest) })
     }

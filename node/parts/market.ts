@@ -72,7 +72,7 @@ export async function startMarket(init: MarketInit): Promise<Market> {
   return { souk: node.souk, registrations: restored, p2pPort: listen.port, ...closing(started.move()) }
 }
 
-async function nodeOptions({ config, logger, store, shared, payments: { till }, events }: MarketInit) {
+async function nodeOptions({ config, logger, store, shared, payments: { paymentScheme }, events }: MarketInit) {
   const { profile, p2p, selfReport, keepDays } = config
   const network = NETWORKS[config.network]
   const news = new SubscriptionNews(events)
@@ -84,7 +84,7 @@ async function nodeOptions({ config, logger, store, shared, payments: { till }, 
     bootstrap: [...network.bootstrap, ...p2p.bootstrap],
     store,
     ...(shared === undefined ? {} : { sharedStore: shared }),
-    ...(till === undefined ? {} : { till }),
+    ...(paymentScheme === undefined ? {} : { paymentScheme }),
     onSold: (sold: Subscription, before: Subscription | undefined) => news.sold(before, sold),
     agent: `souk/${packageVersion()}`,
     privateAddresses: network.privateAddresses,

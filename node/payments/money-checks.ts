@@ -42,10 +42,10 @@ async function walletCheck({ chain, wallet, name }: Money): Promise<DoctorCheck>
 }
 
 /** An owner needs gas to fetch what it earned; a consumer only to withdraw from an owner that does not answer. */
-async function gasCheck({ chain, wallet, till }: Money, isSelling: boolean): Promise<DoctorCheck> {
+async function gasCheck({ chain, wallet, paymentScheme }: Money, isSelling: boolean): Promise<DoctorCheck> {
   const gas = await chain.gas(wallet).catch(() => undefined)
   if (gas === undefined) return warn('gas', 'What there is for gas is not known.', 'see the check of the chain')
-  const { claimsInHand } = till.settlement.redeemer.status()
+  const { claimsInHand } = paymentScheme.settlement.redeemer.status()
   const lasts = claimsInHand === undefined ? '' : `, enough for ${claimsInHand} claims`
   const text = `${formatEther(gas)} ETH${lasts}`
   const hint = `send a little ETH to ${checksummed(wallet)}`

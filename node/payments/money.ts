@@ -1,5 +1,5 @@
 import { asSoukError, deadline, formatUsdc, limits, SoukError, systemClock } from '../../lib/index.ts'
-import type { ChannelTill } from '../../lib/pay/index.ts'
+import type { ChannelScheme } from '../../lib/pay/index.ts'
 import type { Address, Chain } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
 
@@ -10,7 +10,7 @@ export interface Money {
   /** The account that pays calls as a consumer, and gas as an owner. */
   readonly wallet: Address
   readonly chain: Chain
-  readonly till: ChannelTill
+  readonly paymentScheme: ChannelScheme
 }
 
 /** Fetches what was earned, as far as it goes before the node has to stop; what is on its way goes on at the next start. */
@@ -18,7 +18,7 @@ export async function stopWithMoney(money: Money | undefined, log: Log): Promise
   if (money === undefined) return
   const limit = deadline(systemClock, limits.SETTLE_ON_STOP_MS, () => new SoukError('settlement_pending'))
   try {
-    const { claimed } = await money.till.settlement.redeemer.settleNow(limit.signal)
+    const { claimed } = await money.paymentScheme.settlement.redeemer.settleNow(limit.signal)
     if (claimed > 0n) log.info(`Fetched ${formatUsdc(claimed)} ${money.name} from channels.`)
   } catch (error) {
     log.warn(`Not everything that was earned could be fetched: ${asSoukError(error).message}`)

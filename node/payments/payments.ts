@@ -1,6 +1,6 @@
-import { asSoukError, createFreeTill } from '../../lib/index.ts'
-import { type ChannelTill, createChain, createChannelTill, type PayRules } from '../../lib/pay/index.ts'
-import type { Address, Chain, Till, TillComponents } from '../../lib/interface/index.ts'
+import { asSoukError, createFreeScheme } from '../../lib/index.ts'
+import { type ChannelScheme, createChain, createChannelScheme, type PayRules } from '../../lib/pay/index.ts'
+import type { Address, Chain, PaymentScheme, PaymentSchemeComponents } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
 import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
@@ -12,7 +12,7 @@ import { Payout } from './payout.ts'
 /** How a node pays and is paid, before it runs. */
 export interface Payments {
   /** Absent: the library's own, which only counts. */
-  readonly till?: (components: TillComponents) => Till
+  readonly paymentScheme?: (components: PaymentSchemeComponents) => PaymentScheme
   /** Why priced calls are refused here, either way, with what to do about it. */
   readonly whyFree?: string
   /** Where its own APIs are paid. */
@@ -37,15 +37,15 @@ export interface PaymentsInit {
  */
 export async function openPayments({ config, log, askSecret }: PaymentsInit): Promise<Payments> {
   const { profile, network, chain: parameters, payments } = config
-  const { till, payout, dailyMax } = payments
-  if (till === 'metered') return unpaid(new Payout({ profile, payout, isNeeded: false }))
+  const { paymentScheme, payout, dailyMax } = payments
+  if (paymentScheme === 'metered') return unpaid(new Payout({ profile, payout, isNeeded: false }))
   const wallet = await walletInfo(profile)
   const why = whyFree(config, wallet?.address)
   if (wallet === undefined || why !== undefined) {
     const reason = why ?? NO_WALLET
     log.info(`Free calls only: ${reason}`)
     const free = unpaid(new Payout({ profile, payout, isNeeded: true, why: reason }))
-    return { ...free, whyFree: reason, till: createFreeTill(reason) }
+    return { ...free, whyFree: reason, paymentScheme: createFreeScheme(reason) }
   }
   const { passphraseFile: file } = payments
   const passphrase = await readPassphrase({
@@ -57,12 +57,12 @@ export async function openPayments({ config, log, askSecret }: PaymentsInit): Pr
   await tellChain(chain, log)
   const rules: Partial<PayRules> = dailyMax === undefined ? {} : { dailyMax }
   const onError = (error: Error) => log.warn(error.message, { cause: error.cause })
-  const make = createChannelTill({ chain, signer, rules, onError })
-  let running: ChannelTill | undefined
+  const make = createChannelScheme({ chain, signer, rules, onError })
+  let running: ChannelScheme | undefined
   const money = (): Money | undefined =>
-    running && { wallet: signer.address, chain, till: running, name: NETWORKS[network].money }
+    running && { wallet: signer.address, chain, paymentScheme: running, name: NETWORKS[network].money }
   return {
-    till: (components) => (running = make(components)),
+    paymentScheme: (components) => (running = make(components)),
     payout: new Payout({ profile, payout, isNeeded: true }),
     money,
     settleAtLast: () => (payments.settleOnStop ? stopWithMoney(money(), log) : Promise.resolve())

@@ -37,7 +37,7 @@ describe('a newcomer at the console', function () {
   let seller: Page
   let consumer: Page
   const mishaps: string[] = []
-  const money = () => ['--till', 'channel', '--chain-rpc', chain.parameters.rpcUrl]
+  const money = () => ['--payment-scheme', 'channel', '--chain-rpc', chain.parameters.rpcUrl]
   const passphraseFile = () => join(home.directory, 'passphrase')
   const endpoint = () => `http://127.0.0.1:${(api.address() as AddressInfo).port}/weather`
 

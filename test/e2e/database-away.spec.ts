@@ -124,7 +124,7 @@ describe('an ingress whose database goes away', function () {
       assert.equal((await ingress.end('SIGTERM')).code, 0, ingress.stderr.join('\n'))
       assert.doesNotMatch(ingress.stderr.join('\n'), /^ {2,}at /m)
       const waiting = home.asProcess.start(
-        'up --network dev --till metered --no-input --json --profile ingress',
+        'up --network dev --payment-scheme metered --no-input --json --profile ingress',
         '--store',
         store
       )
@@ -132,7 +132,7 @@ describe('an ingress whose database goes away', function () {
       await eventually('it to say that it waits', NOTICED_MS, () => lines().length > 0 || undefined)
       assert.equal((await waiting.end('SIGTERM')).code, 0, 'it can be stopped while it waits')
       const again = home.asProcess.start(
-        'up --network dev --till metered --no-input --json --profile ingress',
+        'up --network dev --payment-scheme metered --no-input --json --profile ingress',
         '--store',
         store
       )

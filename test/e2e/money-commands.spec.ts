@@ -48,7 +48,7 @@ describe('the commands about money', function () {
       await json(profile, `wallet deposit 5 ${rpc}`)
     }
     const ports = ['--p2p-port', '0', '--admin-port', '0', '--ingress-port', '0']
-    const flags = ['--till', 'channel', ...rpc.split(' '), '--passphrase-file', passphrase, ...ports]
+    const flags = ['--payment-scheme', 'channel', ...rpc.split(' '), '--passphrase-file', passphrase, ...ports]
     owner = await home.up('owner', ...flags, '--payout', payout)
     consumer = await home.up('consumer', ...flags, '--bootstrap', ...owner.p2p)
     await owner.cli(`api register --name sold --protocol REST --endpoint ${api.url} --price 0.01`)

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { handler, SoukError, systemClock } from '../../lib/index.ts'
 import type { Chain } from '../../lib/interface/chain.ts'
 import type { Store } from '../../lib/interface/store.ts'
-import { createChannelTill } from '../../lib/pay/channel-till.ts'
+import { createChannelScheme } from '../../lib/pay/channel-scheme.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
 import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
 import { eventually } from '../helpers/eventually.ts'
-import { PAYOUT, PlayChain } from '../helpers/till-bench.ts'
+import { PAYOUT, PlayChain } from '../helpers/scheme-bench.ts'
 
 const USDC = 1_000_000n
 
@@ -17,10 +17,10 @@ describe('paid calls between nodes', () => {
   let owner: Store
   let consumer: Store
 
-  const till = (n: number) => {
+  const paymentScheme = (n: number) => {
     const signer = keySigner(new Uint8Array(32).fill(n))
     play.wallets.set(signer.address, 10n * USDC)
-    return createChannelTill({
+    return createChannelScheme({
       chain: play.chain as Chain,
       signer,
       settlement: (init) => play.settlement(init)
@@ -28,7 +28,7 @@ describe('paid calls between nodes', () => {
   }
 
   before(async () => {
-    testnet = await createTestnet({ nodes: 2, options: (index) => ({ till: till(index + 1) }) })
+    testnet = await createTestnet({ nodes: 2, options: (index) => ({ paymentScheme: paymentScheme(index + 1) }) })
     owner = testnet.nodes[0]!.souk.store
     consumer = testnet.nodes[1]!.souk.store
     const echo = handler(({ body }) => {

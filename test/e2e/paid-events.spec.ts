@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createChannelTill, type ChannelTill } from '../../lib/pay/index.ts'
+import { createChannelScheme, type ChannelScheme } from '../../lib/pay/index.ts'
 import type { EventBudget } from '../../lib/interface/index.ts'
 import type { Signer } from '../../lib/interface/signer.ts'
-import type { TillComponents } from '../../lib/interface/till.ts'
+import type { PaymentSchemeComponents } from '../../lib/interface/payment-scheme.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
 import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
 import { graphqlFactory, restFactory } from '../../protocols/index.ts'
@@ -28,7 +28,7 @@ describe('events that have a price, on a dev chain', function () {
   let api: Server
   let yoga: YogaServer
   const streams: ServerResponse[] = []
-  const tills: ChannelTill[] = []
+  const paymentSchemes: ChannelScheme[] = []
   const signers: Signer[] = [keySigner(new Uint8Array(32).fill(73)), keySigner(new Uint8Array(32).fill(74))]
   let total = 0n
 
@@ -37,12 +37,12 @@ describe('events that have a price, on a dev chain', function () {
     await bench.client.setAutomine(true)
     await bench.fundGas(signers[0]!.address)
     await bench.mint(signers[1]!.address, 5n * USDC)
-    const till = (index: number) => (components: TillComponents) => {
-      const made = createChannelTill({ chain: bench.chain, signer: signers[index]! })(components)
-      tills.push(made)
+    const paymentScheme = (index: number) => (components: PaymentSchemeComponents) => {
+      const made = createChannelScheme({ chain: bench.chain, signer: signers[index]! })(components)
+      paymentSchemes.push(made)
       return made
     }
-    testnet = await createTestnet({ nodes: 2, options: (index) => ({ till: till(index) }) })
+    testnet = await createTestnet({ nodes: 2, options: (index) => ({ paymentScheme: paymentScheme(index) }) })
     api = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
       streams.push(response)
@@ -97,7 +97,7 @@ describe('events that have a price, on a dev chain', function () {
     return read
   }
   const earned = async () => {
-    const [channel] = tills[0]!.channels().filter(({ role }) => role === 'owner')
+    const [channel] = paymentSchemes[0]!.channels().filter(({ role }) => role === 'owner')
     return testnet.nodes[0]!.souk.store.ledger.balance(`earned/${channel?.channelId}`).then((balance) => -balance)
   }
 
@@ -135,13 +135,13 @@ describe('events that have a price, on a dev chain', function () {
     await eventually('the budget is told', 2_000, () =>
       captured.reduce((sum, charged) => sum + charged, 0n) === 10n * EVENT ? true : undefined
     )
-    const { receipts } = await tills[1]!.receipts({ role: 'payer', limit: 100 })
+    const { receipts } = await paymentSchemes[1]!.receipts({ role: 'payer', limit: 100 })
     await eventually('the receipts are written', 5_000, async () => {
-      const page = await tills[1]!.receipts({ role: 'payer', limit: 100 })
+      const page = await paymentSchemes[1]!.receipts({ role: 'payer', limit: 100 })
       return page.receipts.reduce((sum, { charged }) => sum + charged, 0n) === total ? true : undefined
     })
     assert.ok(receipts.every(({ signature }) => signature === 'valid'))
-    const owners = (await tills[0]!.receipts({ role: 'owner', limit: 100 })).receipts
+    const owners = (await paymentSchemes[0]!.receipts({ role: 'owner', limit: 100 })).receipts
     assert.deepEqual(new Set(owners.map(({ rule }) => rule)), new Set(['stream-open', 'events']))
     assert.equal(
       owners.reduce((sum, { charged }) => sum + charged, 0n),
@@ -149,7 +149,7 @@ describe('events that have a price, on a dev chain', function () {
     )
     const [usage] = await testnet.nodes[0]!.souk.store.calls.usage()
     assert.deepEqual([usage?.captured, usage?.charged], [1, total])
-    assert.equal(tills[1]!.channels()[0]?.isDisputed, false)
+    assert.equal(paymentSchemes[1]!.channels()[0]?.isDisputed, false)
   })
 
   it('of a GraphQL subscription are paid for as well, and queries by their cost', async () => {
@@ -186,7 +186,7 @@ describe('events that have a price, on a dev chain', function () {
     await (left.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().return?.()
     total += OPEN
     await eventually('nothing is set aside any more', 5_000, () => {
-      const [mine] = tills[1]!.channels()
+      const [mine] = paymentSchemes[1]!.channels()
       return mine?.reserved === 0n ? true : undefined
     })
     assert.equal(await earned(), total)
@@ -194,12 +194,12 @@ describe('events that have a price, on a dev chain', function () {
 
   it('end as balances on the chain: 95% the provider’s, 5% the treasury’s', async () => {
     const treasury = bench.parameters.treasury!
-    const { claimed, refused } = await tills[0]!.settlement.redeemer.settleNow()
+    const { claimed, refused } = await paymentSchemes[0]!.settlement.redeemer.settleNow()
     assert.deepEqual([claimed, refused], [total, []])
     const fee = total / 20n
     await eventually('the payouts', 10_000, async () => ((await bench.usdc(treasury)) === fee ? true : undefined))
     assert.equal(await bench.usdc(bench.provider.address), total - fee)
-    const [{ channel }] = (await tills[1]!.closeAll()) as [Awaited<ReturnType<ChannelTill['closeAll']>>[0]]
+    const [{ channel }] = (await paymentSchemes[1]!.closeAll()) as [Awaited<ReturnType<ChannelScheme['closeAll']>>[0]]
     assert.deepEqual([channel.state, channel.spent], ['closed', total])
     assert.equal(await bench.usdc(signers[1]!.address), 5n * USDC - total)
   })

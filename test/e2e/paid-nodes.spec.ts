@@ -37,7 +37,7 @@ describe('nodes with wallets', function () {
       functionName: 'balanceOf',
       args: [account as `0x${string}`]
     })
-  const money = () => ['--till', 'channel', '--chain-rpc', chain.parameters.rpcUrl]
+  const money = () => ['--payment-scheme', 'channel', '--chain-rpc', chain.parameters.rpcUrl]
   const register = (name: string, price: string) =>
     `api register --name ${name} --protocol REST --endpoint ${api.url} --price ${price}`
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { handler } from '../../lib/index.ts'
-import { createChannelTill, type ChannelTill } from '../../lib/pay/index.ts'
+import { createChannelScheme, type ChannelScheme } from '../../lib/pay/index.ts'
 import type { Signer } from '../../lib/interface/signer.ts'
-import type { TillComponents } from '../../lib/interface/till.ts'
+import type { PaymentSchemeComponents } from '../../lib/interface/payment-scheme.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
 import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
 import { type ChannelBench, channelBench } from '../helpers/channel-bench.ts'
@@ -16,14 +16,14 @@ describe('paid calls on a dev chain', function () {
   this.timeout(60_000)
   let bench: ChannelBench
   let testnet: Testnet
-  const tills: ChannelTill[] = []
+  const paymentSchemes: ChannelScheme[] = []
   const signers: Signer[] = [keySigner(new Uint8Array(32).fill(71)), keySigner(new Uint8Array(32).fill(72))]
 
-  const till = (index: number) => {
-    const make = createChannelTill({ chain: bench.chain, signer: signers[index]! })
-    return (components: TillComponents) => {
+  const paymentScheme = (index: number) => {
+    const make = createChannelScheme({ chain: bench.chain, signer: signers[index]! })
+    return (components: PaymentSchemeComponents) => {
       const made = make(components)
-      tills.push(made)
+      paymentSchemes.push(made)
       return made
     }
   }
@@ -34,7 +34,7 @@ describe('paid calls on a dev chain', function () {
     // Only the owner has gas: payers need none.
     await bench.fundGas(signers[0]!.address)
     await bench.mint(signers[1]!.address, 5n * USDC)
-    testnet = await createTestnet({ nodes: 2, options: (index) => ({ till: till(index) }) })
+    testnet = await createTestnet({ nodes: 2, options: (index) => ({ paymentScheme: paymentScheme(index) }) })
     const payout = bench.provider.address
     await testnet.nodes[0]!.souk.serve(
       { name: 'echo', price: '0.0015', payout },
@@ -55,7 +55,7 @@ describe('paid calls on a dev chain', function () {
     assert.ok(replies.every(({ charged }) => charged === 1_500n))
 
     const total = 1_500n * BigInt(CALLS)
-    const redemption = await tills[0]!.settlement.redeemer.settleNow()
+    const redemption = await paymentSchemes[0]!.settlement.redeemer.settleNow()
     assert.equal(redemption.claimed, total)
     assert.deepEqual(redemption.refused, [])
     const fee = total / 20n
@@ -70,18 +70,18 @@ describe('paid calls on a dev chain', function () {
   it('go on after a redemption, on the same channel', async () => {
     const { souk } = testnet.nodes[1]!
     assert.equal((await souk.call({ api: 'echo', body: 1 })).charged, 1_500n)
-    const { claimed } = await tills[0]!.settlement.redeemer.settleNow()
+    const { claimed } = await paymentSchemes[0]!.settlement.redeemer.settleNow()
     assert.equal(claimed, 1_500n)
   })
 
   it('and end when the payer leaves: what it did not spend is back in its wallet, over real sockets', async () => {
-    const payer = tills[1]!
-    const [{ channel, error }] = (await payer.closeAll()) as [Awaited<ReturnType<ChannelTill['closeAll']>>[0]]
+    const payer = paymentSchemes[1]!
+    const [{ channel, error }] = (await payer.closeAll()) as [Awaited<ReturnType<ChannelScheme['closeAll']>>[0]]
     assert.equal(error, undefined)
     assert.equal(channel.state, 'closed')
     const total = 1_500n * BigInt(CALLS + 1)
     assert.equal(channel.spent, total)
     assert.equal(await bench.usdc(signers[1]!.address), 5n * USDC - total)
-    assert.equal(tills[0]!.channels()[0]?.state, 'closed')
+    assert.equal(paymentSchemes[0]!.channels()[0]?.state, 'closed')
   })
 })

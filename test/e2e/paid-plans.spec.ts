@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { asSoukError, handler, systemClock } from '../../lib/index.ts'
-import { type ChannelTill, createChannelTill } from '../../lib/pay/index.ts'
-import type { TillComponents } from '../../lib/interface/till.ts'
+import { type ChannelScheme, createChannelScheme } from '../../lib/pay/index.ts'
+import type { PaymentSchemeComponents } from '../../lib/interface/payment-scheme.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
 import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
 import { type ChannelBench, channelBench } from '../helpers/channel-bench.ts'
@@ -16,15 +16,15 @@ describe('plans paid through a channel', function () {
   let bench: ChannelBench
   let testnet: Testnet
   let clock: ShiftedClock
-  const tills: ChannelTill[] = []
+  const paymentSchemes: ChannelScheme[] = []
   const signers = [keySigner(new Uint8Array(32).fill(81)), keySigner(new Uint8Array(32).fill(82))]
 
-  const till = (index: number) => {
-    const make = createChannelTill({ chain: bench.chain, signer: signers[index]! })
-    return (components: TillComponents) => {
+  const paymentScheme = (index: number) => {
+    const make = createChannelScheme({ chain: bench.chain, signer: signers[index]! })
+    return (components: PaymentSchemeComponents) => {
       // The chain keeps the time of the machine, whatever the subscriptions' is set to.
       const made = make({ ...components, clock: systemClock })
-      tills.push(made)
+      paymentSchemes.push(made)
       return made
     }
   }
@@ -47,7 +47,7 @@ describe('plans paid through a channel', function () {
     await bench.client.setAutomine(true)
     await bench.fundGas(signers[0]!.address)
     await bench.mint(signers[1]!.address, 10n * USDC)
-    testnet = await createTestnet({ nodes: 2, options: (index) => ({ till: till(index), clock }) })
+    testnet = await createTestnet({ nodes: 2, options: (index) => ({ paymentScheme: paymentScheme(index), clock }) })
     await serve()
   })
   after(async () => {
@@ -76,7 +76,7 @@ describe('plans paid through a channel', function () {
       assert.equal((await souk.call({ api: 'echo', body: i, subscription: subscription.id })).charged, 0n)
     }
     await assert.rejects(souk.call({ api: 'echo', body: 1, subscription: subscription.id }), { code: 'quota_exceeded' })
-    assert.deepEqual(tills[1]!.channels(), [])
+    assert.deepEqual(paymentSchemes[1]!.channels(), [])
   })
 
   it('ends as balances: fees and overage, 95% the provider’s, 5% the treasury’s, to the last atom', async () => {
@@ -104,13 +104,13 @@ describe('plans paid through a channel', function () {
     assert.deepEqual([renewed.charged, renewed.fee, new Set(fees)], [0n, 2_500_000n, new Set([2_500_000n])])
 
     // A fee has a receipt like any call, which says why it was charged.
-    const { receipts } = await tills[1]!.receipts({ role: 'payer', limit: 100 })
+    const { receipts } = await paymentSchemes[1]!.receipts({ role: 'payer', limit: 100 })
     const fee = receipts.find((receipt) => receipt.requestId === requestId)
     assert.deepEqual([fee?.charged, fee?.signature], [2_500_000n, 'valid'])
 
     const total = 5_009_000n
     // As much is fetched by itself; what is left of it, now.
-    await tills[0]!.settlement.redeemer.settleNow()
+    await paymentSchemes[0]!.settlement.redeemer.settleNow()
     const share = total / 20n
     const settled = await eventually('the payouts', 20_000, async () => {
       const now = { provider: await bench.usdc(bench.provider.address), treasury: await bench.usdc(treasury) }

@@ -86,7 +86,7 @@ describe('secrets of a node', function () {
     const walletKey = await file('key', `0x${planted['wallet key']}\n`)
     const imported = await cli('wallet import', walletKey, '--network', 'dev', '--passphrase-file', passphrase)
     assert.equal(imported.code, 0, imported.stderr)
-    flags = ['--till', 'channel', '--chain-rpc', `${rpc.url}/v2/${planted['RPC key']}`, '--log', '*,*:trace']
+    flags = ['--payment-scheme', 'channel', '--chain-rpc', `${rpc.url}/v2/${planted['RPC key']}`, '--log', '*,*:trace']
     flags.push('--passphrase-file', passphrase)
     // The import has made the profile, without ports.
     const ports = ['--p2p-port', '0', '--admin-port', '0', '--ingress-port', '0']
@@ -180,7 +180,7 @@ describe('secrets of a node', function () {
     for (const command of ['doctor', 'wallet balance', 'settle']) await cli(command)
     await cli(`wallet balance --chain-rpc ${rpc.url}/v2/${planted['RPC key']}`)
     await node.end('SIGTERM')
-    await cli(`up --network dev --no-input --json --till channel --chain-rpc ftp://${planted['RPC key']}@x/`)
+    await cli(`up --network dev --no-input --json --payment-scheme channel --chain-rpc ftp://${planted['RPC key']}@x/`)
   })
 
   it('pass through a start that fails: a wrong passphrase, a database that is away', async () => {
@@ -189,7 +189,7 @@ describe('secrets of a node', function () {
     assert.notEqual(started.code, 0)
     const store = `postgres://souk:${planted['database password']}@127.0.0.1:9/souk`
     const shared = home.start(
-      `up --network dev --no-input --json --till metered --profile other --store ${store} --log *,*:trace`
+      `up --network dev --no-input --json --payment-scheme metered --profile other --store ${store} --log *,*:trace`
     )
     await eventually('it to say that the database is away', BOUND_MS, () =>
       shared.stderr.length > 0 || !shared.isRunning() ? true : undefined

@@ -75,7 +75,7 @@ describe('three machines', function () {
 
   /** The ports are Souk's own: each machine has all of them to itself. */
   async function up(machine: Machine, profile: string, ...flags: string[]): Promise<{ p2p: string[] }> {
-    const common = ['--till', 'metered', '--no-input', '--json', '--profile', profile]
+    const common = ['--payment-scheme', 'metered', '--no-input', '--json', '--profile', profile]
     const child = machine.spawn(process.execPath, [MAIN, 'up', ...common, ...flags], env())
     return JSON.parse(await firstLine(child.stdout!, `souk up of the ${profile}`)) as { p2p: string[] }
   }

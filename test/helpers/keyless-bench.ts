@@ -10,9 +10,9 @@ import { systemRandom } from '../../lib/base/random.ts'
 import { createNode, type NodeOptions, type SoukNode } from '../../lib/create-node.ts'
 import type { Adapter, AdapterReply } from '../../lib/interface/adapter.ts'
 import type { Address, Signer } from '../../lib/interface/signer.ts'
-import type { TillComponents } from '../../lib/interface/till.ts'
+import type { PaymentSchemeComponents } from '../../lib/interface/payment-scheme.ts'
 import { createChain } from '../../lib/pay/chain/chain.ts'
-import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.ts'
+import { type ChannelScheme, createChannelScheme } from '../../lib/pay/channel-scheme.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
 import { splitterFactory } from '../../lib/pay/chain/splitter.ts'
 import { readExact, transferCall } from '../../lib/pay/x402/exact-payment.ts'
@@ -28,7 +28,7 @@ import { eventually } from './eventually.ts'
 const HASTE = 10
 
 /** Timers of the payment scheme run ten times faster: it polls ten times a second and waits at most one second for blocks. */
-export const tillClock: Clock = {
+export const schemeClock: Clock = {
   ...systemClock,
   elapsed: () => systemClock.elapsed() * HASTE,
   after: (delayMs, task) => systemClock.after(delayMs / HASTE, task)
@@ -79,12 +79,12 @@ export async function keylessBench() {
   const running: Array<() => Promise<void>> = [() => bench.close()]
 
   async function startOwner({ store = createMemoryStore(), signer = owner, ...more }: OwnerOptions = {}) {
-    const made: { till?: ChannelTill } = {}
-    const till = (components: TillComponents) => {
-      const make = createChannelTill({ chain: createChain(parameters), signer, rules: { withdrawDelay: 900 } })
-      return (made.till = make({ ...components, clock: tillClock }))
+    const made: { paymentScheme?: ChannelScheme } = {}
+    const paymentScheme = (components: PaymentSchemeComponents) => {
+      const make = createChannelScheme({ chain: createChain(parameters), signer, rules: { withdrawDelay: 900 } })
+      return (made.paymentScheme = make({ ...components, clock: schemeClock }))
     }
-    const node = await createNode({ till, store, ...more })
+    const node = await createNode({ paymentScheme, store, ...more })
     await node.start()
     const api = upstream()
     const stop = stoppable(node)
@@ -94,8 +94,8 @@ export async function keylessBench() {
       store,
       api,
       stop,
-      get till() {
-        return made.till!
+      get paymentScheme() {
+        return made.paymentScheme!
       }
     }
   }

@@ -9,9 +9,9 @@ import type { ChannelId } from '../../lib/interface/channel.ts'
 import type { ExchangeHandler } from '../../lib/interface/link.ts'
 import type { Signer } from '../../lib/interface/signer.ts'
 import type { Store } from '../../lib/interface/store.ts'
-import type { Order, Reservation, Settled } from '../../lib/interface/till.ts'
+import type { Order, Reservation, Settled } from '../../lib/interface/payment-scheme.ts'
 import type { ChannelSummary } from '../../lib/pay/channel-summary.ts'
-import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.ts'
+import { type ChannelScheme, createChannelScheme } from '../../lib/pay/channel-scheme.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
 import { decodePayRequest, encodePayRequest, type PayRequest } from '../../lib/pay/channel/pay-messages.ts'
 import type { PayRules } from '../../lib/pay/payer/pay-rules.ts'
@@ -20,7 +20,7 @@ import { freshIds, peerId } from './call-record.ts'
 import type { ChannelBench } from './channel-bench.ts'
 import { eventually } from './eventually.ts'
 import { type Mortal, mortal } from './mortal.ts'
-import { outcome } from './till-bench.ts'
+import { outcome } from './scheme-bench.ts'
 
 const BOUND_MS = 15_000
 const DELAY_S = 900
@@ -35,7 +35,7 @@ export interface Life {
   readonly peer: string
   readonly signer: Signer
   readonly store: Store
-  readonly till: ChannelTill
+  readonly paymentScheme: ChannelScheme
   readonly errors: SoukError[]
   readonly process: Mortal
 }
@@ -96,7 +96,7 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
     await ahead.minting
     const peer = peerId(name)
     const errors: SoukError[] = []
-    const till = createChannelTill({
+    const paymentScheme = createChannelScheme({
       chain: process.chain(bench.chain),
       signer,
       rules: { withdrawDelay: DELAY_S, ...options.rules },
@@ -124,36 +124,36 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
       payouts: () => [provider],
       logger: defaultLogger()
     })
-    const life = { peer, signer, store, till, errors, process }
-    if (await begun(till, process)) running.add(life)
+    const life = { peer, signer, store, paymentScheme, errors, process }
+    if (await begun(paymentScheme, process)) running.add(life)
     return life
   }
 
   async function stop(life: Life): Promise<void> {
     running.delete(life)
     desks.delete(life.peer)
-    await life.till.stop()
+    await life.paymentScheme.stop()
   }
 
   /** Starts an admitted call without finishing it. */
   async function begin(payer: Life, owner: Life, price: bigint) {
     const order: Order = { requestId: freshIds.next(), api, owner: owner.peer, revision: 1, price, payout: provider }
     for (let tries = 0; ; tries++) {
-      const authorization = await payer.till.authorise(order)
+      const authorization = await payer.paymentScheme.authorise(order)
       try {
         const admission = { ...order, peer: payer.peer, ...(authorization && { authorization }) }
-        return { order, reservation: await owner.till.admit(admission) }
+        return { order, reservation: await owner.paymentScheme.admit(admission) }
       } catch (thrown) {
         const error = asSoukError(thrown)
         const fate = error.notAccepted ? 'not_accepted' : 'failed'
-        if (!payer.till.fail(order, { fate, error }) || tries > 0) throw error
+        if (!payer.paymentScheme.fail(order, { fate, error }) || tries > 0) throw error
       }
     }
   }
 
   async function end(payer: Life, { order, reservation }: { order: Order; reservation: Reservation }) {
     const settled = await reservation.capture(outcome())
-    payer.till.accept(order, settled)
+    payer.paymentScheme.accept(order, settled)
     return settled
   }
 
@@ -194,8 +194,8 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
       return read.kind === 'close' ? encodePayRequest({ ...read, kind: 'state' }) : request
     },
     /** The payer's only channel, or the one with this id. */
-    channel: ({ till }: Life, id?: ChannelId): ChannelSummary => {
-      const found = till.channels().filter(({ channelId }) => id === undefined || channelId === id)
+    channel: ({ paymentScheme }: Life, id?: ChannelId): ChannelSummary => {
+      const found = paymentScheme.channels().filter(({ channelId }) => id === undefined || channelId === id)
       const [channel] = found
       if (channel === undefined || found.length > 1) throw new Error(`${found.length} channels`)
       return channel
@@ -221,9 +221,9 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
 export type LifeBench = Awaited<ReturnType<typeof lifeBench>>
 
 /** Detects the death during start, which the process cannot report. */
-async function begun(till: ChannelTill, process: Mortal): Promise<boolean> {
+async function begun(paymentScheme: ChannelScheme, process: Mortal): Promise<boolean> {
   let hasStarted = false
-  const starting = till.start().then(() => (hasStarted = true))
+  const starting = paymentScheme.start().then(() => (hasStarted = true))
   await Promise.race([
     starting,
     eventually('it starts', BOUND_MS, () => (process.isDead || hasStarted ? true : undefined))

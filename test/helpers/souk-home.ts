@@ -136,7 +136,7 @@ function upCommand(directory: string, profile: string, flags: readonly string[])
   const ports = isKnown ? [] : ['--p2p-port', '0', '--admin-port', '0']
   if (!isKnown && !flags.includes('--no-ingress')) ports.push('--ingress-port', '0')
   // Most tests need no money. A later flag overrides this one.
-  return [`up --network dev --till metered --no-input --json --profile ${profile}`, ports]
+  return [`up --network dev --payment-scheme metered --no-input --json --profile ${profile}`, ports]
 }
 
 function startCommand(directory: string, argv: readonly string[], onEnd: () => void): RunningCommand {

@@ -21,7 +21,7 @@ export async function walletsIn({ directory }: SoukHome, { parameters }: ChainBe
   const file = join(directory, 'passphrase')
   await writeFile(file, `${PASSPHRASE}\n`, { mode: 0o600 })
   return {
-    flags: ['--till', 'channel', '--chain-rpc', parameters.rpcUrl, '--passphrase-file', file],
+    flags: ['--payment-scheme', 'channel', '--chain-rpc', parameters.rpcUrl, '--passphrase-file', file],
     async create(name) {
       const profile = { name, directory: join(directory, name) }
       await openProfile(profile)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import {
-  createFreeTill,
+  createFreeScheme,
   createMemoryStore,
   createNode,
   handler,
   type NodeOptions,
   type SoukNode
 } from '../../lib/index.ts'
-import type { Adapter, Store, Till } from '../../lib/interface/index.ts'
+import type { Adapter, Store, PaymentScheme } from '../../lib/interface/index.ts'
 import { createTestnet } from '../../lib/testing/index.ts'
 
 /** Options of a node whose parts record when they start and stop. `fails` is the step that throws. */
@@ -24,9 +24,9 @@ function noting(fails?: string) {
     open: async () => (take('store opens'), inner.open()),
     close: async () => (take('store closes'), inner.close())
   }
-  const till: NodeOptions['till'] = (components) => {
-    const free: Till = createFreeTill('this is a test')(components)
-    return Object.assign(Object.create(free) as Till, {
+  const paymentScheme: NodeOptions['paymentScheme'] = (components) => {
+    const free: PaymentScheme = createFreeScheme('this is a test')(components)
+    return Object.assign(Object.create(free) as PaymentScheme, {
       start: async () => take('till starts'),
       stop: async () => take('till stops')
     })
@@ -48,7 +48,7 @@ function noting(fails?: string) {
     steps,
     arrived: arrived.promise,
     leave: leaving.resolve,
-    options: { store, till, prepare } satisfies NodeOptions
+    options: { store, paymentScheme, prepare } satisfies NodeOptions
   }
 }
 

@@ -13,7 +13,7 @@ describe('a node that cannot start', function () {
   after(() => home.close())
 
   it('stops what was started: the same profile starts on the same ports as soon as the reason is gone', async () => {
-    const first = await home.up('shop', '--till', 'metered')
+    const first = await home.up('shop', '--payment-scheme', 'metered')
     await first.end()
     const blocker = createServer()
     const { port } = await new Promise<AddressInfo>((resolve) =>
@@ -24,7 +24,7 @@ describe('a node that cannot start', function () {
     assert.notEqual(failed.code, 0)
     assert.match(failed.stderr, new RegExp(`${port}`))
     await new Promise((resolve) => blocker.close(resolve))
-    const again = await home.up('shop', '--till', 'metered')
+    const again = await home.up('shop', '--payment-scheme', 'metered')
     assert.deepEqual([again.p2p, again.ingress], [first.p2p, first.ingress])
     await again.end()
   })

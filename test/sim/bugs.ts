@@ -2,7 +2,7 @@ import type { CallHandler } from '../../lib/interface/call.ts'
 import type { Chain } from '../../lib/interface/chain.ts'
 import type { DocumentPut } from '../../lib/interface/ledger.ts'
 import type { CallLog, Documents, Store } from '../../lib/interface/store.ts'
-import type { Reservation, Till } from '../../lib/interface/till.ts'
+import type { Reservation, PaymentScheme } from '../../lib/interface/payment-scheme.ts'
 import { earnedOf, PAYEE_VOUCHERS } from '../../lib/pay/payee/payee-channel.ts'
 import { PAYER_STATE } from '../../lib/pay/payer/payer-channel.ts'
 import type { Disk } from './disk.ts'
@@ -14,7 +14,7 @@ export interface Bug {
   readonly seeds: number
   store?(store: Store): Store
   chain?(chain: Chain): Chain
-  till?(till: Till): Till
+  paymentScheme?(paymentScheme: PaymentScheme): PaymentScheme
   handler?(handler: CallHandler): CallHandler
   /** Called between the death of a process and the next start. */
   afterDeath?(disk: Disk): void
@@ -25,17 +25,17 @@ const withDocuments = (store: Store, documents: Partial<Documents>): Store => ({
   ...store,
   documents: { ...store.documents, ...documents }
 })
-const withTill = (till: Till, changes: Partial<Till>): Till => ({
-  scheme: till.scheme,
-  movesMoney: till.movesMoney,
-  authorise: (order) => till.authorise(order),
-  accept: (order, settled) => till.accept(order, settled),
-  fail: (order, failure) => till.fail(order, failure),
-  admit: (admission) => till.admit(admission),
+const withScheme = (paymentScheme: PaymentScheme, changes: Partial<PaymentScheme>): PaymentScheme => ({
+  scheme: paymentScheme.scheme,
+  movesMoney: paymentScheme.movesMoney,
+  authorise: (order) => paymentScheme.authorise(order),
+  accept: (order, settled) => paymentScheme.accept(order, settled),
+  fail: (order, failure) => paymentScheme.fail(order, failure),
+  admit: (admission) => paymentScheme.admit(admission),
   ...changes
 })
-const withReservations = (till: Till, change: (reservation: Reservation) => Reservation): Till =>
-  withTill(till, { admit: async (admission) => change(await till.admit(admission)) })
+const withReservations = (paymentScheme: PaymentScheme, change: (reservation: Reservation) => Reservation): PaymentScheme =>
+  withScheme(paymentScheme, { admit: async (admission) => change(await paymentScheme.admit(admission)) })
 
 export const BUGS: readonly Bug[] = [
   {
@@ -109,13 +109,13 @@ export const BUGS: readonly Bug[] = [
   {
     what: 'an owner charges for calls that failed',
     seeds: 20,
-    till: (till) => withReservations(till, ({ capture }) => ({ capture, release: capture }))
+    paymentScheme: (paymentScheme) => withReservations(paymentScheme, ({ capture }) => ({ capture, release: capture }))
   },
   {
     what: 'an owner tells another price than it booked',
     seeds: 10,
-    till: (till) =>
-      withReservations(till, ({ capture, release }) => ({
+    paymentScheme: (paymentScheme) =>
+      withReservations(paymentScheme, ({ capture, release }) => ({
         release,
         capture: async (outcome) => {
           const settled = await capture(outcome)
@@ -126,7 +126,7 @@ export const BUGS: readonly Bug[] = [
   {
     what: 'a payer forgets the answers that it had to pay for',
     seeds: 40,
-    till: (till) => withTill(till, { accept: () => {} })
+    paymentScheme: (paymentScheme) => withScheme(paymentScheme, { accept: () => {} })
   },
   {
     what: 'a payer books what it paid twice',

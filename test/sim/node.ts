@@ -10,12 +10,12 @@ import type { Resolver } from '../../lib/interface/directory.ts'
 import type { SignedManifest } from '../../lib/interface/manifest.ts'
 import type { Signer } from '../../lib/interface/signer.ts'
 import type { Store } from '../../lib/interface/store.ts'
-import type { Reservation, Till } from '../../lib/interface/till.ts'
+import type { Reservation, PaymentScheme } from '../../lib/interface/payment-scheme.ts'
 import { nextEpoch } from '../../lib/owner/epoch.ts'
 import { Owner } from '../../lib/owner/owner.ts'
 import { DEFAULT_TERMS } from '../../lib/owner/served-api.ts'
 import { decodeAuthorization } from '../../lib/pay/signing/authorization.ts'
-import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.ts'
+import { type ChannelScheme, createChannelScheme } from '../../lib/pay/channel-scheme.ts'
 import type { PayRules } from '../../lib/pay/payer/pay-rules.ts'
 import type { Bug } from './bugs.ts'
 import type { SimChain } from './chain.ts'
@@ -55,7 +55,7 @@ export interface Running {
   readonly epoch: bigint
   readonly consumer: Consumer
   readonly owner: Owner
-  readonly till: ChannelTill
+  readonly paymentScheme: ChannelScheme
   readonly ids: RequestIds
   readonly store: Store
   readonly clock: Clock
@@ -140,15 +140,15 @@ export class SimNode {
     const endpoint = init.chain.endpoint(life, process)
     const { calls: log, documents, ledger } = store
     const payouts = () => (init.serves && signed.manifest.payout !== undefined ? [signed.manifest.payout] : [])
-    const channelTill = createChannelTill({
+    const channelScheme = createChannelScheme({
       chain: bug?.chain?.(endpoint) ?? endpoint,
       signer,
       rules,
       policy: { atoms: redeemAtoms, ageMs: 60_000 },
       onError: (error) => world.note(name, `has trouble: ${error.code}`)
     })({ calls: log, documents, ledger, link, clock, random: rng, payouts, logger: defaultLogger() })
-    const till = watched(bug?.till?.(channelTill) ?? channelTill, invariants, process, channelTill)
-    const owner = new Owner({ clock, till, calls: log, claims: store.claims, self: peer, epoch })
+    const paymentScheme = watched(bug?.paymentScheme?.(channelScheme) ?? channelScheme, invariants, process, channelScheme)
+    const owner = new Owner({ clock, paymentScheme, calls: log, claims: store.claims, self: peer, epoch })
     if (init.serves) {
       const adapter = upstream({ world, rng, invariants, life, isCalm: init.isCalm, delayMs: init.upstreamMs })
       await owner.set({ signed, adapter, terms: DEFAULT_TERMS })
@@ -165,20 +165,20 @@ export class SimNode {
       clock,
       resolver: this.#resolver(),
       caller: new LocalCaller({ clock, self: peer, handle: handler, remote: calls }),
-      till,
+      paymentScheme,
       requestIds: ids,
       usedKeys: new UsedKeys({ clock, claims: store.claims, self: peer })
     })
-    await channelTill.start()
+    await channelScheme.start()
     await link.start()
     const stop = async () => {
       calls.drain()
       await owner.drain()
       await link.stop()
-      await channelTill.stop()
+      await channelScheme.stop()
       await store.close()
     }
-    return { life, epoch, consumer, owner, till: channelTill, ids, store, clock, stop }
+    return { life, epoch, consumer, owner, paymentScheme: channelScheme, ids, store, clock, stop }
   }
 
   #resolver(): Resolver {
@@ -191,28 +191,28 @@ export class SimNode {
 }
 
 /** The payment scheme, with every promise and every admission reported to the invariants. */
-function watched(till: Till, invariants: Invariants, process: Process, { settlement }: ChannelTill): Till {
+function watched(paymentScheme: PaymentScheme, invariants: Invariants, process: Process, { settlement }: ChannelScheme): PaymentScheme {
   const ended = (reservation: Reservation, id: string): Reservation => ({
     capture: (outcome) => reservation.capture(outcome).finally(() => invariants.onEnded(process, id)),
     release: (outcome) => reservation.release(outcome).finally(() => invariants.onEnded(process, id))
   })
   return {
-    scheme: till.scheme,
-    movesMoney: till.movesMoney,
-    accept: (order, settled) => till.accept(order, settled),
-    fail: (order, failure) => till.fail(order, failure),
+    scheme: paymentScheme.scheme,
+    movesMoney: paymentScheme.movesMoney,
+    accept: (order, settled) => paymentScheme.accept(order, settled),
+    fail: (order, failure) => paymentScheme.fail(order, failure),
     async authorise(order) {
-      const authorization = await till.authorise(order)
+      const authorization = await paymentScheme.authorise(order)
       if (authorization !== undefined) invariants.onSigned(authorization)
       return authorization
     },
     async admit(admission) {
       const { authorization, requestId, price } = admission
       const id = idOf(requestId)
-      if (authorization === undefined || price === 0n) return till.admit(admission)
+      if (authorization === undefined || price === 0n) return paymentScheme.admit(admission)
       const voucher = decodeAuthorization(authorization)
       invariants.onPresented(process, voucher)
-      const reservation = await till.admit(admission)
+      const reservation = await paymentScheme.admit(admission)
       const view = settlement.watch.snapshot(voucher.channelId)
       invariants.onAdmitted(process, id, voucher.channelId, price, view)
       return ended(reservation, id)

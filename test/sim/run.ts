@@ -7,10 +7,10 @@ import { KEEP_DAYS, KEEP_FREE_CALLS_MS } from '../../lib/base/limits/store.ts'
 import { DAY_MS } from '../../lib/base/limits/time.ts'
 import type { Adapter } from '../../lib/interface/adapter.ts'
 import type { ChannelId } from '../../lib/interface/channel.ts'
-import type { ChannelTill } from '../../lib/pay/channel-till.ts'
+import type { ChannelScheme } from '../../lib/pay/channel-scheme.ts'
 import { Owner } from '../../lib/owner/owner.ts'
 import { DEFAULT_TERMS } from '../../lib/owner/served-api.ts'
-import { createMeteredTill } from '../../lib/pay/metered-till.ts'
+import { createMeteredScheme } from '../../lib/pay/metered-scheme.ts'
 import { Trimmer } from '../../lib/retention/trimmer.ts'
 import { earnedOf, receivableOf } from '../../lib/pay/payee/payee-channel.ts'
 import { uncollectedOf } from '../../lib/pay/settle/settlement-entries.ts'
@@ -84,8 +84,8 @@ const calls = settlementCalls(parameters)
 const LATER_MS = [KEEP_FREE_CALLS_MS / 2, KEEP_FREE_CALLS_MS + DAY_MS, (KEEP_DAYS + 1) * DAY_MS] as const
 
 /** If it fails, the node retries in the background. */
-function ask(till: ChannelTill, how: Leave['how'] | undefined, id: ChannelId): void {
-  void (how === 'closes' ? till.close(id) : till.withdraw(id)).catch(() => {})
+function ask(paymentScheme: ChannelScheme, how: Leave['how'] | undefined, id: ChannelId): void {
+  void (how === 'closes' ? paymentScheme.close(id) : paymentScheme.withdraw(id)).catch(() => {})
 }
 
 /** All phases of one run: faults, recovery, and the final checks. */
@@ -242,14 +242,14 @@ class Stage {
   async #leave(how: Leave['how']): Promise<void> {
     const node = this.#payers[0] as SimNode
     const { name, signer } = node.init
-    const { till } = await node.up()
+    const { paymentScheme } = await node.up()
     for (const [id, seen] of this.invariants.channels) {
       const { balance, claimed } = channelOf(this.#chain.head, id)
       if (seen.payer !== name || balance === claimed) continue
       this.#world.note(name, `${how}: ${balance - claimed} of ${id.slice(0, 8)}`)
       this.#left.add(id)
       if (how === 'deserts') this.#chain.send(signer.address, calls.initiateWithdraw(seen.config, balance - claimed))
-      else ask(till, how, id)
+      else ask(paymentScheme, how, id)
     }
   }
 
@@ -264,7 +264,7 @@ class Stage {
     if (this.#scenario.leave?.how === 'deserts') return this.#desert()
     // If a node died before it saved the request, the request is repeated.
     const running = await this.#payers[0]?.up()
-    for (const id of this.#left) if (running !== undefined) ask(running.till, this.#scenario.leave?.how, id)
+    for (const id of this.#left) if (running !== undefined) ask(running.paymentScheme, this.#scenario.leave?.how, id)
     const until = this.#world.now + LEFT_MS
     for (let left = this.#stillIn(); left.length > 0; left = this.#stillIn()) {
       this.invariants.must(this.#world.now < until, `who wanted out is still in: ${left.join(', ')}`)
@@ -274,7 +274,7 @@ class Stage {
 
   /** The channels to be left that still hold money, on the chain or by their node's state. */
   #stillIn(): string[] {
-    const known = this.#payers[0]?.running?.till.channels() ?? []
+    const known = this.#payers[0]?.running?.paymentScheme.channels() ?? []
     return [...this.#left].flatMap((id) => {
       const { balance, claimed } = channelOf(this.#chain.head, id)
       const state = known.find(({ role, channelId }) => role === 'payer' && channelId === id)?.state
@@ -337,7 +337,7 @@ class Stage {
 
   /** Claims all earnings, after departing payers have paid. */
   async #settle(): Promise<void> {
-    for (const { running } of this.#owners) await running?.till.settlement.redeemer.settleNow()
+    for (const { running } of this.#owners) await running?.paymentScheme.settlement.redeemer.settleNow()
     await this.#world.sleep(20_000)
   }
 
@@ -360,27 +360,27 @@ class Stage {
 
   /** After old rows are deleted, the books still balance, and no booked call runs again. */
   async #checkTrimmed(node: SimNode): Promise<void> {
-    const { store, clock, till } = await node.up()
+    const { store, clock, paymentScheme } = await node.up()
     const { name, peer, signed } = node.init
     const laterMs = this.#world.rng.pick(LATER_MS)
     const later: Clock = { ...clock, now: () => clock.now() + laterMs }
     const keepMs = KEEP_DAYS * DAY_MS
     const fail = (error: unknown) => this.#world.fail(error)
-    const { retention } = till
+    const { retention } = paymentScheme
     const trimmer = new Trimmer({
       clock: later,
       store,
       keepMs,
       kinds: [],
       onError: fail,
-      ...(retention && { till: retention })
+      ...(retention && { paymentScheme: retention })
     })
     await trimmer.round()
     await this.#checkCarried(node)
     const calls = store.calls
     const owner = new Owner({
       clock: later,
-      till: createMeteredTill({ log: calls }),
+      paymentScheme: createMeteredScheme({ log: calls }),
       calls,
       claims: store.claims,
       self: peer,
@@ -434,7 +434,7 @@ class Stage {
   /** Earnings minus write-offs equal the chain's payouts plus claimable amounts. */
   async #checkCollected(): Promise<void> {
     for (const { init, running } of this.#owners) {
-      await running?.till.settlement.bookkeeper.look()
+      await running?.paymentScheme.settlement.bookkeeper.look()
       const { ledger } = init.disk.state
       for (const [id, seen] of this.invariants.channels) {
         if (seen.owner !== init.peer) continue

@@ -1,7 +1,7 @@
 import type { Atoms } from '../../base/money.ts'
 import type { Posting } from '../../interface/ledger.ts'
 import type { CallOutcome, CallRecord } from '../../interface/store.ts'
-import type { Admission, Outcome } from '../../interface/till.ts'
+import type { Admission, Outcome } from '../../interface/payment-scheme.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 
 /** The owner's record of a finished call. */

@@ -4,7 +4,7 @@ import { RECEIPTS_SIGN_MS, RECEIPTS_SIGNED_PART } from '../../base/limits/pay.ts
 import { COMMIT_BATCH_MAX } from '../../base/limits/store.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Signer } from '../../interface/signer.ts'
-import type { Admission, Outcome } from '../../interface/till.ts'
+import type { Admission, Outcome } from '../../interface/payment-scheme.ts'
 import { type ReceiptBody, signReceipts } from '../signing/receipt.ts'
 import type { Digest } from '../signing/typed-data.ts'
 import type { PayeeChannel } from './payee-channel.ts'

@@ -2,7 +2,7 @@ import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { SoukError } from '../../base/errors.ts'
 import type { CallLog, CallOutcome } from '../../interface/store.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
-import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
+import type { Admission, Outcome, Reservation, Settled } from '../../interface/payment-scheme.ts'
 import { recordOf } from './call-entry.ts'
 
 /** Admits a call without payment: it is recorded, charges 0 and gets no receipt. */

@@ -7,7 +7,7 @@ import { EXPOSURE_WAIT_MS, TOP_UP_PART, TOP_UP_PAUSE_MS } from '../../base/limit
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import { formatRequestId } from '../../base/request-id.ts'
 import type { Address, Signer } from '../../interface/signer.ts'
-import type { Failure, Order, Settled } from '../../interface/till.ts'
+import type { Failure, Order, Settled } from '../../interface/payment-scheme.ts'
 import type { ChannelOpener } from './channel-opener.ts'
 import { checkPrice } from '../../base/check-price.ts'
 import { BOOKS_MEMBER, type ChannelBooks } from '../channel/pay-messages.ts'

@@ -1,7 +1,7 @@
 import type { PaymentPayload } from '@x402/core/types'
 import type { Address } from '../../interface/signer.ts'
 import type { ChainParameters } from '../../interface/network.ts'
-import type { Admission } from '../../interface/till.ts'
+import type { Admission } from '../../interface/payment-scheme.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import { isSound } from '../signing/voucher.ts'
 import type { BatchPayment } from './batch-payment.ts'

@@ -1,25 +1,25 @@
 import { toHex } from '../../base/hex.ts'
-import type { Admission, Payment, Reservation } from '../../interface/till.ts'
+import type { Admission, Payment, Reservation } from '../../interface/payment-scheme.ts'
 import { Answers } from './answers.ts'
-import { BatchTill, type BatchTillInit } from './batch-till.ts'
-import { ExactTill, type ExactTillInit } from './exact-till.ts'
+import { BatchScheme, type BatchSchemeInit } from './batch-scheme.ts'
+import { ExactScheme, type ExactSchemeInit } from './exact-scheme.ts'
 import type { Offers } from './offers.ts'
 import { readPayment } from './payment-text.ts'
 
-export type KeylessInit = Omit<ExactTillInit & BatchTillInit, 'answers' | 'parameters'>
+export type KeylessInit = Omit<ExactSchemeInit & BatchSchemeInit, 'answers' | 'parameters'>
 
 /** The owner's side of calls by clients without a node: x402 version 2. */
 export class Keyless {
   readonly #offers: Offers
-  readonly #exact: ExactTill
-  readonly #batch: BatchTill
+  readonly #exact: ExactScheme
+  readonly #batch: BatchScheme
 
   constructor(init: KeylessInit) {
     const { offers, chain, documents, clock } = init
     this.#offers = offers
-    this.#exact = new ExactTill(init)
+    this.#exact = new ExactScheme(init)
     const answers = new Answers(documents, init.calls, clock)
-    this.#batch = new BatchTill({ ...init, parameters: chain.parameters, answers })
+    this.#batch = new BatchScheme({ ...init, parameters: chain.parameters, answers })
   }
 
   async start(): Promise<void> {

@@ -3,7 +3,7 @@ import { sha256, utf8 } from '../../base/bytes.ts'
 import { SoukError } from '../../base/errors.ts'
 import { toHex } from '../../base/hex.ts'
 import { PAYMENT_CHARS_MAX } from '../../base/limits/call.ts'
-import type { Admission } from '../../interface/till.ts'
+import type { Admission } from '../../interface/payment-scheme.ts'
 
 /** The x402 extension for client-chosen payment names. It identifies a repeat with a new signature. */
 export const PAYMENT_IDENTIFIER = 'payment-identifier'

@@ -16,6 +16,6 @@ export const metricsRoutes = [
 ] as const
 
 function writtenOff(money: AdminInit['money']): Atoms {
-  const splitters = money?.till.settlement.bookkeeper.splitters().values() ?? []
+  const splitters = money?.paymentScheme.settlement.bookkeeper.splitters().values() ?? []
   return [...splitters].reduce((sum, { writtenOff }) => sum + writtenOff, 0n)
 }

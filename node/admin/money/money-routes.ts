@@ -25,10 +25,10 @@ export const balanceRoutes = [
     summary: 'What is in the wallet; not what is in channels.',
     response: walletViewSchema,
     async handler({ souk, accounts, money }) {
-      const { till, name } = moving(money)
+      const { paymentScheme, name } = moving(money)
       const { network } = souk.status()
-      const [balance, held] = await Promise.all([till.wallet.balance(), accounts.held()])
-      return walletView({ address: till.wallet.address, network, money: name }, balance, held)
+      const [balance, held] = await Promise.all([paymentScheme.wallet.balance(), accounts.held()])
+      return walletView({ address: paymentScheme.wallet.address, network, money: name }, balance, held)
     }
   }),
   route({
@@ -38,9 +38,9 @@ export const balanceRoutes = [
     body: withdrawSchema,
     response: withdrawalViewSchema,
     async handler({ money }, { body: { amount, to, id }, signal }) {
-      const { till } = moving(money)
+      const { paymentScheme } = moving(money)
       const withdrawal = { amount: parseUsdc(amount), to: parseAddress(to), id }
-      const { hash } = await till.wallet.withdraw(withdrawal, signal)
+      const { hash } = await paymentScheme.wallet.withdraw(withdrawal, signal)
       return { amount: formatUsdc(withdrawal.amount), to: checksummed(withdrawal.to), transaction: hash }
     }
   })
@@ -54,8 +54,8 @@ export const moneyRoutes = [
     summary: 'What calls brought, and where it is.',
     response: earningsViewSchema,
     async handler({ money }) {
-      const { till, name } = moving(money)
-      return earningsView(await till.earnings(), name)
+      const { paymentScheme, name } = moving(money)
+      return earningsView(await paymentScheme.earnings(), name)
     }
   }),
   route({
@@ -64,8 +64,8 @@ export const moneyRoutes = [
     summary: 'Fetches what was earned, and pays it out: whether it is worth the gas or not.',
     response: settlementViewSchema,
     async handler({ money }, { signal }) {
-      const { till } = moving(money)
-      return settlementView(await till.settlement.redeemer.settleNow(signal))
+      const { paymentScheme } = moving(money)
+      return settlementView(await paymentScheme.settlement.redeemer.settleNow(signal))
     }
   }),
   route({
@@ -75,8 +75,8 @@ export const moneyRoutes = [
     query: receiptsSchema,
     response: receiptsViewSchema,
     async handler({ money }, { query }) {
-      const { till, name } = moving(money)
-      const { receipts, next } = await till.receipts(present(query))
+      const { paymentScheme, name } = moving(money)
+      const { receipts, next } = await paymentScheme.receipts(present(query))
       return { money: name, receipts: receipts.map((row) => receiptView(row, query.role)), next: next ?? null }
     }
   }),

@@ -35,7 +35,7 @@ play(async ({ directory, bootstrap, ingress }: NodeArgs) => {
     chain: NETWORKS.dev.chain,
     p2p: { host: HOST, port: ANY_PORT, announce: [], bootstrap },
     admin: { port: ANY_PORT },
-    payments: { till: 'metered', settleOnStop: false },
+    payments: { paymentScheme: 'metered', settleOnStop: false },
     ...(ingress ? { ingress: { host: HOST, port: ANY_PORT, trustProxy: false, corsOrigins: [] } } : {})
   })
   const admin = await connect(profile)

@@ -9,7 +9,7 @@ import {
   systemClock,
   systemRandom
 } from '../../../lib/index.ts'
-import { createChain, createChannelTill } from '../../../lib/pay/index.ts'
+import { createChain, createChannelScheme } from '../../../lib/pay/index.ts'
 import type { Address, ChainParameters } from '../../../lib/interface/index.ts'
 import { createIngress } from '../../../node/ingress/ingress.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
@@ -58,13 +58,13 @@ const SILENT = { warn: () => {}, error: () => {} }
 play(async ({ directory, bootstrap, chain, key }: PayingNodeArgs) => {
   const store = createSqliteStore({ path: join(directory, 'store.db') })
   const signer = keySigner(fromHex(key, 32))
-  const till = createChannelTill({
+  const paymentScheme = createChannelScheme({
     chain: createChain(chain),
     signer,
     rules: RULES,
     onError: (error) => console.error(error)
   })
-  const { souk, start, stop } = await createNode({ store, till, bootstrap })
+  const { souk, start, stop } = await createNode({ store, paymentScheme, bootstrap })
   await start()
   const secret = systemRandom.fill(new Uint8Array(32))
   const keys = createKeys({

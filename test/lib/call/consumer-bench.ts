@@ -10,7 +10,7 @@ import type { Resolution, ResolveOptions, Resolver } from '../../../lib/interfac
 import type { PeerAddress } from '../../../lib/interface/link.ts'
 import type { Manifest } from '../../../lib/interface/manifest.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
-import type { Failure, Order, Settled } from '../../../lib/interface/till.ts'
+import type { Failure, Order, Settled } from '../../../lib/interface/payment-scheme.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
@@ -51,7 +51,7 @@ export class ConsumerBench {
   movesMoney = true
   handle: (call: IncomingCall, signal: AbortSignal) => Promise<CallAnswer> = async () => answerOf()
   authorise: (order: Order) => Promise<Uint8Array | undefined> = async () => undefined
-  /** Whether the till wants the same owner tried again. */
+  /** Whether the payment scheme wants the same owner tried again. */
   fail: (order: Order, failure: Failure) => boolean = () => false
   readonly store: Store = createMemoryStore()
   readonly consumer: Consumer
@@ -74,7 +74,7 @@ export class ConsumerBench {
           }
         }
       }),
-      till: {
+      paymentScheme: {
         scheme: 'test',
         get movesMoney() {
           return paid()

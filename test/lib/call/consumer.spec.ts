@@ -218,7 +218,7 @@ describe('Consumer', () => {
         report: () => {}
       },
       caller: { call: () => assert.fail('nobody was found') },
-      till: {
+      paymentScheme: {
         scheme: '',
         movesMoney: false,
         authorise: async () => undefined,

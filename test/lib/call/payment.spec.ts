@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
-import type { Failure } from '../../../lib/interface/till.ts'
+import type { Failure } from '../../../lib/interface/payment-scheme.ts'
 import { A, answered, B, ConsumerBench, failed } from './consumer-bench.ts'
 
 describe('a paid call', () => {

@@ -4,10 +4,10 @@ import type { Adapter, AdapterReply, AdapterRequest } from '../../../lib/interfa
 import type { IncomingCall } from '../../../lib/interface/call.ts'
 import type { Manifest } from '../../../lib/interface/manifest.ts'
 import type { CallLog, CallRecord, Store } from '../../../lib/interface/store.ts'
-import type { Till } from '../../../lib/interface/till.ts'
+import type { PaymentScheme } from '../../../lib/interface/payment-scheme.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
 import { DEFAULT_TERMS, type ServedApi, type ServingTerms } from '../../../lib/owner/served-api.ts'
-import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
@@ -91,7 +91,7 @@ export class OwnerBench {
     }
     this.owner = new Owner({
       clock: this.clock,
-      till: createMeteredTill({ log: calls }),
+      paymentScheme: createMeteredScheme({ log: calls }),
       calls,
       claims: store.claims,
       self: SELF,
@@ -107,10 +107,10 @@ export class OwnerBench {
     return bench
   }
 
-  /** Another owner with the same books and API, and a till of its own. */
-  async ownerWith(till: Till, manifest: Partial<Manifest> = {}): Promise<Owner> {
+  /** Another owner with the same books and API, and a payment scheme of its own. */
+  async ownerWith(paymentScheme: PaymentScheme, manifest: Partial<Manifest> = {}): Promise<Owner> {
     const { clock, store, adapter } = this
-    const owner = new Owner({ clock, till, calls: store.calls, claims: store.claims, self: SELF, epoch: 100n })
+    const owner = new Owner({ clock, paymentScheme, calls: store.calls, claims: store.claims, self: SELF, epoch: 100n })
     await owner.set(servedApi(adapter, manifest))
     return owner
   }

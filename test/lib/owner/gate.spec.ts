@@ -3,7 +3,7 @@ import { asSoukError, SoukError } from '../../../lib/base/errors.ts'
 import { IN_FLIGHT_PER_API_MAX, IN_FLIGHT_PER_CONSUMER_MAX } from '../../../lib/base/limits/admission.ts'
 import type { IncomingCall } from '../../../lib/interface/call.ts'
 import { DEFAULT_TERMS } from '../../../lib/owner/served-api.ts'
-import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
@@ -65,16 +65,16 @@ describe('the limits of one consumer', () => {
     assert.equal(again.status, 200)
     assert.equal((await bench.handle()).rate?.remaining, 0)
 
-    const metered = createMeteredTill({ log: bench.store.calls })
+    const metered = createMeteredScheme({ log: bench.store.calls })
     let isPaid = false
-    const till: typeof metered = {
+    const paymentScheme: typeof metered = {
       ...metered,
       admit(admission) {
         if (!isPaid) throw new SoukError('payment_required', undefined, { notAccepted: true })
         return metered.admit(admission)
       }
     }
-    const owner = await bench.ownerWith(till, { rateLimit: { calls: 1, perMs: 60_000 } })
+    const owner = await bench.ownerWith(paymentScheme, { rateLimit: { calls: 1, perMs: 60_000 } })
     await assert.rejects(owner.handle(incoming(), NEVER), { code: 'payment_required' })
     isPaid = true
     assert.equal((await owner.handle(incoming(), NEVER)).status, 200)

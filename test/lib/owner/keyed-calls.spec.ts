@@ -8,7 +8,7 @@ import { CLAIM_MS, IDEMPOTENCY_MS, STORED_BODY_BYTES_MAX } from '../../../lib/ba
 import type { IncomingCall } from '../../../lib/interface/call.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
-import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { peerId } from '../../helpers/call-record.ts'
@@ -41,7 +41,7 @@ describe('calls with an idempotency key', () => {
     const owner = new Owner({
       restoredAt,
       clock: bench.clock,
-      till: createMeteredTill({ log: store.calls }),
+      paymentScheme: createMeteredScheme({ log: store.calls }),
       calls: store.calls,
       claims: store.claims,
       self,
@@ -181,11 +181,11 @@ describe('calls with an idempotency key', () => {
       }
       await assert.rejects(call(), { code })
     }
-    const till = createMeteredTill({ log: bench.store.calls })
+    const paymentScheme = createMeteredScheme({ log: bench.store.calls })
     const admit = () => {
       throw new SoukError('payment_required', undefined, { notAccepted: true })
     }
-    const broke = await bench.ownerWith({ ...till, admit })
+    const broke = await bench.ownerWith({ ...paymentScheme, admit })
     await assert.rejects(broke.handle(incoming(KEY), NEVER), { code: 'payment_required' })
     bench.adapter.answer = async () => replyOf('at last')
     assert.equal(await textOf((await call()).body), 'at last')
@@ -256,7 +256,7 @@ describe('calls with an idempotency key', () => {
   })
 
   it('with their own payment ignore the key, because the payment identifies them', async () => {
-    const metered = createMeteredTill({ log: bench.store.calls })
+    const metered = createMeteredScheme({ log: bench.store.calls })
     const owner = await bench.ownerWith({ ...metered, takesPayments: true })
     for (let i = 0; i < 2; i++) await owner.handle(incoming({ ...KEY, payment: 'abc' }), NEVER)
     assert.equal(reached(), 2)
@@ -296,7 +296,7 @@ describe('calls with an idempotency key', () => {
       const dies = new OwnerDies(store, () => isDead)
       const owner = new Owner({
         clock: bench.clock,
-        till: createMeteredTill({ log: store.calls }),
+        paymentScheme: createMeteredScheme({ log: store.calls }),
         calls: store.calls,
         claims: dies.claims,
         self: SELF,

@@ -4,7 +4,7 @@ import { HELD_HOLDER_PART } from '../../../lib/base/limits/ingress.ts'
 import { systemClock } from '../../../lib/base/clock.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
 import { OwnerLoad } from '../../../lib/owner/owner-load.ts'
-import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { peerId } from '../../helpers/call-record.ts'
 import { BusyClock } from '../../helpers/busy-clock.ts'
@@ -62,9 +62,9 @@ describe('an owner whose peers send large bodies', () => {
     adapter.answer = async ({ body }) =>
       replyOf(String((await collect(body, 10 * SHARE, () => new Error('large'))).length))
     const { calls, claims } = store
-    const till = createMeteredTill({ log: calls })
+    const paymentScheme = createMeteredScheme({ log: calls })
     const heldBytesMax = HELD_HOLDER_PART * SHARE
-    const owner = new Owner({ clock: manualClock(), till, calls, claims, self: SELF, epoch: 100n, heldBytesMax })
+    const owner = new Owner({ clock: manualClock(), paymentScheme, calls, claims, self: SELF, epoch: 100n, heldBytesMax })
     await owner.set(servedApi(adapter))
     return { owner, store }
   }

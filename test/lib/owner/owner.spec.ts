@@ -6,9 +6,9 @@ import { REQUEST_BYTES_MAX } from '../../../lib/base/limits/call.ts'
 import { STORED_BODY_BYTES_MAX } from '../../../lib/base/limits/store.ts'
 import type { AdapterReply } from '../../../lib/interface/adapter.ts'
 import type { CallAnswer } from '../../../lib/interface/call.ts'
-import type { Reservation, Till } from '../../../lib/interface/till.ts'
+import type { Reservation, PaymentScheme } from '../../../lib/interface/payment-scheme.ts'
 import { DEFAULT_TERMS } from '../../../lib/owner/served-api.ts'
-import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { peerId } from '../../helpers/call-record.ts'
 import { within } from '../../helpers/eventually.ts'
@@ -44,11 +44,11 @@ describe('Owner', () => {
 
   it('charges a lower price if its adapter says so', async () => {
     const amounts: Array<bigint | undefined> = []
-    const till = createMeteredTill({ log: bench.store.calls })
-    const noting: Till = {
-      ...till,
+    const paymentScheme = createMeteredScheme({ log: bench.store.calls })
+    const noting: PaymentScheme = {
+      ...paymentScheme,
       async admit(admission) {
-        const reservation = await till.admit(admission)
+        const reservation = await paymentScheme.admit(admission)
         const capture: Reservation['capture'] = (outcome, amount) => {
           amounts.push(amount)
           return reservation.capture(outcome)
@@ -282,8 +282,8 @@ describe('Owner', () => {
       const admit = () => {
         throw new SoukError('payment_required')
       }
-      const till = { ...createMeteredTill({ log: bench.store.calls }), admit }
-      const owner = await bench.ownerWith(till)
+      const paymentScheme = { ...createMeteredScheme({ log: bench.store.calls }), admit }
+      const owner = await bench.ownerWith(paymentScheme)
       await assert.rejects(owner.handle(incoming(), NEVER), { code: 'payment_required' })
       assert.deepEqual([bench.adapter.reached.length, owner.inFlight], [0, 0])
     })

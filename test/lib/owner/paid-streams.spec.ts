@@ -4,7 +4,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { EVENT_GRANT_MS, EVENT_PAYMENT_MS } from '../../../lib/base/limits/call.ts'
 import type { EventFrames } from '../../../lib/interface/adapter.ts'
 import { type CallAnswer, EVENTS_ANSWER, type IncomingCall } from '../../../lib/interface/call.ts'
-import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { CONSUMER, incoming, NEVER, OwnerBench, replyOf, servedApi } from './bench.ts'
@@ -192,9 +192,9 @@ describe('streams whose events have a price', () => {
   })
 
   it('wait for another payment after a refusal, and break if the books cannot be written', async () => {
-    const metered = createMeteredTill({ log: bench.store.calls })
+    const metered = createMeteredScheme({ log: bench.store.calls })
     let refusals = 1
-    const till: typeof metered = {
+    const paymentScheme: typeof metered = {
       ...metered,
       admit(admission) {
         if (admission.price === 10n && refusals-- > 0) {
@@ -203,7 +203,7 @@ describe('streams whose events have a price', () => {
         return metered.admit(admission)
       }
     }
-    const owner = await bench.ownerWith(till, { events: { price: 10n, included: 0 } })
+    const owner = await bench.ownerWith(paymentScheme, { events: { price: 10n, included: 0 } })
     const call = incoming({ events: 9 })
     const { body } = await owner.handle(call, NEVER)
     const stream = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()

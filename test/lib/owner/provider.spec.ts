@@ -17,7 +17,7 @@ import type { Store } from '../../../lib/interface/store.ts'
 import { Announcer } from '../../../lib/owner/announcer.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
 import { Provider } from '../../../lib/owner/provider.ts'
-import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
 import { createNotary } from '../../../lib/resolve/manifest/notary.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { peerId } from '../../helpers/call-record.ts'
@@ -45,7 +45,7 @@ describe('Provider', () => {
     notary = createNotary({ providerKey: await keyOf(word), clock })
     owner = new Owner({
       clock,
-      till: createMeteredTill({ log: store.calls }),
+      paymentScheme: createMeteredScheme({ log: store.calls }),
       calls: store.calls,
       claims: store.claims,
       self: peerId('S'),

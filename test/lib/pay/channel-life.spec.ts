@@ -45,7 +45,7 @@ describe('the lifecycle of a channel', function () {
     it('refunds the exact unspent amount, and pays 95% of the rest to the provider', async () => {
       await spend(7)
       const id = idOf(payer)
-      const closed = await payer.till.close(id)
+      const closed = await payer.paymentScheme.close(id)
       assert.equal(await wallet(), USDC - 7_000n)
       assert.deepEqual(
         { ...closed, ceiling: undefined },
@@ -66,16 +66,16 @@ describe('the lifecycle of a channel', function () {
       assert.deepEqual(await lives.books(payer, id), { inside: 0n, spent: 7_000n, wallet: -7_000n, unclaimed: 0n })
       const { state, spent } = lives.channel(owner)
       assert.deepEqual({ state, spent }, { state: 'closed', spent: 7_000n })
-      await owner.till.settlement.redeemer.settleNow()
+      await owner.paymentScheme.settlement.redeemer.settleNow()
       assert.deepEqual(await lives.paid(), { provider: 6_650n, treasury: 350n })
     })
 
     it('is followed by another channel with a new counter', async () => {
       await spend(1)
       const id = idOf(payer)
-      await payer.till.close(id)
+      await payer.paymentScheme.close(id)
       await spend(2)
-      const [first, second] = payer.till.channels()
+      const [first, second] = payer.paymentScheme.channels()
       assert.equal(first?.channelId, id)
       assert.equal(second?.state, 'open')
       assert.notEqual(second?.channelId, id)
@@ -88,7 +88,7 @@ describe('the lifecycle of a channel', function () {
       await spend(1)
       const id = idOf(payer)
       const slow = await lives.begin(payer, owner, 3_000n)
-      const closing = payer.till.close(id)
+      const closing = payer.paymentScheme.close(id)
       await assert.rejects(lives.call(payer, owner), code('settlement_pending'))
       assert.equal(lives.channel(payer).state, 'closing')
       await lives.end(payer, slow)
@@ -101,8 +101,8 @@ describe('the lifecycle of a channel', function () {
       await spend(1)
       const id = idOf(payer)
       const { order, reservation } = await lives.begin(payer, owner, 3_000n)
-      payer.till.fail(order, { fate: 'lost', error: new SoukError('owner_unreachable') })
-      const closing = payer.till.close(id)
+      payer.paymentScheme.fail(order, { fate: 'lost', error: new SoukError('owner_unreachable') })
+      const closing = payer.paymentScheme.close(id)
       await lives.until('the owner closes it', () => lives.channel(owner).state === 'closing')
       await reservation.capture({ status: 200, requestHash: new Uint8Array(32), at: 1, ownerMs: 1, upstreamMs: 1 })
       await closing
@@ -113,15 +113,15 @@ describe('the lifecycle of a channel', function () {
     it('closes once, for any number of requests', async () => {
       await spend(1)
       const id = idOf(payer)
-      const closed = await Promise.all([payer.till.close(id), payer.till.close(id), payer.till.closeAll()])
+      const closed = await Promise.all([payer.paymentScheme.close(id), payer.paymentScheme.close(id), payer.paymentScheme.closeAll()])
       assert.deepEqual(
         closed[2].map(({ channel, error }) => [channel.state, error]),
         [['closed', undefined]]
       )
-      assert.equal((await payer.till.close(id)).state, 'closed')
+      assert.equal((await payer.paymentScheme.close(id)).state, 'closed')
       assert.equal(await wallet(), USDC - 1_000n)
-      await assert.rejects(payer.till.close(`0x${'00'.repeat(32)}`), code('invalid_request'))
-      await assert.rejects(owner.till.close(id), code('invalid_request'))
+      await assert.rejects(payer.paymentScheme.close(`0x${'00'.repeat(32)}`), code('invalid_request'))
+      await assert.rejects(owner.paymentScheme.close(id), code('invalid_request'))
     })
 
     it('closes only for its payer', async () => {
@@ -138,17 +138,17 @@ describe('the lifecycle of a channel', function () {
       await spend(1)
       const id = idOf(payer)
       const { order } = await lives.begin(payer, owner, 1_000n)
-      const authorization = await payer.till.authorise({ ...order, requestId: new Uint8Array(16).fill(3) })
-      await owner.till.stop()
+      const authorization = await payer.paymentScheme.authorise({ ...order, requestId: new Uint8Array(16).fill(3) })
+      await owner.paymentScheme.stop()
       owner = await lives.start('D', { of: owner })
       const desk = lives.desks.get(owner.peer)!
       await desk(encodePayRequest({ kind: 'close', channelId: id }), payer.peer)
       const admission = { ...order, peer: payer.peer, authorization: authorization! }
-      await assert.rejects(async () => owner.till.admit(admission), code('payment_rejected'))
-      await owner.till.stop()
+      await assert.rejects(async () => owner.paymentScheme.admit(admission), code('payment_rejected'))
+      await owner.paymentScheme.stop()
       owner = await lives.start('D', { of: owner })
       assert.equal(lives.channel(owner).state, 'closed')
-      await assert.rejects(async () => owner.till.admit(admission), code('payment_rejected'))
+      await assert.rejects(async () => owner.paymentScheme.admit(admission), code('payment_rejected'))
     })
 
     it('closes with an owner that lost its books', async () => {
@@ -157,7 +157,7 @@ describe('the lifecycle of a channel', function () {
       const { signer } = owner
       const { createMemoryStore } = await import('../../../lib/store/memory/store.ts')
       owner = await lives.start('D', { of: { ...owner, signer, store: createMemoryStore() } })
-      const { returned } = await payer.till.close(idOf(payer))
+      const { returned } = await payer.paymentScheme.close(idOf(payer))
       assert.equal(returned, DEPOSIT)
       assert.deepEqual(await lives.books(payer, idOf(payer)), {
         inside: 0n,
@@ -174,9 +174,9 @@ describe('the lifecycle of a channel', function () {
       const desk = lives.desks.get(owner.peer)!
       lives.desks.set(owner.peer, (request, peer) => desk(lives.asState(request), peer))
       const gaveUp = AbortSignal.timeout(1_000)
-      await assert.rejects(payer.till.close(id, gaveUp))
+      await assert.rejects(payer.paymentScheme.close(id, gaveUp))
       assert.equal(lives.channel(payer).state, 'closing')
-      assert.ok((await payer.till.withdraw(id)).withdrawableAt)
+      assert.ok((await payer.paymentScheme.withdraw(id)).withdrawableAt)
       assert.equal(lives.channel(payer).state, 'withdrawing')
     })
   })
@@ -192,11 +192,11 @@ describe('the lifecycle of a channel', function () {
       const id = idOf(payer)
       await bench.fundGas(payer.signer.address)
       await lives.stop(owner)
-      const begun = await payer.till.withdraw(id)
+      const begun = await payer.paymentScheme.withdraw(id)
       assert.equal(begun.state, 'withdrawing')
       const head = await bench.chain.block('latest')
       assert.equal(begun.withdrawableAt, head!.at + 900_000)
-      assert.equal((await payer.till.withdraw(id)).withdrawableAt, begun.withdrawableAt)
+      assert.equal((await payer.paymentScheme.withdraw(id)).withdrawableAt, begun.withdrawableAt)
       await ripen(id)
       assert.equal(await wallet(), USDC)
       assert.equal(lives.channel(payer).returned, DEPOSIT)
@@ -208,7 +208,7 @@ describe('the lifecycle of a channel', function () {
       await spend(18, PRICE)
       const id = idOf(payer)
       await bench.fundGas(payer.signer.address)
-      await payer.till.withdraw(id)
+      await payer.paymentScheme.withdraw(id)
       await assert.rejects(lives.call(payer, owner), code('settlement_unavailable'))
       await lives.until('the owner claims', async () => (await lives.onChain(id)).claimed === SPENT)
       assert.equal(lives.channel(owner).state, 'withdrawing')
@@ -220,14 +220,14 @@ describe('the lifecycle of a channel', function () {
       })
       const { claimed, spent } = lives.channel(owner)
       assert.deepEqual({ claimed, spent }, { claimed: SPENT, spent: SPENT })
-      await owner.till.settlement.redeemer.settleNow()
+      await owner.paymentScheme.settlement.redeemer.settleNow()
       assert.deepEqual(await lives.paid(), { provider: 17n * PRICE + PRICE / 10n, treasury: PRICE - PRICE / 10n })
       await lives.stop(owner)
       owner = await lives.start('D', { of: owner })
       assert.equal(lives.channel(owner).state, 'closed')
       await bench.mint(payer.signer.address, USDC)
       await spend(1)
-      assert.equal(payer.till.channels().length, 2)
+      assert.equal(payer.paymentScheme.channels().length, 2)
     })
 
     it("books as spent an owner's claim beyond the agreed amount", async () => {
@@ -240,7 +240,7 @@ describe('the lifecycle of a channel', function () {
       const { config } = JSON.parse(channel!.value) as { config: Parameters<typeof bench.row>[0] }
       const row = await bench.row(config, ceiling, { by: payer.signer })
       await bench.act(owner.signer, bench.calls.claim([row]))
-      await payer.till.withdraw(id)
+      await payer.paymentScheme.withdraw(id)
       await ripen(id)
       assert.equal(ceiling, 11_000n)
       assert.equal(await wallet(), USDC - 11_000n)
@@ -249,7 +249,7 @@ describe('the lifecycle of a channel', function () {
 
     it('reports a wallet without gas, and stays unchanged', async () => {
       await spend(1)
-      await assert.rejects(payer.till.withdraw(idOf(payer)), (error: Error) => {
+      await assert.rejects(payer.paymentScheme.withdraw(idOf(payer)), (error: Error) => {
         assert.match(error.message, new RegExp(`${payer.signer.address} has too little ETH`))
         return code('settlement_unavailable')(error)
       })
@@ -261,10 +261,10 @@ describe('the lifecycle of a channel', function () {
       await spend(1)
       const id = idOf(payer)
       const { order } = await lives.begin(payer, owner, 2_000n)
-      payer.till.fail(order, { fate: 'lost', error: new SoukError('owner_unreachable') })
+      payer.paymentScheme.fail(order, { fate: 'lost', error: new SoukError('owner_unreachable') })
       await bench.fundGas(payer.signer.address)
       await lives.stop(owner)
-      await payer.till.withdraw(id)
+      await payer.paymentScheme.withdraw(id)
       assert.equal(lives.channel(payer).reserved, 2_000n)
       await ripen(id)
       assert.equal(lives.channel(payer).reserved, 0n)
@@ -274,7 +274,7 @@ describe('the lifecycle of a channel', function () {
       await spend(2)
       const id = idOf(payer)
       await bench.fundGas(payer.signer.address)
-      await payer.till.withdraw(id)
+      await payer.paymentScheme.withdraw(id)
       await lives.desks.get(owner.peer)!(encodePayRequest({ kind: 'close', channelId: id }), payer.peer)
       await lives.until('it is back', () => lives.channel(payer).state === 'closed')
       assert.equal(await wallet(), USDC - 2_000n)
@@ -287,7 +287,7 @@ describe('the lifecycle of a channel', function () {
       const { order, reservation } = await lives.begin(payer, owner, 1_000n)
       const books = { ceiling: '1900000', captured: '1890000', reserved: '0', signature: '0x' }
       const error = new SoukError('payment_required', undefined, { notAccepted: true, members: { channel: books } })
-      assert.equal(payer.till.fail(order, { fate: 'not_accepted', error }), false)
+      assert.equal(payer.paymentScheme.fail(order, { fate: 'not_accepted', error }), false)
       return reservation
     }
     const refused = () =>
@@ -345,7 +345,7 @@ describe('the lifecycle of a channel', function () {
       await lives.until('it is told', () => payer.errors.length > 0)
       assert.equal(lives.channel(payer).state, 'disputed')
       assert.match(payer.errors[0]!.message, /too little ETH/)
-      await assert.rejects(payer.till.close(idOf(payer)), code('invalid_request'))
+      await assert.rejects(payer.paymentScheme.close(idOf(payer)), code('invalid_request'))
       await lives.stop(payer)
       payer = await lives.start('C', { of: payer })
       await lives.until('it is told', () => payer.errors.length > 0)
@@ -365,7 +365,7 @@ describe('the lifecycle of a channel', function () {
           ? encodePayReply({ kind: 'state', state: books })
           : desk(request, peer)
       )
-      void payer.till.close(idOf(payer)).catch(() => undefined)
+      void payer.paymentScheme.close(idOf(payer)).catch(() => undefined)
       await lives.until('it is withdrawn', () => lives.channel(payer).withdrawableAt !== undefined)
       assert.equal(lives.channel(payer).isDisputed, true)
     })
@@ -390,7 +390,7 @@ describe('the lifecycle of a channel', function () {
         nodes[who] = await own.start(who === 'owner' ? 'D' : 'C', { of: nodes[who], ...(process && { process }) })
       }
       const ask = (): void => {
-        if (own.channel(nodes.payer).state === 'open') nodes.payer.till[leave](id).catch(() => undefined)
+        if (own.channel(nodes.payer).state === 'open') nodes.payer.paymentScheme[leave](id).catch(() => undefined)
       }
       const isLeft = () => own.channel(nodes.payer, id).state === 'closed'
       const ripen = async (): Promise<void> => {

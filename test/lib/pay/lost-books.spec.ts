@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { createSqliteStore } from '../../../lib/store/sqlite/store.ts'
-import { type TillBench, tillBench, type TillNode } from '../../helpers/till-bench.ts'
+import { type SchemeBench, schemeBench, type SchemeNode } from '../../helpers/scheme-bench.ts'
 
 const USDC = 1_000_000n
 
 describe('the channel payment scheme with another disk', () => {
-  let bench: TillBench
-  let owner: TillNode
-  let payer: TillNode
+  let bench: SchemeBench
+  let owner: SchemeNode
+  let payer: SchemeNode
 
   beforeEach(async () => {
-    bench = tillBench()
+    bench = schemeBench()
     owner = await bench.start('D')
     payer = await bench.start('C')
     bench.play.wallets.set(payer.signer.address, 10n * USDC)
@@ -24,14 +24,14 @@ describe('the channel payment scheme with another disk', () => {
   const onChain = () => bench.play.channels.get(channelId())!
   /** The books of the only channel, after all queued writes. */
   const books = async (): Promise<{ earned: bigint; spent: bigint }> => {
-    await payer.till.stop()
+    await payer.paymentScheme.stop()
     return {
       earned: -(await owner.store.ledger.balance(`earned/${channelId()}`)),
       spent: await payer.store.ledger.balance(`spent/${channelId()}`)
     }
   }
-  const restart = async (node: TillNode, name: string, kept: TillNode['store'] = node.store): Promise<TillNode> => {
-    await node.till.stop()
+  const restart = async (node: SchemeNode, name: string, kept: SchemeNode['store'] = node.store): Promise<SchemeNode> => {
+    await node.paymentScheme.stop()
     return bench.start(name, {}, { store: kept, signer: node.signer })
   }
 
@@ -68,7 +68,7 @@ describe('the channel payment scheme with another disk', () => {
       await kept.backUp(join(directory, 'old.db'))
       for (let i = 0; i < 4; i++) await bench.call(payer, owner)
       onChain().claimed = 500n
-      await owner.till.stop()
+      await owner.paymentScheme.stop()
       await kept.close()
       const old = createSqliteStore({ path: join(directory, 'old.db') })
       await old.open()
@@ -79,7 +79,7 @@ describe('the channel payment scheme with another disk', () => {
       // The copy has three calls. Five were claimed, two were not claimed and are lost, two are new.
       const { earned: inBooks, spent } = await books()
       assert.deepEqual([inBooks, spent], [700n, 900n])
-      await owner.till.stop()
+      await owner.paymentScheme.stop()
       await old.close()
     } finally {
       await rm(directory, { recursive: true })
@@ -88,10 +88,10 @@ describe('the channel payment scheme with another disk', () => {
 
   it('an owner with another wallet admits nothing on channels that it cannot claim from, until it has the old one again', async () => {
     await bench.call(payer, owner)
-    await owner.till.stop()
+    await owner.paymentScheme.stop()
     const other = await bench.start('D', {}, { store: owner.store })
     await assert.rejects(bench.call(payer, other), { code: 'payment_rejected' })
-    await other.till.stop()
+    await other.paymentScheme.stop()
     owner = await bench.start('D', {}, { store: owner.store, signer: owner.signer })
     await bench.call(payer, owner)
     assert.deepEqual(await books(), { earned: 200n, spent: 200n })

@@ -4,19 +4,19 @@ import type { ReceiptQuery, ReceiptRow } from '../../../lib/interface/receipts.t
 import { readReceipt, ReceiptCheck, receiptDigests } from '../../../lib/pay/signing/receipt.ts'
 import { RECEIPTS } from '../../../lib/pay/payer/payer.ts'
 import { PAYER_CHANNELS } from '../../../lib/pay/payer/payer-channel.ts'
-import { API, tillBench, type TillBench, type TillNode } from '../../helpers/till-bench.ts'
+import { API, schemeBench, type SchemeBench, type SchemeNode } from '../../helpers/scheme-bench.ts'
 
 const PRICES = [100n, 200n, 300n, 400n, 500n]
 /** The end time of the bench's calls, by its owner. */
 const AT = 1_750_000_000_000
 
 describe('receipts', () => {
-  let bench: TillBench
-  let owner: TillNode
-  let payer: TillNode
+  let bench: SchemeBench
+  let owner: SchemeNode
+  let payer: SchemeNode
 
   before(async () => {
-    bench = tillBench()
+    bench = schemeBench()
     owner = await bench.start('D')
     payer = await bench.start('C')
     bench.play.wallets.set(payer.signer.address, 10_000_000n)
@@ -25,14 +25,14 @@ describe('receipts', () => {
       await bench.call(payer, owner, { fate: 'void' })
     }
     // Asynchronous writes are done then.
-    await payer.till.stop()
+    await payer.paymentScheme.stop()
   })
 
-  const all = async (node: TillNode, query: Omit<ReceiptQuery, 'limit'>, limit = 2): Promise<ReceiptRow[]> => {
+  const all = async (node: SchemeNode, query: Omit<ReceiptQuery, 'limit'>, limit = 2): Promise<ReceiptRow[]> => {
     const rows: ReceiptRow[] = []
     let cursor: string | undefined
     do {
-      const page = await node.till.receipts({ ...query, limit, ...(cursor === undefined ? {} : { cursor }) })
+      const page = await node.paymentScheme.receipts({ ...query, limit, ...(cursor === undefined ? {} : { cursor }) })
       rows.push(...page.receipts)
       cursor = page.next
     } while (cursor !== undefined)
@@ -93,11 +93,11 @@ describe('receipts', () => {
   it('reject an invalid page', async () => {
     const code = 'invalid_request'
     for (const limit of [0, -1, 1.5, RECEIPTS_PAGE_MAX + 1]) {
-      await assert.rejects(payer.till.receipts({ role: 'payer', limit }), { code })
+      await assert.rejects(payer.paymentScheme.receipts({ role: 'payer', limit }), { code })
     }
     for (const role of ['payer', 'owner'] as const) {
       for (const cursor of ['', 'x', '../..', '1e9']) {
-        await assert.rejects(payer.till.receipts({ role, limit: 1, cursor }), { code }, `${role} ${cursor}`)
+        await assert.rejects(payer.paymentScheme.receipts({ role, limit: 1, cursor }), { code }, `${role} ${cursor}`)
       }
     }
   })

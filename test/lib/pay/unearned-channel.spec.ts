@@ -29,8 +29,8 @@ describe('a channel that earned less than its gas', function () {
   })
   afterEach(() => lives.close())
 
-  const openOf = ({ till }: Life): ChannelId =>
-    till.channels().find(({ state }) => state === 'open')?.channelId ?? assert.fail('no open channel')
+  const openOf = ({ paymentScheme }: Life): ChannelId =>
+    paymentScheme.channels().find(({ state }) => state === 'open')?.channelId ?? assert.fail('no open channel')
   const code = (expected: string) => (error: Error & { code?: string }) => {
     assert.equal(error.code, expected, error.message)
     return true
@@ -42,14 +42,14 @@ describe('a channel that earned less than its gas', function () {
   it('closes a few times a day for a payer, who can also withdraw alone', async () => {
     for (let times = 0; times < 2; times++) {
       await spend(1)
-      await payer.till.close(openOf(payer))
+      await payer.paymentScheme.close(openOf(payer))
     }
     await spend(1)
     const id = openOf(payer)
     const nonce = () => bench.chain.nonce(owner.signer.address, 'latest')
     const before = await nonce()
     for (let times = 0; times < 3; times++) {
-      await assert.rejects(payer.till.close(id), (error: SoukError) => {
+      await assert.rejects(payer.paymentScheme.close(id), (error: SoukError) => {
         assert.equal(error.code, 'settlement_unavailable')
         assert.match(error.message, /Withdraw from the channel yourself, which takes its delay, or close it later/)
         assert.ok(error.retryAfterMs! > 0 && error.retryAfterMs! <= DAY_MS, `${error.retryAfterMs}`)
@@ -61,14 +61,14 @@ describe('a channel that earned less than its gas', function () {
     // The address has another node as well, and others can still close.
     const twin = await lives.start('T', { ...GAS, signer: payer.signer, usdc: USDC })
     await lives.call(twin, owner)
-    await assert.rejects(twin.till.close(openOf(twin)), code('settlement_unavailable'))
+    await assert.rejects(twin.paymentScheme.close(openOf(twin)), code('settlement_unavailable'))
     const other = await lives.start('O', { ...GAS, usdc: USDC })
     await lives.call(other, owner)
-    await other.till.close(openOf(other))
+    await other.paymentScheme.close(openOf(other))
     // The payer gets its money back, and the owner has its earnings.
     await bench.fundGas(payer.signer.address)
-    await payer.till.withdraw(id)
-    await owner.till.settlement.redeemer.settleNow()
+    await payer.paymentScheme.withdraw(id)
+    await owner.paymentScheme.settlement.redeemer.settleNow()
     await lives.wait(901)
     await lives.until('it is withdrawn', () => lives.channel(payer, id).state === 'closed')
     assert.equal((await lives.onChain(id)).claimed, 1_000n)

@@ -27,7 +27,7 @@ export const planOf = (id: string, changes: Partial<Plan> = {}): Plan => ({
   ...changes
 })
 
-/** What a till does for a desk: writes what belongs to a call, and says so. */
+/** What a payment scheme does for a desk: writes what belongs to a call, and says so. */
 export class DeskBench {
   now = START
   signed: SignedManifest

@@ -66,8 +66,8 @@ describe('the trimmer', () => {
     await append(0, true)
     await store.documents.put('receipts', formatRequestId(idOfTime(1)), 'x')
     await store.documents.putAll([{ collection: 'answers', key: 'a', value: 'x', expiresAt: clock.now() }])
-    const till = { collections: ['receipts'], kinds: [], isDue: () => true }
-    await round({ keepMs: Infinity, till })
+    const paymentScheme = { collections: ['receipts'], kinds: [], isDue: () => true }
+    await round({ keepMs: Infinity, paymentScheme })
     assert.equal(await has(record), true)
     assert.equal((await store.calls.find(record.peer, record.requestId))?.response, undefined)
     assert.equal((await store.documents.list('receipts')).length, 1)
@@ -88,7 +88,7 @@ describe('the trimmer', () => {
     for (let n = 1; n <= 2 * TRIM_ROWS + 10; n++) await store.documents.put('receipts', receipt(KEEP_MS + n), 'x')
     const kept = [receipt(KEEP_MS - 60_000), receipt(0)]
     for (const key of kept) await store.documents.put('receipts', key, 'x')
-    await round({ till: { collections: ['receipts'], kinds: [], isDue: () => true } })
+    await round({ paymentScheme: { collections: ['receipts'], kinds: [], isDue: () => true } })
     const responses = [old, young].map(
       async ({ peer, requestId }) => (await store.calls.find(peer, requestId))?.response
     )
@@ -113,7 +113,7 @@ describe('the trimmer', () => {
     const record = await append(KEEP_MS + 1, true)
     await append(0, true)
     const isDue = (account: string, total: bigint) => !(account === 'earned/c' && total === -5n)
-    await round({ till: { collections: [], kinds: [], isDue } })
+    await round({ paymentScheme: { collections: [], kinds: [], isDue } })
     assert.equal(await has(record), true)
   })
 

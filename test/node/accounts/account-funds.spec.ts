@@ -3,23 +3,23 @@ import * as fc from 'fast-check'
 import { createMemoryStore, limits } from '../../../lib/index.ts'
 import type { Store } from '../../../lib/interface/index.ts'
 import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
-import { ACCOUNT, booksOf, deposit, startTill, type Till } from './bench.ts'
+import { ACCOUNT, booksOf, deposit, startSpender, type Spender } from './bench.ts'
 
 const USDC = 1_000_000n
 
 describe('a prepaid account', () => {
   let clock: ManualClock
   let store: Store
-  let till: Till
+  let spender: Spender
 
   beforeEach(async () => {
     clock = manualClock()
     store = createMemoryStore()
     await store.open()
-    till = await startTill(store, clock, 'first')
+    spender = await startSpender(store, clock, 'first')
   })
 
-  async function drain(price: bigint, at = till): Promise<number> {
+  async function drain(price: bigint, at = spender): Promise<number> {
     for (let calls = 0; ; calls++) if (!(await at.spend(price))) return calls
   }
 
@@ -27,55 +27,55 @@ describe('a prepaid account', () => {
     await deposit(store, USDC)
     assert.equal(await drain(30_000n), 33)
     assert.deepEqual((await booksOf(store)).sold, 990_000n)
-    await till.stop()
+    await spender.stop()
     assert.deepEqual(await booksOf(store), { free: 10_000n, leased: 0n, sold: 990_000n })
   })
 
   it('says what it has when that is too little', async () => {
     await deposit(store, 5_000n)
-    await assert.rejects(async () => till.funds.reserve(ACCOUNT, 5_001n), {
+    await assert.rejects(async () => spender.funds.reserve(ACCOUNT, 5_001n), {
       code: 'insufficient_funds',
       members: { balance: '0.005', top_up: '/v1/account/deposits' }
     })
-    assert.equal(await till.spend(5_000n), true)
+    assert.equal(await spender.spend(5_000n), true)
   })
 
   it('is said to run low once, and again when it was topped up in between', async () => {
     await deposit(store, limits.ACCOUNT_LOW_ATOMS + 100_000n)
-    assert.equal(await till.spend(10_000n), true)
-    assert.deepEqual(till.low, [])
+    assert.equal(await spender.spend(10_000n), true)
+    assert.deepEqual(spender.low, [])
     await drain(10_000n)
-    assert.equal(till.low.length, 1)
-    assert.ok((till.low[0] ?? 0n) < limits.ACCOUNT_LOW_ATOMS)
+    assert.equal(spender.low.length, 1)
+    assert.ok((spender.low[0] ?? 0n) < limits.ACCOUNT_LOW_ATOMS)
     await deposit(store, limits.ACCOUNT_LOW_ATOMS)
     await drain(10_000n)
-    assert.equal(till.low.length, 2)
+    assert.equal(spender.low.length, 2)
   })
 
   it('is charged what a call cost, and nothing for one that failed', async () => {
     await deposit(store, 10_000n)
-    for (let i = 0; i < 5; i++) assert.equal(await till.spend(10_000n, 0n), true)
-    assert.equal(await till.spend(10_000n, 4_000n), true)
-    assert.equal(await till.spend(10_000n), false)
+    for (let i = 0; i < 5; i++) assert.equal(await spender.spend(10_000n, 0n), true)
+    assert.equal(await spender.spend(10_000n, 4_000n), true)
+    assert.equal(await spender.spend(10_000n), false)
     assert.equal((await booksOf(store)).sold, 4_000n)
   })
 
   it('is charged once for a call that is charged twice', async () => {
     await deposit(store, 10_000n)
     for (const _ of [1, 2]) {
-      await till.funds.reserve(ACCOUNT, 3_000n)
-      await till.funds.charge(ACCOUNT, 3_000n, 'the same call')
+      await spender.funds.reserve(ACCOUNT, 3_000n)
+      await spender.funds.charge(ACCOUNT, 3_000n, 'the same call')
     }
-    await till.stop()
+    await spender.stop()
     assert.deepEqual(await booksOf(store), { free: 7_000n, leased: 0n, sold: 3_000n })
   })
 
   it('has most calls reserved without asking the store', async () => {
     await deposit(store, 100n * USDC)
-    await till.spend(1_000n)
+    await spender.spend(1_000n)
     let atOnce = 0
     for (let i = 0; i < 1_000; i++) {
-      const reserving = till.funds.reserve(ACCOUNT, 1_000n)
+      const reserving = spender.funds.reserve(ACCOUNT, 1_000n)
       if (reserving === undefined) atOnce++
       else await reserving
       await settle(1)
@@ -84,7 +84,7 @@ describe('a prepaid account', () => {
   })
 
   it('is not held by a process that does not use it', async () => {
-    const other = await startTill(store, clock, 'second')
+    const other = await startSpender(store, clock, 'second')
     await deposit(store, USDC)
     await other.spend(10_000n)
     const first = await drain(10_000n)
@@ -95,15 +95,15 @@ describe('a prepaid account', () => {
 
   it('gets back what a process held that was killed, when it starts again', async () => {
     await deposit(store, USDC)
-    assert.ok(await till.spend(10_000n))
-    await till.funds.reserve(ACCOUNT, 10_000n)
+    assert.ok(await spender.spend(10_000n))
+    await spender.funds.reserve(ACCOUNT, 10_000n)
     assert.ok((await booksOf(store)).leased > 0n)
-    await startTill(store, clock, 'first')
+    await startSpender(store, clock, 'first')
     assert.deepEqual(await booksOf(store), { free: USDC - 10_000n, leased: 0n, sold: 10_000n })
   })
 
   it('gets it back by another process when it does not', async () => {
-    const killed = await startTill(store, manualClock(), 'killed')
+    const killed = await startSpender(store, manualClock(), 'killed')
     await deposit(store, USDC)
     assert.ok(await killed.spend(10_000n))
     await clock.advance(limits.HOLDER_MS + 2 * limits.HOLDER_BEAT_MS)
@@ -112,14 +112,14 @@ describe('a prepaid account', () => {
   })
 
   it('is not overdrawn by a process that was taken for dead and is not', async () => {
-    const asleep = await startTill(store, manualClock(), 'asleep')
+    const asleep = await startSpender(store, manualClock(), 'asleep')
     await deposit(store, USDC)
     for (let i = 0; i < 3; i++) await asleep.funds.reserve(ACCOUNT, 10_000n)
     await clock.advance(limits.HOLDER_MS + 2 * limits.HOLDER_BEAT_MS)
     // What is left pays the first of the calls that it let in, and no more.
-    assert.ok(await till.spend(985_000n))
+    assert.ok(await spender.spend(985_000n))
     await asleep.funds.charge(ACCOUNT, 10_000n, 'a')
-    await till.stop()
+    await spender.stop()
     await asleep.funds.charge(ACCOUNT, 10_000n, 'b')
     await asleep.funds.charge(ACCOUNT, 10_000n, 'c')
     const { free, leased, sold } = await booksOf(store)
@@ -129,7 +129,7 @@ describe('a prepaid account', () => {
   })
 
   it('is alive while its process says so', async () => {
-    const other = await startTill(store, clock, 'second')
+    const other = await startSpender(store, clock, 'second')
     await deposit(store, USDC)
     await other.funds.reserve(ACCOUNT, 10_000n)
     const { leased } = await booksOf(store)
@@ -149,18 +149,18 @@ describe('a prepaid account', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const shared = createMemoryStore()
         await shared.open()
-        const start = (n: number) => startTill(shared, manualClock(), `process ${n}`)
-        const tills = await Promise.all([0, 1, 2].map(start))
+        const start = (n: number) => startSpender(shared, manualClock(), `process ${n}`)
+        const spenders = await Promise.all([0, 1, 2].map(start))
         let [deposited, charged] = [0n, 0n]
-        const all: Till[] = [...tills]
+        const all: Spender[] = [...spenders]
         for (const { process: n, does, amount } of steps) {
-          const at = tills[n]!
+          const at = spenders[n]!
           if (does === 'deposit') {
             deposited += amount
             await deposit(shared, amount)
           } else if (does === 'kill' || does === 'stop') {
             if (does === 'stop') await at.stop()
-            all.push((tills[n] = await start(n)))
+            all.push((spenders[n] = await start(n)))
           } else if (does !== 'wait') {
             const cost = does === 'spend' ? amount : does === 'part' ? amount / 2n : 0n
             if (await at.spend(amount, cost)) charged += cost
@@ -170,7 +170,7 @@ describe('a prepaid account', () => {
           all.flatMap(({ warnings }) => warnings),
           []
         )
-        await Promise.all(tills.map((one) => one.stop()))
+        await Promise.all(spenders.map((one) => one.stop()))
         await Promise.all([0, 1, 2].map(start))
         assert.deepEqual(await booksOf(shared), { free: deposited - charged, leased: 0n, sold: charged })
       }),

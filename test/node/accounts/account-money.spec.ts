@@ -64,7 +64,7 @@ describe('money of prepaid accounts', function () {
     await rm(home, { recursive: true })
   })
 
-  /** A process of the ingress; the node's own part, the till, goes on. */
+  /** A process of the ingress; the node's own part, the payment scheme, goes on. */
   async function start(): Promise<void> {
     const undo = new AsyncDisposableStack()
     hosting = await startHosting({
@@ -73,7 +73,7 @@ describe('money of prepaid accounts', function () {
       clock,
       store,
       self: owner.souk.status().peer,
-      money: () => ({ till: owner.till })
+      money: () => ({ paymentScheme: owner.paymentScheme })
     })
     undo.use(hosting)
     const options = { host: '127.0.0.1', port: 0 }
@@ -148,12 +148,12 @@ describe('money of prepaid accounts', function () {
 
   it('comes in by x402’s own client, to the node’s wallet', async () => {
     const who = await customer()
-    const before = await bench.usdc(owner.till.wallet.address)
+    const before = await bench.usdc(owner.paymentScheme.wallet.address)
     const { status, body, headers } = await payIn(who, '0.75')
     assert.deepEqual([status, body], [200, { amount: '0.75', balance: '0.75' }])
     const settlement = JSON.parse(Buffer.from(headers.get('payment-response') ?? '', 'base64').toString()) as Json
     assert.deepEqual([settlement['success'], String(settlement['payer']).toLowerCase()], [true, who.address])
-    assert.equal((await bench.usdc(owner.till.wallet.address)) - before, 750_000n)
+    assert.equal((await bench.usdc(owner.paymentScheme.wallet.address)) - before, 750_000n)
     const { balance: shown, funding } = await view(who)
     assert.deepEqual([shown, funding], ['0.75', who.address])
     const { data } = (await view(who, '/entries')) as { data: Json[] }
@@ -168,7 +168,7 @@ describe('money of prepaid accounts', function () {
       accepts: Json[]
     }
     const { scheme, amount, payTo } = asked.accepts[0] ?? {}
-    assert.deepEqual([scheme, amount, String(payTo).toLowerCase()], ['exact', '500000', owner.till.wallet.address])
+    assert.deepEqual([scheme, amount, String(payTo).toLowerCase()], ['exact', '500000', owner.paymentScheme.wallet.address])
     for (const wrong of ['0.1', '0', '1001', '-1', 'x', '']) {
       assert.equal((await send('/deposits', who, wrong)).body['code'], 'invalid_request', wrong)
     }
@@ -442,7 +442,7 @@ describe('money of prepaid accounts', function () {
 
     it('not at all where the wallet does not hold it', async () => {
       const who = await paidIn()
-      const { wallet } = owner.till
+      const { wallet } = owner.paymentScheme
       const elsewhere = actor('elsewhere').address.toLowerCase() as Address
       const all = (await wallet.balance()).latest
       await wallet.withdraw({ to: elsewhere, amount: all, id: 'all' })

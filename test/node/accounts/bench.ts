@@ -9,7 +9,7 @@ export const ACCOUNT = { id: 'acct_1' }
 let references = 0
 
 /** One process of several that share a store. */
-export interface Till {
+export interface Spender {
   readonly funds: AccountFunds
   readonly leases: Leases
   readonly warnings: string[]
@@ -20,11 +20,11 @@ export interface Till {
   stop(): Promise<void>
 }
 
-export async function startTill(
+export async function startSpender(
   store: Pick<Store, 'ledger' | 'documents' | 'fencing' | 'refusal'>,
   clock: Clock,
   holder: string
-): Promise<Till> {
+): Promise<Spender> {
   const { ledger, documents, fencing } = store
   const refusal = () => store.refusal?.()
   const warnings: string[] = []

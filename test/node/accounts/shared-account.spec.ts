@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { createPostgresStore, limits, systemClock } from '../../../lib/index.ts'
 import { startPostgres, type TestPostgres } from '../../helpers/postgres.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { ACCOUNT, booksOf, deposit, startTill, type Till } from './bench.ts'
+import { ACCOUNT, booksOf, deposit, startSpender, type Spender } from './bench.ts'
 
 const SPENDER = fileURLToPath(new URL('../../helpers/spend-until-killed.ts', import.meta.url))
 const BALANCE = 1_500_000n
@@ -53,13 +53,13 @@ describe('an account that processes share through PostgreSQL', function () {
     ).flat()
     // What the killed ones held is there again for whoever starts under their names.
     for (const holder of ['two', 'three']) {
-      const till = await startTill(store, systemClock, holder)
+      const spender = await startSpender(store, systemClock, holder)
       const spendAll = async () => {
-        while (await till.spend(PRICE));
+        while (await spender.spend(PRICE));
       }
       await Promise.all(Array.from({ length: WORKERS }, spendAll))
-      assert.deepEqual(till.warnings, [])
-      await till.stop()
+      assert.deepEqual(spender.warnings, [])
+      await spender.stop()
     }
     assert.deepEqual(await booksOf(store), { free: 0n, leased: 0n, sold: BALANCE })
     const charges = await store.ledger.entries({ limit: 10_000, kinds: ['charge/acct_1'] })
@@ -83,9 +83,9 @@ describe('an account that processes share through PostgreSQL', function () {
     assert.ok(leased > 0n)
     // As if a day had passed since it was heard of.
     const later = { ...systemClock, now: () => Date.now() + 86_400_000 }
-    const till = await startTill(store, later, 'other')
+    const spender = await startSpender(store, later, 'other')
     assert.deepEqual(await booksOf(store), { free: BALANCE - sold, leased: 0n, sold })
-    await till.stop()
+    await spender.stop()
     await store.close()
   })
 
@@ -95,10 +95,10 @@ describe('an account that processes share through PostgreSQL', function () {
     await Promise.all([store.open(), other.open()])
     await deposit(store, BALANCE)
     // Stopped in its tracks: it says no more that it is alive.
-    const paused = await startTill(store, { ...systemClock, after: () => ({ cancel() {} }) }, 'paused')
+    const paused = await startSpender(store, { ...systemClock, after: () => ({ cancel() {} }) }, 'paused')
     await paused.funds.reserve(ACCOUNT, 4n * PRICE)
     const later = { ...systemClock, now: () => Date.now() + 2 * limits.HOLDER_MS }
-    const alive = await startTill(other, later, 'alive')
+    const alive = await startSpender(other, later, 'alive')
     const before = await booksOf(other)
     assert.equal(before.free, BALANCE, 'its lease went back')
     // What it overwrites blindly is refused once, and it learns of it.
@@ -120,13 +120,13 @@ describe('an account that processes share through PostgreSQL', function () {
     const stores = [createPostgresStore({ url }), createPostgresStore({ url })]
     await Promise.all(stores.map((store) => store.open()))
     await deposit(stores[0]!, 100n * BALANCE)
-    const tills = await Promise.all(stores.map((store, i) => startTill(store, systemClock, `till ${i}`)))
+    const spenders = await Promise.all(stores.map((store, i) => startSpender(store, systemClock, `till ${i}`)))
     let answered = 0n
     const over = new AbortController()
-    const work = async (till: Till) => {
+    const work = async (spender: Spender) => {
       while (!over.signal.aborted) {
         try {
-          if (await till.spend(PRICE)) answered++
+          if (await spender.spend(PRICE)) answered++
         } catch (error) {
           // Before the call, never after it.
           assert.match(String(error), /store_unavailable/)
@@ -134,22 +134,22 @@ describe('an account that processes share through PostgreSQL', function () {
         }
       }
     }
-    const working = Promise.all(tills.flatMap((till) => Array.from({ length: WORKERS }, () => work(till))))
+    const working = Promise.all(spenders.flatMap((spender) => Array.from({ length: WORKERS }, () => work(spender))))
     for (const how of ['fast', 'immediate'] as const) {
       const before = answered
       await eventually('calls', 20_000, () => answered > before + 100n || undefined)
       await postgres!.halt(how)
       await eventually('the loss to be noticed', 20_000, () => stores.every((store) => store.refusal?.()) || undefined)
-      for (const till of tills) await assert.rejects(till.spend(PRICE), /store_unavailable/)
+      for (const spender of spenders) await assert.rejects(spender.spend(PRICE), /store_unavailable/)
       await postgres!.resume()
     }
     const before = answered
     await eventually('calls', 5_000, () => answered > before || undefined)
     over.abort()
     await working
-    for (const till of tills) {
-      assert.deepEqual(till.warnings, [])
-      await till.stop()
+    for (const spender of spenders) {
+      assert.deepEqual(spender.warnings, [])
+      await spender.stop()
     }
     const { free, leased, sold } = await booksOf(stores[0]!)
     assert.deepEqual(

@@ -87,8 +87,8 @@ export interface Bench {
 }
 
 function statusOf(souk: Souk): StatusView {
-  const { peer, provider, network, addresses, peers, alone, till, listings, serving, calling } = souk.status()
-  const facts = { peer, provider, network, till, alone, listings, serving, calling }
+  const { peer, provider, network, addresses, peers, alone, paymentScheme, listings, serving, calling } = souk.status()
+  const facts = { peer, provider, network, till: paymentScheme, alone, listings, serving, calling }
   const elsewhere = { admin: '', ingress: null, wallet: null, payout: null }
   return {
     ...facts,

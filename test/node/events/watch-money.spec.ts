@@ -20,7 +20,7 @@ describe('what is told of money', () => {
   const money = () =>
     ({
       wallet: WALLET,
-      till: {
+      paymentScheme: {
         settlement: {
           transactions: { latest: () => final.toReversed() },
           redeemer: { status: () => ({ claimsInHand }) }

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { asSoukError, createNode, fromHex, keySigner } from '../../../../lib/index.ts'
-import { createChain, createChannelTill } from '../../../../lib/pay/index.ts'
+import { createChain, createChannelScheme } from '../../../../lib/pay/index.ts'
 import type { ErrorCode } from '../../../../lib/base/errors.ts'
 import type { ChainParameters } from '../../../../lib/interface/network.ts'
 import { play } from '../../../bench/role.ts'
@@ -63,7 +63,7 @@ play(async ({ place, bootstrap, parameters, api }: ConsumerArgs) => {
     privateKey: await identityOf('consumer'),
     bootstrap,
     store,
-    till: createChannelTill({ chain: createChain(parameters), signer, rules: RULES })
+    paymentScheme: createChannelScheme({ chain: createChain(parameters), signer, rules: RULES })
   })
   await node.start()
   const info: NodeInfo = { peer: node.souk.status().peer, addresses: node.libp2p.getMultiaddrs().map(String) }

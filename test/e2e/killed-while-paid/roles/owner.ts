@@ -1,8 +1,8 @@
 import { createNode, keySigner } from '../../../../lib/index.ts'
-import { createChannelTill, createChain } from '../../../../lib/pay/index.ts'
+import { createChannelScheme, createChain } from '../../../../lib/pay/index.ts'
 import type { ChainParameters } from '../../../../lib/interface/network.ts'
 import type { Address } from '../../../../lib/interface/signer.ts'
-import type { ChannelTill } from '../../../../lib/pay/channel-till.ts'
+import type { ChannelScheme } from '../../../../lib/pay/channel-scheme.ts'
 import { restFactory } from '../../../../protocols/index.ts'
 import { play } from '../../../bench/role.ts'
 import { identityOf, secretOf } from './identity.ts'
@@ -30,19 +30,19 @@ const POLICY = { atoms: 20_000n, ageMs: 2_000 }
 play(async ({ place, bootstrap, parameters, payout, price, endpoint, streams }: OwnerArgs) => {
   // What a failed commit left is for the next process to find.
   const store = storeAt(place, () => process.exit(1))
-  const make = createChannelTill({
+  const make = createChannelScheme({
     chain: createChain(parameters),
     signer: keySigner(secretOf('owner')),
     policy: POLICY,
     rules: { withdrawDelay: 3_600 }
   })
-  let till: ChannelTill | undefined
+  let paymentScheme: ChannelScheme | undefined
   const node = await createNode({
     network: 'killed',
     privateKey: await identityOf('owner'),
     bootstrap,
     store,
-    till: (components) => (till = make(components)),
+    paymentScheme: (components) => (paymentScheme = make(components)),
     prepare: async (souk) => {
       await souk.serve({ name: 'paid', price, payout }, restFactory.open({ endpoint }, ''))
       const { endpoint: ticks, ...events } = streams
@@ -54,7 +54,7 @@ play(async ({ place, bootstrap, parameters, payout, price, endpoint, streams }: 
   return {
     info,
     operations: {
-      settle: async () => (await till?.settlement.redeemer.settleNow())?.refused.map(({ reason }) => reason)
+      settle: async () => (await paymentScheme?.settlement.redeemer.settleNow())?.refused.map(({ reason }) => reason)
     },
     stop: () => node.stop()
   }

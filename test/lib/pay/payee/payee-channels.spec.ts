@@ -4,7 +4,7 @@ import type { PayeeChannelInfo } from '../../../../lib/pay/payee/payee-channel.t
 import { PayeeChannels } from '../../../../lib/pay/payee/payee-channels.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 import { peerId } from '../../../helpers/call-record.ts'
-import { PAYOUT } from '../../../helpers/till-bench.ts'
+import { PAYOUT } from '../../../helpers/scheme-bench.ts'
 
 const info: PayeeChannelInfo = {
   channelId: `0x${'11'.repeat(32)}`,

@@ -10,7 +10,7 @@ import { Purse } from '../../../../lib/pay/payer/purse.ts'
 import { withdraw } from '../../../../lib/pay/payer/withdrawal.ts'
 import { peerId } from '../../../helpers/call-record.ts'
 import { manualClock, settle } from '../../../helpers/manual-clock.ts'
-import { PAYOUT } from '../../../helpers/till-bench.ts'
+import { PAYOUT } from '../../../helpers/scheme-bench.ts'
 
 const channelId = `0x${'11'.repeat(32)}` as const
 const config = {

@@ -113,7 +113,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     }
     // No call was sent twice: the client always used the owner's reported state.
     assert.equal(owner.api.runs, costs.length)
-    const { rule } = (await owner.till.receipts({ role: 'owner', limit: 1 })).receipts[0]!
+    const { rule } = (await owner.paymentScheme.receipts({ role: 'owner', limit: 1 })).receipts[0]!
     assert.equal(rule, 'cost')
   })
 
@@ -254,7 +254,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     }
     assert.equal(owner.api.runs, 0)
     assert.equal(
-      [...owner.till.channels()].some(({ deposit }) => deposit === 0n),
+      [...owner.paymentScheme.channels()].some(({ deposit }) => deposit === 0n),
       false
     )
   })
@@ -333,7 +333,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     const earned = await owner.store.ledger.balances('earned/')
     const due = -earned.reduce((sum, { amount }) => sum + amount, 0n)
     const [provider, treasury] = await Promise.all([bench.usdc(bench.provider), bench.usdc(bench.treasury)])
-    await owner.till.settlement.redeemer.settleNow()
+    await owner.paymentScheme.settlement.redeemer.settleNow()
     const share = (due * 5n) / 100n
     assert.equal((await bench.usdc(bench.treasury)) - treasury, share)
     assert.equal((await bench.usdc(bench.provider)) - provider, due - share)

@@ -6,15 +6,15 @@ import type { PaymentRequired } from '@x402/core/types'
 import { asSoukError } from '../../../../lib/base/errors.ts'
 import { systemRandom } from '../../../../lib/base/random.ts'
 import type { Store } from '../../../../lib/interface/store.ts'
-import { type Admission, PAYMENT_MEMBER, type Settled } from '../../../../lib/interface/till.ts'
+import { type Admission, PAYMENT_MEMBER, type Settled } from '../../../../lib/interface/payment-scheme.ts'
 import { createChain } from '../../../../lib/pay/chain/chain.ts'
-import { type ChannelTill, createChannelTill } from '../../../../lib/pay/channel-till.ts'
+import { type ChannelScheme, createChannelScheme } from '../../../../lib/pay/channel-scheme.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../../helpers/call-record.ts'
 import { eventually } from '../../../helpers/eventually.ts'
-import { type KeylessBench, keylessBench, tillClock } from '../../../helpers/keyless-bench.ts'
+import { type KeylessBench, keylessBench, schemeClock } from '../../../helpers/keyless-bench.ts'
 import { type Mortal, mortal } from '../../../helpers/mortal.ts'
-import { API, outcome } from '../../../helpers/till-bench.ts'
+import { API, outcome } from '../../../helpers/scheme-bench.ts'
 
 const PRICE = 50_000n
 
@@ -26,20 +26,20 @@ describe('x402 exact, with kill -9 of the owner', function () {
   })
   after(() => bench.close())
 
-  async function start(store: Store, life: Mortal): Promise<ChannelTill> {
+  async function start(store: Store, life: Mortal): Promise<ChannelScheme> {
     const chain = life.chain(createChain(bench.parameters))
-    const till = createChannelTill({ chain, signer: bench.owner })({
+    const paymentScheme = createChannelScheme({ chain, signer: bench.owner })({
       calls: life.calls(store.calls),
       documents: life.documents(store.documents),
       ledger: life.ledger(store.ledger),
       link: { self: peerId('O'), serve: () => {}, exchange: () => assert.fail('asks nobody') },
-      clock: tillClock,
+      clock: schemeClock,
       random: systemRandom,
       payouts: () => [bench.provider],
       logger: defaultLogger()
     })
-    await till.start()
-    return till
+    await paymentScheme.start()
+    return paymentScheme
   }
 
   const admission = (text: string): Admission => ({
@@ -52,8 +52,8 @@ describe('x402 exact, with kill -9 of the owner', function () {
     payment: { text, requestHash: new Uint8Array(32).fill(1) }
   })
 
-  async function signed(till: ChannelTill, payer: string): Promise<string> {
-    const refusal = await Promise.resolve(till.admit(admission(''))).then(
+  async function signed(paymentScheme: ChannelScheme, payer: string): Promise<string> {
+    const refusal = await Promise.resolve(paymentScheme.admit(admission(''))).then(
       () => assert.fail('it was let in'),
       (error: unknown) => asSoukError(error)
     )
@@ -63,8 +63,8 @@ describe('x402 exact, with kill -9 of the owner', function () {
   }
 
   /** One call: the API runs if the call is admitted and has no stored response. */
-  async function call(till: ChannelTill, text: string, run: () => void): Promise<Settled> {
-    const reservation = await till.admit(admission(text))
+  async function call(paymentScheme: ChannelScheme, text: string, run: () => void): Promise<Settled> {
+    const reservation = await paymentScheme.admit(admission(text))
     if (reservation.replay !== undefined) return reservation.replay.settled
     run()
     const response = { status: 200, headers: [], body: Buffer.from('answer') }
@@ -80,13 +80,13 @@ describe('x402 exact, with kill -9 of the owner', function () {
     const first = mortal(dieAt)
     const payer = await bench.payer(`crash ${dieAt}`, 10n * PRICE)
     const dead = eventually('the end', 60_000, () => (first.isDead ? true : undefined))
-    const till = await Promise.race([start(store, first), dead])
+    const paymentScheme = await Promise.race([start(store, first), dead])
     // Writes during the start are covered by another test.
-    if (till === true) return { started: 0, lived: 0 }
+    if (paymentScheme === true) return { started: 0, lived: 0 }
     const started = first.lived.length
-    const text = await signed(till, `crash ${dieAt}`)
+    const text = await signed(paymentScheme, `crash ${dieAt}`)
     let runs = 0
-    const answered = call(till, text, () => void runs++).then(() => true)
+    const answered = call(paymentScheme, text, () => void runs++).then(() => true)
     await Promise.race([answered, dead])
     first.kill()
     await dead

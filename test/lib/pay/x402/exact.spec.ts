@@ -396,7 +396,7 @@ describe('x402 exact, of clients without a key', function () {
   it('pays provider and treasury 95 to 5, exact to the atom', async () => {
     const due = await bench.usdc(bench.splitter)
     const [provider, treasury] = await Promise.all([bench.usdc(bench.provider), bench.usdc(bench.treasury)])
-    await owner.till.settlement.redeemer.settleNow()
+    await owner.paymentScheme.settlement.redeemer.settleNow()
     const share = (due * 5n) / 100n
     assert.equal((await bench.usdc(bench.treasury)) - treasury, share)
     assert.equal((await bench.usdc(bench.provider)) - provider, due - share)

@@ -58,7 +58,7 @@ describe('ingress: a call', () => {
     )
   })
 
-  it('sends no receipt header where the till signs none', async () => {
+  it('sends no receipt header where the payment scheme signs none', async () => {
     assert.equal((await ingress.post('/api/demo/api/ticker', {})).headers.get('souk-receipt'), null)
   })
 

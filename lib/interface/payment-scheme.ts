@@ -93,7 +93,7 @@ export interface Reservation {
 }
 
 /** Components that a payment scheme is built from. */
-export interface TillComponents {
+export interface PaymentSchemeComponents {
   readonly calls: CallLog
   readonly documents: Documents
   readonly ledger: Ledger
@@ -109,7 +109,7 @@ export interface TillComponents {
 export type Failure = Exclude<Attempt, { fate: 'answered' }>
 
 /** Retention rules for the payment scheme's own data. */
-export interface TillRetention {
+export interface PaymentSchemeRetention {
   /** Document collections whose keys are request ids in UUID form. */
   readonly collections: readonly string[]
   /** Prefixes of entry kinds. */
@@ -122,7 +122,7 @@ export interface TillRetention {
  * The interface of payment schemes. A consumer node uses `authorise`, `accept` and `fail`; an owner node uses `admit`.
  * A node that calls its own API uses all four.
  */
-export interface Till {
+export interface PaymentScheme {
   /** Name of the scheme, shown in `status`. */
   readonly scheme: string
   /** True where the scheme moves money: `charged` can be above 0. */
@@ -152,7 +152,7 @@ export interface Till {
    * Retention rules for the scheme's own data. Default: its data is never deleted, and calls are deleted however they
    * were paid.
    */
-  readonly retention?: TillRetention
+  readonly retention?: PaymentSchemeRetention
   /** Called with the store open, before the link starts. */
   start?(): Promise<void>
   /** Called when no call is running, with the store still open. */

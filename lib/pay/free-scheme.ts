@@ -1,5 +1,5 @@
 import { SoukError } from '../base/errors.ts'
-import type { Till, TillComponents } from '../interface/till.ts'
+import type { PaymentScheme, PaymentSchemeComponents } from '../interface/payment-scheme.ts'
 import { checkPrice } from '../base/check-price.ts'
 import { unpaidReservation } from './payee/unpaid-reservation.ts'
 
@@ -11,7 +11,7 @@ import { unpaidReservation } from './payee/unpaid-reservation.ts'
  * ```ts
  * import { createFreeTill, createNode, handler } from 'souk'
  *
- * const node = await createNode({ till: createFreeTill('This node has no wallet.') })
+ * const node = await createNode({ payment scheme: createFreeTill('This node has no wallet.') })
  * await node.start()
  * await node.souk.serve({ name: 'ping', price: '0' }, handler(() => 'pong'))
  * const reply = await node.souk.call({ api: 'ping', body: {} })
@@ -19,7 +19,7 @@ import { unpaidReservation } from './payee/unpaid-reservation.ts'
  * await node.stop()
  * ```
  */
-export function createFreeTill(why: string): (components: Pick<TillComponents, 'calls' | 'link'>) => Till {
+export function createFreeScheme(why: string): (components: Pick<PaymentSchemeComponents, 'calls' | 'link'>) => PaymentScheme {
   return ({ calls, link }) => ({
     scheme: 'free',
     movesMoney: false,

@@ -11,7 +11,7 @@ import type { Redeemer } from '../../interface/redeem.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { CallLog, StoredResponse } from '../../interface/store.ts'
-import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
+import type { Admission, Outcome, Reservation, Settled } from '../../interface/payment-scheme.ts'
 import { checksummed } from '../signing/address.ts'
 import { recordOf } from '../payee/call-entry.ts'
 import { checkExact, type ExactCheckInit } from './exact-check.ts'
@@ -29,7 +29,7 @@ import {
 import { conflict, paymentNameOf, writeSettlement } from './payment-text.ts'
 import { notRepeated, unused } from './repeats.ts'
 
-export interface ExactTillInit extends ExactCheckInit, ExactCollectorInit {
+export interface ExactSchemeInit extends ExactCheckInit, ExactCollectorInit {
   readonly chain: ExactCheckInit['chain'] & ExactCollectorInit['chain']
   readonly calls: Pick<CallLog, 'append' | 'find'>
   readonly redeemer: Pick<Redeemer, 'checkGas' | 'received'>
@@ -54,8 +54,8 @@ interface Entry {
  * Calls paid by `exact`: one EIP-3009 transfer per call, collected after the API's response and before ours is sent. A payment
  * pays for one call. Every repeat of the same request with it gets the stored response.
  */
-export class ExactTill {
-  readonly #init: ExactTillInit
+export class ExactScheme {
+  readonly #init: ExactSchemeInit
   readonly #collector: ExactCollector
   /** Keyed by payer and nonce, in order of arrival. */
   readonly #entries = new Map<string, Entry>()
@@ -63,7 +63,7 @@ export class ExactTill {
   readonly #names = new Map<string, string>()
   readonly #open = new OpenPayments()
 
-  constructor(init: ExactTillInit) {
+  constructor(init: ExactSchemeInit) {
     this.#init = init
     this.#collector = new ExactCollector(init)
   }

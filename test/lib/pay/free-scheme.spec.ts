@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { createFreeTill } from '../../../lib/pay/free-till.ts'
+import { createFreeScheme } from '../../../lib/pay/free-scheme.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
-import type { Order } from '../../../lib/interface/till.ts'
+import type { Order } from '../../../lib/interface/payment-scheme.ts'
 
 const WHY = 'This node has no wallet. Run: souk wallet create'
 
@@ -9,28 +9,28 @@ describe('the free payment scheme', () => {
   const requestId = new Uint8Array(16).fill(7)
   const order = (price: bigint, owner = 'other'): Order => ({ requestId, api: 'a@b', owner, revision: 1, price })
 
-  async function till() {
+  async function paymentScheme() {
     const store = createMemoryStore()
     await store.open()
     const link = { self: 'me', exchange: () => assert.fail(), serve: () => {} }
-    return { store, till: createFreeTill(WHY)({ calls: store.calls, link }) }
+    return { store, paymentScheme: createFreeScheme(WHY)({ calls: store.calls, link }) }
   }
 
   it('sends no authorisation with a free call, or with a call to its own node', async () => {
-    const { till: free } = await till()
+    const { paymentScheme: free } = await paymentScheme()
     assert.equal(await free.authorise(order(0n)), undefined)
     assert.equal(await free.authorise(order(5n, 'me')), undefined)
     assert.equal(free.movesMoney, false)
   })
 
   it('reports why a priced call cannot be paid, and applies the caller’s limit first', async () => {
-    const { till: free } = await till()
+    const { paymentScheme: free } = await paymentScheme()
     await assert.rejects(free.authorise(order(5n)), { code: 'settlement_unavailable', message: WHY })
     await assert.rejects(free.authorise({ ...order(5n), maxPrice: 4n }), { code: 'price_exceeds_limit' })
   })
 
   it('admits free calls and rejects priced ones as not accepted', async () => {
-    const { till: free, store } = await till()
+    const { paymentScheme: free, store } = await paymentScheme()
     const admission = { requestId, api: 'a@b', peer: 'other', revision: 1, price: 0n } as const
     const reservation = await free.admit(admission)
     const outcome = { status: 200, requestHash: new Uint8Array(32), at: 1, ownerMs: 1, upstreamMs: 1 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { CallRecord, Store } from '../../../lib/interface/store.ts'
-import type { Admission, Order, Outcome } from '../../../lib/interface/till.ts'
-import { createMeteredTill } from '../../../lib/pay/metered-till.ts'
+import type { Admission, Order, Outcome } from '../../../lib/interface/payment-scheme.ts'
+import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId, storedResponse } from '../../helpers/call-record.ts'
 
@@ -44,31 +44,31 @@ describe('the metered payment scheme', () => {
   afterEach(() => store.close())
 
   it('reports its name', () => {
-    const { scheme, movesMoney } = createMeteredTill({ log: store.calls })
+    const { scheme, movesMoney } = createMeteredScheme({ log: store.calls })
     assert.deepEqual({ scheme, movesMoney }, { scheme: 'metered', movesMoney: false })
   })
 
   it('sends no authorisation with a call within the limit, or without a limit', async () => {
-    const till = createMeteredTill({ log: store.calls })
-    assert.equal(await till.authorise(order()), undefined)
-    assert.equal(await till.authorise(order({ maxPrice: 1_500n })), undefined)
-    assert.equal(await till.authorise(order({ maxPrice: 1_501n })), undefined)
-    assert.equal(await till.authorise(order({ price: 0n, maxPrice: 0n })), undefined)
+    const paymentScheme = createMeteredScheme({ log: store.calls })
+    assert.equal(await paymentScheme.authorise(order()), undefined)
+    assert.equal(await paymentScheme.authorise(order({ maxPrice: 1_500n })), undefined)
+    assert.equal(await paymentScheme.authorise(order({ maxPrice: 1_501n })), undefined)
+    assert.equal(await paymentScheme.authorise(order({ price: 0n, maxPrice: 0n })), undefined)
   })
 
   it('rejects a call above the limit, and reports both amounts', async () => {
-    const till = createMeteredTill({ log: store.calls })
-    await assert.rejects(till.authorise(order({ maxPrice: 1_499n })), {
+    const paymentScheme = createMeteredScheme({ log: store.calls })
+    await assert.rejects(paymentScheme.authorise(order({ maxPrice: 1_499n })), {
       code: 'price_exceeds_limit',
       message: 'A call costs 0.0015 USDC. Your limit is 0.001499 USDC.'
     })
-    await assert.rejects(till.authorise(order({ price: 1n, maxPrice: 0n })), { code: 'price_exceeds_limit' })
+    await assert.rejects(paymentScheme.authorise(order({ price: 1n, maxPrice: 0n })), { code: 'price_exceeds_limit' })
   })
 
   it('records a captured call at its price and charges nothing', async () => {
-    const till = createMeteredTill({ log: store.calls })
+    const paymentScheme = createMeteredScheme({ log: store.calls })
     const admitted = admission()
-    const reservation = await till.admit(admitted)
+    const reservation = await paymentScheme.admit(admitted)
     assert.deepEqual(await store.calls.recent({ limit: 10 }), [], 'admitting writes nothing')
     const settled = await reservation.capture(outcome({ response: storedResponse() }))
     assert.deepEqual(settled, { charged: 0n, receipt: new Uint8Array(0) })
@@ -79,9 +79,9 @@ describe('the metered payment scheme', () => {
   })
 
   it('records a released call as void, with its error', async () => {
-    const till = createMeteredTill({ log: store.calls })
+    const paymentScheme = createMeteredScheme({ log: store.calls })
     const admitted = admission()
-    const settled = await (await till.admit(admitted)).release(outcome({ status: 504, code: 'upstream_timeout' }))
+    const settled = await (await paymentScheme.admit(admitted)).release(outcome({ status: 504, code: 'upstream_timeout' }))
     assert.equal(settled.charged, 0n)
     const record = await store.calls.find(admitted.peer, admitted.requestId)
     assert.deepEqual(record, {
@@ -94,9 +94,9 @@ describe('the metered payment scheme', () => {
   })
 
   it("keeps another scheme's authorisation out of the record", async () => {
-    const till = createMeteredTill({ log: store.calls })
+    const paymentScheme = createMeteredScheme({ log: store.calls })
     const admitted = admission({ authorization: new Uint8Array([1, 2, 3]) })
-    await (await till.admit(admitted)).capture(outcome())
+    await (await paymentScheme.admit(admitted)).capture(outcome())
     const record = await store.calls.find(admitted.peer, admitted.requestId)
     assert.equal(Object.hasOwn(record ?? {}, 'authorization'), false)
   })
@@ -104,7 +104,7 @@ describe('the metered payment scheme', () => {
   it('resolves only when the record is durable', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const written: CallRecord[] = []
-    const till = createMeteredTill({
+    const paymentScheme = createMeteredScheme({
       log: {
         append: (record) => {
           written.push(record)
@@ -113,7 +113,7 @@ describe('the metered payment scheme', () => {
       }
     })
     let isSettled = false
-    const capture = (await till.admit(admission())).capture(outcome()).then(() => (isSettled = true))
+    const capture = (await paymentScheme.admit(admission())).capture(outcome()).then(() => (isSettled = true))
     await new Promise(setImmediate)
     assert.deepEqual([written.length, isSettled], [1, false])
     resolve()
@@ -121,10 +121,10 @@ describe('the metered payment scheme', () => {
   })
 
   it('throws if a reservation is used twice, and records nothing more', async () => {
-    const till = createMeteredTill({ log: store.calls })
+    const paymentScheme = createMeteredScheme({ log: store.calls })
     for (const first of ['capture', 'release'] as const) {
       for (const second of ['capture', 'release'] as const) {
-        const reservation = await till.admit(admission())
+        const reservation = await paymentScheme.admit(admission())
         const settled = reservation[first](outcome())
         assert.throws(() => void reservation[second](outcome()), { code: 'internal_error' })
         await settled
@@ -134,11 +134,11 @@ describe('the metered payment scheme', () => {
   })
 
   it('passes on why a record could not be written', async () => {
-    const till = createMeteredTill({ log: store.calls })
+    const paymentScheme = createMeteredScheme({ log: store.calls })
     const admitted = admission()
-    await (await till.admit(admitted)).capture(outcome())
-    await assert.rejects((await till.admit(admitted)).capture(outcome()), { code: 'idempotency_in_flight' })
+    await (await paymentScheme.admit(admitted)).capture(outcome())
+    await assert.rejects((await paymentScheme.admit(admitted)).capture(outcome()), { code: 'idempotency_in_flight' })
     await store.close()
-    await assert.rejects((await till.admit(admission())).capture(outcome()), { code: 'internal_error' })
+    await assert.rejects((await paymentScheme.admit(admission())).capture(outcome()), { code: 'internal_error' })
   })
 })

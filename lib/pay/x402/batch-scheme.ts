@@ -7,7 +7,7 @@ import type { ChannelId, Voucher } from '../../interface/channel.ts'
 import type { ChannelWatch } from '../../interface/redeem.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
 import type { CallLog } from '../../interface/store.ts'
-import type { Admission, Outcome, Reservation, Settled } from '../../interface/till.ts'
+import type { Admission, Outcome, Reservation, Settled } from '../../interface/payment-scheme.ts'
 import { checksummed } from '../signing/address.ts'
 import type { DepositDesk } from '../payee/deposit-desk.ts'
 import type { PayeeChannel } from '../payee/payee-channel.ts'
@@ -21,7 +21,7 @@ import { type BatchPayment, readBatch } from './batch-payment.ts'
 import { conflict, paymentNameOf, writeSettlement } from './payment-text.ts'
 import { notRepeated, unused } from './repeats.ts'
 
-export interface BatchTillInit extends BatchCheckInit {
+export interface BatchSchemeInit extends BatchCheckInit {
   readonly calls: Pick<CallLog, 'append'>
   readonly channels: PayeeChannels
   readonly deposits: Pick<DepositDesk, 'bring'>
@@ -53,11 +53,11 @@ interface Payment extends BatchPayment {
  * price above the charged total, a channel runs one call at a time, and a voucher not above the last is stale. A voucher counts
  * only when its call is charged. So a failed call leaves it usable, and a published claim cannot be reused.
  */
-export class BatchTill {
-  readonly #init: BatchTillInit
+export class BatchScheme {
+  readonly #init: BatchSchemeInit
   readonly #running = new Map<ChannelId, Running>()
 
-  constructor(init: BatchTillInit) {
+  constructor(init: BatchSchemeInit) {
     this.#init = init
   }
 

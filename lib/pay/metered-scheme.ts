@@ -1,5 +1,5 @@
 import type { CallLog } from '../interface/store.ts'
-import type { Till } from '../interface/till.ts'
+import type { PaymentScheme } from '../interface/payment-scheme.ts'
 import { checkPrice } from '../base/check-price.ts'
 import { unpaidReservation } from './payee/unpaid-reservation.ts'
 
@@ -7,7 +7,7 @@ import { unpaidReservation } from './payee/unpaid-reservation.ts'
  * The payment scheme of free APIs and private networks. It records each call with its price, but sends no authorisation, admits
  * every call, charges 0 and signs no receipts.
  */
-export function createMeteredTill({ log }: { readonly log: Pick<CallLog, 'append'> }): Till {
+export function createMeteredScheme({ log }: { readonly log: Pick<CallLog, 'append'> }): PaymentScheme {
   return {
     scheme: 'metered',
     movesMoney: false,

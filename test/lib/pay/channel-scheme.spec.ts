@@ -10,17 +10,17 @@ import { signVoucher } from '../../../lib/pay/signing/voucher.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { API, outcome, PAYOUT, tillBench, type TillBench, type TillNode } from '../../helpers/till-bench.ts'
+import { API, outcome, PAYOUT, schemeBench, type SchemeBench, type SchemeNode } from '../../helpers/scheme-bench.ts'
 
 const USDC = 1_000_000n
 
 describe('the channel payment scheme', () => {
-  let bench: TillBench
-  let owner: TillNode
-  let payer: TillNode
+  let bench: SchemeBench
+  let owner: SchemeNode
+  let payer: SchemeNode
 
   beforeEach(async () => {
-    bench = tillBench()
+    bench = schemeBench()
     owner = await bench.start('D')
     payer = await bench.start('C')
     bench.play.wallets.set(payer.signer.address, 10n * USDC)
@@ -30,13 +30,13 @@ describe('the channel payment scheme', () => {
   const onChain = () => bench.play.channels.get(channelId())!
   /** The books of both sides of the only channel. */
   const books = async (): Promise<{ earned: bigint; spent: bigint }> => {
-    await payer.till.stop()
+    await payer.paymentScheme.stop()
     return {
       earned: -(await owner.store.ledger.balance(`earned/${channelId()}`)),
       spent: await payer.store.ledger.balance(`spent/${channelId()}`)
     }
   }
-  const orderTo = ({ peer }: TillNode) => ({
+  const orderTo = ({ peer }: SchemeNode) => ({
     requestId: freshIds.next(),
     api: API,
     owner: peer,
@@ -85,7 +85,7 @@ describe('the channel payment scheme', () => {
       assert.ok(check.isSigned(read, owner.signer.address))
       assert.equal(read.body.charged, 100n)
       assert.equal(read.body.captured, 100n)
-      await payer.till.stop()
+      await payer.paymentScheme.stop()
       const [kept] = await payer.store.documents.list(RECEIPTS)
       assert.deepEqual(Buffer.from(kept!.value, 'base64'), Buffer.from(receipt))
     })
@@ -148,7 +148,7 @@ describe('the channel payment scheme', () => {
       const first = await bench.start('C', rules, { store, signer })
       for (let i = 0; i < 5; i++) await bench.call(first, owner, { price: 40_000n })
       await assert.rejects(bench.call(first, owner), code('spend_cap_reached'))
-      await first.till.stop()
+      await first.paymentScheme.stop()
       const again = await bench.start('C', rules, { store, signer })
       await assert.rejects(bench.call(again, owner), code('spend_cap_reached'))
       await bench.play.clock.advance(DAY_MS)
@@ -163,7 +163,7 @@ describe('the channel payment scheme', () => {
       for (let i = 0; i < 20; i++) {
         const life = await bench.start('C', rules, { store, signer })
         await bench.call(life, owner, { price: 10_000n })
-        await life.till.stop()
+        await life.paymentScheme.stop()
       }
       const last = await bench.start('C', rules, { store, signer })
       await assert.rejects(bench.call(last, owner, { price: 1n }), code('spend_cap_reached'))
@@ -174,22 +174,22 @@ describe('the channel payment scheme', () => {
       bench.play.wallets.set(careful.signer.address, USDC)
       const order = () => orderTo(owner)
       const [one, two, three, four] = [order(), order(), order(), order()]
-      await careful.till.authorise(one)
-      await careful.till.authorise(two)
-      const waits = careful.till.authorise(three)
-      const givesUp = careful.till.authorise(four)
+      await careful.paymentScheme.authorise(one)
+      await careful.paymentScheme.authorise(two)
+      const waits = careful.paymentScheme.authorise(three)
+      const givesUp = careful.paymentScheme.authorise(four)
       await settle()
-      careful.till.accept(one, { charged: 0n, receipt: new Uint8Array(0) })
+      careful.paymentScheme.accept(one, { charged: 0n, receipt: new Uint8Array(0) })
       assert.ok(await waits)
       const refused = assert.rejects(givesUp, code('overloaded'))
       await bench.play.clock.advance(10_000)
       await refused
-      await assert.rejects(careful.till.authorise({ ...order(), price: 251n }), code('spend_cap_reached'))
+      await assert.rejects(careful.paymentScheme.authorise({ ...order(), price: 251n }), code('spend_cap_reached'))
     })
 
     it('a provider without a payout address', async () => {
       const order = { requestId: freshIds.next(), api: API, owner: owner.peer, revision: 1, price: 100n }
-      await assert.rejects(payer.till.authorise(order), code('settlement_unavailable'))
+      await assert.rejects(payer.paymentScheme.authorise(order), code('settlement_unavailable'))
     })
 
     it("an owner with conditions beyond the node's limits", async () => {
@@ -214,7 +214,7 @@ describe('the channel payment scheme', () => {
     const voucher = async (by: Signer, ceiling: bigint) =>
       encodeAuthorization(await signVoucher(bench.domain, by, channelId(), ceiling))
     const refused = (overrides: object, expected: string) =>
-      assert.rejects(async () => owner.till.admit(admission(overrides)), code(expected))
+      assert.rejects(async () => owner.paymentScheme.admit(admission(overrides)), code(expected))
 
     it('without a voucher, with an invalid one, or with one that is too low', async () => {
       await refused({}, 'payment_required')
@@ -253,7 +253,7 @@ describe('the channel payment scheme', () => {
       onChain().withdrawing = USDC / 2n - 150n
       await bench.play.clock.advance(8 * 60 * 60 * 1_000)
       await refused({ authorization }, 'insufficient_funds')
-      await (await owner.till.admit(admission({ authorization, price: 50n }))).capture(outcome())
+      await (await owner.paymentScheme.admit(admission({ authorization, price: 50n }))).capture(outcome())
     })
 
     it('on a deposit that is too new for its size, but reports that it is pending', async () => {
@@ -280,8 +280,8 @@ describe('the channel payment scheme', () => {
   })
 
   describe('after faults', () => {
-    const restart = async (node: TillNode, name: string, kept: TillNode['store'] = node.store): Promise<TillNode> => {
-      await node.till.stop()
+    const restart = async (node: SchemeNode, name: string, kept: SchemeNode['store'] = node.store): Promise<SchemeNode> => {
+      await node.paymentScheme.stop()
       return bench.start(name, {}, { store: kept, signer: node.signer })
     }
 
@@ -297,7 +297,7 @@ describe('the channel payment scheme', () => {
         price: 100n,
         payout: PAYOUT
       }
-      await (await owner.till.admit({ ...admission, authorization })).capture(outcome())
+      await (await owner.paymentScheme.admit({ ...admission, authorization })).capture(outcome())
       assert.deepEqual((await books()).earned, 2_600n)
     })
 
@@ -328,23 +328,23 @@ describe('the channel payment scheme', () => {
       })
       assert.equal((await bench.call(careful, owner)).charged, 100n)
       assert.deepEqual(asked, ['state', 'deposit', 'state'])
-      await careful.till.stop()
+      await careful.paymentScheme.stop()
       assert.equal(await careful.store.ledger.balance(`spent/${channelId()}`), 400n)
     })
 
     it('a repeat that is served from the books is paid once', async () => {
       await bench.call(payer, owner)
       const order = orderTo(owner)
-      await payer.till.authorise(order)
+      await payer.paymentScheme.authorise(order)
       // The owner's reply for an earlier capture: the price, without a receipt.
-      payer.till.accept(order, { charged: 100n, receipt: new Uint8Array(0) })
+      payer.paymentScheme.accept(order, { charged: 100n, receipt: new Uint8Array(0) })
       await bench.call(payer, owner)
       assert.deepEqual(await books(), { earned: 200n, spent: 200n })
     })
 
     it('a payer that lost asynchronous writes trusts its own signature, and the books agree', async () => {
       await bench.call(payer, owner)
-      await payer.till.stop()
+      await payer.paymentScheme.stop()
       const store = createMemoryStore()
       await store.open()
       for (const collection of ['payer', 'payer-channels']) {
@@ -397,10 +397,10 @@ describe('the channel payment scheme', () => {
     it('an owner with unexplained books is paid no more', async () => {
       await bench.call(payer, owner)
       const order = orderTo(owner)
-      await payer.till.authorise(order)
+      await payer.paymentScheme.authorise(order)
       const lie = { ceiling: '2100', captured: '2000', reserved: '0', signature: '0x' }
       const error = new SoukError('payment_required', undefined, { notAccepted: true, members: { channel: lie } })
-      assert.equal(payer.till.fail(order, { fate: 'not_accepted', error }), false)
+      assert.equal(payer.paymentScheme.fail(order, { fate: 'not_accepted', error }), false)
       await assert.rejects(bench.call(payer, owner), code('settlement_unavailable'))
       payer = await restart(payer, 'C')
       await assert.rejects(bench.call(payer, owner), code('settlement_unavailable'))
@@ -410,9 +410,9 @@ describe('the channel payment scheme', () => {
       await bench.call(payer, owner)
       for (const member of [1, 'x', [], {}, { ceiling: '-1' }, { ceiling: '1', captured: 2, reserved: '0' }]) {
         const order = orderTo(owner)
-        await payer.till.authorise(order)
+        await payer.paymentScheme.authorise(order)
         const error = new SoukError('payment_required', undefined, { notAccepted: true, members: { channel: member } })
-        assert.equal(payer.till.fail(order, { fate: 'not_accepted', error }), false)
+        assert.equal(payer.paymentScheme.fail(order, { fate: 'not_accepted', error }), false)
       }
       await bench.call(payer, owner)
     })

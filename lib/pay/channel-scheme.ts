@@ -10,7 +10,7 @@ import type { Earnings } from '../interface/earnings.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { Address, Signer } from '../interface/signer.ts'
-import type { Order, Till, TillComponents, TillRetention } from '../interface/till.ts'
+import type { Order, PaymentScheme, PaymentSchemeComponents, PaymentSchemeRetention } from '../interface/payment-scheme.ts'
 import type { Wallet } from '../interface/wallet.ts'
 import { ChannelOpener } from './payer/channel-opener.ts'
 import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'
@@ -44,7 +44,7 @@ import { Keyless } from './x402/keyless.ts'
 import { Offers } from './x402/offers.ts'
 import { walletDeposits } from './x402/wallet-deposits.ts'
 
-export interface ChannelTillInit {
+export interface ChannelSchemeInit {
   readonly chain: Chain
   /** The node's wallet. It pays for calls, and it is the settlement address of an owner. */
   readonly signer: Signer
@@ -65,7 +65,7 @@ export interface ClosedChannel {
 }
 
 /** The payment scheme of x402 batch-settlement channels. It also gives access to the owner's books. */
-export interface ChannelTill extends Till {
+export interface ChannelScheme extends PaymentScheme {
   readonly settlement: Settlement
   readonly wallet: Wallet
   /** Payments of others into the wallet. */
@@ -113,12 +113,12 @@ export interface ChannelTill extends Till {
  *
  * const chain = createChain(NETWORKS.dev.chain)
  * const signer = keySigner(new Uint8Array(32).fill(7)) // A secret in practice.
- * const node = await createNode({ till: createChannelTill({ chain, signer }) })
+ * const node = await createNode({ payment scheme: createChannelTill({ chain, signer }) })
  * console.log(node.libp2p.status) // stopped
  * // `await node.start()` verifies the chain, so it needs a reachable endpoint.
  * ```
  */
-export function createChannelTill(init: ChannelTillInit): (components: TillComponents) => ChannelTill {
+export function createChannelScheme(init: ChannelSchemeInit): (components: PaymentSchemeComponents) => ChannelScheme {
   const rules = payRules(init.rules)
   const { treasury } = init.chain.parameters
   if (treasury === undefined)
@@ -128,7 +128,7 @@ export function createChannelTill(init: ChannelTillInit): (components: TillCompo
     )
   const factory = splitterFactory(treasury)
   const chain = verifiedChain(init.chain)
-  return (components) => new ChannelTillService({ ...init, chain }, components, rules, factory)
+  return (components) => new ChannelSchemeService({ ...init, chain }, components, rules, factory)
 }
 
 /** Caches the splitter's address, which each call needs and which takes two hashes. A node serves few providers. */
@@ -151,7 +151,7 @@ interface Paying {
   readonly departures: Departures
 }
 
-class ChannelTillService implements ChannelTill {
+class ChannelSchemeService implements ChannelScheme {
   readonly scheme = 'channel'
   readonly movesMoney = true
   readonly takesPayments = true
@@ -170,8 +170,8 @@ class ChannelTillService implements ChannelTill {
   #payer: Paying | undefined
 
   constructor(
-    { chain, signer, settlement: make = createSettlement, onError = () => {}, policy }: ChannelTillInit,
-    components: TillComponents,
+    { chain, signer, settlement: make = createSettlement, onError = () => {}, policy }: ChannelSchemeInit,
+    components: PaymentSchemeComponents,
     rules: PayRules,
     factory: SplitterFactory
   ) {
@@ -261,16 +261,16 @@ class ChannelTillService implements ChannelTill {
     this.#payer = undefined
   }
 
-  receipts: ChannelTill['receipts'] = (query) => this.#receipts.page(query)
-  receipt: ChannelTill['receipt'] = (requestId) => this.#receipts.paid(requestId)
-  authorise: Till['authorise'] = (order) => {
+  receipts: ChannelScheme['receipts'] = (query) => this.#receipts.page(query)
+  receipt: ChannelScheme['receipt'] = (requestId) => this.#receipts.paid(requestId)
+  authorise: PaymentScheme['authorise'] = (order) => {
     const signing = this.#paying().payer.authorise(order)
     if (this.#log.enabled) signing.catch((error: unknown) => this.#logUnpaid(order, error))
     return signing
   }
-  accept: Till['accept'] = (order, settled) => this.#payer?.payer.accept(order, settled)
-  fail: Till['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
-  admit: Till['admit'] = (admission) => {
+  accept: PaymentScheme['accept'] = (order, settled) => this.#payer?.payer.accept(order, settled)
+  fail: PaymentScheme['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
+  admit: PaymentScheme['admit'] = (admission) => {
     const { payment } = admission
     return payment === undefined ? this.#payee.admit(admission) : this.#keyless.admit(admission, payment)
   }
@@ -279,7 +279,7 @@ class ChannelTillService implements ChannelTill {
    * Ledger entries of a channel are kept until the chain has finally paid for them: either the final claims cover all deleted
    * entries, or the channel is closed and final. The earnings of a channel are a balance, which stays in any case.
    */
-  readonly retention: TillRetention = {
+  readonly retention: PaymentSchemeRetention = {
     collections: [RECEIPTS],
     kinds: ['paid'],
     isDue: (account, total) => {

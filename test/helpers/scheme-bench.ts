@@ -12,8 +12,8 @@ import type { ChannelSnapshot, ChannelWatch, OwnerBooks, Redeemer } from '../../
 import type { Address, Signer } from '../../lib/interface/signer.ts'
 import type { Store } from '../../lib/interface/store.ts'
 import type { Mined } from '../../lib/interface/submitter.ts'
-import type { Admission, Order, Outcome, Settled } from '../../lib/interface/till.ts'
-import { type ChannelTill, createChannelTill } from '../../lib/pay/channel-till.ts'
+import type { Admission, Order, Outcome, Settled } from '../../lib/interface/payment-scheme.ts'
+import { type ChannelScheme, createChannelScheme } from '../../lib/pay/channel-scheme.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
 import type { PayRules } from '../../lib/pay/payer/pay-rules.ts'
 import { depositNonce } from '../../lib/pay/chain/settlement-calls.ts'
@@ -168,13 +168,13 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
   }
 }
 
-export interface TillNode {
+export interface SchemeNode {
   readonly peer: string
   readonly signer: Signer
   /** Number of signatures by its key. */
   readonly signatures: () => number
   readonly store: Store
-  readonly till: ChannelTill
+  readonly paymentScheme: ChannelScheme
 }
 
 export interface CallOptions {
@@ -188,7 +188,7 @@ export interface CallOptions {
 }
 
 /** Nodes with a channel payment scheme each on one simulated chain. Calls between them need no call protocol. */
-export function tillBench() {
+export function schemeBench() {
   const play = new PlayChain(manualClock())
   const desks = new Map<string, ExchangeHandler>()
   const line = { dropReplies: 0 }
@@ -198,7 +198,7 @@ export function tillBench() {
     name: string,
     rules: Partial<PayRules> = {},
     { store = createMemoryStore(), signer = keySigner(new Uint8Array(32).fill(keys++)), wrap = (s: Signer) => s } = {}
-  ): Promise<TillNode> {
+  ): Promise<SchemeNode> {
     const peer = peerId(name)
     const wrapped = wrap(signer)
     let signatures = 0
@@ -210,7 +210,7 @@ export function tillBench() {
       }
     }
     await store.open()
-    const till = createChannelTill({
+    const paymentScheme = createChannelScheme({
       chain: play.chain as Chain,
       signer: counting,
       settlement: (init) => play.settlement(init),
@@ -235,12 +235,12 @@ export function tillBench() {
       payouts: () => [PAYOUT],
       logger: defaultLogger()
     })
-    await till.start()
-    return { peer, signer, signatures: () => signatures, store, till }
+    await paymentScheme.start()
+    return { peer, signer, signatures: () => signatures, store, paymentScheme }
   }
 
   /** Makes one call as consumer and owner. Returns its error, or the settlement. */
-  async function call(payer: TillNode, owner: TillNode, options: CallOptions = {}): Promise<Settled> {
+  async function call(payer: SchemeNode, owner: SchemeNode, options: CallOptions = {}): Promise<Settled> {
     const { price = 100n, fate = 'captured', payout = PAYOUT, maxPrice, amount } = options
     const order: Order = {
       requestId: freshIds.next(),
@@ -252,20 +252,20 @@ export function tillBench() {
       ...(maxPrice === undefined ? {} : { maxPrice })
     }
     for (let tries = 0; ; tries++) {
-      const authorization = await payer.till.authorise(order)
+      const authorization = await payer.paymentScheme.authorise(order)
       const admission: Admission = {
         ...order,
         peer: payer.peer,
         ...(authorization === undefined ? {} : { authorization })
       }
       try {
-        const reservation = await owner.till.admit(admission)
+        const reservation = await owner.paymentScheme.admit(admission)
         const settled = await (fate === 'captured' || fate === 'timed out' || fate === 'lost'
           ? reservation.capture(outcome(), amount)
           : reservation.release(outcome()))
-        if (fate === 'captured' || fate === 'void') payer.till.accept(order, settled)
+        if (fate === 'captured' || fate === 'void') payer.paymentScheme.accept(order, settled)
         else
-          payer.till.fail(order, {
+          payer.paymentScheme.fail(order, {
             fate: fate === 'lost' ? 'lost' : 'failed',
             error: new SoukError('upstream_timeout')
           })
@@ -273,7 +273,7 @@ export function tillBench() {
       } catch (thrown) {
         const error = asSoukError(thrown)
         const isRefused = error.notAccepted
-        const again = payer.till.fail(order, { fate: isRefused ? 'not_accepted' : 'failed', error })
+        const again = payer.paymentScheme.fail(order, { fate: isRefused ? 'not_accepted' : 'failed', error })
         if (!again || tries > 0) throw error
       }
     }
@@ -290,4 +290,4 @@ export const outcome = (): Outcome => ({
   upstreamMs: 4
 })
 
-export type TillBench = ReturnType<typeof tillBench>
+export type SchemeBench = ReturnType<typeof schemeBench>
