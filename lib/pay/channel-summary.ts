@@ -39,7 +39,7 @@ export interface ChannelSummary {
   readonly withdrawableAt?: number
 }
 
-export function payerSummary({ info, purse, standing, withdrawableAt }: PayerChannel): ChannelSummary {
+export function payerSummary({ info, payerFunds, standing, withdrawableAt }: PayerChannel): ChannelSummary {
   const { phase, isDisputed, returned } = standing
   return {
     role: 'payer',
@@ -48,16 +48,16 @@ export function payerSummary({ info, purse, standing, withdrawableAt }: PayerCha
     receiver: info.config.receiver,
     state: phase,
     isDisputed,
-    deposit: purse.deposit,
-    ceiling: purse.ceiling,
-    spent: purse.spent,
-    reserved: purse.promised,
+    deposit: payerFunds.deposit,
+    ceiling: payerFunds.ceiling,
+    spent: payerFunds.spent,
+    reserved: payerFunds.promised,
     ...(returned === undefined ? {} : { returned }),
     ...(withdrawableAt === undefined ? {} : { withdrawableAt })
   }
 }
 
-export function ownerSummary({ info, tab, standing }: PayeeChannel, channels: PayeeChannels): ChannelSummary {
+export function ownerSummary({ info, payeeFunds, standing }: PayeeChannel, channels: PayeeChannels): ChannelSummary {
   const latest = channels.snapshot(info.channelId)?.latest
   const withdrawal = latest?.withdrawal
   const claimed = latest?.claimed ?? standing.claimed
@@ -69,9 +69,9 @@ export function ownerSummary({ info, tab, standing }: PayeeChannel, channels: Pa
     state: standing.phase,
     isDisputed: false,
     deposit: latest?.balance ?? claimed ?? 0n,
-    ceiling: tab.ceiling,
-    spent: tab.captured,
-    reserved: tab.reserved,
+    ceiling: payeeFunds.ceiling,
+    spent: payeeFunds.captured,
+    reserved: payeeFunds.reserved,
     ...(claimed === undefined ? {} : { claimed }),
     ...(withdrawal && { withdrawableAt: withdrawal.since + info.config.withdrawDelay * 1_000 })
   }

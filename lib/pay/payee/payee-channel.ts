@@ -6,7 +6,7 @@ import type { DocumentPut } from '../../interface/ledger.ts'
 import { checkMove } from '../channel/check-move.ts'
 import type { ChannelBooks } from '../channel/pay-messages.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
-import { Tab } from './tab.ts'
+import { PayeeFunds } from './payee-funds.ts'
 import { isSound } from '../signing/voucher.ts'
 
 /** Collections of an owner's documents, keyed by channel id: its channels, and the highest voucher of each. */
@@ -45,7 +45,7 @@ export const earnedOf = (channelId: ChannelId): string => `earned/${channelId}`
 /** A channel at its owner, with its tab and its highest voucher. */
 export class PayeeChannel {
   readonly info: PayeeChannelInfo
-  readonly tab: Tab
+  readonly payeeFunds: PayeeFunds
   #voucher: Voucher | undefined
   #isSaved = true
   /** The part of its limit that rests on the newest block only. */
@@ -64,7 +64,7 @@ export class PayeeChannel {
     this.#standing = standing
     // For a channel that an earlier process closed, the submitter finishes the transaction.
     this.isFinal = standing.phase === 'closed'
-    this.tab = new Tab({ ceiling: voucher?.ceiling ?? 0n, captured })
+    this.payeeFunds = new PayeeFunds({ ceiling: voucher?.ceiling ?? 0n, captured })
     this.#voucher = voucher
   }
 
@@ -104,15 +104,15 @@ export class PayeeChannel {
   }
 
   get books(): ChannelBooks {
-    const { ceiling, captured, reserved } = this.tab
+    const { ceiling, captured, reserved } = this.payeeFunds
     return { ceiling, captured, reserved, signature: this.#voucher?.signature ?? EMPTY_BYTES }
   }
 
   /** Accepts a higher voucher; returns false if the contract would reject it. A voucher that is not higher is ignored. */
   take(voucher: Voucher, domain: SettlementDomain): boolean {
-    if (voucher.ceiling <= this.tab.ceiling) return true
+    if (voucher.ceiling <= this.payeeFunds.ceiling) return true
     if (!isSound(domain, voucher, this.info.config.payerAuthorizer)) return false
-    this.tab.raise(voucher.ceiling)
+    this.payeeFunds.raise(voucher.ceiling)
     this.#voucher = voucher
     this.#isSaved = false
     return true

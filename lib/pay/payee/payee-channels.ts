@@ -64,19 +64,19 @@ export class PayeeChannels implements OwnerBooks {
   }
 
   *channels(): Iterable<OwnedChannel> {
-    for (const { info, tab, voucher, isFinal } of this.all()) {
+    for (const { info, payeeFunds, voucher, isFinal } of this.all()) {
       const { channelId, config } = info
-      if (!isFinal) yield { channelId, config, captured: tab.captured, ...(voucher === undefined ? {} : { voucher }) }
+      if (!isFinal) yield { channelId, config, captured: payeeFunds.captured, ...(voucher === undefined ? {} : { voucher }) }
     }
   }
 
   *closed(): Iterable<ClosedChannel> {
-    for (const { info, standing, tab, isFinal } of this.#closed.values()) {
+    for (const { info, standing, payeeFunds, isFinal } of this.#closed.values()) {
       if (!isFinal) continue
       const { channelId, config } = info
       const { claimed } = standing
       if (claimed === undefined) yield { channelId, config, captured: 0n }
-      else yield { channelId, config, captured: claimed, lost: claimed < tab.captured ? tab.captured - claimed : 0n }
+      else yield { channelId, config, captured: claimed, lost: claimed < payeeFunds.captured ? payeeFunds.captured - claimed : 0n }
     }
   }
 
@@ -119,7 +119,7 @@ export class PayeeChannels implements OwnerBooks {
   /** Closes a channel: neither side owes anything. The watch continues until the close is final. Durable when it resolves. */
   async close(channel: PayeeChannel): Promise<void> {
     const { channelId } = channel.info
-    channel.move('closed', this.snapshot(channelId)?.latest.claimed ?? channel.tab.captured)
+    channel.move('closed', this.snapshot(channelId)?.latest.claimed ?? channel.payeeFunds.captured)
     this.#channels.delete(channelId)
     this.#closed.set(channelId, channel)
     await this.save(channel)
@@ -129,8 +129,8 @@ export class PayeeChannels implements OwnerBooks {
 
   /** Forgets a channel, except an open one with earnings. A reorganisation may remove its deposit and restore it later. */
   async remove(channelId: ChannelId): Promise<void> {
-    const tab = this.#channels.get(channelId)?.tab
-    if (tab !== undefined && tab.captured + tab.reserved > 0n) return
+    const payeeFunds = this.#channels.get(channelId)?.payeeFunds
+    if (payeeFunds !== undefined && payeeFunds.captured + payeeFunds.reserved > 0n) return
     this.#channels.delete(channelId)
     this.#closed.delete(channelId)
     await this.#init.documents.delete(PAYEE_CHANNELS, channelId)
@@ -180,7 +180,7 @@ export class PayeeChannels implements OwnerBooks {
         latestRoom: COUNTED_LATEST_OWNER_ATOMS_MAX - this.#onLatest
       })
       if (channel.phase !== 'closed') this.#recover(channel, latest.claimed)
-      channel.tab.limitTo(limit)
+      channel.payeeFunds.limitTo(limit)
       channel.onLatest = onLatest
       this.#onLatest += onLatest
       this.#followLeaving(channel, snapshot)
@@ -192,10 +192,10 @@ export class PayeeChannels implements OwnerBooks {
    * claimed amount was captured, so it is booked. Otherwise the payer could spend it twice, and the owner could not claim the
    * same amount of later calls.
    */
-  #recover({ info, tab }: PayeeChannel, claimed: Atoms): void {
+  #recover({ info, payeeFunds }: PayeeChannel, claimed: Atoms): void {
     const { ledger, clock } = this.#init
     const { channelId } = info
-    const amount = tab.recover(claimed)
+    const amount = payeeFunds.recover(claimed)
     if (amount === 0n) return
     const postings = [
       { account: receivableOf(channelId), amount },

@@ -18,7 +18,7 @@ import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import type { ReceiptDesk } from './receipt-desk.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
-import type { Hold } from './tab.ts'
+import type { Hold } from './payee-funds.ts'
 import { unpaidReservation } from './unpaid-reservation.ts'
 
 export interface PayeeInit {
@@ -97,22 +97,22 @@ export class Payee {
     }
     if (!channel.take(voucher, domain)) throw refusal('payment_rejected', 'The voucher is not signed by the payer.')
     if (channel.isLeft) throw refusal('payment_rejected', 'The channel is closed, or about to be.')
-    const hold = channel.tab.reserve(admission.price)
+    const hold = channel.payeeFunds.reserve(admission.price)
     if (this.#log.enabled) this.#logReserve(admission, channel, hold)
     if (typeof hold === 'object') return this.#reservation(admission, channel, hold)
     if (hold === 'ceiling') {
       throw refusal('payment_required', 'The channel’s vouchers do not cover this call.', booksOf(channel))
     }
-    const sum = channel.tab.captured + channel.tab.reserved + admission.price
+    const sum = channel.payeeFunds.captured + channel.payeeFunds.reserved + admission.price
     const isComing = sum <= channels.shownAt(channel.info.channelId)
     throw isComing
       ? refusal('settlement_pending', 'The deposit is too new to count in full. Try again later.', booksOf(channel))
       : refusal('insufficient_funds', 'The channel’s deposit does not cover this call.', booksOf(channel))
   }
 
-  #logReserve({ requestId, price }: Admission, { info, tab }: PayeeChannel, hold: Hold | string): void {
+  #logReserve({ requestId, price }: Admission, { info, payeeFunds }: PayeeChannel, hold: Hold | string): void {
     const how = typeof hold === 'object' ? 'reserved' : `not reserved (${hold} too low)`
-    const books = [tab.ceiling, tab.captured, tab.reserved].map(formatUsdc).join('/')
+    const books = [payeeFunds.ceiling, payeeFunds.captured, payeeFunds.reserved].map(formatUsdc).join('/')
     const id = formatRequestId(requestId)
     this.#log('%s: %s USDC %s on %s, ceiling/captured/reserved %s', id, formatUsdc(price), how, info.channelId, books)
   }

@@ -41,11 +41,11 @@ export class ReceiptDesk {
   /** The receipt of a booked call. Empty if the key is not available: the payer then gets the response without the proof. */
   async receiptFor(
     { requestId, api }: Admission,
-    { info, tab }: PayeeChannel,
+    { info, payeeFunds }: PayeeChannel,
     charged: Atoms,
     { requestHash, status, at, rule }: Outcome
   ): Promise<Uint8Array> {
-    const { captured, reserved } = tab
+    const { captured, reserved } = payeeFunds
     const { channelId } = info
     try {
       const body = { channelId, requestId, requestHash, api, charged, captured, reserved, status, at }

@@ -88,7 +88,7 @@ export class RefundDesk {
   async #decide(channel: PayeeChannel, signal: AbortSignal): Promise<DecidedRefund | undefined> {
     const { channels, redeemer } = this.#init
     await this.#ended(channel, signal)
-    const { captured } = channel.tab
+    const { captured } = channel.payeeFunds
     if ((await this.#look(channel)).claimed < captured) await redeemer.claim(channel.info.channelId, signal)
     const { balance, claimed, refundNonce } = await this.#look(channel)
     const owed = captured < balance ? captured : balance
@@ -116,7 +116,7 @@ export class RefundDesk {
   async #ended(channel: PayeeChannel, signal: AbortSignal): Promise<void> {
     const { clock } = this.#init
     const until = clock.elapsed() + CLOSE_CALLS_MS
-    while (channel.tab.reserved > 0n) {
+    while (channel.payeeFunds.reserved > 0n) {
       if (clock.elapsed() >= until)
         throw new SoukError('settlement_pending', 'Calls on the channel are still running. Try again later.')
       await sleep(clock, LEAVE_POLL_MS, signal)

@@ -50,8 +50,8 @@ export class UnearnedGas {
    * Takes the part of `cost` that exceeds the channel's total earnings. Durable when it resolves.
    * @throws SoukError as `take`
    */
-  async takeFor({ info, tab }: PayeeChannel, cost: Atoms, detail: string): Promise<void> {
-    const missing = cost - tab.captured
+  async takeFor({ info, payeeFunds }: PayeeChannel, cost: Atoms, detail: string): Promise<void> {
+    const missing = cost - payeeFunds.captured
     if (missing <= 0n) return
     const { peer, config } = info
     await this.take(missing, [config.payer, ...(peer === undefined ? [] : [peer])], detail)

@@ -17,7 +17,7 @@ import type { ChannelBooks, Terms } from '../channel/pay-messages.ts'
 import type { PayRules } from './pay-rules.ts'
 import { depositedIn, PayerChannel, type PayerChannelInfo, type PendingDeposit } from './payer-channel.ts'
 import type { PayerChannels } from './payer-channels.ts'
-import { Purse } from './purse.ts'
+import { PayerFunds } from './payer-funds.ts'
 import { depositNonce } from '../chain/settlement-calls.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import type { TokenDomain } from '../signing/token-domain.ts'
@@ -82,8 +82,8 @@ export class ChannelOpener {
   async #begin(info: PayerChannelInfo, amount: Atoms): Promise<PayerChannel> {
     const { channels, rules, cap } = this.#init
     await this.#checkFunds(amount)
-    const purse = new Purse({ ceiling: 0n, spent: 0n, deposit: 0n, isWhole: true }, rules, cap)
-    const channel = new PayerChannel(info, purse, this.#newDeposit(amount), OPEN)
+    const payerFunds = new PayerFunds({ ceiling: 0n, spent: 0n, deposit: 0n, isWhole: true }, rules, cap)
+    const channel = new PayerChannel(info, payerFunds, this.#newDeposit(amount), OPEN)
     // The channel is on disk before the deposit is signed. A deposit without a record would be lost to this node.
     await channels.add(channel)
     if (this.#log.enabled) this.#log('opens channel %s to %s', info.channelId, info.owner)
@@ -95,8 +95,8 @@ export class ChannelOpener {
   async #adopt(info: PayerChannelInfo, { balance, claimed }: ChannelState): Promise<PayerChannel> {
     const { channels, rules, cap, ledger, clock } = this.#init
     const { channelId } = info
-    const purse = new Purse({ ceiling: claimed, spent: claimed, deposit: balance, isWhole: false }, rules, cap)
-    const channel = new PayerChannel(info, purse, undefined, OPEN)
+    const payerFunds = new PayerFunds({ ceiling: claimed, spent: claimed, deposit: balance, isWhole: false }, rules, cap)
+    const channel = new PayerChannel(info, payerFunds, undefined, OPEN)
     const postings = [
       { account: depositedIn(channelId), amount: balance },
       { account: 'wallet', amount: -balance }
@@ -180,7 +180,7 @@ export class ChannelOpener {
     // A concurrent caller has handled the deposit.
     if (channel.pending !== pending) return
     // Add the amount instead of reading it: the endpoint's next response may be older than the deposit.
-    channel.purse.hold(channel.purse.deposit + amount)
+    channel.payerFunds.hold(channel.payerFunds.deposit + amount)
     channel.pending = undefined
     await channels.save(channel)
   }

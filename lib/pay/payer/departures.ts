@@ -139,7 +139,7 @@ export class Departures {
     await opener.conclude(channel).catch(() => (channel.pending === undefined ? undefined : opener.fund(channel)))
     for (;;) {
       try {
-        if (channel.purse.deposit === 0n && (await this.#look(channel)).balance === 0n) {
+        if (channel.payerFunds.deposit === 0n && (await this.#look(channel)).balance === 0n) {
           return await channels.end(channel, 0n)
         }
         const books = await this.#askToClose(channel, signal)
@@ -147,13 +147,13 @@ export class Departures {
         const { balance, claimed, refundNonce } = await this.#look(channel)
         // A deposit that the chain does not show was not returned. A reorganisation may restore it later, when nothing looks for
         // it.
-        if (balance < channel.purse.deposit && refundNonce === 0n) {
+        if (balance < channel.payerFunds.deposit && refundNonce === 0n) {
           throw new SoukError(
             'settlement_pending',
             'The chain does not show the deposit at the moment. Try again later.'
           )
         }
-        if (balance <= channel.purse.spent || balance <= claimed) return await channels.end(channel, balance)
+        if (balance <= channel.payerFunds.spent || balance <= claimed) return await channels.end(channel, balance)
         throw new SoukError('settlement_pending', 'The owner has not returned the unspent deposit yet.')
       } catch (thrown) {
         const error = asSoukError(thrown)
@@ -180,15 +180,15 @@ export class Departures {
   #believe(channel: PayerChannel, { ceiling, signature, captured, reserved }: ChannelBooks): boolean {
     const { domain, signer } = this.#init
     const isOwn = signerOf(domain.voucher(channel.info.channelId, ceiling), signature) === signer.address
-    if (isOwn) channel.purse.recall(ceiling)
-    return reserved > 0n || channel.purse.reconcile(captured)
+    if (isOwn) channel.payerFunds.recall(ceiling)
+    return reserved > 0n || channel.payerFunds.reconcile(captured)
   }
 
   /** Waits for running calls, which are paid for. */
   async #ended(channel: PayerChannel, signal: AbortSignal): Promise<void> {
     const { clock } = this.#init
     const until = clock.elapsed() + CLOSE_CALLS_MS
-    while (!channel.purse.isIdle) {
+    while (!channel.payerFunds.isIdle) {
       if (clock.elapsed() >= until)
         throw new SoukError('settlement_pending', 'Calls on the channel are still running. Try again later.')
       await sleep(clock, LEAVE_POLL_MS, signal)

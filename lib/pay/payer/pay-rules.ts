@@ -13,10 +13,10 @@ import {
   WITHDRAW_DELAY_S_MIN
 } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
-import type { PurseRules } from './purse.ts'
+import type { PayerFundsRules } from './payer-funds.ts'
 
 /** A node's payment settings, as payer and as owner. Each has a default. */
-export interface PayRules extends PurseRules {
+export interface PayRules extends PayerFundsRules {
   /** The highest price of a call without a limit of its own. Default $0.05. */
   readonly priceMax: Atoms
   /** The total that may be signed for in one day (UTC), over all channels. Default $10. */

@@ -4,7 +4,7 @@ import type { ChannelConfig, ChannelId, ChannelPhase } from '../../interface/cha
 import type { Signer } from '../../interface/signer.ts'
 import { encodeAuthorization } from '../signing/authorization.ts'
 import { checkMove } from '../channel/check-move.ts'
-import type { Purse } from './purse.ts'
+import type { PayerFunds } from './payer-funds.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import { signVoucher } from '../signing/voucher.ts'
 
@@ -46,7 +46,7 @@ export interface PayerStanding {
 /** A channel at its payer. */
 export class PayerChannel {
   readonly info: PayerChannelInfo
-  readonly purse: Purse
+  readonly payerFunds: PayerFunds
   pending: PendingDeposit | undefined
   /** The part of the spending that is in the ledger or queued for it. */
   booked: Atoms = 0n
@@ -65,11 +65,11 @@ export class PayerChannel {
   #authorization: Promise<Uint8Array> | undefined
   #ceiling = -1n
 
-  constructor(info: PayerChannelInfo, purse: Purse, pending: PendingDeposit | undefined, standing: PayerStanding) {
+  constructor(info: PayerChannelInfo, payerFunds: PayerFunds, pending: PendingDeposit | undefined, standing: PayerStanding) {
     this.info = info
     this.deposited = depositedIn(info.channelId)
     this.spent = spentThrough(info.channelId)
-    this.purse = purse
+    this.payerFunds = payerFunds
     this.pending = pending
     this.#standing = standing
   }
@@ -121,7 +121,7 @@ export class PayerChannel {
    * A voucher for all promised amounts, encoded. Reuses the last voucher while it suffices, so that a window costs one signature.
    */
   authorization(domain: SettlementDomain, signer: Signer): Promise<Uint8Array> {
-    const { ceiling } = this.purse
+    const { ceiling } = this.payerFunds
     if (this.#authorization !== undefined && this.#ceiling >= ceiling) return this.#authorization
     const authorization = signVoucher(domain, signer, this.info.channelId, ceiling).then(encodeAuthorization)
     this.#authorization = authorization
@@ -163,16 +163,16 @@ interface KeptChannel extends Omit<PayerChannelInfo, 'channelId' | 'counter'> {
 
 /** @param standing the state to write; default: the channel's current state */
 export function payerDocument(channel: PayerChannel, standing = channel.standing): string {
-  const { info, purse, pending, withdrawableAt } = channel
+  const { info, payerFunds, pending, withdrawableAt } = channel
   const { config, counter, owner } = info
   const { phase, isDisputed, returned } = standing
   const kept: KeptChannel = {
     config,
     counter: counter.toString(),
     owner,
-    ceiling: purse.ceiling.toString(),
-    spent: purse.spent.toString(),
-    deposit: purse.deposit.toString(),
+    ceiling: payerFunds.ceiling.toString(),
+    spent: payerFunds.spent.toString(),
+    deposit: payerFunds.deposit.toString(),
     phase,
     isDisputed,
     ...(returned === undefined ? {} : { returned: returned.toString() }),

@@ -17,12 +17,12 @@ import {
   spentThrough,
   unclaimedOf
 } from './payer-channel.ts'
-import { Purse, type PurseRules } from './purse.ts'
+import { PayerFunds, type PayerFundsRules } from './payer-funds.ts'
 
 export interface PayerChannelsInit {
   readonly documents: Documents
   readonly ledger: Pick<Ledger, 'book' | 'balance'>
-  readonly rules: PurseRules
+  readonly rules: PayerFundsRules
   readonly cap: DailyCap
   readonly clock: Clock
   /** Called once for a channel whose owner's books cannot be explained. */
@@ -88,7 +88,7 @@ export class PayerChannels {
       const { info, ceiling, spent, deposit, pending, standing } = read
       const booked = await ledger.balance(spentThrough(info.channelId))
       const state = { ceiling, spent: spent > booked ? spent : booked, deposit, isWhole: false }
-      const channel = new PayerChannel(info, new Purse(state, rules, cap), pending, standing)
+      const channel = new PayerChannel(info, new PayerFunds(state, rules, cap), pending, standing)
       channel.booked = booked
       channel.withdrawableAt = read.withdrawableAt
       this.#place(channel)
@@ -132,8 +132,8 @@ export class PayerChannels {
     // Changes the phase only now, so that nothing shows the channel as closed before the ledger does.
     channel.move('closed', returned)
     if (!isDisputed) this.#settle(channel)
-    channel.purse.end(kept)
-    channel.booked = channel.purse.spent
+    channel.payerFunds.end(kept)
+    channel.booked = channel.payerFunds.spent
     this.#unplace(channel)
   }
 
@@ -198,7 +198,7 @@ export class PayerChannels {
   /** Books captures that this node learned from the owner's books: their responses were lost, or forgotten in a crash. */
   #bookUnheard(channel: PayerChannel): void {
     const { channelId } = channel.info
-    const { spent } = channel.purse
+    const { spent } = channel.payerFunds
     const amount = spent - channel.booked
     if (amount <= 0n) return
     channel.booked = spent

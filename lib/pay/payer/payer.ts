@@ -14,7 +14,7 @@ import { BOOKS_MEMBER, type ChannelBooks } from '../channel/pay-messages.ts'
 import type { PayRules } from './pay-rules.ts'
 import type { PayerChannel } from './payer-channel.ts'
 import type { PayerChannels } from './payer-channels.ts'
-import type { Promised } from './purse.ts'
+import type { Promised } from './payer-funds.ts'
 import { type Receipt, readReceipt } from '../signing/receipt.ts'
 import type { ReceiptInspector } from './receipt-inspector.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
@@ -75,7 +75,7 @@ export class Payer {
       this.#orders.set(keyOf(order), { channel, promised, price })
       channels.touch(channel)
       if (this.#log.enabled) {
-        const amounts = `${formatUsdc(price)} USDC, voucher up to ${formatUsdc(channel.purse.ceiling)} USDC`
+        const amounts = `${formatUsdc(price)} USDC, voucher up to ${formatUsdc(channel.payerFunds.ceiling)} USDC`
         this.#log('%s: pays %s on channel %s', formatRequestId(order.requestId), amounts, channel.info.channelId)
       }
       return authorization
@@ -98,7 +98,7 @@ export class Payer {
     this.#end(channel, () => promised.settle(charged))
     if (proof !== undefined) this.#init.inspector.look(proof, channel)
     // When no call of this node is running there, the owner's books must equal this node's.
-    if (proof?.body.reserved === 0n && !channel.purse.reconcile(proof.body.captured))
+    if (proof?.body.reserved === 0n && !channel.payerFunds.reconcile(proof.body.captured))
       this.#init.channels.dispute(channel)
     this.#book(order, channel, charged < paid.price ? charged : paid.price, proof === undefined ? undefined : receipt)
   }
@@ -132,12 +132,12 @@ export class Payer {
     return error.code === 'payment_required' && !channel.isDisputed
   }
 
-  /** @param price as in `Purse.hear` */
+  /** @param price as in `PayerFunds.hear` */
   #believe(channel: PayerChannel, { ceiling, signature, captured, reserved }: ChannelBooks, price: Atoms): void {
     const { domain, signer, channels } = this.#init
     const isOwn = signerOf(domain.voucher(channel.info.channelId, ceiling), signature) === signer.address
-    if (isOwn) channel.purse.recall(ceiling)
-    if (!channel.purse.hear(captured, reserved, price)) channels.dispute(channel)
+    if (isOwn) channel.payerFunds.recall(ceiling)
+    if (!channel.payerFunds.hear(captured, reserved, price)) channels.dispute(channel)
     channels.touch(channel)
   }
 
@@ -159,11 +159,11 @@ export class Payer {
 
   /** A lost call stays promised until the owner reports its outcome. Returns true if that freed money. */
   async #findLost(channel: PayerChannel): Promise<boolean> {
-    const { lost } = channel.purse
+    const { lost } = channel.payerFunds
     if (lost === 0n) return false
     channel.hearing ??= this.#reconcile(channel).finally(() => (channel.hearing = undefined))
     await channel.hearing
-    return channel.purse.lost < lost
+    return channel.payerFunds.lost < lost
   }
 
   async #reconcile(channel: PayerChannel): Promise<void> {
@@ -175,7 +175,7 @@ export class Payer {
         'overloaded',
         'The calls in flight to this owner use the whole exposure limit. Try again later.'
       )
-    if (!channel.purse.reconcile(captured)) channels.dispute(channel)
+    if (!channel.payerFunds.reconcile(captured)) channels.dispute(channel)
     channels.touch(channel)
     channel.checkOpen()
   }
@@ -208,9 +208,9 @@ export class Payer {
     channels.checkTrust(owner)
     const channel = channels.get(owner, receiver) ?? (await this.#open(owner, receiver))
     channel.checkOpen()
-    if (channel.pending !== undefined && channel.purse.deposit === 0n) await opener.fund(channel)
+    if (channel.pending !== undefined && channel.payerFunds.deposit === 0n) await opener.fund(channel)
     if (!channel.isKnown) await opener.introduce(channel)
-    if (!channel.purse.isWhole) {
+    if (!channel.payerFunds.isWhole) {
       channel.hearing ??= this.#recall(channel).finally(() => (channel.hearing = undefined))
       await channel.hearing
     }
@@ -230,7 +230,7 @@ export class Payer {
     const { clock, opener, channels } = this.#init
     const until = clock.elapsed() + EXPOSURE_WAIT_MS
     for (;;) {
-      const answer = channel.purse.promise(price, clock.now(), isFee)
+      const answer = channel.payerFunds.promise(price, clock.now(), isFee)
       if ('ceiling' in answer) {
         this.#topUp(channel)
         return answer
@@ -257,7 +257,7 @@ export class Payer {
   /** Runs in the background, before calls have to wait for a deposit. */
   #topUp(channel: PayerChannel): void {
     const { rules, clock, opener } = this.#init
-    if (channel.purse.left * TOP_UP_PART >= rules.deposit || clock.elapsed() < channel.topUpAfter) return
+    if (channel.payerFunds.left * TOP_UP_PART >= rules.deposit || clock.elapsed() < channel.topUpAfter) return
     channel.topUpAfter = clock.elapsed() + TOP_UP_PAUSE_MS
     // If it fails, the call that needs the deposit reports the error.
     opener.fund(channel).catch(() => {})

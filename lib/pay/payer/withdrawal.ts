@@ -53,7 +53,7 @@ export async function withdraw(
     if (balance <= claimed) {
       if (isOut(channel, state, block.at) || block.at >= begunAt + DEPOSIT_VALID_MS) return balance
     } else if (withdrawal === undefined) {
-      const amount = amountOf(state, isContested ? channel.purse.ceiling : 0n)
+      const amount = amountOf(state, isContested ? channel.payerFunds.ceiling : 0n)
       const key = `leave/${channelId}/${balance}/${amount}`
       isContested = !(await isDone(init, key, calls.initiateWithdraw(config, amount), signal))
     } else {
@@ -75,8 +75,8 @@ export async function withdraw(
  * True if the channel is empty for a known reason: its deposit was earned, refunded or withdrawn. Otherwise the deposit may still
  * appear while its authorisation is valid, because an endpoint fell behind or a block was removed.
  */
-function isOut({ purse, withdrawableAt }: PayerChannel, { balance, refundNonce }: ChannelState, at: number): boolean {
-  return balance >= purse.deposit || refundNonce > 0n || (withdrawableAt !== undefined && at >= withdrawableAt)
+function isOut({ payerFunds, withdrawableAt }: PayerChannel, { balance, refundNonce }: ChannelState, at: number): boolean {
+  return balance >= payerFunds.deposit || refundNonce > 0n || (withdrawableAt !== undefined && at >= withdrawableAt)
 }
 
 /**

@@ -14,7 +14,7 @@ import type { PayeeChannel } from '../payee/payee-channel.ts'
 import type { PayeeChannels } from '../payee/payee-channels.ts'
 import { postingsOf, recordOf } from '../payee/call-entry.ts'
 import type { ReceiptDesk } from '../payee/receipt-desk.ts'
-import type { Hold } from '../payee/tab.ts'
+import type { Hold } from '../payee/payee-funds.ts'
 import type { Answers } from './answers.ts'
 import { type BatchCheckInit, checkBatch, ERROR_PREFIX } from './batch-check.ts'
 import { type BatchPayment, readBatch } from './batch-payment.ts'
@@ -209,7 +209,7 @@ export class BatchScheme {
   /** The rule of the standard scheme. The error contains the channel's state, so that the client can continue from it. */
   #checkCeiling(admission: Admission, channel: PayeeChannel, { ceiling }: Voucher): void {
     const { offers } = this.#init
-    const { captured, ceiling: signed } = channel.tab
+    const { captured, ceiling: signed } = channel.payeeFunds
     if (channel.info.peer !== undefined || ceiling === captured + admission.price) return
     const { voucher } = channel
     throw offers.refuse(admission, {
@@ -233,13 +233,13 @@ export class BatchScheme {
       throw new SoukError('settlement_unavailable', 'The owner’s view of the chain is too old. Try again later.')
     }
     this.#checkCeiling(admission, channel, voucher)
-    const { captured } = channel.tab
+    const { captured } = channel.payeeFunds
     if ((channels.snapshot(channelId)?.latest.claimed ?? 0n) > captured) {
       const reason = `${ERROR_PREFIX}missing_channel`
       const detail = 'The owner has lost its books of this channel. Withdraw from it, and pay with another salt.'
       throw offers.refuse(admission, { code: 'payment_rejected', reason, detail })
     }
-    const hold = channel.tab.reserve(admission.price, voucher.ceiling)
+    const hold = channel.payeeFunds.reserve(admission.price, voucher.ceiling)
     if (typeof hold === 'object') return hold
     if (voucher.ceiling <= channels.shownAt(channelId)) {
       const detail = 'The deposit is too new to count in full. Try again later.'
@@ -263,7 +263,7 @@ export class BatchScheme {
   }
 
   /** The channel's last known state on chain, and its charged total. */
-  #state({ info, tab }: PayeeChannel): Record<string, unknown> {
+  #state({ info, payeeFunds }: PayeeChannel): Record<string, unknown> {
     const latest = this.#init.channels.snapshot(info.channelId)?.latest
     return {
       channelId: info.channelId,
@@ -271,7 +271,7 @@ export class BatchScheme {
       totalClaimed: (latest?.claimed ?? 0n).toString(),
       withdrawRequestedAt: Math.floor((latest?.withdrawal?.since ?? 0) / 1_000),
       refundNonce: (latest?.refundNonce ?? 0n).toString(),
-      chargedCumulativeAmount: tab.captured.toString()
+      chargedCumulativeAmount: payeeFunds.captured.toString()
     }
   }
 

@@ -26,14 +26,14 @@ describe('the channels of an owner', () => {
     await open()
     const channels = new PayeeChannels({ documents, ledger, clock: systemClock, payouts: () => [], settlement: PAYOUT })
     const channel = await channels.add(info)
-    channel.tab.raise(100n)
-    channel.tab.limitTo(100n)
+    channel.payeeFunds.raise(100n)
+    channel.payeeFunds.limitTo(100n)
     const ids = async () => {
       const again = new PayeeChannels({ documents, ledger, clock: systemClock, payouts: () => [], settlement: PAYOUT })
       await again.start()
       return [...again.channels()].map(({ channelId }) => channelId)
     }
-    return { channels, tab: channel.tab, ids }
+    return { channels, payeeFunds: channel.payeeFunds, ids }
   }
 
   it('forget an unused one', async () => {
@@ -44,14 +44,14 @@ describe('the channels of an owner', () => {
   })
 
   it('keep one with earnings, because a reorganisation may remove its deposit and restore it', async () => {
-    const { channels, tab, ids } = await open()
-    const hold = tab.reserve(100n)
+    const { channels, payeeFunds, ids } = await open()
+    const hold = payeeFunds.reserve(100n)
     await channels.remove(info.channelId)
-    assert.equal(channels.get(info.channelId)?.tab, tab)
+    assert.equal(channels.get(info.channelId)?.payeeFunds, payeeFunds)
     assert.ok(typeof hold === 'object')
     hold.capture(100n)
     await channels.remove(info.channelId)
-    assert.equal(channels.get(info.channelId)?.tab, tab)
+    assert.equal(channels.get(info.channelId)?.payeeFunds, payeeFunds)
     assert.deepEqual(await ids(), [info.channelId])
   })
 })

@@ -6,7 +6,7 @@ import { DailyCap } from '../../../../lib/pay/payer/daily-cap.ts'
 import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
 import { PayerChannel } from '../../../../lib/pay/payer/payer-channel.ts'
 import { payRules } from '../../../../lib/pay/payer/pay-rules.ts'
-import { Purse } from '../../../../lib/pay/payer/purse.ts'
+import { PayerFunds } from '../../../../lib/pay/payer/payer-funds.ts'
 import { withdraw } from '../../../../lib/pay/payer/withdrawal.ts'
 import { peerId } from '../../../helpers/call-record.ts'
 import { manualClock, settle } from '../../../helpers/manual-clock.ts'
@@ -33,9 +33,9 @@ describe('a withdrawal', () => {
     const sent: string[] = []
     const call = (name: string) => (): ContractCall => ({ to: PAYOUT, data: `0x${Buffer.from(name).toString('hex')}` })
     const state = { ceiling: 0n, spent: 0n, deposit: 100n, isWhole: true }
-    const purse = new Purse(state, payRules(), new DailyCap(0n))
+    const payerFunds = new PayerFunds(state, payRules(), new DailyCap(0n))
     const info = { channelId, config, counter: 1n, owner: peerId('D') }
-    const channel = new PayerChannel(info, purse, undefined, { phase: 'withdrawing', isDisputed: false })
+    const channel = new PayerChannel(info, payerFunds, undefined, { phase: 'withdrawing', isDisputed: false })
     const chain = {
       channels: async () => {
         const shown = states.length > 1 ? states.shift() : states[0]

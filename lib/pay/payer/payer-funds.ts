@@ -3,7 +3,7 @@ import type { Atoms } from '../../base/money.ts'
 import type { DailyCap } from './daily-cap.ts'
 
 /** The limits of a payer towards one owner. */
-export interface PurseRules {
+export interface PayerFundsRules {
   /** How far vouchers are signed ahead of the calls: a number of calls or an amount, whichever is less. 0 signs each call. */
   readonly windowCalls: number
   readonly windowAtoms: Atoms
@@ -12,7 +12,7 @@ export interface PurseRules {
 }
 
 /** The durable state of a purse. */
-export interface PurseState {
+export interface PayerFundsState {
   /** The highest ceiling ever signed. */
   readonly ceiling: Atoms
   /** The amount that the owner captured, by its own report. */
@@ -30,7 +30,7 @@ export interface PurseState {
  * Why a call cannot be paid now: `exposure`, wait for running calls; `deposit`, deposit the missing amount; `day`, the leased
  * part of the daily cap is used up.
  */
-export type PurseRefusal =
+export type PayerFundsRefusal =
   | { readonly why: 'exposure'; readonly mayPass: boolean }
   | { readonly why: 'deposit'; readonly missing: Atoms }
   | { readonly why: 'day' }
@@ -50,13 +50,13 @@ export interface Promised {
 }
 
 /**
- * The state of one channel at its payer, the mirror of the owner's `Tab`, without I/O. It never promises above the deposit, above
+ * The state of one channel at its payer, the mirror of the owner's `PayeeFunds`, without I/O. It never promises above the deposit, above
  * the daily cap, or more than `exposureMax` beyond the captured amount.
  *
  * The owner's report of captures is accepted as far as sent calls without a known outcome explain it.
  */
-export class Purse {
-  readonly #rules: PurseRules
+export class PayerFunds {
+  readonly #rules: PayerFundsRules
   readonly #cap: DailyCap
   #ceiling: Atoms
   #spent: Atoms
@@ -72,7 +72,7 @@ export class Purse {
   /** Writes are asynchronous, so after a restart the state may miss calls, and any of them may have been charged. */
   #isWhole: boolean
 
-  constructor({ ceiling, spent, deposit, isWhole }: PurseState, rules: PurseRules, cap: DailyCap) {
+  constructor({ ceiling, spent, deposit, isWhole }: PayerFundsState, rules: PayerFundsRules, cap: DailyCap) {
     this.#rules = rules
     this.#cap = cap
     this.#ceiling = ceiling
@@ -117,7 +117,7 @@ export class Purse {
   }
 
   /** Promises a call's price. If the returned ceiling is new, it must be signed before the call is sent. */
-  promise(price: Atoms, now: number, isFee = false): Promised | PurseRefusal {
+  promise(price: Atoms, now: number, isFee = false): Promised | PayerFundsRefusal {
     const { exposureMax } = this.#rules
     const promised = this.promised + price
     const needed = this.#spent + promised

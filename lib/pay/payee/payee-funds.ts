@@ -2,10 +2,10 @@ import { SoukError } from '../../base/errors.ts'
 import type { Atoms } from '../../base/money.ts'
 
 /** Why a call is rejected: the voucher's ceiling is too low, or the channel's limit is. */
-export type TabRefusal = 'ceiling' | 'limit'
+export type PayeeFundsRefusal = 'ceiling' | 'limit'
 
 /** The durable state of a tab. */
-export interface TabState {
+export interface PayeeFundsState {
   /** Ceiling of the highest voucher: A. */
   readonly ceiling: Atoms
   /** Captured amount: S. */
@@ -17,7 +17,7 @@ export interface Hold {
   /** The highest amount that can be captured. */
   readonly amount: Atoms
   /** Reserves more for the same call, as for prices per event. Returns undefined when it is granted. */
-  extend(more: Atoms): TabRefusal | undefined
+  extend(more: Atoms): PayeeFundsRefusal | undefined
   /** Captures up to the held amount; the rest becomes free. */
   capture(amount: Atoms): void
   release(): void
@@ -27,13 +27,13 @@ export interface Hold {
  * The state of one channel at its owner, without I/O. With A the highest signed ceiling, S the captured and R the reserved
  * amount, a call is admitted exactly when `S + R + price ≤ min(A, limit)`.
  */
-export class Tab {
+export class PayeeFunds {
   #ceiling: Atoms
   #captured: Atoms
   #reserved: Atoms = 0n
   #limit: Atoms = 0n
 
-  constructor({ ceiling, captured }: TabState) {
+  constructor({ ceiling, captured }: PayeeFundsState) {
     this.#ceiling = ceiling
     this.#captured = captured
   }
@@ -75,7 +75,7 @@ export class Tab {
   }
 
   /** @param ceiling of a voucher that counts only if the call is charged; default: A */
-  reserve(price: Atoms, ceiling = this.#ceiling): Hold | TabRefusal {
+  reserve(price: Atoms, ceiling = this.#ceiling): Hold | PayeeFundsRefusal {
     const refusal = this.#set(price, ceiling)
     if (refusal !== undefined) return refusal
     let amount = price
@@ -103,7 +103,7 @@ export class Tab {
     }
   }
 
-  #set(price: Atoms, ceiling: Atoms): TabRefusal | undefined {
+  #set(price: Atoms, ceiling: Atoms): PayeeFundsRefusal | undefined {
     if (price < 0n) throw new SoukError('internal_error', 'A price is below zero.')
     const sum = this.#captured + this.#reserved + price
     if (sum > this.#limit) return 'limit'

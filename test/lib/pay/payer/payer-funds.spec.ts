@@ -4,40 +4,40 @@ import { DAY_MS } from '../../../../lib/base/limits/time.ts'
 import { type CapLease, DailyCap } from '../../../../lib/pay/payer/daily-cap.ts'
 import {
   type Promised,
-  Purse,
-  type PurseRefusal,
-  type PurseRules,
-  type PurseState
-} from '../../../../lib/pay/payer/purse.ts'
-import { type Hold, Tab } from '../../../../lib/pay/payee/tab.ts'
+  PayerFunds,
+  type PayerFundsRefusal,
+  type PayerFundsRules,
+  type PayerFundsState
+} from '../../../../lib/pay/payer/payer-funds.ts'
+import { type Hold, PayeeFunds } from '../../../../lib/pay/payee/payee-funds.ts'
 
-const RULES: PurseRules = { windowCalls: 20, windowAtoms: 10_000n, exposureMax: 1_000_000n }
+const RULES: PayerFundsRules = { windowCalls: 20, windowAtoms: 10_000n, exposureMax: 1_000_000n }
 const AMPLE = 10n ** 12n
 
-function purseOf(rules: Partial<PurseRules> = {}, state: Partial<PurseState> = {}, cap = fullCap(AMPLE)): Purse {
-  return new Purse({ ceiling: 0n, spent: 0n, deposit: AMPLE, isWhole: true, ...state }, { ...RULES, ...rules }, cap)
+function payerFundsOf(rules: Partial<PayerFundsRules> = {}, state: Partial<PayerFundsState> = {}, cap = fullCap(AMPLE)): PayerFunds {
+  return new PayerFunds({ ceiling: 0n, spent: 0n, deposit: AMPLE, isWhole: true, ...state }, { ...RULES, ...rules }, cap)
 }
 
-function isPromised(answer: Promised | PurseRefusal): answer is Promised {
+function isPromised(answer: Promised | PayerFundsRefusal): answer is Promised {
   return 'ceiling' in answer
 }
 
-function promised(answer: Promised | PurseRefusal): Promised {
+function promised(answer: Promised | PayerFundsRefusal): Promised {
   assert.ok(isPromised(answer), 'refused')
   return answer
 }
 
 describe('purse', () => {
   it('signs ahead for 20 calls or one cent, whichever is less', () => {
-    assert.equal(promised(purseOf().promise(100n, 0)).ceiling, 2_100n)
-    assert.equal(promised(purseOf().promise(1_000n, 0)).ceiling, 11_000n)
-    assert.equal(promised(purseOf().promise(50_000n, 0)).ceiling, 60_000n)
+    assert.equal(promised(payerFundsOf().promise(100n, 0)).ceiling, 2_100n)
+    assert.equal(promised(payerFundsOf().promise(1_000n, 0)).ceiling, 11_000n)
+    assert.equal(promised(payerFundsOf().promise(50_000n, 0)).ceiling, 60_000n)
   })
 
   it('signs once for the calls of a window', () => {
-    const purse = purseOf()
+    const payerFunds = payerFundsOf()
     const ceilings = Array.from({ length: 42 }, () => {
-      const call = promised(purse.promise(100n, 0))
+      const call = promised(payerFunds.promise(100n, 0))
       call.settle(100n)
       return call.ceiling
     })
@@ -45,154 +45,154 @@ describe('purse', () => {
   })
 
   it('signs each call by itself with a window of 0', () => {
-    const purse = purseOf({ windowCalls: 0 })
+    const payerFunds = payerFundsOf({ windowCalls: 0 })
     assert.deepEqual(
-      [1, 2, 3].map(() => promised(purse.promise(7n, 0)).ceiling),
+      [1, 2, 3].map(() => promised(payerFunds.promise(7n, 0)).ceiling),
       [7n, 14n, 21n]
     )
   })
 
   it('promises a fee above the exposure limit, and signs nothing ahead for it', () => {
-    const purse = purseOf()
-    const fee = promised(purse.promise(20_000_000n, 0, true))
+    const payerFunds = payerFundsOf()
+    const fee = promised(payerFunds.promise(20_000_000n, 0, true))
     assert.equal(fee.ceiling, 20_000_000n)
-    const call = promised(purse.promise(1_000_000n, 0))
-    assert.deepEqual(purse.promise(1n, 0), { why: 'exposure', mayPass: true })
+    const call = promised(payerFunds.promise(1_000_000n, 0))
+    assert.deepEqual(payerFunds.promise(1n, 0), { why: 'exposure', mayPass: true })
     call.settle(1_000_000n)
     fee.settle(20_000_000n)
-    assert.equal(purse.spent, 21_000_000n)
+    assert.equal(payerFunds.spent, 21_000_000n)
   })
 
   it('does not count fees as calls: lost calls still block others', () => {
-    const purse = purseOf()
-    promised(purse.promise(5_000_000n, 0, true)).lose()
-    assert.deepEqual(purse.promise(1n, 0), { why: 'exposure', mayPass: false })
-    assert.equal(purse.reconcile(0n), true)
-    promised(purse.promise(1n, 0)).settle(1n)
+    const payerFunds = payerFundsOf()
+    promised(payerFunds.promise(5_000_000n, 0, true)).lose()
+    assert.deepEqual(payerFunds.promise(1n, 0), { why: 'exposure', mayPass: false })
+    assert.equal(payerFunds.reconcile(0n), true)
+    promised(payerFunds.promise(1n, 0)).settle(1n)
     // It was charged after all.
-    assert.equal(purse.reconcile(5_000_000n), true)
+    assert.equal(payerFunds.reconcile(5_000_000n), true)
   })
 
   it('reuses money that was not charged', () => {
-    const purse = purseOf({ windowCalls: 0 })
-    promised(purse.promise(10n, 0)).settle(4n)
-    promised(purse.promise(10n, 0)).release()
-    assert.equal(promised(purse.promise(6n, 0)).ceiling, 14n)
-    assert.equal(purse.spent, 4n)
+    const payerFunds = payerFundsOf({ windowCalls: 0 })
+    promised(payerFunds.promise(10n, 0)).settle(4n)
+    promised(payerFunds.promise(10n, 0)).release()
+    assert.equal(promised(payerFunds.promise(6n, 0)).ceiling, 14n)
+    assert.equal(payerFunds.spent, 4n)
   })
 
   it('counts no more than was promised, whatever the owner charges', () => {
-    const purse = purseOf()
-    promised(purse.promise(10n, 0)).settle(1_000n)
-    assert.equal(purse.spent, 10n)
+    const payerFunds = payerFundsOf()
+    promised(payerFunds.promise(10n, 0)).settle(1_000n)
+    assert.equal(payerFunds.spent, 10n)
   })
 
   it('requests a deposit when the channel is too small, and limits the window to it', () => {
-    const purse = purseOf({}, { deposit: 150n })
-    assert.equal(promised(purse.promise(100n, 0)).ceiling, 150n)
-    assert.deepEqual(purse.promise(100n, 0), { why: 'deposit', missing: 50n })
-    purse.hold(1_000n)
-    assert.equal(promised(purse.promise(100n, 0)).ceiling, 1_000n)
+    const payerFunds = payerFundsOf({}, { deposit: 150n })
+    assert.equal(promised(payerFunds.promise(100n, 0)).ceiling, 150n)
+    assert.deepEqual(payerFunds.promise(100n, 0), { why: 'deposit', missing: 50n })
+    payerFunds.hold(1_000n)
+    assert.equal(promised(payerFunds.promise(100n, 0)).ceiling, 1_000n)
   })
 
   it('waits for running calls at the exposure limit, and never for a call that cannot pass', () => {
-    const purse = purseOf({ exposureMax: 250n })
-    const [first] = [promised(purse.promise(100n, 0)), promised(purse.promise(100n, 0))]
-    assert.deepEqual(purse.promise(100n, 0), { why: 'exposure', mayPass: true })
-    assert.deepEqual(purse.promise(251n, 0), { why: 'exposure', mayPass: false })
+    const payerFunds = payerFundsOf({ exposureMax: 250n })
+    const [first] = [promised(payerFunds.promise(100n, 0)), promised(payerFunds.promise(100n, 0))]
+    assert.deepEqual(payerFunds.promise(100n, 0), { why: 'exposure', mayPass: true })
+    assert.deepEqual(payerFunds.promise(251n, 0), { why: 'exposure', mayPass: false })
     first.settle(100n)
-    promised(purse.promise(100n, 0)).lose()
-    promised(purse.promise(50n, 0)).settle(0n)
+    promised(payerFunds.promise(100n, 0)).lose()
+    promised(payerFunds.promise(50n, 0)).settle(0n)
   })
 
   it('reserves the cost of a lost call until the owner’s books are read', () => {
-    const purse = purseOf({ exposureMax: 100n })
-    promised(purse.promise(80n, 0)).lose()
-    assert.deepEqual(purse.promise(30n, 0), { why: 'exposure', mayPass: false })
-    promised(purse.promise(20n, 0)).settle(20n)
-    assert.equal(purse.reconcile(100n), true)
-    assert.deepEqual([purse.spent, purse.promised], [100n, 0n])
-    promised(purse.promise(100n, 0))
+    const payerFunds = payerFundsOf({ exposureMax: 100n })
+    promised(payerFunds.promise(80n, 0)).lose()
+    assert.deepEqual(payerFunds.promise(30n, 0), { why: 'exposure', mayPass: false })
+    promised(payerFunds.promise(20n, 0)).settle(20n)
+    assert.equal(payerFunds.reconcile(100n), true)
+    assert.deepEqual([payerFunds.spent, payerFunds.promised], [100n, 0n])
+    promised(payerFunds.promise(100n, 0))
   })
 
   it('accepts a missed capture, but none of calls that it never sent', () => {
-    const purse = purseOf({ windowCalls: 0 })
-    promised(purse.promise(10n, 0)).settle(10n)
-    promised(purse.promise(10n, 0)).doubt()
-    const next = promised(purse.promise(10n, 0))
+    const payerFunds = payerFundsOf({ windowCalls: 0 })
+    promised(payerFunds.promise(10n, 0)).settle(10n)
+    promised(payerFunds.promise(10n, 0)).doubt()
+    const next = promised(payerFunds.promise(10n, 0))
     assert.equal(next.ceiling, 20n, 'what is said to be free is used again')
-    assert.equal(purse.hear(20n, 0n, 10n), true)
+    assert.equal(payerFunds.hear(20n, 0n, 10n), true)
     next.release()
-    assert.equal(promised(purse.promise(10n, 0)).ceiling, 30n)
-    assert.equal(purse.spent, 20n)
-    assert.equal(purse.hear(40n, 0n, 0n), false)
-    assert.equal(purse.reconcile(1_000n), true, 'not asked while a call is under way')
-    assert.equal(purse.spent, 20n)
+    assert.equal(promised(payerFunds.promise(10n, 0)).ceiling, 30n)
+    assert.equal(payerFunds.spent, 20n)
+    assert.equal(payerFunds.hear(40n, 0n, 0n), false)
+    assert.equal(payerFunds.reconcile(1_000n), true, 'not asked while a call is under way')
+    assert.equal(payerFunds.spent, 20n)
   })
 
   it('still explains a lost call that arrives after the owner’s books were read without it', () => {
-    const purse = purseOf({ windowCalls: 0, exposureMax: 250n }, { spent: 100n, ceiling: 100n })
-    promised(purse.promise(100n, 0)).lose()
-    promised(purse.promise(100n, 0)).lose()
-    assert.equal(purse.reconcile(100n), true)
-    assert.equal(purse.promised, 0n)
-    assert.equal(purse.hear(200n, 0n, 0n), true)
-    assert.equal(purse.reconcile(300n), true)
-    assert.equal(purse.spent, 300n)
-    assert.equal(purse.reconcile(301n), false, 'nobody sent that')
+    const payerFunds = payerFundsOf({ windowCalls: 0, exposureMax: 250n }, { spent: 100n, ceiling: 100n })
+    promised(payerFunds.promise(100n, 0)).lose()
+    promised(payerFunds.promise(100n, 0)).lose()
+    assert.equal(payerFunds.reconcile(100n), true)
+    assert.equal(payerFunds.promised, 0n)
+    assert.equal(payerFunds.hear(200n, 0n, 0n), true)
+    assert.equal(payerFunds.reconcile(300n), true)
+    assert.equal(payerFunds.spent, 300n)
+    assert.equal(payerFunds.reconcile(301n), false, 'nobody sent that')
   })
 
   it("counts the owner's unknown reservations as promised, because they may be released", () => {
-    const purse = purseOf({ windowCalls: 0 }, { isWhole: false })
-    assert.equal(purse.isWhole, false)
-    purse.recall(100n)
-    assert.equal(purse.hear(60n, 30n, 0n), true)
-    assert.deepEqual([purse.isWhole, purse.spent, purse.promised], [true, 60n, 30n])
-    assert.equal(purse.reconcile(60n), true)
-    assert.deepEqual([purse.spent, purse.promised], [60n, 0n])
+    const payerFunds = payerFundsOf({ windowCalls: 0 }, { isWhole: false })
+    assert.equal(payerFunds.isWhole, false)
+    payerFunds.recall(100n)
+    assert.equal(payerFunds.hear(60n, 30n, 0n), true)
+    assert.deepEqual([payerFunds.isWhole, payerFunds.spent, payerFunds.promised], [true, 60n, 30n])
+    assert.equal(payerFunds.reconcile(60n), true)
+    assert.deepEqual([payerFunds.spent, payerFunds.promised], [60n, 0n])
   })
 
   it('detects an owner that reports more than was ever signed or sent', () => {
-    const purse = purseOf()
-    promised(purse.promise(100n, 0)).settle(100n)
-    assert.equal(purse.reconcile(101n), false)
-    assert.equal(purse.hear(101n, 0n, 0n), false)
-    promised(purse.promise(100n, 0)).release()
-    assert.equal(purse.hear(101n, 0n, 0n), false)
-    promised(purse.promise(100n, 0)).doubt()
-    assert.equal(purse.hear(purse.ceiling + 1n, 0n, 0n), false)
-    assert.equal(purse.spent, 100n)
+    const payerFunds = payerFundsOf()
+    promised(payerFunds.promise(100n, 0)).settle(100n)
+    assert.equal(payerFunds.reconcile(101n), false)
+    assert.equal(payerFunds.hear(101n, 0n, 0n), false)
+    promised(payerFunds.promise(100n, 0)).release()
+    assert.equal(payerFunds.hear(101n, 0n, 0n), false)
+    promised(payerFunds.promise(100n, 0)).doubt()
+    assert.equal(payerFunds.hear(payerFunds.ceiling + 1n, 0n, 0n), false)
+    assert.equal(payerFunds.spent, 100n)
   })
 
   it('trusts its own signature after a restart', () => {
-    const purse = purseOf({}, { ceiling: 500n, spent: 100n, isWhole: false })
-    purse.recall(300n)
-    assert.equal(purse.ceiling, 500n)
-    purse.recall(900n)
-    assert.equal(purse.ceiling, 900n)
-    assert.equal(purse.reconcile(901n), false)
-    assert.equal(purse.hear(850n, 0n, 0n), true)
-    assert.equal(purse.spent, 850n)
-    assert.equal(purse.reconcile(850n), true)
-    assert.equal(purse.hear(851n, 0n, 0n), false)
+    const payerFunds = payerFundsOf({}, { ceiling: 500n, spent: 100n, isWhole: false })
+    payerFunds.recall(300n)
+    assert.equal(payerFunds.ceiling, 500n)
+    payerFunds.recall(900n)
+    assert.equal(payerFunds.ceiling, 900n)
+    assert.equal(payerFunds.reconcile(901n), false)
+    assert.equal(payerFunds.hear(850n, 0n, 0n), true)
+    assert.equal(payerFunds.spent, 850n)
+    assert.equal(payerFunds.reconcile(850n), true)
+    assert.equal(payerFunds.hear(851n, 0n, 0n), false)
   })
 
   it('disputes nothing if a later call ended before a response arrived', () => {
-    const purse = purseOf()
-    const [overtaken, lost] = [promised(purse.promise(100n, 0)), promised(purse.promise(100n, 0))]
+    const payerFunds = payerFundsOf()
+    const [overtaken, lost] = [promised(payerFunds.promise(100n, 0)), promised(payerFunds.promise(100n, 0))]
     lost.lose()
     overtaken.settle(100n)
     // Sent before the owner had the second call, which it captured.
-    assert.equal(purse.reconcile(100n), true)
-    assert.deepEqual([purse.spent, purse.promised], [100n, 0n])
-    promised(purse.promise(100n, 0)).settle(100n)
-    assert.equal(purse.reconcile(300n), true)
-    assert.equal(purse.spent, 300n)
-    assert.equal(purse.reconcile(301n), false, 'once')
+    assert.equal(payerFunds.reconcile(100n), true)
+    assert.deepEqual([payerFunds.spent, payerFunds.promised], [100n, 0n])
+    promised(payerFunds.promise(100n, 0)).settle(100n)
+    assert.equal(payerFunds.reconcile(300n), true)
+    assert.equal(payerFunds.spent, 300n)
+    assert.equal(payerFunds.reconcile(301n), false, 'once')
   })
 
   it('ends a call once', () => {
-    const call = promised(purseOf().promise(1n, 0))
+    const call = promised(payerFundsOf().promise(1n, 0))
     call.lose()
     for (const end of [() => call.settle(1n), call.release, call.doubt, call.lose]) {
       assert.throws(end, { code: 'internal_error' })
@@ -210,7 +210,7 @@ function fullCap(cap: bigint, day = 0): DailyCap {
 describe('daily cap', () => {
   it('limits the amount signed in a day over all channels, and resets at midnight UTC', () => {
     const cap = fullCap(1_000n)
-    const [one, other] = [purseOf({}, {}, cap), purseOf({}, {}, cap)]
+    const [one, other] = [payerFundsOf({}, {}, cap), payerFundsOf({}, {}, cap)]
     assert.equal(promised(one.promise(40n, 0)).ceiling, 840n)
     assert.equal(promised(other.promise(100n, 0)).ceiling, 160n)
     assert.deepEqual(other.promise(100n, DAY_MS - 1), { why: 'day' })
@@ -305,24 +305,24 @@ describe('purse and tab', () => {
   })
 
   class World {
-    readonly rules: PurseRules
+    readonly rules: PayerFundsRules
     readonly cap: DailyCap
     readonly capAtoms: bigint
-    readonly tab = new Tab({ ceiling: 0n, captured: 0n })
-    purse: Purse
+    readonly payeeFunds = new PayeeFunds({ ceiling: 0n, captured: 0n })
+    payerFunds: PayerFunds
     deposit = 1_000n
     signed = 0n
-    stored: PurseState
+    stored: PayerFundsState
     readonly running: Array<{ end: () => void; due: number }> = []
     at = 0
 
-    constructor(rules: PurseRules, capAtoms: bigint) {
+    constructor(rules: PayerFundsRules, capAtoms: bigint) {
       this.rules = rules
       this.capAtoms = capAtoms
       this.cap = fullCap(capAtoms)
       this.stored = { ceiling: 0n, spent: 0n, deposit: this.deposit, isWhole: true }
-      this.purse = new Purse(this.stored, rules, this.cap)
-      this.tab.limitTo(this.deposit)
+      this.payerFunds = new PayerFunds(this.stored, rules, this.cap)
+      this.payeeFunds.limitTo(this.deposit)
     }
 
     step({ price, part, fate, overlap, restart }: Step): void {
@@ -330,7 +330,7 @@ describe('purse and tab', () => {
       for (const call of this.running.filter(({ due }) => due <= this.at)) this.#end(call)
       if (restart && this.running.length === 0) {
         // Writes are asynchronous, so the last ones may be lost.
-        this.purse = new Purse({ ...this.stored, deposit: this.deposit, isWhole: false }, this.rules, this.cap)
+        this.payerFunds = new PayerFunds({ ...this.stored, deposit: this.deposit, isWhole: false }, this.rules, this.cap)
       }
       if (this.at % 3 === 0) this.#store()
       const call = this.#promise(price)
@@ -349,15 +349,15 @@ describe('purse and tab', () => {
     /** Ends all calls; one free call then tells the payer the owner's state. */
     heal(): void {
       for (const call of this.running.slice()) this.#end(call)
-      this.purse.recall(this.tab.ceiling)
-      assert.equal(this.tab.reserved, 0n)
-      assert.ok(this.purse.reconcile(this.tab.captured), 'an honest owner was accused')
-      assert.equal(this.purse.spent, this.tab.captured)
-      assert.equal(this.purse.promised, 0n)
+      this.payerFunds.recall(this.payeeFunds.ceiling)
+      assert.equal(this.payeeFunds.reserved, 0n)
+      assert.ok(this.payerFunds.reconcile(this.payeeFunds.captured), 'an honest owner was accused')
+      assert.equal(this.payerFunds.spent, this.payeeFunds.captured)
+      assert.equal(this.payerFunds.promised, 0n)
     }
 
     #store(): void {
-      this.stored = { ceiling: this.purse.ceiling, spent: this.purse.spent, deposit: this.deposit, isWhole: false }
+      this.stored = { ceiling: this.payerFunds.ceiling, spent: this.payerFunds.spent, deposit: this.deposit, isWhole: false }
     }
 
     #end(call: { end: () => void }): void {
@@ -367,30 +367,30 @@ describe('purse and tab', () => {
     }
 
     #promise(price: bigint): Promised | undefined {
-      const answer = this.purse.promise(price, 0)
+      const answer = this.payerFunds.promise(price, 0)
       if (isPromised(answer)) return answer
       if (answer.why === 'deposit') {
         this.deposit += answer.missing + 500n
-        this.purse.hold(this.deposit)
-        this.tab.limitTo(this.deposit)
+        this.payerFunds.hold(this.deposit)
+        this.payeeFunds.limitTo(this.deposit)
         return this.#promise(price)
       }
-      if (answer.why === 'exposure') assert.equal(answer.mayPass || this.purse.promised > 0n, true)
+      if (answer.why === 'exposure') assert.equal(answer.mayPass || this.payerFunds.promised > 0n, true)
       return undefined
     }
 
     /** Undefined if the owner rejects and reports its books; the payer may then promise again. */
     #admit(call: Promised, price: bigint): Hold | undefined {
       this.#sign(call.ceiling)
-      const hold = this.tab.reserve(price)
+      const hold = this.payeeFunds.reserve(price)
       if (typeof hold === 'object') return hold
-      this.purse.recall(this.tab.ceiling)
-      assert.ok(this.purse.hear(this.tab.captured + this.tab.reserved, 0n, price), 'an honest owner was accused')
+      this.payerFunds.recall(this.payeeFunds.ceiling)
+      assert.ok(this.payerFunds.hear(this.payeeFunds.captured + this.payeeFunds.reserved, 0n, price), 'an honest owner was accused')
       call.release()
       const again = this.#promise(price)
       if (again === undefined) return undefined
       this.#sign(again.ceiling)
-      const second = this.tab.reserve(price)
+      const second = this.payeeFunds.reserve(price)
       assert.ok(typeof second === 'object', 'refused again, with the owner’s word heard')
       second.capture(price)
       again.settle(price)
@@ -399,16 +399,16 @@ describe('purse and tab', () => {
 
     #sign(ceiling: bigint): void {
       assert.ok(ceiling <= this.deposit)
-      if (ceiling > this.signed) assert.ok(ceiling <= this.purse.spent + this.rules.exposureMax)
+      if (ceiling > this.signed) assert.ok(ceiling <= this.payerFunds.spent + this.rules.exposureMax)
       this.signed = ceiling > this.signed ? ceiling : this.signed
-      this.tab.raise(ceiling)
+      this.payeeFunds.raise(ceiling)
     }
 
     #check(): void {
-      const { tab } = this
-      assert.ok(tab.captured + tab.reserved <= min(tab.ceiling, tab.limit))
-      assert.ok(tab.ceiling <= this.signed && this.signed <= this.deposit)
-      assert.ok(this.purse.spent <= tab.ceiling)
+      const { payeeFunds } = this
+      assert.ok(payeeFunds.captured + payeeFunds.reserved <= min(payeeFunds.ceiling, payeeFunds.limit))
+      assert.ok(payeeFunds.ceiling <= this.signed && this.signed <= this.deposit)
+      assert.ok(this.payerFunds.spent <= payeeFunds.ceiling)
       assert.ok(this.signed <= this.capAtoms)
     }
   }
