@@ -117,7 +117,7 @@ class SoukService implements Souk, Startable {
     const { paymentScheme } = await started(parts, createPaying(common))
     const [self, notary, teller] = [link.self, this.#notary, discovery.announcements]
     const selling = createSelling({ ...common, self, epoch, restoredAt: restored, paymentScheme, notary, teller })
-    const { owner, handler, desk } = selling
+    const { owner, handler, planService } = selling
     const calls = new CallProtocol({
       link,
       clock,
@@ -130,7 +130,7 @@ class SoukService implements Souk, Startable {
     })
     const caller = new LocalCaller({ clock, self, handle: handler, remote: calls })
     const hasOthers = () => this.#reach.neighbours.hasOthers
-    const buying = createBuying({ ...common, discovery, paymentScheme, caller, desk, hasOthers })
+    const buying = createBuying({ ...common, discovery, paymentScheme, caller, planService, hasOthers })
     this.#running = { paymentScheme, discovery, selling, calls, buying }
 
     await started(parts, selling)

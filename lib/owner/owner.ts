@@ -9,7 +9,7 @@ import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
-import type { PlanDesk, PlanTicket } from '../interface/plan-desk.ts'
+import type { PlanService, PlanTicket } from '../interface/plan-service.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled, PaymentScheme } from '../interface/payment-scheme.ts'
 import { answeredBefore, answerOf, checkSame, hashOf, repeatable, replayed, ruleOf, storable } from './answers.ts'
@@ -35,7 +35,7 @@ export interface OwnerInit {
   /** Time its books were restored from a backup, milliseconds since the epoch. Default: never. */
   readonly restoredAt?: number
   /** Absent: this node sells no subscriptions. */
-  readonly plans?: PlanDesk
+  readonly plans?: PlanService
   /** Bytes of peers' bodies held at once. Default `HELD_BYTES_MAX`. */
   readonly heldBytesMax?: number
   /** Like `Store.refusal`. Default: never refuses. */

@@ -1,6 +1,6 @@
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
-import type { PlanTicket } from '../interface/plan-desk.ts'
+import type { PlanTicket } from '../interface/plan-service.ts'
 import type { Outcome, Reservation, Settled } from '../interface/payment-scheme.ts'
 
 /** The call uses a subscription, or manages one. */

@@ -15,12 +15,12 @@ import type { Wallet } from '../interface/wallet.ts'
 import { ChannelOpener } from './payer/channel-opener.ts'
 import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'
 import { DailyCap } from './payer/daily-cap.ts'
-import { DepositDesk } from './payee/deposit-desk.ts'
+import { DepositService } from './payee/deposit-service.ts'
 import { earningsOf } from './earnings-report.ts'
 import { nodeWallet } from './chain/node-wallet.ts'
 import { Departures } from './payer/departures.ts'
 import { lastLease, PayerChannels } from './payer/payer-channels.ts'
-import { PayDesk } from './payee/pay-desk.ts'
+import { PayService } from './payee/pay-service.ts'
 import { payLine } from './channel/pay-line.ts'
 import { PayeeChannels } from './payee/payee-channels.ts'
 import type { PayerChannel } from './payer/payer-channel.ts'
@@ -30,9 +30,9 @@ import { Payer, RECEIPTS } from './payer/payer.ts'
 import { type PayRules, payRules } from './payer/pay-rules.ts'
 import { ReceiptCheck, receiptDigests } from './signing/receipt.ts'
 import { ReceiptBook } from './receipt-book.ts'
-import { ReceiptDesk } from './payee/receipt-desk.ts'
+import { ReceiptSigner } from './payee/receipt-signer.ts'
 import { ReceiptInspector } from './payer/receipt-inspector.ts'
-import { RefundDesk } from './payee/refund-desk.ts'
+import { RefundService } from './payee/refund-service.ts'
 import { UnearnedGas } from './payee/unearned-gas.ts'
 import { settlementCalls } from './chain/settlement-calls.ts'
 import { createSettlement, type Settlement, type SettlementInit } from './settle/settlement.ts'
@@ -164,7 +164,7 @@ class ChannelSchemeService implements ChannelScheme {
   readonly #payeeChannels: PayeeChannels
   readonly #payee: Payee
   readonly #keyless: Keyless
-  readonly #refunds: RefundDesk
+  readonly #refunds: RefundService
   readonly #unearned: UnearnedGas
   readonly #makePayer: () => Promise<Paying>
   #payer: Paying | undefined
@@ -201,19 +201,19 @@ class ChannelSchemeService implements ChannelScheme {
     this.earnings = () => earningsOf({ books: channels, ledger, settlement: this.settlement, onError })
     this.#receipts = new ReceiptBook({ calls, documents, digest })
     const splitterOf = remembered(factory)
-    const desk = new ReceiptDesk(signer, digest, clock)
-    this.#payee = new Payee({ calls, channels, watch, domain, desk, splitterOf, self: link.self, log })
+    const receiptSigner = new ReceiptSigner(signer, digest, clock)
+    this.#payee = new Payee({ calls, channels, watch, domain, receiptSigner, splitterOf, self: link.self, log })
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }
     const unearned = new UnearnedGas({ documents, clock })
     this.#unearned = unearned
-    this.#refunds = new RefundDesk({ channels, redeemer, unearned, watch, clock, onError })
-    const deposits = new DepositDesk({ ...wired, terms, redeemer, unearned, watch, channels, payouts })
+    this.#refunds = new RefundService({ channels, redeemer, unearned, watch, clock, onError })
+    const deposits = new DepositService({ ...wired, terms, redeemer, unearned, watch, channels, payouts })
     const offers = new Offers({ parameters: chain.parameters, splitterOf, terms, exactMin: rules.exactMin })
     const { address } = signer
-    const owned = { calls, documents, ledger, chain, clock, onError, domain, channels, deposits, watch, desk }
+    const owned = { calls, documents, ledger, chain, clock, onError, domain, channels, deposits, watch, receiptSigner }
     this.#keyless = new Keyless({ ...owned, offers, submitter, redeemer, sender: address, settlement: address })
-    new PayDesk({ terms, clock, channels, deposits, refunds: this.#refunds }).serve(link)
+    new PayService({ terms, clock, channels, deposits, refunds: this.#refunds }).serve(link)
     this.#makePayer = async () => {
       const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
       const onDispute = (channel: PayerChannel) => departures.leave(channel)

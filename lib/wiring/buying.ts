@@ -17,7 +17,7 @@ import { DailySpend } from '../plans/daily-spend.ts'
 import { OwnRecords } from '../plans/own-records.ts'
 import { OwnSubscriptions } from '../plans/own-subscriptions.ts'
 import { PlanCaller } from '../plans/plan-caller.ts'
-import type { PlanDesk } from '../plans/plan-desk.ts'
+import type { PlanService } from '../plans/plan-service.ts'
 import type { Discovery } from '../resolve/catalogue/discovery.ts'
 import type { LocalManifests } from '../resolve/manifest/manifest-exchange.ts'
 import { createResolver, type PinningResolver } from '../resolve/resolver.ts'
@@ -35,7 +35,7 @@ export interface BuyingInit {
   /** Calls owners, this node included. */
   readonly caller: Caller
   /** The plan service of this node, which sells to it without a call. */
-  readonly desk: Pick<PlanDesk, 'sold'>
+  readonly service: Pick<PlanService, 'sold'>
   /** Manifests that this node serves. */
   readonly local: LocalManifests
   /** Whether other nodes to join the network by are known. */
@@ -54,7 +54,7 @@ export interface Buying extends Part {
 }
 
 export function createBuying(init: BuyingInit): Buying {
-  const { options, store, link, directory, discovery, paymentScheme, caller, desk, local, hasOthers } = init
+  const { options, store, link, directory, discovery, paymentScheme, caller, service, local, hasOthers } = init
   const { logger } = init.components
   const { clock, random, sharedStore, worth } = options
   const resolver = createResolver({
@@ -100,7 +100,7 @@ export function createBuying(init: BuyingInit): Buying {
   const records = new OwnRecords(held, clock, sharedStore?.signals)
   const spend = new DailySpend(held, clock)
   const call = consumer.call.bind(consumer)
-  const sold = desk.sold.bind(desk)
+  const sold = service.sold.bind(service)
   const common = { clock, records, spend, call }
   const subscriptions = new OwnSubscriptions({ ...common, requestIds: ids, self: link.self, resolve, sold })
   const planCaller = new PlanCaller({ ...common, subscriptions })

@@ -11,7 +11,7 @@ import { loggedCalls } from '../owner/logged-calls.ts'
 import { Owner } from '../owner/owner.ts'
 import { Provider } from '../owner/provider.ts'
 import { TrackRecord } from '../owner/track-record.ts'
-import { PlanDesk } from '../plans/plan-desk.ts'
+import { PlanService } from '../plans/plan-service.ts'
 import type { Part } from './part.ts'
 import type { SoukComponents } from './souk-components.ts'
 
@@ -36,7 +36,7 @@ export interface Selling extends Part {
   readonly owner: Owner
   readonly provider: Provider
   readonly announcer: Announcer
-  readonly desk: PlanDesk
+  readonly service: PlanService
   /** Runs a call of a peer, or of this node. */
   readonly handler: CallHandler
 }
@@ -46,7 +46,7 @@ export function createSelling(init: SellingInit): Selling {
   const { logger } = init.components
   const { clock, sharedStore, onSold } = options
   const { calls, claims, documents } = store
-  const desk = new PlanDesk({
+  const service = new PlanService({
     clock,
     documents,
     self,
@@ -55,7 +55,7 @@ export function createSelling(init: SellingInit): Selling {
     ...(onSold && { onSold })
   })
   const refusal = () => store.refusal?.()
-  const owner = new Owner({ clock, paymentScheme, calls, claims, self, epoch, restoredAt, plans: desk, refusal })
+  const owner = new Owner({ clock, paymentScheme, calls, claims, self, epoch, restoredAt, plans: service, refusal })
   const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === notary.provider
   const track = new TrackRecord({ documents, clock, isOwn })
   const handler = track.watching(loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner')))
@@ -68,16 +68,16 @@ export function createSelling(init: SellingInit): Selling {
     owner,
     provider,
     announcer,
-    desk,
+    service,
     handler: valuing(options, paymentScheme, handler),
     async start() {
       await track.start()
-      await desk.start()
+      await service.start()
       await provider.restore()
     },
     async [Symbol.asyncDispose]() {
       for (const { adapter } of owner.list()) await adapter.close?.()
-      await desk.stop()
+      await service.stop()
       await track.stop()
     }
   }

@@ -15,7 +15,7 @@ import type { Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
 import type { DoctorView, StatusView } from './api.ts'
 import type { Sessions } from './sessions/sessions.ts'
-import type { WalletDesk } from '../wallet/wallet-desk.ts'
+import type { WalletService } from '../wallet/wallet-service.ts'
 
 /** What the admin API shows and steers. */
 export interface AdminInit {
@@ -29,7 +29,7 @@ export interface AdminInit {
   /** As they end. */
   readonly calls: Feed<CallLine>
   readonly captures: Captures
-  readonly walletDesk: WalletDesk
+  readonly walletService: WalletService
   readonly subscriptions: SubscriptionParts
   readonly clock: Clock
   /** Undefined where this node moves no money. */

@@ -279,7 +279,7 @@ function addAccounts(
   add(INGRESS_ROUTES.receipts, { ...parts, receipt: receipt ?? (async () => undefined) })
   if (accountMoney !== undefined) add(INGRESS_ROUTES.accountMoney, { ...parts, ...accountMoney })
   if (subscriptions !== undefined && selfService) {
-    add(INGRESS_ROUTES.subscriptions, { ...parts, clock, desk: subscriptions.desk })
+    add(INGRESS_ROUTES.subscriptions, { ...parts, clock, service: subscriptions.service })
   }
 }
 

@@ -35,7 +35,7 @@ export interface MarketInit extends KeyCalls {
   /** Default: none are kept. */
   readonly accounts?: Pick<Accounts, 'balance'>
   /** Default: there are none. */
-  readonly subscriptions?: Pick<SubscriptionParts, 'desk'>
+  readonly subscriptions?: Pick<SubscriptionParts, 'service'>
   readonly clock: Clock
   readonly random: Random
   readonly log: Pick<IngressLog, 'error'>
@@ -214,7 +214,7 @@ class PrincipalTools implements ToolBox {
   ): Promise<CallToolResult> {
     const { subscriptions, clock } = this.#init
     if (subscriptions === undefined) throw new SoukError('ingress_not_allowed', 'There are no subscriptions here.')
-    const tools = new SubscriptionTools(subscriptions.desk, this.#principal.holder, () => clock.now())
+    const tools = new SubscriptionTools(subscriptions.service, this.#principal.holder, () => clock.now())
     if (name === 'souk_subscriptions') return told(await tools.list())
     if (name === 'souk_subscribe') return told(await tools.subscribe(marketInput(name, given), signal))
     return told(await tools.change(marketInput(name, given), signal))

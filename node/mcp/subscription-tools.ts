@@ -1,6 +1,6 @@
 import { SoukError } from '../../lib/index.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import type { SubscriptionDesk } from '../subscriptions/desk.ts'
+import type { SubscriptionService } from '../subscriptions/subscription-service.ts'
 import { changeView, subscriptionView } from '../subscriptions/view.ts'
 import { termsOf, wishOf } from '../subscriptions/wish.ts'
 import type { MarketInput } from './market-tools.ts'
@@ -12,24 +12,24 @@ type Told = Record<string, unknown>
  * only calls may look at them and change none.
  */
 export class SubscriptionTools {
-  readonly #desk: SubscriptionDesk
+  readonly #service: SubscriptionService
   readonly #holder: KeyHolder | undefined
   readonly #now: () => number
 
-  constructor(desk: SubscriptionDesk, holder: KeyHolder | undefined, now: () => number) {
-    this.#desk = desk
+  constructor(service: SubscriptionService, holder: KeyHolder | undefined, now: () => number) {
+    this.#service = service
     this.#holder = holder
     this.#now = now
   }
 
   async list(): Promise<Told> {
-    const held = await this.#desk.list(this.#holder?.account)
+    const held = await this.#service.list(this.#holder?.account)
     return { subscriptions: held.map((each) => subscriptionView(each, this.#now())) }
   }
 
   async subscribe(input: MarketInput<'souk_subscribe'>, signal?: AbortSignal): Promise<Told> {
     this.#checkMayChange()
-    const change = await this.#desk.subscribe(this.#holder?.account, wishOf(input), signal)
+    const change = await this.#service.subscribe(this.#holder?.account, wishOf(input), signal)
     return { ...changeView(change, this.#now()) }
   }
 
@@ -41,10 +41,10 @@ export class SubscriptionTools {
     const account = this.#holder?.account
     const change =
       action === 'cancel'
-        ? await this.#desk.cancel(account, subscription, false, signal)
+        ? await this.#service.cancel(account, subscription, false, signal)
         : action === 'change'
-          ? await this.#desk.change(account, subscription, termsOf(terms), signal)
-          : await this.#desk[action](account, subscription, signal)
+          ? await this.#service.change(account, subscription, termsOf(terms), signal)
+          : await this.#service[action](account, subscription, signal)
     return { ...changeView(change, this.#now()) }
   }
 

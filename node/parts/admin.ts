@@ -19,7 +19,7 @@ import { secretOf } from '../profile/profile.ts'
 import { storeView } from '../store-view.ts'
 import type { Stores } from '../stores.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
-import { walletDesk } from '../wallet/wallet-desk.ts'
+import { walletService } from '../wallet/wallet-service.ts'
 import type { Market } from './market.ts'
 import { tellMovedPort, tellOpenAdmin } from './tell-ports.ts'
 
@@ -67,7 +67,7 @@ export async function startAdminPart(init: AdminPartInit): Promise<AdminPart> {
       webhooks,
       calls,
       captures,
-      walletDesk: walletDesk(config),
+      walletService: walletService(config),
       subscriptions,
       clock,
       token: text(await secretOf(profile, 'adminToken', makeToken)),

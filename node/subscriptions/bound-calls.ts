@@ -3,12 +3,12 @@ import type { Clock, Subscriptions } from '../../lib/interface/index.ts'
 import type { CallDraft } from '../call-draft.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Binding, Bindings } from './bindings.ts'
-import type { SubscriptionDesk } from './desk.ts'
+import type { SubscriptionService } from './subscription-service.ts'
 
 export interface BoundCallsInit {
   readonly bindings: Pick<Bindings, 'find'>
   readonly subscriptions: Pick<Subscriptions, 'get'>
-  readonly desk: Pick<SubscriptionDesk, 'renew'>
+  readonly service: Pick<SubscriptionService, 'renew'>
   readonly clock: Clock
 }
 
@@ -25,7 +25,7 @@ export class BoundCalls {
 
   /**
    * At once for a name that is known to have none.
-   * @throws SoukError `name_conflict`, and as `SubscriptionDesk.renew` where the period is over; thrown or rejected
+   * @throws SoukError `name_conflict`, and as `SubscriptionService.renew` where the period is over; thrown or rejected
    */
   bind(account: KeyHolder['account'], call: BoundCall): void | Promise<void> {
     const ref = typeof call.api === 'string' ? parseApiRef(call.api) : call.api
@@ -35,14 +35,14 @@ export class BoundCalls {
   }
 
   async #bind(account: KeyHolder['account'], call: BoundCall, { api, subscription: id }: Binding): Promise<void> {
-    const { subscriptions, desk, clock } = this.#init
+    const { subscriptions, service, clock } = this.#init
     const held = await subscriptions.get(id)
     if (held === undefined || held.state === 'canceled' || held.state === 'incomplete') {
       const detail = 'The subscription to this API is not active: subscribe again, or cancel it to pay call by call.'
       throw new SoukError('subscription_inactive', detail, { members: { subscription: id } })
     }
     // Apart from the call, so that its fee is charged whatever becomes of the call.
-    if (held.state !== 'canceling' && clock.now() >= held.periodEnd) await desk.renew(account, id, call.signal)
+    if (held.state !== 'canceling' && clock.now() >= held.periodEnd) await service.renew(account, id, call.signal)
     call.api = parseApiRef(api)
     call.subscription = id
     call.onFee = () => {

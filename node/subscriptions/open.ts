@@ -2,18 +2,18 @@ import { formatRequestId, requestIds, systemRandom } from '../../lib/index.ts'
 import type { Souk } from '../../lib/interface/index.ts'
 import { Bindings, type BindingsInit } from './bindings.ts'
 import { BoundCalls } from './bound-calls.ts'
-import { SubscriptionDesk, type SubscriptionDeskInit } from './desk.ts'
+import { SubscriptionService, type SubscriptionServiceInit } from './subscription-service.ts'
 
 export interface SubscriptionsInit
   extends Omit<BindingsInit, 'self'>,
-    Pick<SubscriptionDeskInit, 'keys' | 'spending' | 'news'> {
+    Pick<SubscriptionServiceInit, 'keys' | 'spending' | 'news'> {
   readonly souk: Pick<Souk, 'resolve' | 'subscriptions' | 'status'>
 }
 
 /** What the doors of a node need of subscriptions. */
 export interface SubscriptionParts {
   readonly bindings: Bindings
-  readonly desk: SubscriptionDesk
+  readonly service: SubscriptionService
   readonly boundCalls: BoundCalls
 }
 
@@ -30,6 +30,6 @@ export function openSubscriptions({
   const bindings = new Bindings({ clock, documents, self: souk.status().peer, ...(coherence && { coherence }) })
   const ids = requestIds(clock, systemRandom)
   const newId = () => formatRequestId(ids.next())
-  const desk = new SubscriptionDesk({ souk, subscriptions, bindings, spending, keys, newId, ...(news && { news }) })
-  return { bindings, desk, boundCalls: new BoundCalls({ bindings, subscriptions, desk, clock }) }
+  const service = new SubscriptionService({ souk, subscriptions, bindings, spending, keys, newId, ...(news && { news }) })
+  return { bindings, service, boundCalls: new BoundCalls({ bindings, subscriptions, service, clock }) }
 }

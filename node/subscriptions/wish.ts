@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { SubscriptionTerms } from '../../lib/interface/index.ts'
 import type { subscribeSchema, subscriptionTermsSchema } from '../admin/subscriptions/subscription-api.ts'
-import type { Wish } from './desk.ts'
+import type { Wish } from './subscription-service.ts'
 
 /** What was asked for over HTTP, in the library's words. */
 

@@ -121,7 +121,7 @@ const LAYERS: Layer[] = [
     of: ['node/cli/money/wallet-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
-    mayLazily: ['node/wallet/wallet-desk.ts'],
+    mayLazily: ['node/wallet/wallet-service.ts'],
     why: `${CLIENT_WHY}; a wallet is made and kept without a running node, by what is loaded lazily`
   },
   {
@@ -135,7 +135,7 @@ const LAYERS: Layer[] = [
     of: ['node/cli/node/init-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
-    mayLazily: ['node/wallet/wallet-desk.ts', 'node/profile/written-down.ts'],
+    mayLazily: ['node/wallet/wallet-service.ts', 'node/profile/written-down.ts'],
     why: `${CLIENT_WHY}; a profile is set up before its node runs, by what is loaded lazily`
   },
   {

@@ -65,7 +65,7 @@ export async function shared({ chain }: ChannelBench): Promise<Shared> {
 
 /** Nodes with channel payment schemes on a real chain, connected without sockets. */
 export async function lifeBench(bench: ChannelBench, common?: Shared) {
-  const desks = new Map<string, ExchangeHandler>()
+  const services = new Map<string, ExchangeHandler>()
   /** Callbacks of callers that wait for a response of a node that dies. */
   const cuts = new Map<string, Array<() => void>>()
   const running = new Set<Life>()
@@ -107,14 +107,14 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
       ledger: process.ledger(store.ledger),
       link: {
         self: peer,
-        serve: (_protocol, handler) => void desks.set(peer, handler),
+        serve: (_protocol, handler) => void services.set(peer, handler),
         async exchange({ id }, _protocol, request) {
-          const desk = desks.get(id)
-          if (desk === undefined || process.isDead) throw new SoukError('owner_unreachable')
+          const service = services.get(id)
+          if (service === undefined || process.isDead) throw new SoukError('owner_unreachable')
           await line.before?.(id, decodePayRequest(request))
           const { promise: cut, reject } = Promise.withResolvers<never>()
           cuts.set(id, [...(cuts.get(id) ?? []), () => reject(new SoukError('owner_unreachable'))])
-          const reply = await Promise.race([desk(request, peer), cut])
+          const reply = await Promise.race([service(request, peer), cut])
           line.after?.()
           return reply
         }
@@ -131,7 +131,7 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
 
   async function stop(life: Life): Promise<void> {
     running.delete(life)
-    desks.delete(life.peer)
+    services.delete(life.peer)
     await life.paymentScheme.stop()
   }
 
@@ -160,7 +160,7 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
   return {
     provider,
     treasury,
-    desks,
+    services,
     line,
     start,
     stop,
@@ -180,7 +180,7 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
     kill(life: Life): void {
       life.process.kill()
       running.delete(life)
-      desks.delete(life.peer)
+      services.delete(life.peer)
       for (const cut of cuts.get(life.peer) ?? []) cut()
     },
     call: async (payer: Life, owner: Life, price = 1_000n): Promise<Settled> =>

@@ -190,7 +190,7 @@ export interface CallOptions {
 /** Nodes with a channel payment scheme each on one simulated chain. Calls between them need no call protocol. */
 export function schemeBench() {
   const play = new PlayChain(manualClock())
-  const desks = new Map<string, ExchangeHandler>()
+  const services = new Map<string, ExchangeHandler>()
   const line = { dropReplies: 0 }
   let keys = 1
 
@@ -221,11 +221,11 @@ export function schemeBench() {
       ledger: store.ledger,
       link: {
         self: peer,
-        serve: (_protocol, handler) => void desks.set(peer, handler),
+        serve: (_protocol, handler) => void services.set(peer, handler),
         exchange: async ({ id }, _protocol, request) => {
-          const desk = desks.get(id)
-          if (desk === undefined) throw new SoukError('owner_unreachable')
-          const reply = await desk(request, peer)
+          const service = services.get(id)
+          if (service === undefined) throw new SoukError('owner_unreachable')
+          const reply = await service(request, peer)
           if (line.dropReplies-- > 0) throw new SoukError('owner_unreachable')
           return reply
         }
@@ -279,7 +279,7 @@ export function schemeBench() {
     }
   }
 
-  return { play, line, desks, domain, start, call }
+  return { play, line, services, domain, start, call }
 }
 
 export const outcome = (): Outcome => ({

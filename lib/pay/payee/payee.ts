@@ -16,7 +16,7 @@ import { decodeAuthorization } from '../signing/authorization.ts'
 import { postingsOf, recordOf } from './call-entry.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
-import type { ReceiptDesk } from './receipt-desk.ts'
+import type { ReceiptSigner } from './receipt-signer.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import type { Hold } from './payee-funds.ts'
 import { unpaidReservation } from './unpaid-reservation.ts'
@@ -26,7 +26,7 @@ export interface PayeeInit {
   readonly channels: PayeeChannels
   readonly watch: Pick<ChannelWatch, 'refresh'>
   readonly domain: SettlementDomain
-  readonly desk: ReceiptDesk
+  readonly receiptSigner: ReceiptSigner
   readonly splitterOf: (payout: Address) => Address
   /** This node's own peer id. Calls to itself are free. */
   readonly self: string
@@ -118,8 +118,8 @@ export class Payee {
   }
 
   #reservation(admission: Admission, channel: PayeeChannel, hold: Hold): Reservation {
-    const { calls, desk } = this.#init
-    desk.underWay++
+    const { calls, receiptSigner } = this.#init
+    receiptSigner.underWay++
     const book = async (kind: CallOutcome, charged: Atoms, outcome: Outcome, alongside?: Alongside): Promise<void> => {
       const vouchers = channel.unsaved()
       try {
@@ -143,9 +143,9 @@ export class Payee {
     ): Promise<Settled> => {
       try {
         await book(kind, charged, outcome, alongside)
-        return { charged, receipt: await desk.receiptFor(admission, channel, charged, outcome) }
+        return { charged, receipt: await receiptSigner.receiptFor(admission, channel, charged, outcome) }
       } finally {
-        desk.underWay--
+        receiptSigner.underWay--
       }
     }
     return {

@@ -2,7 +2,7 @@ import { fromHex, type Hex, isHex } from '../../base/hex.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelConfig, Voucher } from '../../interface/channel.ts'
 import { CEILING_MAX } from '../signing/authorization.ts'
-import type { Deposit } from '../payee/deposit-desk.ts'
+import type { Deposit } from '../payee/deposit-service.ts'
 import { malformed } from './payment-text.ts'
 
 /** A payment through a channel: a voucher, and a deposit first if the channel holds too little. */

@@ -9,11 +9,11 @@ import type { DocumentPut } from '../../interface/ledger.ts'
 import type { CallLog } from '../../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/payment-scheme.ts'
 import { checksummed } from '../signing/address.ts'
-import type { DepositDesk } from '../payee/deposit-desk.ts'
+import type { DepositService } from '../payee/deposit-service.ts'
 import type { PayeeChannel } from '../payee/payee-channel.ts'
 import type { PayeeChannels } from '../payee/payee-channels.ts'
 import { postingsOf, recordOf } from '../payee/call-entry.ts'
-import type { ReceiptDesk } from '../payee/receipt-desk.ts'
+import type { ReceiptSigner } from '../payee/receipt-signer.ts'
 import type { Hold } from '../payee/payee-funds.ts'
 import type { Answers } from './answers.ts'
 import { type BatchCheckInit, checkBatch, ERROR_PREFIX } from './batch-check.ts'
@@ -24,9 +24,9 @@ import { notRepeated, unused } from './repeats.ts'
 export interface BatchSchemeInit extends BatchCheckInit {
   readonly calls: Pick<CallLog, 'append'>
   readonly channels: PayeeChannels
-  readonly deposits: Pick<DepositDesk, 'bring'>
+  readonly deposits: Pick<DepositService, 'bring'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
-  readonly desk: Pick<ReceiptDesk, 'receiptFor'>
+  readonly receiptSigner: Pick<ReceiptSigner, 'receiptFor'>
   readonly answers: Answers
 }
 
@@ -183,7 +183,7 @@ export class BatchScheme {
       throw error
     }
     hold.capture(charged)
-    const receipt = await this.#init.desk.receiptFor(admission, channel, charged, outcome)
+    const receipt = await this.#init.receiptSigner.receiptFor(admission, channel, charged, outcome)
     return { charged, receipt, payment: this.#settlement(channel, charged, deposited) }
   }
 

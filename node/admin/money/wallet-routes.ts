@@ -16,7 +16,7 @@ export const walletRoutes = [
     path: '/wallet/card',
     summary: 'The wallet on disk, whether the node runs with it or not.',
     response: walletCardViewSchema,
-    handler: ({ walletDesk }) => asked(walletDesk.card())
+    handler: ({ walletService }) => asked(walletService.card())
   }),
   route({
     method: 'POST',
@@ -25,7 +25,7 @@ export const walletRoutes = [
     body: makeWalletSchema,
     response: walletCardViewSchema,
     status: 201,
-    handler: ({ walletDesk }, { body }) => asked(walletDesk.make(body.passphrase))
+    handler: ({ walletService }, { body }) => asked(walletService.make(body.passphrase))
   }),
   route({
     method: 'POST',
@@ -34,15 +34,15 @@ export const walletRoutes = [
     body: importWalletSchema,
     response: walletCardViewSchema,
     status: 201,
-    handler: ({ walletDesk }, { body: { key_file, old_passphrase, passphrase } }) =>
-      asked(walletDesk.takeOver(key_file, old_passphrase, passphrase))
+    handler: ({ walletService }, { body: { key_file, old_passphrase, passphrase } }) =>
+      asked(walletService.takeOver(key_file, old_passphrase, passphrase))
   }),
   route({
     method: 'GET',
     path: '/wallet/key-file',
     summary: 'The key file, encrypted as it is, to be kept elsewhere.',
     response: keyFileViewSchema,
-    handler: async ({ walletDesk }) => ({ key_file: await asked(walletDesk.keyFile()) })
+    handler: async ({ walletService }) => ({ key_file: await asked(walletService.keyFile()) })
   }),
   route({
     method: 'POST',
@@ -50,9 +50,9 @@ export const walletRoutes = [
     summary: 'On the network dev: play USDC, and play ETH for gas.',
     body: playMoneySchema,
     response: walletCardViewSchema,
-    async handler({ walletDesk }, { body }) {
-      await asked(walletDesk.give(body.amount))
-      return walletDesk.card()
+    async handler({ walletService }, { body }) {
+      await asked(walletService.give(body.amount))
+      return walletService.card()
     }
   })
 ] as const

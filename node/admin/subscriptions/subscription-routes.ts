@@ -23,8 +23,8 @@ export const subscriptionRoutes = [
     path: '/subscriptions',
     summary: 'All of them.',
     response: z.object({ subscriptions: list(subscriptionViewSchema) }),
-    async handler({ subscriptions: { desk }, clock }) {
-      const held = await desk.list(undefined)
+    async handler({ subscriptions: { service }, clock }) {
+      const held = await service.list(undefined)
       return { subscriptions: held.map((each) => subscriptionView(each, clock.now())) }
     }
   }),
@@ -35,8 +35,8 @@ export const subscriptionRoutes = [
     body: subscribeSchema,
     response: subscriptionChangeViewSchema,
     status: 201,
-    async handler({ subscriptions: { desk }, clock }, { body, signal }) {
-      return changeView(await desk.subscribe(undefined, wishOf(body), signal), clock.now())
+    async handler({ subscriptions: { service }, clock }, { body, signal }) {
+      return changeView(await service.subscribe(undefined, wishOf(body), signal), clock.now())
     }
   }),
   route({
@@ -44,8 +44,8 @@ export const subscriptionRoutes = [
     path: '/subscriptions/:id',
     summary: 'One of them.',
     response: subscriptionViewSchema,
-    async handler({ subscriptions: { desk }, clock }, { params }) {
-      return subscriptionView(await desk.get(undefined, params.id), clock.now())
+    async handler({ subscriptions: { service }, clock }, { params }) {
+      return subscriptionView(await service.get(undefined, params.id), clock.now())
     }
   }),
   route({
@@ -54,8 +54,8 @@ export const subscriptionRoutes = [
     summary: 'To another plan, or other limits; what is absent stays.',
     body: subscriptionTermsSchema,
     response: subscriptionChangeViewSchema,
-    async handler({ subscriptions: { desk }, clock }, { params, body, signal }) {
-      return changeView(await desk.change(undefined, params.id, termsOf(body), signal), clock.now())
+    async handler({ subscriptions: { service }, clock }, { params, body, signal }) {
+      return changeView(await service.change(undefined, params.id, termsOf(body), signal), clock.now())
     }
   }),
   route({
@@ -64,8 +64,8 @@ export const subscriptionRoutes = [
     summary: 'Ends it with its period, or at once.',
     query: cancelSchema,
     response: subscriptionChangeViewSchema,
-    async handler({ subscriptions: { desk }, clock }, { params, query, signal }) {
-      return changeView(await desk.cancel(undefined, params.id, query.now === 'true', signal), clock.now())
+    async handler({ subscriptions: { service }, clock }, { params, query, signal }) {
+      return changeView(await service.cancel(undefined, params.id, query.now === 'true', signal), clock.now())
     }
   }),
   route({
@@ -73,8 +73,8 @@ export const subscriptionRoutes = [
     path: '/subscriptions/:id/pause',
     summary: 'No calls and no fees until it is resumed.',
     response: subscriptionChangeViewSchema,
-    async handler({ subscriptions: { desk }, clock }, { params, signal }) {
-      return changeView(await desk.pause(undefined, params.id, signal), clock.now())
+    async handler({ subscriptions: { service }, clock }, { params, signal }) {
+      return changeView(await service.pause(undefined, params.id, signal), clock.now())
     }
   }),
   route({
@@ -82,8 +82,8 @@ export const subscriptionRoutes = [
     path: '/subscriptions/:id/resume',
     summary: 'Takes back a pause, or a cancel whose time has not come.',
     response: subscriptionChangeViewSchema,
-    async handler({ subscriptions: { desk }, clock }, { params, signal }) {
-      return changeView(await desk.resume(undefined, params.id, signal), clock.now())
+    async handler({ subscriptions: { service }, clock }, { params, signal }) {
+      return changeView(await service.resume(undefined, params.id, signal), clock.now())
     }
   }),
   route({
@@ -91,8 +91,8 @@ export const subscriptionRoutes = [
     path: '/subscriptions/:id/renew',
     summary: 'Pays the next period, where the last one is over.',
     response: subscriptionChangeViewSchema,
-    async handler({ subscriptions: { desk }, clock }, { params, signal }) {
-      return changeView(await desk.renew(undefined, params.id, signal), clock.now())
+    async handler({ subscriptions: { service }, clock }, { params, signal }) {
+      return changeView(await service.renew(undefined, params.id, signal), clock.now())
     }
   })
 ] as const

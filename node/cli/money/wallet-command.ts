@@ -14,7 +14,7 @@ interface WalletFlags {
   readonly oldPassphraseFile?: string
 }
 
-const desk = () => import('../../wallet/wallet-desk.ts')
+const walletService = () => import('../../wallet/wallet-service.ts')
 
 export const addWallet: AddCommand = (to, cli) => {
   const wallet = to.command('wallet').description('the account that this node pays from, and gets its gas from')
@@ -35,7 +35,7 @@ function addMaking(wallet: Command, cli: Cli): void {
   making('create', 'make a wallet: a key of its own, in a file under a passphrase').action(
     async (flags: WalletFlags) => {
       const config = await configOf(cli, flags)
-      const { makeWallet } = await desk()
+      const { makeWallet } = await walletService()
       const made = makeWallet(config, secret(cli, config.payments.passphraseFile))
       await tellNew(cli, await cli.during('Making the wallet', made))
     }
@@ -46,7 +46,7 @@ function addMaking(wallet: Command, cli: Cli): void {
     .option('--old-passphrase-file <file>', 'the passphrase the key file has now (default: it is asked for)')
     .action(async (file: string, { oldPassphraseFile, ...flags }: WalletFlags) => {
       const config = await configOf(cli, flags)
-      const { takeOverWallet } = await desk()
+      const { takeOverWallet } = await walletService()
       const source = secret(cli, config.payments.passphraseFile)
       const made = takeOverWallet(config, file, source, secret(cli, oldPassphraseFile))
       await tellNew(cli, await cli.during('Taking the wallet over', made))
@@ -66,7 +66,7 @@ function addKeeping(wallet: Command, cli: Cli): void {
     .command('show')
     .description('its address and its key file')
     .action(async () => {
-      const { showWallet } = await desk()
+      const { showWallet } = await walletService()
       const shown = await showWallet(locateProfile(cli.profile, cli.terminal.env))
       await cli.print(shown, () =>
         facts([
@@ -82,7 +82,7 @@ function addKeeping(wallet: Command, cli: Cli): void {
     .description('copy the key file, encrypted as it is')
     .argument('<file>', 'a new one, best on another disk')
     .action(async (file: string) => {
-      const { keepWallet } = await desk()
+      const { keepWallet } = await walletService()
       const kept = await keepWallet(locateProfile(cli.profile, cli.terminal.env), file)
       await cli.print(kept, () => [])
       cli.terminal.note(`${file} holds the key of ${kept.address}, under the passphrase that the wallet has.`)
@@ -105,7 +105,7 @@ function addMoney(wallet: Command, cli: Cli): void {
     .argument('[amount]', 'dev only: so much play USDC', decimal)
     .option('--chain-rpc <url>', 'dev only: where the chain is')
     .action(async (amount: string | undefined, flags: WalletFlags) => {
-      const { playMoney, showWallet } = await desk()
+      const { playMoney, showWallet } = await walletService()
       if (amount !== undefined) {
         const view = await cli.during('Waiting for the chain', playMoney(await configOf(cli, flags), amount))
         return cli.print(view, () => balanceLines(view))
@@ -127,7 +127,7 @@ async function balance(cli: Cli, flags: WalletFlags): Promise<WalletView> {
       .catch(notRunning)
     if (running !== undefined) return running
   }
-  const { walletBalance } = await desk()
+  const { walletBalance } = await walletService()
   return cli.during('Waiting for the chain', walletBalance(await configOf(cli, flags)))
 }
 

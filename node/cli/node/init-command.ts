@@ -98,7 +98,7 @@ async function walletOf(
   flags: InitFlags,
   network: string
 ): Promise<{ readonly address: string } | undefined> {
-  const { makeWallet, takeOverWallet } = await import('../../wallet/wallet-desk.ts')
+  const { makeWallet, takeOverWallet } = await import('../../wallet/wallet-service.ts')
   const usual = flags.walletFile !== undefined ? 'import' : flags.passphraseFile !== undefined ? 'create' : 'none'
   const wanted =
     flags.wallet ??

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Clock, OwnSubscription, SubscriptionChange } from '../../../lib/interface/index.ts'
 import { subscribeSchema, subscriptionTermsSchema } from '../../admin/subscriptions/subscription-api.ts'
-import type { SubscriptionDesk } from '../../subscriptions/desk.ts'
+import type { SubscriptionService } from '../../subscriptions/subscription-service.ts'
 import { changeView, subscriptionView } from '../../subscriptions/view.ts'
 import { termsOf, wishOf } from '../../subscriptions/wish.ts'
 import type { RequestParts } from '../account-request.ts'
@@ -9,7 +9,7 @@ import { routesWith } from '../route.ts'
 import { page, subscriptionChangeSchema, subscriptionSchema } from '../views.ts'
 
 export interface SubscriptionContext extends RequestParts {
-  readonly desk: SubscriptionDesk
+  readonly service: SubscriptionService
   readonly clock: Clock
 }
 
@@ -27,8 +27,8 @@ export const subscriptionRoutes = [
     summary: 'What the account has subscribed to.',
     auth: 'account',
     response: page(subscriptionSchema),
-    async handler({ desk, clock }, { caller }) {
-      const held = await desk.list(caller.account.id)
+    async handler({ service, clock }, { caller }) {
+      const held = await service.list(caller.account.id)
       return { data: held.map((each) => shown(each, clock.now())), next_cursor: null }
     }
   }),
@@ -40,8 +40,8 @@ export const subscriptionRoutes = [
     body: subscribeSchema,
     response: subscriptionChangeSchema,
     status: 201,
-    async handler({ desk, clock }, { caller, body, signal }) {
-      return changed(await desk.subscribe(caller.account.id, wishOf(body), signal), clock.now())
+    async handler({ service, clock }, { caller, body, signal }) {
+      return changed(await service.subscribe(caller.account.id, wishOf(body), signal), clock.now())
     }
   }),
   route({
@@ -50,8 +50,8 @@ export const subscriptionRoutes = [
     summary: 'One of them.',
     auth: 'account',
     response: subscriptionSchema,
-    async handler({ desk, clock }, { caller, params }) {
-      return shown(await desk.get(caller.account.id, params.id), clock.now())
+    async handler({ service, clock }, { caller, params }) {
+      return shown(await service.get(caller.account.id, params.id), clock.now())
     }
   }),
   route({
@@ -61,8 +61,8 @@ export const subscriptionRoutes = [
     auth: 'manager',
     body: subscriptionTermsSchema,
     response: subscriptionChangeSchema,
-    async handler({ desk, clock }, { caller, params, body, signal }) {
-      return changed(await desk.change(caller.account.id, params.id, termsOf(body), signal), clock.now())
+    async handler({ service, clock }, { caller, params, body, signal }) {
+      return changed(await service.change(caller.account.id, params.id, termsOf(body), signal), clock.now())
     }
   }),
   route({
@@ -77,8 +77,8 @@ export const subscriptionRoutes = [
       CANCEL
     ),
     response: subscriptionChangeSchema,
-    async handler({ desk, clock }, { caller, params, query, signal }) {
-      return changed(await desk.cancel(caller.account.id, params.id, query.now === 'true', signal), clock.now())
+    async handler({ service, clock }, { caller, params, query, signal }) {
+      return changed(await service.cancel(caller.account.id, params.id, query.now === 'true', signal), clock.now())
     }
   }),
   route({
@@ -87,8 +87,8 @@ export const subscriptionRoutes = [
     summary: 'No calls and no fees until it is resumed.',
     auth: 'manager',
     response: subscriptionChangeSchema,
-    async handler({ desk, clock }, { caller, params, signal }) {
-      return changed(await desk.pause(caller.account.id, params.id, signal), clock.now())
+    async handler({ service, clock }, { caller, params, signal }) {
+      return changed(await service.pause(caller.account.id, params.id, signal), clock.now())
     }
   }),
   route({
@@ -97,8 +97,8 @@ export const subscriptionRoutes = [
     summary: 'Takes back a pause, or a cancel whose time has not come.',
     auth: 'manager',
     response: subscriptionChangeSchema,
-    async handler({ desk, clock }, { caller, params, signal }) {
-      return changed(await desk.resume(caller.account.id, params.id, signal), clock.now())
+    async handler({ service, clock }, { caller, params, signal }) {
+      return changed(await service.resume(caller.account.id, params.id, signal), clock.now())
     }
   }),
   route({
@@ -107,8 +107,8 @@ export const subscriptionRoutes = [
     summary: 'Pays the next period, where the last one is over. Calls do so by themselves.',
     auth: 'manager',
     response: subscriptionChangeSchema,
-    async handler({ desk, clock }, { caller, params, signal }) {
-      return changed(await desk.renew(caller.account.id, params.id, signal), clock.now())
+    async handler({ service, clock }, { caller, params, signal }) {
+      return changed(await service.renew(caller.account.id, params.id, signal), clock.now())
     }
   })
 ] as const

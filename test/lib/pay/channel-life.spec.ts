@@ -126,9 +126,9 @@ describe('the lifecycle of a channel', function () {
 
     it('closes only for its payer', async () => {
       await spend(1)
-      const desk = lives.desks.get(owner.peer)!
+      const receiptSigner = lives.services.get(owner.peer)!
       const stranger = await lives.start('X', GAS)
-      const reply = await desk(encodePayRequest({ kind: 'close', channelId: idOf(payer) }), stranger.peer)
+      const reply = await receiptSigner(encodePayRequest({ kind: 'close', channelId: idOf(payer) }), stranger.peer)
       assert.match(Buffer.from(reply).toString(), /payment_required.*does not know/)
       assert.equal(lives.channel(owner).state, 'open')
       await spend(1)
@@ -141,8 +141,8 @@ describe('the lifecycle of a channel', function () {
       const authorization = await payer.paymentScheme.authorise({ ...order, requestId: new Uint8Array(16).fill(3) })
       await owner.paymentScheme.stop()
       owner = await lives.start('D', { of: owner })
-      const desk = lives.desks.get(owner.peer)!
-      await desk(encodePayRequest({ kind: 'close', channelId: id }), payer.peer)
+      const receiptSigner = lives.services.get(owner.peer)!
+      await receiptSigner(encodePayRequest({ kind: 'close', channelId: id }), payer.peer)
       const admission = { ...order, peer: payer.peer, authorization: authorization! }
       await assert.rejects(async () => owner.paymentScheme.admit(admission), code('payment_rejected'))
       await owner.paymentScheme.stop()
@@ -171,8 +171,8 @@ describe('the lifecycle of a channel', function () {
       await spend(2)
       const id = idOf(payer)
       await bench.fundGas(payer.signer.address)
-      const desk = lives.desks.get(owner.peer)!
-      lives.desks.set(owner.peer, (request, peer) => desk(lives.asState(request), peer))
+      const receiptSigner = lives.services.get(owner.peer)!
+      lives.services.set(owner.peer, (request, peer) => receiptSigner(lives.asState(request), peer))
       const gaveUp = AbortSignal.timeout(1_000)
       await assert.rejects(payer.paymentScheme.close(id, gaveUp))
       assert.equal(lives.channel(payer).state, 'closing')
@@ -275,7 +275,7 @@ describe('the lifecycle of a channel', function () {
       const id = idOf(payer)
       await bench.fundGas(payer.signer.address)
       await payer.paymentScheme.withdraw(id)
-      await lives.desks.get(owner.peer)!(encodePayRequest({ kind: 'close', channelId: id }), payer.peer)
+      await lives.services.get(owner.peer)!(encodePayRequest({ kind: 'close', channelId: id }), payer.peer)
       await lives.until('it is back', () => lives.channel(payer).state === 'closed')
       assert.equal(await wallet(), USDC - 2_000n)
       assert.equal(lives.channel(owner).state, 'closed')
@@ -358,12 +358,12 @@ describe('the lifecycle of a channel', function () {
     it('begins if an owner keeps more than was spent when it closes', async () => {
       await spend(2)
       await bench.fundGas(payer.signer.address)
-      const desk = lives.desks.get(owner.peer)!
+      const receiptSigner = lives.services.get(owner.peer)!
       const books = { ceiling: 30_000n, captured: 30_000n, reserved: 0n, signature: new Uint8Array(65) }
-      lives.desks.set(owner.peer, async (request, peer) =>
+      lives.services.set(owner.peer, async (request, peer) =>
         decodePayRequest(request).kind === 'close'
           ? encodePayReply({ kind: 'state', state: books })
-          : desk(request, peer)
+          : receiptSigner(request, peer)
       )
       void payer.paymentScheme.close(idOf(payer)).catch(() => undefined)
       await lives.until('it is withdrawn', () => lives.channel(payer).withdrawableAt !== undefined)

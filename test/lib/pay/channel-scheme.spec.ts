@@ -314,17 +314,17 @@ describe('the channel payment scheme', () => {
       const careful = await bench.start('E', { exposureMax: 300n, windowCalls: 0 })
       bench.play.wallets.set(careful.signer.address, USDC)
       for (let i = 0; i < 3; i++) await bench.call(careful, owner, { fate: 'lost' })
-      const desk = bench.desks.get(owner.peer)!
-      bench.desks.set(owner.peer, async () => assert.fail('away'))
+      const receiptSigner = bench.services.get(owner.peer)!
+      bench.services.set(owner.peer, async () => assert.fail('away'))
       await assert.rejects(bench.call(careful, owner))
       const asked: string[] = []
-      bench.desks.set(owner.peer, async (request, peer) => {
+      bench.services.set(owner.peer, async (request, peer) => {
         asked.push(decodePayRequest(request).kind)
         // The payer first registers the channel with an owner that lost it.
         const isUnknown = asked.length === 1
         return isUnknown
           ? encodePayReply({ kind: 'refusal', code: 'payment_required', detail: '' })
-          : desk(request, peer)
+          : receiptSigner(request, peer)
       })
       assert.equal((await bench.call(careful, owner)).charged, 100n)
       assert.deepEqual(asked, ['state', 'deposit', 'state'])
@@ -364,10 +364,10 @@ describe('the channel payment scheme', () => {
       bench.line.dropReplies = 0
       await bench.call(payer, owner, { price: 0n })
       // The first reply contains the terms, the second reports that the deposit is mined.
-      const desk = bench.desks.get(owner.peer)!
+      const receiptSigner = bench.services.get(owner.peer)!
       let replies = 0
-      bench.desks.set(owner.peer, async (request, peer) => {
-        const reply = await desk(request, peer)
+      bench.services.set(owner.peer, async (request, peer) => {
+        const reply = await receiptSigner(request, peer)
         if (++replies === 2) throw new Error('cut')
         return reply
       })
@@ -377,17 +377,17 @@ describe('the channel payment scheme', () => {
     })
 
     it('an owner that is unreachable for the deposit gets it at the next call, once', async () => {
-      const desk = bench.desks.get(owner.peer)!
+      const receiptSigner = bench.services.get(owner.peer)!
       let isAway = false
-      bench.desks.set(owner.peer, async (request, peer) => {
+      bench.services.set(owner.peer, async (request, peer) => {
         if (isAway) throw new Error('away')
-        const reply = await desk(request, peer)
+        const reply = await receiptSigner(request, peer)
         isAway = true
         return reply
       })
       await assert.rejects(bench.call(payer, owner))
       assert.equal(bench.play.deposits, 0)
-      bench.desks.set(owner.peer, desk)
+      bench.services.set(owner.peer, receiptSigner)
       payer = await restart(payer, 'C')
       await bench.call(payer, owner)
       assert.equal(bench.play.deposits, 1)

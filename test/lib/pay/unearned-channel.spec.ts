@@ -84,7 +84,7 @@ describe('a channel that earned less than its gas', function () {
     })
     const send = async (deposit: DepositAuthorization) => {
       const request = encodePayRequest({ kind: 'deposit', deposit: { ...deposit, config, counter: 1n } })
-      return decodePayReply(await lives.desks.get(owner.peer)!(request, peer))
+      return decodePayReply(await lives.services.get(owner.peer)!(request, peer))
     }
     const deposits = []
     for (let i = 0; i < 4; i++) deposits.push(await bench.authorize(config, DEPOSIT))

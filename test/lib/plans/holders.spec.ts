@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { accountOf, consumerOf } from '../../../lib/plans/account-name.ts'
 import { formatRequestId } from '../../../lib/base/request-id.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
-import { DeskBench, planOf } from './desk-bench.ts'
+import { ServiceBench, planOf } from './plan-service-bench.ts'
 
 const OTHER = peerId('O')
 const [CONSUMER, STRANGER] = [new Uint8Array(16).fill(7), new Uint8Array(16).fill(8)]
@@ -10,7 +10,7 @@ const [CONSUMER, STRANGER] = [new Uint8Array(16).fill(7), new Uint8Array(16).fil
 describe('the holder of a subscription', () => {
   const plan = planOf('basic', { included: 3 })
   const id = formatRequestId(freshIds.next())
-  const subscribe = (bench: DeskBench, account?: string) =>
+  const subscribe = (bench: ServiceBench, account?: string) =>
     bench.change({
       action: 'subscribe',
       id,
@@ -24,7 +24,7 @@ describe('the holder of a subscription', () => {
   const unknown = { code: 'subscription_inactive' }
 
   it('is every node that calls for its account', async () => {
-    const bench = await DeskBench.open([plan])
+    const bench = await ServiceBench.open([plan])
     await subscribe(bench, accountOf(CONSUMER))
     await bench.call(id, { consumer: CONSUMER })
     await bench.call(id, { peer: OTHER, consumer: CONSUMER })
@@ -35,7 +35,7 @@ describe('the holder of a subscription', () => {
   })
 
   it('is not a node that calls for another account, or for none', async () => {
-    const bench = await DeskBench.open([plan])
+    const bench = await ServiceBench.open([plan])
     await subscribe(bench, accountOf(CONSUMER))
     for (const by of [{ peer: OTHER, consumer: STRANGER }, { peer: OTHER }]) {
       await assert.rejects(async () => bench.admit(id, by), unknown)
@@ -44,7 +44,7 @@ describe('the holder of a subscription', () => {
   })
 
   it('is only the node itself without an account', async () => {
-    const bench = await DeskBench.open([plan])
+    const bench = await ServiceBench.open([plan])
     await subscribe(bench)
     await assert.rejects(async () => bench.admit(id, { peer: OTHER, consumer: new Uint8Array(0) }), unknown)
     await bench.call(id)

@@ -14,7 +14,7 @@ import type { AdminRoute } from '../../../node/admin/route.ts'
 import { ADMIN_ROUTES } from '../../../node/admin/routes.ts'
 import { type AdminPlace, startAdmin } from '../../../node/admin/server.ts'
 import { Sessions } from '../../../node/admin/sessions/sessions.ts'
-import type { WalletDesk } from '../../../node/wallet/wallet-desk.ts'
+import type { WalletService } from '../../../node/wallet/wallet-service.ts'
 import { SetupError } from '../../../node/setup-error.ts'
 import { Accounts } from '../../../node/accounts/accounts.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
@@ -67,7 +67,7 @@ export class FakeUpstream implements AdapterFactory {
 const refuse = async () => {
   throw new SetupError('wallet_missing', 'There is no profile here.')
 }
-const NO_WALLET: WalletDesk = {
+const NO_WALLET: WalletService = {
   card: async () => ({ address: null, network: 'dev', money: 'play USDC' }),
   make: refuse,
   takeOver: refuse,
@@ -161,7 +161,7 @@ export async function startBench(
       webhooks: telling.webhooks,
       calls: telling.calls.feed,
       captures: telling.calls.captures,
-      walletDesk: NO_WALLET,
+      walletService: NO_WALLET,
       spending,
       accounts: new Accounts({ documents, ledger: souk.store.ledger, keys, ...seams }),
       clock: systemClock,

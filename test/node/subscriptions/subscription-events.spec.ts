@@ -78,29 +78,29 @@ describe('events of subscriptions', () => {
   const both = (happened: string) => [`consumer subscription.${happened}`, `owner subscription.${happened}`]
 
   it('are told by webhook to who made it, and to who sold it, one for each change', async () => {
-    const { subscription }: SubscriptionChange = await parts.desk.subscribe(undefined, {
+    const { subscription }: SubscriptionChange = await parts.service.subscribe(undefined, {
       api: 'double',
       plan: 'free',
       maxPrice: '0'
     })
     const { id } = subscription
     assert.deepEqual(await told(2), both('created free active'))
-    await parts.desk.change(undefined, id, { maxPrice: '0.5' })
-    await parts.desk.change(undefined, id, { plan: 'pro' })
+    await parts.service.change(undefined, id, { maxPrice: '0.5' })
+    await parts.service.change(undefined, id, { plan: 'pro' })
     assert.deepEqual(await told(2), both('changed free active'))
     bench.clock.shift(subscription.periodEnd - bench.clock.now() + 60_000)
-    await Promise.all([parts.desk.renew(undefined, id), parts.desk.renew(undefined, id)])
+    await Promise.all([parts.service.renew(undefined, id), parts.service.renew(undefined, id)])
     assert.deepEqual(await told(2), both('renewed pro active'))
-    await parts.desk.cancel(undefined, id, false)
+    await parts.service.cancel(undefined, id, false)
     assert.deepEqual(await told(2), both('canceled pro canceling'))
-    await parts.desk.cancel(undefined, id, true)
+    await parts.service.cancel(undefined, id, true)
     assert.deepEqual(await told(2), both('canceled pro canceled'))
   })
 
   it('say once when 85 percent of the included calls are used, and once when all are', async () => {
     // Free calls are by one subscription at a time, and the last one had a month of them.
     bench.clock.shift(32 * limits.DAY_MS)
-    const { subscription } = await parts.desk.subscribe(undefined, { api: 'double', plan: 'free', maxPrice: '0' })
+    const { subscription } = await parts.service.subscribe(undefined, { api: 'double', plan: 'free', maxPrice: '0' })
     await told(2)
     const calls = new WatchedCalls(bench.clock, events).caller(bench.consumer.souk)
     for (let i = 0; i < 20; i++) await calls.call({ api: 'double', body: '1', subscription: subscription.id })

@@ -6,7 +6,7 @@ import { COMMIT_BATCH_MAX } from '../../../../lib/base/limits/store.ts'
 import { toHex } from '../../../../lib/base/hex.ts'
 import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
 import { readReceipt, ReceiptCheck, receiptDigests, type ReceiptBody } from '../../../../lib/pay/signing/receipt.ts'
-import { ReceiptDesk } from '../../../../lib/pay/payee/receipt-desk.ts'
+import { ReceiptSigner } from '../../../../lib/pay/payee/receipt-signer.ts'
 import type { Signer } from '../../../../lib/interface/signer.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 
@@ -43,9 +43,9 @@ describe('receipt', () => {
   it('states the agreement and proves its signer, for any number of receipts signed together', async () => {
     for (const many of [1, 2, 3, 5, 8, 13, 64, 100]) {
       const { count, signer } = counting(owner)
-      const desk = new ReceiptDesk(signer, digests, systemClock)
+      const receiptSigner = new ReceiptSigner(signer, digests, systemClock)
       const bodies = Array.from({ length: many }, (_, n) => bodyOf(n))
-      const receipts = await Promise.all(bodies.map((body) => desk.sign(body)))
+      const receipts = await Promise.all(bodies.map((body) => receiptSigner.sign(body)))
       assert.equal(count.signatures, 1)
       for (const [i, bytes] of receipts.entries()) {
         const receipt = readReceipt(bytes)
@@ -59,36 +59,36 @@ describe('receipt', () => {
 
   it('of a later turn has a separate signature', async () => {
     const { count, signer } = counting(owner)
-    const desk = new ReceiptDesk(signer, digests, systemClock)
-    await desk.sign(bodyOf(1))
-    await desk.sign(bodyOf(2))
+    const receiptSigner = new ReceiptSigner(signer, digests, systemClock)
+    await receiptSigner.sign(bodyOf(1))
+    await receiptSigner.sign(bodyOf(2))
     assert.equal(count.signatures, 2)
   })
 
   it('waits shortly after a signature for receipts of many running calls, but not of few', async () => {
     const { count, signer } = counting(owner)
     const clock = manualClock()
-    const desk = new ReceiptDesk(signer, digests, clock)
-    desk.underWay = 8
-    await desk.sign(bodyOf(1))
+    const receiptSigner = new ReceiptSigner(signer, digests, clock)
+    receiptSigner.underWay = 8
+    await receiptSigner.sign(bodyOf(1))
     assert.equal(count.signatures, 1)
-    const early = desk.sign(bodyOf(2))
+    const early = receiptSigner.sign(bodyOf(2))
     await new Promise(setImmediate)
     assert.equal(count.signatures, 1)
     // A quarter of the running calls.
-    await Promise.all([early, desk.sign(bodyOf(3))])
+    await Promise.all([early, receiptSigner.sign(bodyOf(3))])
     assert.equal(count.signatures, 2)
 
-    const alone = desk.sign(bodyOf(4))
+    const alone = receiptSigner.sign(bodyOf(4))
     await new Promise(setImmediate)
     assert.equal(count.signatures, 2)
     await clock.advance(RECEIPTS_SIGN_MS)
     assert.ok(readReceipt(await alone))
     await clock.advance(RECEIPTS_SIGN_MS)
-    await desk.sign(bodyOf(5))
+    await receiptSigner.sign(bodyOf(5))
     assert.equal(count.signatures, 4)
-    desk.underWay = 1
-    await desk.sign(bodyOf(6))
+    receiptSigner.underWay = 1
+    await receiptSigner.sign(bodyOf(6))
     assert.equal(count.signatures, 5)
   })
 
@@ -98,19 +98,19 @@ describe('receipt', () => {
       ...owner,
       sign: (digest) => (isAway ? Promise.reject(new Error('away')) : owner.sign(digest))
     }
-    const desk = new ReceiptDesk(signer, digests, systemClock)
-    const results = await Promise.allSettled([1, 2].map((n) => desk.sign(bodyOf(n))))
+    const receiptSigner = new ReceiptSigner(signer, digests, systemClock)
+    const results = await Promise.allSettled([1, 2].map((n) => receiptSigner.sign(bodyOf(n))))
     assert.deepEqual(
       results.map(({ status }) => status),
       ['rejected', 'rejected']
     )
     isAway = false
-    assert.ok(readReceipt(await desk.sign(bodyOf(1))))
+    assert.ok(readReceipt(await receiptSigner.sign(bodyOf(1))))
   })
 
   it('is invalid with any byte changed', async () => {
-    const desk = new ReceiptDesk(owner, digests, systemClock)
-    const [bytes] = await Promise.all([desk.sign(bodyOf(1)), desk.sign(bodyOf(2)), desk.sign(bodyOf(3))])
+    const receiptSigner = new ReceiptSigner(owner, digests, systemClock)
+    const [bytes] = await Promise.all([receiptSigner.sign(bodyOf(1)), receiptSigner.sign(bodyOf(2)), receiptSigner.sign(bodyOf(3))])
     const original = readReceipt(bytes)
     fc.assert(
       fc.property(fc.nat({ max: bytes.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, change) => {
@@ -137,8 +137,8 @@ describe('receipt', () => {
   it('is checked by its root: a valid one does not vouch for the next', async () => {
     const check = new ReceiptCheck(digests)
     const [mine, forged] = await Promise.all([
-      new ReceiptDesk(owner, digests, systemClock).sign(bodyOf(1)),
-      new ReceiptDesk(other, digests, systemClock).sign(bodyOf(2))
+      new ReceiptSigner(owner, digests, systemClock).sign(bodyOf(1)),
+      new ReceiptSigner(other, digests, systemClock).sign(bodyOf(2))
     ])
     assert.ok(check.isSigned(readReceipt(mine)!, owner.address))
     assert.ok(!check.isSigned(readReceipt(forged)!, owner.address))

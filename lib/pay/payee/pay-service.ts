@@ -5,7 +5,7 @@ import { within } from '../../base/within.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { Link } from '../../interface/link.ts'
 import { channelSalt } from '../signing/channel-salt.ts'
-import type { DepositDesk } from './deposit-desk.ts'
+import type { DepositService } from './deposit-service.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import {
@@ -16,23 +16,23 @@ import {
   type PayReply,
   type Terms
 } from '../channel/pay-messages.ts'
-import type { RefundDesk } from './refund-desk.ts'
+import type { RefundService } from './refund-service.ts'
 
-export interface PayDeskInit {
+export interface PayServiceInit {
   readonly terms: Terms
   readonly channels: Pick<PayeeChannels, 'get'>
-  readonly deposits: Pick<DepositDesk, 'bring'>
-  readonly refunds: Pick<RefundDesk, 'close'>
+  readonly deposits: Pick<DepositService, 'bring'>
+  readonly refunds: Pick<RefundService, 'close'>
   readonly clock: Clock
 }
 
 /** The owner's payment service: serves requests of payers for terms, deposits, channel state and closing. */
-export class PayDesk {
-  readonly #init: PayDeskInit
+export class PayService {
+  readonly #init: PayServiceInit
   /** Peers with a pending deposit. A deposit costs transactions and look-ups, so each peer has one at a time. */
   readonly #busy = new Set<string>()
 
-  constructor(init: PayDeskInit) {
+  constructor(init: PayServiceInit) {
     this.#init = init
   }
 

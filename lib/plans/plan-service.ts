@@ -10,7 +10,7 @@ import { formatRequestId } from '../base/request-id.ts'
 import { checkPrice } from '../base/check-price.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
-import type { PlanDesk as Desk, PlanTicket } from '../interface/plan-desk.ts'
+import type { PlanService as PlanServiceContract, PlanTicket } from '../interface/plan-service.ts'
 import type { Plan } from '../interface/plan.ts'
 import type { Documents } from '../interface/store.ts'
 import type { Quota, SubscriberPage, SubscriberQuery, Subscription } from '../interface/subscription.ts'
@@ -30,7 +30,7 @@ interface FreeClaim {
   readonly at: number
 }
 
-export interface PlanDeskInit {
+export interface PlanServiceInit {
   readonly clock: Clock
   /** The store of the calls. Quota changes are written with the call's record. */
   readonly documents: Documents
@@ -45,14 +45,14 @@ export interface PlanDeskInit {
 }
 
 /** The plan service: sells subscriptions, admits their calls, and counts them. */
-export class PlanDesk implements Desk {
-  readonly #init: PlanDeskInit
+export class PlanService implements PlanServiceContract {
+  readonly #init: PlanServiceInit
   readonly #log: Logger
   readonly #book: SoldBook
   /** One change at a time per subscription. */
   readonly #changes = new KeyedMutex()
 
-  constructor(init: PlanDeskInit) {
+  constructor(init: PlanServiceInit) {
     this.#init = init
     this.#log = init.log ?? SILENT_LOG
     this.#book = new SoldBook(init)

@@ -2,11 +2,11 @@ import { apiId } from '../../../lib/base/api-name.ts'
 import { formatRequestId, requestIdBytes } from '../../../lib/base/request-id.ts'
 import type { IncomingCall } from '../../../lib/interface/call.ts'
 import type { SignedManifest } from '../../../lib/interface/manifest.ts'
-import type { PlanTicket } from '../../../lib/interface/plan-desk.ts'
+import type { PlanTicket } from '../../../lib/interface/plan-service.ts'
 import type { Plan } from '../../../lib/interface/plan.ts'
 import type { Documents } from '../../../lib/interface/store.ts'
 import { readReply, type SubscriptionRequest, writeRequest } from '../../../lib/plans/messages.ts'
-import { PlanDesk } from '../../../lib/plans/plan-desk.ts'
+import { PlanService } from '../../../lib/plans/plan-service.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { manifestOf } from '../resolve/fixtures.ts'
@@ -28,10 +28,10 @@ export const planOf = (id: string, changes: Partial<Plan> = {}): Plan => ({
 })
 
 /** What a payment scheme does for a desk: writes what belongs to a call, and says so. */
-export class DeskBench {
+export class ServiceBench {
   now = START
   signed: SignedManifest
-  desk: PlanDesk
+  service: PlanService
   readonly documents: Documents
   readonly #self: string
   readonly #shared: Documents | undefined
@@ -41,19 +41,19 @@ export class DeskBench {
     this.documents = documents
     this.#self = self
     this.#shared = shared
-    this.desk = this.#newDesk()
+    this.service = this.#newService()
   }
 
   static async open(plans: readonly Plan[], { self = OWNER, shared = undefined as Documents | undefined } = {}) {
     const store = createMemoryStore()
     await store.open()
-    return new DeskBench(plans, store.documents, self, shared)
+    return new ServiceBench(plans, store.documents, self, shared)
   }
 
   /** As after kill -9: nothing is left but what was written. */
   async restart(): Promise<void> {
-    this.desk = this.#newDesk()
-    await this.desk.start()
+    this.service = this.#newService()
+    await this.service.start()
   }
 
   set manifest(changes: Partial<SignedManifest['manifest']>) {
@@ -76,11 +76,11 @@ export class DeskBench {
   }
 
   admit(subscription: string, changes: Partial<IncomingCall> = {}): Promise<PlanTicket> | PlanTicket {
-    return this.desk.admit(this.signed, this.incoming({ subscription: requestIdBytes(subscription), ...changes }))
+    return this.service.admit(this.signed, this.incoming({ subscription: requestIdBytes(subscription), ...changes }))
   }
 
   ask(request: SubscriptionRequest, changes: Partial<IncomingCall> = {}): Promise<PlanTicket> | PlanTicket {
-    return this.desk.admit(this.signed, this.incoming({ service: 1, body: writeRequest(request), ...changes }))
+    return this.service.admit(this.signed, this.incoming({ service: 1, body: writeRequest(request), ...changes }))
   }
 
   async write(ticket: PlanTicket): Promise<void> {
@@ -114,7 +114,7 @@ export class DeskBench {
     return this.change({ action: 'subscribe', id, plan, since, fee, trial, peers })
   }
 
-  #newDesk(): PlanDesk {
+  #newService(): PlanService {
     const clock = {
       now: () => this.now,
       elapsed: () => this.now,
@@ -122,6 +122,6 @@ export class DeskBench {
       soon: () => {}
     }
     const shared = this.#shared
-    return new PlanDesk({ clock, documents: this.documents, self: this.#self, ...(shared && { shared }) })
+    return new PlanService({ clock, documents: this.documents, self: this.#self, ...(shared && { shared }) })
   }
 }

@@ -13,7 +13,7 @@ import type { Keys } from '../keys/keys.ts'
 import type { Purchase, Spending } from '../spending/spending.ts'
 import type { Binding, Bindings } from './bindings.ts'
 
-export interface SubscriptionDeskInit {
+export interface SubscriptionServiceInit {
   readonly souk: Pick<Souk, 'resolve'>
   readonly subscriptions: Subscriptions
   readonly bindings: Bindings
@@ -32,10 +32,10 @@ export type Wish = Pick<SubscribeInit, 'api' | 'plan' | 'maxPrice' | 'maxFee' | 
  * Subscriptions of accounts, and of the house (`undefined`): one for each listing. What a change costs is taken from the account's
  * balance by reserve and capture, like a call. A change that was answered holds for the next call at every process that shares the store.
  */
-export class SubscriptionDesk {
-  readonly #init: SubscriptionDeskInit
+export class SubscriptionService {
+  readonly #init: SubscriptionServiceInit
 
-  constructor(init: SubscriptionDeskInit) {
+  constructor(init: SubscriptionServiceInit) {
     this.#init = init
   }
 

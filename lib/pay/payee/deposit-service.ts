@@ -18,7 +18,7 @@ import { signerOf } from '../signing/signature.ts'
 import type { UnearnedGas } from './unearned-gas.ts'
 import type { TokenDomain } from '../signing/token-domain.ts'
 
-export interface DepositDeskInit {
+export interface DepositServiceInit {
   readonly terms: Terms
   readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed'>
   readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'isDepositing'>
@@ -45,10 +45,10 @@ export interface Brought {
 }
 
 /** The owner's deposit service: checks channel and authorisation, and submits the deposit. */
-export class DepositDesk {
-  readonly #init: DepositDeskInit
+export class DepositService {
+  readonly #init: DepositServiceInit
 
-  constructor(init: DepositDeskInit) {
+  constructor(init: DepositServiceInit) {
     this.#init = init
   }
 

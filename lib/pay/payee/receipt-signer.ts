@@ -22,7 +22,7 @@ interface Waiting {
  * A signature takes as long as the rest of a paid call. On a busy owner, a small batch soon after the last signature therefore
  * waits shortly for the receipts of other calls.
  */
-export class ReceiptDesk {
+export class ReceiptSigner {
   readonly #signer: Signer
   readonly #digest: Digest
   readonly #clock: Pick<Clock, 'elapsed' | 'after'>

@@ -6,7 +6,7 @@ import { SUBSCRIPTION_MOVES, type SubscriptionState } from '../../../lib/interfa
 import type { Plan } from '../../../lib/interface/plan.ts'
 import type { SubscriptionReply } from '../../../lib/plans/messages.ts'
 import { stateAt, takesCalls } from '../../../lib/plans/sold-subscription.ts'
-import { DeskBench, planOf } from './desk-bench.ts'
+import { ServiceBench, planOf } from './plan-service-bench.ts'
 
 const PLANS = [
   planOf('free', { included: 3, period: 'week' }),
@@ -25,7 +25,7 @@ interface Model {
 }
 
 interface Real {
-  readonly bench: DeskBench
+  readonly bench: ServiceBench
   readonly id: string
 }
 
@@ -260,7 +260,7 @@ describe('a subscription at its owner, under random operations', () => {
   it('follows the table of states, counts and charges as its plan says, and survives restarts', async () => {
     await fc.assert(
       fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 60, size: 'max' }), async (commands) => {
-        const bench = await DeskBench.open(PLANS)
+        const bench = await ServiceBench.open(PLANS)
         const id = '018f0000-0000-7000-8000-000000000001'
         const setup = () => ({
           model: { told: undefined, used: 0, isTrial: false, seen: [] } as Model,

@@ -13,7 +13,7 @@ const UNEARNED =
   'The channel earned less than its gas cost, and the owner pays for no more such channels today. ' +
   'Withdraw from the channel yourself, which takes its delay, or close it later.'
 
-export interface RefundDeskInit {
+export interface RefundServiceInit {
   readonly channels: PayeeChannels
   readonly redeemer: Pick<Redeemer, 'checkGas' | 'claim' | 'costOf' | 'refund'>
   readonly unearned: Pick<UnearnedGas, 'takeFor'>
@@ -26,13 +26,13 @@ export interface RefundDeskInit {
  * The owner's side of closing a channel: stop admitting calls, claim the owed amount, refund the rest. Each step is on disk
  * before the next begins, so that a restart continues where it was.
  */
-export class RefundDesk {
-  readonly #init: RefundDeskInit
+export class RefundService {
+  readonly #init: RefundServiceInit
   readonly #errands: Errands<PayeeChannel>
   /** Channels being admitted for closing: repeated requests take gas from the daily allowance only once. */
   readonly #admitting = new Map<PayeeChannel, Promise<void>>()
 
-  constructor(init: RefundDeskInit) {
+  constructor(init: RefundServiceInit) {
     const { clock, onError } = init
     this.#init = init
     this.#errands = new Errands({ clock, onError, pauseMs: LEAVE_PAUSE_MS })

@@ -26,7 +26,7 @@ export interface PlanTicket {
 }
 
 /** The owner's plan service: it stores sold subscriptions and counts their calls. */
-export interface PlanDesk {
+export interface PlanService {
   /**
    * The plan of a call, where its subscription is cached and belongs to this consumer. The plan's limits then apply
    * before admission.

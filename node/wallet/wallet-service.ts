@@ -27,7 +27,7 @@ export interface WalletCard {
 }
 
 /** The wallet of the profile, on disk. A node that runs takes a new one at its next start. */
-export interface WalletDesk {
+export interface WalletService {
   card(): Promise<WalletCardView>
   make(passphrase: string): Promise<WalletCardView>
   takeOver(keyFile: string, oldPassphrase: string, passphrase: string): Promise<WalletCardView>
@@ -118,7 +118,7 @@ export async function playMoney(config: NodeConfig, amount: string): Promise<Wal
 }
 
 /** The same for whoever has the profile's node at hand: by its admin API. */
-export function walletDesk(config: NodeConfig): WalletDesk {
+export function walletService(config: NodeConfig): WalletService {
   const { profile, network } = config
   const { money } = NETWORKS[network]
   const cardOf = (address: Address | undefined) => ({
