@@ -7,7 +7,7 @@ import { CallProtocol } from './call/call-protocol.ts'
 import { LocalCaller } from './call/local-caller.ts'
 import type { Adapter } from './interface/adapter.ts'
 import type { Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
-import type { Delegation, DeprecationNotice, ListingState, Notary } from './interface/manifest.ts'
+import type { Delegation, DeprecationNotice, ListingState, ManifestSigner } from './interface/manifest.ts'
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
 import type { Standing } from './interface/quality.ts'
 import type { Store } from './interface/store.ts'
@@ -19,7 +19,7 @@ import { restoredAt } from './owner/restored.ts'
 import { serveCatalogue } from './resolve/catalogue/catalogue-exchange.ts'
 import { createDiscovery, type Discovery } from './resolve/catalogue/discovery.ts'
 import { serveManifests } from './resolve/manifest/manifest-exchange.ts'
-import { createNotary } from './resolve/manifest/notary.ts'
+import { createManifestSigner } from './resolve/manifest/manifest-signer.ts'
 import { createMemoryStore } from './store/memory/store.ts'
 import { type Buying, createBuying } from './wiring/buying.ts'
 import { housekeepingPart } from './wiring/housekeeping.ts'
@@ -75,7 +75,7 @@ class SoukService implements Souk, Startable {
   readonly store: Store
   readonly #options: SoukOptions
   readonly #components: SoukComponents
-  readonly #notary: Notary
+  readonly #manifestSigner: ManifestSigner
   readonly #reach: Reach
   #running: Running | undefined
   /** Stops the started parts in reverse order. */
@@ -88,7 +88,7 @@ class SoukService implements Souk, Startable {
     this.#options = options
     this.#components = components
     this.store = options.store ?? createMemoryStore()
-    this.#notary = createNotary({ providerKey: options.providerKey ?? components.privateKey, clock })
+    this.#manifestSigner = createManifestSigner({ providerKey: options.providerKey ?? components.privateKey, clock })
     this.#reach = createReach(components, options, this.store.documents)
     const { link } = this.#reach
     serveManifests({ link, local: () => this.#local() })
@@ -115,8 +115,8 @@ class SoukService implements Souk, Startable {
     parts.defer(() => discovery.quality.stop())
     await discovery.quality.start()
     const { paymentScheme } = await started(parts, createPaying(common))
-    const [self, notary, teller] = [link.self, this.#notary, discovery.announcements]
-    const selling = createSelling({ ...common, self, epoch, restoredAt: restored, paymentScheme, notary, teller })
+    const [self, manifestSigner, teller] = [link.self, this.#manifestSigner, discovery.announcements]
+    const selling = createSelling({ ...common, self, epoch, restoredAt: restored, paymentScheme, manifestSigner, teller })
     const { owner, handler, planService } = selling
     const calls = new CallProtocol({
       link,
@@ -232,7 +232,7 @@ class SoukService implements Souk, Startable {
     const peers = link.peers()
     return {
       peer: link.self,
-      provider: this.#notary.provider,
+      provider: this.#manifestSigner.provider,
       network: this.#options.network,
       addresses: this.#reach.addresses(),
       peers,

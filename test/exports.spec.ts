@@ -246,7 +246,7 @@ const EXPORTS: Record<string, Names> = {
       'Manifest',
       'MappingProblem',
       'MappingSupport',
-      'Notary',
+      'ManifestSigner',
       'Offer',
       'Operation',
       'Order',

@@ -91,7 +91,7 @@ export {
   LISTING_MOVES,
   type ListingState,
   type Manifest,
-  type Notary,
+  type ManifestSigner,
   type SelfReport,
   type SignedManifest
 } from './manifest.ts'

@@ -128,7 +128,7 @@ export interface Delegation {
 }
 
 /** Signs and verifies manifests and delegations of a provider. */
-export interface Notary {
+export interface ManifestSigner {
   /** Provider id of the signing key. */
   readonly provider: string
   /** @throws SoukError `invalid_request` when the manifest is too large or invalid */

@@ -18,7 +18,7 @@ import {
   LISTING_MOVES,
   type ListingState,
   type Manifest,
-  type Notary,
+  type ManifestSigner,
   type SelfReport,
   type SignedManifest
 } from '../interface/manifest.ts'
@@ -34,7 +34,7 @@ import { sameReport } from './track-record.ts'
 export interface ProviderInit {
   readonly clock: Clock
   readonly documents: Documents
-  readonly notary: Notary
+  readonly manifestSigner: ManifestSigner
   readonly owner: Owner
   readonly announcer: Announcer
   /** Returns the self-report for a manifest. Default: none. */
@@ -86,8 +86,8 @@ export class Provider {
   }
 
   async move(name: string, state: ListingState, notice: DeprecationNotice = {}): Promise<Listing> {
-    const { owner, notary } = this.#init
-    const id = apiId(name, notary.provider)
+    const { owner, manifestSigner } = this.#init
+    const id = apiId(name, manifestSigner.provider)
     await this.#changes.run(async () => {
       const api = owner.get(id)
       if (api === undefined) throw new SoukError('api_not_found', `This node has no own API named "${name}".`)
@@ -103,8 +103,8 @@ export class Provider {
   }
 
   async remove(name: string): Promise<void> {
-    const { owner, announcer, notary } = this.#init
-    const own = apiId(name, notary.provider)
+    const { owner, announcer, manifestSigner } = this.#init
+    const own = apiId(name, manifestSigner.provider)
     const api = owner.list().find(({ signed }) => signed.id === own || signed.id === name)
     if (api === undefined) throw new SoukError('api_not_found', `This node serves no API named "${name}".`)
     await this.#changes.run(async () => {
@@ -140,11 +140,11 @@ export class Provider {
   }
 
   async delegate(peer: string): Promise<Delegation> {
-    const { clock, documents, notary, owner, announcer } = this.#init
-    const delegation = await notary.delegate(peer, clock.now() + DELEGATION_TTL_MS)
+    const { clock, documents, manifestSigner, owner, announcer } = this.#init
+    const delegation = await manifestSigner.delegate(peer, clock.now() + DELEGATION_TTL_MS)
     await documents.put(DELEGATIONS, peer, toDocument(delegation))
     const delegations = await this.delegations()
-    const own = owner.list().filter(({ signed }) => signed.manifest.provider === notary.provider)
+    const own = owner.list().filter(({ signed }) => signed.manifest.provider === manifestSigner.provider)
     await Promise.all(own.map(({ signed }) => announcer.announce(signed, delegations)))
     return delegation
   }
@@ -158,11 +158,11 @@ export class Provider {
 
   /** Signs own manifests again well before they expire, and where the self-report has changed. */
   async renew(): Promise<void> {
-    const { owner, notary } = this.#init
+    const { owner, manifestSigner } = this.#init
     for (const { id } of owner.list().map(({ signed }) => signed)) {
       const isRenewed = await this.#changes.run(async () => {
         const api = owner.get(id)
-        const isOwn = api?.signed.manifest.provider === notary.provider
+        const isOwn = api?.signed.manifest.provider === manifestSigner.provider
         if (api === undefined || !isOwn) return false
         const { manifest } = api.signed
         if (manifest.state === 'retired' && (await this.#isOver(manifest.name))) {
@@ -178,13 +178,13 @@ export class Provider {
   }
 
   #manifestFor(init: ListingInit, adapter: Adapter, last: LastManifest | undefined): Manifest {
-    const { notary, clock } = this.#init
+    const { manifestSigner, clock } = this.#init
     const { state, deprecation } = last ?? {}
     // Serving a retired name again, after its reservation ended, starts a new listing.
     const isNew = state === undefined || state === 'retired'
     return {
       name: init.name,
-      provider: notary.provider,
+      provider: manifestSigner.provider,
       protocol: adapter.protocol,
       description: init.description ?? '',
       tags: init.tags ?? [],
@@ -205,12 +205,12 @@ export class Provider {
   }
 
   async #sign({ selfReport: _, ...wanted }: Manifest, lastRevision = 0): Promise<SignedManifest> {
-    const { clock, notary, documents } = this.#init
+    const { clock, manifestSigner, documents } = this.#init
     const issuedAt = clock.now()
     const revision = lastRevision + 1
     const report = this.#init.report?.(apiId(wanted.name, wanted.provider))
     const reported = report === undefined ? wanted : { ...wanted, selfReport: report }
-    const signed = await notary.sign({ ...reported, revision, issuedAt, expiresAt: issuedAt + MANIFEST_TTL_MS })
+    const signed = await manifestSigner.sign({ ...reported, revision, issuedAt, expiresAt: issuedAt + MANIFEST_TTL_MS })
     // Stored before it is published, so that a revision is never used twice.
     const { name, state, deprecation } = wanted
     const before = state === 'retired' ? await this.#lastManifest(name) : undefined
@@ -261,13 +261,13 @@ export class Provider {
 
   /** The last manifest signed under a name. `signed` is missing where it has expired, or another key signed it. */
   async #lastManifest(name: string): Promise<LastManifest | undefined> {
-    const { documents, notary } = this.#init
+    const { documents, manifestSigner } = this.#init
     const json = await documents.get(MANIFESTS, name)
     if (json === undefined) return undefined
     const kept = JSON.parse(json) as KeptManifest
     try {
-      const signed = await notary.verify(Buffer.from(kept.envelope, 'base64'))
-      return signed.manifest.provider === notary.provider ? { ...kept, signed } : kept
+      const signed = await manifestSigner.verify(Buffer.from(kept.envelope, 'base64'))
+      return signed.manifest.provider === manifestSigner.provider ? { ...kept, signed } : kept
     } catch {
       return kept
     }
@@ -290,13 +290,13 @@ export class Provider {
   }
 
   #listing(id: ApiId): Listing {
-    const { owner, announcer, notary } = this.#init
+    const { owner, announcer, manifestSigner } = this.#init
     const api = owner.get(id)
     if (api === undefined) throw new SoukError('api_not_found')
     const { provider, state } = api.signed.manifest
     return {
       signed: api.signed,
-      own: provider === notary.provider,
+      own: provider === manifestSigner.provider,
       state,
       published: announcer.published(id),
       inFlight: owner.inFlightOf(api)

@@ -2,7 +2,7 @@ import type { ApiId } from '../base/api-name.ts'
 import { logOf, reasonOf } from '../base/component-log.ts'
 import type { CallHandler } from '../interface/call.ts'
 import type { Directory } from '../interface/directory.ts'
-import type { Notary } from '../interface/manifest.ts'
+import type { ManifestSigner } from '../interface/manifest.ts'
 import type { Store } from '../interface/store.ts'
 import type { PaymentScheme } from '../interface/payment-scheme.ts'
 import type { SoukOptions } from '../options.ts'
@@ -26,7 +26,7 @@ export interface SellingInit {
   /** Time the books were restored from a backup, milliseconds since the epoch; 0 for never. */
   readonly restoredAt: number
   readonly paymentScheme: PaymentScheme
-  readonly notary: Notary
+  readonly manifestSigner: ManifestSigner
   readonly directory: Directory
   readonly teller: Teller
 }
@@ -42,7 +42,7 @@ export interface Selling extends Part {
 }
 
 export function createSelling(init: SellingInit): Selling {
-  const { options, store, self, epoch, restoredAt, paymentScheme, notary, directory, teller } = init
+  const { options, store, self, epoch, restoredAt, paymentScheme, manifestSigner, directory, teller } = init
   const { logger } = init.components
   const { clock, sharedStore, onSold } = options
   const { calls, claims, documents } = store
@@ -56,14 +56,14 @@ export function createSelling(init: SellingInit): Selling {
   })
   const refusal = () => store.refusal?.()
   const owner = new Owner({ clock, paymentScheme, calls, claims, self, epoch, restoredAt, plans: service, refusal })
-  const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === notary.provider
+  const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === manifestSigner.provider
   const track = new TrackRecord({ documents, clock, isOwn })
   const handler = track.watching(loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner')))
   const log = logOf(logger, 'souk:announce')
   const onError = (error: unknown) => log('an announcement failed: %s', reasonOf(error))
   const announcer = new Announcer({ clock, directory, onError, teller, log })
   const report = options.selfReport ? track.report.bind(track) : undefined
-  const provider = new Provider({ clock, documents, notary, owner, announcer, ...(report && { report }) })
+  const provider = new Provider({ clock, documents, manifestSigner, owner, announcer, ...(report && { report }) })
   return {
     owner,
     provider,

@@ -9,7 +9,7 @@ import {
   LISTING_MOVES,
   type ListingState,
   type Manifest,
-  type Notary,
+  type ManifestSigner,
   type SelfReport
 } from '../../../lib/interface/manifest.ts'
 import type { ListingInit } from '../../../lib/interface/souk.ts'
@@ -18,7 +18,7 @@ import { Announcer } from '../../../lib/owner/announcer.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
 import { Provider } from '../../../lib/owner/provider.ts'
 import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
-import { createNotary } from '../../../lib/resolve/manifest/notary.ts'
+import { createManifestSigner } from '../../../lib/resolve/manifest/manifest-signer.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { peerId } from '../../helpers/call-record.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
@@ -31,7 +31,7 @@ const STATES = Object.keys(LISTING_MOVES) as ListingState[]
 describe('Provider', () => {
   const clock = manualClock()
   let store: Store
-  let notary: Notary
+  let manifestSigner: ManifestSigner
   let owner: Owner
   let provider: Provider
   let adapter: StubAdapter
@@ -42,7 +42,7 @@ describe('Provider', () => {
   /** A process on the same store, the first or a later one. */
   const boot = async (word = 'provider') => {
     await store.open()
-    notary = createNotary({ providerKey: await keyOf(word), clock })
+    manifestSigner = createManifestSigner({ providerKey: await keyOf(word), clock })
     owner = new Owner({
       clock,
       paymentScheme: createMeteredScheme({ log: store.calls }),
@@ -61,7 +61,7 @@ describe('Provider', () => {
       withdraw: async (id) => void withdrawn.push(id)
     })
     const announcer = new Announcer({ clock, directory, onError: (error) => assert.ifError(error) })
-    provider = new Provider({ clock, documents: store.documents, notary, owner, announcer, report: () => reported })
+    provider = new Provider({ clock, documents: store.documents, manifestSigner, owner, announcer, report: () => reported })
     adapter = new StubAdapter()
   }
   beforeEach(async () => {
@@ -74,7 +74,7 @@ describe('Provider', () => {
   const signature = (listing: { signed: { envelope: Uint8Array } }) =>
     Buffer.from(listing.signed.envelope).toString('hex')
   const revision = (listing: { signed: { manifest: Manifest } }) => listing.signed.manifest.revision
-  const idOfTicker = () => apiId('ticker', notary.provider)
+  const idOfTicker = () => apiId('ticker', manifestSigner.provider)
 
   it('signs, serves and announces a listing', async () => {
     adapter.description = { operations: [{ name: 'candles' }] }
@@ -89,9 +89,9 @@ describe('Provider', () => {
         inFlight: 0
       }
     )
-    assert.deepEqual((await notary.verify(signed.envelope)).manifest, {
+    assert.deepEqual((await manifestSigner.verify(signed.envelope)).manifest, {
       name: 'ticker',
-      provider: notary.provider,
+      provider: manifestSigner.provider,
       protocol: 'REST',
       description: 'Candles',
       tags: ['market'],
@@ -165,7 +165,7 @@ describe('Provider', () => {
       await boot('another provider')
       const listing = await provider.serve({ ...TERMS, price: '1' }, adapter)
       assert.equal(revision(listing), 3)
-      assert.equal(listing.signed.manifest.provider, notary.provider)
+      assert.equal(listing.signed.manifest.provider, manifestSigner.provider)
     })
 
     it('is used once for concurrent changes', async () => {
@@ -216,7 +216,7 @@ describe('Provider', () => {
           const moved = await moveInTime(to)
           assert.equal(moved.state, to)
           assert.equal(revision(moved), from === to ? before : before + 1)
-          assert.equal((await notary.verify(moved.signed.envelope)).manifest.state, to)
+          assert.equal((await manifestSigner.verify(moved.signed.envelope)).manifest.state, to)
         })
       }
     }
@@ -238,7 +238,7 @@ describe('Provider', () => {
       await provider.serve(TERMS, adapter)
       const early = { sunsetAt: clock.now() + SUNSET_MS_MIN - 1 }
       await assert.rejects(provider.move('ticker', 'deprecated', early), { code: 'invalid_request' })
-      const successor = apiId('ticker-2', notary.provider)
+      const successor = apiId('ticker-2', manifestSigner.provider)
       const notice = { sunsetAt: clock.now() + 2 * SUNSET_MS_MIN, successor, link: 'https://example.com/ticker' }
       const at = clock.now()
       const { signed } = await provider.move('ticker', 'deprecated', notice)
@@ -377,7 +377,7 @@ describe('Provider', () => {
   describe('a replica', () => {
     it('serves another provider’s manifest unchanged, and never signs one', async () => {
       const key = await keyOf('somebody else')
-      const theirs = createNotary({ providerKey: key, clock })
+      const theirs = createManifestSigner({ providerKey: key, clock })
       const manifest = manifestOf(idOf(key), {
         issuedAt: clock.now(),
         expiresAt: clock.now() + MANIFEST_TTL_MS,

@@ -7,7 +7,7 @@ import { CLOCK_SKEW_MS, MANIFEST_BYTES_MAX, MANIFEST_TTL_MS } from '../../../../
 import type { Manifest } from '../../../../lib/interface/manifest.ts'
 import { checkManifest } from '../../../../lib/resolve/manifest/check-manifest.ts'
 import { decodeManifest, encodeManifest } from '../../../../lib/resolve/manifest/manifest-codec.ts'
-import { createNotary } from '../../../../lib/resolve/manifest/notary.ts'
+import { createManifestSigner } from '../../../../lib/resolve/manifest/manifest-signer.ts'
 import { signManifest } from '../../../../lib/resolve/manifest/sign-manifest.ts'
 import { verifyManifest } from '../../../../lib/resolve/manifest/verify-manifest.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
@@ -160,13 +160,13 @@ describe('manifest', () => {
 
   it('is signed and verified by the manifest signer of a provider key', async () => {
     const clock = manualClock()
-    const notary = createNotary({ providerKey: key, clock })
-    assert.equal(notary.provider, idOf(key))
-    const signed = await notary.sign(manifest)
-    assert.deepEqual(await notary.verify(signed.envelope), signed)
+    const manifestSigner = createManifestSigner({ providerKey: key, clock })
+    assert.equal(manifestSigner.provider, idOf(key))
+    const signed = await manifestSigner.sign(manifest)
+    assert.deepEqual(await manifestSigner.verify(signed.envelope), signed)
     await clock.advance(MANIFEST_TTL_MS)
-    await assert.rejects(notary.verify(signed.envelope), refused(/expired/))
-    const delegation = await notary.delegate(idOf(other), NOW + 5)
+    await assert.rejects(manifestSigner.verify(signed.envelope), refused(/expired/))
+    const delegation = await manifestSigner.delegate(idOf(other), NOW + 5)
     assert.equal(delegation.provider, idOf(key))
     assert.equal(delegation.peer, idOf(other))
     assert.ok(!equals(delegation.envelope, signed.envelope))
