@@ -9,7 +9,7 @@ import type { Adapter } from './interface/adapter.ts'
 import type { Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
 import type { Delegation, DeprecationNotice, ListingState, ManifestSigner } from './interface/manifest.ts'
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
-import type { Standing } from './interface/quality.ts'
+import type { Reputation } from './interface/quality.ts'
 import type { Store } from './interface/store.ts'
 import type { Subscriptions } from './interface/subscription.ts'
 import type { PaymentScheme } from './interface/payment-scheme.ts'
@@ -208,8 +208,8 @@ class SoukService implements Souk, Startable {
     return buying.lookUp((limited) => discovery.catalogue.search(query, limited), signal)
   }
 
-  standing(id: ApiId): Promise<Standing> {
-    return this.#run().discovery.standing(id)
+  reputation(id: ApiId): Promise<Reputation> {
+    return this.#run().discovery.reputation(id)
   }
 
   async pin(name: string, provider: string): Promise<void> {

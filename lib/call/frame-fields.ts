@@ -1,6 +1,6 @@
 import type { Reader } from 'protons-runtime'
 import type { Headers } from '../interface/payload.ts'
-import type { RateStanding } from '../interface/rate.ts'
+import type { RateLimitStatus } from '../interface/rate.ts'
 import type { MessageBytes } from './message-bytes.ts'
 
 /** Readers and writers of protobuf fields. proto3 default values are omitted. */
@@ -86,7 +86,7 @@ export function readHeader(r: Reader, limit: number): [string, string] {
   return header
 }
 
-export function writeRate(w: MessageBytes, field: number, rate: RateStanding): void {
+export function writeRate(w: MessageBytes, field: number, rate: RateLimitStatus): void {
   w.message(field, (message) => {
     writeText(message, 1, rate.policy)
     writeNumber(message, 2, rate.calls)
@@ -96,7 +96,7 @@ export function writeRate(w: MessageBytes, field: number, rate: RateStanding): v
   })
 }
 
-export function readRate(r: Reader, limit: number): RateStanding {
+export function readRate(r: Reader, limit: number): RateLimitStatus {
   const rate = { policy: '', calls: 0, perMs: 0, remaining: 0, resetMs: 0 }
   const end = endOfMessage(r, limit)
   while (r.pos < end) {

@@ -1,5 +1,5 @@
 import type { Headers } from '../interface/payload.ts'
-import type { RateStanding } from '../interface/rate.ts'
+import type { RateLimitStatus } from '../interface/rate.ts'
 import type { Quota } from '../interface/subscription.ts'
 
 /**
@@ -78,7 +78,7 @@ export interface ResponseFrame {
   readonly payment: string | undefined
   /** The response was stored for an earlier call with the same idempotency key. */
   readonly replayed: boolean
-  readonly rate: RateStanding | undefined
+  readonly rate: RateLimitStatus | undefined
   /** Quota of the call's subscription. */
   readonly quota: Quota | undefined
   /** Price of each further event of the body. */

@@ -3,7 +3,7 @@ import type { SoukError } from '../base/errors.ts'
 import type { Atoms } from '../base/money.ts'
 import type { PeerAddress } from './link.ts'
 import type { Headers, Payload } from './payload.ts'
-import type { RateStanding } from './rate.ts'
+import type { RateLimitStatus } from './rate.ts'
 import type { Quota } from './subscription.ts'
 
 /** Value of `Call.service` for calls that manage subscriptions, instead of calling the API itself. */
@@ -115,7 +115,7 @@ export interface CallAnswer {
   /** The response was stored for an earlier call with the same idempotency key. */
   readonly replayed?: boolean
   /** Present where a rate limit applies. */
-  readonly rate?: RateStanding
+  readonly rate?: RateLimitStatus
 }
 
 /**

@@ -2,7 +2,7 @@ import type { ApiId, ApiRef } from '../base/api-name.ts'
 import type { PeerAddress } from './link.ts'
 import type { ListingSort } from './listing-index.ts'
 import type { Delegation, SignedManifest } from './manifest.ts'
-import type { Standing } from './quality.ts'
+import type { Reputation } from './quality.ts'
 
 /** The data that a serving node publishes about an API. */
 export interface Offer {
@@ -114,7 +114,7 @@ export interface SearchQuery {
 }
 
 /** A listing in search results. */
-export interface FoundListing extends SignedManifest, Standing {
+export interface FoundListing extends SignedManifest, Reputation {
   readonly firstSeenAt: number
 }
 

@@ -96,11 +96,11 @@ export {
   type SignedManifest
 } from './manifest.ts'
 export type { ChainParameters, PinnedContract, TokenParameters } from './network.ts'
-export type { CallOutcomeSeen, Probed, Quality, Standing } from './quality.ts'
+export type { CallOutcomeSeen, Probed, Quality, Reputation } from './quality.ts'
 export type { Headers, Payload } from './payload.ts'
 export { type Period, PERIODS, type Plan, type PlanInit, type Tier } from './plan.ts'
 export type { ChargeRule } from './charge-rule.ts'
-export { RATE_MEMBER, type RateStanding } from './rate.ts'
+export { RATE_MEMBER, type RateLimitStatus } from './rate.ts'
 export type { ReceiptPage, ReceiptQuery, ReceiptRow } from './receipts.ts'
 export type { Redemption } from './redeem.ts'
 export type { Address, Signature, Signer } from './signer.ts'

@@ -29,7 +29,7 @@ export interface Probed {
 }
 
 /** This node's own measurements of a listing. */
-export interface Standing {
+export interface Reputation {
   /**
    * Time this node first saw the listing, milliseconds since the epoch. The provider cannot forge it. Absent where not
    * indexed.

@@ -5,9 +5,9 @@ import type { Published, Resolution, ResolveOptions, SearchPage, SearchQuery } f
 import type { PeerAddress } from './link.ts'
 import type { Delegation, Deprecation, DeprecationNotice, ListingState, SignedManifest } from './manifest.ts'
 import type { RateLimit } from '../base/gcra.ts'
-import type { RateStanding } from './rate.ts'
+import type { RateLimitStatus } from './rate.ts'
 import type { Headers, Payload } from './payload.ts'
-import type { Standing } from './quality.ts'
+import type { Reputation } from './quality.ts'
 import type { Address } from './signer.ts'
 import type { PlanInit } from './plan.ts'
 import type { Store } from './store.ts'
@@ -186,7 +186,7 @@ export interface CallReply {
   /** The response was stored for an earlier call with the same idempotency key. */
   readonly replayed?: boolean
   /** This consumer's rate-limit status, where the API has a limit. */
-  readonly rate?: RateStanding
+  readonly rate?: RateLimitStatus
   readonly timing: CallTiming
   /** Reads the whole body and parses it. @throws SoukError `response_too_large`, `upstream_invalid_response` */
   json(): Promise<unknown>
@@ -263,7 +263,7 @@ export interface Souk {
   resolve(api: string | ApiRef, options?: Partial<ResolveOptions>): Promise<Resolution>
   search(query?: SearchQuery, signal?: AbortSignal): Promise<SearchPage>
   /** Quality and age of a listing, as this node measured them. */
-  standing(id: ApiId): Promise<Standing>
+  reputation(id: ApiId): Promise<Reputation>
   /** Binds a bare name to one provider on this node, so that other claims to the name have no effect. */
   pin(name: string, provider: string): Promise<void>
   /** The provider that a name is bound to on this node. @throws SoukError `invalid_request` */

@@ -21,7 +21,7 @@ import {
 } from '../base/limits/link.ts'
 import { TokenBuckets } from '../base/token-bucket.ts'
 import { type Host, hostOf } from './host-of.ts'
-import { type PeerStanding, type PeerWorth, WORTH } from './peer-worth.ts'
+import { type PeerScore, type PeerWorth, WORTH } from './peer-worth.ts'
 
 /** Limits of a node's connections. Defaults are in `base/limits.ts`. */
 export interface ConnectionRules {
@@ -144,19 +144,19 @@ export class ConnectionGuard {
     const shareIsFull = ofHost.length >= perHostMax
     const siteIsFull = ofSite.length >= (perHostMax * CONNECTIONS_PER_SITE_MAX) / CONNECTIONS_PER_HOST_MAX
     if (!isFull && !shareIsFull && !siteIsFull) return
-    const standings = this.#standings()
-    if (shareIsFull) this.#thin(ofHost, perHostMax, standings)
-    if (siteIsFull) this.#thin(ofSite, (perHostMax * CONNECTIONS_PER_SITE_MAX) / CONNECTIONS_PER_HOST_MAX, standings)
-    if (this.#open.size > connectionsMax) this.#evict(leastOf(this.#candidates(newcomer), standings))
+    const scores = this.#scores()
+    if (shareIsFull) this.#thin(ofHost, perHostMax, scores)
+    if (siteIsFull) this.#thin(ofSite, (perHostMax * CONNECTIONS_PER_SITE_MAX) / CONNECTIONS_PER_HOST_MAX, scores)
+    if (this.#open.size > connectionsMax) this.#evict(leastOf(this.#candidates(newcomer), scores))
   }
 
   /**
    * A peer that trades with this node does not count in its host's share, so others behind the same address cannot
    * displace it.
    */
-  #thin(sharing: readonly Tracked[], most: number, standings: (each: Tracked) => PeerStanding): void {
-    const counted = sharing.filter((each) => this.#open.has(each.connection.id) && standings(each).worth < WORTH.traded)
-    if (counted.length >= most) this.#evict(leastOf(counted, standings))
+  #thin(sharing: readonly Tracked[], most: number, scores: (each: Tracked) => PeerScore): void {
+    const counted = sharing.filter((each) => this.#open.has(each.connection.id) && scores(each).worth < WORTH.traded)
+    if (counted.length >= most) this.#evict(leastOf(counted, scores))
   }
 
   #others(newcomer: Tracked, isMeant: (other: Tracked) => boolean): Tracked[] {
@@ -173,13 +173,13 @@ export class ConnectionGuard {
     return others.slice(0, Math.max(firstNew, others.length - newMax))
   }
 
-  #standings(): (each: Tracked) => PeerStanding {
-    const standingOf = this.#worth.standings()
+  #scores(): (each: Tracked) => PeerScore {
+    const scoreOf = this.#worth.scores()
     return ({ peer }) => {
-      const standing = standingOf(peer)
-      return standing.worth === WORTH.nothing && this.#tagged.has(peer)
-        ? { ...standing, worth: WORTH.tagged }
-        : standing
+      const score = scoreOf(peer)
+      return score.worth === WORTH.nothing && this.#tagged.has(peer)
+        ? { ...score, worth: WORTH.tagged }
+        : score
     }
   }
 
@@ -198,10 +198,10 @@ export class ConnectionGuard {
 }
 
 /** Sorted by worth, then idle before busy, then least recently used first. */
-function leastOf(tracked: readonly Tracked[], standingOf: (each: Tracked) => PeerStanding): Tracked | undefined {
+function leastOf(tracked: readonly Tracked[], scoreOf: (each: Tracked) => PeerScore): Tracked | undefined {
   let least: { tracked: Tracked; rank: readonly [number, number, number] } | undefined
   for (const each of tracked) {
-    const { worth, isBusy, usedAt = 0 } = standingOf(each)
+    const { worth, isBusy, usedAt = 0 } = scoreOf(each)
     const rank = [worth, Number(isBusy), Math.max(usedAt, each.openedAt)] as const
     if (least === undefined || isLess(rank, least.rank)) least = { tracked: each, rank }
   }

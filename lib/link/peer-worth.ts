@@ -16,7 +16,7 @@ export const WORTH = {
 } as const
 export type Worth = (typeof WORTH)[keyof typeof WORTH]
 
-export interface PeerStanding {
+export interface PeerScore {
   readonly worth: Worth
   /** Calls of the peer are running on this node. */
   readonly isBusy: boolean
@@ -76,7 +76,7 @@ export class PeerWorth {
     if (known.worth < WORTH.traded) known.worth = WORTH.traded
   }
 
-  standings(): (peer: string) => PeerStanding {
+  scores(): (peer: string) => PeerScore {
     const bound = new Set(this.#bound())
     return (peer) => {
       const known = this.#known.peek(peer)

@@ -4,7 +4,7 @@ import { SoukError } from '../base/errors.ts'
 import { type RateLimit, RateLimiter, type Rating } from '../base/gcra.ts'
 import { OVERLOAD_PAUSE_MS, RATED_CONSUMERS_MAX } from '../base/limits/admission.ts'
 import type { IncomingCall } from '../interface/call.ts'
-import { RATE_MEMBER, type RateStanding } from '../interface/rate.ts'
+import { RATE_MEMBER, type RateLimitStatus } from '../interface/rate.ts'
 import { FailureLimits } from './failure-limits.ts'
 
 /** A consumer's limits at one API: those of the listing, or of the call's plan. */
@@ -20,7 +20,7 @@ export interface CallLimits {
 
 /** The permit of one admitted call. */
 export interface Pass {
-  readonly rate?: RateStanding
+  readonly rate?: RateLimitStatus
   /** The call has ended. Call it exactly once. */
   leave(): void
   /** The call was refused later and does not count. Call it before `leave`. */
@@ -87,7 +87,7 @@ export class Gate {
   ): Pick<Pass, 'rate' | 'giveBack'> {
     const [key, group] = [prefix + caller, prefix + peer]
     return {
-      rate: standing(policy, limit, this.#rates.take(key, limit, group)),
+      rate: rateStatus(policy, limit, this.#rates.take(key, limit, group)),
       giveBack: () => this.#rates.giveBack(key, limit, group)
     }
   }
@@ -101,7 +101,7 @@ export class Gate {
 }
 
 /** @throws SoukError `rate_limited` */
-function standing(policy: string, { calls, perMs }: RateLimit, { isWithin, remaining, resetMs }: Rating): RateStanding {
+function rateStatus(policy: string, { calls, perMs }: RateLimit, { isWithin, remaining, resetMs }: Rating): RateLimitStatus {
   const rate = { policy, calls, perMs, remaining, resetMs }
   if (isWithin) return rate
   throw new SoukError('rate_limited', 'You sent too many calls in a short time.', {

@@ -39,8 +39,8 @@ export interface ChannelSummary {
   readonly withdrawableAt?: number
 }
 
-export function payerSummary({ info, payerFunds, standing, withdrawableAt }: PayerChannel): ChannelSummary {
-  const { phase, isDisputed, returned } = standing
+export function payerSummary({ info, payerFunds, channelState, withdrawableAt }: PayerChannel): ChannelSummary {
+  const { phase, isDisputed, returned } = channelState
   return {
     role: 'payer',
     channelId: info.channelId,
@@ -57,16 +57,16 @@ export function payerSummary({ info, payerFunds, standing, withdrawableAt }: Pay
   }
 }
 
-export function ownerSummary({ info, payeeFunds, standing }: PayeeChannel, channels: PayeeChannels): ChannelSummary {
+export function ownerSummary({ info, payeeFunds, channelState }: PayeeChannel, channels: PayeeChannels): ChannelSummary {
   const latest = channels.snapshot(info.channelId)?.latest
   const withdrawal = latest?.withdrawal
-  const claimed = latest?.claimed ?? standing.claimed
+  const claimed = latest?.claimed ?? channelState.claimed
   return {
     role: 'owner',
     channelId: info.channelId,
     ...(info.peer === undefined ? {} : { peer: info.peer }),
     receiver: info.config.receiver,
-    state: standing.phase,
+    state: channelState.phase,
     isDisputed: false,
     deposit: latest?.balance ?? claimed ?? 0n,
     ceiling: payeeFunds.ceiling,

@@ -22,7 +22,7 @@ export interface CallLine {
   readonly charged: string
 }
 
-type Caller = Pick<Souk, 'call' | 'search' | 'resolve' | 'standing' | 'pinned'>
+type Caller = Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'pinned'>
 
 /** Calls as they end, for whoever looks on: nothing of what was said in them. */
 export class WatchedCalls {
@@ -69,7 +69,7 @@ export class WatchedCalls {
     return {
       search: (query, signal) => souk.search(query, signal),
       resolve: (api, options) => souk.resolve(api, options),
-      standing: (id) => souk.standing(id),
+      reputation: (id) => souk.reputation(id),
       pinned: (name) => souk.pinned(name),
       call: watchedCall(souk, { feed: this.feed, captures: this.captures, clock: this.#clock, events: this.#events })
     }

@@ -70,7 +70,7 @@ export interface IngressOptions extends ListenWish {
 }
 
 export interface IngressInit {
-  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing'>
+  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation'>
   readonly keys: Keys
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Prepaid ones. Default: none are kept. */

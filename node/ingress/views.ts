@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { planViewSchema, subscriptionViewSchema } from '../admin/subscriptions/subscription-api.ts'
 import { rateLimitViewSchema } from '../admin/subscriptions/rate-api.ts'
 import { list, moment, view, viewWith } from '../http/schemas.ts'
-import { standingViewSchema } from '../standing-view.ts'
+import { reputationViewSchema } from '../reputation-view.ts'
 
 /** What the ingress responds with. Amounts are decimal USDC strings, times RFC 3339. */
 
@@ -67,7 +67,7 @@ export const apiSummarySchema = view('ApiSummary', {
   ...listing,
   cheapest_plan: z.object({ id: z.string(), fee: usdc, period: z.string() }).nullable(),
   operations: list(z.string()),
-  ...standingViewSchema.shape
+  ...reputationViewSchema.shape
 })
 
 export const apiSchema = view('Api', {
@@ -89,7 +89,7 @@ export const apiSchema = view('Api', {
     })
   ),
   sdl: z.string().optional(),
-  ...standingViewSchema.shape
+  ...reputationViewSchema.shape
 })
 
 export const accountSchema = view('Account', {

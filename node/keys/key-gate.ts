@@ -1,10 +1,10 @@
 import { limits, RateLimiter, SoukError } from '../../lib/index.ts'
-import { type Clock, RATE_MEMBER, type RateStanding } from '../../lib/interface/index.ts'
+import { type Clock, RATE_MEMBER, type RateLimitStatus } from '../../lib/interface/index.ts'
 import type { KeyHolder } from './verifier.ts'
 
 /** A call of a key that was let through. */
 export interface KeyPass {
-  readonly rate?: RateStanding
+  readonly rate?: RateLimitStatus
   /** The call is over. Once. */
   leave(): void
 }
@@ -73,7 +73,7 @@ export class KeyGate {
     }
   }
 
-  #rate(id: string, limit: NonNullable<KeyHolder['rateLimit']>): RateStanding {
+  #rate(id: string, limit: NonNullable<KeyHolder['rateLimit']>): RateLimitStatus {
     const { isWithin, remaining, resetMs } = this.#rates.take(id, limit)
     const { calls, perMs } = limit
     if (isWithin) return { policy: KEY_POLICY, calls, perMs, remaining, resetMs }

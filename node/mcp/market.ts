@@ -22,7 +22,7 @@ import type { KeyHolder } from '../keys/verifier.ts'
 import type { Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
 import { apiNameIn, type ApiTool, apiTools } from './api-tools.ts'
-import { standingView } from '../standing-view.ts'
+import { reputationView } from '../reputation-view.ts'
 import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketTools } from './market-tools.ts'
 import { SubscriptionTools } from './subscription-tools.ts'
 import type { ToolBox, ToolCall } from './tool-box.ts'
@@ -30,7 +30,7 @@ import { META, text, toolAnswer, toolProblem } from './tool-answer.ts'
 import type { InputSchema } from './tool-schema.ts'
 
 export interface MarketInit extends KeyCalls {
-  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing'>
+  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation'>
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Default: none are kept. */
   readonly accounts?: Pick<Accounts, 'balance'>
@@ -179,7 +179,7 @@ class PrincipalTools implements ToolBox {
     )
     const apis = page.listings.map((listing) => ({
       ...apiSummary(listing, this.#init.clock.now()),
-      ...standingView(listing, listing.manifest)
+      ...reputationView(listing, listing.manifest)
     }))
     return told({ apis, next_cursor: page.next ?? null })
   }
@@ -188,7 +188,7 @@ class PrincipalTools implements ToolBox {
     const { signed } = await this.#init.souk.resolve(api, signal === undefined ? {} : { signal })
     const { operations, ...rest } = {
       ...apiDetails(signed, this.#init.clock.now()),
-      ...standingView(await this.#init.souk.standing(signed.id), signed.manifest)
+      ...reputationView(await this.#init.souk.reputation(signed.id), signed.manifest)
     }
     const shown = operation === undefined ? operations : operations.filter(({ name }) => name === operation)
     if (operation !== undefined && shown.length === 0) {

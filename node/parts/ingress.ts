@@ -17,7 +17,7 @@ export interface IngressPartInit extends Pick<IngressInit, 'refusal'> {
   readonly log: Log
   readonly logger: ComponentLogger
   readonly clock: Clock
-  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'standing' | 'pinned'>
+  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'pinned'>
   readonly hosting: Hosting
   readonly subscriptions: SubscriptionParts
 }

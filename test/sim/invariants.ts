@@ -245,8 +245,8 @@ export class Invariants {
   #onDocument(node: string, { collection, key, value }: DocumentPut): void {
     const channelId = key as Hex
     if (collection === PAYER_CHANNELS) {
-      const { info, standing } = readPayerChannel(channelId, value)
-      this.must(!standing.isDisputed, `${node} thinks that an honest owner cheats`)
+      const { info, channelState } = readPayerChannel(channelId, value)
+      this.must(!channelState.isDisputed, `${node} thinks that an honest owner cheats`)
       if (this.channels.has(channelId)) return
       const { config, owner } = info
       this.channels.set(channelId, { payer: node, owner, config, signed: 0n, ceiling: 0n, captured: 0n, balances: [] })

@@ -28,7 +28,7 @@ export interface DecidedRefund {
 }
 
 /** Channel state that changes seldom. It is durable before anything depends on it. */
-export interface PayeeStanding {
+export interface PayeeChannelState {
   readonly phase: ChannelPhase
   readonly refund?: DecidedRefund
   /** The claimed amount at the time of closing. */
@@ -55,24 +55,24 @@ export class PayeeChannel {
   readonly earned: string
   /** True if the channel is closed and no reorganisation can change its last state. */
   isFinal: boolean
-  #standing: PayeeStanding
+  #state: PayeeChannelState
 
-  constructor(info: PayeeChannelInfo, captured: Atoms, voucher?: Voucher, standing: PayeeStanding = { phase: 'open' }) {
+  constructor(info: PayeeChannelInfo, captured: Atoms, voucher?: Voucher, channelState: PayeeChannelState = { phase: 'open' }) {
     this.info = info
     this.receivable = receivableOf(info.channelId)
     this.earned = earnedOf(info.channelId)
-    this.#standing = standing
+    this.#state = channelState
     // For a channel that an earlier process closed, the submitter finishes the transaction.
-    this.isFinal = standing.phase === 'closed'
+    this.isFinal = channelState.phase === 'closed'
     this.payeeFunds = new PayeeFunds({ ceiling: voucher?.ceiling ?? 0n, captured })
     this.#voucher = voucher
   }
 
   get phase(): ChannelPhase {
-    return this.#standing.phase
+    return this.#state.phase
   }
-  get standing(): PayeeStanding {
-    return this.#standing
+  get channelState(): PayeeChannelState {
+    return this.#state
   }
   /** True if the channel admits no more calls. The unowed part goes back to the payer, or has gone. */
   get isLeft(): boolean {
@@ -82,21 +82,21 @@ export class PayeeChannel {
   /** Takes effect in memory at once; the caller saves the channel. */
   move(phase: ChannelPhase, claimed?: Atoms): void {
     checkMove(this.phase, phase)
-    this.#standing = { ...this.#standing, phase, ...(claimed === undefined ? {} : { claimed }) }
+    this.#state = { ...this.#state, phase, ...(claimed === undefined ? {} : { claimed }) }
   }
 
   /** Stores the refund in memory. The caller saves the channel before it pays the refund. */
   decide(refund: DecidedRefund): void {
-    this.#standing = { ...this.#standing, refund }
+    this.#state = { ...this.#state, refund }
   }
 
   get deposits(): number {
-    return this.#standing.deposits ?? 1
+    return this.#state.deposits ?? 1
   }
 
   /** Counts one more deposit in memory. The caller saves the channel before it submits the deposit. */
   countDeposit(): void {
-    this.#standing = { ...this.#standing, deposits: this.deposits + 1 }
+    this.#state = { ...this.#state, deposits: this.deposits + 1 }
   }
 
   get voucher(): Voucher | undefined {
@@ -150,9 +150,9 @@ interface KeptChannel extends Omit<PayeeChannelInfo, 'channelId'> {
   readonly deposits?: number
 }
 
-export function channelDocument({ info, standing }: PayeeChannel): DocumentPut {
+export function channelDocument({ info, channelState }: PayeeChannel): DocumentPut {
   const { channelId, config, peer } = info
-  const { phase, refund, claimed, deposits } = standing
+  const { phase, refund, claimed, deposits } = channelState
   const kept: KeptChannel = {
     config,
     ...(peer === undefined ? {} : { peer }),
@@ -167,11 +167,11 @@ export function channelDocument({ info, standing }: PayeeChannel): DocumentPut {
 export function readChannel(
   channelId: ChannelId,
   document: string
-): { readonly info: PayeeChannelInfo; readonly standing: PayeeStanding } {
+): { readonly info: PayeeChannelInfo; readonly channelState: PayeeChannelState } {
   const { config, peer, phase, refund, claimed, deposits } = JSON.parse(document) as KeptChannel
   return {
     info: { channelId, config, ...(peer === undefined ? {} : { peer }) },
-    standing: {
+    channelState: {
       phase,
       ...(refund && { refund: { amount: BigInt(refund.amount), nonce: BigInt(refund.nonce) } }),
       ...(claimed === undefined ? {} : { claimed: BigInt(claimed) }),

@@ -15,7 +15,7 @@ import {
   PAYEE_VOUCHERS,
   PayeeChannel,
   type PayeeChannelInfo,
-  type PayeeStanding,
+  type PayeeChannelState,
   receivableOf,
   readChannel,
   readVoucher
@@ -71,10 +71,10 @@ export class PayeeChannels implements OwnerBooks {
   }
 
   *closed(): Iterable<ClosedChannel> {
-    for (const { info, standing, payeeFunds, isFinal } of this.#closed.values()) {
+    for (const { info, channelState, payeeFunds, isFinal } of this.#closed.values()) {
       if (!isFinal) continue
       const { channelId, config } = info
-      const { claimed } = standing
+      const { claimed } = channelState
       if (claimed === undefined) yield { channelId, config, captured: 0n }
       else yield { channelId, config, captured: claimed, lost: claimed < payeeFunds.captured ? payeeFunds.captured - claimed : 0n }
     }
@@ -141,9 +141,9 @@ export class PayeeChannels implements OwnerBooks {
     const { documents, settlement } = this.#init
     for (const { key, value } of await documents.list(PAYEE_CHANNELS)) {
       const channelId = key as ChannelId
-      const { info, standing } = readChannel(channelId, value)
+      const { info, channelState } = readChannel(channelId, value)
       if (info.config.receiverAuthorizer !== settlement) continue
-      const channel = await this.#load(info, await documents.get(PAYEE_VOUCHERS, key), standing)
+      const channel = await this.#load(info, await documents.get(PAYEE_VOUCHERS, key), channelState)
       const place = channel.phase === 'closed' ? this.#closed : this.#channels
       place.set(channelId, channel)
     }
@@ -159,10 +159,10 @@ export class PayeeChannels implements OwnerBooks {
     this.#forget?.()
   }
 
-  async #load(info: PayeeChannelInfo, voucher: string | undefined, standing?: PayeeStanding): Promise<PayeeChannel> {
+  async #load(info: PayeeChannelInfo, voucher: string | undefined, channelState?: PayeeChannelState): Promise<PayeeChannel> {
     const captured = -(await this.#init.ledger.balance(earnedOf(info.channelId)))
     const known = voucher === undefined ? undefined : readVoucher(info.channelId, voucher)
-    return new PayeeChannel(info, captured, known, standing)
+    return new PayeeChannel(info, captured, known, channelState)
   }
 
   #see(watch: ChannelWatch, ids: readonly ChannelId[]): void {
@@ -228,7 +228,7 @@ export class PayeeChannels implements OwnerBooks {
 const ignore = (): void => undefined
 
 /** The amount of a decided refund that is not mined. */
-function refunding({ standing }: PayeeChannel, nonce: bigint): Atoms {
-  const { refund } = standing
+function refunding({ channelState }: PayeeChannel, nonce: bigint): Atoms {
+  const { refund } = channelState
   return refund !== undefined && nonce <= refund.nonce ? refund.amount : 0n
 }

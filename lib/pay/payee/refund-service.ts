@@ -79,7 +79,7 @@ export class RefundService {
 
   async #close(channel: PayeeChannel, signal: AbortSignal): Promise<void> {
     const { channels } = this.#init
-    const refund = channel.standing.refund ?? (await this.#decide(channel, signal))
+    const refund = channel.channelState.refund ?? (await this.#decide(channel, signal))
     if (refund !== undefined) await this.#pay(channel, refund, signal)
     await channels.close(channel)
   }

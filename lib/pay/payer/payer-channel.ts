@@ -35,7 +35,7 @@ export interface PayerChannelInfo {
 }
 
 /** Channel state that changes seldom. It is durable before anything depends on it. */
-export interface PayerStanding {
+export interface PayerChannelState {
   readonly phase: ChannelPhase
   /** True if the owner's books could not be explained. For a closed channel: the owner also took more than was agreed to. */
   readonly isDisputed: boolean
@@ -61,27 +61,27 @@ export class PayerChannel {
   /** Ledger accounts of its calls; the names are built once. */
   readonly deposited: string
   readonly spent: string
-  #standing: PayerStanding
+  #state: PayerChannelState
   #authorization: Promise<Uint8Array> | undefined
   #ceiling = -1n
 
-  constructor(info: PayerChannelInfo, payerFunds: PayerFunds, pending: PendingDeposit | undefined, standing: PayerStanding) {
+  constructor(info: PayerChannelInfo, payerFunds: PayerFunds, pending: PendingDeposit | undefined, channelState: PayerChannelState) {
     this.info = info
     this.deposited = depositedIn(info.channelId)
     this.spent = spentThrough(info.channelId)
     this.payerFunds = payerFunds
     this.pending = pending
-    this.#standing = standing
+    this.#state = channelState
   }
 
-  get standing(): PayerStanding {
-    return this.#standing
+  get channelState(): PayerChannelState {
+    return this.#state
   }
   get phase(): ChannelPhase {
-    return this.#standing.phase
+    return this.#state.phase
   }
   get isDisputed(): boolean {
-    return this.#standing.isDisputed
+    return this.#state.isDisputed
   }
 
   /** Only an open channel may promise or sign. @throws SoukError `settlement_unavailable`, `settlement_pending` */
@@ -98,13 +98,13 @@ export class PayerChannel {
   /** Takes effect in memory at once; the caller saves the channel. */
   move(phase: ChannelPhase, returned?: Atoms): void {
     checkMove(this.phase, phase)
-    this.#standing = { ...this.#standing, phase, ...(returned === undefined ? {} : { returned }) }
+    this.#state = { ...this.#state, phase, ...(returned === undefined ? {} : { returned }) }
   }
 
   /** Marks the owner's books as unexplained, in memory; the caller saves the channel. Returns false if they were before. */
   dispute(): boolean {
     if (this.isDisputed) return false
-    this.#standing = { ...this.#standing, isDisputed: true }
+    this.#state = { ...this.#state, isDisputed: true }
     if (this.phase === 'open' || this.phase === 'closing') this.move('disputed')
     return true
   }
@@ -114,7 +114,7 @@ export class PayerChannel {
    * channel.
    */
   settle(): void {
-    this.#standing = { ...this.#standing, isDisputed: false }
+    this.#state = { ...this.#state, isDisputed: false }
   }
 
   /**
@@ -162,10 +162,10 @@ interface KeptChannel extends Omit<PayerChannelInfo, 'channelId' | 'counter'> {
 }
 
 /** @param standing the state to write; default: the channel's current state */
-export function payerDocument(channel: PayerChannel, standing = channel.standing): string {
+export function payerDocument(channel: PayerChannel, channelState = channel.channelState): string {
   const { info, payerFunds, pending, withdrawableAt } = channel
   const { config, counter, owner } = info
-  const { phase, isDisputed, returned } = standing
+  const { phase, isDisputed, returned } = channelState
   const kept: KeptChannel = {
     config,
     counter: counter.toString(),
@@ -190,7 +190,7 @@ export interface ReadPayerChannel {
   readonly spent: Atoms
   readonly deposit: Atoms
   readonly pending: PendingDeposit | undefined
-  readonly standing: PayerStanding
+  readonly channelState: PayerChannelState
   readonly withdrawableAt: number | undefined
 }
 
@@ -202,7 +202,7 @@ export function readPayerChannel(channelId: ChannelId, document: string): ReadPa
     spent: BigInt(kept.spent),
     deposit: BigInt(kept.deposit),
     pending: pending && { ...pending, amount: BigInt(pending.amount), salt: BigInt(pending.salt) },
-    standing: { phase, isDisputed, ...(returned === undefined ? {} : { returned: BigInt(returned) }) },
+    channelState: { phase, isDisputed, ...(returned === undefined ? {} : { returned: BigInt(returned) }) },
     withdrawableAt: kept.withdrawableAt
   }
 }

@@ -85,10 +85,10 @@ export class PayerChannels {
     this.#counter = BigInt((await documents.get(PAYER_STATE, COUNTER)) ?? 0)
     for (const { key, value } of await documents.list(PAYER_CHANNELS)) {
       const read = readPayerChannel(key as ChannelId, value)
-      const { info, ceiling, spent, deposit, pending, standing } = read
+      const { info, ceiling, spent, deposit, pending, channelState } = read
       const booked = await ledger.balance(spentThrough(info.channelId))
       const state = { ceiling, spent: spent > booked ? spent : booked, deposit, isWhole: false }
-      const channel = new PayerChannel(info, new PayerFunds(state, rules, cap), pending, standing)
+      const channel = new PayerChannel(info, new PayerFunds(state, rules, cap), pending, channelState)
       channel.booked = booked
       channel.withdrawableAt = read.withdrawableAt
       this.#place(channel)

@@ -26,7 +26,7 @@ import type { Catalogue, Directory, FoundListing, SearchPage, SearchQuery } from
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { Grade, IndexedListing, ListingIndex, ListingQuery } from '../../interface/listing-index.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
-import type { Standing } from '../../interface/quality.ts'
+import type { Reputation } from '../../interface/quality.ts'
 import { boundedMap } from '../directory/bounded-map.ts'
 import type { CatalogueReader } from './catalogue-exchange.ts'
 import { eachOf } from '../directory/each-of.ts'
@@ -42,7 +42,7 @@ export interface CatalogueInit {
   /** Manifests that this node serves. They are always in the catalogue. */
   readonly local: LocalManifests
   /** Quality and probe results of a listing at this node. */
-  readonly known: (id: ApiId) => Pick<Standing, 'quality' | 'probed'>
+  readonly known: (id: ApiId) => Pick<Reputation, 'quality' | 'probed'>
   readonly gradeOf: (id: ApiId) => Grade
   /** New listings are announced to this node, so it queries only for missed ones. */
   readonly isTold: boolean

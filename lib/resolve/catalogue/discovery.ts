@@ -6,7 +6,7 @@ import type { Directory } from '../../interface/directory.ts'
 import type { Gossip } from '../../interface/gossip.ts'
 import type { Link } from '../../interface/link.ts'
 import type { ListingIndex } from '../../interface/listing-index.ts'
-import type { CallOutcomeSeen, Standing } from '../../interface/quality.ts'
+import type { CallOutcomeSeen, Reputation } from '../../interface/quality.ts'
 import type { Documents } from '../../interface/store.ts'
 import { Announcements } from './announcements.ts'
 import { createCatalogue, type LearningCatalogue } from './catalogue.ts'
@@ -42,7 +42,7 @@ export interface Discovery {
   readonly quality: QualityBook
   /** Reports the result of one of this node's calls. */
   readonly observe: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
-  standing(id: ApiId): Promise<Standing>
+  reputation(id: ApiId): Promise<Reputation>
   /** Starts the background work. */
   start(): void
   stop(): void
@@ -82,7 +82,7 @@ export function createDiscovery(init: DiscoveryInit): Discovery {
       quality.observe(id, owner, outcome)
       prober?.want(id)
     },
-    async standing(id) {
+    async reputation(id) {
       prober?.want(id)
       const [head] = await index.heads([id])
       return { ...present('firstSeenAt', head?.firstSeenAt), ...known(id) }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LISTING_SORTS } from '../../../lib/interface/index.ts'
-import { standingViewSchema } from '../../standing-view.ts'
+import { reputationViewSchema } from '../../reputation-view.ts'
 import { amount, list, view, viewWith } from '../../http/schemas.ts'
 import { listingViewSchema } from '../api.ts'
 
@@ -19,7 +19,7 @@ export type SearchInput = z.input<typeof searchSchema>
 export const foundListingViewSchema = viewWith(
   listingViewSchema,
   'FoundListingView',
-  standingViewSchema.shape,
+  reputationViewSchema.shape,
   'A listing as a search finds it.'
 )
 export type FoundListingView = z.output<typeof foundListingViewSchema>

@@ -1,5 +1,5 @@
 import { parseUsdc } from '../../../lib/index.ts'
-import { standingView } from '../../standing-view.ts'
+import { reputationView } from '../../reputation-view.ts'
 import { marketListingViewSchema, searchSchema, searchViewSchema, whyViewSchema } from './market-api.ts'
 import { present } from '../present.ts'
 import { route } from '../route.ts'
@@ -19,7 +19,7 @@ export const marketRoutes = [
       const page = await souk.search(present({ ...rest, text: q, maxPrice, minQuality: min_quality }), signal)
       const listings = page.listings.map((listing) => ({
         ...listingView(listing, clock.now()),
-        ...standingView(listing, listing.manifest)
+        ...reputationView(listing, listing.manifest)
       }))
       return { listings, next: page.next ?? null }
     }
@@ -34,7 +34,7 @@ export const marketRoutes = [
       const { issuedAt, expiresAt, api } = signed.manifest
       return {
         ...listingView(signed, clock.now()),
-        ...standingView(await souk.standing(signed.id), signed.manifest),
+        ...reputationView(await souk.reputation(signed.id), signed.manifest),
         issued_at: issuedAt,
         expires_at: expiresAt,
         owners: owners.map(({ id }) => id),

@@ -7,7 +7,7 @@ import {
   parseUsdc,
   SoukError
 } from '../../../lib/index.ts'
-import type { ApiRef, CallReply, EventBudget, RateStanding, Souk } from '../../../lib/interface/index.ts'
+import type { ApiRef, CallReply, EventBudget, RateLimitStatus, Souk } from '../../../lib/interface/index.ts'
 import type { KeyGate } from '../../keys/key-gate.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { permitted } from '../../keys/scope.ts'
@@ -27,7 +27,7 @@ export interface KeyCalls {
 }
 
 /** Answers a call. `settle` books what it cost, before anything is sent; `rate` is where the key stands with its own limit. */
-export type Deliver<T> = (reply: CallReply, settle: () => void | Promise<void>, rate?: RateStanding) => Promise<T>
+export type Deliver<T> = (reply: CallReply, settle: () => void | Promise<void>, rate?: RateLimitStatus) => Promise<T>
 
 /**
  * A call for the holder of a key, by whichever door it came in: never dearer than the key allows, within its day's cap and its account's

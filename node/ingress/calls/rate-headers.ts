@@ -1,14 +1,14 @@
 import { limits, type SoukError } from '../../../lib/index.ts'
-import { type Quota, RATE_MEMBER, type RateStanding } from '../../../lib/interface/index.ts'
+import { type Quota, RATE_MEMBER, type RateLimitStatus } from '../../../lib/interface/index.ts'
 
 /**
  * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10), structured fields both: what each limit is, and
  * what is left of it. Windows are in seconds there; a shorter one is told as what it comes to in one.
  */
-export function rateHeaders(...standings: ReadonlyArray<RateStanding | undefined>): string[] {
-  const sound = standings.flatMap((standing) => (standing !== undefined && isSound(standing) ? [standing] : []))
+export function rateHeaders(...rateStatuses: ReadonlyArray<RateLimitStatus | undefined>): string[] {
+  const sound = rateStatuses.flatMap((rateStatus) => (rateStatus !== undefined && isSound(rateStatus) ? [rateStatus] : []))
   if (sound.length === 0) return []
-  return ['RateLimit-Policy', sound.map(policyOf).join(', '), 'RateLimit', sound.map(standingOf).join(', ')]
+  return ['RateLimit-Policy', sound.map(policyOf).join(', '), 'RateLimit', sound.map(rateStatusOf).join(', ')]
 }
 
 /** The same fields for a subscription's calls in its period: a policy called `quota`. */
@@ -22,31 +22,31 @@ export function quotaHeaders({ included, limit = included, used, resetsAt }: Quo
 }
 
 /** Where a refusal stands with the limit that refused it. */
-export function refusedBy({ members }: SoukError): RateStanding | undefined {
+export function refusedBy({ members }: SoukError): RateLimitStatus | undefined {
   const told = members?.[RATE_MEMBER]
   if (typeof told !== 'object' || told === null) return undefined
   const { per_ms: perMs, reset_ms: resetMs, ...rest } = told as Record<string, unknown>
   // Looked at before it is used.
-  return { ...rest, perMs, resetMs } as RateStanding
+  return { ...rest, perMs, resetMs } as RateLimitStatus
 }
 
 const SECOND = 1_000
 const POLICY = /^[a-z0-9-]+$/
 
-function policyOf({ policy, calls, perMs }: RateStanding): string {
+function policyOf({ policy, calls, perMs }: RateLimitStatus): string {
   const window = Math.ceil(perMs / SECOND)
   return `"${policy}";q=${Math.floor((calls * window * SECOND) / perMs)};w=${window}`
 }
 
-function standingOf({ policy, remaining, resetMs }: RateStanding): string {
+function rateStatusOf({ policy, remaining, resetMs }: RateLimitStatus): string {
   return `"${policy}";r=${remaining};t=${Math.ceil(resetMs / SECOND)}`
 }
 
 /** Owners are strangers: what cannot be such a field is left out. */
-function isSound({ policy, calls, perMs, remaining, resetMs }: RateStanding): boolean {
+function isSound({ policy, calls, perMs, remaining, resetMs }: RateLimitStatus): boolean {
   const isName = typeof policy === 'string' && policy.length <= limits.RATE_POLICY_CHARS_MAX && POLICY.test(policy)
   const isLimit = [calls, perMs].every((value) => Number.isSafeInteger(value) && value >= 1)
   const isWithin = calls <= limits.RATE_CALLS_MAX && perMs <= limits.RATE_PER_MS_MAX
-  const isStanding = Number.isSafeInteger(remaining) && remaining >= 0 && remaining <= limits.RATE_CALLS_MAX
-  return isName && isLimit && isWithin && isStanding && resetMs >= 0 && resetMs <= limits.RATE_PER_MS_MAX
+  const isRateStatus = Number.isSafeInteger(remaining) && remaining >= 0 && remaining <= limits.RATE_CALLS_MAX
+  return isName && isLimit && isWithin && isRateStatus && resetMs >= 0 && resetMs <= limits.RATE_PER_MS_MAX
 }

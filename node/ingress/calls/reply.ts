@@ -1,6 +1,6 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import { formatUsdc, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
-import type { CallReply, CallTiming, Headers, Payload, RateStanding } from '../../../lib/interface/index.ts'
+import type { CallReply, CallTiming, Headers, Payload, RateLimitStatus } from '../../../lib/interface/index.ts'
 import { paymentResponse } from './payment-headers.ts'
 import { deprecationHeaders } from './deprecation-headers.ts'
 import { quotaHeaders, rateHeaders } from './rate-headers.ts'
@@ -26,7 +26,7 @@ export interface SendInit {
   /** Books what it cost, once it is sure that it can be sent and before any of it is. */
   readonly settle?: Settle
   /** What its key may still do. */
-  readonly keyRate?: RateStanding | undefined
+  readonly keyRate?: RateLimitStatus | undefined
   /** Of the request: a whole answer counts there until its client has read it. */
   readonly held?: HeldBytes
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { formatUsdc, SoukError } from '../../../lib/index.ts'
 import type { Clock, Manifest, SearchQuery, SignedManifest, Souk } from '../../../lib/interface/index.ts'
 import { present } from '../../admin/present.ts'
-import { standingView } from '../../standing-view.ts'
+import { reputationView } from '../../reputation-view.ts'
 import { cheapestPlan, termsView } from '../../subscriptions/terms-view.ts'
 import { openapiOf } from './openapi.ts'
 import { searchQuery } from '../parameters.ts'
@@ -10,7 +10,7 @@ import { routesWith } from '../route.ts'
 import { anyObject, apiSchema, apiSummarySchema, page } from '../views.ts'
 
 export interface ApisContext {
-  readonly souk: Pick<Souk, 'search' | 'resolve' | 'standing'>
+  readonly souk: Pick<Souk, 'search' | 'resolve' | 'reputation'>
   readonly clock: Pick<Clock, 'now'>
 }
 
@@ -28,7 +28,7 @@ export const apisRoutes = [
       const found = await souk.search(searchOf(query), signal)
       const data = found.listings.map((listing) => ({
         ...apiSummary(listing, clock.now()),
-        ...standingView(listing, listing.manifest)
+        ...reputationView(listing, listing.manifest)
       }))
       return { data, next_cursor: found.next ?? null }
     }
@@ -40,8 +40,8 @@ export const apisRoutes = [
     response: apiSchema,
     async handler({ souk, clock }, { params, signal }) {
       const { signed } = await souk.resolve(params.id, { signal })
-      const standing = await souk.standing(signed.id)
-      return { ...apiDetails(signed, clock.now()), ...standingView(standing, signed.manifest) }
+      const reputation = await souk.reputation(signed.id)
+      return { ...apiDetails(signed, clock.now()), ...reputationView(reputation, signed.manifest) }
     }
   }),
   route({

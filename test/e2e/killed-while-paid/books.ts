@@ -119,7 +119,7 @@ async function checkChannels(owner: Store, payer: Store) {
   const state = readPayerChannel(paid.key as `0x${string}`, paid.value)
   assert.equal(state.info.channelId, channelId)
   const earned = -(await owner.ledger.balance(`earned/${channelId}`))
-  assert.equal(state.standing.isDisputed, false, 'an honest owner is accused')
+  assert.equal(state.channelState.isDisputed, false, 'an honest owner is accused')
   assert.equal(await payer.ledger.balance(`spent/${channelId}`), earned, 'the books of payer and owner differ')
   assert.equal(state.spent, earned)
   const voucher = await owner.documents.get('payee-vouchers', channelId)

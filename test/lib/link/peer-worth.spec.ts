@@ -19,7 +19,7 @@ describe('the worth of a peer', () => {
     const failing = worth.watching(async () => Promise.reject(new Error('no')))
     await assert.rejects(failing(callOf('failing', Uint8Array.of(1)), signal))
     worth.answered('owner')
-    const of = worth.standings()
+    const of = worth.scores()
     const found = 'stranger free failing first payer owner subscriber channel'.split(' ').map((peer) => of(peer).worth)
     const { nothing, bootstrap, traded, bound } = WORTH
     assert.deepEqual(found, [nothing, nothing, nothing, bootstrap, traded, traded, bound, bound])
@@ -30,11 +30,11 @@ describe('the worth of a peer', () => {
     const worth = new PeerWorth(clock)
     const running = Promise.withResolvers<CallAnswer>()
     const call = worth.watching(() => running.promise)(callOf('caller'), signal)
-    assert.equal(worth.standings()('caller').isBusy, true)
+    assert.equal(worth.scores()('caller').isBusy, true)
     await clock.advance(100)
     running.resolve(answerOf(0n))
     await call
-    const { isBusy, usedAt } = worth.standings()('caller')
+    const { isBusy, usedAt } = worth.scores()('caller')
     assert.deepEqual([isBusy, usedAt], [false, clock.elapsed()])
   })
 })

@@ -37,8 +37,8 @@ describe('the limits of one consumer', () => {
       { policy: 'default', ...RATE, remaining: 1, resetMs: 500 },
       { policy: 'default', ...RATE, remaining: 0, resetMs: 500 }
     ])
-    const standing = { policy: 'default', calls: 2, per_ms: 1_000, remaining: 0, reset_ms: 500 }
-    await refused({}, 'rate_limited', { rate_limit: standing })
+    const reputation = { policy: 'default', calls: 2, per_ms: 1_000, remaining: 0, reset_ms: 500 }
+    await refused({}, 'rate_limited', { rate_limit: reputation })
     assert.equal(bench.adapter.reached.length, 2)
     assert.equal((await bench.records()).length, 2)
     await bench.clock.advance(500)

@@ -19,7 +19,7 @@ import { DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { Spending } from '../../../node/spending/spending.ts'
 import { manifestOf } from '../../lib/resolve/fixtures.ts'
 
-export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve' | 'standing'>
+export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation'>
 
 export const PROVIDER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
 
@@ -145,7 +145,7 @@ export async function startIngress(
     },
     search: (query, signal) => running.onSearch(query, signal),
     resolve: (api, given) => running.onResolve(api, given),
-    standing: () => Promise.resolve({ quality: { score: 0.8, calls: 0 } })
+    reputation: () => Promise.resolve({ quality: { score: 0.8, calls: 0 } })
   }
   const ingress = createIngress({
     souk,

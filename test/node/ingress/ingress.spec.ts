@@ -67,7 +67,7 @@ describe('ingress: /v1/apis', () => {
     )
     assert.equal(status, 200)
     const quality = { score: 0.912, calls: 7.3, success_rate: 0.986, p50_ms: 12.5, p95_ms: null }
-    const standing = {
+    const reputation = {
       known_since: '2026-01-01T00:00:00.000Z',
       quality,
       probed: { probes: 4, reached_rate: 0.75, p50_ms: 8.1, last_at: '2026-01-02T00:00:00.000Z' },
@@ -80,7 +80,7 @@ describe('ingress: /v1/apis', () => {
         p95_ms: null
       }
     }
-    const listed = { ...summary, pay_per_call: true, cheapest_plan: null, operations: ['getBalance'], ...standing }
+    const listed = { ...summary, pay_per_call: true, cheapest_plan: null, operations: ['getBalance'], ...reputation }
     assert.deepEqual(body, { data: [listed], next_cursor: 'page2' })
     assert.deepEqual(asked, {
       text: 'balance x',

@@ -43,7 +43,7 @@ describe('ingress: prepaid accounts', () => {
       souk: {
         call: (init) => onCall(init),
         search: () => assert.fail(),
-        standing: () => Promise.reject(new Error('not scripted')),
+        reputation: () => Promise.reject(new Error('not scripted')),
         resolve: () => assert.fail()
       },
       keys,

@@ -33,7 +33,7 @@ describe('ingress: the keys of an account', () => {
       souk: {
         call: async () => answer({ charged: 0n }),
         search: () => assert.fail(),
-        standing: () => Promise.reject(new Error('not scripted')),
+        reputation: () => Promise.reject(new Error('not scripted')),
         resolve: () => assert.fail()
       },
       keys,

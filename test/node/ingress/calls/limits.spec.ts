@@ -62,15 +62,15 @@ describe('ingress: limits', () => {
   })
 
   it('tells when a refused call may come again', async () => {
-    const standing = { policy: 'default', calls: 100, per_ms: 60_000, remaining: 0, reset_ms: 600 }
+    const reputation = { policy: 'default', calls: 100, per_ms: 60_000, remaining: 0, reset_ms: 600 }
     ingress.onCall = () => {
-      throw new SoukError('rate_limited', undefined, { members: { [RATE_MEMBER]: standing }, retryAfterMs: 600 })
+      throw new SoukError('rate_limited', undefined, { members: { [RATE_MEMBER]: reputation }, retryAfterMs: 600 })
     }
     const reply = await ingress.post(PATH, {})
     assert.deepEqual(headersOf(reply), ['"default";q=100;w=60', '"default";r=0;t=1'])
     assert.equal(reply.headers.get('retry-after'), '1')
     const { code, charged, retryable, rate_limit } = await problemOf(reply)
-    assert.deepEqual([code, charged, retryable, rate_limit], ['rate_limited', false, true, standing])
+    assert.deepEqual([code, charged, retryable, rate_limit], ['rate_limited', false, true, reputation])
   })
 
   it('calls for each account by a name of its own for each provider', async () => {

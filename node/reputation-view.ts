@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Manifest, Probed, SelfReport, Standing } from '../lib/interface/index.ts'
+import type { Manifest, Probed, SelfReport, Reputation } from '../lib/interface/index.ts'
 import { moment, view } from './http/schemas.ts'
 
-export const standingViewSchema = view(
+export const reputationViewSchema = view(
   'StandingView',
   {
     known_since: moment.nullable().describe('When this node first heard of it, RFC 3339; null where it has not.'),
@@ -38,9 +38,9 @@ export const standingViewSchema = view(
   },
   'How a listing did, as it is shown: what this node knows by itself, and apart from it what the owner says.'
 )
-export type StandingView = z.output<typeof standingViewSchema>
+export type ReputationView = z.output<typeof reputationViewSchema>
 
-export function standingView({ firstSeenAt, quality, probed }: Standing, { selfReport }: Manifest): StandingView {
+export function reputationView({ firstSeenAt, quality, probed }: Reputation, { selfReport }: Manifest): ReputationView {
   const { score, calls, successRate, p50Ms, p95Ms } = quality
   return {
     known_since: firstSeenAt === undefined ? null : new Date(firstSeenAt).toISOString(),
@@ -56,12 +56,12 @@ export function standingView({ firstSeenAt, quality, probed }: Standing, { selfR
   }
 }
 
-function probedView({ probes, reachedRate, p50Ms, lastAt }: Probed): NonNullable<StandingView['probed']> {
+function probedView({ probes, reachedRate, p50Ms, lastAt }: Probed): NonNullable<ReputationView['probed']> {
   const last_at = new Date(lastAt).toISOString()
   return { probes: round(probes, 10), reached_rate: round(reachedRate, 1_000), p50_ms: p50Ms ?? null, last_at }
 }
 
-function claimView(report: SelfReport): NonNullable<StandingView['claimed_by_owner']> {
+function claimView(report: SelfReport): NonNullable<ReputationView['claimed_by_owner']> {
   const { days, until, calls, goodPerMille, p50Ms, p95Ms } = report
   return {
     days,

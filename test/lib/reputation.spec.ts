@@ -24,7 +24,7 @@ describe('the quality of an API', function () {
       await consumer.souk.call({ api: signed.id, body: { want } }).catch(() => undefined)
     }
     await consumer.souk.call({ api: signed.id, body: { want: 'well' }, maxPrice: '0.0001' }).catch(() => undefined)
-    const { quality, firstSeenAt } = await consumer.souk.standing(signed.id)
+    const { quality, firstSeenAt } = await consumer.souk.reputation(signed.id)
     assert.ok(Math.abs(quality.calls - 4) < 0.01, String(quality.calls))
     assert.ok(Math.abs((quality.successRate ?? 0) - 0.75) < 0.01)
     assert.ok((quality.p50Ms ?? 0) >= 1 && (quality.p50Ms ?? Infinity) < 5_000)
@@ -36,7 +36,7 @@ describe('the quality of an API', function () {
     )
     const { listings } = await consumer.souk.search({ text: 'judged', sort: 'quality' })
     assert.ok(Math.abs((listings[0]?.quality.calls ?? 0) - 4) < 0.01)
-    assert.equal((await owner.souk.standing(signed.id)).quality.calls, 0, 'nobody learns of others’ calls')
+    assert.equal((await owner.souk.reputation(signed.id)).quality.calls, 0, 'nobody learns of others’ calls')
 
     // Written when the node stops, long before the normal write delay.
     assert.ok(QUALITY_WRITE_MS > 1_000)
@@ -59,6 +59,6 @@ describe('the quality of an API', function () {
     assert.deepEqual([calls, goodPerMille], [SELF_REPORT_CALLS_MIN, 1_000])
     assert.ok((p50Ms ?? 0) >= 1 && (p95Ms ?? 0) >= (p50Ms ?? 0))
     const newcomer = await testnet.add()
-    assert.equal((await newcomer.souk.standing(signed.id)).quality.calls, 0)
+    assert.equal((await newcomer.souk.reputation(signed.id)).quality.calls, 0)
   })
 })
