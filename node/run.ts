@@ -24,7 +24,7 @@ import type { SetupError } from './setup-error.ts'
 import { openStores } from './stores.ts'
 import { openSubscriptions } from './subscriptions/open.ts'
 import { NodeGuard } from './upstream/guard.ts'
-import { createSealer, type Sealer, SEALER_KEY_BYTES } from './upstream/sealer.ts'
+import { createSecretBox, type SecretBox, SECRET_BOX_KEY_BYTES } from './upstream/secret-box.ts'
 
 export interface RunOptions {
   /** Lines for the operator. Default: nowhere. */
@@ -121,11 +121,11 @@ async function start(init: Start, parts: AsyncDisposableStack): Promise<Omit<Run
   const stores = parts.use(await openStores(init))
   const { own, shared } = stores
   const guard = guardOf(config)
-  const sealer = await sealerOf(profile)
-  const telling = parts.use(await startEvents({ ...init, documents: own.documents, guard, sealer }))
+  const secretBox = await secretBoxOf(profile)
+  const telling = parts.use(await startEvents({ ...init, documents: own.documents, guard, secretBox }))
   const { events, calls } = telling
   const store = calls.store(own)
-  const market = parts.use(await startMarket({ ...init, store, shared, payments, guard, sealer, events }))
+  const market = parts.use(await startMarket({ ...init, store, shared, payments, guard, secretBox, events }))
   const { souk } = market
 
   const money = () => payments.money()
@@ -185,6 +185,6 @@ function watchMoney(parts: AsyncDisposableStack, { payments, ...init }: MoneyWat
   parts.defer(() => watch.stop())
 }
 
-async function sealerOf(profile: NodeConfig['profile']): Promise<Sealer> {
-  return createSealer(await secretOf(profile, 'upstreamKey', () => systemRandom.fill(new Uint8Array(SEALER_KEY_BYTES))))
+async function secretBoxOf(profile: NodeConfig['profile']): Promise<SecretBox> {
+  return createSecretBox(await secretOf(profile, 'upstreamKey', () => systemRandom.fill(new Uint8Array(SECRET_BOX_KEY_BYTES))))
 }

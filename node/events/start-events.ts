@@ -2,14 +2,14 @@ import type { ComponentLogger } from '@libp2p/interface'
 import { systemRandom } from '../../lib/index.ts'
 import type { Clock, Documents, UpstreamGuard } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
-import type { Sealer } from '../upstream/sealer.ts'
+import type { SecretBox } from '../upstream/secret-box.ts'
 import { Events } from './events.ts'
 import { WatchedCalls } from './watch-calls.ts'
 import { Webhooks } from './webhooks.ts'
 
 export interface StartEventsInit {
   readonly documents: Documents
-  readonly sealer: Sealer
+  readonly secretBox: SecretBox
   readonly guard: UpstreamGuard
   readonly clock: Clock
   readonly log: Log

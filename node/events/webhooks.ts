@@ -3,7 +3,7 @@ import { defaultLogger } from '@libp2p/logger'
 import { asSoukError, KeyedMutex, limits, logOf, SoukError, utf8 } from '../../lib/index.ts'
 import type { Clock, Documents, Random, UpstreamGuard } from '../../lib/interface/index.ts'
 import { createUpstream, type UpstreamResponse } from '../../protocols/index.ts'
-import type { Sealer } from '../upstream/sealer.ts'
+import type { SecretBox } from '../upstream/secret-box.ts'
 import { Deliveries, type Delivery, type Outcome } from './deliveries.ts'
 import { isWanted, isWish, type SoukEvent } from './event-types.ts'
 import type { Events } from './events.ts'
@@ -53,7 +53,7 @@ export interface WebhooksInit {
   readonly random: Random
   readonly events: Events
   /** Secrets stand in the store sealed only. */
-  readonly sealer: Sealer
+  readonly secretBox: SecretBox
   /** What no request of this node goes to. */
   readonly guard?: UpstreamGuard
   readonly log: {
@@ -263,11 +263,11 @@ export class Webhooks {
   }
 
   #seal(id: string, secrets: WebhookSecrets): string {
-    return this.#init.sealer.seal(JSON.stringify(secrets), `webhook ${id}`)
+    return this.#init.secretBox.seal(JSON.stringify(secrets), `webhook ${id}`)
   }
 
   #open(id: string, sealed: string): WebhookSecrets {
-    return JSON.parse(this.#init.sealer.open(sealed, `webhook ${id}`)) as WebhookSecrets
+    return JSON.parse(this.#init.secretBox.open(sealed, `webhook ${id}`)) as WebhookSecrets
   }
 }
 

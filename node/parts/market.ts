@@ -15,7 +15,7 @@ import { identityOf } from '../profile/identity.ts'
 import { Registrations } from '../registrations/registrations.ts'
 import { SetupError } from '../setup-error.ts'
 import type { NodeGuard } from '../upstream/guard.ts'
-import type { Sealer } from '../upstream/sealer.ts'
+import type { SecretBox } from '../upstream/secret-box.ts'
 import { closing } from './closing.ts'
 import { tellMovedPort } from './tell-ports.ts'
 
@@ -28,7 +28,7 @@ export interface MarketInit {
   readonly shared: Store | undefined
   readonly payments: Payments
   readonly guard: NodeGuard
-  readonly sealer: Sealer
+  readonly secretBox: SecretBox
   readonly events: Events
 }
 
@@ -96,11 +96,11 @@ async function nodeOptions({ config, logger, store, shared, payments: { paymentS
 }
 
 function registrationsOf(
-  { store, clock, payments, sealer, guard, events, log }: MarketInit,
+  { store, clock, payments, secretBox, guard, events, log }: MarketInit,
   souk: Souk
 ): Registrations {
   const { documents } = store
   const { payout } = payments
   const factories = protocolFactories
-  return new Registrations({ souk, documents, factories, clock, payout, sealer, guard, events, log: log.info })
+  return new Registrations({ souk, documents, factories, clock, payout, secretBox, guard, events, log: log.info })
 }

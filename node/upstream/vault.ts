@@ -1,6 +1,6 @@
 import { SoukError } from '../../lib/index.ts'
 import type { UpstreamAuth, UpstreamConfig, UpstreamGuard } from '../../lib/interface/index.ts'
-import type { Sealer } from './sealer.ts'
+import type { SecretBox } from './secret-box.ts'
 
 /** An upstream as somebody registers it. */
 export type AskedUpstream = Omit<UpstreamConfig, 'auth' | 'guard'> & {
@@ -18,18 +18,18 @@ export interface KeptUpstream {
 
 export interface VaultInit {
   /** Default: APIs with credentials cannot be registered. */
-  readonly sealer?: Sealer
+  readonly secretBox?: SecretBox
   /** Default: upstreams may be anywhere. */
   readonly guard?: UpstreamGuard
 }
 
 /** Between what is written down of upstreams and what adapters are handed: credentials are sealed in one, and plain in the other. */
 export class Vault {
-  readonly #sealer: Sealer | undefined
+  readonly #secretBox: SecretBox | undefined
   readonly #guard: UpstreamGuard | undefined
 
-  constructor({ sealer, guard }: VaultInit) {
-    this.#sealer = sealer
+  constructor({ secretBox, guard }: VaultInit) {
+    this.#secretBox = secretBox
     this.#guard = guard
   }
 
@@ -41,20 +41,20 @@ export class Vault {
     const isSame = before !== undefined && originsOf(before.upstream) === originsOf(upstream)
     const known = isSame ? this.opened(name, before).auth : undefined
     const wanted = auth === undefined ? known : (auth ?? undefined)
-    if (wanted !== undefined && this.#sealer === undefined) throw noSealer('invalid_request')
+    if (wanted !== undefined && this.#secretBox === undefined) throw noSecretBox('invalid_request')
     return this.#config(upstream, wanted)
   }
 
   sealed(name: string, { auth, guard: _, ...upstream }: UpstreamConfig): KeptUpstream {
-    if (auth === undefined || this.#sealer === undefined) return { upstream }
-    return { upstream, sealedAuth: this.#sealer.seal(JSON.stringify(auth), name) }
+    if (auth === undefined || this.#secretBox === undefined) return { upstream }
+    return { upstream, sealedAuth: this.#secretBox.seal(JSON.stringify(auth), name) }
   }
 
   /** @throws SoukError `internal_error` where the credentials cannot be read */
   opened(name: string, { upstream, sealedAuth }: KeptUpstream): UpstreamConfig {
     if (sealedAuth === undefined) return this.#config(upstream, undefined)
-    if (this.#sealer === undefined) throw noSealer('internal_error')
-    return this.#config(upstream, JSON.parse(this.#sealer.open(sealedAuth, name)) as UpstreamAuth)
+    if (this.#secretBox === undefined) throw noSecretBox('internal_error')
+    return this.#config(upstream, JSON.parse(this.#secretBox.open(sealedAuth, name)) as UpstreamAuth)
   }
 
   #config(upstream: UpstreamConfig, auth: UpstreamAuth | undefined): UpstreamConfig {
@@ -74,6 +74,6 @@ function originOf(url: string): string {
   return `${protocol}//${host}`
 }
 
-function noSealer(code: 'invalid_request' | 'internal_error'): SoukError {
+function noSecretBox(code: 'invalid_request' | 'internal_error'): SoukError {
   return new SoukError(code, 'This node keeps no credentials.')
 }

@@ -25,7 +25,7 @@ import { watchedKeys } from '../../../node/events/watch-keys.ts'
 import type { Events } from '../../../node/events/events.ts'
 import { startEvents } from '../../../node/events/start-events.ts'
 import { NodeGuard } from '../../../node/upstream/guard.ts'
-import { createSealer, SEALER_KEY_BYTES } from '../../../node/upstream/sealer.ts'
+import { createSecretBox, SECRET_BOX_KEY_BYTES } from '../../../node/upstream/secret-box.ts'
 import { Spending } from '../../../node/spending/spending.ts'
 import { Registrations } from '../../../node/registrations/registrations.ts'
 import { openSubscriptions } from '../../../node/subscriptions/open.ts'
@@ -134,13 +134,13 @@ export async function startBench(
   const { souk } = node
   const { documents } = souk.store
   const seams = { clock: systemClock, random: systemRandom }
-  const sealer = createSealer(Buffer.alloc(SEALER_KEY_BYTES, 7))
-  const telling = await startEvents({ documents, sealer, guard: new NodeGuard(), clock: systemClock, log })
+  const secretBox = createSecretBox(Buffer.alloc(SECRET_BOX_KEY_BYTES, 7))
+  const telling = await startEvents({ documents, secretBox, guard: new NodeGuard(), clock: systemClock, log })
   const registrations = new Registrations({
     souk,
     events: telling.events,
     documents,
-    sealer,
+    secretBox,
     factories: factories ?? { REST: upstream },
     clock: systemClock,
     payout: new Payout({ profile: { name: 'tests', directory: '/nowhere' }, payout: undefined, isNeeded: false }),

@@ -9,7 +9,7 @@ import type { Documents } from '../../../lib/interface/index.ts'
 import type { SoukEvent } from '../../../node/events/event-types.ts'
 import { Events } from '../../../node/events/events.ts'
 import { Webhooks } from '../../../node/events/webhooks.ts'
-import { createSealer, SEALER_KEY_BYTES } from '../../../node/upstream/sealer.ts'
+import { createSecretBox, SECRET_BOX_KEY_BYTES } from '../../../node/upstream/secret-box.ts'
 import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
 import { eventually, memoryDocuments } from '../ingress/harness.ts'
 
@@ -34,8 +34,8 @@ describe('webhooks', () => {
     const log = { info: (line: string) => logged.push(line), error: (line: string) => logged.push(line) }
     const seams = { clock, random: systemRandom, log }
     events = new Events(seams)
-    const sealer = createSealer(Buffer.alloc(SEALER_KEY_BYTES, 1))
-    webhooks = new Webhooks({ ...seams, documents, events, sealer })
+    const secretBox = createSecretBox(Buffer.alloc(SECRET_BOX_KEY_BYTES, 1))
+    webhooks = new Webhooks({ ...seams, documents, events, secretBox })
     await webhooks.start()
   }
 

@@ -11,7 +11,7 @@ import { SubscriptionNews } from '../../../node/events/subscription-news.ts'
 import { WatchedCalls } from '../../../node/events/watch-calls.ts'
 import { Webhooks } from '../../../node/events/webhooks.ts'
 import { openSubscriptions, type SubscriptionParts } from '../../../node/subscriptions/open.ts'
-import { createSealer, SEALER_KEY_BYTES } from '../../../node/upstream/sealer.ts'
+import { createSecretBox, SECRET_BOX_KEY_BYTES } from '../../../node/upstream/secret-box.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type PlansBench, plansBench, shiftedClock } from '../../helpers/plans-bench.ts'
 import { memoryDocuments } from '../ingress/harness.ts'
@@ -42,8 +42,8 @@ describe('events of subscriptions', () => {
     await once(server, 'listening')
     const seams = { clock: shiftedClock(), random: systemRandom, log }
     events = new Events(seams)
-    const sealer = createSealer(Buffer.alloc(SEALER_KEY_BYTES, 1))
-    webhooks = new Webhooks({ ...seams, documents: memoryDocuments(), events, sealer })
+    const secretBox = createSecretBox(Buffer.alloc(SECRET_BOX_KEY_BYTES, 1))
+    webhooks = new Webhooks({ ...seams, documents: memoryDocuments(), events, secretBox })
     await webhooks.start()
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     await webhooks.add({ url, allowsPrivate: true, events: ['subscription.*', 'quota.*'] })

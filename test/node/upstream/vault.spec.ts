@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { createSealer, SEALER_KEY_BYTES } from '../../../node/upstream/sealer.ts'
+import { createSecretBox, SECRET_BOX_KEY_BYTES } from '../../../node/upstream/secret-box.ts'
 import { Vault } from '../../../node/upstream/vault.ts'
 
 describe('the credentials of registered upstreams', () => {
   const endpoint = 'https://api.example/v1'
   const auth = { bearer: 's3cr3t' }
-  const vault = new Vault({ sealer: createSealer(randomBytes(SEALER_KEY_BYTES)), guard: { refuses: () => false } })
+  const vault = new Vault({ secretBox: createSecretBox(randomBytes(SECRET_BOX_KEY_BYTES)), guard: { refuses: () => false } })
   const kept = vault.sealed('ticker', vault.taken('ticker', { endpoint, auth }, undefined))
 
   it('are written down sealed, and handed out plain', () => {

@@ -2,21 +2,21 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { SoukError } from '../../lib/index.ts'
 
 /** Keeps texts so that the store alone does not tell them: the key is in another file. */
-export interface Sealer {
+export interface SecretBox {
   /** @param purpose - what the text is for; it opens for nothing else. */
   seal(text: string, purpose: string): string
   /** @throws SoukError `internal_error` for a text that was not sealed with this key, or for another purpose */
   open(sealed: string, purpose: string): string
 }
 
-export const SEALER_KEY_BYTES = 32
+export const SECRET_BOX_KEY_BYTES = 32
 
 const CIPHER = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 const VERSION = 'v1.'
 
-export function createSealer(key: Uint8Array): Sealer {
+export function createSecretBox(key: Uint8Array): SecretBox {
   return {
     seal(text, purpose) {
       const iv = randomBytes(IV_BYTES)
