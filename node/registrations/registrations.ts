@@ -20,7 +20,7 @@ import { Adapters } from '../upstream/adapters.ts'
 import { DescriptionNews } from '../upstream/description-news.ts'
 import { Health } from '../upstream/health.ts'
 import { Trials } from '../upstream/trials.ts'
-import { type AskedUpstream, Vault, type VaultInit } from '../upstream/vault.ts'
+import { type AskedUpstream, CredentialStore, type CredentialStoreInit } from '../upstream/credential-store.ts'
 import { keepingMapping, mappingProblems, remapped, type ShownMapping, shownMapping } from './mappings.ts'
 import {
   isListingOf,
@@ -33,7 +33,7 @@ import { Serving } from './serving.ts'
 
 const COLLECTION = 'registrations'
 
-export interface RegistrationsInit extends VaultInit {
+export interface RegistrationsInit extends CredentialStoreInit {
   readonly souk: Pick<Souk, 'serve' | 'serveReplica' | 'move' | 'remove' | 'listings' | 'resolve'>
   readonly documents: Documents
   readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
@@ -52,7 +52,7 @@ export interface RegistrationsInit extends VaultInit {
 export class Registrations {
   readonly #init: RegistrationsInit
   readonly #known = new Map<string, Registration>()
-  readonly #vault: Vault
+  readonly #credentialStore: CredentialStore
   readonly #adapters: Adapters
   readonly #health: Health
   readonly #serving: Serving
@@ -65,12 +65,12 @@ export class Registrations {
   constructor(init: RegistrationsInit) {
     this.#init = init
     const { clock, documents, factories, log } = init
-    const vault = new Vault(init)
-    const adapters = new Adapters({ factories, clock, vault })
-    this.#vault = vault
+    const credentialStore = new CredentialStore(init)
+    const adapters = new Adapters({ factories, clock, credentialStore })
+    this.#credentialStore = credentialStore
     this.#adapters = adapters
     this.#told = new ListingNews(init.events)
-    this.trials = new Trials({ clock, vault, adapters, known: (name) => this.#known.get(name) })
+    this.trials = new Trials({ clock, credentialStore, adapters, known: (name) => this.#known.get(name) })
     this.#health = new Health({
       clock,
       documents,
@@ -112,7 +112,7 @@ export class Registrations {
   ): Promise<Registered> {
     const { name } = terms
     const known = this.#known.get(name)
-    const upstream = this.#vault.taken(name, asked, known)
+    const upstream = this.#credentialStore.taken(name, asked, known)
     if (known?.kind === 'replica') throw taken(name)
     this.#init.payout.check(parseUsdc(terms.price))
     // Not in turn: an endpoint that hangs must not hold up what is done to other listings.
@@ -139,7 +139,7 @@ export class Registrations {
       const ref = parseApiRef(api)
       const { name } = ref
       const before = this.#known.get(name)
-      const upstream = this.#vault.taken(name, asked, before)
+      const upstream = this.#credentialStore.taken(name, asked, before)
       if (before?.kind === 'own') throw taken(name)
       const { signed } = await this.#init.souk.resolve(ref, { signal })
       const { protocol, provider, price } = signed.manifest
@@ -246,7 +246,7 @@ export class Registrations {
   /** Checks the upstream of a registration again. @throws SoukError those of `AdapterFactory.inspect` */
   async check(registration: Registration, signal: AbortSignal): Promise<void> {
     const { name, protocol } = registration
-    await this.#adapters.factory(protocol).inspect(this.#vault.opened(name, registration), signal)
+    await this.#adapters.factory(protocol).inspect(this.#credentialStore.opened(name, registration), signal)
   }
 
   async #inspected(
@@ -263,7 +263,7 @@ export class Registrations {
 
   #made(name: string, protocol: Protocol, upstream: UpstreamConfig, { snapshot }: Inspection): RegistrationBase {
     const registeredAt = this.#known.get(name)?.registeredAt ?? this.#init.clock.now()
-    return { name, protocol, ...this.#vault.sealed(name, upstream), snapshot, registeredAt }
+    return { name, protocol, ...this.#credentialStore.sealed(name, upstream), snapshot, registeredAt }
   }
 
   /** Serves it as it is from now on, and keeps it. */

@@ -1,11 +1,11 @@
 import { type Clock, deadline, limits, SoukError } from '../../lib/index.ts'
 import type { Adapter, AdapterFactory, Inspection, Protocol, UpstreamConfig } from '../../lib/interface/index.ts'
-import type { KeptUpstream, Vault } from './vault.ts'
+import type { KeptUpstream, CredentialStore } from './credential-store.ts'
 
 export interface AdaptersInit {
   readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
   readonly clock: Clock
-  readonly vault: Vault
+  readonly credentialStore: CredentialStore
 }
 
 /** An upstream that was read before. */
@@ -46,6 +46,6 @@ export class Adapters {
   async opened(name: string, { protocol, snapshot, ...kept }: ReadUpstream): Promise<Adapter> {
     const factory = this.factory(protocol)
     const current = (await factory.renewed?.(snapshot)) ?? snapshot
-    return factory.open(this.#init.vault.opened(name, kept), current)
+    return factory.open(this.#init.credentialStore.opened(name, kept), current)
   }
 }

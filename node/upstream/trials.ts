@@ -8,7 +8,7 @@ import type {
   UpstreamConfig
 } from '../../lib/interface/index.ts'
 import type { Adapters, ReadUpstream } from './adapters.ts'
-import type { AskedUpstream, KeptUpstream, Vault } from './vault.ts'
+import type { AskedUpstream, KeptUpstream, CredentialStore } from './credential-store.ts'
 
 /** An upstream as somebody might register it. */
 export interface TrialUpstream extends AskedUpstream {
@@ -27,7 +27,7 @@ export interface TrialAnswer extends Pick<AdapterReply, 'status' | 'headers' | '
 export interface TrialsInit {
   readonly adapters: Adapters
   readonly clock: Clock
-  readonly vault: Vault
+  readonly credentialStore: CredentialStore
   readonly known: (name: string) => (KeptUpstream & { readonly protocol: Protocol }) | undefined
 }
 
@@ -68,9 +68,9 @@ export class Trials {
     { protocol, name = '', ...asked }: TrialUpstream,
     signal: AbortSignal
   ): Promise<{ config: UpstreamConfig; inspection: Inspection }> {
-    const { vault, known, adapters } = this.#init
+    const { credentialStore, known, adapters } = this.#init
     const before = known(name)
-    const config = vault.taken(name, asked, before?.protocol === protocol ? before : undefined)
+    const config = credentialStore.taken(name, asked, before?.protocol === protocol ? before : undefined)
     return { config, inspection: await adapters.inspected(protocol, config, signal) }
   }
 }

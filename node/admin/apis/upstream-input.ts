@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../../../lib/index.ts'
 import { UPSTREAM_METHODS } from '../../../lib/interface/index.ts'
-import type { AskedUpstream } from '../../upstream/vault.ts'
+import type { AskedUpstream } from '../../upstream/credential-store.ts'
 import { graphqlSchema, graphqlTermsOf } from './graphql-input.ts'
 import { present } from '../present.ts'
 import { wsdlOf, wsdlSchema } from './wsdl-input.ts'

@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createSecretBox, SECRET_BOX_KEY_BYTES } from '../../../node/upstream/secret-box.ts'
-import { Vault } from '../../../node/upstream/vault.ts'
+import { CredentialStore } from '../../../node/upstream/credential-store.ts'
 
 describe('the credentials of registered upstreams', () => {
   const endpoint = 'https://api.example/v1'
   const auth = { bearer: 's3cr3t' }
-  const vault = new Vault({ secretBox: createSecretBox(randomBytes(SECRET_BOX_KEY_BYTES)), guard: { refuses: () => false } })
-  const kept = vault.sealed('ticker', vault.taken('ticker', { endpoint, auth }, undefined))
+  const credentialStore = new CredentialStore({ secretBox: createSecretBox(randomBytes(SECRET_BOX_KEY_BYTES)), guard: { refuses: () => false } })
+  const kept = credentialStore.sealed('ticker', credentialStore.taken('ticker', { endpoint, auth }, undefined))
 
   it('are written down sealed, and handed out plain', () => {
     assert(!JSON.stringify(kept).includes('s3cr3t'))
     assert.deepEqual(Object.keys(kept.upstream), ['endpoint'])
-    const { guard, ...config } = vault.opened('ticker', kept)
+    const { guard, ...config } = credentialStore.opened('ticker', kept)
     assert(guard !== undefined)
     assert.deepEqual(config, { endpoint, auth })
   })
 
   it('stay where a registration does not speak of them, for the same origin only', () => {
-    assert.deepEqual(vault.taken('ticker', { endpoint: 'https://api.example/v2' }, kept).auth, auth)
+    assert.deepEqual(credentialStore.taken('ticker', { endpoint: 'https://api.example/v2' }, kept).auth, auth)
     for (const other of ['http://api.example/v1', 'https://api.example:444/', 'https://evil.example/']) {
-      assert.equal(vault.taken('ticker', { endpoint: other }, kept).auth, undefined)
+      assert.equal(credentialStore.taken('ticker', { endpoint: other }, kept).auth, undefined)
     }
-    assert.equal(vault.taken('ticker', { endpoint, auth: null }, kept).auth, undefined)
-    assert.deepEqual(vault.taken('ticker', { endpoint, auth: { bearer: 'new' } }, kept).auth, { bearer: 'new' })
+    assert.equal(credentialStore.taken('ticker', { endpoint, auth: null }, kept).auth, undefined)
+    assert.deepEqual(credentialStore.taken('ticker', { endpoint, auth: { bearer: 'new' } }, kept).auth, { bearer: 'new' })
   })
 
   it('are no other API’s', () => {
-    assert.throws(() => vault.opened('users', kept), { code: 'internal_error' })
+    assert.throws(() => credentialStore.opened('users', kept), { code: 'internal_error' })
   })
 
   it('are taken nowhere without a key', () => {
-    const open = new Vault({})
+    const open = new CredentialStore({})
     assert.throws(() => open.taken('ticker', { endpoint, auth }, undefined), { code: 'invalid_request' })
     assert.throws(() => open.opened('ticker', kept), { code: 'internal_error' })
     assert.deepEqual(open.taken('ticker', { endpoint }, undefined), { endpoint })

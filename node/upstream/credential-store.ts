@@ -16,7 +16,7 @@ export interface KeptUpstream {
   readonly sealedAuth?: string
 }
 
-export interface VaultInit {
+export interface CredentialStoreInit {
   /** Default: APIs with credentials cannot be registered. */
   readonly secretBox?: SecretBox
   /** Default: upstreams may be anywhere. */
@@ -24,11 +24,11 @@ export interface VaultInit {
 }
 
 /** Between what is written down of upstreams and what adapters are handed: credentials are sealed in one, and plain in the other. */
-export class Vault {
+export class CredentialStore {
   readonly #secretBox: SecretBox | undefined
   readonly #guard: UpstreamGuard | undefined
 
-  constructor({ secretBox, guard }: VaultInit) {
+  constructor({ secretBox, guard }: CredentialStoreInit) {
     this.#secretBox = secretBox
     this.#guard = guard
   }
