@@ -115,8 +115,8 @@ class SoukService implements Souk, Startable {
     parts.defer(() => discovery.quality.stop())
     await discovery.quality.start()
     const { paymentScheme } = await started(parts, createPaying(common))
-    const [self, manifestSigner, teller] = [link.self, this.#manifestSigner, discovery.announcements]
-    const selling = createSelling({ ...common, self, epoch, restoredAt: restored, paymentScheme, manifestSigner, teller })
+    const [self, manifestSigner, eventPublisher] = [link.self, this.#manifestSigner, discovery.announcements]
+    const selling = createSelling({ ...common, self, epoch, restoredAt: restored, paymentScheme, manifestSigner, eventPublisher })
     const { owner, handler, planService } = selling
     const calls = new CallProtocol({
       link,

@@ -7,7 +7,7 @@ import { Sessions } from './admin/sessions/sessions.ts'
 import { createComponentLogger } from './component-logger.ts'
 import type { Events } from './events/events.ts'
 import { startEvents } from './events/start-events.ts'
-import { SubscriptionNews } from './events/subscription-news.ts'
+import { SubscriptionEvents } from './events/subscription-events.ts'
 import { MoneyWatch } from './events/watch-money.ts'
 import { createLog } from './log.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
@@ -122,8 +122,8 @@ async function start(init: Start, parts: AsyncDisposableStack): Promise<Omit<Run
   const { own, shared } = stores
   const guard = guardOf(config)
   const secretBox = await secretBoxOf(profile)
-  const telling = parts.use(await startEvents({ ...init, documents: own.documents, guard, secretBox }))
-  const { events, calls } = telling
+  const nodeEvents = parts.use(await startEvents({ ...init, documents: own.documents, guard, secretBox }))
+  const { events, calls } = nodeEvents
   const store = calls.store(own)
   const market = parts.use(await startMarket({ ...init, store, shared, payments, guard, secretBox, events }))
   const { souk } = market
@@ -132,14 +132,14 @@ async function start(init: Start, parts: AsyncDisposableStack): Promise<Omit<Run
   const common = shared ?? store
   const { documents } = common
   const hosting = parts.use(await startHosting({ ...init, store: common, self: souk.status().peer, money, events }))
-  const news = new SubscriptionNews(events)
-  const subscriptions = openSubscriptions({ ...hosting, souk, documents, clock, news })
+  const subscriptionEvents = new SubscriptionEvents(events)
+  const subscriptions = openSubscriptions({ ...hosting, souk, documents, clock, subscriptionEvents })
   const refusal = () => own.refusal?.() ?? shared?.refusal?.()
   const doors = { ...init, hosting, subscriptions }
   const ingress = parts.use(await startIngress({ ...doors, souk: calls.caller(souk), refusal }))
   const sessions = new Sessions({ documents: store.documents, clock, random: systemRandom })
   const admin = parts.use(
-    await startAdminPart({ ...doors, market, ingress: ingress.url, payments, sessions, telling, stores })
+    await startAdminPart({ ...doors, market, ingress: ingress.url, payments, sessions, nodeEvents, stores })
   )
   watchMoney(parts, { clock, documents: store.documents, payments, events })
 

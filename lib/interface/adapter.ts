@@ -114,11 +114,11 @@ export interface Adapter {
    */
   probe?(signal: AbortSignal): Promise<void>
   /**
-   * Watches the API's own description, where it can be read again. `onNews` receives the snapshot of a changed
+   * Watches the API's own description, where it can be read again. `onUpdate` receives the snapshot of a changed
    * description. An adapter reads the description again before it rejects a call because of it, at a limited rate.
    * @param looks - also read it now
    */
-  follow?(onNews: (snapshot: string) => void, looks: boolean): void
+  follow?(onUpdate: (snapshot: string) => void, looks: boolean): void
   /** Closes connections. Calls in flight have been ended by their own signals before. */
   close?(): Promise<void>
 }

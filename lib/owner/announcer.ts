@@ -8,7 +8,7 @@ import type { Directory, Offer, Published } from '../interface/directory.ts'
 import type { Delegation, SignedManifest } from '../interface/manifest.ts'
 
 /** Broadcasts a listing, or its withdrawal, to the network. */
-export interface Teller {
+export interface EventPublisher {
   announce(offer: Offer, signed: SignedManifest): Promise<void>
   withdraw(id: ApiId, last: Pick<Offer, 'manifestHash' | 'revision'>): Promise<void>
 }
@@ -17,7 +17,7 @@ export interface AnnouncerInit {
   readonly clock: Clock
   readonly directory: Directory
   /** Broadcasts to neighbours, who forward it. Default: only the directory is used. */
-  readonly teller?: Teller
+  readonly eventPublisher?: EventPublisher
   /** Receives errors of background work. */
   readonly onError: (error: unknown) => void
   /** Default: none. */
@@ -94,8 +94,8 @@ export class Announcer {
   async withdraw(id: ApiId): Promise<void> {
     const last = this.#announced.get(id)?.offer
     this.#announced.delete(id)
-    const { directory, teller, onError } = this.#init
-    if (last !== undefined) await teller?.withdraw(id, last).catch(onError)
+    const { directory, eventPublisher, onError } = this.#init
+    if (last !== undefined) await eventPublisher?.withdraw(id, last).catch(onError)
     await this.#limited((signal) => directory.withdraw(id, signal))
   }
 
@@ -126,10 +126,10 @@ export class Announcer {
   }
 
   #publish(announced: Announced): Promise<void> {
-    const { directory, teller, onError, log = SILENT_LOG } = this.#init
+    const { directory, eventPublisher, onError, log = SILENT_LOG } = this.#init
     return this.#limited(async (signal) => {
       const { offer, signed } = announced
-      void teller?.announce(offer, signed).catch(onError)
+      void eventPublisher?.announce(offer, signed).catch(onError)
       announced.published = await directory.publish(offer, signal)
       const { asked, stored } = announced.published
       log('%s revision %d: %d of %d peers stored the record', offer.id, offer.revision, stored, asked)

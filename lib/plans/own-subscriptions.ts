@@ -355,6 +355,6 @@ interface Sending {
 /** Applies the owner's report, unless it is outdated. */
 function told(record: OwnRecord, { isShared, ...subscription }: SubscriptionReply): OwnRecord {
   const { pending: _, ...rest } = record
-  const isNews = subscription.version > record.subscription.version
-  return { ...rest, isShared, subscription: isNews ? subscription : record.subscription }
+  const isChanged = subscription.version > record.subscription.version
+  return { ...rest, isShared, subscription: isChanged ? subscription : record.subscription }
 }

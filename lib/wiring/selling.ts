@@ -6,7 +6,7 @@ import type { ManifestSigner } from '../interface/manifest.ts'
 import type { Store } from '../interface/store.ts'
 import type { PaymentScheme } from '../interface/payment-scheme.ts'
 import type { SoukOptions } from '../options.ts'
-import { Announcer, type Teller } from '../owner/announcer.ts'
+import { Announcer, type EventPublisher } from '../owner/announcer.ts'
 import { loggedCalls } from '../owner/logged-calls.ts'
 import { Owner } from '../owner/owner.ts'
 import { Provider } from '../owner/provider.ts'
@@ -28,7 +28,7 @@ export interface SellingInit {
   readonly paymentScheme: PaymentScheme
   readonly manifestSigner: ManifestSigner
   readonly directory: Directory
-  readonly teller: Teller
+  readonly eventPublisher: EventPublisher
 }
 
 /** The provider side of a node: runs calls, announces listings, and sells subscriptions. */
@@ -42,7 +42,7 @@ export interface Selling extends Part {
 }
 
 export function createSelling(init: SellingInit): Selling {
-  const { options, store, self, epoch, restoredAt, paymentScheme, manifestSigner, directory, teller } = init
+  const { options, store, self, epoch, restoredAt, paymentScheme, manifestSigner, directory, eventPublisher } = init
   const { logger } = init.components
   const { clock, sharedStore, onSold } = options
   const { calls, claims, documents } = store
@@ -61,7 +61,7 @@ export function createSelling(init: SellingInit): Selling {
   const handler = track.watching(loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner')))
   const log = logOf(logger, 'souk:announce')
   const onError = (error: unknown) => log('an announcement failed: %s', reasonOf(error))
-  const announcer = new Announcer({ clock, directory, onError, teller, log })
+  const announcer = new Announcer({ clock, directory, onError, eventPublisher, log })
   const report = options.selfReport ? track.report.bind(track) : undefined
   const provider = new Provider({ clock, documents, manifestSigner, owner, announcer, ...(report && { report }) })
   return {

@@ -18,13 +18,13 @@ export interface StartEventsInit {
 }
 
 /** Everything by which somebody hears of what happens on a node. Its disposal ends what is on its way to webhooks. */
-export interface Telling extends AsyncDisposable {
+export interface NodeEvents extends AsyncDisposable {
   readonly events: Events
   readonly webhooks: Webhooks
   readonly calls: WatchedCalls
 }
 
-export async function startEvents(init: StartEventsInit): Promise<Telling> {
+export async function startEvents(init: StartEventsInit): Promise<NodeEvents> {
   const events = new Events({ ...init, random: systemRandom })
   const webhooks = new Webhooks({ ...init, random: systemRandom, events })
   await webhooks.start()

@@ -2,7 +2,7 @@ import { asSoukError, formatApiRef, formatRequestId, formatUsdc, limits } from '
 import type { CallLog, CallRecord, CallTiming, Clock, Souk, Store } from '../../lib/interface/index.ts'
 import { Captures } from './captures.ts'
 import type { Events } from './events.ts'
-import { tellQuota } from './subscription-news.ts'
+import { publishQuota } from './subscription-events.ts'
 import { Feed } from './feed.ts'
 
 /** A call that ended, as `souk tail` shows it. */
@@ -116,7 +116,7 @@ export function watchedCall(souk: Pick<Souk, 'call'>, watch: CallWatch): Souk['c
       captures.keep(request_id, init.body)
       tell({ request_id, api: id, status, code: null, timing, charged: formatUsdc(charged) })
       if (events !== undefined && alert !== undefined && quota !== undefined && init.subscription !== undefined) {
-        await tellQuota(events, alert, init.subscription, { api: id, quota })
+        await publishQuota(events, alert, init.subscription, { api: id, quota })
       }
       return reply
     } catch (thrown) {

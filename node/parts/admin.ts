@@ -8,7 +8,7 @@ import { startAdmin } from '../admin/server.ts'
 import type { Sessions } from '../admin/sessions/sessions.ts'
 import { packageVersion } from '../config.ts'
 import { examine } from '../doctor.ts'
-import type { Telling } from '../events/start-events.ts'
+import type { NodeEvents } from '../events/start-events.ts'
 import type { Log } from '../log.ts'
 import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
@@ -34,7 +34,7 @@ export interface AdminPartInit {
   readonly ingress: string | undefined
   readonly payments: Payments
   readonly sessions: Sessions
-  readonly telling: Telling
+  readonly nodeEvents: NodeEvents
   readonly stores: Stores
   readonly subscriptions: SubscriptionParts
 }
@@ -48,11 +48,11 @@ const SECRET_BYTES = 32
 
 /** @throws SetupError `port_busy`, `start_failed` */
 export async function startAdminPart(init: AdminPartInit): Promise<AdminPart> {
-  const { config, log, logger, clock, market, hosting, payments, sessions, telling, stores, subscriptions } = init
+  const { config, log, logger, clock, market, hosting, payments, sessions, nodeEvents, stores, subscriptions } = init
   const { profile } = config
   const { souk, registrations } = market
-  const { events, webhooks } = telling
-  const { feed: calls, captures } = telling.calls
+  const { events, webhooks } = nodeEvents
+  const { feed: calls, captures } = nodeEvents.calls
   const { keys, accounts, spending } = hosting
   // Its own address is known once it listens, and asked for only then.
   const own = { url: '', startedAt: { now: clock.now(), elapsed: clock.elapsed() } }

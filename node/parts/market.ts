@@ -5,7 +5,7 @@ import { protocolFactories } from '../../protocols/index.ts'
 import { TRIMMED_KINDS } from '../accounts/account-books.ts'
 import { packageVersion } from '../config.ts'
 import type { Events } from '../events/events.ts'
-import { SubscriptionNews } from '../events/subscription-news.ts'
+import { SubscriptionEvents } from '../events/subscription-events.ts'
 import { freeMultiaddr } from '../http/p2p-port.ts'
 import type { Log } from '../log.ts'
 import { NETWORKS } from '../networks.ts'
@@ -75,7 +75,7 @@ export async function startMarket(init: MarketInit): Promise<Market> {
 async function nodeOptions({ config, logger, store, shared, payments: { paymentScheme }, events }: MarketInit) {
   const { profile, p2p, selfReport, keepDays } = config
   const network = NETWORKS[config.network]
-  const news = new SubscriptionNews(events)
+  const news = new SubscriptionEvents(events)
   return {
     network: network.name,
     privateKey: await identityOf(profile),

@@ -14,10 +14,10 @@ import type {
   UpstreamConfig
 } from '../../lib/interface/index.ts'
 import type { Events } from '../events/events.ts'
-import { ListingNews } from '../events/listing-news.ts'
+import { ListingEvents } from '../events/listing-events.ts'
 import type { Payout } from '../payments/payout.ts'
 import { Adapters } from '../upstream/adapters.ts'
-import { DescriptionNews } from '../upstream/description-news.ts'
+import { DescriptionUpdates } from '../upstream/description-updates.ts'
 import { Health } from '../upstream/health.ts'
 import { Trials } from '../upstream/trials.ts'
 import { type AskedUpstream, CredentialStore, type CredentialStoreInit } from '../upstream/credential-store.ts'
@@ -56,7 +56,7 @@ export class Registrations {
   readonly #adapters: Adapters
   readonly #health: Health
   readonly #serving: Serving
-  readonly #told: ListingNews
+  readonly #told: ListingEvents
   /** What could be registered. */
   readonly trials: Trials
   /** One change at a time: two registrations of one name would race for its revision. */
@@ -69,7 +69,7 @@ export class Registrations {
     const adapters = new Adapters({ factories, clock, credentialStore })
     this.#credentialStore = credentialStore
     this.#adapters = adapters
-    this.#told = new ListingNews(init.events)
+    this.#told = new ListingEvents(init.events)
     this.trials = new Trials({ clock, credentialStore, adapters, known: (name) => this.#known.get(name) })
     this.#health = new Health({
       clock,
@@ -78,8 +78,8 @@ export class Registrations {
       move: (name, from, to) => this.#moveFrom(name, from, to),
       tell: (name, why) => this.#told.health(this.show(name).listing?.signed.id ?? name, why)
     })
-    const news = new DescriptionNews({ clock, log, renew: (name, snapshot) => this.#renew(name, snapshot) })
-    this.#serving = new Serving({ ...init, adapters, news, health: this.#health, retry: () => void this.#retry() })
+    const updates = new DescriptionUpdates({ clock, log, renew: (name, snapshot) => this.#renew(name, snapshot) })
+    this.#serving = new Serving({ ...init, adapters, updates, health: this.#health, retry: () => void this.#retry() })
   }
 
   /**

@@ -2,7 +2,7 @@ import { asSoukError, type Clock, limits, parseUsdc, type Timer } from '../../li
 import type { Adapter, Listing, ListingInit, Souk } from '../../lib/interface/index.ts'
 import type { Payout } from '../payments/payout.ts'
 import type { Adapters } from '../upstream/adapters.ts'
-import type { DescriptionNews } from '../upstream/description-news.ts'
+import type { DescriptionUpdates } from '../upstream/description-updates.ts'
 import type { Health } from '../upstream/health.ts'
 import type { Registration } from './registration.ts'
 
@@ -11,7 +11,7 @@ export interface ServingInit {
   readonly adapters: Adapters
   readonly payout: Payout
   readonly health: Health
-  readonly news: DescriptionNews
+  readonly updates: DescriptionUpdates
   readonly clock: Clock
   /** Told what could not be served, and when it could again. */
   readonly log: (line: string) => void
@@ -43,7 +43,7 @@ export class Serving {
 
   /** @param looks - the API may say something else of itself than what is known of it */
   async serve(registration: Registration, given?: Adapter, looks = false): Promise<Listing> {
-    const { souk, health, news, adapters } = this.#init
+    const { souk, health, updates, adapters } = this.#init
     const { name } = registration
     const adapter = given ?? (await adapters.opened(name, registration))
     const listing = await serving(adapter, () =>
@@ -55,7 +55,7 @@ export class Serving {
     this.#adapters.set(name, adapter)
     if (registration.kind === 'own') {
       await health.watch(name, adapter)
-      adapter.follow?.((snapshot) => news.heard(name, snapshot), looks)
+      adapter.follow?.((snapshot) => updates.heard(name, snapshot), looks)
     }
     return listing
   }
@@ -79,7 +79,7 @@ export class Serving {
     this.#isStopped = true
     this.#retry?.cancel()
     this.#init.health.stop()
-    this.#init.news.stop()
+    this.#init.updates.stop()
   }
 
   /** One address for all of a provider's APIs: it is no part of the terms that are kept. */

@@ -6,7 +6,7 @@ import { SubscriptionService, type SubscriptionServiceInit } from './subscriptio
 
 export interface SubscriptionsInit
   extends Omit<BindingsInit, 'self'>,
-    Pick<SubscriptionServiceInit, 'keys' | 'spending' | 'news'> {
+    Pick<SubscriptionServiceInit, 'keys' | 'spending' | 'subscriptionEvents'> {
   readonly souk: Pick<Souk, 'resolve' | 'subscriptions' | 'status'>
 }
 
@@ -24,12 +24,12 @@ export function openSubscriptions({
   clock,
   keys,
   coherence,
-  news
+  subscriptionEvents
 }: SubscriptionsInit): SubscriptionParts {
   const { subscriptions } = souk
   const bindings = new Bindings({ clock, documents, self: souk.status().peer, ...(coherence && { coherence }) })
   const ids = requestIds(clock, systemRandom)
   const newId = () => formatRequestId(ids.next())
-  const service = new SubscriptionService({ souk, subscriptions, bindings, spending, keys, newId, ...(news && { news }) })
+  const service = new SubscriptionService({ souk, subscriptions, bindings, spending, keys, newId, ...(subscriptionEvents && { subscriptionEvents }) })
   return { bindings, service, boundCalls: new BoundCalls({ bindings, subscriptions, service, clock }) }
 }

@@ -8,7 +8,7 @@ import type {
   Subscriptions,
   SubscriptionTerms
 } from '../../lib/interface/index.ts'
-import type { SubscriptionNews } from '../events/subscription-news.ts'
+import type { SubscriptionEvents } from '../events/subscription-events.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Purchase, Spending } from '../spending/spending.ts'
 import type { Binding, Bindings } from './bindings.ts'
@@ -22,7 +22,7 @@ export interface SubscriptionServiceInit {
   readonly keys: Pick<Keys, 'nameFor'>
   readonly newId: () => string
   /** Told of each change. Default: nobody. */
-  readonly news?: Pick<SubscriptionNews, 'bought'>
+  readonly subscriptionEvents?: Pick<SubscriptionEvents, 'bought'>
 }
 
 /** What an account asks for. */
@@ -146,7 +146,7 @@ export class SubscriptionService {
     before: OwnSubscription | undefined,
     change: SubscriptionChange
   ): Promise<SubscriptionChange> {
-    await this.#init.news?.bought(before, change.subscription, account)
+    await this.#init.subscriptionEvents?.bought(before, change.subscription, account)
     return change
   }
 

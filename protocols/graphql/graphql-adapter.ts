@@ -133,8 +133,8 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
         throw error
       }
     },
-    follow(onNews, looks) {
-      schemas.onChange = onNews
+    follow(onUpdate, looks) {
+      schemas.onChange = onUpdate
       if (looks) void schemas.refresh()
     },
     async close() {

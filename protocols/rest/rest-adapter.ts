@@ -107,8 +107,8 @@ class RestAdapter implements Adapter {
     })
   }
 
-  follow(onNews: (snapshot: string) => void, looks: boolean): void {
-    this.#openapi.onChange = onNews
+  follow(onUpdate: (snapshot: string) => void, looks: boolean): void {
+    this.#openapi.onChange = onUpdate
     if (looks) void this.#openapi.refresh()
   }
 

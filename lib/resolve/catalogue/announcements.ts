@@ -93,7 +93,7 @@ export class Announcements {
     if (read === undefined || read.peeked.network !== network) return 'reject'
     const { announcement, peeked } = read
     if (peeked.issuedAt < clock.now() - ANNOUNCEMENT_AGE_MS) return 'ignore'
-    if ((await intake.news([announcement.record])).length === 0) return 'ignore'
+    if ((await intake.changed([announcement.record])).length === 0) return 'ignore'
     const checked = await intake.check(announcement.record).catch(ignore)
     if (checked === undefined) return 'reject'
     if (!this.#fromPublisher.take(splitId(checked.record.id).provider)) return 'ignore'

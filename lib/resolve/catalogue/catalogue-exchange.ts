@@ -152,7 +152,7 @@ export class CatalogueReader {
     const { intake } = this.#init
     const checked: CheckedRecord[] = []
     let refused = 0
-    for (const bytes of await intake.news(records)) {
+    for (const bytes of await intake.changed(records)) {
       const record = await intake.check(bytes).catch(ignore)
       signal.throwIfAborted()
       if (record !== undefined) checked.push(record)

@@ -33,13 +33,13 @@ export class Intake {
   }
 
   /** The records that may be new, before any signature is checked. @throws where one is malformed */
-  async news(records: readonly Uint8Array[]): Promise<Uint8Array[]> {
+  async changed(records: readonly Uint8Array[]): Promise<Uint8Array[]> {
     const peeked = records.map((bytes) => ({ bytes, ...peekRecord(bytes) }))
     const heads = await this.#headsOf(peeked.map(({ id }) => id as ApiId))
     const now = this.#init.clock.now()
-    const isNews = (record: { id: string; seq: bigint; expiresAt: number }) =>
+    const isChanged = (record: { id: string; seq: bigint; expiresAt: number }) =>
       record.expiresAt > now && record.seq > (heads.get(record.id)?.seq ?? 0n)
-    return peeked.filter(isNews).map(({ bytes }) => bytes)
+    return peeked.filter(isChanged).map(({ bytes }) => bytes)
   }
 
   /**

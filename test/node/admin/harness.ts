@@ -135,10 +135,10 @@ export async function startBench(
   const { documents } = souk.store
   const seams = { clock: systemClock, random: systemRandom }
   const secretBox = createSecretBox(Buffer.alloc(SECRET_BOX_KEY_BYTES, 7))
-  const telling = await startEvents({ documents, secretBox, guard: new NodeGuard(), clock: systemClock, log })
+  const nodeEvents = await startEvents({ documents, secretBox, guard: new NodeGuard(), clock: systemClock, log })
   const registrations = new Registrations({
     souk,
-    events: telling.events,
+    events: nodeEvents.events,
     documents,
     secretBox,
     factories: factories ?? { REST: upstream },
@@ -149,7 +149,7 @@ export async function startBench(
   await registrations.restore()
   const keys = watchedKeys(
     createKeys({ documents, secret: Buffer.alloc(32, 7), network: 'dev', ...seams }),
-    telling.events
+    nodeEvents.events
   )
   const spending = new Spending({ caps: new DailyCaps({ clock: systemClock, documents }) })
   const admin = await startAdmin(
@@ -157,10 +157,10 @@ export async function startBench(
       souk,
       registrations,
       keys,
-      events: telling.events,
-      webhooks: telling.webhooks,
-      calls: telling.calls.feed,
-      captures: telling.calls.captures,
+      events: nodeEvents.events,
+      webhooks: nodeEvents.webhooks,
+      calls: nodeEvents.calls.feed,
+      captures: nodeEvents.calls.captures,
       walletService: NO_WALLET,
       spending,
       accounts: new Accounts({ documents, ledger: souk.store.ledger, keys, ...seams }),
@@ -180,13 +180,13 @@ export async function startBench(
     souk,
     registrations,
     upstream,
-    events: telling.events,
+    events: nodeEvents.events,
     logged,
     url: admin.url,
     client: checked(createAdminClient({ url: admin.url, token: TOKEN, profile: 'tests' })),
     async stop() {
       await admin.close()
-      await telling[Symbol.asyncDispose]()
+      await nodeEvents[Symbol.asyncDispose]()
       registrations.stop()
       await node.stop()
     }

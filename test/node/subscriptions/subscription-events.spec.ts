@@ -7,7 +7,7 @@ import { limits, systemRandom } from '../../../lib/index.ts'
 import type { PlanInit, SubscriptionChange } from '../../../lib/interface/index.ts'
 import type { SoukEvent } from '../../../node/events/event-types.ts'
 import { Events } from '../../../node/events/events.ts'
-import { SubscriptionNews } from '../../../node/events/subscription-news.ts'
+import { SubscriptionEvents } from '../../../node/events/subscription-events.ts'
 import { WatchedCalls } from '../../../node/events/watch-calls.ts'
 import { Webhooks } from '../../../node/events/webhooks.ts'
 import { openSubscriptions, type SubscriptionParts } from '../../../node/subscriptions/open.ts'
@@ -47,15 +47,15 @@ describe('events of subscriptions', () => {
     await webhooks.start()
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     await webhooks.add({ url, allowsPrivate: true, events: ['subscription.*', 'quota.*'] })
-    const news = new SubscriptionNews(events)
-    bench = await plansBench(() => ({ onSold: (sold, before) => news.sold(before, sold) }))
+    const subscriptionEvents = new SubscriptionEvents(events)
+    bench = await plansBench(() => ({ onSold: (sold, before) => subscriptionEvents.sold(before, sold) }))
     await bench.serve({ plans: PLANS })
     const { souk } = bench.consumer
     parts = openSubscriptions({
       souk,
       documents: souk.store.documents,
       clock: bench.clock,
-      news,
+      subscriptionEvents,
       keys: { nameFor: () => Buffer.alloc(16) },
       spending: {
         beginFee: () => ({ reserve: async () => {}, capture: async () => {}, release() {}, explain: (error) => error })

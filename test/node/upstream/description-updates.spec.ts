@@ -4,7 +4,7 @@ import { createMemoryStore, limits, systemClock } from '../../../lib/index.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
 import { Payout } from '../../../node/payments/payout.ts'
 import { Registrations } from '../../../node/registrations/registrations.ts'
-import { DescriptionNews } from '../../../node/upstream/description-news.ts'
+import { DescriptionUpdates } from '../../../node/upstream/description-updates.ts'
 import { graphqlFactory } from '../../../protocols/index.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { manualClock, settle } from '../../helpers/manual-clock.ts'
@@ -14,7 +14,7 @@ describe('news of descriptions', () => {
   it('are published at once, and then at most once in a while, the newest there is', async () => {
     const clock = manualClock()
     const renewed: string[] = []
-    const news = new DescriptionNews({
+    const news = new DescriptionUpdates({
       clock,
       log: () => {},
       renew: async (name, snapshot) => void renewed.push(`${name} ${snapshot}`)

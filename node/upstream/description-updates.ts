@@ -1,6 +1,6 @@
 import { asSoukError, type Clock, limits, type Timer } from '../../lib/index.ts'
 
-export interface DescriptionNewsInit {
+export interface DescriptionUpdatesInit {
   readonly clock: Clock
   /** Publishes the listing with what its API says of itself now. */
   readonly renew: (name: string, snapshot: string) => Promise<void>
@@ -13,12 +13,12 @@ interface Waiting {
 }
 
 /** APIs that describe themselves anew: their listings follow, each at most once in a while, with the newest there is then. */
-export class DescriptionNews {
-  readonly #init: DescriptionNewsInit
+export class DescriptionUpdates {
+  readonly #init: DescriptionUpdatesInit
   readonly #waiting = new Map<string, Waiting>()
   #isStopped = false
 
-  constructor(init: DescriptionNewsInit) {
+  constructor(init: DescriptionUpdatesInit) {
     this.#init = init
   }
 

@@ -3,7 +3,7 @@ import type { Listing } from '../../lib/interface/index.ts'
 import type { Events } from './events.ts'
 
 /** What becomes of the APIs of this node, for whoever wants to hear of it. */
-export class ListingNews {
+export class ListingEvents {
   readonly #events: Pick<Events, 'emit'> | undefined
 
   constructor(events: Pick<Events, 'emit'> | undefined) {

@@ -15,7 +15,7 @@ function happenedTo(before: Subscription | undefined, after: Subscription): Happ
 }
 
 /** What becomes of subscriptions, those of this node and those it sold, for whoever wants to hear of it. */
-export class SubscriptionNews {
+export class SubscriptionEvents {
   readonly #events: Pick<Events, 'emit'>
 
   constructor(events: Pick<Events, 'emit'>) {
@@ -39,7 +39,7 @@ export class SubscriptionNews {
 }
 
 /** A call has used so much of what its subscription includes, in percent. */
-export async function tellQuota(
+export async function publishQuota(
   events: Pick<Events, 'emit'>,
   level: 85 | 100,
   subscription: string,
