@@ -4,7 +4,7 @@ import { CLAIM_GAS, DEPOSIT_GAS, REFUND_GAS } from '../../base/limits/chain.ts'
 import { CLOSE_CALLS_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS } from '../../base/limits/pay.ts'
 import type { ChannelState } from '../../interface/chain.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
-import { Errands } from '../channel/errands.ts'
+import { RetryQueue } from '../channel/retry-queue.ts'
 import type { DecidedRefund, PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import type { UnearnedGas } from './unearned-gas.ts'
@@ -28,26 +28,26 @@ export interface RefundServiceInit {
  */
 export class RefundService {
   readonly #init: RefundServiceInit
-  readonly #errands: Errands<PayeeChannel>
+  readonly #retries: RetryQueue<PayeeChannel>
   /** Channels being admitted for closing: repeated requests take gas from the daily allowance only once. */
   readonly #admitting = new Map<PayeeChannel, Promise<void>>()
 
   constructor(init: RefundServiceInit) {
     const { clock, onError } = init
     this.#init = init
-    this.#errands = new Errands({ clock, onError, pauseMs: LEAVE_PAUSE_MS })
+    this.#retries = new RetryQueue({ clock, onError, pauseMs: LEAVE_PAUSE_MS })
   }
 
   /** Continues the closes that an earlier process began. */
   start(): void {
     for (const channel of this.#init.channels.all()) {
-      if (channel.phase === 'closing') this.#errands.start(channel, (signal) => this.#close(channel, signal))
+      if (channel.phase === 'closing') this.#retries.start(channel, (signal) => this.#close(channel, signal))
     }
   }
 
   /** Unfinished closes continue at the next start. */
   stop(): Promise<void> {
-    return this.#errands.stop()
+    return this.#retries.stop()
   }
 
   /**
@@ -58,7 +58,7 @@ export class RefundService {
   async close(channel: PayeeChannel): Promise<void> {
     if (channel.phase === 'closed') return
     if (channel.phase !== 'closing') await this.#admit(channel)
-    await this.#errands.run(channel, (signal) => this.#close(channel, signal))
+    await this.#retries.run(channel, (signal) => this.#close(channel, signal))
   }
 
   /** Runs before any change, so that a rejected channel stays open. */

@@ -4,7 +4,7 @@ import { CLOSE_CALLS_MS, CLOSE_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS } from '../../b
 import { within } from '../../base/within.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { ChannelOpener } from './channel-opener.ts'
-import { Errands } from '../channel/errands.ts'
+import { RetryQueue } from '../channel/retry-queue.ts'
 import { type PayLine, unreadable } from '../channel/pay-line.ts'
 import type { ChannelBooks } from '../channel/pay-messages.ts'
 import type { PayerChannel } from './payer-channel.ts'
@@ -31,14 +31,14 @@ const NOT_YET: ReadonlySet<ErrorCode> = new Set(['settlement_pending', 'overload
  */
 export class Departures {
   readonly #init: DeparturesInit
-  readonly #errands: Errands<PayerChannel>
+  readonly #retries: RetryQueue<PayerChannel>
   /** Withdrawals whose beginning a caller waits for. */
   readonly #begun = new Map<PayerChannel, PromiseWithResolvers<void>>()
 
   constructor(init: DeparturesInit) {
     const { clock, onError } = init
     this.#init = init
-    this.#errands = new Errands({ clock, onError, pauseMs: LEAVE_PAUSE_MS })
+    this.#retries = new RetryQueue({ clock, onError, pauseMs: LEAVE_PAUSE_MS })
   }
 
   /** Continues the closes and withdrawals of an earlier process. */
@@ -50,7 +50,7 @@ export class Departures {
 
   /** Unfinished work continues at the next start. */
   stop(): Promise<void> {
-    return this.#errands.stop()
+    return this.#retries.stop()
   }
 
   /**
@@ -88,7 +88,7 @@ export class Departures {
     const channel = this.#find(channelId)
     if (channel.phase === 'closed' || channel.withdrawableAt !== undefined) return channel
     await checkWithdrawGas(this.#init)
-    if (channel.phase === 'closing') await this.#errands.drop(channel)
+    if (channel.phase === 'closing') await this.#retries.drop(channel)
     if (channel.phase === 'open' || channel.phase === 'closing') channel.move('withdrawing')
     await this.#init.channels.save(channel)
     const begun = this.#begun.get(channel) ?? Promise.withResolvers<void>()
@@ -104,7 +104,7 @@ export class Departures {
   }
 
   #leave(channel: PayerChannel): Promise<void> {
-    return this.#errands.run(channel, async (signal) => {
+    return this.#retries.run(channel, async (signal) => {
       if (channel.phase === 'closing') await this.#close(channel, signal)
       if (!isClosed(channel)) await this.#withdraw(channel, signal)
     })
