@@ -18,7 +18,7 @@ import { DailyCap } from './payer/daily-cap.ts'
 import { DepositService } from './payee/deposit-service.ts'
 import { earningsOf } from './earnings-report.ts'
 import { nodeWallet } from './chain/node-wallet.ts'
-import { Departures } from './payer/departures.ts'
+import { ChannelCloser } from './payer/channel-closer.ts'
 import { lastLease, PayerChannels } from './payer/payer-channels.ts'
 import { PayService } from './payee/pay-service.ts'
 import { payLine } from './channel/pay-line.ts'
@@ -148,7 +148,7 @@ interface Paying {
   readonly channels: PayerChannels
   readonly inspector: ReceiptInspector
   readonly payer: Payer
-  readonly departures: Departures
+  readonly channelCloser: ChannelCloser
 }
 
 class ChannelSchemeService implements ChannelScheme {
@@ -216,13 +216,13 @@ class ChannelSchemeService implements ChannelScheme {
     new PayService({ terms, clock, channels, deposits, refunds: this.#refunds }).serve(link)
     this.#makePayer = async () => {
       const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
-      const onDispute = (channel: PayerChannel) => departures.leave(channel)
+      const onDispute = (channel: PayerChannel) => channelCloser.leave(channel)
       const channels = new PayerChannels({ documents, ledger, rules, cap, clock, onDispute })
       const ask = payLine({ link, clock })
       const opener = new ChannelOpener({ ...wired, link, ask, signer, channels, ledger, rules, cap, random, log })
       const { submitter } = this.settlement
       const calls = settlementCalls(chain.parameters)
-      const departures = new Departures({ ...wired, calls, submitter, signer, channels, opener, ask, onError })
+      const channelCloser = new ChannelCloser({ ...wired, calls, submitter, signer, channels, opener, ask, onError })
       const inspector = new ReceiptInspector({
         check: new ReceiptCheck(digest),
         clock,
@@ -232,7 +232,7 @@ class ChannelSchemeService implements ChannelScheme {
       return {
         channels,
         inspector,
-        departures,
+        channelCloser,
         payer: new Payer({ channels, opener, signer, domain, inspector, rules, clock, splitterOf, self, log })
       }
     }
@@ -247,12 +247,12 @@ class ChannelSchemeService implements ChannelScheme {
     await this.settlement.start()
     await this.#keyless.start()
     this.#refunds.start()
-    this.#payer.departures.start()
+    this.#payer.channelCloser.start()
   }
 
   async stop(): Promise<void> {
     this.#keyless.stop()
-    await this.#payer?.departures.stop()
+    await this.#payer?.channelCloser.stop()
     await this.#refunds.stop()
     await this.settlement.stop()
     this.#payeeChannels.stop()
@@ -306,19 +306,19 @@ class ChannelSchemeService implements ChannelScheme {
   }
 
   async close(channelId: ChannelId, signal?: AbortSignal): Promise<ChannelSummary> {
-    return payerSummary(await this.#paying().departures.close(channelId, signal))
+    return payerSummary(await this.#paying().channelCloser.close(channelId, signal))
   }
 
   async withdraw(channelId: ChannelId, signal?: AbortSignal): Promise<ChannelSummary> {
-    return payerSummary(await this.#paying().departures.withdraw(channelId, signal))
+    return payerSummary(await this.#paying().channelCloser.withdraw(channelId, signal))
   }
 
   async closeAll(signal?: AbortSignal): Promise<ClosedChannel[]> {
-    const { channels, departures } = this.#paying()
+    const { channels, channelCloser } = this.#paying()
     const leaving = [...channels.all()].filter(({ phase }) => phase === 'open' || phase === 'closing')
     return Promise.all(
       leaving.map(async (channel) => {
-        const error = await departures.close(channel.info.channelId, signal).then(() => undefined, asSoukError)
+        const error = await channelCloser.close(channel.info.channelId, signal).then(() => undefined, asSoukError)
         return { channel: payerSummary(channel), ...(error && { error }) }
       })
     )

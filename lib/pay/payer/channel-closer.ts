@@ -13,7 +13,7 @@ import { signerOf } from '../signing/signature.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import { checkWithdrawGas, withdraw, type WithdrawalInit } from './withdrawal.ts'
 
-export interface DeparturesInit extends WithdrawalInit {
+export interface ChannelCloserInit extends WithdrawalInit {
   readonly channels: PayerChannels
   readonly opener: Pick<ChannelOpener, 'conclude' | 'fund' | 'introduce'>
   readonly ask: PayLine
@@ -29,13 +29,13 @@ const NOT_YET: ReadonlySet<ErrorCode> = new Set(['settlement_pending', 'overload
  * Closes a payer's channels: with the owner, who returns the unspent deposit, or without it. Each step is on disk before a
  * request or transaction is sent, and continues after a restart.
  */
-export class Departures {
-  readonly #init: DeparturesInit
+export class ChannelCloser {
+  readonly #init: ChannelCloserInit
   readonly #retries: RetryQueue<PayerChannel>
   /** Withdrawals whose beginning a caller waits for. */
   readonly #begun = new Map<PayerChannel, PromiseWithResolvers<void>>()
 
-  constructor(init: DeparturesInit) {
+  constructor(init: ChannelCloserInit) {
     const { clock, onError } = init
     this.#init = init
     this.#retries = new RetryQueue({ clock, onError, pauseMs: LEAVE_PAUSE_MS })
