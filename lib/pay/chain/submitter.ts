@@ -15,7 +15,7 @@ import type { Block, Chain, ContractCall, Receipt } from '../../interface/chain.
 import type { Signer } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { Mined, Submitter, SubmitterStatus } from '../../interface/submitter.ts'
-import { Courier } from './courier.ts'
+import { Broadcaster } from './broadcaster.ts'
 import { signPlan } from './plan-signer.ts'
 import { hashOf, type Submission } from './submission.ts'
 import { type SignedSubmission, Submissions } from './submissions.ts'
@@ -52,7 +52,7 @@ class QueuedSubmitter implements Submitter {
   readonly #init: SubmitterInit
   readonly #log: Logger
   readonly #plans: Submissions
-  readonly #courier: Courier
+  readonly #broadcaster: Broadcaster
   readonly #waiters = new Map<string, Waiter>()
   readonly #listeners = new Set<(mined: Mined) => void | Promise<void>>()
   /** Sequence number of the last mined submission that was rechecked. */
@@ -69,7 +69,7 @@ class QueuedSubmitter implements Submitter {
     this.#init = init
     this.#log = log
     this.#plans = new Submissions(documents, `transactions/${chain.parameters.chainId}/${signer.address}`)
-    this.#courier = new Courier({ chain, clock, plans: this.#plans, signer, log })
+    this.#broadcaster = new Broadcaster({ chain, clock, plans: this.#plans, signer, log })
   }
 
   async start(): Promise<void> {
@@ -131,7 +131,7 @@ class QueuedSubmitter implements Submitter {
       planned: planned.length,
       unmined: unmined.length,
       unfinal: this.#plans.unfinal().length,
-      hasNoGas: this.#courier.hasNoGas,
+      hasNoGas: this.#broadcaster.hasNoGas,
       ...(waiting.length > 0 && { oldestMs }),
       ...(this.#trouble !== undefined && { trouble: this.#trouble })
     }
@@ -216,7 +216,7 @@ class QueuedSubmitter implements Submitter {
     }
     unmined.sort((a, b) => a.signed.nonce - b.signed.nonce)
     const hasGap = this.#hasGap(view)
-    for (const [i, submission] of unmined.entries()) await this.#courier.bring(submission, i === 0 && !hasGap)
+    for (const [i, submission] of unmined.entries()) await this.#broadcaster.bring(submission, i === 0 && !hasGap)
   }
 
   /** Rechecks a few at a time, so that a busy day does not make each poll large. */
@@ -248,7 +248,7 @@ class QueuedSubmitter implements Submitter {
       const how = succeeded ? 'mined' : 'mined, and failed'
       this.#log('%s: %s in block %s as %s', key, how, blockNumber.toString(), mined.hash)
     }
-    this.#courier.forget(key)
+    this.#broadcaster.forget(key)
     this.#resolve(key, { key, ...mined, isFinal: false })
     if (mined.receipt.blockNumber > view.finalized.number) return
     const block = await this.#init.chain.block(mined.receipt.blockNumber)
@@ -273,7 +273,7 @@ class QueuedSubmitter implements Submitter {
     // Drop it only when another transaction uses the nonce finally. Until then a reorganisation may let this one be mined, and a
     // second version under another nonce could be mined as well.
     if (view.finalNonce > signed.nonce) {
-      this.#courier.forget(plan.key)
+      this.#broadcaster.forget(plan.key)
       await this.#plans.save(plan)
       this.#log('%s: another transaction has nonce %d; it is signed again', plan.key, signed.nonce)
       return false
@@ -307,7 +307,7 @@ class QueuedSubmitter implements Submitter {
       return
     }
     const [next] = this.#plans.unmined()
-    await this.#courier.bring(signed, next?.key === signed.key)
+    await this.#broadcaster.bring(signed, next?.key === signed.key)
   }
 
   /**
@@ -317,7 +317,7 @@ class QueuedSubmitter implements Submitter {
   async #fillGap(view: View): Promise<void> {
     const [next] = this.#plans.unmined()
     if (next === undefined || !this.#hasGap(view)) return
-    if (this.#plans.planned().length > 0 || !this.#courier.isStuck(next)) return
+    if (this.#plans.planned().length > 0 || !this.#broadcaster.isStuck(next)) return
     const call: ContractCall = { to: this.#init.signer.address, data: '0x' }
     const seq = this.#plans.nextSeq()
     await this.#plans.save({ key: `gap/${seq}`, seq, at: this.#init.clock.now(), callHash: hashOf(call), call })

@@ -7,7 +7,7 @@ import { bumped } from './fee-bump.ts'
 import type { SignedSubmission, Submissions } from './submissions.ts'
 import { signTransaction } from './transaction.ts'
 
-export interface CourierInit {
+export interface BroadcasterInit {
   readonly chain: Chain
   readonly clock: Clock
   readonly plans: Submissions
@@ -27,11 +27,11 @@ interface Progress {
  * Broadcasts signed transactions until they are in a block: it repeats the same bytes, or replaces them with a higher fee under
  * the same nonce.
  */
-export class Courier {
-  readonly #init: CourierInit
+export class Broadcaster {
+  readonly #init: BroadcasterInit
   readonly #progress = new Map<string, Progress>()
 
-  constructor(init: CourierInit) {
+  constructor(init: BroadcasterInit) {
     this.#init = init
   }
 
