@@ -15,7 +15,7 @@ import type { Admission, Outcome, Reservation, Settled, PaymentScheme } from '..
 import { answeredBefore, answerOf, checkSame, hashOf, repeatable, replayed, ruleOf, storable } from './answers.ts'
 import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
-import { callerOf, Gate, type Pass } from './gate.ts'
+import { callerOf, CallLimiter, type CallPermit } from './call-limiter.ts'
 import { type KeyedCall, KeyedCalls, unlessOver } from './keyed-calls.ts'
 import { NewestIds } from './newest-ids.ts'
 import { OwnerLoad } from './owner-load.ts'
@@ -45,7 +45,7 @@ export interface OwnerInit {
 /** The resources of one running call. */
 interface Run {
   readonly signal: AbortSignal
-  readonly pass: Pass
+  readonly permit: CallPermit
   /** Present for a body that is collected. */
   readonly held: HeldBytes | undefined
   readonly startedAt: number
@@ -73,7 +73,7 @@ export class Owner {
   /** Calls without a response yet, and repeats being looked up, by peer and request id. */
   readonly #running = new Map<string, RunningCall>()
   readonly #newest: NewestIds
-  readonly #gate: Gate
+  readonly #limiter: CallLimiter
   readonly #pressure: OwnerLoad
   readonly #streams: PaidStreams
   readonly #keyed: KeyedCalls
@@ -83,7 +83,7 @@ export class Owner {
   constructor(init: OwnerInit) {
     this.#init = init
     this.#newest = new NewestIds(init.epoch)
-    this.#gate = new Gate(init.clock)
+    this.#limiter = new CallLimiter(init.clock)
     this.#pressure = new OwnerLoad(init)
     this.#streams = new PaidStreams({
       clock: init.clock,
@@ -164,16 +164,16 @@ export class Owner {
     admit(api, call, this.inFlightOf(api))
     // A request for the price, with an empty payment, writes nothing.
     if (call.payment !== '') refuseWork(this.#init.refusal?.())
-    const pass = this.#gate.enter(api.signed.id, call, limitsOf(api, this.#init.plans?.planOf(api.signed, call)))
+    const permit = this.#limiter.enter(api.signed.id, call, limitsOf(api, this.#init.plans?.planOf(api.signed, call)))
     this.#enter(api)
     const held = this.#pressure.hold(call)
     const leave = once(() => {
       held?.free()
-      pass.leave()
+      permit.leave()
       this.#leave(api)
     })
     try {
-      const answer = rated(await this.#runOnce(api, call, { signal, pass, held, startedAt }), pass)
+      const answer = rated(await this.#runOnce(api, call, { signal, permit, held, startedAt }), permit)
       if (answer.body instanceof Uint8Array) leave()
       else return { ...answer, body: untilOver(answer.body, signal, leave) }
       return answer
@@ -222,7 +222,7 @@ export class Owner {
       return this.#streams.gated(api, call, reply, settled, run.signal)
     } catch (error) {
       // A refused call does not count, because its payer may have to retry with a better payment.
-      if (!isTaken) run.pass.giveBack()
+      if (!isTaken) run.permit.giveBack()
       if (!isTaken) await run.keyed?.giveUp()
       await ticket?.end(false)
       throw error
@@ -265,7 +265,7 @@ export class Owner {
     api: ServedApi,
     call: IncomingCall,
     reservation: Reservation,
-    { signal, startedAt, keyed, pass, held }: Run
+    { signal, startedAt, keyed, permit, held }: Run
   ): Promise<AdapterReply> {
     const { method, path, body } = call
     const { price, events } = api.signed.manifest
@@ -275,7 +275,7 @@ export class Owner {
       checkDeliverable(reply)
       return reply
     } catch (thrown) {
-      if (mayHaveReachedApi(thrown, signal)) pass.failed()
+      if (mayHaveReachedApi(thrown, signal)) permit.failed()
       // An adapter reports an abort with its own error. The signal has the reason.
       const error = asSoukError(signal.aborted ? signal.reason : thrown)
       const ms = this.#init.clock.elapsed() - startedAt
@@ -290,12 +290,12 @@ export class Owner {
     call: IncomingCall,
     reply: AdapterReply,
     reservation: Reservation,
-    { startedAt, keyed, pass }: Run,
+    { startedAt, keyed, permit }: Run,
     ticket: PlanTicket | undefined
   ): Promise<CallAnswer> {
     const { status, headers, body, success } = reply
-    if (success) pass.succeeded()
-    else pass.failed()
+    if (success) permit.succeeded()
+    else permit.failed()
     // An adapter may report a wrong time. Negative times would not fit a frame.
     const upstreamMs = Math.max(0, reply.upstreamMs) || 0
     const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
@@ -411,7 +411,7 @@ function headersOf({ headers, traceparent }: IncomingCall): Headers {
   return traceparent === undefined ? headers : [...headers, ['traceparent', traceparent]]
 }
 
-function rated(answer: CallAnswer, { rate }: Pass): CallAnswer {
+function rated(answer: CallAnswer, { rate }: CallPermit): CallAnswer {
   return rate === undefined ? answer : { ...answer, rate }
 }
 

@@ -13,7 +13,7 @@ import type { Adapter } from '../interface/adapter.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { Plan } from '../interface/plan.ts'
-import type { CallLimits } from './gate.ts'
+import type { CallLimits } from './call-limiter.ts'
 
 /** Terms of a listing that only its owner uses. They are not in the manifest. */
 export interface ServingTerms {

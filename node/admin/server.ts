@@ -8,7 +8,7 @@ import { limitConnections } from '../http/connections.ts'
 import { graceful } from '../http/graceful.ts'
 import { createHttpServer } from '../http/http-server.ts'
 import { listenOnFreePort } from '../http/listen.ts'
-import { KeyGate } from '../keys/key-gate.ts'
+import { KeyLimiter } from '../keys/key-limiter.ts'
 import { Market } from '../mcp/market.ts'
 import type { PortWish } from '../node-config.ts'
 import type { AdminInit } from './admin-init.ts'
@@ -95,7 +95,7 @@ function contextOf(init: AdminInit): AdminContext & { stop(): void } {
   return {
     ...init,
     call: watchedCall(souk, { feed: calls, captures, clock, events }),
-    market: new Market({ ...init, boundCalls, random: systemRandom, gate: new KeyGate(clock) }),
+    market: new Market({ ...init, boundCalls, random: systemRandom, keyLimiter: new KeyLimiter(clock) }),
     readers,
     series,
     metrics,

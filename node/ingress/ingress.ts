@@ -10,7 +10,7 @@ import { limitConnections } from '../http/connections.ts'
 import { type Graceful, graceful } from '../http/graceful.ts'
 import { checkTarget, createHttpServer } from '../http/http-server.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { KeyGate } from '../keys/key-gate.ts'
+import { KeyLimiter } from '../keys/key-limiter.ts'
 import type { Keys } from '../keys/keys.ts'
 import { AgentApis } from '../mcp/agent-apis.ts'
 import type { Spending } from '../spending/spending.ts'
@@ -56,7 +56,7 @@ export interface IngressOptions extends ListenWish {
    */
   readonly requestBytesMax?: number
   /** Requests in a minute from one host that come without a key, or with one that is none. Default `STRANGERS_PER_HOST`. */
-  readonly strangersPerHost?: number
+  readonly unauthenticatedPerHost?: number
   /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
   readonly receiveMs?: number
   /** How long running calls are waited for at `close`. Default `DRAIN_MS`. */
@@ -166,7 +166,7 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
     requestBytesMax = limits.REQUEST_BYTES_CEILING,
     requestBytesMax: uploadBytesMax = limits.UPLOAD_BYTES_CEILING,
     trustProxy = false,
-    strangersPerHost = limits.STRANGERS_PER_HOST
+    unauthenticatedPerHost = limits.STRANGERS_PER_HOST
   } = options
   const ids = requestIds(init.clock, init.random)
   const log = logOf(init.logger ?? defaultLogger(), 'souk:ingress')
@@ -215,12 +215,12 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   const bound = subscriptions === undefined ? {} : { boundCalls: subscriptions.boundCalls }
   const perHost = (max: number, windowMs: number) => new PerIp({ clock: init.clock, trustProxy, max, windowMs })
   const demoCalls = perHost(limits.DEMO_CALLS_PER_HOST, limits.DEMO_CALLS_PER_HOST_MS)
-  const strangers = perHost(strangersPerHost, limits.STRANGERS_PER_HOST_MS)
-  const gate = new KeyGate(init.clock)
+  const unauthenticated = perHost(unauthenticatedPerHost, limits.STRANGERS_PER_HOST_MS)
+  const keyLimiter = new KeyLimiter(init.clock)
   const agentApis = new AgentApis(subscriptions?.bindings)
-  const agents = new Agents({ ...init, ...bound, demoCalls, gate, agentApis, bodies }, options.corsOrigins ?? [])
+  const agents = new Agents({ ...init, ...bound, demoCalls, keyLimiter, agentApis, bodies }, options.corsOrigins ?? [])
   add(INGRESS_ROUTES.agents, { agents, visitOf })
-  const limited = { gate, strangers, demoCalls, bodies, trustProxy }
+  const limited = { keyLimiter, unauthenticated, demoCalls, bodies, trustProxy }
   const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless, ...bound }
   const streams = new EventStreams({ ...init, route })
   served.push(...INGRESS_ROUTES.calls)

@@ -49,11 +49,11 @@ export class Bodies {
 
   #sharesOf(host: string | undefined, holder: KeyHolder | undefined): ByteShare[] {
     const bytesMax = Math.floor(this.#bytesMax / limits.HELD_HOLDER_PART)
-    const isStranger = holder === undefined || holder.isPublic === true
-    const ofHost = isStranger ? Math.floor(this.#bytesMax / limits.HELD_STRANGER_PART) : bytesMax
+    const isUnauthenticated = holder === undefined || holder.isPublic === true
+    const ofHost = isUnauthenticated ? Math.floor(this.#bytesMax / limits.HELD_STRANGER_PART) : bytesMax
     return [
-      { holder: isStranger ? 'strangers' : `key ${holder.account ?? holder.id}`, bytesMax },
-      ...(host === undefined ? [] : [{ holder: `${isStranger ? 'stranger' : 'host'} ${host}`, bytesMax: ofHost }])
+      { holder: isUnauthenticated ? 'strangers' : `key ${holder.account ?? holder.id}`, bytesMax },
+      ...(host === undefined ? [] : [{ holder: `${isUnauthenticated ? 'stranger' : 'host'} ${host}`, bytesMax: ofHost }])
     ]
   }
 

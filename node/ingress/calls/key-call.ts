@@ -8,7 +8,7 @@ import {
   SoukError
 } from '../../../lib/index.ts'
 import type { ApiRef, CallReply, EventBudget, RateLimitStatus, Souk } from '../../../lib/interface/index.ts'
-import type { KeyGate } from '../../keys/key-gate.ts'
+import type { KeyLimiter } from '../../keys/key-limiter.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { permitted } from '../../keys/scope.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
@@ -21,7 +21,7 @@ export interface KeyCalls {
   readonly spending: Pick<Spending, 'begin'>
   readonly keys: Pick<Keys, 'nameFor'>
   /** One for all doors. */
-  readonly gate: KeyGate
+  readonly keyLimiter: KeyLimiter
   /** Sends calls with the subscriptions there are. Default: there are none. */
   readonly boundCalls?: Pick<BoundCalls, 'bind'>
 }
@@ -40,17 +40,17 @@ export async function callWithKey<T>(
   call: CallDraft,
   deliver: Deliver<T>
 ): Promise<T> {
-  const pass = calls.gate.enter(holder)
+  const permit = calls.keyLimiter.enter(holder)
   try {
-    return await callAdmitted(calls, holder, call, (reply, settle) => deliver(reply, settle, pass.rate))
+    return await callAdmitted(calls, holder, call, (reply, settle) => deliver(reply, settle, permit.rate))
   } finally {
-    pass.leave()
+    permit.leave()
   }
 }
 
 /** As `callWithKey`, for a call that has passed the gate. */
 export async function callAdmitted<T>(
-  { souk, spending, keys, boundCalls }: Omit<KeyCalls, 'gate'>,
+  { souk, spending, keys, boundCalls }: Omit<KeyCalls, 'keyLimiter'>,
   holder: KeyHolder | undefined,
   call: CallDraft,
   deliver: Deliver<T>

@@ -1,6 +1,6 @@
 import { checkJson, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
 import type { ApiRef, CallReply } from '../../../lib/interface/index.ts'
-import type { KeyPass } from '../../keys/key-gate.ts'
+import type { KeyPermit } from '../../keys/key-limiter.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { permitted } from '../../keys/scope.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
@@ -20,7 +20,7 @@ import { whileConnected } from '../../http/while-connected.ts'
 export interface CallRoute extends KeyCalls {
   readonly keys: Pick<Keys, 'verify' | 'nameFor'>
   /** Requests that come without a key, or with one that is none. */
-  readonly strangers: PerIp
+  readonly unauthenticated: PerIp
   /** Calls without a key, where they are taken. */
   readonly keyless?: Keyless
   /** Counts those with the key that everybody has, by host. */
@@ -53,7 +53,7 @@ export async function serveCall(
   const signal = whileConnected(res)
   let streamed: StreamedBody | undefined
   let held: HeldBytes | undefined
-  let pass: KeyPass | undefined
+  let permit: KeyPermit | undefined
   try {
     const payment = await paymentOf(route, visit, () => readRef(scope, name), signal)
     const holder = payment === undefined ? await holderOf(route, visit) : undefined
@@ -63,7 +63,7 @@ export async function serveCall(
     call.signal = signal
     call.requestId = visit.requestId
     // A call that is refused here is refused before its body is read.
-    const { rate } = (pass = route.gate.enter(holder, clientHost(req, route.trustProxy)))
+    const { rate } = (permit = route.keyLimiter.enter(holder, clientHost(req, route.trustProxy)))
     const holding = (held = route.bodies.hold(req, holder))
     // A stranger's body is held before anybody has looked at his payment.
     const most = holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity
@@ -77,7 +77,7 @@ export async function serveCall(
     answering?.shape(call)
     if (res.writableEnded) return
     await callAdmitted(route, holder, call, async (reply, settle) => {
-      if (payment !== undefined) route.strangers.giveBack(req)
+      if (payment !== undefined) route.unauthenticated.giveBack(req)
       // What it will be answered with then is not charged again.
       if (res.destroyed && call.idempotencyKey !== undefined) return leave(reply, settle)
       if (answering !== undefined) return answering.answer(reply, settle)
@@ -88,7 +88,7 @@ export async function serveCall(
     if (!res.destroyed) sendProblem(visit, streamed?.failure ?? error)
   } finally {
     held?.free()
-    pass?.leave()
+    permit?.leave()
   }
 }
 
@@ -109,7 +109,7 @@ export function admit(
 
 /** @throws SoukError `rate_limited`, and as `Keyless.paymentFor` */
 async function paymentOf(
-  { keyless, strangers }: CallRoute,
+  { keyless, unauthenticated }: CallRoute,
   { req }: Visit,
   api: () => ApiRef,
   signal: AbortSignal
@@ -117,7 +117,7 @@ async function paymentOf(
   const isKeyless = keyless !== undefined && (req.headers['x-consumer-key'] ?? '') === ''
   if (!isKeyless) return undefined
   // With a payment as well, until it proves to be one: only its owner can tell.
-  strangers.count(req)
+  unauthenticated.count(req)
   return keyless.paymentFor(req, api(), signal)
 }
 
@@ -128,11 +128,11 @@ async function leave({ body }: CallReply, settle: () => void | Promise<void>): P
 }
 
 /** @throws SoukError `rate_limited`, and as `checkKey` */
-async function holderOf({ keys, strangers }: CallRoute, { req }: Visit): Promise<KeyHolder> {
+async function holderOf({ keys, unauthenticated }: CallRoute, { req }: Visit): Promise<KeyHolder> {
   try {
     return await checkKey(keys, req.headers['x-consumer-key'])
   } catch (error) {
-    strangers.count(req)
+    unauthenticated.count(req)
     throw error
   }
 }

@@ -148,12 +148,12 @@ describe('admin API', () => {
 
   it('streams a body as it comes, and tells how it ended', async () => {
     await bench.client.request('POST /apis', { body: TICKER })
-    const gate = Promise.withResolvers<void>()
+    const keyLimiter = Promise.withResolvers<void>()
     bench.upstream.reply = () => ({
       headers: [['content-type', 'text/event-stream']],
       body: (async function* () {
         yield Buffer.from('data: 1\n\n')
-        await gate.promise
+        await keyLimiter.promise
         throw new Error('the upstream broke')
       })()
     })
@@ -161,7 +161,7 @@ describe('admin API', () => {
     assert.equal(head.status, 200)
     const chunks = body[Symbol.asyncIterator]()
     assert.equal(Buffer.from((await chunks.next()).value ?? '').toString(), 'data: 1\n\n')
-    gate.resolve()
+    keyLimiter.resolve()
     await assert.rejects(chunks.next(), (error: Error & { problem?: unknown }) => {
       assert.doesNotMatch(JSON.stringify(error.problem), /broke/)
       return true

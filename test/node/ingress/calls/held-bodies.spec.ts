@@ -181,7 +181,7 @@ describe('ingress: bodies that are held', () => {
     })
 
     it('count with requests that come without a payment, until the payment proves to be one', async () => {
-      await start({ x402: true, strangersPerHost: 3 })
+      await start({ x402: true, unauthenticatedPerHost: 3 })
       const post = async (headers: Record<string, string>) =>
         (await ingress.post(PATH, {}, { 'x-consumer-key': '', ...headers })).status
       for (let at = 0; at < 10; at++) assert.equal(await post(payment), 200)

@@ -151,7 +151,7 @@ describe('ingress: limits', () => {
 describe('ingress: requests of strangers', () => {
   it('are held to a rate by host, without harm to those with keys', async () => {
     const clock = manualClock()
-    const ingress = await startIngress({ strangersPerHost: 3 }, clock)
+    const ingress = await startIngress({ unauthenticatedPerHost: 3 }, clock)
     try {
       const stranger = async (key: string) => (await ingress.post(PATH, {}, { 'x-consumer-key': key })).status
       const unknown = `souk_test_${'A'.repeat(38)}`

@@ -19,7 +19,7 @@ export interface CallLimits {
 }
 
 /** The permit of one admitted call. */
-export interface Pass {
+export interface CallPermit {
   readonly rate?: RateLimitStatus
   /** The call has ended. Call it exactly once. */
   leave(): void
@@ -39,7 +39,7 @@ export function callerOf({ consumer, peer }: Pick<IncomingCall, 'consumer' | 'pe
 }
 
 /** The concurrency and rate limiter per consumer and API. It runs before anything is reserved or sent to the API. */
-export class Gate {
+export class CallLimiter {
   readonly #rates: RateLimiter
   readonly #failures: FailureLimits
   readonly #inFlight = new Map<ApiId, Map<string, number>>()
@@ -50,7 +50,7 @@ export class Gate {
   }
 
   /** @throws SoukError `overloaded`, `rate_limited`; nothing is counted then */
-  enter(api: ApiId, call: Pick<IncomingCall, 'consumer' | 'peer'>, limits: CallLimits): Pass {
+  enter(api: ApiId, call: Pick<IncomingCall, 'consumer' | 'peer'>, limits: CallLimits): CallPermit {
     const { policy, rateLimit, inFlightMax, failureLimit } = limits
     const caller = callerOf(call)
     const counts = this.#inFlight.get(api) ?? new Map<string, number>()
@@ -84,7 +84,7 @@ export class Gate {
     peer: string,
     policy: string,
     limit: RateLimit
-  ): Pick<Pass, 'rate' | 'giveBack'> {
+  ): Pick<CallPermit, 'rate' | 'giveBack'> {
     const [key, group] = [prefix + caller, prefix + peer]
     return {
       rate: rateStatus(policy, limit, this.#rates.take(key, limit, group)),

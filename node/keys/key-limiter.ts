@@ -3,7 +3,7 @@ import { type Clock, RATE_MEMBER, type RateLimitStatus } from '../../lib/interfa
 import type { KeyHolder } from './verifier.ts'
 
 /** A call of a key that was let through. */
-export interface KeyPass {
+export interface KeyPermit {
   readonly rate?: RateLimitStatus
   /** The call is over. Once. */
   leave(): void
@@ -13,11 +13,11 @@ export interface KeyPass {
  * Holds keys to their rate and to the calls they may have under way, before anything of a call is reserved. Rotated keys count
  * with those they came of. Each process counts for itself.
  */
-export class KeyGate {
+export class KeyLimiter {
   readonly #rates: RateLimiter
   readonly #inFlight = new Map<string, number>()
   #all = 0
-  #strangers = 0
+  #unauthenticated = 0
 
   constructor(clock: Pick<Clock, 'elapsed'>) {
     this.#rates = new RateLimiter(clock, limits.KEYS_CACHED_MAX)
@@ -28,9 +28,9 @@ export class KeyGate {
    * @param host - undefined where it tells nobody apart
    * @throws SoukError `overloaded`, `rate_limited`
    */
-  enter(holder: Pick<KeyHolder, 'id' | 'rateLimit'> | undefined, host?: string): KeyPass {
+  enter(holder: Pick<KeyHolder, 'id' | 'rateLimit'> | undefined, host?: string): KeyPermit {
     if (this.#all >= limits.IN_FLIGHT_PER_INGRESS_MAX) throw busy('This ingress has too many calls under way.')
-    if (holder === undefined) return this.#enterStranger(host)
+    if (holder === undefined) return this.#enterUnauthenticated(host)
     const { id, rateLimit } = holder
     if ((this.#inFlight.get(id) ?? 0) >= limits.IN_FLIGHT_PER_KEY_MAX) {
       throw busy(`At most ${limits.IN_FLIGHT_PER_KEY_MAX} calls of one key are under way here at once.`)
@@ -40,8 +40,8 @@ export class KeyGate {
     return rate === undefined ? { leave } : { rate, leave }
   }
 
-  #enterStranger(host: string | undefined): KeyPass {
-    if (this.#strangers >= limits.IN_FLIGHT_STRANGERS_MAX) {
+  #enterUnauthenticated(host: string | undefined): KeyPermit {
+    if (this.#unauthenticated >= limits.IN_FLIGHT_STRANGERS_MAX) {
       throw busy('This ingress has too many calls without a key under way.')
     }
     // No id of a key has a space.
@@ -51,11 +51,11 @@ export class KeyGate {
         `At most ${limits.IN_FLIGHT_PER_HOST_MAX} calls without a key are under way here at once for one host.`
       )
     }
-    this.#strangers++
+    this.#unauthenticated++
     const leave = this.#count(id)
     return {
       leave: () => {
-        this.#strangers--
+        this.#unauthenticated--
         leave()
       }
     }
