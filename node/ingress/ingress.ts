@@ -35,7 +35,7 @@ import type { ReceiptContext } from './accounts/receipt-routes.ts'
 import { addRoutes, type IngressDeclaration, type IngressRoute } from './route.ts'
 import { INGRESS_ROUTES } from './routes.ts'
 import { shedOverload } from './shedding.ts'
-import type { IngressLog, Visit } from './visit.ts'
+import type { IngressLog, RequestContext } from './request-context.ts'
 
 export interface IngressOptions extends ListenWish {
   /** PEM texts. */
@@ -170,7 +170,7 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   } = options
   const ids = requestIds(init.clock, init.random)
   const log = logOf(init.logger ?? defaultLogger(), 'souk:ingress')
-  const visitOf = visits(init, ids, ending, log)
+  const contextOf = contexts(init, ids, ending, log)
   const app = fastify({
     serverFactory(handler) {
       shedOverload({ server, clock: init.clock, ids, trustProxy, log }, handler)
@@ -180,7 +180,7 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
     // Ours says it as a problem document.
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.PATH_SEGMENT_CHARS_MAX },
-    frameworkErrors: (error, request, reply) => sendProblem(visitOf(request, reply), fromFastify(error)),
+    frameworkErrors: (error, request, reply) => sendProblem(contextOf(request, reply), fromFastify(error)),
     clientErrorHandler: (error, socket) => sendParserProblem(error, socket, formatRequestId(ids.next()))
   })
   // Bodies stay on the socket until the key was checked, and then are read by those who need them.
@@ -192,13 +192,13 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
     try {
       checkRequest(request, ending)
     } catch (error) {
-      sendProblem(visitOf(request, reply), error)
+      sendProblem(contextOf(request, reply), error)
       return
     }
     done()
   })
-  app.setErrorHandler((error, request, reply) => sendProblem(visitOf(request, reply), fromFastify(error)))
-  app.setNotFoundHandler((request, reply) => sendNoRoute(visitOf(request, reply)))
+  app.setErrorHandler((error, request, reply) => sendProblem(contextOf(request, reply), fromFastify(error)))
+  app.setNotFoundHandler((request, reply) => sendNoRoute(contextOf(request, reply)))
 
   const served: IngressDeclaration[] = []
   const add: AddRoutes = (routes, context) => {
@@ -219,12 +219,12 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   const keyLimiter = new KeyLimiter(init.clock)
   const agentApis = new AgentApis(subscriptions?.bindings)
   const agents = new Agents({ ...init, ...bound, demoCalls, keyLimiter, agentApis, bodies }, options.corsOrigins ?? [])
-  add(INGRESS_ROUTES.agents, { agents, visitOf })
+  add(INGRESS_ROUTES.agents, { agents, contextOf })
   const limited = { keyLimiter, unauthenticated, demoCalls, bodies, trustProxy }
   const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless, ...bound }
   const streams = new EventStreams({ ...init, route })
   served.push(...INGRESS_ROUTES.calls)
-  addCallRoutes(app, { route, streams, visitOf, scopes: init.scopes })
+  addCallRoutes(app, { route, streams, contextOf, scopes: init.scopes })
   return app
 }
 
@@ -284,10 +284,10 @@ function addAccounts(
 }
 
 type RequestIds = ReturnType<typeof requestIds>
-type VisitOf = (request: FastifyRequest, reply: FastifyReply) => Visit
+type ContextOf = (request: FastifyRequest, reply: FastifyReply) => RequestContext
 
 /** From here on the answer is written past Fastify: it cannot send a header twice, nor a stream as the ingress needs it. */
-function visits({ clock, log, options }: IngressInit, ids: RequestIds, ending: Graceful, trace: Logger): VisitOf {
+function contexts({ clock, log, options }: IngressInit, ids: RequestIds, ending: Graceful, trace: Logger): ContextOf {
   const cors = options.corsOrigins !== undefined && options.corsOrigins.length > 0
   return (request, reply) => {
     const requestId = ids.next()
@@ -307,7 +307,7 @@ function logEnd(
   log: Logger,
   { method, routeOptions: { url: route = 'no route' }, params }: FastifyRequest,
   { raw }: FastifyReply,
-  { clock, requestIdText, startedAt }: Pick<Visit, 'clock' | 'requestIdText' | 'startedAt'>
+  { clock, requestIdText, startedAt }: Pick<RequestContext, 'clock' | 'requestIdText' | 'startedAt'>
 ): void {
   const { name } = (params ?? {}) as { name?: unknown }
   const api = typeof name === 'string' && isApiName(name) ? ` (${name})` : ''
@@ -344,12 +344,12 @@ function addCors(app: FastifyInstance, origins: readonly string[]): void {
 }
 
 /** The scope as a provider id where it stands for one; undefined once the visitor was told that it could not be looked up. */
-async function scopeOf(visit: Visit, scope: string, scopes: IngressInit['scopes']): Promise<string | undefined> {
+async function scopeOf(context: RequestContext, scope: string, scopes: IngressInit['scopes']): Promise<string | undefined> {
   if (scope === 'demo' || isProviderId(scope) || scopes === undefined) return scope
   try {
     return (await scopes.providerOf(scope)) ?? scope
   } catch (error) {
-    sendProblem(visit, error)
+    sendProblem(context, error)
     return undefined
   }
 }
@@ -359,27 +359,27 @@ function addCallRoutes(
   {
     route,
     streams,
-    visitOf,
+    contextOf,
     scopes
-  }: { route: CallRoute; streams: EventStreams; visitOf: VisitOf; scopes: IngressInit['scopes'] }
+  }: { route: CallRoute; streams: EventStreams; contextOf: ContextOf; scopes: IngressInit['scopes'] }
 ): void {
   for (const url of CALL_PATHS) {
     app.route<{ Params: { scope: string; name: string } }>({
       method: [...CALL_METHODS],
       url,
       handler(request, reply) {
-        const visit = visitOf(request, reply)
+        const context = contextOf(request, reply)
         const { name } = request.params
         const serve = async () => {
-          const scope = await scopeOf(visit, request.params.scope, scopes)
+          const scope = await scopeOf(context, request.params.scope, scopes)
           if (scope === undefined) return
-          if (!EventStreams.mayServe(visit.req) || !(await streams.serve(visit, scope, name))) {
-            await serveCall(route, visit, scope, name)
+          if (!EventStreams.mayServe(context.req) || !(await streams.serve(context, scope, name))) {
+            await serveCall(route, context, scope, name)
           }
         }
         serve().catch((error: unknown) => {
-          visit.log.error('an answer could not be sent', { request_id: visit.requestIdText, cause: error })
-          visit.res.destroy()
+          context.log.error('an answer could not be sent', { request_id: context.requestIdText, cause: error })
+          context.res.destroy()
         })
       }
     })

@@ -2,7 +2,7 @@ import { SoukError } from '../../lib/index.ts'
 import { CALL_METHODS, CALL_PATHS } from './call-routes.ts'
 import { sendProblem } from './problem.ts'
 import { INGRESS_ROUTES } from './routes.ts'
-import type { Visit } from './visit.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** In the order of the header Allow. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -25,15 +25,15 @@ function methodsOf(path: string): readonly string[] {
 }
 
 /** No route: a method that the path does not have, or no such path. */
-export function sendNoRoute(visit: Visit): void {
-  const { method = '', url = '' } = visit.req
+export function sendNoRoute(context: RequestContext): void {
+  const { method = '', url = '' } = context.req
   const known = PATHS.find(({ pattern }) => pattern.test(url))
   if (known !== undefined && !known.methods.includes(method)) {
     const error = new SoukError('method_not_allowed', `${method} is not possible here.`)
-    sendProblem(visit, error, known.methods.join(', '))
+    sendProblem(context, error, known.methods.join(', '))
     return
   }
   const detail =
     'There is nothing at this path. Calls go to POST /api/demo/api/<name>, the list of APIs is at /v1/apis.'
-  sendProblem(visit, new SoukError('api_not_found', detail))
+  sendProblem(context, new SoukError('api_not_found', detail))
 }

@@ -4,7 +4,7 @@ import type { SoukError } from '../../lib/index.ts'
 import type { Agents } from './discovery/agents.ts'
 import { routesWith } from './route.ts'
 import { anyObject } from './views.ts'
-import type { Visit } from './visit.ts'
+import type { RequestContext } from './request-context.ts'
 
 export interface NodeContext {
   /** Why this node takes no new work, as `Store.refusal`. */
@@ -49,7 +49,7 @@ export const nodeRoutes = [
 
 export interface AgentContext {
   readonly agents: Agents
-  readonly visitOf: (request: FastifyRequest, reply: FastifyReply) => Visit
+  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => RequestContext
 }
 
 export const agentRoutes = [
@@ -63,8 +63,8 @@ export const agentRoutes = [
     }),
     rawBody: anyObject,
     response: anyObject,
-    async handler({ agents, visitOf }, { request, reply }) {
-      await agents.serve(visitOf(request, reply))
+    async handler({ agents, contextOf }, { request, reply }) {
+      await agents.serve(contextOf(request, reply))
       return reply
     }
   })

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { asSoukError, isSoukError, SoukError, toProblem, utf8 } from '../../lib/index.ts'
 import { paymentRequired } from './calls/payment-headers.ts'
 import { rateHeaders, refusedBy } from './calls/rate-headers.ts'
-import { sendWhole, type Visit } from './visit.ts'
+import { sendWhole, type RequestContext } from './request-context.ts'
 
 const CONTENT_TYPE = 'application/problem+json'
 /** RFC 9110 §15.5.2: a 401 names a scheme. There is no registered one for a key in a header of its own. */
@@ -13,11 +13,11 @@ const CHALLENGE = 'Souk-Key header="X-Consumer-Key"'
  * Answers with a problem document (RFC 9457), or cuts the connection when an answer has begun already. `allow` goes with
  * `method_not_allowed`; every API takes POST.
  */
-export function sendProblem(visit: Visit, thrown: unknown, allow = 'POST'): void {
-  const { res } = visit
+export function sendProblem(context: RequestContext, thrown: unknown, allow = 'POST'): void {
+  const { res } = context
   const error = asSoukError(thrown)
   if (error.code === 'internal_error') {
-    visit.log.error('a request failed unexpectedly', { request_id: visit.requestIdText, cause: error.cause ?? error })
+    context.log.error('a request failed unexpectedly', { request_id: context.requestIdText, cause: error.cause ?? error })
   }
   if (res.headersSent || res.destroyed) {
     res.destroy()
@@ -27,8 +27,8 @@ export function sendProblem(visit: Visit, thrown: unknown, allow = 'POST'): void
   if (error.retryAfterMs !== undefined) headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)))
   if (error.status === 401) headers.push('WWW-Authenticate', CHALLENGE)
   if (error.status === 405) headers.push('Allow', allow)
-  headers.push(...paymentRequired(visit, error), ...rateHeaders(refusedBy(error)))
-  sendWhole(visit, error.status, headers, utf8(JSON.stringify(toProblem(error, visit.requestIdText))))
+  headers.push(...paymentRequired(context, error), ...rateHeaders(refusedBy(error)))
+  sendWhole(context, error.status, headers, utf8(JSON.stringify(toProblem(error, context.requestIdText))))
 }
 
 /** What Fastify itself found wrong, in terms of the table. Its own texts echo what was sent, so they stay inside. */

@@ -3,7 +3,7 @@ import type { Logger } from '@libp2p/interface'
 import { formatRequestId, limits, LoadControl, type requestIds, SoukError, toProblem } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 import { clientNetwork } from '../http/host.ts'
-import { sendWhole } from './visit.ts'
+import { sendWhole } from './request-context.ts'
 
 export interface SheddingInit {
   readonly server: Server

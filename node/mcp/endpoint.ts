@@ -4,29 +4,29 @@ import type { ApiRef } from '../../lib/interface/index.ts'
 import type { Bodies } from '../ingress/calls/bodies.ts'
 import { hasBody } from '../ingress/calls/body.ts'
 import { isJsonType } from '../ingress/calls/request.ts'
-import type { Visit } from '../ingress/visit.ts'
+import type { RequestContext } from '../ingress/request-context.ts'
 import { whileConnected } from '../http/while-connected.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import { agentServer, type ToolBox } from './tool-box.ts'
 
 /** What a message came with, and what its answer goes to. */
-export type Exchange = Pick<Visit, 'req' | 'res' | 'headers'>
+export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers'>
 
 /**
  * Reads one message of an agent, and answers it.
  * @throws SoukError `unsupported_media_type`, `invalid_request`, `request_too_large`, `overloaded`, before anything was answered
  */
-export async function serveAgent(visit: Visit, tools: ToolBox, bodies: Bodies, holder: KeyHolder): Promise<void> {
-  const { req } = visit
+export async function serveAgent(context: RequestContext, tools: ToolBox, bodies: Bodies, holder: KeyHolder): Promise<void> {
+  const { req } = context
   if (!isJsonType(req.headers['content-type'])) {
     throw new SoukError('unsupported_media_type', 'Messages are JSON: send the header Content-Type: application/json.')
   }
   if (!hasBody(req)) throw new SoukError('invalid_request', 'The body is empty: send a JSON-RPC message.')
   const held = bodies.hold(req, holder)
   try {
-    const body = await bodies.read(visit, limits.MCP_MESSAGE_BYTES_MAX, held)
+    const body = await bodies.read(context, limits.MCP_MESSAGE_BYTES_MAX, held)
     if (checkJson(body) !== 'object') throw new SoukError('invalid_request', 'A message is one JSON object.')
-    await answerAgent(visit, tools, JSON.parse(text(body)))
+    await answerAgent(context, tools, JSON.parse(text(body)))
   } finally {
     held.free()
   }
@@ -77,7 +77,7 @@ async function send({ res, headers }: Exchange, { status, headers: given, body }
   }
 }
 
-function room(res: Visit['res']): Promise<void> {
+function room(res: RequestContext['res']): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {
       res.off('drain', go).off('close', go)

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { limits, utf8 } from '../../../lib/index.ts'
 import type { Clock } from '../../../lib/interface/index.ts'
 import { sseResults } from '../../../protocols/index.ts'
-import type { Visit } from '../visit.ts'
+import type { RequestContext } from '../request-context.ts'
 
 type Results = ReturnType<typeof sseResults>
 
@@ -45,7 +45,7 @@ export class EventStream {
   }
 
   /** Answers the one request that reads it. */
-  open({ res, headers }: Visit): void {
+  open({ res, headers }: RequestContext): void {
     this.#res = res
     const head = ['Content-Type', 'text/event-stream; charset=utf-8', 'Cache-Control', 'no-cache']
     res.writeHead(200, [...headers, ...head]).write(COMMENT)

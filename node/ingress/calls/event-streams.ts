@@ -7,7 +7,7 @@ import { EventStream } from './event-stream.ts'
 import { sendProblem } from '../problem.ts'
 import { sendReply } from './reply.ts'
 import { readRef } from './request.ts'
-import { sendWhole, type Visit } from '../visit.ts'
+import { sendWhole, type RequestContext } from '../request-context.ts'
 import { whileConnected } from '../../http/while-connected.ts'
 
 const TOKEN_HEADER = 'x-graphql-event-stream-token'
@@ -37,35 +37,35 @@ export class EventStreams {
   }
 
   /** @returns false where the request is none of these, and was not answered */
-  async serve(visit: Visit, scope: string, name: string): Promise<boolean> {
-    const { req } = visit
+  async serve(context: RequestContext, scope: string, name: string): Promise<boolean> {
+    const { req } = context
     const url = URL.parse(req.url ?? '', 'http://localhost')
-    if (req.method === 'PUT') return isReservation(req, url) && this.#reserve(visit, scope, name)
+    if (req.method === 'PUT') return isReservation(req, url) && this.#reserve(context, scope, name)
     const token = req.headers[TOKEN_HEADER] ?? url?.searchParams.get('token') ?? ''
     const stream = this.#streams.get(String(token))
     if (stream === undefined) {
       if (req.headers[TOKEN_HEADER] === undefined) return false
-      refuse(visit, 404, 'Stream not found')
+      refuse(context, 404, 'Stream not found')
     } else if (req.method === 'GET') {
-      if (stream.isOpen) refuse(visit, 409, 'Stream already open')
-      else stream.open(visit)
+      if (stream.isOpen) refuse(context, 409, 'Stream already open')
+      else stream.open(context)
     } else if (req.method === 'DELETE') {
-      if (await this.#isOwn(visit, stream)) this.#stop(visit, stream, url?.searchParams.get('operationId') ?? '')
+      if (await this.#isOwn(context, stream)) this.#stop(context, stream, url?.searchParams.get('operationId') ?? '')
     } else if (req.method === 'POST') {
-      if (await this.#isOwn(visit, stream)) await this.#run(visit, stream, scope, name)
+      if (await this.#isOwn(context, stream)) await this.#run(context, stream, scope, name)
     } else {
       return false
     }
     return true
   }
 
-  async #reserve(visit: Visit, scope: string, name: string): Promise<boolean> {
-    const { req, res } = visit
+  async #reserve(context: RequestContext, scope: string, name: string): Promise<boolean> {
+    const { req, res } = context
     const { souk, route, clock, random } = this.#init
     if (req.headers['x-consumer-key'] === undefined) return false
     try {
       const holder = await checkKey(route.keys, req.headers['x-consumer-key'])
-      const { signed } = await souk.resolve(admit(route, visit, holder, readRef(scope, name)), {
+      const { signed } = await souk.resolve(admit(route, context, holder, readRef(scope, name)), {
         signal: whileConnected(res)
       })
       if (signed.manifest.protocol !== 'GraphQL') return false
@@ -77,44 +77,44 @@ export class EventStreams {
       const token = Buffer.from(random.fill(new Uint8Array(32))).toString('base64url')
       const onOver = () => void this.#streams.delete(token)
       this.#streams.set(token, new EventStream({ clock, holder: holder.id, onOver }))
-      sendWhole(visit, 201, ['Content-Type', 'text/plain; charset=utf-8'], utf8(token))
+      sendWhole(context, 201, ['Content-Type', 'text/plain; charset=utf-8'], utf8(token))
     } catch (error) {
-      if (!res.destroyed) sendProblem(visit, error)
+      if (!res.destroyed) sendProblem(context, error)
     }
     return true
   }
 
   /** Answers where it is not. */
-  async #isOwn(visit: Visit, { holder }: EventStream): Promise<boolean> {
+  async #isOwn(context: RequestContext, { holder }: EventStream): Promise<boolean> {
     try {
-      if ((await checkKey(this.#init.route.keys, visit.req.headers['x-consumer-key'])).id === holder) return true
-      refuse(visit, 404, 'Stream not found')
+      if ((await checkKey(this.#init.route.keys, context.req.headers['x-consumer-key'])).id === holder) return true
+      refuse(context, 404, 'Stream not found')
     } catch (error) {
-      sendProblem(visit, error)
+      sendProblem(context, error)
     }
     return false
   }
 
-  #stop(visit: Visit, stream: EventStream, id: string): void {
-    if (id === '') return refuse(visit, 400, 'Operation ID is missing')
+  #stop(context: RequestContext, stream: EventStream, id: string): void {
+    if (id === '') return refuse(context, 400, 'Operation ID is missing')
     stream.stop(id)
-    sendWhole(visit, 200, [], new Uint8Array(0))
+    sendWhole(context, 200, [], new Uint8Array(0))
   }
 
-  async #run(visit: Visit, stream: EventStream, scope: string, name: string): Promise<void> {
+  async #run(context: RequestContext, stream: EventStream, scope: string, name: string): Promise<void> {
     let id: string | undefined
     const answering: Answering = {
       shape(call) {
         const asked = operationIn(call.body)
-        if (asked === undefined) return refuse(visit, 400, 'Operation ID is missing')
-        if (!stream.reserve(asked)) return refuse(visit, 409, 'Operation with ID already exists')
+        if (asked === undefined) return refuse(context, 400, 'Operation ID is missing')
+        if (!stream.reserve(asked)) return refuse(context, 409, 'Operation with ID already exists')
         id = asked
         call.path = ''
         call.headers = [...(call.headers ?? []).filter(([name]) => name !== 'accept'), ['accept', 'text/event-stream']]
       },
-      answer: (reply, settle) => accepted(visit, stream, id ?? '', reply, settle)
+      answer: (reply, settle) => accepted(context, stream, id ?? '', reply, settle)
     }
-    await serveCall(this.#init.route, visit, scope, name, answering)
+    await serveCall(this.#init.route, context, scope, name, answering)
     if (id !== undefined) stream.forget(id)
   }
 }
@@ -125,18 +125,18 @@ function isReservation(req: IncomingMessage, url: URL | null): boolean {
 
 /** Accepts an operation: its results go to the stream. What is no stream of events is the answer itself. */
 async function accepted(
-  visit: Visit,
+  context: RequestContext,
   stream: EventStream,
   id: string,
   reply: CallReply,
   settle: () => void | Promise<void>
 ): Promise<void> {
   const type = reply.headers.find(([name]) => name === 'content-type')?.[1]
-  if (reply.status !== 200 || type?.startsWith('text/event-stream') !== true) return sendReply(visit, reply, { settle })
+  if (reply.status !== 200 || type?.startsWith('text/event-stream') !== true) return sendReply(context, reply, { settle })
   const { body } = reply
   const events = body instanceof Uint8Array ? once(body) : body
   try {
-    await sendReply(visit, { ...reply, status: 202, headers: [], body: new Uint8Array(0) }, { settle })
+    await sendReply(context, { ...reply, status: 202, headers: [], body: new Uint8Array(0) }, { settle })
   } catch (error) {
     stream.stop(id)
     stream.follow(id, events)
@@ -158,7 +158,7 @@ function operationIn(body: unknown): string | undefined {
 }
 
 /** In the form of graphql-sse's own server. */
-function refuse(visit: Visit, status: number, message: string): void {
+function refuse(context: RequestContext, status: number, message: string): void {
   const body = utf8(JSON.stringify({ errors: [{ message }] }))
-  sendWhole(visit, status, ['Content-Type', 'application/json; charset=utf-8'], body)
+  sendWhole(context, status, ['Content-Type', 'application/json; charset=utf-8'], body)
 }

@@ -1,13 +1,13 @@
 import { limits, type SoukError } from '../../../lib/index.ts'
 import { PAYMENT_MEMBER } from '../../../lib/interface/index.ts'
-import type { Visit } from '../visit.ts'
+import type { RequestContext } from '../request-context.ts'
 
 /** Headers of x402 version 2. */
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /** The `PAYMENT-REQUIRED` header of a refusal that says how the call can be paid. */
-export function paymentRequired({ req }: Visit, error: SoukError): string[] {
+export function paymentRequired({ req }: RequestContext, error: SoukError): string[] {
   const offer = offerOf(error)
   if (offer === undefined) return []
   // Told to nobody but whoever sent it, so that a proxy's word needs no trust.

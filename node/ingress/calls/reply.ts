@@ -4,7 +4,7 @@ import type { CallReply, CallTiming, Headers, Payload, RateLimitStatus } from '.
 import { paymentResponse } from './payment-headers.ts'
 import { deprecationHeaders } from './deprecation-headers.ts'
 import { quotaHeaders, rateHeaders } from './rate-headers.ts'
-import { leavesMuchUnread, sendWhole, type Visit } from '../visit.ts'
+import { leavesMuchUnread, sendWhole, type RequestContext } from '../request-context.ts'
 
 /**
  * Headers of an answer that end here: those of one connection (RFC 9110 §7.6.1) and framing, which Node makes anew; and those
@@ -42,18 +42,18 @@ const CONFINED = ['X-Content-Type-Options', 'nosniff', 'Content-Security-Policy'
  * @throws SoukError `overloaded` where a whole answer is more than its caller may hold; nothing is booked then
  */
 export async function sendReply(
-  visit: Visit,
+  context: RequestContext,
   reply: CallReply,
   { settle = () => {}, keyRate, held }: SendInit = {}
 ): Promise<void> {
-  const { req, res } = visit
+  const { req, res } = context
   const { body, status } = reply
   try {
     if (res.destroyed) return discard(body)
     checkStatus(status)
-    const headers = replyHeaders(visit, reply)
+    const headers = replyHeaders(context, reply)
     headers.push(...rateHeaders(keyRate, reply.rate))
-    if (reply.quota !== undefined) headers.push(...quotaHeaders(reply.quota, visit.clock.now()))
+    if (reply.quota !== undefined) headers.push(...quotaHeaders(reply.quota, context.clock.now()))
     if (reply.charged > 0n) checkHeaders(headers)
     if (isWhole(body) && isLarge(body)) held?.take(body.length)
     const settling = settle()
@@ -62,20 +62,20 @@ export async function sendReply(
       if (res.destroyed) return discard(body)
     }
     if (req.method === 'HEAD' || status === 204 || status === 304) {
-      sendHead(visit, status, headers).end()
+      sendHead(context, status, headers).end()
       return discard(body)
     }
     if (isWhole(body)) {
-      sendWhole(visit, status, headers, body)
-      return isLarge(body) ? await untilRead(visit, body.length) : undefined
+      sendWhole(context, status, headers, body)
+      return isLarge(body) ? await untilRead(context, body.length) : undefined
     }
     // The head of a stream leaves before its first chunk exists: an event may be minutes away.
-    sendHead(visit, status, headers).flushHeaders()
+    sendHead(context, status, headers).flushHeaders()
   } catch (error) {
     discard(body)
     throw isHeaderError(error) ? new SoukError('upstream_invalid_response', undefined, { cause: error }) : error
   }
-  await pump(visit, body[Symbol.asyncIterator]())
+  await pump(context, body[Symbol.asyncIterator]())
 }
 
 type Settle = () => void | Promise<void>
@@ -89,9 +89,9 @@ function checkHeaders(headers: readonly string[]): void {
   }
 }
 
-function sendHead(visit: Visit, status: number, headers: string[]): ServerResponse {
-  if (leavesMuchUnread(visit.req)) headers.push('Connection', 'close')
-  return visit.res.writeHead(status, [...visit.headers, ...headers])
+function sendHead(context: RequestContext, status: number, headers: string[]): ServerResponse {
+  if (leavesMuchUnread(context.req)) headers.push('Connection', 'close')
+  return context.res.writeHead(status, [...context.headers, ...headers])
 }
 
 function isWhole(body: Payload): body is Uint8Array {
@@ -113,7 +113,7 @@ function isHeaderError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^ERR_INVALID_(?:CHAR|HTTP_TOKEN)$/.test(String(error.code))
 }
 
-function replyHeaders(visit: Visit, reply: CallReply): string[] {
+function replyHeaders(context: RequestContext, reply: CallReply): string[] {
   const { headers, status, price, charged, eventPrice, owner, receipt, payment, timing, deprecation } = reply
   const all: string[] = [...CONFINED]
   const perConnection = connectionOptions(headers)
@@ -131,7 +131,7 @@ function replyHeaders(visit: Visit, reply: CallReply): string[] {
   if (deprecation !== undefined) all.push(...deprecationHeaders(deprecation))
   all.push(...paymentResponse(payment))
   if (receipt.length > 0) all.push('Souk-Receipt', Buffer.from(receipt).toString('base64url'))
-  all.push('Server-Timing', serverTiming(timing, visit.clock.elapsed() - visit.startedAt))
+  all.push('Server-Timing', serverTiming(timing, context.clock.elapsed() - context.startedAt))
   return all
 }
 
@@ -155,10 +155,10 @@ function round(ms: number): number {
   return Math.round(ms * 100) / 100
 }
 
-async function pump(visit: Visit, chunks: AsyncIterator<Uint8Array>): Promise<void> {
-  const { res, log } = visit
+async function pump(context: RequestContext, chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  const { res, log } = context
   const stop = () => cancel(chunks)
-  const idle = watchIdle(visit, () => res.destroy())
+  const idle = watchIdle(context, () => res.destroy())
   res.once('close', stop)
   try {
     for (;;) {
@@ -166,21 +166,21 @@ async function pump(visit: Visit, chunks: AsyncIterator<Uint8Array>): Promise<vo
       idle.touch()
       if (res.destroyed) return
       if (next.done === true) break
-      if (!res.write(next.value)) await writable(visit)
+      if (!res.write(next.value)) await writable(context)
       idle.touch()
     }
     res.off('close', stop).end()
   } catch (error) {
     res.off('close', stop)
-    if (!res.destroyed) log.warn('a streamed answer broke', { request_id: visit.requestIdText, cause: error })
-    cut(visit)
+    if (!res.destroyed) log.warn('a streamed answer broke', { request_id: context.requestIdText, cause: error })
+    cut(context)
   } finally {
     idle.cancel()
   }
 }
 
 /** Resolves when the client has read on, or is gone. One that reads nothing for `READER_STALL_MS` is cut off. */
-function writable({ res, clock }: Visit): Promise<void> {
+function writable({ res, clock }: RequestContext): Promise<void> {
   return new Promise((resolve) => {
     const stalled = clock.after(limits.READER_STALL_MS, () => res.destroy())
     const go = () => {
@@ -193,7 +193,7 @@ function writable({ res, clock }: Visit): Promise<void> {
 }
 
 /** Resolves when a whole answer was taken, or its client is gone. One that reads too slowly is cut off. */
-function untilRead({ res, clock }: Visit, bytes: number): Promise<void> {
+function untilRead({ res, clock }: RequestContext, bytes: number): Promise<void> {
   if (res.writableFinished || res.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
     const mostMs = limits.ANSWER_READ_MS + (bytes / 2 ** 20) * limits.ANSWER_READ_MS_PER_MIB
@@ -208,7 +208,7 @@ function untilRead({ res, clock }: Visit, bytes: number): Promise<void> {
 }
 
 /** Calls `expire` when nothing has moved for `STREAM_IDLE_MS`, on either side. One timer, not one per chunk. */
-function watchIdle({ clock }: Visit, expire: () => void): { touch(): void; cancel(): void } {
+function watchIdle({ clock }: RequestContext, expire: () => void): { touch(): void; cancel(): void } {
   let movedAt = clock.elapsed()
   const arm = (delayMs: number) =>
     clock.after(delayMs, () => {
@@ -226,7 +226,7 @@ function watchIdle({ clock }: Visit, expire: () => void): { touch(): void; cance
 }
 
 /** Ends a broken answer so that it cannot be taken for a whole one. */
-function cut({ req, res }: Visit): void {
+function cut({ req, res }: RequestContext): void {
   // An HTTP/1.0 answer ends where the connection does: only a reset tells its client that something is missing.
   if (req.httpVersionMinor === 0 && !('encrypted' in req.socket)) req.socket.resetAndDestroy()
   else res.destroy()

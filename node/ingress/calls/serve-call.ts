@@ -14,7 +14,7 @@ import type { PerIp } from '../per-ip.ts'
 import { discard, sendReply } from './reply.ts'
 import type { CallDraft } from '../../call-draft.ts'
 import { isJsonType, isPlain, readCall, readRef } from './request.ts'
-import type { Visit } from '../visit.ts'
+import type { RequestContext } from '../request-context.ts'
 import { whileConnected } from '../../http/while-connected.ts'
 
 export interface CallRoute extends KeyCalls {
@@ -44,35 +44,35 @@ export interface Answering {
 /** The way of one call through the ingress: key, request, body, overlay, answer. */
 export async function serveCall(
   route: CallRoute,
-  visit: Visit,
+  context: RequestContext,
   scope: string,
   name: string,
   answering?: Answering
 ): Promise<void> {
-  const { req, res } = visit
+  const { req, res } = context
   const signal = whileConnected(res)
   let streamed: StreamedBody | undefined
   let held: HeldBytes | undefined
   let permit: KeyPermit | undefined
   try {
-    const payment = await paymentOf(route, visit, () => readRef(scope, name), signal)
-    const holder = payment === undefined ? await holderOf(route, visit) : undefined
-    if (holder !== undefined) admit(route, visit, holder, readRef(scope, name))
+    const payment = await paymentOf(route, context, () => readRef(scope, name), signal)
+    const holder = payment === undefined ? await holderOf(route, context) : undefined
+    if (holder !== undefined) admit(route, context, holder, readRef(scope, name))
     const call = readCall(req, scope, name)
     if (payment !== undefined) call.payment = payment
     call.signal = signal
-    call.requestId = visit.requestId
+    call.requestId = context.requestId
     // A call that is refused here is refused before its body is read.
     const { rate } = (permit = route.keyLimiter.enter(holder, clientHost(req, route.trustProxy)))
     const holding = (held = route.bodies.hold(req, holder))
     // A stranger's body is held before anybody has looked at his payment.
     const most = holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity
     if (isJsonType(req.headers['content-type']) || !hasBody(req)) {
-      const body = await route.bodies.read(visit, Math.min(route.requestBytesMax, most), holding)
+      const body = await route.bodies.read(context, Math.min(route.requestBytesMax, most), holding)
       checkJsonBody(call, body)
       call.body = body
     } else {
-      call.body = streamed = readStreamed(visit, Math.min(route.uploadBytesMax, most))
+      call.body = streamed = readStreamed(context, Math.min(route.uploadBytesMax, most))
     }
     answering?.shape(call)
     if (res.writableEnded) return
@@ -81,11 +81,11 @@ export async function serveCall(
       // What it will be answered with then is not charged again.
       if (res.destroyed && call.idempotencyKey !== undefined) return leave(reply, settle)
       if (answering !== undefined) return answering.answer(reply, settle)
-      return sendReply(visit, reply, { settle, keyRate: rate, held: holding })
+      return sendReply(context, reply, { settle, keyRate: rate, held: holding })
     })
   } catch (error) {
     // Nobody is there to be told; what the call made of its abort is no news.
-    if (!res.destroyed) sendProblem(visit, streamed?.failure ?? error)
+    if (!res.destroyed) sendProblem(context, streamed?.failure ?? error)
   } finally {
     held?.free()
     permit?.leave()
@@ -98,7 +98,7 @@ export async function serveCall(
  */
 export function admit(
   { demoCalls }: Pick<CallRoute, 'demoCalls'>,
-  { req }: Visit,
+  { req }: RequestContext,
   holder: KeyHolder,
   api: ApiRef
 ): ApiRef {
@@ -110,7 +110,7 @@ export function admit(
 /** @throws SoukError `rate_limited`, and as `Keyless.paymentFor` */
 async function paymentOf(
   { keyless, unauthenticated }: CallRoute,
-  { req }: Visit,
+  { req }: RequestContext,
   api: () => ApiRef,
   signal: AbortSignal
 ): Promise<string | undefined> {
@@ -128,7 +128,7 @@ async function leave({ body }: CallReply, settle: () => void | Promise<void>): P
 }
 
 /** @throws SoukError `rate_limited`, and as `checkKey` */
-async function holderOf({ keys, unauthenticated }: CallRoute, { req }: Visit): Promise<KeyHolder> {
+async function holderOf({ keys, unauthenticated }: CallRoute, { req }: RequestContext): Promise<KeyHolder> {
   try {
     return await checkKey(keys, req.headers['x-consumer-key'])
   } catch (error) {

@@ -10,7 +10,7 @@ import type { Bodies } from '../calls/bodies.ts'
 import { keyMissing } from '../calls/keyless.ts'
 import type { PerIp } from '../per-ip.ts'
 import { sendProblem } from '../problem.ts'
-import type { Visit } from '../visit.ts'
+import type { RequestContext } from '../request-context.ts'
 
 export interface AgentsInit extends MarketInit {
   readonly keys: Pick<Keys, 'verify' | 'nameFor'>
@@ -35,18 +35,18 @@ export class Agents {
     this.#origins = origins
   }
 
-  async serve(visit: Visit): Promise<void> {
+  async serve(context: RequestContext): Promise<void> {
     try {
-      this.#checkOrigin(visit.req)
-      const holder = await this.#holderOf(visit.req)
-      if (holder.isPublic === true) this.#init.demoCalls.count(visit.req)
-      const named = apisIn(visit.req.url ?? '').map((api) => formatApiRef(permitted(holder, api)))
+      this.#checkOrigin(context.req)
+      const holder = await this.#holderOf(context.req)
+      if (holder.isPublic === true) this.#init.demoCalls.count(context.req)
+      const named = apisIn(context.req.url ?? '').map((api) => formatApiRef(permitted(holder, api)))
       const apis = named.length > 0 ? named : await this.#init.agentApis.of(holder)
-      await serveAgent(visit, this.#market.for({ holder, apis }), this.#init.bodies, holder)
+      await serveAgent(context, this.#market.for({ holder, apis }), this.#init.bodies, holder)
     } catch (error) {
       const { status } = asSoukError(error)
       const challenge = status === 401 ? ['WWW-Authenticate', 'Bearer realm="souk"'] : []
-      sendProblem({ ...visit, headers: [...visit.headers, ...challenge] }, error)
+      sendProblem({ ...context, headers: [...context.headers, ...challenge] }, error)
     }
   }
 

@@ -9,7 +9,7 @@ export interface IngressLog {
 }
 
 /** One HTTP request on its way through the ingress. */
-export interface Visit {
+export interface RequestContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   readonly clock: Clock
@@ -23,19 +23,19 @@ export interface Visit {
   readonly headers: readonly string[]
 }
 
-type Answered = Pick<Visit, 'req' | 'res' | 'clock' | 'headers'>
+type Answered = Pick<RequestContext, 'req' | 'res' | 'clock' | 'headers'>
 
 /** Sends a whole answer, and makes sure that whoever is still uploading gets to read it. */
-export function sendWhole(visit: Answered, status: number, headers: readonly string[], body: Uint8Array): void {
-  const { req, res } = visit
-  const head = [...visit.headers, ...headers, 'Content-Length', String(body.length)]
+export function sendWhole(context: Answered, status: number, headers: readonly string[], body: Uint8Array): void {
+  const { req, res } = context
+  const head = [...context.headers, ...headers, 'Content-Length', String(body.length)]
   if (!leavesMuchUnread(req)) {
     res.writeHead(status, head).end(body)
     return
   }
   head.push('Connection', 'close')
   res.writeHead(status, head).write(body)
-  endAfterUpload(visit)
+  endAfterUpload(context)
 }
 
 /** The rest of the request is too much to be read only for keeping the connection, or may never come: its reading was broken off. */
