@@ -9,7 +9,7 @@ import type { Quota } from './subscription.ts'
 /**
  * Quota reservation of a call under a subscription, or of a call that manages a subscription. Call `end` exactly once.
  */
-export interface PlanTicket {
+export interface QuotaReservation {
   /** Price of the call if it succeeds. */
   readonly price: Atoms
   /** Returns the response instead of calling the API. */
@@ -37,5 +37,5 @@ export interface PlanService {
    * @throws SoukError `subscription_inactive`, `quota_exceeded`, `price_exceeds_limit`, `invalid_request`,
    *   `api_retired`, `api_paused`, `payment_required`; nothing has changed then
    */
-  admit(signed: SignedManifest, call: IncomingCall): PlanTicket | Promise<PlanTicket>
+  admit(signed: SignedManifest, call: IncomingCall): QuotaReservation | Promise<QuotaReservation>
 }

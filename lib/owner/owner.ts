@@ -9,7 +9,7 @@ import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
-import type { PlanService, PlanTicket } from '../interface/plan-service.ts'
+import type { PlanService, QuotaReservation } from '../interface/plan-service.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled, PaymentScheme } from '../interface/payment-scheme.ts'
 import { answeredBefore, answerOf, checkSame, hashOf, repeatable, replayed, ruleOf, storable } from './answers.ts'
@@ -210,26 +210,26 @@ export class Owner {
 
   async #perform(api: ServedApi, call: IncomingCall, run: Run): Promise<CallAnswer> {
     let isTaken = false
-    let ticket: PlanTicket | undefined
+    let quotaReservation: QuotaReservation | undefined
     try {
-      if (isUnderPlan(call)) ticket = await this.#planned(api, call)
-      const reservation = await this.#reserve(api, call, ticket?.price)
+      if (isUnderPlan(call)) quotaReservation = await this.#planned(api, call)
+      const reservation = await this.#reserve(api, call, quotaReservation?.price)
       isTaken = true
       if (reservation.replay !== undefined) return replayed(reservation.replay, call)
-      const reply = ticket?.answer?.() ?? (await this.#ask(api, call, reservation, run))
-      const settled = await this.#settle(call, reply, reservation, run, ticket)
-      ticket = undefined
+      const reply = quotaReservation?.answer?.() ?? (await this.#ask(api, call, reservation, run))
+      const settled = await this.#settle(call, reply, reservation, run, quotaReservation)
+      quotaReservation = undefined
       return this.#streams.gated(api, call, reply, settled, run.signal)
     } catch (error) {
       // A refused call does not count, because its payer may have to retry with a better payment.
       if (!isTaken) run.permit.giveBack()
       if (!isTaken) await run.keyed?.giveUp()
-      await ticket?.end(false)
+      await quotaReservation?.end(false)
       throw error
     }
   }
 
-  #planned({ signed }: ServedApi, call: IncomingCall): PlanTicket | Promise<PlanTicket> {
+  #planned({ signed }: ServedApi, call: IncomingCall): QuotaReservation | Promise<QuotaReservation> {
     const { plans } = this.#init
     if (call.payment !== undefined) {
       throw new SoukError(
@@ -291,7 +291,7 @@ export class Owner {
     reply: AdapterReply,
     reservation: Reservation,
     { startedAt, keyed, permit }: Run,
-    ticket: PlanTicket | undefined
+    quotaReservation: QuotaReservation | undefined
   ): Promise<CallAnswer> {
     const { status, headers, body, success } = reply
     if (success) permit.succeeded()
@@ -311,8 +311,8 @@ export class Owner {
       ownerMs: spentMs(),
       upstreamMs
     })
-    if (ticket !== undefined)
-      return withQuota(answered(await settleUnderPlan(reply, outcome, reservation, ticket)), ticket)
+    if (quotaReservation !== undefined)
+      return withQuota(answered(await settleUnderPlan(reply, outcome, reservation, quotaReservation)), quotaReservation)
     return answered(
       await (success
         ? reservation.capture({ ...outcome, rule: ruleOf(reply) }, reply.price)

@@ -1,6 +1,6 @@
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallAnswer, IncomingCall } from '../interface/call.ts'
-import type { PlanTicket } from '../interface/plan-service.ts'
+import type { QuotaReservation } from '../interface/plan-service.ts'
 import type { Outcome, Reservation, Settled } from '../interface/payment-scheme.ts'
 
 /** The call uses a subscription, or manages one. */
@@ -13,19 +13,19 @@ export async function settleUnderPlan(
   { success }: AdapterReply,
   outcome: Outcome,
   reservation: Reservation,
-  ticket: PlanTicket
+  quotaReservation: QuotaReservation
 ): Promise<Settled> {
   if (!success) {
     const settled = await reservation.release(outcome)
-    await ticket.end(false)
+    await quotaReservation.end(false)
     return settled
   }
-  const settled = await reservation.capture({ ...outcome, rule: 'plan' }, ticket.price, () => ticket.capture())
-  await ticket.end(true)
+  const settled = await reservation.capture({ ...outcome, rule: 'plan' }, quotaReservation.price, () => quotaReservation.capture())
+  await quotaReservation.end(true)
   return settled
 }
 
-export function withQuota(answer: CallAnswer, ticket: PlanTicket): CallAnswer {
-  const quota = ticket.quota()
+export function withQuota(answer: CallAnswer, quotaReservation: QuotaReservation): CallAnswer {
+  const quota = quotaReservation.quota()
   return quota === undefined ? answer : { ...answer, quota }
 }

@@ -10,7 +10,7 @@ import { formatRequestId } from '../base/request-id.ts'
 import { checkPrice } from '../base/check-price.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
-import type { PlanService as PlanServiceContract, PlanTicket } from '../interface/plan-service.ts'
+import type { PlanService as PlanServiceContract, QuotaReservation } from '../interface/plan-service.ts'
 import type { Plan } from '../interface/plan.ts'
 import type { Documents } from '../interface/store.ts'
 import type { Quota, SubscriberPage, SubscriberQuery, Subscription } from '../interface/subscription.ts'
@@ -68,7 +68,7 @@ export class PlanService implements PlanServiceContract {
     return this.#book.stop()
   }
 
-  admit(signed: SignedManifest, call: IncomingCall): PlanTicket | Promise<PlanTicket> {
+  admit(signed: SignedManifest, call: IncomingCall): QuotaReservation | Promise<QuotaReservation> {
     if (call.service !== undefined) return this.#change(signed, call)
     const { subscription } = call
     if (subscription === undefined) throw new SoukError('internal_error', 'The call has no subscription.')
@@ -77,7 +77,7 @@ export class PlanService implements PlanServiceContract {
     if (held?.book !== undefined) {
       this.#check(held.sold, signed, call)
       const place = held.book.reserve()
-      if (typeof place === 'object') return this.#ticket(held, held.book, place, call)
+      if (typeof place === 'object') return this.#reservationOf(held, held.book, place, call)
     }
     return this.#find(id, signed, call)
   }
@@ -111,14 +111,14 @@ export class PlanService implements PlanServiceContract {
     }
   }
 
-  async #find(id: string, signed: SignedManifest, call: IncomingCall): Promise<PlanTicket> {
+  async #find(id: string, signed: SignedManifest, call: IncomingCall): Promise<QuotaReservation> {
     const held = await this.#book.find(id)
     if (held === undefined) throw unknownSubscription()
     for (;;) {
       const book = await this.#book.bookOf(held)
       this.#check(held.sold, signed, call)
       const place = book.reserve()
-      if (typeof place === 'object') return this.#ticket(held, book, place, call)
+      if (typeof place === 'object') return this.#reservationOf(held, book, place, call)
       if (place === undefined) throw this.#exceeded(id, book)
       await this.#book.take(held, book, place)
     }
@@ -132,7 +132,7 @@ export class PlanService implements PlanServiceContract {
     checkMajor(sold, manifest)
   }
 
-  #ticket(held: Held, book: QuotaBook, place: Place, { maxPrice }: IncomingCall): PlanTicket {
+  #reservationOf(held: Held, book: QuotaBook, place: Place, { maxPrice }: IncomingCall): QuotaReservation {
     try {
       checkPrice(place.price, maxPrice)
     } catch (error) {
@@ -164,7 +164,7 @@ export class PlanService implements PlanServiceContract {
     })
   }
 
-  async #change(signed: SignedManifest, call: IncomingCall): Promise<PlanTicket> {
+  async #change(signed: SignedManifest, call: IncomingCall): Promise<QuotaReservation> {
     const tooLarge = () => new SoukError('request_too_large')
     const request = readRequest(await collect(call.body, SUBSCRIPTION_BODY_BYTES_MAX, tooLarge))
     const leave = await this.#changes.enter(request.id)
@@ -181,7 +181,7 @@ export class PlanService implements PlanServiceContract {
     { id: api, manifest }: SignedManifest,
     { peer, consumer, maxPrice }: IncomingCall,
     leave: () => void
-  ): Promise<PlanTicket> {
+  ): Promise<QuotaReservation> {
     const { clock, self, onSold } = this.#init
     const held = await this.#book.find(request.id)
     // Only the seller changes a subscription. Every replica can show it.

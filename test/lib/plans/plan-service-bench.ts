@@ -2,7 +2,7 @@ import { apiId } from '../../../lib/base/api-name.ts'
 import { formatRequestId, requestIdBytes } from '../../../lib/base/request-id.ts'
 import type { IncomingCall } from '../../../lib/interface/call.ts'
 import type { SignedManifest } from '../../../lib/interface/manifest.ts'
-import type { PlanTicket } from '../../../lib/interface/plan-service.ts'
+import type { QuotaReservation } from '../../../lib/interface/plan-service.ts'
 import type { Plan } from '../../../lib/interface/plan.ts'
 import type { Documents } from '../../../lib/interface/store.ts'
 import { readReply, type SubscriptionRequest, writeRequest } from '../../../lib/plans/messages.ts'
@@ -75,32 +75,32 @@ export class ServiceBench {
     }
   }
 
-  admit(subscription: string, changes: Partial<IncomingCall> = {}): Promise<PlanTicket> | PlanTicket {
+  admit(subscription: string, changes: Partial<IncomingCall> = {}): Promise<QuotaReservation> | QuotaReservation {
     return this.service.admit(this.signed, this.incoming({ subscription: requestIdBytes(subscription), ...changes }))
   }
 
-  ask(request: SubscriptionRequest, changes: Partial<IncomingCall> = {}): Promise<PlanTicket> | PlanTicket {
+  ask(request: SubscriptionRequest, changes: Partial<IncomingCall> = {}): Promise<QuotaReservation> | QuotaReservation {
     return this.service.admit(this.signed, this.incoming({ service: 1, body: writeRequest(request), ...changes }))
   }
 
-  async write(ticket: PlanTicket): Promise<void> {
-    for (const { collection, key, value } of ticket.capture()) await this.documents.put(collection, key, value)
-    await ticket.end(true)
+  async write(quotaReservation: QuotaReservation): Promise<void> {
+    for (const { collection, key, value } of quotaReservation.capture()) await this.documents.put(collection, key, value)
+    await quotaReservation.end(true)
   }
 
   /** One call that succeeds, and its price. */
   async call(subscription: string, changes: Partial<IncomingCall> = {}): Promise<bigint> {
-    const ticket = await this.admit(subscription, changes)
-    await this.write(ticket)
-    return ticket.price
+    const quotaReservation = await this.admit(subscription, changes)
+    await this.write(quotaReservation)
+    return quotaReservation.price
   }
 
   async change(request: SubscriptionRequest, changes: Partial<IncomingCall> = {}) {
-    const ticket = await this.ask(request, changes)
-    const body = ticket.answer?.().body
-    await this.write(ticket)
+    const quotaReservation = await this.ask(request, changes)
+    const body = quotaReservation.answer?.().body
+    await this.write(quotaReservation)
     if (!(body instanceof Uint8Array)) throw new Error('the desk answers at once')
-    return { due: ticket.price, subscription: readReply(body) }
+    return { due: quotaReservation.price, subscription: readReply(body) }
   }
 
   planOf(id: string): Plan {

@@ -99,9 +99,9 @@ class Call implements Command {
       assert.equal(await r.bench.call(r.id), price)
       m.used++
     } else {
-      const ticket = await r.bench.admit(r.id)
-      assert.equal(ticket.price, price)
-      if (this.#end === 'fails') await ticket.end(false)
+      const quotaReservation = await r.bench.admit(r.id)
+      assert.equal(quotaReservation.price, price)
+      if (this.#end === 'fails') await quotaReservation.end(false)
       else await r.bench.restart()
     }
   }
