@@ -19,7 +19,7 @@ import type { Payout } from '../payments/payout.ts'
 import { Adapters } from '../upstream/adapters.ts'
 import { DescriptionUpdates } from '../upstream/description-updates.ts'
 import { Health } from '../upstream/health.ts'
-import { Trials } from '../upstream/trials.ts'
+import { DryRun } from '../upstream/dry-run.ts'
 import { type AskedUpstream, CredentialStore, type CredentialStoreInit } from '../upstream/credential-store.ts'
 import { keepingMapping, mappingProblems, remapped, type ShownMapping, shownMapping } from './mappings.ts'
 import {
@@ -58,7 +58,7 @@ export class Registrations {
   readonly #serving: Serving
   readonly #told: ListingEvents
   /** What could be registered. */
-  readonly trials: Trials
+  readonly dryRun: DryRun
   /** One change at a time: two registrations of one name would race for its revision. */
   readonly #changes = new Mutex()
 
@@ -70,7 +70,7 @@ export class Registrations {
     this.#credentialStore = credentialStore
     this.#adapters = adapters
     this.#told = new ListingEvents(init.events)
-    this.trials = new Trials({ clock, credentialStore, adapters, known: (name) => this.#known.get(name) })
+    this.dryRun = new DryRun({ clock, credentialStore, adapters, known: (name) => this.#known.get(name) })
     this.#health = new Health({
       clock,
       documents,

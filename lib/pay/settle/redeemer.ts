@@ -19,7 +19,7 @@ import type { ChannelWatch, OwnerBooks, Redeemer, RedeemerStatus, Redemption } f
 import type { Signer } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { Mined, Submitter } from '../../interface/submitter.ts'
-import { ClaimTrial } from './claim-trial.ts'
+import { ClaimSimulation } from './claim-simulation.ts'
 import { type Claimable, claimables, sumOf } from './claimable.ts'
 import { GasTank } from '../chain/gas-tank.ts'
 import { type PaidOut, payOut } from './payout.ts'
@@ -69,7 +69,7 @@ class PolicyRedeemer implements Redeemer {
   readonly #calls: SettlementCalls
   readonly #domain: SettlementDomain
   readonly #gas: GasTank
-  readonly #trial: ClaimTrial
+  readonly #simulation: ClaimSimulation
   readonly #key: string
   /** Rounds run one after the other. */
   #rounds: Promise<unknown> = Promise.resolve()
@@ -90,7 +90,7 @@ class PolicyRedeemer implements Redeemer {
     this.#calls = settlementCalls(chain.parameters)
     this.#domain = settlementDomain({ chainId, address: settlement.address })
     this.#gas = new GasTank(chain, signer.address)
-    this.#trial = new ClaimTrial({ chain, calls: this.#calls, clock, claimer: signer.address })
+    this.#simulation = new ClaimSimulation({ chain, calls: this.#calls, clock, claimer: signer.address })
     this.#key = `${chainId}/${signer.address}`
   }
 
@@ -176,7 +176,7 @@ class PolicyRedeemer implements Redeemer {
     const claims = this.#gas.claims
     return {
       claimable: sumOf(this.#owing()),
-      refused: this.#trial.refused,
+      refused: this.#simulation.refused,
       ...(claims !== undefined && { claimsInHand: Number(claims) }),
       ...(this.#claimedAt > 0 && { lastAt: this.#claimedAt })
     }
@@ -188,8 +188,8 @@ class PolicyRedeemer implements Redeemer {
     const isKnown = submitter.has(key)
     const attempt = async (): Promise<Mined> => {
       if (!isKnown) {
-        const trial = await chain.simulate(signer.address, call)
-        if (!trial.ok) throw rejected(new Error(trial.reason))
+        const simulation = await chain.simulate(signer.address, call)
+        if (!simulation.ok) throw rejected(new Error(simulation.reason))
       }
       return submitter.submit(key, call)
     }
@@ -224,7 +224,7 @@ class PolicyRedeemer implements Redeemer {
 
   #isTime(): boolean {
     const { clock, policy } = this.#init
-    const rows = this.#owing().filter((row) => !this.#trial.isResting(row.channelId) && this.#isWorthARow(row))
+    const rows = this.#owing().filter((row) => !this.#simulation.isResting(row.channelId) && this.#isWorthARow(row))
     const sum = sumOf(rows)
     if (rows.length === 0 || !this.#gas.pays(sum, CLAIM_GAS)) return false
     const isOld = clock.now() - this.#claimedAt >= (policy?.ageMs ?? REDEEM_AGE_MS)
@@ -287,7 +287,7 @@ class PolicyRedeemer implements Redeemer {
         ...claims.flatMap(({ mined }) => (mined === undefined ? [] : [mined])),
         ...paidOut.flatMap(({ transactions }) => transactions)
       ],
-      refused: this.#trial.refused
+      refused: this.#simulation.refused
     }
   }
 
@@ -295,17 +295,17 @@ class PolicyRedeemer implements Redeemer {
   async #batches(what: What): Promise<Claimable[][]> {
     const isForced = what !== 'worthwhile'
     const all = this.#owing()
-    this.#trial.forgetOthers(new Set(all.map(({ channelId }) => channelId)))
+    this.#simulation.forgetOthers(new Set(all.map(({ channelId }) => channelId)))
     const owing = typeof what === 'string' ? all : all.filter(({ channelId }) => channelId === what.channelId)
     const rows = isForced ? owing : owing.filter((row) => this.#isWorthARow(row))
-    const clean = rows.filter(({ channelId }) => !this.#trial.isSuspect(channelId))
+    const clean = rows.filter(({ channelId }) => !this.#simulation.isSuspect(channelId))
     const suspect = rows.filter(({ channelId, isUrgent }) => {
-      return this.#trial.isSuspect(channelId) && (isForced || isUrgent || !this.#trial.isResting(channelId))
+      return this.#simulation.isSuspect(channelId) && (isForced || isUrgent || !this.#simulation.isResting(channelId))
     })
     const budget = { left: CLAIM_TRIALS_MAX }
     const batches: Claimable[][] = []
     for (const batch of [...chunks(clean, CLAIM_ROWS_MAX), ...chunks(suspect, CLAIM_ROWS_MAX)]) {
-      const good = await this.#trial.good(batch, budget)
+      const good = await this.#simulation.good(batch, budget)
       if (good.length > 0 && (isForced || this.#gas.pays(sumOf(good), CLAIM_GAS))) batches.push(good)
     }
     return batches

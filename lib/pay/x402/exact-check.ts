@@ -46,12 +46,12 @@ export async function checkExact(
     'payload_authorization_valid_before',
     'it has expired, or will expire before the call ends'
   )
-  const [trial, balance] = await Promise.all([
+  const [simulation, balance] = await Promise.all([
     chain.simulate(sender, transferCall(usdc.address, payment)),
     chain.balance(payment.from, 'latest')
   ])
-  if (!trial.ok) {
-    const refusal = refusalOf(trial.reason)
+  if (!simulation.ok) {
+    const refusal = refusalOf(simulation.reason)
     const isPaid = async () => {
       if (refusal !== USED || !(await isSigned(chain, payment))) return false
       return (await foreignTransfer(chain, payment, clock.now() - FOREIGN_TRANSFER_MS)) !== undefined

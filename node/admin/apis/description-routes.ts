@@ -1,5 +1,5 @@
 import type { ApiDescription } from '../../../lib/interface/index.ts'
-import type { TrialUpstream } from '../../upstream/trials.ts'
+import type { DryRunUpstream } from '../../upstream/dry-run.ts'
 import { mappingSchema } from '../api.ts'
 import {
   type DescriptionView,
@@ -23,7 +23,7 @@ export const descriptionRoutes = [
     response: descriptionViewSchema,
     async handler({ registrations }, { params }) {
       const { registration, listing } = registrations.show(params.name)
-      return descriptionView(listing?.signed.manifest.api ?? (await registrations.trials.description(registration)))
+      return descriptionView(listing?.signed.manifest.api ?? (await registrations.dryRun.description(registration)))
     }
   }),
   route({
@@ -33,7 +33,7 @@ export const descriptionRoutes = [
     body: upstreamCheckSchema,
     response: upstreamCheckViewSchema,
     async handler({ registrations }, { body, signal }) {
-      const { description, warnings } = await registrations.trials.check(trialOf(body), signal)
+      const { description, warnings } = await registrations.dryRun.check(dryRunOf(body), signal)
       return { ...descriptionView(description), warnings }
     }
   }),
@@ -44,7 +44,7 @@ export const descriptionRoutes = [
     body: upstreamCallSchema,
     response: upstreamCallViewSchema,
     async handler({ registrations }, { body: { upstream, body }, signal }) {
-      const answer = await registrations.trials.call(trialOf(upstream), body, signal)
+      const answer = await registrations.dryRun.call(dryRunOf(upstream), body, signal)
       return {
         status: answer.status,
         headers: answer.headers,
@@ -73,7 +73,7 @@ export const previewRoutes = [
   })
 ] as const
 
-function trialOf({ name, protocol, ...upstream }: ReturnType<typeof upstreamCheckSchema.parse>): TrialUpstream {
+function dryRunOf({ name, protocol, ...upstream }: ReturnType<typeof upstreamCheckSchema.parse>): DryRunUpstream {
   return { ...upstreamOf(upstream), protocol, ...present({ name }) }
 }
 

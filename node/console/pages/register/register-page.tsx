@@ -19,7 +19,7 @@ import { registerCommand } from './command.ts'
 import { type Auth, type Files, type Making, nameFor, registrationOf, upstreamOf, useDraft } from './draft.ts'
 import { SourceStep } from './source.tsx'
 import { TermsStep } from './terms.tsx'
-import { TrialStep } from './trial.tsx'
+import { DryRunStep } from './dry-run.tsx'
 
 const STEPS = ['Source', 'Credentials', 'Price', 'Test call', 'Publish']
 
@@ -79,7 +79,7 @@ export function Register() {
       )}
       {at === 2 && <TermsStep draft={draft} set={set} onBack={() => setAt(1)} onDone={() => setAt(3)} />}
       {at === 3 && check.data !== undefined && (
-        <TrialStep making={making} description={check.data} onBack={() => setAt(2)} onDone={() => setAt(4)} />
+        <DryRunStep making={making} description={check.data} onBack={() => setAt(2)} onDone={() => setAt(4)} />
       )}
       {at === 4 && (
         <PublishStep

@@ -16,7 +16,7 @@ import { bytesText, msText } from '../../parts/units.ts'
 import { checkCommand } from './command.ts'
 import { type Making, upstreamOf } from './draft.ts'
 
-interface TrialProps {
+interface DryRunProps {
   readonly making: Making
   readonly description: DescriptionView
   readonly onBack: () => void
@@ -24,10 +24,10 @@ interface TrialProps {
 }
 
 /** One real call of the API, before anybody can see it. */
-export function TrialStep({ making, description, onBack, onDone }: TrialProps) {
+export function DryRunStep({ making, description, onBack, onDone }: DryRunProps) {
   const { protocol } = making.draft
   const [body, setBody] = useState<Json | undefined>(() => firstBody(protocol, description))
-  const trial = useMutation({
+  const dryRun = useMutation({
     mutationFn: () =>
       request('POST /upstreams/call', {
         body: { upstream: upstreamOf(making), body: body as UpstreamCallInput['body'] }
@@ -39,14 +39,14 @@ export function TrialStep({ making, description, onBack, onDone }: TrialProps) {
       intro="A real call, as a consumer would make it. It costs nothing, and is not counted."
     >
       <div className="two">
-        <Form onSubmit={() => trial.mutate()}>
+        <Form onSubmit={() => dryRun.mutate()}>
           <TryRequest protocol={protocol} description={description} body={body} onChange={setBody} />
           <div className="row">
             <Button
-              look={trial.data === undefined ? 'first' : 'plain'}
+              look={dryRun.data === undefined ? 'first' : 'plain'}
               type="submit"
               disabled={body === undefined}
-              isBusy={trial.isPending}
+              isBusy={dryRun.isPending}
             >
               Call it
             </Button>
@@ -54,18 +54,18 @@ export function TrialStep({ making, description, onBack, onDone }: TrialProps) {
           {body !== undefined && <Command>{checkCommand(making, body)}</Command>}
         </Form>
         <div className="stack">
-          {trial.error !== null ? (
-            <Trouble error={trial.error} />
-          ) : trial.data === undefined ? (
+          {dryRun.error !== null ? (
+            <Trouble error={dryRun.error} />
+          ) : dryRun.data === undefined ? (
             <p className="quiet answer-place">The answer of your API shows here.</p>
           ) : (
-            <TrialAnswer answer={trial.data} />
+            <DryRunResponse answer={dryRun.data} />
           )}
         </div>
       </div>
       <div className="row">
-        <Button {...(trial.data?.success === true ? { look: 'first' as const } : {})} onClick={onDone}>
-          {trial.data === undefined ? 'Skip' : 'Continue'}
+        <Button {...(dryRun.data?.success === true ? { look: 'first' as const } : {})} onClick={onDone}>
+          {dryRun.data === undefined ? 'Skip' : 'Continue'}
         </Button>
         <Button look="plain" onClick={onBack}>
           Back
@@ -75,7 +75,7 @@ export function TrialStep({ making, description, onBack, onDone }: TrialProps) {
   )
 }
 
-function TrialAnswer({ answer }: { readonly answer: UpstreamCallView }) {
+function DryRunResponse({ answer }: { readonly answer: UpstreamCallView }) {
   const { status, success, upstream_ms, body, is_cut } = answer
   return (
     <section className="stack" aria-label="Answer">

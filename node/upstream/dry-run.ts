@@ -11,20 +11,20 @@ import type { Adapters, ReadUpstream } from './adapters.ts'
 import type { AskedUpstream, KeptUpstream, CredentialStore } from './credential-store.ts'
 
 /** An upstream as somebody might register it. */
-export interface TrialUpstream extends AskedUpstream {
+export interface DryRunUpstream extends AskedUpstream {
   readonly protocol: Protocol
   /** Of an API that is known: its credentials are used, where none are given and the origin is the same. */
   readonly name?: string
 }
 
 /** One call as a consumer's would be. */
-export interface TrialAnswer extends Pick<AdapterReply, 'status' | 'headers' | 'success' | 'upstreamMs'> {
+export interface DryRunResponse extends Pick<AdapterReply, 'status' | 'headers' | 'success' | 'upstreamMs'> {
   readonly body: Uint8Array
   /** There was more of it. */
   readonly isCut: boolean
 }
 
-export interface TrialsInit {
+export interface DryRunInit {
   readonly adapters: Adapters
   readonly clock: Clock
   readonly credentialStore: CredentialStore
@@ -32,20 +32,20 @@ export interface TrialsInit {
 }
 
 /** What an upstream would be on the market, before it is: nothing here is kept, published, counted or charged. */
-export class Trials {
-  readonly #init: TrialsInit
+export class DryRun {
+  readonly #init: DryRunInit
 
-  constructor(init: TrialsInit) {
+  constructor(init: DryRunInit) {
     this.#init = init
   }
 
   /** Reads an upstream. @throws SoukError those of `AdapterFactory.inspect` */
-  async check(asked: TrialUpstream, signal: AbortSignal): Promise<Inspection> {
+  async check(asked: DryRunUpstream, signal: AbortSignal): Promise<Inspection> {
     return (await this.#inspected(asked, signal)).inspection
   }
 
   /** Reads an upstream and calls it once. @throws SoukError those of `AdapterFactory.inspect` and `Adapter.call` */
-  async call(asked: TrialUpstream, body: unknown, signal: AbortSignal): Promise<TrialAnswer> {
+  async call(asked: DryRunUpstream, body: unknown, signal: AbortSignal): Promise<DryRunResponse> {
     const { adapters, clock } = this.#init
     const { config, inspection } = await this.#inspected(asked, signal)
     const adapter = adapters.factory(asked.protocol).open(config, inspection.snapshot)
@@ -65,7 +65,7 @@ export class Trials {
   }
 
   async #inspected(
-    { protocol, name = '', ...asked }: TrialUpstream,
+    { protocol, name = '', ...asked }: DryRunUpstream,
     signal: AbortSignal
   ): Promise<{ config: UpstreamConfig; inspection: Inspection }> {
     const { credentialStore, known, adapters } = this.#init
@@ -76,7 +76,7 @@ export class Trials {
 }
 
 /** A stream is listened to for a while. */
-async function answered(adapter: Adapter, given: unknown, clock: Clock, signal: AbortSignal): Promise<TrialAnswer> {
+async function answered(adapter: Adapter, given: unknown, clock: Clock, signal: AbortSignal): Promise<DryRunResponse> {
   const headers = [
     ['content-type', 'application/json'],
     ['accept', 'application/json, text/event-stream;q=0.5']

@@ -7,7 +7,7 @@ import type { Address } from '../../interface/signer.ts'
 import type { Claimable } from './claimable.ts'
 import type { SettlementCalls } from '../chain/settlement-calls.ts'
 
-export interface ClaimTrialInit {
+export interface ClaimSimulationInit {
   readonly chain: Chain
   readonly calls: SettlementCalls
   readonly clock: Clock
@@ -20,11 +20,11 @@ export interface Budget {
 }
 
 /** Finds the rows that the contract would reject, because one of them fails the whole claim. */
-export class ClaimTrial {
-  readonly #init: ClaimTrialInit
+export class ClaimSimulation {
+  readonly #init: ClaimSimulationInit
   readonly #refused = new Map<ChannelId, { readonly reason: string; readonly until: number }>()
 
-  constructor(init: ClaimTrialInit) {
+  constructor(init: ClaimSimulationInit) {
     this.#init = init
   }
 
@@ -56,14 +56,14 @@ export class ClaimTrial {
     const [first] = rows
     if (first === undefined || budget.left <= 0) return []
     budget.left--
-    const trial = await this.#try(rows)
-    if (trial.ok) {
+    const simulation = await this.#try(rows)
+    if (simulation.ok) {
       for (const { channelId } of rows) this.#refused.delete(channelId)
       return [...rows]
     }
     if (rows.length === 1) {
       const until = this.#init.clock.elapsed() + REFUSED_ROW_MS
-      this.#refused.set(first.channelId, { reason: trial.reason, until })
+      this.#refused.set(first.channelId, { reason: simulation.reason, until })
       return []
     }
     const half = Math.ceil(rows.length / 2)

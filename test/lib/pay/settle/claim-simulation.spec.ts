@@ -3,7 +3,7 @@ import { SoukError } from '../../../../lib/base/errors.ts'
 import { CLAIM_ROWS_MAX, CLAIM_TRIALS_MAX, REFUSED_ROW_MS } from '../../../../lib/base/limits/chain.ts'
 import type { Chain } from '../../../../lib/interface/chain.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
-import { ClaimTrial } from '../../../../lib/pay/settle/claim-trial.ts'
+import { ClaimSimulation } from '../../../../lib/pay/settle/claim-simulation.ts'
 import type { Claimable } from '../../../../lib/pay/settle/claimable.ts'
 import type { SettlementCalls } from '../../../../lib/pay/chain/settlement-calls.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
@@ -16,68 +16,68 @@ const rows = (count: number): Claimable[] =>
   )
 
 /** A contract that rejects every claim with one of these rows. */
-function trialBench(poisoned: ReadonlySet<number>, isDown = false) {
-  let trials = 0
+function simulationBench(poisoned: ReadonlySet<number>, isDown = false) {
+  let simulations = 0
   const clock = manualClock()
   const calls = { claim: (rows: number[]) => rows } as unknown as SettlementCalls
   const chain = {
     async simulate(_: string, claimed: number[]) {
-      trials++
+      simulations++
       if (isDown) throw new SoukError('settlement_unavailable')
       return claimed.some((row) => poisoned.has(row)) ? { ok: false, reason: 'Poisoned' } : { ok: true, gas: 1n }
     }
   } as unknown as Chain
-  return { clock, trial: new ClaimTrial({ chain, calls, clock, claimer: '0x00' }), trials: () => trials }
+  return { clock, simulation: new ClaimSimulation({ chain, calls, clock, claimer: '0x00' }), simulations: () => simulations }
 }
 
 describe('the simulation of a claim', () => {
   it('needs one simulation if all rows are good', async () => {
-    const { trial, trials } = trialBench(new Set())
-    assert.equal((await trial.good(rows(CLAIM_ROWS_MAX), { left: CLAIM_TRIALS_MAX })).length, CLAIM_ROWS_MAX)
-    assert.equal(trials(), 1)
-    assert.deepEqual(trial.refused, [])
+    const { simulation, simulations } = simulationBench(new Set())
+    assert.equal((await simulation.good(rows(CLAIM_ROWS_MAX), { left: CLAIM_TRIALS_MAX })).length, CLAIM_ROWS_MAX)
+    assert.equal(simulations(), 1)
+    assert.deepEqual(simulation.refused, [])
   })
 
   it('finds the few bad rows, and keeps the rest in order', async () => {
     const poisoned = new Set([0, 77, 199])
-    const { trial, trials } = trialBench(poisoned)
+    const { simulation, simulations } = simulationBench(poisoned)
     const all = rows(CLAIM_ROWS_MAX)
-    const good = await trial.good(all, { left: CLAIM_TRIALS_MAX })
+    const good = await simulation.good(all, { left: CLAIM_TRIALS_MAX })
     assert.deepEqual(
       good,
       all.filter((_, i) => !poisoned.has(i))
     )
     assert.deepEqual(
-      trial.refused,
+      simulation.refused,
       [...poisoned].map((i) => ({ channelId: id(i), reason: 'Poisoned' }))
     )
-    assert.ok(trials() < 60)
+    assert.ok(simulations() < 60)
   })
 
   it('is limited for any number of bad rows, and claims only rows that passed', async () => {
-    const { trial, trials } = trialBench(new Set(Array.from({ length: CLAIM_ROWS_MAX / 2 }, (_, i) => 2 * i)))
-    const good = await trial.good(rows(CLAIM_ROWS_MAX), { left: CLAIM_TRIALS_MAX })
+    const { simulation, simulations } = simulationBench(new Set(Array.from({ length: CLAIM_ROWS_MAX / 2 }, (_, i) => 2 * i)))
+    const good = await simulation.good(rows(CLAIM_ROWS_MAX), { left: CLAIM_TRIALS_MAX })
     assert.ok(good.length > 0 && good.every(({ channelId }) => Number(BigInt(channelId)) % 2 === 1))
-    assert.equal(trials(), CLAIM_TRIALS_MAX)
+    assert.equal(simulations(), CLAIM_TRIALS_MAX)
   })
 
   it('suspects a row until it passes or owes nothing, and pauses in between', async () => {
     const poisoned = new Set([0, 1])
-    const { trial, clock } = trialBench(poisoned)
-    await trial.good(rows(2), { left: 9 })
-    assert.ok(trial.isSuspect(id(0)) && trial.isResting(id(0)))
+    const { simulation, clock } = simulationBench(poisoned)
+    await simulation.good(rows(2), { left: 9 })
+    assert.ok(simulation.isSuspect(id(0)) && simulation.isResting(id(0)))
     await clock.advance(REFUSED_ROW_MS)
-    assert.ok(trial.isSuspect(id(0)) && !trial.isResting(id(0)))
+    assert.ok(simulation.isSuspect(id(0)) && !simulation.isResting(id(0)))
     poisoned.delete(0)
-    await trial.good(rows(1), { left: 9 })
-    assert.ok(!trial.isSuspect(id(0)) && trial.isSuspect(id(1)))
-    trial.forgetOthers(new Set())
-    assert.deepEqual(trial.refused, [])
+    await simulation.good(rows(1), { left: 9 })
+    assert.ok(!simulation.isSuspect(id(0)) && simulation.isSuspect(id(1)))
+    simulation.forgetOthers(new Set())
+    assert.deepEqual(simulation.refused, [])
   })
 
   it('blames no row for an unavailable endpoint', async () => {
-    const { trial } = trialBench(new Set(), true)
-    await assert.rejects(trial.good(rows(2), { left: 9 }), { code: 'settlement_unavailable' })
-    assert.deepEqual(trial.refused, [])
+    const { simulation } = simulationBench(new Set(), true)
+    await assert.rejects(simulation.good(rows(2), { left: 9 }), { code: 'settlement_unavailable' })
+    assert.deepEqual(simulation.refused, [])
   })
 })
