@@ -7,7 +7,7 @@ export interface Log {
   readonly error: (message: string, facts?: Facts) => void
 }
 
-/** Lines such as `warning: an answer could not be sent request_id=01…`; a cause is told with its stack. */
+/** Lines such as `warning: a response could not be sent request_id=01…`; a cause is told with its stack. */
 export function createLog(write: (line: string) => void): Log {
   const tell =
     (level: string) =>

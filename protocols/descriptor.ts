@@ -15,7 +15,7 @@ export interface ProtocolDescriptor {
   readonly request?: RequestForm
   /** The operation of an API without a description: its calls do not name it, nor does a call of an API's only operation. */
   readonly unnamedOperation?: string
-  /** An answer is never a stream. */
+  /** A response is never a stream. */
   readonly isUnaryOnly?: true
   /** A call may cost less than the price of its listing. */
   readonly isPriceCeiling?: true

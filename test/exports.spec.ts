@@ -166,7 +166,7 @@ const EXPORTS: Record<string, Names> = {
       'BulkSink',
       'BulkSource',
       'Call',
-      'CallAnswer',
+      'CallResponse',
       'CallEffects',
       'CallHandler',
       'CallInit',

@@ -20,7 +20,7 @@ const FAULTS: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** The result of a response. Undefined for 4xx, which is an error of the caller. */
-export function seenAnswer(status: number, ms: number): CallOutcomeSeen | undefined {
+export function seenResponse(status: number, ms: number): CallOutcomeSeen | undefined {
   if (status >= 400 && status < 500) return undefined
   return { isGood: status < 400, ms }
 }

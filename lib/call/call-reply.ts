@@ -3,7 +3,7 @@ import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../base/limits/call.ts'
 import type { Atoms } from '../base/money.ts'
-import type { CallAnswer } from '../interface/call.ts'
+import type { CallResponse } from '../interface/call.ts'
 import type { Manifest } from '../interface/manifest.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallReply } from '../interface/souk.ts'
@@ -12,7 +12,7 @@ import type { Order } from '../interface/payment-scheme.ts'
 interface Answered {
   readonly order: Order
   readonly manifest: Manifest
-  readonly answer: CallAnswer
+  readonly answer: CallResponse
   readonly charged: Atoms
   readonly lookupMs: number
   readonly payMs: number

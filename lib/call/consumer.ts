@@ -8,7 +8,7 @@ import { asSoukError, type ErrorCode, SoukError, withUnknownCharge } from '../ba
 import { TRIES_PER_OWNER_MAX } from '../base/limits/call.ts'
 import { type Atoms, formatUsdc } from '../base/money.ts'
 import { formatRequestId, type RequestIds } from '../base/request-id.ts'
-import type { Attempt, CallAnswer, Caller, CallTerms, KeyUse } from '../interface/call.ts'
+import type { Attempt, CallResponse, Caller, CallTerms, KeyUse } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms, Manifest } from '../interface/manifest.ts'
@@ -17,7 +17,7 @@ import type { Order, PaymentScheme } from '../interface/payment-scheme.ts'
 import { callReply } from './call-reply.ts'
 import { EventPayments, eventsToPay } from './event-payments.ts'
 import { givenUp } from './failure.ts'
-import { type CallOutcomeSeen, seenAnswer, seenError } from '../base/outcome-seen.ts'
+import { type CallOutcomeSeen, seenResponse, seenError } from '../base/outcome-seen.ts'
 import { callFor, consumerOf, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
 import type { UsedKey, UsedKeys } from './used-keys.ts'
 
@@ -140,7 +140,7 @@ export class Consumer {
         const { ms } = attempt
         const answer = this.#paying(prepared, manifest, owner, order, attempt.answer)
         resolver.report(id, owner.id, { ok: true, ms })
-        this.#observe(id, owner.id, seenAnswer(answer.status, ms))
+        this.#observe(id, owner.id, seenResponse(answer.status, ms))
         const charged = this.#paid(order, answer.charged, init.payment !== undefined)
         const totalMs = clock.elapsed() - prepared.startedAt
         return callReply({ order, manifest, answer, charged, lookupMs, payMs, totalMs })
@@ -169,8 +169,8 @@ export class Consumer {
     { events }: Manifest,
     owner: PeerAddress,
     order: Order,
-    answer: CallAnswer
-  ): CallAnswer {
+    answer: CallResponse
+  ): CallResponse {
     const { body, eventPrice: price = 0n } = answer
     const most = eventsFor(prepared, events, order)
     const isAgreed = events !== undefined && price > 0n && price <= events.price

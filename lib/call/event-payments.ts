@@ -10,7 +10,7 @@ import {
 import type { Atoms } from '../base/money.ts'
 import type { RequestIds } from '../base/request-id.ts'
 import { watchBody } from '../base/watch-body.ts'
-import { type Attempt, type Call, type Caller, EVENTS_ANSWER } from '../interface/call.ts'
+import { type Attempt, type Call, type Caller, EVENTS_RESPONSE } from '../interface/call.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms } from '../interface/manifest.ts'
 import type { EventBudget } from '../interface/souk.ts'
@@ -106,7 +106,7 @@ export class EventPayments {
     const charged = paymentScheme.movesMoney ? (said < order.price ? said : order.price) : 0n
     this.#left -= Number(charged / price)
     await budget.capture(charged, order.requestId)
-    return status === EVENTS_ANSWER.over ? 'over' : 'paid'
+    return status === EVENTS_RESPONSE.over ? 'over' : 'paid'
   }
 
   #next(): number {

@@ -1,6 +1,6 @@
 import { type Reader, reader } from 'protons-runtime'
 import { EMPTY_BYTES } from '../base/bytes.ts'
-import { readFailure, readResponse, writeFailure, writeResponse } from './answer-codec.ts'
+import { readFailure, readResponse, writeFailure, writeResponse } from './response-codec.ts'
 import type { Frame, Hello, RequestFrame } from './frame.ts'
 import {
   BYTES,

@@ -12,7 +12,7 @@ import {
 } from '../base/limits/call.ts'
 import { LINK_QUEUE_BYTES_MAX, UNSENT_PER_PEER_BYTES_MAX } from '../base/limits/link.ts'
 import { REQUEST_ID_BYTES } from '../base/request-id.ts'
-import { type CallAnswer, type CallHandler, type IncomingCall, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
+import { type CallResponse, type CallHandler, type IncomingCall, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
 import type { BulkSource } from '../interface/link.ts'
 import { chunksOf, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
@@ -141,7 +141,7 @@ export class IncomingCalls {
     }
   }
 
-  async #reply(request: RequestFrame, answer: CallAnswer, cancel: AbortController): Promise<void> {
+  async #reply(request: RequestFrame, answer: CallResponse, cancel: AbortController): Promise<void> {
     const { channel } = this.#session
     const body = ridesInline(answer.body, channel) ? answer.body : undefined
     const isSent = this.#session.send({

@@ -5,7 +5,7 @@ import { within } from '../base/within.ts'
 import {
   type Attempt,
   type Call,
-  type CallAnswer,
+  type CallResponse,
   type CallHandler,
   type Caller,
   UNKNOWN_EPOCH
@@ -75,7 +75,7 @@ export class LocalCaller implements Caller {
 }
 
 /** Cancels the body of a response that nobody waits for. */
-function unlessLeft(answering: Promise<CallAnswer>, signal: AbortSignal): Promise<CallAnswer> {
+function unlessLeft(answering: Promise<CallResponse>, signal: AbortSignal): Promise<CallResponse> {
   void answering.then(
     ({ body }) => {
       if (signal.aborted && !(body instanceof Uint8Array))

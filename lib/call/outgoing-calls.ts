@@ -5,7 +5,7 @@ import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import { DEADLINE_HOP_MS, DEADLINE_MS_MIN } from '../base/limits/call.ts'
 import { LINK_QUEUE_BYTES_MAX } from '../base/limits/link.ts'
 import { watchBody } from '../base/watch-body.ts'
-import type { Attempt, Call, CallAnswer } from '../interface/call.ts'
+import type { Attempt, Call, CallResponse } from '../interface/call.ts'
 import type { BulkSink, BulkSource } from '../interface/link.ts'
 import { chunksOf, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
@@ -111,7 +111,7 @@ export class OutgoingCalls {
     if (pending === undefined) return
     const { call, startedAt, settle, upload } = pending
     const ms = this.#clock.elapsed() - startedAt
-    const answered = (body: CallAnswer['body']): Attempt => ({
+    const answered = (body: CallResponse['body']): Attempt => ({
       fate: 'answered',
       ms,
       answer: {
@@ -211,7 +211,7 @@ export class OutgoingCalls {
   }
 
   /** The response body from its own stream. From now on only the caller ends it. */
-  async #receiveBody(id: number, { call, signal, upload }: PendingCall): Promise<CallAnswer['body'] | SoukError> {
+  async #receiveBody(id: number, { call, signal, upload }: PendingCall): Promise<CallResponse['body'] | SoukError> {
     let source: BulkSource
     try {
       const tag = bulkTag(call.requestId, BULK_OF.response)

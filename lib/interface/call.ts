@@ -98,7 +98,7 @@ export interface IncomingCall extends Omit<Call, 'isRepeat'> {
 export const UNKNOWN_EPOCH = 0n
 
 /** The response of an owner to a call. */
-export interface CallAnswer {
+export interface CallResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: Payload
@@ -122,13 +122,13 @@ export interface CallAnswer {
  * Status of a payment for further events. `paid`: accepted. `none`: no event needs payment yet. `over`: the stream has
  * ended.
  */
-export const EVENTS_ANSWER = { paid: 200, none: 204, over: 410 } as const
+export const EVENTS_RESPONSE = { paid: 200, none: 204, over: 410 } as const
 
 /**
  * The owner's half: runs a call or throws a SoukError. `notAccepted` on the error means that nothing happened and
  * another owner may be tried. The outcome is durable before the handler returns or throws.
  */
-export type CallHandler = (call: IncomingCall, signal: AbortSignal) => Promise<CallAnswer>
+export type CallHandler = (call: IncomingCall, signal: AbortSignal) => Promise<CallResponse>
 
 /**
  * The outcome of one attempt at one owner. It decides whether another owner may be tried:
@@ -138,7 +138,7 @@ export type CallHandler = (call: IncomingCall, signal: AbortSignal) => Promise<C
  * - `lost`: the call was sent, and its outcome is unknown. Final, unless the API is declared idempotent.
  */
 export type Attempt =
-  | { readonly fate: 'answered'; readonly answer: CallAnswer; readonly ms: number }
+  | { readonly fate: 'answered'; readonly answer: CallResponse; readonly ms: number }
   | { readonly fate: 'not_accepted' | 'failed' | 'lost'; readonly error: SoukError }
 
 /**

@@ -27,7 +27,7 @@ export {
   type UpstreamMethod,
   type WsdlSource
 } from './adapter.ts'
-export type { Attempt, Call, CallAnswer, Caller, CallHandler, IncomingCall } from './call.ts'
+export type { Attempt, Call, CallResponse, Caller, CallHandler, IncomingCall } from './call.ts'
 export type {
   Block,
   BlockTag,

@@ -6,7 +6,7 @@ import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import { REQUEST_ID_SKEW_MS } from '../base/limits/call.ts'
 import { CLAIM_MS, IDEMPOTENCY_MS } from '../base/limits/store.ts'
 import type { IncomingCall } from '../interface/call.ts'
-import { planOf } from './answers.ts'
+import { planOf } from './stored-responses.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallRecord, ClaimLog, ClaimMark, KnownClaim } from '../interface/store.ts'
 

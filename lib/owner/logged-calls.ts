@@ -2,7 +2,7 @@ import type { Logger } from '@libp2p/interface'
 import { inMs, reasonOf } from '../base/component-log.ts'
 import { formatUsdc } from '../base/money.ts'
 import { formatRequestId } from '../base/request-id.ts'
-import type { CallAnswer, CallHandler, IncomingCall } from '../interface/call.ts'
+import type { CallResponse, CallHandler, IncomingCall } from '../interface/call.ts'
 
 /** Wraps a handler to log each call and its outcome while the log is enabled. */
 export function loggedCalls(handler: CallHandler, log: Logger): CallHandler {
@@ -14,7 +14,7 @@ async function loggedCall(
   log: Logger,
   call: IncomingCall,
   signal: AbortSignal
-): Promise<CallAnswer> {
+): Promise<CallResponse> {
   const id = formatRequestId(call.requestId)
   log.trace('%s %s of %s arrives, %s left%s', id, call.api, call.peer, inMs(call.timeoutMs), kindOf(call))
   try {

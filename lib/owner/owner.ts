@@ -7,12 +7,12 @@ import { madeAt } from '../base/request-id.ts'
 import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
-import type { CallAnswer, IncomingCall } from '../interface/call.ts'
+import type { CallResponse, IncomingCall } from '../interface/call.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
 import type { PlanService, QuotaReservation } from '../interface/plan-service.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled, PaymentScheme } from '../interface/payment-scheme.ts'
-import { answeredBefore, answerOf, checkSame, hashOf, repeatable, replayed, ruleOf, storable } from './answers.ts'
+import { answeredBefore, responseOf, checkSame, hashOf, repeatable, replayed, ruleOf, storable } from './stored-responses.ts'
 import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
 import { callerOf, CallLimiter, type CallPermit } from './call-limiter.ts'
@@ -54,7 +54,7 @@ interface Run {
 
 interface RunningCall {
   readonly call: IncomingCall
-  readonly answer: Promise<CallAnswer>
+  readonly answer: Promise<CallResponse>
 }
 
 /**
@@ -130,7 +130,7 @@ export class Owner {
   }
 
   /** The `CallHandler` of the call protocol, and of the node's own calls. */
-  async handle(call: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
+  async handle(call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
     const key = call.peer + Buffer.from(call.requestId).toString('latin1')
     const running = this.#running.get(key)
     if (running !== undefined) {
@@ -149,11 +149,11 @@ export class Owner {
     }
   }
 
-  async #repeat(call: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
+  async #repeat(call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
     return (await this.#recall(call)) ?? this.#run(call, signal)
   }
 
-  async #run(call: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
+  async #run(call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
     // A running stream is paid for until its end, even while the node stops.
     if (call.stream !== undefined) return this.#streams.pay(call, signal)
     const startedAt = this.#init.clock.elapsed()
@@ -187,14 +187,14 @@ export class Owner {
    * A call with its own payment needs no idempotency key: the payment is spent once, and the payment scheme finds its
    * response.
    */
-  #runOnce(api: ServedApi, call: IncomingCall, run: Run): Promise<CallAnswer> {
+  #runOnce(api: ServedApi, call: IncomingCall, run: Run): Promise<CallResponse> {
     const { idempotencyKey, payment } = call
     if (idempotencyKey === undefined || payment !== undefined) return this.#perform(api, call, run)
     return this.#runKeyed(api, call, idempotencyKey, run)
   }
 
   /** Runs once for all calls with the same key. */
-  async #runKeyed(api: ServedApi, call: IncomingCall, key: string, run: Run): Promise<CallAnswer> {
+  async #runKeyed(api: ServedApi, call: IncomingCall, key: string, run: Run): Promise<CallResponse> {
     const { clock } = this.#init
     const bounded = { ...call, body: boundedBody(api, call.body) }
     const keyed = await this.#keyed.enter(bounded, callerOf(call), key)
@@ -208,7 +208,7 @@ export class Owner {
     }
   }
 
-  async #perform(api: ServedApi, call: IncomingCall, run: Run): Promise<CallAnswer> {
+  async #perform(api: ServedApi, call: IncomingCall, run: Run): Promise<CallResponse> {
     let isTaken = false
     let quotaReservation: QuotaReservation | undefined
     try {
@@ -292,7 +292,7 @@ export class Owner {
     reservation: Reservation,
     { startedAt, keyed, permit }: Run,
     quotaReservation: QuotaReservation | undefined
-  ): Promise<CallAnswer> {
+  ): Promise<CallResponse> {
     const { status, headers, body, success } = reply
     if (success) permit.succeeded()
     else permit.failed()
@@ -303,7 +303,7 @@ export class Owner {
       ...this.#outcome(call, status, spentMs(), upstreamMs, storable(reply)),
       ...(keyed === undefined ? {} : { claim: keyed.answered() })
     }
-    const answered = (settled: Settled): CallAnswer => ({
+    const answered = (settled: Settled): CallResponse => ({
       status,
       headers,
       body,
@@ -332,11 +332,11 @@ export class Owner {
   }
 
   /** The stored outcome of an earlier attempt. Undefined where none arrived and the call may run now. */
-  async #recall(call: IncomingCall): Promise<CallAnswer | undefined> {
+  async #recall(call: IncomingCall): Promise<CallResponse | undefined> {
     const record = await this.#init.calls.find(call.peer, call.requestId)
     // For a call with its own payment, the payment scheme responds, because it knows whether the money arrived.
     if (record !== undefined && call.payment !== undefined && record.charged > 0n) return undefined
-    if (record !== undefined) return answerOf(record, call)
+    if (record !== undefined) return responseOf(record, call)
     if (call.resentFromEpoch === undefined || call.resentFromEpoch === this.#init.epoch) return undefined
     // The call went to an earlier process and may have reached the API. The interruption is recorded, so that no later
     // repeat runs it.
@@ -411,7 +411,7 @@ function headersOf({ headers, traceparent }: IncomingCall): Headers {
   return traceparent === undefined ? headers : [...headers, ['traceparent', traceparent]]
 }
 
-function rated(answer: CallAnswer, { rate }: CallPermit): CallAnswer {
+function rated(answer: CallResponse, { rate }: CallPermit): CallResponse {
   return rate === undefined ? answer : { ...answer, rate }
 }
 

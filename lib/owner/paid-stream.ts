@@ -3,8 +3,8 @@ import { SoukError } from '../base/errors.ts'
 import { EVENT_PAYMENT_MS, EVENT_REFUSALS_MAX } from '../base/limits/call.ts'
 import { INLINE_BODY_BYTES_MAX } from '../base/limits/link.ts'
 import type { EventFrames } from '../interface/adapter.ts'
-import { type CallAnswer, EVENTS_ANSWER, type IncomingCall } from '../interface/call.ts'
-import { eventsAnswer } from './events-answer.ts'
+import { type CallResponse, EVENTS_RESPONSE, type IncomingCall } from '../interface/call.ts'
+import { eventsResponse } from './events-response.ts'
 
 export interface PaidStreamInit {
   readonly clock: Clock
@@ -15,7 +15,7 @@ export interface PaidStreamInit {
   /** Further events that the consumer will pay for. */
   readonly most: number
   /** Books a payment for `events` events. Durable when it resolves. @throws SoukError */
-  readonly charge: (payment: IncomingCall, events: number) => Promise<CallAnswer>
+  readonly charge: (payment: IncomingCall, events: number) => Promise<CallResponse>
   readonly onOver: () => void
 }
 
@@ -27,7 +27,7 @@ interface Chunk {
 /** A payment that waits for events. */
 interface Waiting {
   readonly payment: IncomingCall
-  readonly resolve: (answer: CallAnswer) => void
+  readonly resolve: (answer: CallResponse) => void
   readonly reject: (error: unknown) => void
   readonly timer: Timer
 }
@@ -91,13 +91,13 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
   }
 
   /** Adds a payment of the consumer. Resolves when it was used for events, or when there will be none. */
-  pay(payment: IncomingCall, patienceMs: number): Promise<CallAnswer> {
-    if (this.#isOver) return Promise.resolve(eventsAnswer(EVENTS_ANSWER.over))
+  pay(payment: IncomingCall, patienceMs: number): Promise<CallResponse> {
+    if (this.#isOver) return Promise.resolve(eventsResponse(EVENTS_RESPONSE.over))
     if (payment.events === 0 || payment.events === undefined) {
       this.#left = 0
       this.#why = givenUp()
       this.#wake?.()
-      return Promise.resolve(eventsAnswer(EVENTS_ANSWER.none))
+      return Promise.resolve(eventsResponse(EVENTS_RESPONSE.none))
     }
     if (this.#waiting !== undefined) {
       const error = new SoukError('overloaded', 'Another payment already waits for events of this stream.', {
@@ -106,7 +106,7 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
       return Promise.reject(error)
     }
     return new Promise((resolve, reject) => {
-      const timer = this.#init.clock.after(patienceMs, () => this.#take()?.resolve(eventsAnswer(EVENTS_ANSWER.none)))
+      const timer = this.#init.clock.after(patienceMs, () => this.#take()?.resolve(eventsResponse(EVENTS_RESPONSE.none)))
       this.#waiting = { payment, resolve, reject, timer }
       this.#wake?.()
     })
@@ -216,7 +216,7 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
     this.#isOver = true
     this.#read.length = 0
     this.#reading?.catch(() => {})
-    this.#take()?.resolve(eventsAnswer(EVENTS_ANSWER.over))
+    this.#take()?.resolve(eventsResponse(EVENTS_RESPONSE.over))
     this.#wake?.()
     this.#init.onOver()
   }

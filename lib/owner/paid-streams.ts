@@ -5,9 +5,9 @@ import { EVENT_GRANT_MS } from '../base/limits/call.ts'
 import type { Atoms } from '../base/money.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
-import { type CallAnswer, EVENTS_ANSWER, type IncomingCall } from '../interface/call.ts'
+import { type CallResponse, EVENTS_RESPONSE, type IncomingCall } from '../interface/call.ts'
 import type { Outcome, Reservation } from '../interface/payment-scheme.ts'
-import { eventsAnswer } from './events-answer.ts'
+import { eventsResponse } from './events-response.ts'
 import { PaidStream } from './paid-stream.ts'
 import type { ServedApi } from './served-api.ts'
 
@@ -28,7 +28,7 @@ export class PaidStreams {
   }
 
   /** The response for the consumer. Where events have a price, its body sends paid events only. */
-  gated(api: ServedApi, call: IncomingCall, reply: AdapterReply, answer: CallAnswer, signal: AbortSignal): CallAnswer {
+  gated(api: ServedApi, call: IncomingCall, reply: AdapterReply, answer: CallResponse, signal: AbortSignal): CallResponse {
     const { events } = api.signed.manifest
     const { body } = answer
     if (events === undefined || reply.events === undefined || !reply.success || body instanceof Uint8Array)
@@ -58,16 +58,16 @@ export class PaidStreams {
    * Handles a payment for events. Charges nothing where the stream has ended or is unknown.
    * @throws SoukError `invalid_request`, errors of the payment scheme, and the signal's reason
    */
-  async pay(payment: IncomingCall, signal: AbortSignal): Promise<CallAnswer> {
+  async pay(payment: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
     const { peer, stream, timeoutMs } = payment
     if (payment.payment !== undefined)
       throw new SoukError('invalid_request', 'Events can only be paid through a channel.')
     const found = stream && this.#streams.get(keyOf(peer, stream))
-    if (found === undefined) return eventsAnswer(EVENTS_ANSWER.over)
+    if (found === undefined) return eventsResponse(EVENTS_RESPONSE.over)
     return within(found.pay(payment, Math.min(EVENT_GRANT_MS, timeoutMs / 2)), signal)
   }
 
-  async #charge(api: ServedApi, payment: IncomingCall, count: number, price: Atoms): Promise<CallAnswer> {
+  async #charge(api: ServedApi, payment: IncomingCall, count: number, price: Atoms): Promise<CallResponse> {
     const { clock, reserve, outcome } = this.#init
     const startedAt = clock.elapsed()
     if (payment.maxPrice !== undefined && price > payment.maxPrice) {
@@ -76,7 +76,7 @@ export class PaidStreams {
       })
     }
     const reservation = await reserve(api, payment, price)
-    const response = { status: EVENTS_ANSWER.paid, headers: [], body: EMPTY_BYTES }
+    const response = { status: EVENTS_RESPONSE.paid, headers: [], body: EMPTY_BYTES }
     const booked = outcome(payment, response.status, clock.elapsed() - startedAt)
     const settled = await reservation.capture({ ...booked, response, rule: 'events' })
     return { ...response, ...settled, ownerMs: clock.elapsed() - startedAt, upstreamMs: 0 }

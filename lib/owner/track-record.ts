@@ -10,7 +10,7 @@ import {
   SELF_REPORT_WRITE_MS
 } from '../base/limits/directory.ts'
 import { DAY_MS } from '../base/limits/time.ts'
-import { type CallOutcomeSeen, seenAnswer, seenError } from '../base/outcome-seen.ts'
+import { type CallOutcomeSeen, seenResponse, seenError } from '../base/outcome-seen.ts'
 import type { CallHandler } from '../interface/call.ts'
 import type { SelfReport } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
@@ -71,7 +71,7 @@ export class TrackRecord {
       const startedAt = clock.elapsed()
       try {
         const answer = await handler(call, signal)
-        if (answer.replayed !== true) this.#count(call.api, seenAnswer(answer.status, clock.elapsed() - startedAt))
+        if (answer.replayed !== true) this.#count(call.api, seenResponse(answer.status, clock.elapsed() - startedAt))
         return answer
       } catch (error) {
         // A caller may cancel at any time. A cancellation counts against the API only after a long wait.

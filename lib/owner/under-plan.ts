@@ -1,5 +1,5 @@
 import type { AdapterReply } from '../interface/adapter.ts'
-import type { CallAnswer, IncomingCall } from '../interface/call.ts'
+import type { CallResponse, IncomingCall } from '../interface/call.ts'
 import type { QuotaReservation } from '../interface/plan-service.ts'
 import type { Outcome, Reservation, Settled } from '../interface/payment-scheme.ts'
 
@@ -25,7 +25,7 @@ export async function settleUnderPlan(
   return settled
 }
 
-export function withQuota(answer: CallAnswer, quotaReservation: QuotaReservation): CallAnswer {
+export function withQuota(answer: CallResponse, quotaReservation: QuotaReservation): CallResponse {
   const quota = quotaReservation.quota()
   return quota === undefined ? answer : { ...answer, quota }
 }

@@ -22,7 +22,7 @@ import { readReply, type SubscriptionReply, type SubscriptionRequest, writeReque
 import { nextTerms, openPlan } from './next-terms.ts'
 import type { OwnRecord, OwnRecords } from './own-records.ts'
 import { checkFee, checkInit, isDefinite, noSuchPlan, termsOf, UNREACHED, withLimits } from './own-terms.ts'
-import { readAnswer } from './read-answer.ts'
+import { readResponse } from './read-response.ts'
 import { isDue, stateAt, takesCalls } from './sold-subscription.ts'
 
 export interface OwnSubscriptionsInit {
@@ -332,7 +332,7 @@ export class OwnSubscriptions implements Subscriptions {
       },
       terms
     )
-    const answer = readReply(await readAnswer(reply.body))
+    const answer = readReply(await readResponse(reply.body))
     if (answer.id !== id || answer.api !== api) {
       throw new SoukError('upstream_invalid_response', 'The owner returned another subscription.', { source: 'owner' })
     }

@@ -82,7 +82,7 @@ export class AccountDeposits {
   }
 
   /**
-   * Takes a payment into an account. Asking again with the same one gives the same answer.
+   * Takes a payment into an account. Asking again with the same one gives the same response.
    * @param text value of the header `PAYMENT-SIGNATURE`
    * @throws SoukError `payment_required` without one, `payment_malformed`, `payment_rejected`, `insufficient_funds`,
    *   `payment_id_conflict`, `settlement_pending` until it counts, `settlement_unavailable`, `invalid_request`, `quota_exceeded`
@@ -145,7 +145,7 @@ export class AccountDeposits {
     const { clock, holder } = this.#init
     const pending = new SoukError(
       'settlement_pending',
-      'The payment is on its way. Send the same one again for the answer.',
+      'The payment is on its way. Send the same one again for the response.',
       {
         retryAfterMs: limits.WATCH_POLL_MS
       }

@@ -53,7 +53,7 @@ export class AccountFunds {
   }
 
   /**
-   * Charges what was reserved. Durable when it resolves: only then may the answer leave that it is for. `reference` names the
+   * Charges what was reserved. Durable when it resolves: only then may the response leave that it is for. `reference` names the
    * call: it is charged once.
    */
   async charge(account: AccountRef, amount: Atoms, reference: string): Promise<void> {

@@ -291,7 +291,7 @@ export const callHeadSchema = view(
       })
       .describe('Milliseconds of each part.') satisfies z.ZodType<CallTiming>
   },
-  "The answer's head, told before its body."
+  "The response's head, told before its body."
 )
 export type CallHead = z.output<typeof callHeadSchema>
 

@@ -15,8 +15,8 @@ import type { CallEvent, CallHead, CallInput } from './api.ts'
 import type { AdminSurface } from './routes.ts'
 import type { EventsInput, TailItem } from './events/webhook-api.ts'
 
-/** The head of a call's answer, and its body as it arrives. */
-export interface CallAnswer {
+/** The head of a call's response, and its body as it arrives. */
+export interface CallResponse {
   readonly head: CallHead
   /** Throws `AdminProblem` when the body breaks off. */
   readonly body: AsyncIterable<Uint8Array>
@@ -27,7 +27,7 @@ export interface AdminClient {
   /** Sends a request to a route of the table in `routes.ts`, such as `GET /keys/:id`. */
   readonly request: SendRequest<AdminSurface>
   /** `POST /call`, with its response as it arrives. */
-  call(input: CallInput): Promise<CallAnswer>
+  call(input: CallInput): Promise<CallResponse>
   /** `POST /mcp`: a message of the Model Context Protocol. Resolves to the response, whatever its status is. */
   mcp(query: string, body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>
   /** `GET /events`: events as they happen, until the signal aborts or the node stops. */
@@ -137,7 +137,7 @@ async function* lines(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>):
   }
 }
 
-async function readCall({ body }: Response): Promise<CallAnswer> {
+async function readCall({ body }: Response): Promise<CallResponse> {
   const events = pipe(body ?? [], lines, callEvents)
   const first = await events.next()
   if (first.done === true || first.value.type !== 'head') throw new NodeSilent(BROKEN)
@@ -162,4 +162,4 @@ async function* callEvents(source: AsyncIterable<string>): AsyncGenerator<CallEv
   }
 }
 
-const BROKEN = 'The connection to the node broke before the answer ended.'
+const BROKEN = 'The connection to the node broke before the response ended.'

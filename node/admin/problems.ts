@@ -24,7 +24,7 @@ export function answerWithProblems(app: FastifyInstance, log: Log): void {
     if (error.code === 'internal_error') {
       log.error('an admin request failed', { request_id: request.id, url: request.url, cause: error.cause })
     }
-    // Clients that are still sending take an answer, and the end of the connection behind it, for a node that is gone.
+    // Clients that are still sending take a response, and the end of the connection behind it, for a node that is gone.
     if (error.code === 'request_too_large') await finished(request.raw.resume()).catch(() => undefined)
     return reply.code(error.status).type('application/problem+json').send(toProblem(error, request.id))
   })

@@ -24,7 +24,7 @@ export interface DemoRun {
 interface DemoCall {
   readonly api: string
   readonly protocol: string
-  /** HTTP status; 0 when there was no answer at all. */
+  /** HTTP status; 0 when there was no response at all. */
   readonly status: number
   readonly ms: number
   /** Decimal USDC. */

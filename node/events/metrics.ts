@@ -93,7 +93,7 @@ export const METRICS = {
   },
   souk_call_seconds: {
     type: 'histogram',
-    help: 'How long they took. As owner: with the API; as payer: until the answer began.',
+    help: 'How long they took. As owner: with the API; as payer: until the response began.',
     labels: { role: ROLE },
     samples: (calls) => ROLES.flatMap((role) => histogram(role, calls[role]))
   }

@@ -14,7 +14,7 @@ export interface CallLine {
   readonly timestamp: string
   readonly api: string
   readonly status: number
-  /** Where the answer is an error of Souk's own. */
+  /** Where the response is an error of Souk's own. */
   readonly code: string | null
   readonly ms: number
   /** Where the time went, as far as this node knows: of a call that it served, at itself and at the API. */
@@ -100,7 +100,7 @@ export interface CallWatch {
   readonly events: Pick<Events, 'emit'> | undefined
 }
 
-/** Calls as before, and the feed is told of each when its answer begins, or it failed. */
+/** Calls as before, and the feed is told of each when its response begins, or it failed. */
 export function watchedCall(souk: Pick<Souk, 'call'>, watch: CallWatch): Souk['call'] {
   const { feed, captures, clock, events } = watch
   return async (init) => {

@@ -15,7 +15,7 @@ export interface Graceful {
 
 /**
  * An end for an HTTP or HTTPS server that neither drops a running request nor waits for idle connections. `server.close()`
- * alone waits for connections that never sent a request, and for those whose last answer began before the end did.
+ * alone waits for connections that never sent a request, and for those whose last response began before the end did.
  */
 export function graceful(server: Server, clock: Clock): Graceful {
   const sockets = new Set<Socket>()

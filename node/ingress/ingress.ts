@@ -286,7 +286,7 @@ function addAccounts(
 type RequestIds = ReturnType<typeof requestIds>
 type ContextOf = (request: FastifyRequest, reply: FastifyReply) => RequestContext
 
-/** From here on the answer is written past Fastify: it cannot send a header twice, nor a stream as the ingress needs it. */
+/** From here on the response is written past Fastify: it cannot send a header twice, nor a stream as the ingress needs it. */
 function contexts({ clock, log, options }: IngressInit, ids: RequestIds, ending: Graceful, trace: Logger): ContextOf {
   const cors = options.corsOrigins !== undefined && options.corsOrigins.length > 0
   return (request, reply) => {
@@ -378,7 +378,7 @@ function addCallRoutes(
           }
         }
         serve().catch((error: unknown) => {
-          context.log.error('an answer could not be sent', { request_id: context.requestIdText, cause: error })
+          context.log.error('a response could not be sent', { request_id: context.requestIdText, cause: error })
           context.res.destroy()
         })
       }

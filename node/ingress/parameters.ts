@@ -69,7 +69,7 @@ export const IDEMPOTENCY_HEADER = {
   'Idempotency-Key': z
     .string()
     .max(limits.IDEMPOTENCY_KEY_CHARS_MAX)
-    .describe('Of all calls with the same key one reaches the API, and the others get its answer, uncharged.')
+    .describe('Of all calls with the same key one reaches the API, and the others get its response, uncharged.')
 }
 
 export const PAYMENT_HEADER = {

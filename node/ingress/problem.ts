@@ -10,7 +10,7 @@ const CONTENT_TYPE = 'application/problem+json'
 const CHALLENGE = 'Souk-Key header="X-Consumer-Key"'
 
 /**
- * Answers with a problem document (RFC 9457), or cuts the connection when an answer has begun already. `allow` goes with
+ * Answers with a problem document (RFC 9457), or cuts the connection when a response has begun already. `allow` goes with
  * `method_not_allowed`; every API takes POST.
  */
 export function sendProblem(context: RequestContext, thrown: unknown, allow = 'POST'): void {
@@ -49,7 +49,7 @@ export function fromFastify(error: unknown): SoukError {
 }
 
 /**
- * Answers on a bare socket what Node's parser refused: there is no request object then. Where an answer is under way, it is
+ * Answers on a bare socket what Node's parser refused: there is no request object then. Where a response is under way, it is
  * cut instead, because bytes of another answer in the middle of it would be taken for its own.
  */
 export function sendParserProblem(cause: NodeJS.ErrnoException, socket: Socket, requestId: string): void {

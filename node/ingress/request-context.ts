@@ -19,13 +19,13 @@ export interface RequestContext {
   readonly requestIdText: string
   /** On the clock's `elapsed`. */
   readonly startedAt: number
-  /** What every answer to this request carries: names and values in turn, as `writeHead` takes them. */
+  /** What every response to this request carries: names and values in turn, as `writeHead` takes them. */
   readonly headers: readonly string[]
 }
 
 type Answered = Pick<RequestContext, 'req' | 'res' | 'clock' | 'headers'>
 
-/** Sends a whole answer, and makes sure that whoever is still uploading gets to read it. */
+/** Sends a whole response, and makes sure that whoever is still uploading gets to read it. */
 export function sendWhole(context: Answered, status: number, headers: readonly string[], body: Uint8Array): void {
   const { req, res } = context
   const head = [...context.headers, ...headers, 'Content-Length', String(body.length)]
@@ -47,7 +47,7 @@ export function leavesMuchUnread(req: IncomingMessage): boolean {
 }
 
 /**
- * RFC 9112 §9.6: closing with unread data makes TCP send a reset, which can wipe the answer out before the client has read
+ * RFC 9112 §9.6: closing with unread data makes TCP send a reset, which can wipe the response out before the client has read
  * it, so the server keeps reading for a while first.
  */
 function endAfterUpload({ req, res, clock }: Answered): void {

@@ -4,15 +4,15 @@ import type { Manifest, Operation, SignedManifest } from '../../lib/interface/in
 import { descriptorOf } from '../../protocols/protocol-descriptors.ts'
 import { outlineOf } from './outline.ts'
 import { toolName } from './tool-name.ts'
-import { answerSchema, type InputSchema, inputSchema } from './tool-schema.ts'
+import { responseSchema, type InputSchema, inputSchema } from './tool-schema.ts'
 
 /** A tool that is one operation of an API. */
 export interface ApiTool {
   readonly name: string
   /** `name@provider`. */
   readonly api: string
-  /** What is promised of its answers. */
-  answers(): InputSchema | undefined
+  /** What is promised of its responses. */
+  output(): InputSchema | undefined
   /** As agents are shown it. */
   describe(): Tool
   /** The body of the call, as the API takes it. */
@@ -34,7 +34,7 @@ export function apiTools({ id, manifest }: SignedManifest, isTaken: (name: strin
       inputSchema: { type: 'object', properties: request.toolProperties },
       description: aboutRequest(id, manifest)
     })
-    return [{ name, api: id, answers: () => undefined, describe, body: (given) => given }]
+    return [{ name, api: id, output: () => undefined, describe, body: (given) => given }]
   }
   const taken = new Set<string>()
   return api.operations.slice(0, limits.MCP_TOOLS_PER_API_MAX).map((operation) => {
@@ -44,7 +44,7 @@ export function apiTools({ id, manifest }: SignedManifest, isTaken: (name: strin
     return {
       name,
       api: id,
-      answers: () => answerSchema(operation.output),
+      output: () => responseSchema(operation.output),
       describe: () => operationTool(name, id, manifest, operation),
       body: (given) => (isUnnamed ? given : { ...given, operation: operation.name })
     }
@@ -59,7 +59,7 @@ export function apiNameIn(tool: string): string | undefined {
 
 function operationTool(name: string, id: string, manifest: Manifest, operation: Operation): Tool {
   const takes = inputSchema(operation.input)
-  const gives = answerSchema(operation.output)
+  const gives = responseSchema(operation.output)
   const about = operation.description ?? manifest.description
   const large = takes === undefined ? ['What it takes is too much to be shown here: souk_show tells.'] : []
   return {

@@ -7,9 +7,9 @@ import { isJsonType } from '../ingress/calls/request.ts'
 import type { RequestContext } from '../ingress/request-context.ts'
 import { whileConnected } from '../http/while-connected.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import { agentServer, type ToolBox } from './tool-box.ts'
+import { agentServer, type ToolBox } from './agent-server.ts'
 
-/** What a message came with, and what its answer goes to. */
+/** What a message came with, and what its response goes to. */
 export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers'>
 
 /**

@@ -25,8 +25,8 @@ import { apiNameIn, type ApiTool, apiTools } from './api-tools.ts'
 import { reputationView } from '../reputation-view.ts'
 import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketTools } from './market-tools.ts'
 import { SubscriptionTools } from './subscription-tools.ts'
-import type { ToolBox, ToolCall } from './tool-box.ts'
-import { META, text, toolAnswer, toolProblem } from './tool-answer.ts'
+import type { ToolBox, ToolCall } from './agent-server.ts'
+import { META, text, toolResult, toolProblem } from './tool-result.ts'
 import type { InputSchema } from './tool-schema.ts'
 
 export interface MarketInit extends KeyCalls {
@@ -95,7 +95,7 @@ class PrincipalTools implements ToolBox {
       }
       call.api = parseApiRef(tool.api)
       call.body = tool.body(given)
-      return await this.#pay(call, tool.answers())
+      return await this.#pay(call, tool.output())
     } catch (thrown) {
       const error = asSoukError(thrown)
       const request_id = formatRequestId(requestId)
@@ -148,7 +148,7 @@ class PrincipalTools implements ToolBox {
     return callWithKey(this.#init, holder, call, async (reply, settle) => {
       // Booked before anything of it is handed out, as everywhere.
       await settle()
-      return toolAnswer(reply, promised, clock, () => clock.elapsed() - startedAt)
+      return toolResult(reply, promised, clock, () => clock.elapsed() - startedAt)
     })
   }
 

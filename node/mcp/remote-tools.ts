@@ -8,8 +8,8 @@ import {
   type Tool
 } from '@modelcontextprotocol/server'
 import { packageVersion } from '../config.ts'
-import { text } from './tool-answer.ts'
-import type { ToolBox, ToolCall } from './tool-box.ts'
+import { text } from './tool-result.ts'
+import type { ToolBox, ToolCall } from './agent-server.ts'
 import { isObject } from './tool-schema.ts'
 
 const REVISION = '2026-07-28'

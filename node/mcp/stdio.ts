@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Readable, Writable } from 'node:stream'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { limits } from '../../lib/index.ts'
-import { agentServer, type ToolBox } from './tool-box.ts'
+import { agentServer, type ToolBox } from './agent-server.ts'
 
 export interface Stdio {
   readonly stdin: AsyncIterable<Uint8Array | string>

@@ -42,10 +42,10 @@ function cleaned(value: unknown, areNames = false): unknown {
 }
 
 /**
- * What of a published schema of answers can be promised: a tree of types, members and items, without patterns, references and choices.
- * Looking at an answer by it takes time in proportion to the answer, whatever a stranger published. Undefined where no object comes out.
+ * What of a published schema of responses can be promised: a tree of types, members and items, without patterns, references and choices.
+ * Looking at a response by it takes time in proportion to the response, whatever a stranger published. Undefined where no object comes out.
  */
-export function answerSchema(published: JsonSchema | undefined): InputSchema | undefined {
+export function responseSchema(published: JsonSchema | undefined): InputSchema | undefined {
   if (published === undefined) return undefined
   let nodes = 0
   const definitions = isObject(published['$defs']) ? published['$defs'] : {}
@@ -73,7 +73,7 @@ export function answerSchema(published: JsonSchema | undefined): InputSchema | u
   return isShown ? { ...root, type: 'object' } : undefined
 }
 
-/** Whether a value is as a schema made by `answerSchema` says. */
+/** Whether a value is as a schema made by `responseSchema` says. */
 export function fits(value: unknown, schema: JsonSchema): boolean {
   const { type, properties, items, required } = schema
   if (isType(type) && ![type].flat().some((name) => isOf(name, value))) return false

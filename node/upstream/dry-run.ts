@@ -81,7 +81,7 @@ async function answered(adapter: Adapter, given: unknown, clock: Clock, signal: 
     ['content-type', 'application/json'],
     ['accept', 'application/json, text/event-stream;q=0.5']
   ] as const
-  const enough = new SoukError('upstream_timeout', 'The answer goes on.')
+  const enough = new SoukError('upstream_timeout', 'The response goes on.')
   const limit = deadline(clock, limits.UPSTREAM_TIMEOUT_MS_MAX, () => enough, signal)
   try {
     const request = { method: 'POST', path: '', headers, body: utf8(JSON.stringify(given)) }

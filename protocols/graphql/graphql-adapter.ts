@@ -13,7 +13,7 @@ import type {
 } from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import { headerOf, isJsonType, jsonText, wholeBody } from '../json.ts'
-import type { UpstreamResponse } from '../upstream/answer.ts'
+import type { UpstreamResponse } from '../upstream/response.ts'
 import { createUpstream } from '../upstream/upstream.ts'
 import { type CheckedOperation, asksForSchema, createDocumentCheck } from './document-check.ts'
 import { type Accepted, EVENT_STREAM, JSON_TYPE, RESPONSE_TYPE, acceptedIn, askedFor } from './graphql-accept.ts'

@@ -4,7 +4,7 @@ import { checkNotSoap, diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream/upstream.ts'
 import { graphqlAdapter } from './graphql-adapter.ts'
 import { limitsIn, pricingIn } from './graphql-terms.ts'
-import { checkAnswers, readIntrospection } from './introspection.ts'
+import { checkResponses, readIntrospection } from './introspection.ts'
 import { checkSubscriptions } from './subscriptions.ts'
 
 /**
@@ -34,7 +34,7 @@ export const graphqlFactory: AdapterFactory = {
       const { schema, hidden = [], introspection } = terms
       const read = schema ?? (await readIntrospection(upstream, signal))
       const inspection = await descriptionWorker.run('importSchema', { read, hidden, introspection }, signal)
-      if (schema !== undefined) await checkAnswers(upstream, signal)
+      if (schema !== undefined) await checkResponses(upstream, signal)
       return inspection
     } catch (error) {
       throw diagnosis(error)

@@ -21,7 +21,7 @@ export function readIntrospection(upstream: Upstream, signal: AbortSignal): Prom
  * Checks that the endpoint is a GraphQL API, with or without introspection.
  * @throws SoukError `invalid_request`, and those of `Upstream.request`
  */
-export async function checkAnswers(upstream: Upstream, signal: AbortSignal): Promise<void> {
+export async function checkResponses(upstream: Upstream, signal: AbortSignal): Promise<void> {
   const { status, bytes } = await ask(upstream, '{ __typename }', signal)
   checkResponse(status, responseIn(bytes))
 }

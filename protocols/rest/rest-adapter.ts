@@ -17,7 +17,7 @@ import {
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import { exactly, isObject } from '../exact-json.ts'
 import { headerOf, isJsonType, jsonText, wholeBody } from '../json.ts'
-import type { UpstreamResponse } from '../upstream/answer.ts'
+import type { UpstreamResponse } from '../upstream/response.ts'
 import { targetOf } from '../upstream/target.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../upstream/upstream.ts'
 import { type CollectBounds, collectEvents, isEventStream, withHeartbeat } from './event-stream.ts'

@@ -8,7 +8,7 @@ import type {
   UpstreamConfig
 } from '../../lib/interface/adapter.ts'
 import { headerOf, wholeBody } from '../json.ts'
-import { joined, type UpstreamResponse } from '../upstream/answer.ts'
+import { joined, type UpstreamResponse } from '../upstream/response.ts'
 import { createUpstream, type Upstream } from '../upstream/upstream.ts'
 import { type Targeting, targetsOf } from './wsdl/address.ts'
 import { envelopeHeaders } from './message/envelope.ts'

@@ -78,7 +78,7 @@ function known(error: unknown, kind: Job['work']['kind']): SoukError {
     'takes too many steps to check by the schemas of the WSDL: it has too many values for types as large as these'
   return kind === 'request'
     ? new SoukError('invalid_request', `The call ${rule}. Send fewer or shorter values.`)
-    : new SoukError('upstream_invalid_response', `The SOAP service's answer ${rule}.`, { source: 'upstream' })
+    : new SoukError('upstream_invalid_response', `The SOAP service's response ${rule}.`, { source: 'upstream' })
 }
 
 /**

@@ -4,7 +4,7 @@ import { TOKEN_LIFE_MS, TOKEN_RENEW_MS, TOKEN_REPLY_BYTES_MAX } from '../../lib/
 import { within } from '../../lib/base/within.ts'
 import type { ClientCredentials } from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
-import type { UpstreamResponse } from './answer.ts'
+import type { UpstreamResponse } from './response.ts'
 
 /** Posts a form to the token server, over a connection with the same certificate and guard. */
 export type PostForm = (headers: Headers, form: string) => Promise<UpstreamResponse>

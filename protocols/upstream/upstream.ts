@@ -13,7 +13,7 @@ import {
 } from '../../lib/base/limits/upstream.ts'
 import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
-import { type UpstreamResponse, answerOf } from './answer.ts'
+import { type UpstreamResponse, upstreamResponse } from './response.ts'
 import { type Credentials, credentialsOf } from './auth.ts'
 import { type Breaker, breaker } from './breaker.ts'
 import { connectorTo } from './connect.ts'
@@ -247,7 +247,7 @@ class HttpUpstream implements Upstream {
       secrets.some((secret) => value.includes(secret)) || this.#tokens?.source.shows(value) === true
     const headers = headersDown(head.headers, this.#down, hides)
     const upstreamMs = this.#clock.elapsed() - startedAt
-    return { exchange, response: answerOf(exchange, head, { method, headers, upstreamMs }) }
+    return { exchange, response: upstreamResponse(exchange, head, { method, headers, upstreamMs }) }
   }
 }
 

@@ -13,7 +13,7 @@ import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 
 const USDC = 1_000_000n
 const PRICE = 1_000n
-/** From the return of the database to the first answer. */
+/** From the return of the database to the first response. */
 const BACK_MS = 5_000
 const NOTICED_MS = 20_000
 /** sysexits.h */
@@ -101,7 +101,7 @@ describe('an ingress whose database goes away', function () {
       }
       const offer = await fetch(`${ingress.ingress}/api/demo/api/sold`, { method: 'POST' })
       assert.equal(offer.status, 402, 'strangers pay by themselves')
-      // The answers come in while the charges cannot be written.
+      // The responses come in while the charges cannot be written.
       api.release()
       await postgres.resume()
       await untilReady()

@@ -44,7 +44,7 @@ describe('the marketplace, from the first search to the last call', function () 
   let managing: string
   let key: string
   let id: string
-  /** What the newcomer was charged, by what its answers said. */
+  /** What the newcomer was charged, by what its responses said. */
   let charged = 0n
   let calls = 0
 

@@ -165,7 +165,7 @@ describe('REST APIs of every kind, through two nodes', function () {
     const up = request(`${consumer.ingress}/api/demo/api/files/upload`, { method: 'PUT', headers, agent: false })
     const answer = once(up, 'response') as Promise<[IncomingMessage]>
     await pipeline(Readable.from(zeros(UPLOAD_BYTES)), up)
-    const [reply] = await within('the answer to an upload', 120_000, answer)
+    const [reply] = await within('the response to an upload', 120_000, answer)
     const told = JSON.parse(Buffer.concat(await reply.toArray()).toString()) as { sha256: string }
     const hash = createHash('sha256')
     for (const chunk of zeros(UPLOAD_BYTES)) hash.update(chunk)

@@ -86,7 +86,7 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
     assert.equal(many.filter((answer) => answer.status === 200 && !isReplayed(answer)).length, 1)
   })
 
-  it('keep the answer of a call whose ingress was killed', async () => {
+  it('keep the response of a call whose ingress was killed', async () => {
     api.hold()
     const lost = assert.rejects(call(0, 'ingress killed'))
     await eventually('the call to reach the API', 10_000, () => (api.held > 0 ? true : undefined))

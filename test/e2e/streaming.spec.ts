@@ -82,8 +82,8 @@ describe('streams through two nodes', function () {
     const { answer } = await open({ events: true }, 'text/event-stream')
     answer.resume()
     api.sendings.at(-1)?.response.destroy()
-    await eventually('the end of the answer', BOUND_MS, () => (answer.closed ? true : undefined))
-    assert.equal(answer.complete, false, 'it looks like a whole answer')
+    await eventually('the end of the response', BOUND_MS, () => (answer.closed ? true : undefined))
+    assert.equal(answer.complete, false, 'it looks like a whole response')
   })
 
   it('holds back an API that is faster than its reader, loses nothing, and lets other calls pass', async () => {

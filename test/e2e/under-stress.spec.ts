@@ -9,7 +9,7 @@ import { hanging, type ScriptedUpstream, scriptedUpstream } from '../helpers/scr
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 const SLOW_MS = 600
-/** What an answer may come later than it should, on two busy cores. */
+/** What a response may come later than it should, on two busy cores. */
 const MARGIN_MS = 2_000
 
 describe('two nodes under stress', function () {

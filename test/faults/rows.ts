@@ -234,7 +234,7 @@ export const ROWS: readonly Row[] = [
     name: 'hostile-page',
     fault: 'A hostile page in Chromium: DNS rebinding and cross-site requests to the admin API and the console',
     happens: 'The node refuses each request by its `Host`, `Origin` or missing session. The page reads nothing.',
-    limit: 'no change, no answer that the page can read',
+    limit: 'no change, no response that the page can read',
     run: { specs: ['test/node/console/hostile-page.spec.ts', 'test/node/admin/sessions/guard.spec.ts'] },
     minutesMax: 5
   },

@@ -26,7 +26,7 @@ export interface AdapterSubject {
   /** A well-formed response body of about this many bytes, for tests of the size limit. */
   huge(bytes: number): Buffer
   /** True if responses are buffered, and rejected past `RESPONSE_BYTES_MAX`; otherwise large ones are streamed. */
-  readonly holdsAnswers: boolean
+  readonly holdsResponses: boolean
 }
 
 /** The maximum delay until a caller, and the upstream, learn that a call was aborted. */

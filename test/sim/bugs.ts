@@ -124,7 +124,7 @@ export const BUGS: readonly Bug[] = [
       }))
   },
   {
-    what: 'a payer forgets the answers that it had to pay for',
+    what: 'a payer forgets the responses that it had to pay for',
     seeds: 40,
     paymentScheme: (paymentScheme) => withScheme(paymentScheme, { accept: () => {} })
   },

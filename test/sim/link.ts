@@ -125,7 +125,7 @@ export class SimLink implements Link {
     try {
       const other = await within(this.#reach(id), limit.signal)
       const answer = await within(this.#ask(other, protocol, request), limit.signal)
-      if (answer.length > responseBytesMax) throw new RangeError('the answer is too large')
+      if (answer.length > responseBytesMax) throw new RangeError('the response is too large')
       return answer
     } catch (error) {
       signal.throwIfAborted()

@@ -235,7 +235,7 @@ class Stage {
     const body = text(reply.body as Uint8Array)
     this.#world.note(name, `has ${id.slice(-6)}: ${reply.status} for ${reply.charged}`)
     this.invariants.onDelivered(id, reply.charged, body, signed.manifest.price)
-    this.invariants.must(body === answerTo(id), `${id} was answered with another call's answer`)
+    this.invariants.must(body === answerTo(id), `${id} was answered with another call's response`)
     return reply.status === 200
   }
 
@@ -331,7 +331,7 @@ class Stage {
         answer.charged === record.charged,
         `${id} is charged ${record.charged}, then ${answer.charged}`
       )
-      this.invariants.must(text(answer.body as Uint8Array) === answerTo(id), `${id} is charged, and its answer is lost`)
+      this.invariants.must(text(answer.body as Uint8Array) === answerTo(id), `${id} is charged, and its response is lost`)
     }
   }
 

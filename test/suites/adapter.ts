@@ -147,7 +147,7 @@ function answerCases(given: () => Bench): void {
     const body = subject.huge(RESPONSE_BYTES_MAX + 1)
     upstream.behave(answering(200, subject.answer.headers, body))
     const call = adapter.call(plainCall(subject.call), FOREVER)
-    if (subject.holdsAnswers) {
+    if (subject.holdsResponses) {
       await rejectsWith(call, 'response_too_large')
     } else {
       const reply = await call
@@ -161,7 +161,7 @@ function answerCases(given: () => Bench): void {
     const body = gzipSync(subject.huge(RESPONSE_BYTES_MAX + 1))
     upstream.behave(answering(200, { ...subject.answer.headers, 'content-encoding': 'gzip' }, body))
     const call = adapter.call(plainCall(subject.call), FOREVER)
-    if (subject.holdsAnswers) await rejectsWith(call, 'response_too_large')
+    if (subject.holdsResponses) await rejectsWith(call, 'response_too_large')
     else assert(!((await call).body instanceof Uint8Array))
   })
 }

@@ -202,7 +202,7 @@ function connectCases(bench: () => Bench): void {
 
   it('to an unreachable peer fails with owner_unreachable, in time', async () => {
     const { a, pair } = bench()
-    const connecting = within('an answer', HELLO_MS, a.link.connect(pair.nobody, NEVER))
+    const connecting = within('a response', HELLO_MS, a.link.connect(pair.nobody, NEVER))
     await assert.rejects(connecting, { code: 'owner_unreachable' })
   })
 
@@ -258,7 +258,7 @@ function exchangeCases(bench: () => Bench): void {
   it('fail with owner_unreachable if the peer is unreachable', async () => {
     const { a, pair } = bench()
     const asking = a.link.exchange(pair.nobody, PROTOCOL, utf8('hello'), { responseBytesMax: 100, signal: NEVER })
-    await assert.rejects(within('an answer', BOUND_MS, asking), unreachable)
+    await assert.rejects(within('a response', BOUND_MS, asking), unreachable)
   })
 
   it('end at the default timeout with a silent peer', async () => {

@@ -62,7 +62,7 @@ export function claimCases(current: () => Store, reopen: () => Promise<Store>): 
     assert.deepEqual(await calls.find(record.peer, record.requestId), record, 'a record is found as it was')
     const again = await reopen()
     assert.deepEqual(await again.claims.take(claimOf({ epoch: 2n }), 0), expected)
-    assert.equal(await again.claims.take(claimOf({ epoch: 2n }), AT + 6), undefined, 'an answer did not expire')
+    assert.equal(await again.claims.take(claimOf({ epoch: 2n }), AT + 6), undefined, 'a response did not expire')
     assert.deepEqual(await again.claims.take(claimOf(), 0), claimOf({ epoch: 2n }))
   })
 

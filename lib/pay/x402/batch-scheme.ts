@@ -15,7 +15,7 @@ import type { PayeeChannels } from '../payee/payee-channels.ts'
 import { postingsOf, recordOf } from '../payee/call-entry.ts'
 import type { ReceiptSigner } from '../payee/receipt-signer.ts'
 import type { Hold } from '../payee/payee-funds.ts'
-import type { Answers } from './answers.ts'
+import type { PaidResponses } from './paid-responses.ts'
 import { type BatchCheckInit, checkBatch, ERROR_PREFIX } from './batch-check.ts'
 import { type BatchPayment, readBatch } from './batch-payment.ts'
 import { conflict, paymentNameOf, writeSettlement } from './payment-text.ts'
@@ -27,7 +27,7 @@ export interface BatchSchemeInit extends BatchCheckInit {
   readonly deposits: Pick<DepositService, 'bring'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
   readonly receiptSigner: Pick<ReceiptSigner, 'receiptFor'>
-  readonly answers: Answers
+  readonly paidResponses: PaidResponses
 }
 
 /** The one running call of a channel. */
@@ -111,9 +111,9 @@ export class BatchScheme {
     { voucher, requestHash, key, refuseOther }: Payment,
     isRepeat: boolean
   ): Promise<Reservation | undefined> {
-    const { answers, channels } = this.#init
+    const { paidResponses, channels } = this.#init
     const channel = channels.get(voucher.channelId)
-    const answer = channel === undefined ? undefined : await answers.find(key)
+    const answer = channel === undefined ? undefined : await paidResponses.find(key)
     if (channel === undefined || answer === undefined) return undefined
     if (!isRepeat && answer.requestId !== toHex(requestId)) return undefined
     if (answer.requestHash !== requestHash) {
@@ -166,7 +166,7 @@ export class BatchScheme {
     outcome: Outcome,
     alongside: () => readonly DocumentPut[] = () => []
   ): Promise<Settled> {
-    const { calls, domain, answers } = this.#init
+    const { calls, domain, paidResponses } = this.#init
     channel.take(voucher, domain)
     const vouchers = channel.unsaved()
     const { ceiling } = voucher
@@ -174,7 +174,7 @@ export class BatchScheme {
     const answer = { peer: admission.peer, requestId, requestHash, ceiling, charged }
     try {
       await calls.append(recordOf(admission, { ...outcome, isHeld: true }, 'captured', charged), {
-        documents: [...vouchers, answers.document(key, answer), ...alongside()],
+        documents: [...vouchers, paidResponses.document(key, answer), ...alongside()],
         postings: postingsOf(channel, charged)
       })
     } catch (error) {

@@ -1,12 +1,12 @@
 import { toHex } from '../../base/hex.ts'
 import type { Admission, Payment, Reservation } from '../../interface/payment-scheme.ts'
-import { Answers } from './answers.ts'
+import { PaidResponses } from './paid-responses.ts'
 import { BatchScheme, type BatchSchemeInit } from './batch-scheme.ts'
 import { ExactScheme, type ExactSchemeInit } from './exact-scheme.ts'
 import type { Offers } from './offers.ts'
 import { readPayment } from './payment-text.ts'
 
-export type KeylessInit = Omit<ExactSchemeInit & BatchSchemeInit, 'answers' | 'parameters'>
+export type KeylessInit = Omit<ExactSchemeInit & BatchSchemeInit, 'paidResponses' | 'parameters'>
 
 /** The owner's side of calls by clients without a node: x402 version 2. */
 export class Keyless {
@@ -18,8 +18,8 @@ export class Keyless {
     const { offers, chain, documents, clock } = init
     this.#offers = offers
     this.#exact = new ExactScheme(init)
-    const answers = new Answers(documents, init.calls, clock)
-    this.#batch = new BatchScheme({ ...init, parameters: chain.parameters, answers })
+    const paidResponses = new PaidResponses(documents, init.calls, clock)
+    this.#batch = new BatchScheme({ ...init, parameters: chain.parameters, paidResponses })
   }
 
   async start(): Promise<void> {

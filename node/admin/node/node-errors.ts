@@ -27,7 +27,7 @@ export class NodeNotRunning extends Error {
   }
 }
 
-/** Somebody took the connection, and gave no answer of a node. Whether what was asked for was done is not known. */
+/** Somebody took the connection, and gave no response of a node. Whether what was asked for was done is not known. */
 export class NodeSilent extends Error {
   override readonly name = 'NodeSilent'
   readonly code = 'node_silent'

@@ -28,7 +28,7 @@ export const addApiCheck: AddCommand = (to, cli) => {
     const upstream = { protocol: flags.protocol, ...described, ...(await graphqlInputOf(flags)) }
     const node = await cli.node()
     if (body === undefined) await tellFound(cli, await node.request('POST /upstreams/check', { body: upstream }))
-    else await tellAnswer(cli, await node.request('POST /upstreams/call', { body: { upstream, body } }))
+    else await tellResponse(cli, await node.request('POST /upstreams/call', { body: { upstream, body } }))
   })
 }
 
@@ -45,7 +45,7 @@ async function tellFound(cli: Cli, view: UpstreamCheckView): Promise<void> {
   await cli.print(view, () => (view.sdl === null ? view.operations.map(({ name }) => name) : [view.sdl]))
 }
 
-async function tellAnswer(cli: Cli, view: UpstreamCallView): Promise<void> {
+async function tellResponse(cli: Cli, view: UpstreamCallView): Promise<void> {
   const { status, success, upstream_ms, body, is_cut } = view
   await cli.print(view, () => (body === '' ? [] : [body]))
   const charged = success ? 'would be charged' : 'would not be charged'

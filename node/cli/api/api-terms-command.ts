@@ -47,7 +47,7 @@ export const addApiTerms: AddCommand = (api, cli) => {
 
   api
     .command('deprecate')
-    .description('give notice that it will end; it is called as before, and every answer says so')
+    .description('give notice that it will end; it is called as before, and every response says so')
     .argument('<name>')
     .option('--sunset <duration>', 'when it may be retired, like 60d; at least 30d (default)', duration)
     .option('--successor <api>', 'name@provider of what to call instead')

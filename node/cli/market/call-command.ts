@@ -1,5 +1,5 @@
 import type { CallHead, CallInput } from '../../admin/api.ts'
-import type { CallAnswer } from '../../admin/client.ts'
+import type { CallResponse } from '../../admin/client.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
@@ -18,7 +18,7 @@ interface CallFlags {
 
 export const addCall: AddCommand = (to, cli) => {
   to.command('call')
-    .description('call an API; its answer goes to stdout, time and price to stderr')
+    .description('call an API; its response goes to stdout, time and price to stderr')
     .argument('<name>', 'or name@provider')
     .argument('[json]', 'the request body; "-" reads it from stdin', '{}')
     .option('--stream', 'ask for Server-Sent Events, shown as they come')
@@ -40,7 +40,7 @@ export const addCall: AddCommand = (to, cli) => {
         idempotency_key: flags.idempotencyKey
       })
       await tell(cli, answer)
-      // The answer is the upstream's own; a script still wants to know that it is a refusal.
+      // The response is the upstream's own; a script still wants to know that it is a refusal.
       if (answer.head.status >= 400) cli.exitCode = EXIT.failed
     })
 }
@@ -53,7 +53,7 @@ function parseBody(text: string): CallInput['body'] {
   }
 }
 
-async function tell(cli: Cli, { head, body }: CallAnswer): Promise<void> {
+async function tell(cli: Cli, { head, body }: CallResponse): Promise<void> {
   const type = head.headers.find(([name]) => name === 'content-type')?.[1] ?? ''
   if (cli.json) return tellJson(cli, head, body, type.startsWith('text/event-stream'))
   let last: Uint8Array | undefined

@@ -175,7 +175,7 @@ async function choose<T extends string>(cli: Cli, question: string, choices: rea
   })
 }
 
-/** Asks until the answer can be used. */
+/** Asks until the response can be used. */
 async function ask<T>(
   cli: Cli,
   question: string,

@@ -4,7 +4,7 @@ export const EXIT = {
   /** The command was understood and tried, and did not succeed. */
   failed: 1,
   usage: 64,
-  /** EX_UNAVAILABLE: no node is running, or it gives no answer. */
+  /** EX_UNAVAILABLE: no node is running, or it gives no response. */
   unavailable: 69,
   /** EX_SOFTWARE: a fault of ours. */
   internal: 70,

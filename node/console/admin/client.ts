@@ -7,7 +7,7 @@ import type { SendRequest } from '../../http/route.ts'
 /** A refusal, as the node words it, or that it could not be reached. */
 export class Problem extends Error {
   override readonly name = 'Problem'
-  /** A code of the table of errors; `offline` where no answer came. */
+  /** A code of the table of errors; `offline` where no response came. */
   readonly code: string
   readonly requestId: string | undefined
   /** Faults of single fields, where the node names them. */

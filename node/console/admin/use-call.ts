@@ -2,10 +2,10 @@ import { useEffect, useReducer, useRef } from 'react'
 import type { CallHead, CallInput } from '../../admin/api.ts'
 import { bytesOf, call, problemIn } from './call-api.ts'
 
-/** Of an answer: enough to look at, and no more than a page can hold. */
+/** Of a response: enough to look at, and no more than a page can hold. */
 const SHOWN_CHARS_MAX = 200_000
 
-export interface Answer {
+export interface CallResult {
   readonly head: CallHead | undefined
   /** What came of the body, as text: its start, where it is long. */
   readonly text: string
@@ -15,16 +15,16 @@ export interface Answer {
   readonly isOpen: boolean
 }
 
-const NOTHING: Answer = { head: undefined, text: '', bytes: 0, error: undefined, isOpen: true }
+const NOTHING: CallResult = { head: undefined, text: '', bytes: 0, error: undefined, isOpen: true }
 
-/** One call at a time, and its answer as it grows. */
+/** One call at a time, and its response as it grows. */
 export function useCall(): {
-  readonly answer: Answer | undefined
+  readonly answer: CallResult | undefined
   readonly send: (input: CallInput) => Promise<void>
   readonly stop: () => void
 } {
   const [answer, change] = useReducer(
-    (before: Answer | undefined, news: Partial<Answer> | undefined) =>
+    (before: CallResult | undefined, news: Partial<CallResult> | undefined) =>
       news === undefined ? NOTHING : { ...(before ?? NOTHING), ...news },
     undefined
   )

@@ -3,7 +3,7 @@ import { descriptorOf } from '../../../protocols/protocol-descriptors.ts'
 import type { CallInput } from '../../admin/api.ts'
 import type { DescriptionView, OperationView } from '../../admin/apis/description-api.ts'
 import { useCall } from '../admin/use-call.ts'
-import { AnswerView } from './answer.tsx'
+import { ResponseView } from './response.tsx'
 import { Amount } from './amount.tsx'
 import { Button } from './button.tsx'
 import { Command, word } from './code/command.tsx'
@@ -56,9 +56,9 @@ export function Try({ api, protocol, description, price, children }: TryProps) {
           )}
         </Form>
         {answer === undefined ? (
-          <p className="quiet answer-place">The answer shows here, with its status, latency, size and cost.</p>
+          <p className="quiet answer-place">The response shows here, with its status, latency, size and cost.</p>
         ) : (
-          <AnswerView answer={answer} />
+          <ResponseView answer={answer} />
         )}
       </div>
       {body !== undefined && children?.(body, isStream)}

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SoukError } from '../../../lib/index.ts'
 
-/** A request, and where its answer goes. */
+/** A request, and where its response goes. */
 export interface BodyExchange {
   readonly req: IncomingMessage
   /** Tells a client that waits for `100 Continue` to go on. Absent where it was told before. */

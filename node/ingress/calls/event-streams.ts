@@ -123,7 +123,7 @@ function isReservation(req: IncomingMessage, url: URL | null): boolean {
   return !hasBody(req) && url !== null && /^\/api\/[^/]+\/api\/[^/]+$/.test(url.pathname)
 }
 
-/** Accepts an operation: its results go to the stream. What is no stream of events is the answer itself. */
+/** Accepts an operation: its results go to the stream. What is no stream of events is the response itself. */
 async function accepted(
   context: RequestContext,
   stream: EventStream,

@@ -31,7 +31,7 @@ export type Deliver<T> = (reply: CallReply, settle: () => void | Promise<void>, 
 
 /**
  * A call for the holder of a key, by whichever door it came in: never dearer than the key allows, within its day's cap and its account's
- * balance, and charged to them for an answer that is delivered only. Without a holder it is paid by what comes with it.
+ * balance, and charged to them for a response that is delivered only. Without a holder it is paid by what comes with it.
  * @throws SoukError `key_not_permitted`, `rate_limited`, `overloaded`; as `BoundCalls.bind`, `Souk.call`, `Spending.begin`, `Purchase.reserve` and `deliver`
  */
 export async function callWithKey<T>(
@@ -64,11 +64,11 @@ export async function callAdmitted<T>(
     call.maxPrice = lower(call.maxPrice, holder.maxPrice)
     call.onPrice = (price) => purchase?.reserve(price)
     call.consumer = (provider) => keys.nameFor(holder, provider)
-    // One stranger's answer is no other's.
+    // One stranger's response is no other's.
     if (holder.isPublic === true) delete call.idempotencyKey
     call.eventBudget = eventBudget(spending, holder)
   }
-  // It goes on without its client, who may come again for the answer and is not charged then.
+  // It goes on without its client, who may come again for the response and is not charged then.
   if (call.idempotencyKey !== undefined) delete call.signal
   try {
     const reply = await souk.call(call)
@@ -103,7 +103,7 @@ export function lower(asked: string | undefined, most: Atoms): string {
   return asked !== undefined && parseUsdc(asked) < most ? asked : formatUsdc(most)
 }
 
-/** Whatever the owner charged this node for, an account is charged for answers only. */
+/** Whatever the owner charged this node for, an account is charged for responses only. */
 function notCharged(error: SoukError): SoukError {
   if (!error.isChargeUnknown) return error
   const { code, message, status, source, members, retryAfterMs } = error

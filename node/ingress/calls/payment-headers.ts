@@ -18,7 +18,7 @@ export function paymentRequired({ req }: RequestContext, error: SoukError): stri
   return header.length > limits.HEADER_BYTES_MAX / 2 ? [] : ['Payment-Required', header]
 }
 
-/** The `PAYMENT-RESPONSE` header of an answer. An owner is a stranger: what is no header is left out. */
+/** The `PAYMENT-RESPONSE` header of a response. An owner is a stranger: what is no header is left out. */
 export function paymentResponse(payment: string | undefined): string[] {
   return isPayment(payment) ? ['Payment-Response', payment] : []
 }

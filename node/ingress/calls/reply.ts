@@ -7,7 +7,7 @@ import { quotaHeaders, rateHeaders } from './rate-headers.ts'
 import { leavesMuchUnread, sendWhole, type RequestContext } from '../request-context.ts'
 
 /**
- * Headers of an answer that end here: those of one connection (RFC 9110 §7.6.1) and framing, which Node makes anew; and those
+ * Headers of a response that end here: those of one connection (RFC 9110 §7.6.1) and framing, which Node makes anew; and those
  * by which a stranger's API would speak for this node's origin (cookies, CORS, transport policy, reports).
  */
 const KEPT_BACK = new Set(
@@ -27,7 +27,7 @@ export interface SendInit {
   readonly settle?: Settle
   /** What its key may still do. */
   readonly keyRate?: RateLimitStatus | undefined
-  /** Of the request: a whole answer counts there until its client has read it. */
+  /** Of the request: a whole response counts there until its client has read it. */
   readonly held?: HeldBytes
 }
 
@@ -38,8 +38,8 @@ export interface SendInit {
 const CONFINED = ['X-Content-Type-Options', 'nosniff', 'Content-Security-Policy', "default-src 'none'; sandbox"]
 
 /**
- * Sends an answer: whole, or chunk by chunk as fast as the client reads. Resolves when there is nothing left to do.
- * @throws SoukError `overloaded` where a whole answer is more than its caller may hold; nothing is booked then
+ * Sends a response: whole, or chunk by chunk as fast as the client reads. Resolves when there is nothing left to do.
+ * @throws SoukError `overloaded` where a whole response is more than its caller may hold; nothing is booked then
  */
 export async function sendReply(
   context: RequestContext,
@@ -172,7 +172,7 @@ async function pump(context: RequestContext, chunks: AsyncIterator<Uint8Array>):
     res.off('close', stop).end()
   } catch (error) {
     res.off('close', stop)
-    if (!res.destroyed) log.warn('a streamed answer broke', { request_id: context.requestIdText, cause: error })
+    if (!res.destroyed) log.warn('a streamed response broke', { request_id: context.requestIdText, cause: error })
     cut(context)
   } finally {
     idle.cancel()
@@ -192,7 +192,7 @@ function writable({ res, clock }: RequestContext): Promise<void> {
   })
 }
 
-/** Resolves when a whole answer was taken, or its client is gone. One that reads too slowly is cut off. */
+/** Resolves when a whole response was taken, or its client is gone. One that reads too slowly is cut off. */
 function untilRead({ res, clock }: RequestContext, bytes: number): Promise<void> {
   if (res.writableFinished || res.destroyed) return Promise.resolve()
   return new Promise((resolve) => {

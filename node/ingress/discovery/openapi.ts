@@ -41,7 +41,7 @@ export function openapiOf({ id, manifest }: SignedManifest, baseUrl: string, now
           responses: {
             '2XX': {
               description: ANSWER,
-              content: { 'application/json': { schema: answerSchema(api.operations, schemas) } }
+              content: { 'application/json': { schema: responseSchema(api.operations, schemas) } }
             },
             default: { description: PROBLEM, content: { 'application/problem+json': { schema: { type: 'object' } } } }
           }
@@ -73,7 +73,7 @@ function callSchema(
   }
 }
 
-function answerSchema(operations: readonly Operation[], schemas: Record<string, unknown>): JsonSchema {
+function responseSchema(operations: readonly Operation[], schemas: Record<string, unknown>): JsonSchema {
   const known = operations.flatMap(({ name, output }) =>
     output === undefined ? [] : [moved(output, name, 'output', schemas)]
   )

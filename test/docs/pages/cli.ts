@@ -14,7 +14,7 @@ const EXITS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'It succeeded.',
   failed: 'It was understood and tried, and did not succeed.',
   usage: 'The command line is wrong, or something that it needs was not said.',
-  unavailable: 'No node is running on the profile, or it gives no answer.',
+  unavailable: 'No node is running on the profile, or it gives no response.',
   internal: 'A fault of Souk’s own.',
   storage:
     'The disk took no more writes: it is full, read-only or failing. Starting the node again helps once there is room; nothing that was answered is lost.',

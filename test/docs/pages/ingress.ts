@@ -36,7 +36,7 @@ const SECTIONS: ReadonlyArray<readonly [title: string, paths: RegExp, about: str
   [
     'Calls',
     /^\/api\//,
-    'The answer is the API’s own. `{scope}` says whose API is meant ([names](../how-to/find-an-api.md#names)); what may be sent is told by the API’s ' +
+    'The response is the API’s own. `{scope}` says whose API is meant ([names](../how-to/find-an-api.md#names)); what may be sent is told by the API’s ' +
       'own document, `/v1/apis/{id}/openapi.json`.'
   ],
   ['Agents', /^\/mcp/, 'See [APIs as tools of agents](../how-to/agents.md).'],
@@ -90,7 +90,7 @@ ${table(
   ]
 )}
 
-## Headers of an answer
+## Headers of a response
 
 ${table(
   ['Header', ''],
@@ -109,7 +109,7 @@ ${table(
       '`RateLimit`, `RateLimit-Policy`, `Retry-After`',
       'Where the caller stands: [limits](../how-to/limits-and-retries.md#what-callers-are-told).'
     ],
-    ['`Idempotency-Replayed`', '`true` for the stored answer of an earlier call with the same key.'],
+    ['`Idempotency-Replayed`', '`true` for the stored response of an earlier call with the same key.'],
     ['`Deprecation`, `Sunset`, `Link`', 'The API ends, when, and what to read: RFC 9745, RFC 8594.'],
     ['`PAYMENT-REQUIRED`, `PAYMENT-RESPONSE`', 'Of x402.']
   ]

@@ -9,7 +9,7 @@ const TIMING: Readonly<Record<keyof CallTiming | 'ingress', string>> = {
   pay: 'Promising the price: a signature now and then, and a deposit where a channel is opened.',
   net: 'On the way to the owner and back.',
   owner: 'At the owner’s node, without the API.',
-  upstream: 'At the API, until its answer began.'
+  upstream: 'At the API, until its response began.'
 }
 
 export function metricsPage(): string {
@@ -59,7 +59,7 @@ Whether a node works at all is said without a token by its ingress: \`/livez\` (
 
 ## One call
 
-Each answer has a \`Server-Timing\` header, in milliseconds:
+Each response has a \`Server-Timing\` header, in milliseconds:
 
 ${table(
   ['Part', 'Where the time went'],

@@ -9,7 +9,7 @@ const LISTING: Readonly<Record<ListingState, string>> = {
   draft: 'Registered, and shown to nobody yet.',
   published: 'Anybody finds it and calls it.',
   paused: 'Shown, and its calls are refused with `api_paused`: by its provider, or because a health check failed.',
-  deprecated: 'Called as before; every answer says when it ends.',
+  deprecated: 'Called as before; every response says when it ends.',
   retired: 'Over for good. Calls are refused with `api_retired`, and the name is held for 180 days.'
 }
 

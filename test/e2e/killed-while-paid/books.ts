@@ -71,7 +71,7 @@ async function checkCalls(world: World, owner: Store): Promise<ReadonlyMap<strin
   }
   for (const [id, what] of told) {
     if (what.kind === 'interrupted') {
-      assert.ok(!charged.has(id), `${id} was charged, and its answer is lost: ${what.why}`)
+      assert.ok(!charged.has(id), `${id} was charged, and its response is lost: ${what.why}`)
     } else {
       assert.ok(upstream.reached.has(id), `${id} was answered, by nobody`)
       assert.deepEqual(what.echoed, { id })

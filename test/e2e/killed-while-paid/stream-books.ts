@@ -3,7 +3,7 @@ import { EMPTY_BYTES } from '../../../lib/base/bytes.ts'
 import type { ApiId } from '../../../lib/base/api-name.ts'
 import { EVENTS_PAID_AT_ONCE_MAX } from '../../../lib/base/limits/call.ts'
 import type { LoggedCall } from '../../../lib/interface/store.ts'
-import { hashOf } from '../../../lib/owner/answers.ts'
+import { hashOf } from '../../../lib/owner/stored-responses.ts'
 import { EVENT_ATOMS, EVENTS_INCLUDED, PRICE_ATOMS, type World } from './world.ts'
 
 /** What the owner's books say of one stream. */

@@ -19,7 +19,7 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['GRAPHQL_TOKENS_MAX', 'GRAPHQL_TOKENS_CEILING', 'a listing could not raise the default'],
   ['GRAPHQL_OPENING_MS', 'UPSTREAM_TIMEOUT_MS', 'a quiet subscription would run out of time while it opens'],
   ['EVENTS_HEARTBEAT_MS', 'STREAM_IDLE_MS', 'a quiet stream would count as dead between two signs of life'],
-  ['GRAPHQL_EVENT_BYTES_MAX', 'RESPONSE_BYTES_MAX', 'an event could be larger than a whole answer'],
+  ['GRAPHQL_EVENT_BYTES_MAX', 'RESPONSE_BYTES_MAX', 'an event could be larger than a whole response'],
 
   ['LOAD_TICK_MS', 'LOAD_TARGET_MS', 'a turn could not be told from a tick'],
   ['LOAD_TARGET_MS', 'LOAD_LATE_MS', 'a node under overload would be in it for ever'],
@@ -60,11 +60,11 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['TAG_CHARS_MAX', 'DESCRIPTION_CHARS_MAX', 'a tag would be a description'],
 
   ['STORED_BODY_BYTES_MAX', 'RESPONSE_BYTES_MAX', 'every response would be stored'],
-  ['INLINE_BODY_BYTES_MAX', 'STORED_BODY_BYTES_MAX', 'a small answer could not be repeated'],
+  ['INLINE_BODY_BYTES_MAX', 'STORED_BODY_BYTES_MAX', 'a small response could not be repeated'],
   ['STORED_BODY_BYTES_MAX', 'COMMIT_BATCH_BYTES_MAX', 'commits would hold one response each'],
   ['IN_FLIGHT_PER_PEER_MAX', 'COMMIT_BATCH_MAX', 'one busy peer would fill a commit'],
   ['RESPONSES_DROPPED_AT_ONCE', 'COMMIT_BATCH_MAX', 'tidying up would hold commits up'],
-  ['UPSTREAM_TIMEOUT_MS_MAX', 'STORED_RESPONSE_MS', 'an answer would be gone before it is asked for'],
+  ['UPSTREAM_TIMEOUT_MS_MAX', 'STORED_RESPONSE_MS', 'a response would be gone before it is asked for'],
   ['WSDL_FILES_MAX', 'WSDL_ZIP_ENTRIES_MAX', 'a zip could not hold a WSDL in files'],
   ['MANIFEST_BYTES_MAX', 'ADMIN_BODY_BYTES_MAX', 'a registration could not carry what a manifest may hold'],
 

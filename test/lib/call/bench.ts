@@ -3,7 +3,7 @@ import type { SoukError } from '../../../lib/base/errors.ts'
 import { CallProtocol, type CallProtocolInit } from '../../../lib/call/call-protocol.ts'
 import { decodeFrame, encodeFrame } from '../../../lib/call/frame-codec.ts'
 import type { Frame } from '../../../lib/call/frame.ts'
-import type { Attempt, Call, CallAnswer, CallHandler, IncomingCall } from '../../../lib/interface/call.ts'
+import type { Attempt, Call, CallResponse, CallHandler, IncomingCall } from '../../../lib/interface/call.ts'
 import type { Channel, Link } from '../../../lib/interface/link.ts'
 import { createMemoryNetwork, type MemoryNetwork } from '../../../lib/link/memory-link.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
@@ -13,7 +13,7 @@ export const OWNER = peerId('A')
 export const CONSUMER = peerId('C')
 export const NEVER = new AbortController().signal
 
-export const answerOf = (body: CallAnswer['body'] | string = '{}', changes: Partial<CallAnswer> = {}): CallAnswer => ({
+export const responseOf = (body: CallResponse['body'] | string = '{}', changes: Partial<CallResponse> = {}): CallResponse => ({
   status: 200,
   headers: [['content-type', 'application/json']],
   body: typeof body === 'string' ? utf8(body) : body,
@@ -77,7 +77,7 @@ export async function callBench(changes: Partial<CallProtocolInit> = {}): Promis
       onAck: (_peer, requestIds) => acked.push([...requestIds]),
       ...changes
     })
-    const node: CallNode = { calls, link, received, acked, handler: async () => answerOf() }
+    const node: CallNode = { calls, link, received, acked, handler: async () => responseOf() }
     await link.start()
     return node
   }
@@ -147,7 +147,7 @@ export const requestFrame = (changes: Partial<Extract<Frame, { kind: 'request' }
   ...changes
 })
 
-export function answered(attempt: Attempt): CallAnswer {
+export function answered(attempt: Attempt): CallResponse {
   if (attempt.fate !== 'answered') throw attempt.error
   return attempt.answer
 }

@@ -10,7 +10,7 @@ import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { within } from '../../helpers/eventually.ts'
 import { manualClock, settle } from '../../helpers/manual-clock.ts'
-import { answered, answerOf, type CallBench, callBench, errorOf } from './bench.ts'
+import { answered, responseOf, type CallBench, callBench, errorOf } from './bench.ts'
 
 const BOUND_MS = 2_000
 const KiB = 1024
@@ -51,7 +51,7 @@ describe('bodies of calls', () => {
 
   for (const bytes of [0, 1, INLINE_BODY_BYTES_MAX, INLINE_BODY_BYTES_MAX + 1, 1_000 * KiB]) {
     it(`of ${bytes} bytes arrive whole in both directions`, async () => {
-      bench.owner.handler = async (call) => answerOf(await bytesOf(call.body))
+      bench.owner.handler = async (call) => responseOf(await bytesOf(call.body))
       const sent = Uint8Array.from({ length: bytes }, (_, i) => i * 7)
       const { body } = answered(await bench.call({ body: sent }))
       assert.equal(body instanceof Uint8Array, bytes <= INLINE_BODY_BYTES_MAX)
@@ -66,7 +66,7 @@ describe('bodies of calls', () => {
       async function* shout(): AsyncGenerator<Uint8Array> {
         for await (const chunk of call.body as AsyncIterable<Uint8Array>) yield utf8(text(chunk).toUpperCase())
       }
-      return answerOf(shout())
+      return responseOf(shout())
     }
     const said: Array<PromiseWithResolvers<string>> = [Promise.withResolvers(), Promise.withResolvers()]
     async function* speech(): AsyncGenerator<Uint8Array> {
@@ -86,7 +86,7 @@ describe('bodies of calls', () => {
   describe('of a response', () => {
     it('slow the API down while nobody reads', async () => {
       const { body, seen } = endlessBody()
-      bench.owner.handler = async () => answerOf(body)
+      bench.owner.handler = async () => responseOf(body)
       const reply = streamed(answered(await bench.call()).body)
       await settle(100)
       const before = seen.taken
@@ -105,7 +105,7 @@ describe('bodies of calls', () => {
           await goOn.promise
           yield utf8('last')
         }
-        return answerOf(slow())
+        return responseOf(slow())
       }
       const { body } = answered(await bench.call({ timeoutMs: 100 }))
       await bench.clock.advance(1_000)
@@ -118,7 +118,7 @@ describe('bodies of calls', () => {
         let signalled: AbortSignal | undefined
         bench.owner.handler = async (_call, signal) => {
           signalled = signal
-          return answerOf(silentBody(signal, 'a'))
+          return responseOf(silentBody(signal, 'a'))
         }
         const reply = streamed(answered(await bench.call()).body)
         if (chunksRead > 0) await reply.next()
@@ -133,7 +133,7 @@ describe('bodies of calls', () => {
     })
 
     it('end with the caller’s signal on both sides', async () => {
-      bench.owner.handler = async (_call, signal) => answerOf(silentBody(signal, 'a'))
+      bench.owner.handler = async (_call, signal) => responseOf(silentBody(signal, 'a'))
       const stop = new AbortController()
       const reply = streamed(answered(await bench.call({}, stop.signal)).body)
       await reply.next()
@@ -150,7 +150,7 @@ describe('bodies of calls', () => {
           yield utf8('half')
           throw new Error('secret of the upstream')
         }
-        return answerOf(broken())
+        return responseOf(broken())
       }
       const { body } = answered(await bench.call())
       await assert.rejects(textOf(body), (error: Error) => !error.message.includes('secret'))
@@ -161,7 +161,7 @@ describe('bodies of calls', () => {
 
     it('that nobody reads are dropped after a while', async () => {
       const { body, seen } = endlessBody()
-      bench.owner.handler = async () => answerOf(body)
+      bench.owner.handler = async () => responseOf(body)
       const reply = streamed(answered(await bench.call()).body)
       await bench.clock.advance(STREAM_IDLE_MS)
       await settle()
@@ -176,7 +176,7 @@ describe('bodies of calls', () => {
       let signalled: AbortSignal | undefined
       bench.owner.handler = async (_call, signal) => {
         signalled = signal
-        return answerOf(silentBody(signal, 'a'))
+        return responseOf(silentBody(signal, 'a'))
       }
       const reply = streamed(answered(await bench.call()).body)
       await reply.next()
@@ -188,7 +188,7 @@ describe('bodies of calls', () => {
     })
 
     it('that never arrive leave the outcome unknown, and the owner is told to cancel', async () => {
-      bench.owner.handler = async (_call, signal) => answerOf(silentBody(signal))
+      bench.owner.handler = async (_call, signal) => responseOf(silentBody(signal))
       const onBulk = bench.consumer.link.onBulk
       bench.consumer.link.onBulk = () => {}
       const calling = bench.call()
@@ -207,7 +207,7 @@ describe('bodies of calls', () => {
       const answer = Promise.withResolvers<void>()
       bench.owner.handler = async () => {
         await answer.promise
-        return answerOf('enough')
+        return responseOf('enough')
       }
       const calling = bench.call({ body })
       await settle(100)
@@ -252,7 +252,7 @@ describe('bodies of calls', () => {
         for await (const chunk of call.body as AsyncIterable<Uint8Array>) {
           if (chunk.length > 0) throw new SoukError('request_too_large')
         }
-        return answerOf()
+        return responseOf()
       }
       for (let i = 0; i < 20; i++) {
         const { body } = endlessBody()

@@ -4,7 +4,7 @@ import { ACK_DELAY_MS, RESEND_MS, RESEND_PAUSE_MS } from '../../../lib/base/limi
 import { UNKNOWN_EPOCH } from '../../../lib/interface/call.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { answered, answerOf, type CallBench, callBench, callOf, errorOf, OWNER } from './bench.ts'
+import { answered, responseOf, type CallBench, callBench, callOf, errorOf, OWNER } from './bench.ts'
 
 describe('a call whose link breaks', () => {
   let bench: CallBench
@@ -19,7 +19,7 @@ describe('a call whose link breaks', () => {
   it('is sent again with the same id and the first owner’s epoch, and answered once', async () => {
     const call = callOf()
     bench.owner.handler = (received) =>
-      received.resentFromEpoch === undefined ? new Promise(() => {}) : Promise.resolve(answerOf('at last'))
+      received.resentFromEpoch === undefined ? new Promise(() => {}) : Promise.resolve(responseOf('at last'))
     const calling = bench.call(call)
     await settle()
     blink()
@@ -36,7 +36,7 @@ describe('a call whose link breaks', () => {
 
   it('keeps the epoch of its first attempt when the link breaks repeatedly', async () => {
     let attempts = 0
-    bench.owner.handler = () => (++attempts < 4 ? new Promise(() => {}) : Promise.resolve(answerOf()))
+    bench.owner.handler = () => (++attempts < 4 ? new Promise(() => {}) : Promise.resolve(responseOf()))
     const calling = bench.call()
     for (let i = 0; i < 3; i++) {
       await settle()
@@ -137,7 +137,7 @@ describe('a call whose link breaks', () => {
       if (call.resentFromEpoch === undefined) return new Promise(() => {})
       if (bench.owner.received.length < 5)
         return Promise.reject(new SoukError('overloaded', undefined, { notAccepted: true }))
-      return Promise.resolve(answerOf('at last'))
+      return Promise.resolve(responseOf('at last'))
     }
     const calling = bench.call()
     await settle()
@@ -173,7 +173,7 @@ describe('a call whose link breaks', () => {
     bench.owner.handler = async (_call, signal) => {
       await release.promise
       isAborted = signal.aborted
-      return answerOf()
+      return responseOf()
     }
     void bench.call()
     await settle()
@@ -185,7 +185,7 @@ describe('a call whose link breaks', () => {
 
   it('is sent again together with all other calls of the link', async () => {
     bench.owner.handler = (call) =>
-      call.resentFromEpoch === undefined ? new Promise(() => {}) : Promise.resolve(answerOf())
+      call.resentFromEpoch === undefined ? new Promise(() => {}) : Promise.resolve(responseOf())
     const calls = Array.from({ length: 50 }, () => bench.call())
     await settle()
     blink()

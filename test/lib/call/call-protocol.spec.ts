@@ -6,7 +6,7 @@ import { ACK_BATCH_MAX, ACK_DELAY_MS, DEADLINE_HOP_MS, UPSTREAM_TIMEOUT_MS_MAX }
 import { FRAME_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { textOf } from '../../helpers/bodies.ts'
-import { answered, answerOf, type CallBench, callBench, callOf, CONSUMER, errorOf, NEVER, OWNER } from './bench.ts'
+import { answered, responseOf, type CallBench, callBench, callOf, CONSUMER, errorOf, NEVER, OWNER } from './bench.ts'
 
 describe('CallProtocol', () => {
   let bench: CallBench
@@ -16,7 +16,7 @@ describe('CallProtocol', () => {
 
   it('delivers a call unchanged to its owner, and returns the response', async () => {
     bench.owner.handler = async () =>
-      answerOf('{"price":1}', {
+      responseOf('{"price":1}', {
         status: 203,
         charged: 1_500n,
         receipt: utf8('signed'),
@@ -40,7 +40,7 @@ describe('CallProtocol', () => {
     assert.deepEqual(
       { ...answer, body: text(answer.body as Uint8Array), receipt: text(answer.receipt) },
       {
-        ...answerOf(),
+        ...responseOf(),
         status: 203,
         body: '{"price":1}',
         charged: 1_500n,
@@ -59,9 +59,9 @@ describe('CallProtocol', () => {
     const release = Promise.withResolvers<void>()
     bench.owner.handler = async (call) => {
       if (text(call.body as Uint8Array) === '0') await release.promise
-      return answerOf(call.body)
+      return responseOf(call.body)
     }
-    bench.consumer.handler = async () => answerOf('from the consumer')
+    bench.consumer.handler = async () => responseOf('from the consumer')
     const calls = Array.from({ length: 200 }, (_, i) => bench.call({ body: utf8(`${i}`) }))
     const others = await Promise.all(calls.slice(1))
     assert.deepEqual(
@@ -251,7 +251,7 @@ describe('CallProtocol', () => {
       const release = Promise.withResolvers<void>()
       bench.owner.handler = async () => {
         await release.promise
-        return answerOf()
+        return responseOf()
       }
       const calls = Array.from({ length: IN_FLIGHT_PER_PEER_MAX + 3 }, () => bench.call())
       await settle()
@@ -271,7 +271,7 @@ describe('CallProtocol', () => {
       const release = Promise.withResolvers<void>()
       bench.owner.handler = async () => {
         await release.promise
-        return answerOf()
+        return responseOf()
       }
       const other = bench.call()
       const attempt = await bench.call({ headers: [['x-long', 'x'.repeat(FRAME_BYTES_MAX)]] })
@@ -281,15 +281,15 @@ describe('CallProtocol', () => {
     })
 
     it('fails a response whose head exceeds a frame, without effect on others', async () => {
-      bench.owner.handler = async () => answerOf('{}', { headers: [['x-long', 'x'.repeat(FRAME_BYTES_MAX)]] })
+      bench.owner.handler = async () => responseOf('{}', { headers: [['x-long', 'x'.repeat(FRAME_BYTES_MAX)]] })
       const attempt = await bench.call()
       assert.deepEqual([attempt.fate, errorOf(attempt).code], ['failed', 'response_too_large'])
-      bench.owner.handler = async () => answerOf()
+      bench.owner.handler = async () => responseOf()
       assert.equal((await bench.call()).fate, 'answered')
     })
 
     it('reports invalid times as 0', async () => {
-      bench.owner.handler = async () => answerOf('{}', { ownerMs: -3, upstreamMs: Number.NaN })
+      bench.owner.handler = async () => responseOf('{}', { ownerMs: -3, upstreamMs: Number.NaN })
       const { ownerMs, upstreamMs } = answered(await bench.call())
       assert.deepEqual([ownerMs, upstreamMs], [0, 0])
     })
@@ -336,7 +336,7 @@ describe('CallProtocol', () => {
       const release = Promise.withResolvers<void>()
       bench.owner.handler = async () => {
         await release.promise
-        return answerOf('late')
+        return responseOf('late')
       }
       const calling = bench.call()
       await settle()

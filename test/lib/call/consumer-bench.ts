@@ -5,7 +5,7 @@ import { type ErrorCode, SoukError } from '../../../lib/base/errors.ts'
 import { Consumer } from '../../../lib/call/consumer.ts'
 import { LocalCaller } from '../../../lib/call/local-caller.ts'
 import { UsedKeys } from '../../../lib/call/used-keys.ts'
-import type { Attempt, Call, CallAnswer, CallTerms, IncomingCall } from '../../../lib/interface/call.ts'
+import type { Attempt, Call, CallResponse, CallTerms, IncomingCall } from '../../../lib/interface/call.ts'
 import type { Resolution, ResolveOptions, Resolver } from '../../../lib/interface/directory.ts'
 import type { PeerAddress } from '../../../lib/interface/link.ts'
 import type { Manifest } from '../../../lib/interface/manifest.ts'
@@ -16,7 +16,7 @@ import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { manifestOf } from '../resolve/fixtures.ts'
-import { answerOf } from './bench.ts'
+import { responseOf } from './bench.ts'
 
 export const SELF = peerId('S')
 const PROVIDER = peerId('P')
@@ -27,7 +27,7 @@ const owner = (id: string): PeerAddress => ({ id, addresses: [] })
 export const answered = (body = '{"ok":true}', ms = 5): Attempt => ({
   fate: 'answered',
   ms,
-  answer: answerOf(body, { charged: 7n, receipt: utf8('signed'), ownerMs: 2, upstreamMs: 30 })
+  answer: responseOf(body, { charged: 7n, receipt: utf8('signed'), ownerMs: 2, upstreamMs: 30 })
 })
 export const failed = (fate: 'failed' | 'not_accepted' | 'lost', code: ErrorCode): Attempt => ({
   fate,
@@ -49,7 +49,7 @@ export class ConsumerBench {
   found: ReadonlyArray<readonly string[] | Error> = [[A, B]]
   owners: Readonly<Record<string, Behaviour>> = {}
   movesMoney = true
-  handle: (call: IncomingCall, signal: AbortSignal) => Promise<CallAnswer> = async () => answerOf()
+  handle: (call: IncomingCall, signal: AbortSignal) => Promise<CallResponse> = async () => responseOf()
   authorise: (order: Order) => Promise<Uint8Array | undefined> = async () => undefined
   /** Whether the payment scheme wants the same owner tried again. */
   fail: (order: Order, failure: Failure) => boolean = () => false

@@ -8,7 +8,7 @@ import type { CallInit } from '../../../lib/interface/souk.ts'
 import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
 import { freshIds } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { answerOf } from './bench.ts'
+import { responseOf } from './bench.ts'
 import { A, answered, B, ConsumerBench, failed, ID, SELF } from './consumer-bench.ts'
 
 describe('Consumer', () => {
@@ -123,7 +123,7 @@ describe('Consumer', () => {
     const received: IncomingCall[] = []
     bench.handle = async (call) => {
       received.push(call)
-      return answerOf()
+      return responseOf()
     }
     await bench.call({ requestId: freshIds.next(), sentTo: SELF })
     assert.deepEqual(
@@ -270,7 +270,7 @@ describe('Consumer', () => {
       let seen: IncomingCall | undefined
       bench.handle = async (call) => {
         seen = call
-        return answerOf('mine')
+        return responseOf('mine')
       }
       const reply = await bench.call()
       assert.equal(await textOf(reply.body), 'mine')
@@ -321,7 +321,7 @@ describe('Consumer', () => {
       let signalled: AbortSignal | undefined
       bench.handle = async (_call, signal) => {
         signalled = signal
-        return answerOf(streamOf('a', 'b', 'c'))
+        return responseOf(streamOf('a', 'b', 'c'))
       }
       const whole = await bench.call({ timeoutMs: 100 })
       await bench.clock.advance(1_000)

@@ -7,7 +7,7 @@ import { HELLO_MS, UNSENT_PER_PEER_BYTES_MAX } from '../../../lib/base/limits/li
 import type { BulkSource } from '../../../lib/interface/link.ts'
 import { encodeFrame } from '../../../lib/call/frame-codec.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { answerOf, type CallBench, callBench, callOf, errorOf, HELLO, OWNER, rawPeer, requestFrame } from './bench.ts'
+import { responseOf, type CallBench, callBench, callOf, errorOf, HELLO, OWNER, rawPeer, requestFrame } from './bench.ts'
 
 describe('a session', () => {
   let bench: CallBench
@@ -131,7 +131,7 @@ describe('a session', () => {
 
   it('refuses calls of a peer that does not read its large responses, until they are over', async () => {
     const large = new Uint8Array(UNSENT_PER_PEER_BYTES_MAX / 4)
-    bench.owner.handler = async () => ({ ...answerOf('{}'), body: large })
+    bench.owner.handler = async () => ({ ...responseOf('{}'), body: large })
     const peer = await rawPeer(bench.network, OWNER)
     const sources: BulkSource[] = []
     peer.link.onBulk = (_peer, _tag, source) => void sources.push(source)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { CallAnswer, IncomingCall } from '../../../lib/interface/call.ts'
+import type { CallResponse, IncomingCall } from '../../../lib/interface/call.ts'
 import { PeerWorth, WORTH } from '../../../lib/link/peer-worth.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 describe('the worth of a peer', () => {
-  const answerOf = (charged: bigint) => ({ charged }) as CallAnswer
+  const answerOf = (charged: bigint) => ({ charged }) as CallResponse
   const callOf = (peer: string, subscription?: Uint8Array) =>
     ({ peer, ...(subscription === undefined ? {} : { subscription }) }) as IncomingCall
   const { signal } = new AbortController()
@@ -28,7 +28,7 @@ describe('the worth of a peer', () => {
   it('includes whether a call is running, and when the last one ended', async () => {
     const clock = manualClock()
     const worth = new PeerWorth(clock)
-    const running = Promise.withResolvers<CallAnswer>()
+    const running = Promise.withResolvers<CallResponse>()
     const call = worth.watching(() => running.promise)(callOf('caller'), signal)
     assert.equal(worth.scores()('caller').isBusy, true)
     await clock.advance(100)

@@ -5,7 +5,7 @@ import { IN_FLIGHT_PER_API_MAX } from '../../../lib/base/limits/admission.ts'
 import { REQUEST_BYTES_MAX } from '../../../lib/base/limits/call.ts'
 import { STORED_BODY_BYTES_MAX } from '../../../lib/base/limits/store.ts'
 import type { AdapterReply } from '../../../lib/interface/adapter.ts'
-import type { CallAnswer } from '../../../lib/interface/call.ts'
+import type { CallResponse } from '../../../lib/interface/call.ts'
 import type { Reservation, PaymentScheme } from '../../../lib/interface/payment-scheme.ts'
 import { DEFAULT_TERMS } from '../../../lib/owner/served-api.ts'
 import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
@@ -15,7 +15,7 @@ import { within } from '../../helpers/eventually.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { CONSUMER, ID, incoming, NEVER, OwnerBench, PROVIDER, replyOf, servedApi, StubAdapter } from './bench.ts'
 
-const iteratorOf = ({ body }: CallAnswer) => (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
+const iteratorOf = ({ body }: CallResponse) => (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
 
 describe('Owner', () => {
   let bench: OwnerBench
@@ -292,7 +292,7 @@ describe('Owner', () => {
   describe('running calls', () => {
     it('are counted until their streams end, in any way', async () => {
       const stop = new AbortController()
-      const ends: Array<[string, (answer: CallAnswer) => unknown]> = [
+      const ends: Array<[string, (answer: CallResponse) => unknown]> = [
         ['read', ({ body }) => textOf(body)],
         ['given up unread', (answer) => iteratorOf(answer).return?.()],
         [

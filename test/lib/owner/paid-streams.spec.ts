@@ -3,7 +3,7 @@ import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { EVENT_GRANT_MS, EVENT_PAYMENT_MS } from '../../../lib/base/limits/call.ts'
 import type { EventFrames } from '../../../lib/interface/adapter.ts'
-import { type CallAnswer, EVENTS_ANSWER, type IncomingCall } from '../../../lib/interface/call.ts'
+import { type CallResponse, EVENTS_RESPONSE, type IncomingCall } from '../../../lib/interface/call.ts'
 import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
@@ -101,7 +101,7 @@ describe('streams whose events have a price', () => {
     const paid = pay(call, 5)
     assert.equal(await next, 'b')
     assert.ok(isWritten, 'it left before it was paid for')
-    assert.equal((await paid).status, EVENTS_ANSWER.paid)
+    assert.equal((await paid).status, EVENTS_RESPONSE.paid)
     assert.deepEqual(await bookedEvents(), [10n])
     await stream.return?.()
   })
@@ -112,7 +112,7 @@ describe('streams whose events have a price', () => {
     await read(stream)
     const [paid, b] = await Promise.all([pay(call, 2), read(stream)])
     assert.deepEqual([b, await read(stream)], ['b', 'c'])
-    assert.equal(paid.status, EVENTS_ANSWER.paid)
+    assert.equal(paid.status, EVENTS_RESPONSE.paid)
     assert.deepEqual(await bookedEvents(), [20n])
     const [, d] = await Promise.all([pay(call, 2), read(stream)])
     assert.equal(d, 'd')
@@ -125,13 +125,13 @@ describe('streams whose events have a price', () => {
     const early = pay(call, 5)
     await settle()
     await bench.clock.advance(EVENT_GRANT_MS)
-    assert.equal((await early).status, EVENTS_ANSWER.none)
+    assert.equal((await early).status, EVENTS_RESPONSE.none)
     const late = pay(call, 5)
     await settle()
     api.end()
     assert.equal(await read(stream), undefined)
-    assert.equal((await late).status, EVENTS_ANSWER.over)
-    assert.equal((await pay(call, 5)).status, EVENTS_ANSWER.over)
+    assert.equal((await late).status, EVENTS_RESPONSE.over)
+    assert.equal((await pay(call, 5)).status, EVENTS_RESPONSE.over)
     assert.deepEqual(await bookedEvents(), [])
   })
 
@@ -161,7 +161,7 @@ describe('streams whose events have a price', () => {
     await read(one.stream)
     const last = read(one.stream)
     await settle()
-    assert.equal((await pay(one.call, 0)).status, EVENTS_ANSWER.none)
+    assert.equal((await pay(one.call, 0)).status, EVENTS_RESPONSE.none)
     assert.equal(await last, 'end spend_cap_reached')
     assert.equal(await read(one.stream), undefined)
 
@@ -182,13 +182,13 @@ describe('streams whose events have a price', () => {
       { ...incoming({ stream: call.requestId, events: 5 }), peer: peerId('X') },
       NEVER
     )
-    assert.equal(stranger.status, EVENTS_ANSWER.over)
+    assert.equal(stranger.status, EVENTS_RESPONSE.over)
     const first = pay(call, 1)
     await settle()
     await assert.rejects(pay(call, 1), { code: 'overloaded', notAccepted: true })
     await assert.rejects(pay(call, 1, { payment: 'x402' }), { code: 'invalid_request' })
     await stream.return?.()
-    assert.equal((await first).status, EVENTS_ANSWER.over)
+    assert.equal((await first).status, EVENTS_RESPONSE.over)
   })
 
   it('wait for another payment after a refusal, and break if the books cannot be written', async () => {
@@ -230,7 +230,7 @@ describe('streams whose events have a price', () => {
     const waiting = pay(call, 5)
     await settle()
     giveUp.abort(new SoukError('call_interrupted'))
-    assert.equal((await waiting).status, EVENTS_ANSWER.over)
+    assert.equal((await waiting).status, EVENTS_RESPONSE.over)
     assert.equal(await read(stream), undefined)
   })
 
@@ -240,11 +240,11 @@ describe('streams whose events have a price', () => {
     await read(stream)
     const payment = incoming({ stream: call.requestId, events: 3, body: utf8(''), timeoutMs: 120_000 })
     const [paid] = await Promise.all([bench.owner.handle(payment, NEVER), read(stream)])
-    assert.equal(paid.status, EVENTS_ANSWER.paid)
+    assert.equal(paid.status, EVENTS_RESPONSE.paid)
     await stream.return?.()
     const later = await OwnerBench.open(bench.store, 200n)
     const again = await later.owner.handle({ ...payment, resentFromEpoch: 100n }, NEVER)
-    assert.equal(again.status, EVENTS_ANSWER.paid)
+    assert.equal(again.status, EVENTS_RESPONSE.paid)
     assert.deepEqual(await bookedEvents(), [10n])
     const unknown: IncomingCall = { ...payment, requestId: freshIds.next(), resentFromEpoch: 100n }
     await assert.rejects(later.owner.handle(unknown, NEVER), { code: 'call_interrupted' })
@@ -261,7 +261,7 @@ describe('streams whose events have a price', () => {
     const all: Array<string | undefined> = []
     for (let next = await read(stream); next !== undefined; next = await read(stream)) all.push(next)
     assert.deepEqual([answer.eventPrice, all], [undefined, ['a', 'b', 'c']] satisfies [
-      CallAnswer['eventPrice'],
+      CallResponse['eventPrice'],
       string[]
     ])
     assert.equal(CONSUMER, (await bench.records())[0]?.peer)

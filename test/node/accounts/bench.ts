@@ -15,7 +15,7 @@ export interface Spender {
   readonly warnings: string[]
   /** What was free when little of it was. */
   readonly low: bigint[]
-  /** Reserves, and charges as soon as there is an answer. False where the account has too little. */
+  /** Reserves, and charges as soon as there is a response. False where the account has too little. */
   spend(price: bigint, charged?: bigint): Promise<boolean>
   stop(): Promise<void>
 }

@@ -7,7 +7,7 @@ import { readAll } from '../../../node/cli/options/read-all.ts'
 import { deadUrl, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
 /** What the command line says of a node depends on how the connection to it failed. */
-describe('admin client, when no good answer comes', () => {
+describe('admin client, when no good response comes', () => {
   let server: ScriptedUpstream
 
   before(async () => {
@@ -39,7 +39,7 @@ describe('admin client, when no good answer comes', () => {
     assert.equal(why, undefined, 'the words of fetch')
   })
 
-  it('says that an answer broke off in its middle', async () => {
+  it('says that a response broke off in its middle', async () => {
     server.behave((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
       response.write('{"version":', () => response.destroy())

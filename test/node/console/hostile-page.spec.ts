@@ -28,7 +28,7 @@ const attack = async (target: string): Promise<string[]> => {
         const text = await response.text()
         if (response.ok && text !== '') read.push(`${mode} ${init.method ?? 'GET'} ${path}: ${text}`)
       } catch {
-        // The browser did not send it, or does not show its answer.
+        // The browser did not send it, or does not show its response.
       }
     }
   }

@@ -26,7 +26,7 @@ class Client {
   async ask(path = '/'): Promise<this> {
     const before = this.received.length
     this.socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
-    if (path !== '/slow') await until(() => this.received.length > before || this.isClosed, 'an answer')
+    if (path !== '/slow') await until(() => this.received.length > before || this.isClosed, 'a response')
     return this
   }
 }
@@ -120,7 +120,7 @@ describe('limitConnections', () => {
     await until(() => slow.length === 2, 'both requests')
     await closed(await client().ask())
     for (const answer of slow) answer()
-    for (const each of busy) await until(() => each.received.includes('slow'), 'the answer')
+    for (const each of busy) await until(() => each.received.includes('slow'), 'the response')
     assert.match((await client().ask()).received, /quick/)
   })
 })

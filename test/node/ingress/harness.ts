@@ -81,7 +81,7 @@ export function memoryDocuments(): Documents & { readonly reads: number } {
   }
 }
 
-/** An answer as the overlay would give it. */
+/** A response as the overlay would give it. */
 export function answer(given: Partial<CallReply> & { body?: Payload } = {}): CallReply {
   return {
     requestId: new Uint8Array(16),

@@ -104,7 +104,7 @@ describe('ingress over the overlay', () => {
     assert(!seen.some(([name]) => name === 'traceparent'))
   })
 
-  it('says with each answer of a deprecated API when it ends, and what to call instead', async () => {
+  it('says with each response of a deprecated API when it ends, and what to call instead', async () => {
     const upstream: Headers = [
       ['sunset', 'Sat, 31 Dec 2050 23:59:59 GMT'],
       ['link', '</docs>; rel="help"']
@@ -158,7 +158,7 @@ describe('ingress over the overlay', () => {
     }
   })
 
-  it('streams an answer event by event, and cancels it at the upstream when the client leaves', async () => {
+  it('streams a response event by event, and cancels it at the upstream when the client leaves', async () => {
     let next = () => {}
     let ended: unknown
     await owner.serve(
@@ -201,7 +201,7 @@ describe('ingress over the overlay', () => {
     await eventually(() => ended === true)
   })
 
-  it('cuts an answer that breaks on the way', async () => {
+  it('cuts a response that breaks on the way', async () => {
     let hangUp = () => {}
     await owner.serve(
       { name: 'broken', price: '0' },

@@ -198,7 +198,7 @@ describe('agents over HTTP', () => {
         assert.equal(refused.content[1]?.['text'], '{"no":1}')
       })
 
-      it('get an answer that is not what was promised as an error, and see it all the same', async () => {
+      it('get a response that is not what was promised as an error, and see it all the same', async () => {
         sells(1_500n, { balance: 7 })
         const agent = await connect(open, ['bank'])
         await agent.tools()

@@ -10,7 +10,7 @@ import { eventually } from '../../helpers/eventually.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
 const NEVER = new AbortController().signal
-/** The process reads the answers and the documents of a test as well, on a machine that does much else. */
+/** The process reads the responses and the documents of a test as well, on a machine that does much else. */
 const STALL_MS_MAX = 1_000
 
 type Schema = Readonly<Record<string, unknown>>

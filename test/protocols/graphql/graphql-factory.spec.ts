@@ -35,7 +35,7 @@ adapterSuite({
   answer: { headers: json, body: '{"data":{"user":{"name":"Ada"}}}' },
   reply: { data: { user: { name: 'Ada' } } },
   huge: (bytes) => Buffer.from(`{"data":{"x":"${'x'.repeat(bytes)}"}}`),
-  holdsAnswers: true
+  holdsResponses: true
 })
 
 describe('inspection of a GraphQL endpoint', () => {

@@ -10,5 +10,5 @@ adapterSuite({
   answer: { headers: { 'content-type': 'application/json' }, body: '{"open":1,"close":2}' },
   reply: { open: 1, close: 2 },
   huge: (bytes) => Buffer.from(`"${'x'.repeat(bytes)}"`),
-  holdsAnswers: false
+  holdsResponses: false
 })

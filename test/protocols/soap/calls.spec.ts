@@ -24,7 +24,7 @@ adapterSuite({
   answer: { headers: XML, body: ANSWER },
   reply: { total: 12.5 },
   huge: (bytes) => Buffer.from(ANSWER.replace('</total>', `</total><note>${'x'.repeat(bytes)}</note>`)),
-  holdsAnswers: true
+  holdsResponses: true
 })
 
 describe('a SOAP call', () => {

@@ -188,7 +188,7 @@ describe('the credentials of an upstream', () => {
       await clock.advance(3_545_000)
       assert.equal((await asked(upstream)).seen.headers.authorization, 'Bearer token-1')
       await until(() => issued === 2, 'the renewal')
-      await until(() => issuer.open > 0, 'the answer')
+      await until(() => issuer.open > 0, 'the response')
       for (let i = 0; i < 50 && (await asked(upstream)).seen.headers.authorization !== 'Bearer token-2'; i++);
       assert.equal(server.received.at(-1)?.headers.authorization, 'Bearer token-2')
       assert.equal(issued, 2)

@@ -7,7 +7,7 @@ import type { CallLine } from '../../../admin/events/webhook-api.ts'
 import { queries } from '../../admin/queries.ts'
 import { useCall } from '../../admin/use-call.ts'
 import { Amount } from '../../parts/amount.tsx'
-import { AnswerView } from '../../parts/answer.tsx'
+import { ResponseView } from '../../parts/response.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Command, word } from '../../parts/code/command.tsx'
 import { Form } from '../../parts/form/form.tsx'
@@ -86,7 +86,7 @@ function Again({ call: { api }, capture }: { readonly call: CallLine; readonly c
           </>
         )}
       </Form>
-      {answer !== undefined && <AnswerView answer={answer} />}
+      {answer !== undefined && <ResponseView answer={answer} />}
     </>
   )
 }

@@ -16,7 +16,7 @@ import { Quality } from './quality.tsx'
 import { PROTOCOL_NAMES } from '../../../../protocols/protocol-descriptors.ts'
 
 const SHOWN_FIRST = 20
-/** What one page of the node's answer holds. */
+/** What one page of the node's response holds. */
 const SHOWN_MAX = 100
 const NAMES = ['q', 'protocol', 'max_price', 'min_quality', 'sort'] as const
 

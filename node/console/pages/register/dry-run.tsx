@@ -57,7 +57,7 @@ export function DryRunStep({ making, description, onBack, onDone }: DryRunProps)
           {dryRun.error !== null ? (
             <Trouble error={dryRun.error} />
           ) : dryRun.data === undefined ? (
-            <p className="quiet answer-place">The answer of your API shows here.</p>
+            <p className="quiet answer-place">The response of your API shows here.</p>
           ) : (
             <DryRunResponse answer={dryRun.data} />
           )}
@@ -99,7 +99,7 @@ function DryRunResponse({ answer }: { readonly answer: UpstreamCallView }) {
           }
         ]}
       />
-      {body !== '' && <Text label="Body of the answer">{pretty(body)}</Text>}
+      {body !== '' && <Text label="Body of the response">{pretty(body)}</Text>}
     </section>
   )
 }

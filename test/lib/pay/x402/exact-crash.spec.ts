@@ -93,7 +93,7 @@ describe('x402 exact, with kill -9 of the owner', function () {
     const wasBooked = (await balance(store, 'earned')) !== 0n
 
     const second = await start(store, mortal())
-    const settled = await eventually('the answer', 10_000, () =>
+    const settled = await eventually('the response', 10_000, () =>
       call(second, text, () => void runs++).catch((error: unknown) => {
         assert.equal(asSoukError(error).code, 'settlement_pending')
         return undefined

@@ -214,7 +214,7 @@ describe('x402 exact, of clients without a key', function () {
     } finally {
       await bench.mining(true)
     }
-    const answer = await bench.eventually('the answer', 5_000, async () => {
+    const answer = await bench.eventually('the response', 5_000, async () => {
       const response = await pay(text)
       return response.status === 200 ? response : undefined
     })

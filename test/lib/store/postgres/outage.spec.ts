@@ -42,7 +42,7 @@ describe('an unavailable PostgreSQL', function () {
 
   const faults: ReadonlyArray<readonly [CommitFault, string]> = [
     ['lost', 'is lost on its way'],
-    ['unanswered', 'is done, and its answer is lost'],
+    ['unanswered', 'is done, and its response is lost'],
     ['racing', 'and the end of its connection race each other'],
     ['swallowed', 'is swallowed by a connection that stays open'],
     ['silent', 'is done, and nothing comes back on a connection that stays open']
@@ -108,7 +108,7 @@ describe('an unavailable PostgreSQL', function () {
       const waiting = load.underWay()
       assert.ok(waiting > 0, 'outcomes wait')
       await postgres.resume()
-      await within('an answer', BACK_MS, load.progress())
+      await within('a response', BACK_MS, load.progress())
       assert.equal(store.refusal?.(), undefined)
       await store.documents.put('a', 'b', '1')
       assert.equal(await store.documents.get('a', 'b'), '1')

@@ -36,7 +36,7 @@ describe('souk init', function () {
   const settings = async (profile = 'default') =>
     JSON.parse(await readFile(join(home, profile, 'profile.json'), 'utf8')) as Record<string, unknown>
 
-  it('asks one thing after the other, again where an answer cannot be used, and ends with what to run', async () => {
+  it('asks one thing after the other, again where a response cannot be used, and ends with what to run', async () => {
     const { code, stdout, notes, asked } = await init('', [
       'dev',
       'sell',
@@ -74,7 +74,7 @@ describe('souk init', function () {
     assert.equal(JSON.parse(await readFile(join(home, 'default', 'wallet.json'), 'utf8')).version, 3)
   })
 
-  it('takes what is usual for every answer that is only Enter', async () => {
+  it('takes what is usual for every response that is only Enter', async () => {
     const { code, stdout } = await init('', ['', '', '', ''])
     assert.equal(code, 0)
     assert.match(stdout, /^souk up /m)

@@ -188,7 +188,7 @@ describe('ingress: prepaid accounts', () => {
     assert.deepEqual(told, [])
   })
 
-  it('are charged in the books before the answer leaves', async () => {
+  it('are charged in the books before the response leaves', async () => {
     sell(4_000n)
     const { key, id } = await open()
     await topUp(id, 10_000n)

@@ -101,7 +101,7 @@ describe('@defer and @stream, through Souk', () => {
     })
   }
 
-  it('are whole answers where the API makes one of them', async () => {
+  it('are whole responses where the API makes one of them', async () => {
     const response = await post('{ soon }', 'multipart/mixed, application/json')
     assert.deepEqual(await response.json(), { data: { soon: 'early' } })
   })

@@ -210,7 +210,7 @@ describe('ingress: bodies that are held', () => {
     await untilTaken(SHARE)
   })
 
-  it('include whole answers that their client does not read, and nothing is booked of one too many', async () => {
+  it('include whole responses that their client does not read, and nothing is booked of one too many', async () => {
     const bytes = 8 * 1024 * KIB
     await start({ heldBytesMax: limits.HELD_HOLDER_PART * bytes })
     ingress.onCall = (init) => answer(init.path === '/large' ? { body: Buffer.alloc(bytes) } : {})
@@ -231,7 +231,7 @@ describe('ingress: bodies that are held', () => {
         assert.equal(byteLength, bytes)
         return
       }
-      assert.ok(performance.now() < until, 'the answer was not given back')
+      assert.ok(performance.now() < until, 'the response was not given back')
     }
   })
 })

@@ -40,7 +40,7 @@ describe('ingress: idempotency keys', () => {
     assert.equal(ingress.calls.length, before)
   })
 
-  it('are told of in the answer that was given before, and in no other', async () => {
+  it('are told of in the response that was given before, and in no other', async () => {
     assert.equal((await post('a')).headers.get('idempotency-replayed'), null)
     ingress.onCall = () => answer({ replayed: true, charged: 0n })
     const reply = await post('a')

@@ -20,7 +20,7 @@ describe('ingress: limits', () => {
     ingress.onCall = () => answer()
   })
 
-  it('tells on each answer where the caller stands, and nothing where there is no limit', async () => {
+  it('tells on each response where the caller stands, and nothing where there is no limit', async () => {
     assert.deepEqual(headersOf(await ingress.post(PATH, {})), [null, null])
     ingress.onCall = () => answer({ rate })
     assert.deepEqual(headersOf(await ingress.post(PATH, {})), ['"default";q=100;w=60', '"default";r=99;t=1'])

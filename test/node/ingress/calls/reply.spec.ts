@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { answer, type Running, startIngress } from '../harness.ts'
 
-describe('ingress: the answer', () => {
+describe('ingress: the response', () => {
   let ingress: Running
   beforeEach(async () => {
     ingress = await startIngress()

@@ -58,14 +58,14 @@ describe('ingress: what a key may spend', () => {
     assert.equal((await call(key)).status, 402)
   })
 
-  it('counts a call that its owner may have charged, though nobody heard the answer', async () => {
+  it('counts a call that its owner may have charged, though nobody heard the response', async () => {
     const key = await issue(50_000n, 10_000n)
     sell(10_000n, new SoukError('call_interrupted', undefined, { isChargeUnknown: true }))
     assert.deepEqual((await problem(await call(key)))['charged'], null)
     assert.equal((await problem(await call(key)))['code'], 'spend_cap_reached')
   })
 
-  it('is not used up by an answer that cannot be passed on', async () => {
+  it('is not used up by a response that cannot be passed on', async () => {
     const key = await issue(50_000n, 10_000n)
     for (const given of [{ status: 999 }, { headers: [['x-bad', 'a\nb']] as const }]) {
       sell(10_000n, 10_000n, given)

@@ -152,7 +152,7 @@ describe('ingress: streams', () => {
     await feed.fail(new SoukError('call_interrupted'))
     const received = await client.closed()
     assert.ok(!received.includes('\r\n0\r\n'), 'a last chunk would say that this was all')
-    assert.equal(ingress.log[0]?.message, 'a streamed answer broke')
+    assert.equal(ingress.log[0]?.message, 'a streamed response broke')
 
     const again = await ingress.post('/api/demo/api/ticker', {})
     const rest = again.text()

@@ -35,7 +35,7 @@ export interface UpstreamResponse {
 type Chunks = AsyncIterator<Uint8Array, undefined>
 
 /** @param headers the head's headers that may be passed on */
-export function answerOf(
+export function upstreamResponse(
   exchange: Exchange,
   head: ResponseHead,
   { method, headers, upstreamMs }: { method: string; headers: Headers; upstreamMs: number }

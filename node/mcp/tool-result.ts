@@ -9,7 +9,7 @@ export const META = 'dev.souk/'
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 const TEXT_TYPE = /^(?:text\/|application\/(?:[\w.-]+\+)?xml\b|application\/(?:yaml|graphql|javascript)\b)/i
 
-/** As much of an answer as an agent is given. */
+/** As much of a response as an agent is given. */
 interface Taken {
   readonly bytes: Buffer
   /** Undefined where it came whole. */
@@ -17,13 +17,13 @@ interface Taken {
 }
 
 /**
- * An answer of an API as a result: JSON as structured content and text, images and sounds as such, other bytes as a resource, what the API
+ * A response of an API as a result: JSON as structured content and text, images and sounds as such, other bytes as a resource, what the API
  * refused as an error.
  *
- * @param promised - what the tool says of its answers
+ * @param promised - what the tool says of its responses
  * @param elapsedMs - the time of the call so far
  */
-export async function toolAnswer(
+export async function toolResult(
   reply: CallReply,
   promised: InputSchema | undefined,
   clock: Clock,
@@ -43,7 +43,7 @@ export async function toolAnswer(
     return { isError: true, content: [text(said), ...content], _meta: meta }
   }
   if (promised !== undefined && (!isObject(value) || !fits(value, promised))) {
-    const said = 'This is not what the provider said its answers are like. '
+    const said = 'This is not what the provider said its responses are like. '
     return {
       isError: true,
       content: [text(`${said}${formatUsdc(reply.charged)} USDC were charged.`), ...content],
@@ -111,7 +111,7 @@ function metaOf(reply: CallReply, ms: number): Record<string, unknown> {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [META + name, value]))
 }
 
-/** Reads an answer to its end, to as much as is shown, or as long as is waited. What else there is, is given up at the API too. */
+/** Reads a response to its end, to as much as is shown, or as long as is waited. What else there is, is given up at the API too. */
 async function take({ body }: CallReply, clock: Clock): Promise<Taken> {
   const most = limits.MCP_ANSWER_BYTES_MAX
   if (body instanceof Uint8Array) {
@@ -133,7 +133,7 @@ async function take({ body }: CallReply, clock: Clock): Promise<Taken> {
       if (received > most) return { bytes: Buffer.concat(parts).subarray(0, most), cut: `the first ${most} bytes` }
     }
   } catch {
-    return { bytes: Buffer.concat(parts), cut: 'what came before the answer broke off' }
+    return { bytes: Buffer.concat(parts), cut: 'what came before the response broke off' }
   } finally {
     timer.cancel()
     void chunks.return?.().catch(() => undefined)

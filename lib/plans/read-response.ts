@@ -4,7 +4,7 @@ import { SUBSCRIPTION_BODY_BYTES_MAX } from '../base/limits/plans.ts'
 import type { Payload } from '../interface/payload.ts'
 
 /** @throws SoukError `response_too_large` */
-export function readAnswer(body: Payload): Promise<Uint8Array> {
+export function readResponse(body: Payload): Promise<Uint8Array> {
   return collect(
     body,
     SUBSCRIPTION_BODY_BYTES_MAX,

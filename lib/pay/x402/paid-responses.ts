@@ -11,7 +11,7 @@ import { type EmbeddedResponse, readEmbedded } from './exact-record.ts'
 const ANSWERS = 'x402-answers'
 
 /** The response to a voucher. */
-export interface Answer {
+export interface PaidResponse {
   /** Consumer node of the call, and the call's id. The call's record has the response. */
   readonly peer: string
   readonly requestId: Hex
@@ -21,13 +21,13 @@ export interface Answer {
 }
 
 /** A stored response with its body, if kept. */
-export interface KnownAnswer extends Omit<Answer, 'peer'> {
+export interface KnownResponse extends Omit<PaidResponse, 'peer'> {
   /** Absent if the response was not stored: too long, a stream, or above the share of its peer. */
   readonly response?: StoredResponse
 }
 
 /** The last response of each channel, and responses to named payments for `PAYMENT_REPLAY_MS`. Kept only in the store. */
-export class Answers {
+export class PaidResponses {
   readonly #documents: Documents
   readonly #calls: Pick<CallLog, 'find'>
   readonly #clock: Clock
@@ -38,7 +38,7 @@ export class Answers {
     this.#clock = clock
   }
 
-  async find(key: string): Promise<KnownAnswer | undefined> {
+  async find(key: string): Promise<KnownResponse | undefined> {
     const value = await this.#documents.get(ANSWERS, key)
     if (value === undefined) return undefined
     const { ceiling, charged, at, response: embedded, peer, ...hashes } = JSON.parse(value) as Written
@@ -50,7 +50,7 @@ export class Answers {
   }
 
   /** The document to write together with the call's record, which holds the response. */
-  document(key: string, { ceiling, charged, ...rest }: Answer): DocumentPut {
+  document(key: string, { ceiling, charged, ...rest }: PaidResponse): DocumentPut {
     const at = this.#clock.now()
     const written: Written = { ...rest, ceiling: ceiling.toString(), charged: charged.toString(), at }
     return { collection: ANSWERS, key, value: JSON.stringify(written), expiresAt: at + PAYMENT_REPLAY_MS }

@@ -1,5 +1,5 @@
 import type { CallHead } from '../../admin/api.ts'
-import type { Answer } from '../admin/use-call.ts'
+import type { CallResult } from '../admin/use-call.ts'
 import { Amount } from './amount.tsx'
 import { Text } from './code/code.tsx'
 import { Figures } from './chart/figures.tsx'
@@ -9,16 +9,16 @@ import { Trouble } from './trouble.tsx'
 import { bytesText, msText } from './units.ts'
 
 /** What a call came back with: whether it went well, how long it took and on what, what it cost, and what it said. */
-export function AnswerView({ answer: { head, text, bytes, error, isOpen } }: { readonly answer: Answer }) {
+export function ResponseView({ answer: { head, text, bytes, error, isOpen } }: { readonly answer: CallResult }) {
   return (
     <section className="stack" aria-label="Answer" aria-busy={isOpen}>
       <p role="status" className="visually-hidden">
         {head === undefined ? '' : `Answer ${head.status} in ${msText(head.ms)}`}
       </p>
       {head !== undefined && <Head head={head} bytes={bytes} isOpen={isOpen} />}
-      {text !== '' && <Text label="Body of the answer">{pretty(text, isOpen)}</Text>}
+      {text !== '' && <Text label="Body of the response">{pretty(text, isOpen)}</Text>}
       {error !== undefined && <Trouble error={error} />}
-      {head === undefined && isOpen && <p className="quiet">Waiting for the answer…</p>}
+      {head === undefined && isOpen && <p className="quiet">Waiting for the response…</p>}
       {head !== undefined && <Headers head={head} />}
     </section>
   )
@@ -57,7 +57,7 @@ function Headers({ head }: { readonly head: CallHead }) {
   return (
     <details>
       <summary>Headers and request id</summary>
-      <Text label="Headers of the answer">
+      <Text label="Headers of the response">
         {[
           `request ${head.request_id}`,
           `from ${head.api}`,

@@ -3,7 +3,7 @@ import { SoukError } from '../base/errors.ts'
 import { STORED_BODY_BYTES_MAX } from '../base/limits/store.ts'
 import { formatUsdc } from '../base/money.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
-import type { CallAnswer, IncomingCall } from '../interface/call.ts'
+import type { CallResponse, IncomingCall } from '../interface/call.ts'
 import type { ChargeRule } from '../interface/charge-rule.ts'
 import type { CallRecord } from '../interface/store.ts'
 import type { Replay } from '../interface/payment-scheme.ts'
@@ -50,16 +50,16 @@ export function checkSame(call: IncomingCall, hash: Uint8Array): void {
 }
 
 /** The stored response for another call with the same idempotency key. Not charged again. */
-export function answeredBefore(record: CallRecord): CallAnswer {
-  return { ...keptAnswer(record), charged: 0n, replayed: true }
+export function answeredBefore(record: CallRecord): CallResponse {
+  return { ...storedResponse(record), charged: 0n, replayed: true }
 }
 
-export function answerOf(record: CallRecord, call: IncomingCall): CallAnswer {
+export function responseOf(record: CallRecord, call: IncomingCall): CallResponse {
   checkSame(call, record.requestHash)
-  return keptAnswer(record)
+  return storedResponse(record)
 }
 
-function keptAnswer(record: CallRecord): CallAnswer {
+function storedResponse(record: CallRecord): CallResponse {
   if (record.code !== undefined) throw new SoukError(record.code, undefined, { status: record.status })
   const { response, charged, ownerMs, upstreamMs } = record
   if (response === undefined) {
@@ -69,13 +69,13 @@ function keptAnswer(record: CallRecord): CallAnswer {
   return { ...response, charged, receipt: EMPTY_BYTES, ownerMs, upstreamMs }
 }
 
-export function replayed({ response, settled }: Replay, { idempotencyKey }: IncomingCall): CallAnswer {
+export function replayed({ response, settled }: Replay, { idempotencyKey }: IncomingCall): CallResponse {
   const answer = { ...response, ...settled, ownerMs: 0, upstreamMs: 0 }
   return idempotencyKey === undefined ? answer : { ...answer, replayed: true }
 }
 
 /** A response for a second reader. A stream can be read only once. */
-export function repeatable(answer: CallAnswer): CallAnswer {
+export function repeatable(answer: CallResponse): CallResponse {
   if (answer.body instanceof Uint8Array) return answer
   throw new SoukError('call_interrupted', 'The response is a stream, and it was interrupted.')
 }
