@@ -29,7 +29,7 @@ import { EARNED } from './payee/payee-channel.ts'
 import { Payer, RECEIPTS } from './payer/payer.ts'
 import { type PayRules, payRules } from './payer/pay-rules.ts'
 import { ReceiptCheck, receiptDigests } from './signing/receipt.ts'
-import { ReceiptBook } from './receipt-book.ts'
+import { ReceiptHistory } from './receipt-history.ts'
 import { ReceiptSigner } from './payee/receipt-signer.ts'
 import { ReceiptInspector } from './payer/receipt-inspector.ts'
 import { RefundService } from './payee/refund-service.ts'
@@ -160,7 +160,7 @@ class ChannelSchemeService implements ChannelScheme {
   readonly deposits: Deposits
   readonly earnings: () => Promise<Earnings>
   readonly #log: Logger
-  readonly #receipts: ReceiptBook
+  readonly #receipts: ReceiptHistory
   readonly #payeeChannels: PayeeChannels
   readonly #payee: Payee
   readonly #keyless: Keyless
@@ -199,7 +199,7 @@ class ChannelSchemeService implements ChannelScheme {
     this.wallet = nodeWallet({ chain, address: signer.address, submitter, transactions })
     this.deposits = walletDeposits({ chain, clock, wallet: signer.address, submitter, transactions })
     this.earnings = () => earningsOf({ books: channels, ledger, settlement: this.settlement, onError })
-    this.#receipts = new ReceiptBook({ calls, documents, digest })
+    this.#receipts = new ReceiptHistory({ calls, documents, digest })
     const splitterOf = remembered(factory)
     const receiptSigner = new ReceiptSigner(signer, digest, clock)
     this.#payee = new Payee({ calls, channels, watch, domain, receiptSigner, splitterOf, self: link.self, log })

@@ -16,8 +16,8 @@ import type { Documents } from '../interface/store.ts'
 import type { Quota, SubscriberPage, SubscriberQuery, Subscription } from '../interface/subscription.ts'
 import { checkMajor, decide, inactive, isHolder, unknownSubscription } from './decide.ts'
 import { readRequest, type SubscriptionRequest, writeReply } from './messages.ts'
-import type { Place, QuotaBook } from './quota-book.ts'
-import { type Held, SOLD, SoldBook } from './sold-book.ts'
+import type { Place, QuotaPool } from './quota-pool.ts'
+import { type Held, SOLD, SoldSubscriptions } from './sold-subscriptions.ts'
 import { readSold, type SoldSubscription, stateAt, takesCalls } from './sold-subscription.ts'
 
 /** Document collection, shared between replicas where possible: the subscription that used a consumer's trial. */
@@ -48,24 +48,24 @@ export interface PlanServiceInit {
 export class PlanService implements PlanServiceContract {
   readonly #init: PlanServiceInit
   readonly #log: Logger
-  readonly #book: SoldBook
+  readonly #pool: SoldSubscriptions
   /** One change at a time per subscription. */
   readonly #changes = new KeyedMutex()
 
   constructor(init: PlanServiceInit) {
     this.#init = init
     this.#log = init.log ?? SILENT_LOG
-    this.#book = new SoldBook(init)
+    this.#pool = new SoldSubscriptions(init)
   }
 
   /** Call it with the store open. */
   start(): Promise<void> {
-    return this.#book.start()
+    return this.#pool.start()
   }
 
   /** Returns unused shared quota to the replicas. Call it when no call is running. */
   stop(): Promise<void> {
-    return this.#book.stop()
+    return this.#pool.stop()
   }
 
   admit(signed: SignedManifest, call: IncomingCall): QuotaReservation | Promise<QuotaReservation> {
@@ -73,18 +73,18 @@ export class PlanService implements PlanServiceContract {
     const { subscription } = call
     if (subscription === undefined) throw new SoukError('internal_error', 'The call has no subscription.')
     const id = formatRequestId(subscription)
-    const held = this.#book.atHand(id)
-    if (held?.book !== undefined) {
+    const held = this.#pool.atHand(id)
+    if (held?.pool !== undefined) {
       this.#check(held.sold, signed, call)
-      const place = held.book.reserve()
-      if (typeof place === 'object') return this.#reservationOf(held, held.book, place, call)
+      const place = held.pool.reserve()
+      if (typeof place === 'object') return this.#reservationOf(held, held.pool, place, call)
     }
     return this.#find(id, signed, call)
   }
 
   planOf({ id: api }: SignedManifest, { service, subscription, peer }: IncomingCall): Plan | undefined {
     if (service !== undefined || subscription === undefined) return undefined
-    const sold = this.#book.known(formatRequestId(subscription))
+    const sold = this.#pool.known(formatRequestId(subscription))
     if (sold?.api !== api) return undefined
     return sold.peer === peer || sold.peers.includes(peer) ? sold.plan : undefined
   }
@@ -112,15 +112,15 @@ export class PlanService implements PlanServiceContract {
   }
 
   async #find(id: string, signed: SignedManifest, call: IncomingCall): Promise<QuotaReservation> {
-    const held = await this.#book.find(id)
+    const held = await this.#pool.find(id)
     if (held === undefined) throw unknownSubscription()
     for (;;) {
-      const book = await this.#book.bookOf(held)
+      const pool = await this.#pool.bookOf(held)
       this.#check(held.sold, signed, call)
-      const place = book.reserve()
-      if (typeof place === 'object') return this.#reservationOf(held, book, place, call)
-      if (place === undefined) throw this.#exceeded(id, book)
-      await this.#book.take(held, book, place)
+      const place = pool.reserve()
+      if (typeof place === 'object') return this.#reservationOf(held, pool, place, call)
+      if (place === undefined) throw this.#exceeded(id, pool)
+      await this.#pool.take(held, pool, place)
     }
   }
 
@@ -132,7 +132,7 @@ export class PlanService implements PlanServiceContract {
     checkMajor(sold, manifest)
   }
 
-  #reservationOf(held: Held, book: QuotaBook, place: Place, { maxPrice }: IncomingCall): QuotaReservation {
+  #reservationOf(held: Held, pool: QuotaPool, place: Place, { maxPrice }: IncomingCall): QuotaReservation {
     try {
       checkPrice(place.price, maxPrice)
     } catch (error) {
@@ -146,16 +146,16 @@ export class PlanService implements PlanServiceContract {
       price: place.price,
       capture: () => {
         place.use()
-        quota = book.quota()
-        return [this.#book.used(sold, book)]
+        quota = pool.quota()
+        return [this.#pool.used(sold, pool)]
       },
       end: (isCaptured) => place.end(isCaptured),
-      quota: () => quota ?? book.quota()
+      quota: () => quota ?? pool.quota()
     }
   }
 
-  #exceeded(id: string, book: QuotaBook): SoukError {
-    const quota = book.quota()
+  #exceeded(id: string, pool: QuotaPool): SoukError {
+    const quota = pool.quota()
     this.#log('subscription %s: %d of %s calls of this period are used', id, quota.used, quota.limit)
     return new SoukError('quota_exceeded', 'The quota of this period is used up.', {
       retryAfterMs: Math.max(0, quota.resetsAt - this.#init.clock.now()),
@@ -183,7 +183,7 @@ export class PlanService implements PlanServiceContract {
     leave: () => void
   ): Promise<QuotaReservation> {
     const { clock, self, onSold } = this.#init
-    const held = await this.#book.find(request.id)
+    const held = await this.#pool.find(request.id)
     // Only the seller changes a subscription. Every replica can show it.
     const isOwn = held === undefined || held.sold.owner === self
     if (!isOwn && request.action !== 'show') throw soldElsewhere(held.sold.owner)
@@ -203,15 +203,15 @@ export class PlanService implements PlanServiceContract {
       answer: () => ({
         status: 200,
         headers: [['content-type', 'application/json']],
-        body: writeReply({ ...told(sold), isShared: this.#book.isShared }),
+        body: writeReply({ ...told(sold), isShared: this.#pool.isShared }),
         success: true,
         upstreamMs: 0
       }),
-      capture: () => (isChanged ? [this.#book.changed(sold)] : []),
+      capture: () => (isChanged ? [this.#pool.changed(sold)] : []),
       end: async (isCaptured) => {
         try {
           if (isCaptured && isChanged) {
-            await this.#book.keep(sold)
+            await this.#pool.keep(sold)
             this.#log('subscription %s of %s to %s: %s, plan %s', sold.id, sold.peer, api, sold.state, sold.plan.id)
             await onSold?.(told(sold), before && { ...told(before), state: stateAt(before, now) })
           }
@@ -219,16 +219,16 @@ export class PlanService implements PlanServiceContract {
           leave()
         }
       },
-      quota: () => held?.book?.quota()
+      quota: () => held?.pool?.quota()
     }
   }
 
   /** Only a change of plan needs it. */
   async #freeTaken(held: Held, { action }: SubscriptionRequest): Promise<number> {
     if (action !== 'change') return 0
-    const book = await this.#book.bookOf(held)
-    await this.#book.lookAt(held, book)
-    return book.freeTaken
+    const pool = await this.#pool.bookOf(held)
+    await this.#pool.lookAt(held, pool)
+    return pool.freeTaken
   }
 
   /**
@@ -243,7 +243,7 @@ export class PlanService implements PlanServiceContract {
     const before = (await shared.get(FREE, key)) ?? ''
     const taken = JSON.parse(before) as FreeClaim
     if (taken.id === id) return
-    const other = (await this.#book.find(taken.id))?.sold
+    const other = (await this.#pool.find(taken.id))?.sold
     // A subscription that is being sold is not stored yet. An abandoned one frees the claim after a while.
     const freeFrom = other?.periodEnd ?? taken.at + SUBSCRIPTION_FRESH_MS
     const isOver = clock.now() >= freeFrom || (other !== undefined && other.plan.fee > 0n)

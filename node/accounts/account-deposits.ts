@@ -7,7 +7,7 @@ import type {
   Documents,
   Ledger
 } from '../../lib/interface/index.ts'
-import { balanceOf, kindOf, moved, PREPAID } from './account-books.ts'
+import { balanceOf, kindOf, moved, PREPAID } from './account-ledger.ts'
 import type { Accounts } from './accounts.ts'
 import { Unsettled } from './unsettled.ts'
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { type Atoms, formatUsdc, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Drawn, Ledger } from '../../lib/interface/index.ts'
 import { Slices } from '../spending/slices.ts'
-import { balanceOf, kindOf, leasedTo, moved, soldTo } from './account-books.ts'
+import { balanceOf, kindOf, leasedTo, moved, soldTo } from './account-ledger.ts'
 import type { Leases } from './leases.ts'
 
 /** Whose money. */

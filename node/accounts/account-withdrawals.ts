@@ -19,7 +19,7 @@ import type {
   Random,
   Wallet
 } from '../../lib/interface/index.ts'
-import { balanceOf, kindOf, moved, PREPAID, WITHDRAWAL_FEES, withdrawingFrom } from './account-books.ts'
+import { balanceOf, kindOf, moved, PREPAID, WITHDRAWAL_FEES, withdrawingFrom } from './account-ledger.ts'
 import type { AccountFunds } from './account-funds.ts'
 import type { Account, Accounts } from './accounts.ts'
 import { depositsPaidOut } from './deposits-paid-out.ts'

@@ -1,7 +1,7 @@
 import { type Atoms, limits, SoukError } from '../../lib/index.ts'
 import type { Address, BookedEntry, Clock, Documents, Ledger, Random } from '../../lib/interface/index.ts'
 import type { IssuedKey, Keys } from '../keys/keys.ts'
-import { ACCOUNTS, balanceOf, ENTRY_KINDS, type EntryKind, kindOf, soldTo } from './account-books.ts'
+import { ACCOUNTS, balanceOf, ENTRY_KINDS, type EntryKind, kindOf, soldTo } from './account-ledger.ts'
 
 /** A prepaid account. */
 export interface Account {

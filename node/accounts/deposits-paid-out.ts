@@ -1,6 +1,6 @@
 import { type Atoms, limits } from '../../lib/index.ts'
 import type { DocumentPut, Documents, Ledger } from '../../lib/interface/index.ts'
-import { balanceOf, kindOf } from './account-books.ts'
+import { balanceOf, kindOf } from './account-ledger.ts'
 
 /** By account: the last deposit whose gas a withdrawal was asked for, as its number in the ledger. */
 const COLLECTION = 'account-deposits-counted'

@@ -1,6 +1,6 @@
 import { type Atoms, formatRequestId, limits, requestIds, type SoukError } from '../../lib/index.ts'
 import type { Clock, Documents, Fencing, Ledger, Random } from '../../lib/interface/index.ts'
-import { ACCOUNTS, balanceOf, leasedTo, moved, readLease } from './account-books.ts'
+import { ACCOUNTS, balanceOf, leasedTo, moved, readLease } from './account-ledger.ts'
 
 export interface LeasesInit {
   readonly documents: Documents

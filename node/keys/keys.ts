@@ -4,7 +4,7 @@ import type { Clock, Documents, Random } from '../../lib/interface/index.ts'
 import { ALONE, type Coherence } from '../accounts/coherence.ts'
 import { present } from '../admin/present.ts'
 import { KEY_PREFIXES, keyKind, kindOn, makeKey } from './format.ts'
-import { type BookedKey, KeyBook } from './key-book.ts'
+import { type StoredKey, KeyRepository } from './key-repository.ts'
 import { type Caller, createPseudonyms } from './pseudonyms.ts'
 import { checkScope } from './scope.ts'
 import { type KeyAction, type KeyState, keyState } from './state.ts'
@@ -118,7 +118,7 @@ export function createKeys(init: KeysInit): Keys {
   const { documents, coherence = ALONE, secret, clock, random, network, demo } = init
   if (secret.length < SECRET_BYTES_MIN) throw new SoukError('invalid_request', 'The secret for keys is too short.')
   const kind = kindOn(network)
-  const book = new KeyBook({ documents, clock })
+  const book = new KeyRepository({ documents, clock })
   const verifier = createVerifier({
     clock,
     coherence,
@@ -249,7 +249,7 @@ function checkOverlap(overlapMs: number): void {
   throw new SoukError('invalid_request', `The old key goes on working for at most ${days} days.`)
 }
 
-function describe({ document, lastUsedAt }: BookedKey, now: number): KeyInfo {
+function describe({ document, lastUsedAt }: StoredKey, now: number): KeyInfo {
   const { id, digest: _, ...stored } = document
   const { id: lineage, keyId: __, ...holder } = holderOf(document)
   const { createdAt, expiresAt, retiresAt, disabledAt, revokedAt, replaces, successor } = stored

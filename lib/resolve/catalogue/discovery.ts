@@ -14,7 +14,7 @@ import { CatalogueReader } from './catalogue-exchange.ts'
 import { Intake } from './intake.ts'
 import type { LocalManifests } from '../manifest/manifest-exchange.ts'
 import { Prober, type ProberInit } from '../quality/prober.ts'
-import { QualityBook } from '../quality/quality-book.ts'
+import { QualityTracker } from '../quality/quality-tracker.ts'
 import { createRecordAuthor } from '../directory/record-author.ts'
 
 export interface DiscoveryInit {
@@ -39,7 +39,7 @@ export interface DiscoveryInit {
 export interface Discovery {
   readonly catalogue: LearningCatalogue
   readonly announcements: Announcements
-  readonly quality: QualityBook
+  readonly quality: QualityTracker
   /** Reports the result of one of this node's calls. */
   readonly observe: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
   reputation(id: ApiId): Promise<Reputation>
@@ -51,7 +51,7 @@ export interface Discovery {
 export function createDiscovery(init: DiscoveryInit): Discovery {
   const { index, documents, directory, link, network, local, gossip, clock, random, privateKey, providerKey, probe } =
     init
-  const quality = new QualityBook({ documents, index, clock })
+  const quality = new QualityTracker({ documents, index, clock })
   const intake = new Intake({ index, network, clock, gradeOf: (id) => quality.gradeOf(id) })
   const reader = new CatalogueReader({ link, index, intake, network, clock })
   const keys = providerKey === undefined ? { privateKey } : { privateKey, providerKey }

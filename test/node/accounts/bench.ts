@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { systemRandom } from '../../../lib/index.ts'
 import type { Clock, Store } from '../../../lib/interface/index.ts'
 import { AccountFunds } from '../../../node/accounts/account-funds.ts'
-import { balanceOf, moved, PREPAID, soldTo } from '../../../node/accounts/account-books.ts'
+import { balanceOf, moved, PREPAID, soldTo } from '../../../node/accounts/account-ledger.ts'
 import { Leases } from '../../../node/accounts/leases.ts'
 
 export const ACCOUNT = { id: 'acct_1' }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createMemoryStore } from '../../../lib/index.ts'
 import type { Store } from '../../../lib/interface/index.ts'
-import { balanceOf, kindOf, moved, PREPAID } from '../../../node/accounts/account-books.ts'
+import { balanceOf, kindOf, moved, PREPAID } from '../../../node/accounts/account-ledger.ts'
 import { depositsPaidOut } from '../../../node/accounts/deposits-paid-out.ts'
 
 const ID = 'acct_1'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createMemoryStore, limits, systemRandom } from '../../../../lib/index.ts'
 import type { ReceiptRow, Store } from '../../../../lib/interface/index.ts'
-import { balanceOf, kindOf, moved, PREPAID, soldTo } from '../../../../node/accounts/account-books.ts'
+import { balanceOf, kindOf, moved, PREPAID, soldTo } from '../../../../node/accounts/account-ledger.ts'
 import { Accounts } from '../../../../node/accounts/accounts.ts'
 import { createIngress, type Ingress, type IngressOptions } from '../../../../node/ingress/ingress.ts'
 import { createKeys, type Keys } from '../../../../node/keys/keys.ts'

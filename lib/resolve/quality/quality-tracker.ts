@@ -26,7 +26,7 @@ const PRIOR_CALLS = 10
 const PRIOR_MS = 300
 const PRIOR_MS_CALLS = 5
 
-export interface QualityBookInit {
+export interface QualityTrackerInit {
   readonly documents: Documents
   readonly index: Pick<ListingIndex, 'grade'>
   readonly clock: Clock
@@ -36,13 +36,13 @@ export interface QualityBookInit {
  * Quality of APIs from this node's own calls, by owner. Counts are small, decay, and are written asynchronously. A
  * crash loses a few seconds of counts.
  */
-export class QualityBook {
-  readonly #init: QualityBookInit
+export class QualityTracker {
+  readonly #init: QualityTrackerInit
   readonly #apis: LRUCache<ApiId, Map<string, CallCounts>>
   readonly #changed = new Set<ApiId>()
   #writing: Timer | undefined
 
-  constructor(init: QualityBookInit) {
+  constructor(init: QualityTrackerInit) {
     this.#init = init
     this.#apis = new LRUCache({
       maxSize: QUALITY_APIS_MAX,

@@ -14,7 +14,7 @@ export interface Place {
   end(isKept: boolean): void
 }
 
-export interface QuotaBookInit {
+export interface QuotaPoolInit {
   readonly bands: readonly Band[]
   /** Calls granted to this process, by band. Without sharing, all calls of the period. */
   readonly granted: readonly number[]
@@ -28,9 +28,9 @@ export interface QuotaBookInit {
  * The quota of one period in this process, by price band. A call reserves from the cheapest band with a free call, and
  * returns it on failure. So every call of the quota is charged once, in whatever order calls end.
  */
-export class QuotaBook {
+export class QuotaPool {
   readonly bands: readonly Band[]
-  readonly #init: QuotaBookInit
+  readonly #init: QuotaPoolInit
   readonly #granted: number[]
   readonly #used: number[]
   readonly #reserved: number[]
@@ -38,7 +38,7 @@ export class QuotaBook {
   /** Calls taken by other processes, by band, as last read. */
   #others: readonly number[] = []
 
-  constructor(init: QuotaBookInit) {
+  constructor(init: QuotaPoolInit) {
     this.#init = init
     this.bands = init.bands
     this.#granted = [...init.granted]

@@ -10,7 +10,7 @@ import { PAYER_CHANNELS, readPayerChannel } from './payer/payer-channel.ts'
 import { readReceipt, ReceiptCheck } from './signing/receipt.ts'
 import type { Digest } from './signing/typed-data.ts'
 
-export interface ReceiptBookInit {
+export interface ReceiptHistoryInit {
   readonly calls: Pick<CallLog, 'recent'>
   readonly documents: Pick<Documents, 'get' | 'last'>
   readonly digest: Digest
@@ -26,10 +26,10 @@ interface Place {
 type Read = (before: string | undefined, limit: number) => Promise<Place[]>
 
 /** Lists paid calls: the payer's receipts, and the owner's records of the same calls. */
-export class ReceiptBook {
-  readonly #init: ReceiptBookInit
+export class ReceiptHistory {
+  readonly #init: ReceiptHistoryInit
 
-  constructor(init: ReceiptBookInit) {
+  constructor(init: ReceiptHistoryInit) {
     this.#init = init
   }
 

@@ -10,13 +10,13 @@ const USES = 'consumer-key-uses'
 const keysOf = (account: string): string => `consumer-keys-of/${account}`
 
 /** A key with when it was used last, to within `KEY_USE_MS`. */
-export interface BookedKey {
+export interface StoredKey {
   readonly document: KeyDocument
   readonly lastUsedAt?: number
 }
 
 /** The keys as they are stored. Each change is one that the table of states has, whoever else changes the same key. */
-export class KeyBook {
+export class KeyRepository {
   readonly #documents: Documents
   readonly #clock: Pick<Clock, 'now' | 'elapsed'>
   #counted: { count: number; at: number } | undefined
@@ -32,12 +32,12 @@ export class KeyBook {
   }
 
   /** @throws SoukError `invalid_request` */
-  async get(id: string): Promise<BookedKey> {
+  async get(id: string): Promise<StoredKey> {
     return this.#withUse(await this.#read(id))
   }
 
   /** All, or those of one account; oldest first. */
-  async list(account?: string): Promise<BookedKey[]> {
+  async list(account?: string): Promise<StoredKey[]> {
     const found = account === undefined ? await this.#all() : await this.#of(account)
     return found.sort((a, b) => a.document.createdAt - b.document.createdAt)
   }
@@ -92,18 +92,18 @@ export class KeyBook {
     return document
   }
 
-  async #withUse(document: KeyDocument): Promise<BookedKey> {
+  async #withUse(document: KeyDocument): Promise<StoredKey> {
     return used(document, await this.#documents.get(USES, document.id))
   }
 
-  async #all(): Promise<BookedKey[]> {
+  async #all(): Promise<StoredKey[]> {
     const [rows, uses] = await Promise.all([this.#documents.list(COLLECTION), this.#documents.list(USES)])
     const lastUses = new Map(uses.map(({ key, value }) => [key, value]))
     return rows.map(({ key, value }) => used(JSON.parse(value) as KeyDocument, lastUses.get(key)))
   }
 
-  async #of(account: string): Promise<BookedKey[]> {
-    const found: BookedKey[] = []
+  async #of(account: string): Promise<StoredKey[]> {
+    const found: StoredKey[] = []
     for (const { key } of await this.#documents.list(keysOf(account))) {
       const document = await this.find(key)
       if (document !== undefined) found.push(await this.#withUse(document))
@@ -145,7 +145,7 @@ function hasEnded(document: KeyDocument, now: number): boolean {
   return state === 'expired' || state === 'revoked'
 }
 
-function used(document: KeyDocument, lastUse: string | undefined): BookedKey {
+function used(document: KeyDocument, lastUse: string | undefined): StoredKey {
   return lastUse === undefined ? { document } : { document, lastUsedAt: Number(lastUse) }
 }
 

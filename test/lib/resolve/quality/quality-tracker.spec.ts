@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { apiId } from '../../../../lib/base/api-name.ts'
 import { QUALITY_APIS_MAX, QUALITY_WRITE_MS, SERVERS_MAX } from '../../../../lib/base/limits/directory.ts'
 import type { Grade } from '../../../../lib/interface/listing-index.ts'
-import { QualityBook } from '../../../../lib/resolve/quality/quality-book.ts'
+import { QualityTracker } from '../../../../lib/resolve/quality/quality-tracker.ts'
 import { peerId } from '../../../helpers/call-record.ts'
 import { manualClock, settle } from '../../../helpers/manual-clock.ts'
 import { memoryDocuments, NOW } from '../fixtures.ts'
@@ -15,15 +15,15 @@ describe('quality by own calls', () => {
   let clock: ReturnType<typeof manualClock>
   let documents: ReturnType<typeof memoryDocuments>
   let grades: Map<string, Grade>
-  let book: QualityBook
+  let book: QualityTracker
 
-  const open = async (): Promise<QualityBook> => {
+  const open = async (): Promise<QualityTracker> => {
     const index = {
       grade: async (given: ReadonlyArray<Grade & { readonly id: string }>) => {
         for (const { id, ...grade } of given) grades.set(id, grade)
       }
     }
-    const opened = new QualityBook({ documents, index, clock })
+    const opened = new QualityTracker({ documents, index, clock })
     await opened.start()
     return opened
   }

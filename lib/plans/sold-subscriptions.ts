@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import type { DocumentPut } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'
 import { bandsOf } from './bands.ts'
-import { QuotaBook } from './quota-book.ts'
+import { QuotaPool } from './quota-pool.ts'
 import { GRANTS, type Granted, QuotaGrants } from './quota-grants.ts'
 import { readSold, type SoldSubscription, soldDocument } from './sold-subscription.ts'
 
@@ -21,10 +21,10 @@ export interface Held {
   /** Time of the last read, on the monotonic clock. */
   seenAt: number
   /** The quota of its period. */
-  book: QuotaBook | undefined
+  pool: QuotaPool | undefined
 }
 
-export interface SoldBookInit {
+export interface SoldSubscriptionsInit {
   readonly clock: Clock
   readonly documents: Documents
   /** A store that replicas share for subscriptions and quotas. Absent: nothing is shared. */
@@ -36,14 +36,14 @@ export interface SoldBookInit {
  * An owner's sold subscriptions, cached and stored. The owner changes its own ones only; those of other replicas are
  * copies.
  */
-export class SoldBook {
-  readonly #init: SoldBookInit
+export class SoldSubscriptions {
+  readonly #init: SoldSubscriptionsInit
   readonly #grants: QuotaGrants | undefined
   readonly #held = new Map<string, Held>()
   readonly #loading = new Map<string, Promise<Held | undefined>>()
-  readonly #taking = new Map<QuotaBook, Promise<void>>()
+  readonly #taking = new Map<QuotaPool, Promise<void>>()
 
-  constructor(init: SoldBookInit) {
+  constructor(init: SoldSubscriptionsInit) {
     this.#init = init
     this.#grants = init.shared === undefined ? undefined : new QuotaGrants(init.shared, init.self)
   }
@@ -64,13 +64,13 @@ export class SoldBook {
 
   /** Returns unused quota to the replicas. Call it when no more calls are admitted. */
   async stop(): Promise<void> {
-    await Promise.allSettled([...this.#held.values()].map(({ sold, book }) => this.#giveBack(sold, book)))
+    await Promise.allSettled([...this.#held.values()].map(({ sold, pool }) => this.#giveBack(sold, pool)))
   }
 
   /** The cached subscription and quota, where both are fresh. */
   atHand(id: string): Held | undefined {
     const held = this.#held.get(id)
-    return held?.book !== undefined && this.#isFresh(held) ? held : undefined
+    return held?.pool !== undefined && this.#isFresh(held) ? held : undefined
   }
 
   /** The cached subscription, fresh or not. */
@@ -87,33 +87,33 @@ export class SoldBook {
   }
 
   /** The quota of its period. */
-  async bookOf(held: Held): Promise<QuotaBook> {
-    if (held.book !== undefined) return held.book
+  async bookOf(held: Held): Promise<QuotaPool> {
+    if (held.pool !== undefined) return held.pool
     const { sold } = held
-    const book = await this.#openBook(sold)
+    const pool = await this.#openBook(sold)
     // Meanwhile another call may have opened the quota, or a new period may have started.
     if (held.sold.periodNo !== sold.periodNo) return this.bookOf(held)
-    held.book ??= book
-    return held.book
+    held.pool ??= pool
+    return held.pool
   }
 
   /** Takes more calls of a shared quota. Concurrent calls share one attempt. */
-  take({ sold }: Held, book: QuotaBook, band: number): Promise<void> {
-    const running = this.#taking.get(book) ?? this.#take(sold, book, band).finally(() => this.#taking.delete(book))
-    this.#taking.set(book, running)
+  take({ sold }: Held, pool: QuotaPool, band: number): Promise<void> {
+    const running = this.#taking.get(pool) ?? this.#take(sold, pool, band).finally(() => this.#taking.delete(pool))
+    this.#taking.set(pool, running)
     return running
   }
 
   /** Reads what other replicas have taken. */
-  async lookAt({ sold }: Held, book: QuotaBook): Promise<void> {
+  async lookAt({ sold }: Held, pool: QuotaPool): Promise<void> {
     if (this.#grants === undefined) return
     const { own, others } = await this.#grants.look(keyOf(sold))
-    book.grant(own, others)
+    pool.grant(own, others)
   }
 
   /** The document that is written with each call: used calls by band. */
-  used(sold: SoldSubscription, book: QuotaBook): DocumentPut {
-    return { collection: USED, key: this.#usedKey(sold), value: JSON.stringify(book.used) }
+  used(sold: SoldSubscription, pool: QuotaPool): DocumentPut {
+    return { collection: USED, key: this.#usedKey(sold), value: JSON.stringify(pool.used) }
   }
 
   changed(sold: SoldSubscription): DocumentPut {
@@ -130,7 +130,7 @@ export class SoldBook {
     const before = held?.sold
     const isSamePeriod = before?.periodNo === sold.periodNo
     if (held === undefined) this.#hold(sold)
-    else Object.assign(held, { sold, seenAt: clock.elapsed(), book: isSamePeriod ? held.book : undefined })
+    else Object.assign(held, { sold, seenAt: clock.elapsed(), pool: isSamePeriod ? held.pool : undefined })
     if (before !== undefined && before.periodEnd <= sold.periodStart) this.#forget(before)
     await shared?.put(SHARED, sold.id, soldDocument(sold)).catch(asSoukError)
   }
@@ -154,7 +154,7 @@ export class SoldBook {
     const held = this.#held.get(id)
     if (held === undefined) return this.#hold(sold)
     const isSamePeriod = held.sold.periodNo === sold.periodNo
-    Object.assign(held, { sold, seenAt: this.#init.clock.elapsed(), book: isSamePeriod ? held.book : undefined })
+    Object.assign(held, { sold, seenAt: this.#init.clock.elapsed(), pool: isSamePeriod ? held.pool : undefined })
     return held
   }
 
@@ -162,44 +162,44 @@ export class SoldBook {
     if (this.#held.size >= SUBSCRIPTIONS_CACHED_MAX) {
       const [oldest] = this.#held
       // A quota in use stays cached, because its reservations exist in memory only.
-      if (oldest !== undefined && oldest[1].book?.isIdle !== false) this.#held.delete(oldest[0])
+      if (oldest !== undefined && oldest[1].pool?.isIdle !== false) this.#held.delete(oldest[0])
     }
-    const held: Held = { sold, seenAt: this.#init.clock.elapsed(), book: undefined }
+    const held: Held = { sold, seenAt: this.#init.clock.elapsed(), pool: undefined }
     this.#held.set(sold.id, held)
     return held
   }
 
-  async #openBook(sold: SoldSubscription): Promise<QuotaBook> {
+  async #openBook(sold: SoldSubscription): Promise<QuotaPool> {
     const bands = bandsOf(sold.plan, sold.isTrial)
     const document = await this.#init.documents.get(USED, this.#usedKey(sold))
     const used = document === undefined ? [] : (JSON.parse(document) as number[])
     const granted: Granted | undefined = await this.#grants?.look(keyOf(sold))
     const { included } = sold.plan
-    const book = new QuotaBook({
+    const pool = new QuotaPool({
       bands,
       used,
       granted: bands.map(({ size }, i) => (granted === undefined || size === Infinity ? size : (granted.own[i] ?? 0))),
       resetsAt: sold.periodEnd,
       ...(included === undefined ? {} : { included })
     })
-    if (granted !== undefined) book.grant(granted.own, granted.others)
-    return book
+    if (granted !== undefined) pool.grant(granted.own, granted.others)
+    return pool
   }
 
-  async #take(sold: SoldSubscription, book: QuotaBook, band: number): Promise<void> {
+  async #take(sold: SoldSubscription, pool: QuotaPool, band: number): Promise<void> {
     if (this.#grants === undefined) return
-    const { own, others } = await this.#grants.take(keyOf(sold), book.bands, band)
-    book.grant(own, others)
+    const { own, others } = await this.#grants.take(keyOf(sold), pool.bands, band)
+    pool.grant(own, others)
   }
 
-  async #giveBack(sold: SoldSubscription, book: QuotaBook | undefined): Promise<void> {
-    if (this.#grants === undefined || book === undefined) return
-    await this.#taking.get(book)
-    const kept = book.letGo()
+  async #giveBack(sold: SoldSubscription, pool: QuotaPool | undefined): Promise<void> {
+    if (this.#grants === undefined || pool === undefined) return
+    await this.#taking.get(pool)
+    const kept = pool.letGo()
     if (kept === undefined) return
-    const giving = this.#grants.giveBack(keyOf(sold), kept).finally(() => this.#taking.delete(book))
+    const giving = this.#grants.giveBack(keyOf(sold), kept).finally(() => this.#taking.delete(pool))
     // A call that needs quota now waits for this, then takes a new slice.
-    this.#taking.set(book, giving)
+    this.#taking.set(pool, giving)
     await giving
   }
 
