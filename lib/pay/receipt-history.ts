@@ -5,7 +5,7 @@ import { formatRequestId } from '../base/request-id.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { CallLog, Documents } from '../interface/store.ts'
-import { type KeptReceipt, keptReceipt, keptReceipts } from './payer/kept-receipts.ts'
+import { type StoredReceipt, storedReceipt, storedReceipts } from './payer/stored-receipts.ts'
 import { PAYER_CHANNELS, readPayerChannel } from './payer/payer-channel.ts'
 import { readReceipt, ReceiptCheck } from './signing/receipt.ts'
 import type { Digest } from './signing/typed-data.ts'
@@ -58,7 +58,7 @@ export class ReceiptHistory {
 
   /** This node's payment for one call. Undefined if this node made no such call, or has no receipt yet. */
   async paid(requestId: string): Promise<ReceiptRow | undefined> {
-    const kept = await keptReceipt(this.#init.documents, requestId)
+    const kept = await storedReceipt(this.#init.documents, requestId)
     if (kept === undefined) return undefined
     return (await placeOf(kept, new ReceiptCheck(this.#init.digest), (id) => this.#partner(id))).row
   }
@@ -87,7 +87,7 @@ export class ReceiptHistory {
     }
     return async (before, limit) => {
       if (before !== undefined && !/^[\da-f-]{36}$/.test(before)) throw notACursor()
-      const kept = await keptReceipts(this.#init.documents, { limit, ...(before === undefined ? {} : { before }) })
+      const kept = await storedReceipts(this.#init.documents, { limit, ...(before === undefined ? {} : { before }) })
       return Promise.all(kept.map((receipt) => placeOf(receipt, check, partner)))
     }
   }
@@ -108,7 +108,7 @@ interface Partner {
 type ReceiptSigner = Parameters<ReceiptCheck['isSigned']>[1]
 
 async function placeOf(
-  { requestId, bytes }: KeptReceipt,
+  { requestId, bytes }: StoredReceipt,
   check: ReceiptCheck,
   partnerOf: (channelId: ChannelId) => Promise<Partner | undefined>
 ): Promise<Place> {

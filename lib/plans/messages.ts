@@ -8,7 +8,7 @@ import type { Atoms } from '../base/money.ts'
 import { isRequestId } from '../base/request-id.ts'
 import { type Period, PERIODS, type Plan } from '../interface/plan.ts'
 import { type Subscription, SUBSCRIPTION_MOVES, type SubscriptionState } from '../interface/subscription.ts'
-import { type KeptPlan, keptPlan, readPlan } from './sold-subscription.ts'
+import { type StoredPlan, storedPlan, readPlan } from './sold-subscription.ts'
 
 /** The plan's terms that the consumer agrees to. An owner with other terms refuses. */
 export interface AgreedTerms {
@@ -75,11 +75,11 @@ export interface SubscriptionReply extends Subscription {
 }
 
 interface Told extends Omit<SubscriptionReply, 'plan'> {
-  readonly plan: KeptPlan
+  readonly plan: StoredPlan
 }
 
 export function writeReply({ plan, ...rest }: SubscriptionReply): Uint8Array {
-  return utf8(JSON.stringify({ ...rest, plan: keptPlan(plan) } satisfies Told))
+  return utf8(JSON.stringify({ ...rest, plan: storedPlan(plan) } satisfies Told))
 }
 
 /** Owners are untrusted, so every field is checked. @throws SoukError `upstream_invalid_response` */
@@ -138,7 +138,7 @@ function planIn(told: unknown): Plan {
     isTime(since) &&
     (closedAt === undefined || isTime(closedAt))
   if (!isSound) throw unreadable()
-  const tiers = overage as KeptPlan['overage']
+  const tiers = overage as StoredPlan['overage']
   return readPlan({
     id,
     name,

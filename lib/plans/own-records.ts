@@ -5,7 +5,7 @@ import type { Atoms } from '../base/money.ts'
 import type { Documents, Signals } from '../interface/store.ts'
 import type { OwnSubscription, Quota, Subscription } from '../interface/subscription.ts'
 import { changeDocument } from './change-document.ts'
-import { type KeptPlan, keptPlan, readPlan, stateAt } from './sold-subscription.ts'
+import { type StoredPlan, storedPlan, readPlan, stateAt } from './sold-subscription.ts'
 
 /** Document collection of a consumer: its subscriptions. A signal of this topic names a changed subscription. */
 const OWN = 'subscriptions'
@@ -33,7 +33,7 @@ export interface OwnRecord {
 }
 
 interface Kept extends Omit<OwnRecord, 'subscription' | 'maxPrice' | 'maxFee' | 'dailyCap' | 'pending'> {
-  readonly subscription: Omit<Subscription, 'plan'> & { readonly plan: KeptPlan }
+  readonly subscription: Omit<Subscription, 'plan'> & { readonly plan: StoredPlan }
   readonly maxPrice: string
   readonly maxFee: string
   readonly dailyCap?: string
@@ -43,7 +43,7 @@ interface Kept extends Omit<OwnRecord, 'subscription' | 'maxPrice' | 'maxFee' | 
 function write({ subscription, maxPrice, maxFee, dailyCap, pending, ...rest }: OwnRecord): string {
   return JSON.stringify({
     ...rest,
-    subscription: { ...subscription, plan: keptPlan(subscription.plan) },
+    subscription: { ...subscription, plan: storedPlan(subscription.plan) },
     maxPrice: String(maxPrice),
     maxFee: String(maxFee),
     ...(dailyCap === undefined ? {} : { dailyCap: String(dailyCap) }),

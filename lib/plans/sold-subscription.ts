@@ -80,16 +80,16 @@ export function creditOf(sold: SoldSubscription, freeTaken: number, now: number)
 }
 
 interface Kept extends Omit<SoldSubscription, 'plan'> {
-  readonly plan: KeptPlan
+  readonly plan: StoredPlan
 }
 
 /** A plan as JSON. */
-export interface KeptPlan extends Omit<Plan, 'fee' | 'overage'> {
+export interface StoredPlan extends Omit<Plan, 'fee' | 'overage'> {
   readonly fee: string
   readonly overage: ReadonlyArray<{ readonly upTo?: number; readonly price: string }>
 }
 
-export function keptPlan({ fee, overage, ...plan }: Plan): KeptPlan {
+export function storedPlan({ fee, overage, ...plan }: Plan): StoredPlan {
   return {
     ...plan,
     fee: String(fee),
@@ -97,7 +97,7 @@ export function keptPlan({ fee, overage, ...plan }: Plan): KeptPlan {
   }
 }
 
-export function readPlan({ fee, overage, ...plan }: KeptPlan): Plan {
+export function readPlan({ fee, overage, ...plan }: StoredPlan): Plan {
   return {
     ...plan,
     fee: BigInt(fee),
@@ -106,7 +106,7 @@ export function readPlan({ fee, overage, ...plan }: KeptPlan): Plan {
 }
 
 export function soldDocument({ plan, ...sold }: SoldSubscription): string {
-  return JSON.stringify({ ...sold, plan: keptPlan(plan) } satisfies Kept)
+  return JSON.stringify({ ...sold, plan: storedPlan(plan) } satisfies Kept)
 }
 
 export function readSold(document: string): SoldSubscription {

@@ -24,7 +24,7 @@ export const UNMEASURED_MS = 2 ** 31 - 1
 const SHOWN: ReadonlySet<ListingState> = new Set(['published', 'deprecated'])
 
 /** The stored facts of a listing before a put. */
-export interface KeptListing {
+export interface StoredListing {
   readonly revision: number
   readonly issuedAt: number
   readonly hash: Uint8Array
@@ -38,7 +38,7 @@ export interface KeptListing {
  */
 export function judgePut(
   put: ListingPut,
-  kept: KeptListing | undefined,
+  kept: StoredListing | undefined,
   ofPublisher: () => number,
   { perPublisherMax }: ListingBounds
 ): PutOutcome {

@@ -1,6 +1,6 @@
 import { type Clock, deadline, limits, SoukError } from '../../lib/index.ts'
 import type { Adapter, AdapterFactory, Inspection, Protocol, UpstreamConfig } from '../../lib/interface/index.ts'
-import type { KeptUpstream, CredentialStore } from './credential-store.ts'
+import type { StoredUpstream, CredentialStore } from './credential-store.ts'
 
 export interface AdaptersInit {
   readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
@@ -9,7 +9,7 @@ export interface AdaptersInit {
 }
 
 /** An upstream that was read before. */
-export interface ReadUpstream extends KeptUpstream {
+export interface ReadUpstream extends StoredUpstream {
   readonly protocol: Protocol
   /** What the adapter read of it, so that a restart needs no upstream. */
   readonly snapshot: string

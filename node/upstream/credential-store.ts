@@ -9,7 +9,7 @@ export type AskedUpstream = Omit<UpstreamConfig, 'auth' | 'guard'> & {
 }
 
 /** An upstream as it is written down. */
-export interface KeptUpstream {
+export interface StoredUpstream {
   /** Without its credentials. */
   readonly upstream: UpstreamConfig
   /** Its credentials, sealed. */
@@ -37,7 +37,7 @@ export class CredentialStore {
    * What is handed to an adapter of what was asked for. Credentials are for one origin: no other is ever shown them.
    * @throws SoukError `invalid_request` where credentials cannot be kept
    */
-  taken(name: string, { auth, ...upstream }: AskedUpstream, before: KeptUpstream | undefined): UpstreamConfig {
+  taken(name: string, { auth, ...upstream }: AskedUpstream, before: StoredUpstream | undefined): UpstreamConfig {
     const isSame = before !== undefined && originsOf(before.upstream) === originsOf(upstream)
     const known = isSame ? this.opened(name, before).auth : undefined
     const wanted = auth === undefined ? known : (auth ?? undefined)
@@ -45,13 +45,13 @@ export class CredentialStore {
     return this.#config(upstream, wanted)
   }
 
-  sealed(name: string, { auth, guard: _, ...upstream }: UpstreamConfig): KeptUpstream {
+  sealed(name: string, { auth, guard: _, ...upstream }: UpstreamConfig): StoredUpstream {
     if (auth === undefined || this.#secretBox === undefined) return { upstream }
     return { upstream, sealedAuth: this.#secretBox.seal(JSON.stringify(auth), name) }
   }
 
   /** @throws SoukError `internal_error` where the credentials cannot be read */
-  opened(name: string, { upstream, sealedAuth }: KeptUpstream): UpstreamConfig {
+  opened(name: string, { upstream, sealedAuth }: StoredUpstream): UpstreamConfig {
     if (sealedAuth === undefined) return this.#config(upstream, undefined)
     if (this.#secretBox === undefined) throw noSecretBox('internal_error')
     return this.#config(upstream, JSON.parse(this.#secretBox.open(sealedAuth, name)) as UpstreamAuth)

@@ -8,7 +8,7 @@ import type {
   UpstreamConfig
 } from '../../lib/interface/index.ts'
 import type { Adapters, ReadUpstream } from './adapters.ts'
-import type { AskedUpstream, KeptUpstream, CredentialStore } from './credential-store.ts'
+import type { AskedUpstream, StoredUpstream, CredentialStore } from './credential-store.ts'
 
 /** An upstream as somebody might register it. */
 export interface DryRunUpstream extends AskedUpstream {
@@ -28,7 +28,7 @@ export interface DryRunInit {
   readonly adapters: Adapters
   readonly clock: Clock
   readonly credentialStore: CredentialStore
-  readonly known: (name: string) => (KeptUpstream & { readonly protocol: Protocol }) | undefined
+  readonly known: (name: string) => (StoredUpstream & { readonly protocol: Protocol }) | undefined
 }
 
 /** What an upstream would be on the market, before it is: nothing here is kept, published, counted or charged. */

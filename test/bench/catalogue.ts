@@ -5,7 +5,7 @@ import { sha256 } from '../../lib/base/bytes.ts'
 import { searchTerms } from '../../lib/base/search-terms.ts'
 import type { ListingPut, ListingQuery } from '../../lib/interface/listing-index.ts'
 import type { Store } from '../../lib/interface/store.ts'
-import { keptManifest } from '../../lib/resolve/manifest/kept-manifest.ts'
+import { storedManifest } from '../../lib/resolve/manifest/stored-manifest.ts'
 import { signManifest } from '../../lib/resolve/manifest/sign-manifest.ts'
 import { createMemoryStore } from '../../lib/store/memory/store.ts'
 import { createSqliteStore } from '../../lib/store/sqlite/store.ts'
@@ -119,7 +119,7 @@ async function measure(store: Store): Promise<{ p50: number; p95: number; cpuP95
       ...rest,
       ...(i % 2 === 1 && cursor !== undefined ? { cursor } : {})
     })
-    for (const { envelope } of page.listings) keptManifest(envelope)
+    for (const { envelope } of page.listings) storedManifest(envelope)
     times.push(performance.now() - startedAt)
     const { user, system } = process.cpuUsage(cpuBefore)
     cpuTimes.push((user + system) / 1000)

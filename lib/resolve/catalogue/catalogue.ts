@@ -31,7 +31,7 @@ import { boundedMap } from '../directory/bounded-map.ts'
 import type { CatalogueReader } from './catalogue-exchange.ts'
 import { eachOf } from '../directory/each-of.ts'
 import { ignore } from '../directory/ignore.ts'
-import { keptManifest } from '../manifest/kept-manifest.ts'
+import { storedManifest } from '../manifest/stored-manifest.ts'
 import type { LocalManifests } from '../manifest/manifest-exchange.ts'
 
 export interface CatalogueInit {
@@ -118,7 +118,7 @@ class IndexedCatalogue implements LearningCatalogue {
   }
 
   #found({ id, envelope, firstSeenAt }: IndexedListing): FoundListing {
-    return { ...keptManifest(envelope), firstSeenAt, ...this.#init.known(id) }
+    return { ...storedManifest(envelope), firstSeenAt, ...this.#init.known(id) }
   }
 
   async #put(manifests: readonly SignedManifest[], source?: string): Promise<void> {

@@ -6,7 +6,7 @@ import { SoukError } from '../../base/errors.ts'
 import type { DirectoryRecord } from '../../interface/directory.ts'
 import type { Grade, ListingHead, ListingIndex, ListingPut } from '../../interface/listing-index.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
-import { keptManifest } from '../manifest/kept-manifest.ts'
+import { storedManifest } from '../manifest/stored-manifest.ts'
 import { peekRecord, verifyRecord } from '../directory/record.ts'
 import { verifyManifest } from '../manifest/verify-manifest.ts'
 
@@ -101,7 +101,7 @@ export class Intake {
 
   async #known({ record }: CheckedRecord): Promise<SignedManifest | undefined> {
     const envelope = await this.#init.index.envelope(record.manifestHash)
-    return envelope && keptManifest(envelope)
+    return envelope && storedManifest(envelope)
   }
 
   async #headsOf(ids: readonly ApiId[]): Promise<Map<string, ListingHead>> {

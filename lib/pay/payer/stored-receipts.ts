@@ -1,26 +1,26 @@
 import type { Documents } from '../../interface/store.ts'
 import { RECEIPTS } from './payer.ts'
 
-export interface KeptReceipt {
+export interface StoredReceipt {
   /** In its canonical form, which sorts by time. */
   readonly requestId: string
   readonly bytes: Uint8Array
 }
 
 /** A payer's receipts before the id `before`, newest first. */
-export async function keptReceipts(
+export async function storedReceipts(
   documents: Pick<Documents, 'last'>,
   { before, limit }: { readonly before?: string; readonly limit: number }
-): Promise<KeptReceipt[]> {
+): Promise<StoredReceipt[]> {
   const page = await documents.last(RECEIPTS, { limit, ...(before === undefined ? {} : { before }) })
   return page.map(({ key, value }) => ({ requestId: key, bytes: Buffer.from(value, 'base64') }))
 }
 
 /** One receipt, by its canonical request id. */
-export async function keptReceipt(
+export async function storedReceipt(
   documents: Pick<Documents, 'get'>,
   requestId: string
-): Promise<KeptReceipt | undefined> {
+): Promise<StoredReceipt | undefined> {
   const value = await documents.get(RECEIPTS, requestId)
   return value === undefined ? undefined : { requestId, bytes: Buffer.from(value, 'base64') }
 }

@@ -4,7 +4,7 @@ import { payloadOf } from '../directory/envelope.ts'
 import { decodeManifest } from './manifest-codec.ts'
 
 /** A stored manifest. Its signature was verified before it was stored, so it is not checked again. */
-export function keptManifest(envelope: Uint8Array): SignedManifest {
+export function storedManifest(envelope: Uint8Array): SignedManifest {
   const manifest = decodeManifest(payloadOf(envelope))
   return { id: apiId(manifest.name, manifest.provider), manifest, envelope }
 }
