@@ -6,7 +6,7 @@
 export { type LoadOptions, loadConfig, locateProfile } from './config.ts'
 export { type Network, NETWORK_NAMES, type NetworkName, NETWORKS } from './networks.ts'
 export type { NodeInfo } from './node-info.ts'
-export type { NodeConfig, PortWish } from './node-config.ts'
+export type { NodeConfig, PortPreference } from './node-config.ts'
 export type { ProfileLocation } from './profile/profile.ts'
 export { type RunningNode, type RunOptions, runNode } from './run.ts'
 export { SetupError, type SetupErrorCode } from './setup-error.ts'

@@ -10,7 +10,7 @@ import type { Settings, PaymentSchemeName } from './settings.ts'
 import { SetupError } from './setup-error.ts'
 
 /** A port somebody asked for has to be that one; a port of our own choosing moves up when it is taken. */
-export interface PortWish {
+export interface PortPreference {
   readonly port: number
   readonly exact: boolean
 }
@@ -23,7 +23,7 @@ export interface NodeConfig {
   readonly chain: ChainParameters
   readonly p2p: {
     readonly host: string
-    readonly port: PortWish
+    readonly port: PortPreference
     /** Multiaddrs told to others instead of the ones listened on. */
     readonly announce: readonly string[]
     /** Multiaddrs with peer ids; beside the network's own. */
@@ -32,7 +32,7 @@ export interface NodeConfig {
   /** Absent for a node that only serves and has no HTTP ingress. */
   readonly ingress?: {
     readonly host: string
-    readonly port: PortWish
+    readonly port: PortPreference
     /** Paths of PEM files. */
     readonly tls?: { readonly certFile: string; readonly keyFile: string }
     readonly trustProxy: boolean
@@ -43,7 +43,7 @@ export interface NodeConfig {
   readonly admin: {
     /** Default 127.0.0.1. Anything wider is meant for containers, which publish the port on loopback again. */
     readonly host?: string
-    readonly port: PortWish
+    readonly port: PortPreference
   }
   readonly payments: PaymentConfig
   /** PostgreSQL that several ingress nodes share keys and accounts through. A secret. Absent: the node's own store. */
@@ -85,7 +85,7 @@ const DEFAULTS = { p2pPort: 4402, ingressPort: 8402, adminPort: 3000, host: '127
 /** @throws SetupError `config_invalid` */
 export function compose(profile: ProfileLocation, network: NetworkName, asked: Settings, saved: Settings): NodeConfig {
   const all: Settings = { ...saved, ...asked }
-  const port = (key: 'p2pPort' | 'ingressPort' | 'adminPort'): PortWish => ({
+  const port = (key: 'p2pPort' | 'ingressPort' | 'adminPort'): PortPreference => ({
     port: all[key] ?? DEFAULTS[key],
     exact: asked[key] !== undefined
   })
@@ -152,7 +152,7 @@ function composePayments({ till, passphraseFile, payout, dailyCap, settleOnStop 
   }
 }
 
-function composeIngress(all: Settings, port: PortWish): NonNullable<NodeConfig['ingress']> {
+function composeIngress(all: Settings, port: PortPreference): NonNullable<NodeConfig['ingress']> {
   if ((all.tlsCert === undefined) !== (all.tlsKey === undefined)) {
     throw new SetupError('config_invalid', 'A certificate and its key belong together.', {
       hint: 'souk up --tls-cert cert.pem --tls-key key.pem'

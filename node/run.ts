@@ -19,7 +19,7 @@ import { openPayments, type Payments, type PaymentsInit } from './payments/payme
 import { lockProfile } from './profile/profile-lock.ts'
 import { openProfile, profileFile, secretOf } from './profile/profile.ts'
 import { fileFault, storeFailed } from './profile/store-fault.ts'
-import { forgetRunning, rememberRunning } from './profile/written-down.ts'
+import { forgetRunning, rememberRunning } from './profile/saved-settings.ts'
 import type { SetupError } from './setup-error.ts'
 import { openStores } from './stores.ts'
 import { openSubscriptions } from './subscriptions/open.ts'

@@ -126,7 +126,7 @@ const EXPORTS: Record<string, Names> = {
       'NetworkName',
       'NodeConfig',
       'NodeInfo',
-      'PortWish',
+      'PortPreference',
       'ProfileLocation',
       'RunOptions',
       'RunningNode',

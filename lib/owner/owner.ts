@@ -16,7 +16,7 @@ import { answeredBefore, responseOf, checkSame, hashOf, repeatable, replayed, ru
 import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
 import { callerOf, CallLimiter, type CallPermit } from './call-limiter.ts'
-import { type KeyedCall, KeyedCalls, unlessOver } from './keyed-calls.ts'
+import { type IdempotentCall, IdempotentCalls, unlessOver } from './idempotent-calls.ts'
 import { NewestIds } from './newest-ids.ts'
 import { OwnerLoad } from './owner-load.ts'
 import { PaidStreams } from './paid-streams.ts'
@@ -49,7 +49,7 @@ interface Run {
   /** Present for a body that is collected. */
   readonly held: HeldBytes | undefined
   readonly startedAt: number
-  readonly keyed?: KeyedCall
+  readonly keyed?: IdempotentCall
 }
 
 interface RunningCall {
@@ -76,7 +76,7 @@ export class Owner {
   readonly #limiter: CallLimiter
   readonly #pressure: OwnerLoad
   readonly #streams: PaidStreams
-  readonly #keyed: KeyedCalls
+  readonly #keyed: IdempotentCalls
   #drained: PromiseWithResolvers<void> | undefined
   #inFlight = 0
 
@@ -90,7 +90,7 @@ export class Owner {
       reserve: (api, call, price) => this.#reserve(api, call, price),
       outcome: (call, status, ownerMs) => this.#outcome(call, status, ownerMs, 0)
     })
-    this.#keyed = new KeyedCalls(init)
+    this.#keyed = new IdempotentCalls(init)
   }
 
   get inFlight(): number {

@@ -21,7 +21,7 @@ import { nodeWallet } from './chain/node-wallet.ts'
 import { ChannelCloser } from './payer/channel-closer.ts'
 import { lastLease, PayerChannels } from './payer/payer-channels.ts'
 import { PayService } from './payee/pay-service.ts'
-import { payLine } from './channel/pay-line.ts'
+import { payClient } from './channel/pay-client.ts'
 import { PayeeChannels } from './payee/payee-channels.ts'
 import type { PayerChannel } from './payer/payer-channel.ts'
 import { Payee } from './payee/payee.ts'
@@ -218,7 +218,7 @@ class ChannelSchemeService implements ChannelScheme {
       const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
       const onDispute = (channel: PayerChannel) => channelCloser.leave(channel)
       const channels = new PayerChannels({ documents, ledger, rules, cap, clock, onDispute })
-      const ask = payLine({ link, clock })
+      const ask = payClient({ link, clock })
       const opener = new ChannelOpener({ ...wired, link, ask, signer, channels, ledger, rules, cap, random, log })
       const { submitter } = this.settlement
       const calls = settlementCalls(chain.parameters)

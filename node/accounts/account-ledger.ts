@@ -2,7 +2,7 @@ import type { Atoms } from '../../lib/index.ts'
 import type { Entry } from '../../lib/interface/index.ts'
 
 /**
- * Hosted accounts in the ledger. What customers hold is a credit of the house: their balances, and the slices of them that
+ * Hosted accounts in the ledger. What customers hold is a credit of the operator: their balances, and the slices of them that
  * processes spend from. The other side is what came in for it.
  */
 
@@ -19,7 +19,7 @@ export const balanceOf = (account: string): string => `${ACCOUNTS}${account}`
 export const leasedTo = (account: string, holder: string): string => `${balanceOf(account)}/${holder}`
 /** What has left the balance and is on its way out. */
 export const withdrawingFrom = (account: string): string => `withdrawing/${account}`
-/** What calls brought the house; its own wallet pays their owners. */
+/** What calls brought the operator; its own wallet pays their owners. */
 export const soldTo = (account: string): string => `sold/${account}`
 
 /** What a customer sees of an account: events of a kind of its own, which finds them. */

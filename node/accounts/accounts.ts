@@ -92,7 +92,7 @@ export class Accounts {
     return { balance: sum(parts), setAside: sum(parts.filter(({ account }) => account !== balanceOf(id))) }
   }
 
-  /** What all accounts hold: the house owes it, and its wallets have to have it. */
+  /** What all accounts hold: the operator owes it, and its wallets have to have it. */
   async held(): Promise<Atoms> {
     const all = await this.#init.ledger.balances(ACCOUNTS)
     return -all.reduce((total, { amount }) => total + amount, 0n)

@@ -9,7 +9,7 @@ export interface UnpaidCallsInit {
   readonly events?: Pick<Events, 'emit'>
 }
 
-/** Tells the operator that the house cannot pay: of each reason the first time, and as often as a wallet is looked at from then on. */
+/** Tells the operator that the operator cannot pay: of each reason the first time, and as often as a wallet is looked at from then on. */
 export class UnpaidCalls {
   readonly #init: UnpaidCallsInit
   /** By code, on the clock's `elapsed`. */

@@ -10,7 +10,7 @@ import { createHttpServer } from '../http/http-server.ts'
 import { listenOnFreePort } from '../http/listen.ts'
 import { KeyLimiter } from '../keys/key-limiter.ts'
 import { Market } from '../mcp/market.ts'
-import type { PortWish } from '../node-config.ts'
+import type { PortPreference } from '../node-config.ts'
 import type { AdminInit } from './admin-init.ts'
 import { adminOpenapi } from './admin-openapi.ts'
 import { consolePages } from './sessions/console-pages.ts'
@@ -27,7 +27,7 @@ export interface Admin {
 }
 
 /** Where to listen. */
-export interface AdminPlace extends PortWish {
+export interface AdminPlace extends PortPreference {
   /** Default 127.0.0.1. */
   readonly host?: string
   /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Suspense } from 'react'
 import { Route, Switch, useLocation } from 'wouter'
 import { queries } from './admin/queries.ts'
-import { Entrance } from './pages/entrance.tsx'
+import { SignIn } from './pages/sign-in.tsx'
 import { NotFound } from './pages/not-found-page.tsx'
 import { Guarded } from './parts/guarded.tsx'
 import { Loading } from './parts/loaded.tsx'
@@ -13,7 +13,7 @@ export function App() {
   const session = useQuery(queries.session())
   const [place] = useLocation()
   if (session.isPending) return null
-  if (session.data?.entered === false) return <Entrance onEntered={() => void session.refetch()} />
+  if (session.data?.entered === false) return <SignIn onEntered={() => void session.refetch()} />
   return (
     <Shell>
       <Guarded place={place}>

@@ -2,7 +2,7 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer, type Server, type Socket } from 'node:net'
 import { platform } from 'node:os'
 import { limits } from '../../lib/index.ts'
-import { listenOnFreePort, type ListenWish } from './listen.ts'
+import { listenOnFreePort, type ListenTarget } from './listen.ts'
 
 /**
  * Listens on one port with several sockets that share it (SO_REUSEPORT). libuv takes one connection of each listening socket in a turn of
@@ -13,7 +13,7 @@ import { listenOnFreePort, type ListenWish } from './listen.ts'
  */
 export async function listenWide(
   server: HttpServer,
-  wish: ListenWish,
+  wish: ListenTarget,
   acceptorsMax: number = limits.ACCEPTORS_MAX
 ): Promise<{ host: string; port: number; acceptors: readonly Server[] }> {
   if (platform() !== 'linux') return { ...(await listenOnFreePort(server, wish)), acceptors: [] }
@@ -38,7 +38,7 @@ export async function listenWide(
 }
 
 /** A port that nobody has: a shared one could be that of another node of the same user, which would go unnoticed. */
-async function unshared(wish: ListenWish): Promise<ListenWish> {
+async function unshared(wish: ListenTarget): Promise<ListenTarget> {
   if (wish.port === 0) return wish
   const probe = createServer()
   const { port } = await listenOnFreePort(probe, wish)

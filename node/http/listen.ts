@@ -2,7 +2,7 @@ import type { AddressInfo, ListenOptions, Server } from 'node:net'
 import { limits } from '../../lib/index.ts'
 import { SetupError } from '../setup-error.ts'
 
-export interface ListenWish {
+export interface ListenTarget {
   readonly host: string
   /** `0` takes any free one. */
   readonly port: number
@@ -22,7 +22,7 @@ export function isLoopback(host: string): boolean {
  */
 export async function listenOnFreePort(
   server: Server,
-  wish: ListenWish,
+  wish: ListenTarget,
   isShared = false
 ): Promise<{ host: string; port: number }> {
   const last = wish.exact === true || wish.port === 0 ? wish.port : Math.min(wish.port + limits.PORT_TRIES_MAX, 65_535)

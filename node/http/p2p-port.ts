@@ -1,6 +1,6 @@
 import { createServer, isIP } from 'node:net'
 import { listenOnFreePort } from './listen.ts'
-import type { PortWish } from '../node-config.ts'
+import type { PortPreference } from '../node-config.ts'
 import { SetupError } from '../setup-error.ts'
 
 /**
@@ -9,7 +9,7 @@ import { SetupError } from '../setup-error.ts'
  *
  * @throws SetupError `port_busy`, `config_invalid`
  */
-export async function freeMultiaddr(host: string, wish: PortWish): Promise<{ multiaddr: string; port: number }> {
+export async function freeMultiaddr(host: string, wish: PortPreference): Promise<{ multiaddr: string; port: number }> {
   const family = isIP(host)
   if (family === 0) throw new SetupError('config_invalid', `"${host}" is no IP address to listen on for peers.`)
   const probe = createServer()

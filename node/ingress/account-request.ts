@@ -4,13 +4,13 @@ import { isSoukError, limits, SoukError, text } from '../../lib/index.ts'
 import type { Account, Accounts } from '../accounts/accounts.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import type { Bodies } from './calls/bodies.ts'
+import type { BodyReader } from './calls/body-reader.ts'
 
 /** What checks the key of a request, and reads its body. */
 export interface RequestParts {
   readonly accounts: Accounts
   readonly keys: Pick<Keys, 'verify'>
-  readonly bodies: Bodies
+  readonly bodies: BodyReader
 }
 
 /** The account that a request is for, and whose key it came with. */

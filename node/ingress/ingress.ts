@@ -15,14 +15,14 @@ import type { Keys } from '../keys/keys.ts'
 import { AgentApis } from '../mcp/agent-apis.ts'
 import type { Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
-import { isLoopback, type ListenWish } from '../http/listen.ts'
+import { isLoopback, type ListenTarget } from '../http/listen.ts'
 import { packageVersion } from '../config.ts'
 import type { Scopes } from '../names/scopes.ts'
 import { SetupError } from '../setup-error.ts'
 import type { AccountMoneyContext } from './accounts/account-money-routes.ts'
 import { Agents } from './discovery/agents.ts'
 import { Bazaar } from './discovery/bazaar.ts'
-import { Bodies } from './calls/bodies.ts'
+import { BodyReader } from './calls/body-reader.ts'
 import { CALL_METHODS, CALL_PATHS } from './call-routes.ts'
 import { type CallRoute, serveCall } from './calls/serve-call.ts'
 import { EventStreams } from './calls/event-streams.ts'
@@ -37,7 +37,7 @@ import { INGRESS_ROUTES } from './routes.ts'
 import { shedOverload } from './shedding.ts'
 import type { IngressLog, RequestContext } from './request-context.ts'
 
-export interface IngressOptions extends ListenWish {
+export interface IngressOptions extends ListenTarget {
   /** PEM texts. */
   readonly tls?: { readonly cert: string; readonly key: string }
   /** A proxy in front of this node ends TLS, so that a public bind without it is fine. Default false. */
@@ -75,7 +75,7 @@ export interface IngressInit {
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Prepaid ones. Default: none are kept. */
   readonly accounts?: Accounts
-  /** Of accounts and of the house. Default: none. */
+  /** Of accounts and of the operator. Default: none. */
   readonly subscriptions?: SubscriptionParts
   /** How money gets into them and out again. Default: not here. */
   readonly accountMoney?: Pick<AccountMoneyContext, 'deposits' | 'withdrawals'>
@@ -228,8 +228,8 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   return app
 }
 
-function bodiesOf({ clock, options: { trustProxy = false, heldBytesMax, bodyWindowMs } }: IngressInit): Bodies {
-  return new Bodies({
+function bodiesOf({ clock, options: { trustProxy = false, heldBytesMax, bodyWindowMs } }: IngressInit): BodyReader {
+  return new BodyReader({
     clock,
     trustProxy,
     ...(heldBytesMax === undefined ? {} : { bytesMax: heldBytesMax }),
@@ -263,7 +263,7 @@ function addDiscovery(
 function addAccounts(
   add: AddRoutes,
   { accounts, accountMoney, subscriptions, keys, clock, receipt, options }: IngressInit,
-  bodies: Bodies
+  bodies: BodyReader
 ): void {
   if (accounts === undefined) return
   const { opensAccounts = false, selfService = true, trustProxy = false } = options

@@ -10,7 +10,7 @@ const ID = 'key_demo'
 
 /**
  * The key that everybody has, the same on every node, for the APIs that an operator gives away a little of: `apis` as `checkScope` takes
- * them. Its calls are paid by the house, up to a tiny daily cap.
+ * them. Its calls are paid by the operator, up to a tiny daily cap.
  * @throws SoukError `invalid_request`
  */
 export function demoKey(kind: KeyKind, apis: readonly string[]): DemoKey {

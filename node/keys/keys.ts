@@ -62,7 +62,7 @@ export interface IssueInit {
   readonly dailyCap?: Atoms
   /** Of its calls, at each process of an ingress. Default: none. */
   readonly rateLimit?: RateLimit
-  /** Id of the prepaid account that its calls are charged to. Default: none, the house pays. */
+  /** Id of the prepaid account that its calls are charged to. Default: none, the operator pays. */
   readonly account?: string
   /** It may also manage its account: keys, withdrawals, statements. Default false. */
   readonly manages?: boolean

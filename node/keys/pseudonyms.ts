@@ -7,7 +7,7 @@ import type { KeyHolder } from './verifier.ts'
 export type Caller = Pick<KeyHolder, 'id' | 'account'>
 
 /**
- * The name by which one provider knows one account of this ingress, or one key of the house with all that come of it by rotation.
+ * The name by which one provider knows one account of this ingress, or one key of the operator with all that come of it by rotation.
  * It is the same at every ingress that shares the secret, so that limits and idempotency keys hold at all of them together; no
  * two providers can tell by their names that they serve the same account, and nobody can make one up.
  */

@@ -23,7 +23,7 @@ export interface KeyDocument extends KeyTimes {
   readonly dailyCap?: string
   /** Absent: none. */
   readonly rateLimit?: RateLimit
-  /** Whose balance its calls are paid from. Absent: the house's own wallet pays. */
+  /** Whose balance its calls are paid from. Absent: the operator's own wallet pays. */
   readonly account?: string
   /** False for a key that only calls. Absent: it was made before there were any. */
   readonly manages?: boolean
@@ -46,7 +46,7 @@ export interface KeyHolder {
   readonly dailyCap: Atoms
   /** At each process of an ingress. Absent: none. */
   readonly rateLimit?: RateLimit
-  /** The prepaid account that its calls are charged to. Absent for a key of the house. */
+  /** The prepaid account that its calls are charged to. Absent for a key of the operator. */
   readonly account?: string
   /** It speaks for its account, whose keys and money it may move. Absent for one that only calls. */
   readonly manages?: true
@@ -111,7 +111,7 @@ export function createVerifier({ clock, coherence, read, noteUse }: VerifierInit
   async function load(id: string, digest: string): Promise<KeyHolder> {
     let document: KeyDocument | undefined
     const readAt = clock.elapsed()
-    // A revocation while the store is read would otherwise be missed, and the key kept at hand as good.
+    // A revocation while the store is read would otherwise be missed, and the key cached as good.
     for (let seen = -1; seen !== changes; ) {
       seen = changes
       document = await read(id)

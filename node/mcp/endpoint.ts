@@ -1,7 +1,7 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { checkJson, limits, parseApiRef, SoukError, text } from '../../lib/index.ts'
 import type { ApiRef } from '../../lib/interface/index.ts'
-import type { Bodies } from '../ingress/calls/bodies.ts'
+import type { BodyReader } from '../ingress/calls/body-reader.ts'
 import { hasBody } from '../ingress/calls/body.ts'
 import { isJsonType } from '../ingress/calls/request.ts'
 import type { RequestContext } from '../ingress/request-context.ts'
@@ -16,7 +16,7 @@ export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers'>
  * Reads one message of an agent, and answers it.
  * @throws SoukError `unsupported_media_type`, `invalid_request`, `request_too_large`, `overloaded`, before anything was answered
  */
-export async function serveAgent(context: RequestContext, tools: ToolBox, bodies: Bodies, holder: KeyHolder): Promise<void> {
+export async function serveAgent(context: RequestContext, tools: ToolBox, bodies: BodyReader, holder: KeyHolder): Promise<void> {
   const { req } = context
   if (!isJsonType(req.headers['content-type'])) {
     throw new SoukError('unsupported_media_type', 'Messages are JSON: send the header Content-Type: application/json.')

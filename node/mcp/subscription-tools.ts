@@ -2,13 +2,13 @@ import { SoukError } from '../../lib/index.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { SubscriptionService } from '../subscriptions/subscription-service.ts'
 import { changeView, subscriptionView } from '../subscriptions/view.ts'
-import { termsOf, wishOf } from '../subscriptions/wish.ts'
+import { termsOf, subscribeRequestOf } from '../subscriptions/subscribe-request.ts'
 import type { MarketInput } from './market-tools.ts'
 
 type Told = Record<string, unknown>
 
 /**
- * Subscriptions as agents see and make them: those of the account behind a key, or of the house for whoever runs the node. A key that
+ * Subscriptions as agents see and make them: those of the account behind a key, or of the operator for whoever runs the node. A key that
  * only calls may look at them and change none.
  */
 export class SubscriptionTools {
@@ -29,7 +29,7 @@ export class SubscriptionTools {
 
   async subscribe(input: MarketInput<'souk_subscribe'>, signal?: AbortSignal): Promise<Told> {
     this.#checkMayChange()
-    const change = await this.#service.subscribe(this.#holder?.account, wishOf(input), signal)
+    const change = await this.#service.subscribe(this.#holder?.account, subscribeRequestOf(input), signal)
     return { ...changeView(change, this.#now()) }
   }
 

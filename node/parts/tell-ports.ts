@@ -1,9 +1,9 @@
 import { isLoopback } from '../http/listen.ts'
 import type { Log } from '../log.ts'
-import type { PortWish } from '../node-config.ts'
+import type { PortPreference } from '../node-config.ts'
 
 /** Says where a part listens, when that is not the port that was wished for. */
-export function tellMovedPort(log: Log, what: string, { port, exact }: PortWish, got: number | undefined): void {
+export function tellMovedPort(log: Log, what: string, { port, exact }: PortPreference, got: number | undefined): void {
   if (exact || port === 0 || got === port) return
   log.info(`Port ${port} is taken: the ${what} is on ${got}.`)
 }

@@ -13,7 +13,7 @@ export interface Purchase {
   /** The call succeeded; what it was not charged is free again. Whatever it was is durable when this resolves. */
   capture(charged: Atoms, reference: string): void | Promise<void>
   /**
-   * It did not. Nothing happens after a capture. Where the owner may have charged the house all the same, the key's cap counts
+   * It did not. Nothing happens after a capture. Where the owner may have charged the operator all the same, the key's cap counts
    * it; an account is never charged for what was not answered.
    */
   release(mayBeCharged?: boolean): void
@@ -26,7 +26,7 @@ export interface Purchase {
 
 export interface SpendingInit {
   readonly caps: DailyCaps
-  /** Of prepaid accounts. Absent where there are none: all keys are the house's. */
+  /** Of prepaid accounts. Absent where there are none: all keys are the operator's. */
   readonly funds?: AccountFunds
   /** Told where this node could not pay for a call that its account could have paid for. Default: nobody is. */
   readonly onUnpaid?: (error: SoukError) => void
@@ -55,7 +55,7 @@ export class Spending {
 
   /**
    * The fee of a subscription, which whoever holds it agreed to apart from what calls may cost: no key's cap counts it.
-   * @param account - undefined for the house's, which nothing is taken from here
+   * @param account - undefined for the operator's, which nothing is taken from here
    * @throws SoukError `key_not_permitted`
    */
   beginFee(account: string | undefined): Purchase {
@@ -69,7 +69,7 @@ export class Spending {
 const UNPAID: Purchase = { reserve() {}, capture() {}, release() {}, explain: (error) => error }
 
 /** Of a limit of the node's own; what a subscription's own cap refuses names the subscription. */
-function isOfTheHouse({ code, members }: SoukError): boolean {
+function isOfTheOperator({ code, members }: SoukError): boolean {
   return code === 'insufficient_funds' || (code === 'spend_cap_reached' && members?.['subscription'] === undefined)
 }
 
@@ -115,7 +115,7 @@ class FeePurchase implements Purchase {
   }
 
   explain(error: SoukError): SoukError {
-    return !this.#isRefused && isOfTheHouse(error) ? cannotPay(error, this.#onUnpaid) : error
+    return !this.#isRefused && isOfTheOperator(error) ? cannotPay(error, this.#onUnpaid) : error
   }
 }
 
@@ -179,7 +179,7 @@ class KeyPurchase implements Purchase {
 
   explain(error: SoukError): SoukError {
     const isOthers = this.#holder.account !== undefined || this.#holder.isPublic === true
-    return isOthers && !this.#isRefused && isOfTheHouse(error) ? cannotPay(error, this.#init.onUnpaid) : error
+    return isOthers && !this.#isRefused && isOfTheOperator(error) ? cannotPay(error, this.#init.onUnpaid) : error
   }
 
   #end(cost: Atoms, isCapSpent = false): void {

@@ -7,7 +7,7 @@ export interface BindingsInit {
   readonly clock: Clock
   /** Shared by the processes that share accounts. */
   readonly documents: Documents
-  /** Peer id of this node: what the house subscribes to is this node's, whoever shares the documents. */
+  /** Peer id of this node: what the operator subscribes to is this node's, whoever shares the documents. */
   readonly self: string
   /** With the processes that share the documents. Default: none does. */
   readonly coherence?: Coherence
@@ -24,8 +24,8 @@ export interface Binding {
 
 /** By account, name and provider, so that those of one name stand together. */
 const COLLECTION = 'subscription-bindings'
-/** Begins no account's id: keys of the house. */
-const HOUSE = 'house'
+/** Begins no account's id: keys of the operator. */
+const OPERATOR = 'house'
 
 /** Its messages begin the keys of what was changed. */
 const TOPIC = 'subscription-bindings'
@@ -45,7 +45,7 @@ interface Known {
 export class Bindings {
   readonly #clock: Clock
   readonly #documents: Documents
-  readonly #house: string
+  readonly #operator: string
   readonly #atHand = new LRUCache<string, Known>({ max: limits.BINDINGS_CACHED_MAX })
   readonly #coherence: Coherence
   #changes = 0
@@ -53,7 +53,7 @@ export class Bindings {
   constructor({ clock, documents, self, coherence = ALONE }: BindingsInit) {
     this.#clock = clock
     this.#documents = documents
-    this.#house = `${HOUSE}-${self}`
+    this.#operator = `${OPERATOR}-${self}`
     this.#coherence = coherence
     coherence.listen(TOPIC, (start) => this.#forget(start))
   }
@@ -63,7 +63,7 @@ export class Bindings {
    * @throws SoukError `name_conflict` where the account has subscribed to several APIs of the name; thrown or rejected
    */
   find(account: string | undefined, ref: ApiRef): Binding | undefined | Promise<Binding | undefined> {
-    const start = startOf(account ?? this.#house, ref.name)
+    const start = startOf(account ?? this.#operator, ref.name)
     const known = this.#atHand.get(start)
     const isYoung = known !== undefined && this.#clock.elapsed() - known.readAt < limits.SHARED_FRESH_MS
     const isFresh = isYoung && this.#coherence.mayKeep()
@@ -73,13 +73,13 @@ export class Bindings {
 
   /** The one of exactly this API, as it is in the store. */
   async get(account: string | undefined, api: ApiId): Promise<Binding | undefined> {
-    const json = await this.#documents.get(COLLECTION, keyOf(account ?? this.#house, api))
+    const json = await this.#documents.get(COLLECTION, keyOf(account ?? this.#operator, api))
     return json === undefined ? undefined : { api, ...(JSON.parse(json) as BindingDocument) }
   }
 
   /** In place of the one there was. False where another process has put another one there. */
   async put(account: string | undefined, { api, ...binding }: Binding, before: Binding | undefined): Promise<boolean> {
-    const [key, json] = [keyOf(account ?? this.#house, api), JSON.stringify(binding)]
+    const [key, json] = [keyOf(account ?? this.#operator, api), JSON.stringify(binding)]
     const isPut =
       before === undefined
         ? await this.#documents.insert(COLLECTION, key, json)
@@ -89,20 +89,20 @@ export class Bindings {
   }
 
   async delete(account: string | undefined, api: ApiId): Promise<void> {
-    await this.#documents.delete(COLLECTION, keyOf(account ?? this.#house, api))
+    await this.#documents.delete(COLLECTION, keyOf(account ?? this.#operator, api))
     await this.changed(account, api)
   }
 
   /** Resolves when all processes that share the store go by what is in it now. */
   async changed(account: string | undefined, api: ApiId): Promise<void> {
-    const start = startOf(account ?? this.#house, parseApiRef(api).name)
+    const start = startOf(account ?? this.#operator, parseApiRef(api).name)
     this.#forget(start)
     await this.#coherence.changed(TOPIC, start)
   }
 
   /** Of one account, by API. */
   list(account: string | undefined): Promise<readonly Binding[]> {
-    return this.#startingWith(`${account ?? this.#house}/`)
+    return this.#startingWith(`${account ?? this.#operator}/`)
   }
 
   #forget(start: string | undefined): void {
@@ -114,7 +114,7 @@ export class Bindings {
   async #read(start: string): Promise<readonly Binding[]> {
     const readAt = this.#clock.elapsed()
     let bindings: readonly Binding[] = []
-    // What is bound while the store is read would otherwise be missed, and kept at hand as it was.
+    // What is bound while the store is read would otherwise be missed, and cached as it was.
     for (let seen = -1; seen !== this.#changes; ) {
       seen = this.#changes
       bindings = await this.#startingWith(start)

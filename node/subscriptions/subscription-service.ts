@@ -26,10 +26,10 @@ export interface SubscriptionServiceInit {
 }
 
 /** What an account asks for. */
-export type Wish = Pick<SubscribeInit, 'api' | 'plan' | 'maxPrice' | 'maxFee' | 'dailyCap' | 'trial'>
+export type SubscribeRequest = Pick<SubscribeInit, 'api' | 'plan' | 'maxPrice' | 'maxFee' | 'dailyCap' | 'trial'>
 
 /**
- * Subscriptions of accounts, and of the house (`undefined`): one for each listing. What a change costs is taken from the account's
+ * Subscriptions of accounts, and of the operator (`undefined`): one for each listing. What a change costs is taken from the account's
  * balance by reserve and capture, like a call. A change that was answered holds for the next call at every process that shares the store.
  */
 export class SubscriptionService {
@@ -43,7 +43,7 @@ export class SubscriptionService {
    * What is asked for again goes on where it broke off, and is not paid for twice.
    * @throws SoukError `invalid_request` where there is one already, and as `Subscriptions.subscribe` and `Purchase.reserve`
    */
-  async subscribe(account: string | undefined, wish: Wish, signal?: AbortSignal): Promise<SubscriptionChange> {
+  async subscribe(account: string | undefined, wish: SubscribeRequest, signal?: AbortSignal): Promise<SubscriptionChange> {
     const { souk, subscriptions, bindings, keys, newId } = this.#init
     const { signed } = await souk.resolve(wish.api, signal === undefined ? {} : { signal })
     const { id: api, manifest } = signed

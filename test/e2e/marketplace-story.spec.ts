@@ -196,12 +196,12 @@ describe('the marketplace, from the first search to the last call', function () 
     assert.equal((await call()).status, 200)
   })
 
-  it('sells to the house and to an agent as well, each apart from the other', async () => {
+  it('sells to the operator and to an agent as well, each apart from the other', async () => {
     const bought = await ingress.cli<SubscriptionChangeView>(
       'subscribe weather --plan pro --max-price 0 --max-fee 0.25 --daily-cap 0.25'
     )
     assert.equal(bought.charged, '0.25')
-    const head = await ingress.cli<CallHead>('call weather', '{"id":"by the house"}')
+    const head = await ingress.cli<CallHead>('call weather', '{"id":"by the operator"}')
     assert.deepEqual([head.status, head.charged], [200, '0'])
     const { subscriptions } = await ingress.cli<{ subscriptions: SubscriptionView[] }>('subscriptions')
     assert.deepEqual(
@@ -260,6 +260,6 @@ describe('the marketplace, from the first search to the last call', function () 
     ])
     const { providers } = await owner.cli<EarningsView>('earnings')
     const gross = providers.reduce((sum, each) => sum + parseUsdc(each.gross), 0n)
-    assert.equal(gross, charged + FEE, 'of him and of the house')
+    assert.equal(gross, charged + FEE, 'of him and of the operator')
   })
 })

@@ -114,7 +114,7 @@ const LAYERS: Layer[] = [
     of: ['node/cli/node/network-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
-    mayLazily: ['node/found-network.ts'],
+    mayLazily: ['node/create-network.ts'],
     why: `${CLIENT_WHY}; founding a network needs no running node, and is loaded lazily`
   },
   {
@@ -135,7 +135,7 @@ const LAYERS: Layer[] = [
     of: ['node/cli/node/init-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
-    mayLazily: ['node/wallet/wallet-service.ts', 'node/profile/written-down.ts'],
+    mayLazily: ['node/wallet/wallet-service.ts', 'node/profile/saved-settings.ts'],
     why: `${CLIENT_WHY}; a profile is set up before its node runs, by what is loaded lazily`
   },
   {

@@ -37,7 +37,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
     if (await condition()) return
     await turn()
   }
-  assert.fail('what was written behind never showed')
+  assert.fail('what was written asynchronously never showed')
 }
 
 /** The contract of `lib/interface/store.ts`, case by case. */

@@ -5,7 +5,7 @@ import { within } from '../../base/within.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { ChannelOpener } from './channel-opener.ts'
 import { RetryQueue } from '../channel/retry-queue.ts'
-import { type PayLine, unreadable } from '../channel/pay-line.ts'
+import { type PayClient, unreadable } from '../channel/pay-client.ts'
 import type { ChannelBooks } from '../channel/pay-messages.ts'
 import type { PayerChannel } from './payer-channel.ts'
 import type { PayerChannels } from './payer-channels.ts'
@@ -16,7 +16,7 @@ import { checkWithdrawGas, withdraw, type WithdrawalInit } from './withdrawal.ts
 export interface ChannelCloserInit extends WithdrawalInit {
   readonly channels: PayerChannels
   readonly opener: Pick<ChannelOpener, 'conclude' | 'fund' | 'introduce'>
-  readonly ask: PayLine
+  readonly ask: PayClient
   readonly domain: SettlementDomain
   readonly clock: Clock
   readonly onError: (error: SoukError) => void

@@ -12,7 +12,7 @@ import type { Link } from '../../interface/link.ts'
 import type { Address, Signer } from '../../interface/signer.ts'
 import { channelSalt } from '../signing/channel-salt.ts'
 import type { DailyCap } from './daily-cap.ts'
-import { type PayLine, unreadable } from '../channel/pay-line.ts'
+import { type PayClient, unreadable } from '../channel/pay-client.ts'
 import type { ChannelBooks, Terms } from '../channel/pay-messages.ts'
 import type { PayRules } from './pay-rules.ts'
 import { depositedIn, PayerChannel, type PayerChannelInfo, type PendingDeposit } from './payer-channel.ts'
@@ -24,7 +24,7 @@ import type { TokenDomain } from '../signing/token-domain.ts'
 
 export interface ChannelOpenerInit {
   readonly link: Pick<Link, 'self'>
-  readonly ask: PayLine
+  readonly ask: PayClient
   readonly chain: Pick<Chain, 'parameters' | 'channels' | 'balance' | 'block' | 'authorizationUsed'>
   readonly signer: Signer
   readonly domain: SettlementDomain

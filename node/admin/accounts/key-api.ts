@@ -20,7 +20,7 @@ export const issueKeySchema = z.strictObject({
   account: z
     .string()
     .optional()
-    .describe('The prepaid account that pays, and whether the key also manages it. Default: the house pays.'),
+    .describe('The prepaid account that pays, and whether the key also manages it. Default: the operator pays.'),
   manages: z.boolean().optional(),
   rate_limit: rateLimitSchema.optional().describe('Of its calls, at each process of an ingress. Default: none.')
 })
@@ -52,7 +52,7 @@ export const keyViewSchema = view(
     hint: z.string().describe('Enough to recognise it by.'),
     state: z.string(),
     apis: list(z.string()).nullable().describe('All that it may call; null for anything.'),
-    account: z.string().nullable().describe("Whose balance pays; null for the house's own wallet."),
+    account: z.string().nullable().describe("Whose balance pays; null for the operator's own wallet."),
     manages: z.boolean().describe('It also manages its account.'),
     max_price: z.string().describe('The dearest call, and all calls of a day (UTC).'),
     daily_cap: z.string(),

@@ -3,7 +3,7 @@ import { checksummed, formatUsdc, type Hex, SoukError } from '../../../lib/index
 import type { ChannelSummary } from '../../../lib/pay/index.ts'
 import { list } from '../../http/schemas.ts'
 import { type ChannelView, channelViewSchema, closedChannelsViewSchema } from './money-api.ts'
-import { moving } from '../moving.ts'
+import { requireMoney } from '../require-money.ts'
 import { route } from '../route.ts'
 
 /** What this node pays through, and is paid through. */
@@ -13,7 +13,7 @@ export const channelRoutes = [
     path: '/channels',
     summary: 'Channels that this node pays through, and is paid through.',
     response: z.object({ channels: list(channelViewSchema) }),
-    handler: ({ money }) => ({ channels: moving(money).paymentScheme.channels().map(channelView) })
+    handler: ({ money }) => ({ channels: requireMoney(money).paymentScheme.channels().map(channelView) })
   }),
   route({
     method: 'POST',
@@ -21,7 +21,7 @@ export const channelRoutes = [
     summary: 'Closes each one that this node pays through.',
     response: closedChannelsViewSchema,
     async handler({ money }, { signal }) {
-      const closed = await moving(money).paymentScheme.closeAll(signal)
+      const closed = await requireMoney(money).paymentScheme.closeAll(signal)
       return {
         channels: closed.map(({ channel, error }) => ({
           channel: channelView(channel),
@@ -37,7 +37,7 @@ export const channelRoutes = [
     response: channelViewSchema,
     async handler({ money }, { params, signal }) {
       const channelId = channelIn(params.channel)
-      return channelView(await moving(money).paymentScheme.close(channelId, signal))
+      return channelView(await requireMoney(money).paymentScheme.close(channelId, signal))
     }
   }),
   route({
@@ -47,7 +47,7 @@ export const channelRoutes = [
     response: channelViewSchema,
     async handler({ money }, { params, signal }) {
       const channelId = channelIn(params.channel)
-      return channelView(await moving(money).paymentScheme.withdraw(channelId, signal))
+      return channelView(await requireMoney(money).paymentScheme.withdraw(channelId, signal))
     }
   })
 ] as const

@@ -13,7 +13,7 @@ import {
   withdrawSchema
 } from './money-api.ts'
 import { bookEntryView, earningsView, postingView, receiptView, walletView } from './money-views.ts'
-import { moving } from '../moving.ts'
+import { requireMoney } from '../require-money.ts'
 import { present } from '../present.ts'
 import { route } from '../route.ts'
 
@@ -25,7 +25,7 @@ export const balanceRoutes = [
     summary: 'What is in the wallet; not what is in channels.',
     response: walletViewSchema,
     async handler({ souk, accounts, money }) {
-      const { paymentScheme, name } = moving(money)
+      const { paymentScheme, name } = requireMoney(money)
       const { network } = souk.status()
       const [balance, held] = await Promise.all([paymentScheme.wallet.balance(), accounts.held()])
       return walletView({ address: paymentScheme.wallet.address, network, money: name }, balance, held)
@@ -38,7 +38,7 @@ export const balanceRoutes = [
     body: withdrawSchema,
     response: withdrawalViewSchema,
     async handler({ money }, { body: { amount, to, id }, signal }) {
-      const { paymentScheme } = moving(money)
+      const { paymentScheme } = requireMoney(money)
       const withdrawal = { amount: parseUsdc(amount), to: parseAddress(to), id }
       const { hash } = await paymentScheme.wallet.withdraw(withdrawal, signal)
       return { amount: formatUsdc(withdrawal.amount), to: checksummed(withdrawal.to), transaction: hash }
@@ -54,7 +54,7 @@ export const moneyRoutes = [
     summary: 'What calls brought, and where it is.',
     response: earningsViewSchema,
     async handler({ money }) {
-      const { paymentScheme, name } = moving(money)
+      const { paymentScheme, name } = requireMoney(money)
       return earningsView(await paymentScheme.earnings(), name)
     }
   }),
@@ -64,7 +64,7 @@ export const moneyRoutes = [
     summary: 'Fetches what was earned, and pays it out: whether it is worth the gas or not.',
     response: settlementViewSchema,
     async handler({ money }, { signal }) {
-      const { paymentScheme } = moving(money)
+      const { paymentScheme } = requireMoney(money)
       return settlementView(await paymentScheme.settlement.redeemer.settleNow(signal))
     }
   }),
@@ -75,7 +75,7 @@ export const moneyRoutes = [
     query: receiptsSchema,
     response: receiptsViewSchema,
     async handler({ money }, { query }) {
-      const { paymentScheme, name } = moving(money)
+      const { paymentScheme, name } = requireMoney(money)
       const { receipts, next } = await paymentScheme.receipts(present(query))
       return { money: name, receipts: receipts.map((row) => receiptView(row, query.role)), next: next ?? null }
     }

@@ -3,7 +3,7 @@ import { formatApiRef, limits, parseApiRef } from '../../../lib/index.ts'
 import type { ApiId } from '../../../lib/interface/index.ts'
 import { list } from '../../http/schemas.ts'
 import { changeView, subscriberView, subscriptionView } from '../../subscriptions/view.ts'
-import { termsOf, wishOf } from '../../subscriptions/wish.ts'
+import { termsOf, subscribeRequestOf } from '../../subscriptions/subscribe-request.ts'
 import { present } from '../present.ts'
 import { route } from '../route.ts'
 import {
@@ -16,7 +16,7 @@ import {
   subscriptionViewSchema
 } from './subscription-api.ts'
 
-/** Subscriptions of the house, which the keys without an account call with. */
+/** Subscriptions of the operator, which the keys without an account call with. */
 export const subscriptionRoutes = [
   route({
     method: 'GET',
@@ -36,7 +36,7 @@ export const subscriptionRoutes = [
     response: subscriptionChangeViewSchema,
     status: 201,
     async handler({ subscriptions: { service }, clock }, { body, signal }) {
-      return changeView(await service.subscribe(undefined, wishOf(body), signal), clock.now())
+      return changeView(await service.subscribe(undefined, subscribeRequestOf(body), signal), clock.now())
     }
   }),
   route({

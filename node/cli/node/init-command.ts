@@ -52,7 +52,7 @@ export const addInit: AddCommand = (to, cli) => {
 
 async function init(cli: Cli, flags: InitFlags): Promise<void> {
   const profile = locateProfile(cli.profile, cli.terminal.env)
-  const { checkNeverStarted, rememberSetup } = await import('../../profile/written-down.ts')
+  const { checkNeverStarted, rememberSetup } = await import('../../profile/saved-settings.ts')
   await checkNeverStarted(profile)
   const network = flags.network ?? (cli.canAsk ? undefined : 'dev')
   // With the payout, so that a mistyped one is told before anything is made.

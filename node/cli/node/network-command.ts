@@ -21,8 +21,8 @@ export const addNetwork: AddCommand = (to, cli) => {
     .option('--passphrase-file <file>', "passphrase of the profile's wallet, which pays the gas")
     .action(async ({ passphraseFile, ...flags }: DeployFlags) => {
       const config = await loadConfig({ flags: { ...flags }, profile: cli.profile, env: cli.terminal.env })
-      const { foundNetwork } = await import('../../found-network.ts')
-      const founded = await cli.during('Waiting for the chain', foundNetwork(config, passphraseFile))
+      const { createNetwork } = await import('../../create-network.ts')
+      const founded = await cli.during('Waiting for the chain', createNetwork(config, passphraseFile))
       await cli.print(founded, () =>
         facts([
           ['network', `${founded.network} (chain ${founded.chain_id})`],

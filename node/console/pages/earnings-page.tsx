@@ -21,7 +21,7 @@ import { Notice } from '../parts/notice.tsx'
 import { Page } from '../parts/page.tsx'
 import { State } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
-import { Trouble } from '../parts/trouble.tsx'
+import { ErrorNotice } from '../parts/error-notice.tsx'
 
 /** What calls brought, and where it is on its way. */
 export function Earnings() {
@@ -66,7 +66,7 @@ function Actions({ view }: { readonly view: EarningsView }) {
         </Button>
       </div>
       <Command>souk settle --now</Command>
-      {settling.error !== null && <Trouble error={settling.error} />}
+      {settling.error !== null && <ErrorNotice error={settling.error} />}
       {settled !== undefined && (
         <Notice mood="good">
           <p>

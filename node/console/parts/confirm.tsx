@@ -3,7 +3,7 @@ import { useWrite } from '../admin/use-write.ts'
 import { Button } from './button.tsx'
 import { Command } from './code/command.tsx'
 import { Dialog } from './dialog.tsx'
-import { Trouble } from './trouble.tsx'
+import { ErrorNotice } from './error-notice.tsx'
 
 interface ConfirmProps {
   /** A question. */
@@ -41,7 +41,7 @@ export function Confirm(props: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       {children}
-      {writing.error !== null && <Trouble error={writing.error} />}
+      {writing.error !== null && <ErrorNotice error={writing.error} />}
       <Command>{command}</Command>
       <div className="row">
         <Button look={isGrave ? 'grave' : 'first'} isBusy={writing.isPending} onClick={() => writing.mutate(undefined)}>

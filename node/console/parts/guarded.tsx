@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from 'react'
-import { Trouble } from './trouble.tsx'
+import { ErrorNotice } from './error-notice.tsx'
 
 interface GuardedProps {
   /** Another one is another try. */
@@ -27,6 +27,6 @@ export class Guarded extends Component<GuardedProps, GuardedState> {
   override render(): ReactNode {
     const { error } = this.state
     if (error === undefined) return this.props.children
-    return <Trouble error={error} onRetry={() => this.setState({ error: undefined })} />
+    return <ErrorNotice error={error} onRetry={() => this.setState({ error: undefined })} />
   }
 }

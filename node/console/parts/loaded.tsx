@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Trouble } from './trouble.tsx'
+import { ErrorNotice } from './error-notice.tsx'
 
 interface LoadedProps<T> {
   readonly query: UseQueryResult<T, Error>
@@ -13,13 +13,13 @@ export function Loaded<T>({ query, children }: LoadedProps<T>) {
   if (data !== undefined) {
     return (
       <>
-        {error !== null && <Trouble error={error} onRetry={() => void refetch()} isStale />}
+        {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} isStale />}
         {children(data)}
       </>
     )
   }
   if (isPending) return <Loading />
-  return error === null ? null : <Trouble error={error} onRetry={() => void refetch()} />
+  return error === null ? null : <ErrorNotice error={error} onRetry={() => void refetch()} />
 }
 
 export function Loading() {

@@ -5,7 +5,7 @@ import { Text } from './code/code.tsx'
 import { Figures } from './chart/figures.tsx'
 import { State } from './state.tsx'
 import { TimingBar } from './chart/timing-bar.tsx'
-import { Trouble } from './trouble.tsx'
+import { ErrorNotice } from './error-notice.tsx'
 import { bytesText, msText } from './units.ts'
 
 /** What a call came back with: whether it went well, how long it took and on what, what it cost, and what it said. */
@@ -17,7 +17,7 @@ export function ResponseView({ answer: { head, text, bytes, error, isOpen } }: {
       </p>
       {head !== undefined && <Head head={head} bytes={bytes} isOpen={isOpen} />}
       {text !== '' && <Text label="Body of the response">{pretty(text, isOpen)}</Text>}
-      {error !== undefined && <Trouble error={error} />}
+      {error !== undefined && <ErrorNotice error={error} />}
       {head === undefined && isOpen && <p className="quiet">Waiting for the response…</p>}
       {head !== undefined && <Headers head={head} />}
     </section>

@@ -3,7 +3,7 @@ import type { Clock, OwnSubscription, SubscriptionChange } from '../../../lib/in
 import { subscribeSchema, subscriptionTermsSchema } from '../../admin/subscriptions/subscription-api.ts'
 import type { SubscriptionService } from '../../subscriptions/subscription-service.ts'
 import { changeView, subscriptionView } from '../../subscriptions/view.ts'
-import { termsOf, wishOf } from '../../subscriptions/wish.ts'
+import { termsOf, subscribeRequestOf } from '../../subscriptions/subscribe-request.ts'
 import type { RequestParts } from '../account-request.ts'
 import { routesWith } from '../route.ts'
 import { page, subscriptionChangeSchema, subscriptionSchema } from '../views.ts'
@@ -41,7 +41,7 @@ export const subscriptionRoutes = [
     response: subscriptionChangeSchema,
     status: 201,
     async handler({ service, clock }, { caller, body, signal }) {
-      return changed(await service.subscribe(caller.account.id, wishOf(body), signal), clock.now())
+      return changed(await service.subscribe(caller.account.id, subscribeRequestOf(body), signal), clock.now())
     }
   }),
   route({

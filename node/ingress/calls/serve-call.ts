@@ -5,7 +5,7 @@ import type { Keys } from '../../keys/keys.ts'
 import { permitted } from '../../keys/scope.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
 import { clientHost } from '../../http/host.ts'
-import type { Bodies } from './bodies.ts'
+import type { BodyReader } from './body-reader.ts'
 import { hasBody, readStreamed, type StreamedBody } from './body.ts'
 import { callAdmitted, type KeyCalls } from './key-call.ts'
 import { type Keyless, keyMissing } from './keyless.ts'
@@ -28,7 +28,7 @@ export interface CallRoute extends KeyCalls {
   readonly requestBytesMax: number
   /** Of a body that is passed on as it arrives. */
   readonly uploadBytesMax: number
-  readonly bodies: Bodies
+  readonly bodies: BodyReader
   /** The proxy in front of this node says who the client is. */
   readonly trustProxy: boolean
 }

@@ -6,7 +6,7 @@ import type { KeyHolder } from '../../keys/verifier.ts'
 import { apisIn, serveAgent } from '../../mcp/endpoint.ts'
 import type { AgentApis } from '../../mcp/agent-apis.ts'
 import { Market, type MarketInit } from '../../mcp/market.ts'
-import type { Bodies } from '../calls/bodies.ts'
+import type { BodyReader } from '../calls/body-reader.ts'
 import { keyMissing } from '../calls/keyless.ts'
 import type { PerIp } from '../per-ip.ts'
 import { sendProblem } from '../problem.ts'
@@ -15,7 +15,7 @@ import type { RequestContext } from '../request-context.ts'
 export interface AgentsInit extends MarketInit {
   readonly keys: Pick<Keys, 'verify' | 'nameFor'>
   readonly agentApis: AgentApis
-  readonly bodies: Bodies
+  readonly bodies: BodyReader
   /** As those of `CallRoute`. */
   readonly demoCalls: Pick<PerIp, 'count'>
 }

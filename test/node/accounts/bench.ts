@@ -79,7 +79,7 @@ export async function deposit({ ledger }: Pick<Store, 'ledger'>, amount: bigint)
   await ledger.book(moved(event, amount, PREPAID, balanceOf(ACCOUNT.id)))
 }
 
-/** What the customer has, what of it is set aside in leases, and what calls brought the house. */
+/** What the customer has, what of it is set aside in leases, and what calls brought the operator. */
 export async function booksOf({ ledger }: Pick<Store, 'ledger'>) {
   const leases = await ledger.balances(`${balanceOf(ACCOUNT.id)}/`)
   for (const { amount } of leases) assert.ok(amount <= 0n, 'a lease was overdrawn')

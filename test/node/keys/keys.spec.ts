@@ -263,7 +263,7 @@ describe('consumer keys', () => {
     await assert.rejects(keys.revoke('key_nothing'), { code: 'invalid_request' })
   })
 
-  it('are not kept at hand when they are revoked while being looked up', async () => {
+  it('are not cached when they are revoked while being looked up', async () => {
     const { key, id } = await keys.issue()
     let release = () => {}
     let held = 0

@@ -62,10 +62,10 @@ describe('subscriptions of a node with an ingress', () => {
 
   const call = (body = '4'): Promise<Answered> => post(url, 'double', { key, body: `{"n":${body}}` })
   const codeOf = ({ json }: Answered) => (json as { code: string }).code
-  const house = undefined
+  const operator = undefined
 
   it('are what the calls of its keys go with, and say how much is left', async () => {
-    const { subscription } = await parts.service.subscribe(house, { api: 'double', plan: 'free', maxPrice: '0' })
+    const { subscription } = await parts.service.subscribe(operator, { api: 'double', plan: 'free', maxPrice: '0' })
     assert.deepEqual([subscription.state, subscription.plan.id], ['active', 'free'])
     for (const left of [2, 1, 0]) {
       const answer = await call()
@@ -78,14 +78,14 @@ describe('subscriptions of a node with an ingress', () => {
   })
 
   it('are one for each account and listing', async () => {
-    await assert.rejects(parts.service.subscribe(house, { api: 'double', plan: 'pro', maxPrice: '0' }), {
+    await assert.rejects(parts.service.subscribe(operator, { api: 'double', plan: 'pro', maxPrice: '0' }), {
       code: 'invalid_request'
     })
     const { account } = await hosting.accounts.open('somebody')
     const other = await parts.service.subscribe(account.id, { api: 'double', plan: 'pro', maxPrice: '0' })
     assert.match(other.subscription.account ?? '', /^[\da-f]{32}$/)
     assert.equal((await parts.service.list(account.id)).length, 1)
-    await assert.rejects(parts.service.get(account.id, (await parts.service.list(house))[0]?.id ?? ''), {
+    await assert.rejects(parts.service.get(account.id, (await parts.service.list(operator))[0]?.id ?? ''), {
       code: 'invalid_request'
     })
   })
@@ -102,8 +102,8 @@ describe('subscriptions of a node with an ingress', () => {
       const found = await consumer.souk.resolve('double', { refresh: true }).catch(asSoukError)
       return found instanceof SoukError && found.code === 'name_conflict' ? true : undefined
     })
-    const [held] = await parts.service.list(house)
-    await parts.service.change(house, held?.id ?? '', { plan: 'pro' })
+    const [held] = await parts.service.list(operator)
+    await parts.service.change(operator, held?.id ?? '', { plan: 'pro' })
     // The cheaper or equal plan waits for the period's end; a call still goes to the one it was bound to.
     const answer = await call()
     assert.notEqual(codeOf(answer), 'name_conflict')
@@ -111,39 +111,39 @@ describe('subscriptions of a node with an ingress', () => {
   })
 
   it('are renewed by the next call, on the plan that was waited for', async () => {
-    const [held] = await parts.service.list(house)
+    const [held] = await parts.service.list(operator)
     assert.ok(held !== undefined)
     bench.clock.shift(held.periodEnd - bench.clock.now() + 60_000)
     key = (await hosting.keys.issue()).key
     const answer = await call()
     assert.equal(answer.status, 200, answer.text)
-    const [renewed] = await parts.service.list(house)
+    const [renewed] = await parts.service.list(operator)
     assert.deepEqual([renewed?.state, renewed?.plan.id, renewed?.quota?.used], ['active', 'pro', 1])
   })
 
   it('pause and go on', async () => {
-    const [held] = await parts.service.list(house)
+    const [held] = await parts.service.list(operator)
     const id = held?.id ?? ''
-    await parts.service.pause(house, id)
+    await parts.service.pause(operator, id)
     const paused = await call()
     assert.deepEqual([paused.status, codeOf(paused)], [403, 'subscription_inactive'])
-    await parts.service.resume(house, id)
+    await parts.service.resume(operator, id)
     assert.equal((await call()).status, 200)
   })
 
   it('end with their period when they are canceled; calls then go without, and another one can be made', async () => {
-    const [held] = await parts.service.list(house)
+    const [held] = await parts.service.list(operator)
     assert.ok(held !== undefined)
-    const { subscription } = await parts.service.cancel(house, held.id, false)
+    const { subscription } = await parts.service.cancel(operator, held.id, false)
     assert.equal(subscription.state, 'canceling')
     assert.equal((await call()).status, 200)
     bench.clock.shift(held.periodEnd - bench.clock.now() + 60_000)
     key = (await hosting.keys.issue()).key
     assert.equal((await call()).headers.get('ratelimit'), null)
-    const again = await parts.service.subscribe(house, { api: held.api, plan: 'free', maxPrice: '0' })
+    const again = await parts.service.subscribe(operator, { api: held.api, plan: 'free', maxPrice: '0' })
     assert.notEqual(again.subscription.id, held.id)
     assert.equal((await call()).status, 200)
-    await parts.service.cancel(house, again.subscription.id, true)
-    assert.deepEqual(await parts.service.list(house), [])
+    await parts.service.cancel(operator, again.subscription.id, true)
+    assert.deepEqual(await parts.service.list(operator), [])
   })
 })

@@ -13,7 +13,7 @@ import { CheckField, Field, TextField } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { PriceField } from '../../parts/form/price-field.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 
 interface ApiProps {
   readonly api: ApiView
@@ -70,7 +70,7 @@ function Terms({ api }: ApiProps) {
           checked={paysByCall}
           onChange={({ target }) => setByCall(target.checked)}
         />
-        {saving.error !== null && <Trouble error={saving.error} />}
+        {saving.error !== null && <ErrorNotice error={saving.error} />}
         {isChanged && <Command>{termsCommand(api.name, change)}</Command>}
         <div className="row">
           <Button look="first" type="submit" disabled={!isChanged} isBusy={saving.isPending}>

@@ -16,7 +16,7 @@ import { Notice } from '../../parts/notice.tsx'
 import { isObject, type Json } from '../../parts/form/schema.ts'
 import { JsonField } from '../../parts/form/schema-form.tsx'
 import { Table } from '../../parts/table.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { useLate } from '../../parts/use-late.ts'
 import {
   type MappingDocument,
@@ -118,8 +118,8 @@ function Editor({ api, kept, plain }: EditorProps) {
         />
       )}
       <Problems problems={problems} />
-      {preview.error !== null && <Trouble error={preview.error} onRetry={() => void preview.refetch()} />}
-      {saving.error !== null && <Trouble error={saving.error} />}
+      {preview.error !== null && <ErrorNotice error={preview.error} onRetry={() => void preview.refetch()} />}
+      {saving.error !== null && <ErrorNotice error={saving.error} />}
       <Command>{`souk mapping set ${word(name)} mapping.json`}</Command>
       <div className="row">
         <Button

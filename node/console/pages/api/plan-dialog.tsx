@@ -9,7 +9,7 @@ import { Field, SelectField } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { FormButtons } from '../../parts/form/form-buttons.tsx'
 import { PriceField } from '../../parts/form/price-field.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 
 const PERIODS = ['day', 'week', 'month', 'year'] as const
 
@@ -142,7 +142,7 @@ export function PlanDialog({ api, plan, onClose }: PlanDialogProps) {
           <Tiers tiers={values.overage} onChange={(overage) => setValues({ ...values, overage })} />
         )}
         <Field label="Description" value={values.description} onChange={set('description')} />
-        {saving.error !== null && <Trouble error={saving.error} />}
+        {saving.error !== null && <ErrorNotice error={saving.error} />}
         <Command>{commandOf(api, values)}</Command>
         <FormButtons isBusy={saving.isPending} onClose={onClose}>
           Save

@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { FormButtons } from '../../parts/form/form-buttons.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { expiryOf, expiryOption, Lifetime } from './lifetime.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
@@ -82,7 +82,7 @@ export function IssueKey({ onClose }: { readonly onClose: () => void }) {
           spellCheck={false}
         />
         <Lifetime unset="never" value={values.days} onChange={(days) => setValues({ ...values, days })} />
-        {issuing.error !== null && <Trouble error={issuing.error} />}
+        {issuing.error !== null && <ErrorNotice error={issuing.error} />}
         <Command>{commandOf(values)}</Command>
         <FormButtons isBusy={issuing.isPending} onClose={onClose}>
           Issue

@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { FormButtons } from '../../parts/form/form-buttons.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { expiryOf, expiryOption, Lifetime } from './lifetime.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
@@ -37,7 +37,7 @@ export function RotateKey({ of: key, onClose }: { readonly of: KeyView; readonly
           <option value="720">for 30 days</option>
         </SelectField>
         <Lifetime unset="when the old one was to" value={days} onChange={setDays} />
-        {rotating.error !== null && <Trouble error={rotating.error} />}
+        {rotating.error !== null && <ErrorNotice error={rotating.error} />}
         <Command>{`souk key rotate ${key.id} ${overlap}${expiryOption(days)}`}</Command>
         <FormButtons isBusy={rotating.isPending} onClose={onClose}>
           Rotate

@@ -8,7 +8,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { CheckField, Field } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { FormButtons } from '../../parts/form/form-buttons.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { PlanTerms } from './plan-terms.tsx'
 
 interface SubscribeProps {
@@ -73,7 +73,7 @@ export function Subscribe({ api, plan, onClose }: SubscribeProps) {
             ? 'Nothing is paid now.'
             : `${plan.fee} USDC is paid now, and for each ${plan.period} that is begun.`}
         </p>
-        {subscribing.error !== null && <Trouble error={subscribing.error} />}
+        {subscribing.error !== null && <ErrorNotice error={subscribing.error} />}
         <Command>{commandOf(wish)}</Command>
         <FormButtons isBusy={subscribing.isPending} instead="Not now" onClose={onClose}>
           Subscribe

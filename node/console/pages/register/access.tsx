@@ -3,7 +3,7 @@ import { Button } from '../../parts/button.tsx'
 import { CheckField, Field, SelectField } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { Step } from '../../parts/steps.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 import type { Auth, Draft } from './draft.ts'
 
 type Values = Readonly<Record<string, string>>
@@ -134,7 +134,7 @@ export function AccessStep({ protocol, isBusy, error, onBack, onDone }: AccessPr
             onChange={({ target }) => setValues({ ...values, digest: target.checked ? 'yes' : 'no' })}
           />
         )}
-        {error !== null && <Trouble error={error} />}
+        {error !== null && <ErrorNotice error={error} />}
         <div className="row">
           <Button look="first" type="submit" isBusy={isBusy}>
             Continue

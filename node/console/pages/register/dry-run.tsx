@@ -10,7 +10,7 @@ import { Form } from '../../parts/form/form.tsx'
 import type { Json } from '../../parts/form/schema.ts'
 import { State } from '../../parts/state.tsx'
 import { Step } from '../../parts/steps.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { firstBody, TryRequest } from '../../parts/try.tsx'
 import { bytesText, msText } from '../../parts/units.ts'
 import { checkCommand } from './command.ts'
@@ -55,7 +55,7 @@ export function DryRunStep({ making, description, onBack, onDone }: DryRunProps)
         </Form>
         <div className="stack">
           {dryRun.error !== null ? (
-            <Trouble error={dryRun.error} />
+            <ErrorNotice error={dryRun.error} />
           ) : dryRun.data === undefined ? (
             <p className="quiet answer-place">The response of your API shows here.</p>
           ) : (

@@ -13,7 +13,7 @@ import { providerShare } from '../../parts/money.ts'
 import { Notice } from '../../parts/notice.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Step, Steps } from '../../parts/steps.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { AccessStep } from './access.tsx'
 import { registerCommand } from './command.ts'
 import { type Auth, type Files, type Making, nameFor, registrationOf, upstreamOf, useDraft } from './draft.ts'
@@ -149,7 +149,7 @@ function PublishStep({ making, onBack, onDone }: PublishProps) {
           ['You receive', <Amount key="share" value={providerShare(draft.price) ?? '0'} />]
         ]}
       />
-      {publishing.error !== null && <Trouble error={publishing.error} />}
+      {publishing.error !== null && <ErrorNotice error={publishing.error} />}
       <Command>{registerCommand(making)}</Command>
       <div className="row">
         <Button look="first" isBusy={publishing.isPending} onClick={() => publishing.mutate(undefined)}>

@@ -7,7 +7,7 @@ import { CheckField, Field, SelectField } from '../../parts/form/field.tsx'
 import { base64Of, FileField } from '../../parts/form/file-field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { Step } from '../../parts/steps.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { type Draft, type Files, formOf, sourceOf } from './draft.ts'
 
 export interface SourceProps {
@@ -41,7 +41,7 @@ export function SourceStep({ draft, files, set, setFiles, check, onAccess }: Sou
         />
         <Description draft={draft} files={files} set={set} setFiles={setFiles} />
         <Endpoint draft={draft} set={set} />
-        {check.error !== null && <Trouble error={check.error} />}
+        {check.error !== null && <ErrorNotice error={check.error} />}
         <div className="row">
           <Button look="first" type="submit" isBusy={check.isPending}>
             Read it

@@ -13,7 +13,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 
 /** Who may use this console: browsers that were let in by a code. */
 export function Browsers() {
@@ -28,7 +28,7 @@ export function Browsers() {
           New setup code
         </Button>
       </div>
-      {coding.error !== null && <Trouble error={coding.error} />}
+      {coding.error !== null && <ErrorNotice error={coding.error} />}
       <Loaded query={browsers}>
         {({ sessions }) => (
           <Table

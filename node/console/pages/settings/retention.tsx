@@ -8,7 +8,7 @@ import { Command } from '../../parts/code/command.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { CheckField } from '../../parts/form/field.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 
 /** What is kept of calls, and for how long. */
 export function Retention() {
@@ -38,7 +38,7 @@ function Kept({ view: { capture, captured, captured_max, retention } }: { readon
           setting.mutate(target.checked)
         }}
       />
-      {setting.error !== null && <Trouble error={setting.error} />}
+      {setting.error !== null && <ErrorNotice error={setting.error} />}
       <Command>{`souk settings --capture ${capture ? 'off' : 'on'}`}</Command>
       <Facts
         facts={[

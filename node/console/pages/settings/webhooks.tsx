@@ -17,7 +17,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 
 /** URLs that are told of what happens. */
 export function Webhooks() {
@@ -173,7 +173,7 @@ function Add({ onClose }: { readonly onClose: () => void }) {
           checked={isPrivate}
           onChange={({ target }) => setPrivate(target.checked)}
         />
-        {adding.error !== null && <Trouble error={adding.error} />}
+        {adding.error !== null && <ErrorNotice error={adding.error} />}
         {input.url.startsWith('http:') && !isPrivate && (
           <Notice>
             <p>Over plain http anybody on the way reads along.</p>

@@ -11,7 +11,7 @@ import { Field } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { Step } from './step.tsx'
 import { WalletStep } from './wallet-step.tsx'
 
@@ -65,7 +65,7 @@ function Payout({ status: { payout } }: { readonly status: StatusView }) {
           value={address}
           onChange={({ target }) => setAddress(target.value.trim())}
         />
-        {setting.error !== null && <Trouble error={setting.error} />}
+        {setting.error !== null && <ErrorNotice error={setting.error} />}
         <Command>{`souk payout set ${word(address === '' ? '<address>' : address)}`}</Command>
         <div>
           <Button type="submit" isBusy={setting.isPending} disabled={address === payout}>

@@ -14,7 +14,7 @@ import { FileField } from '../../parts/form/file-field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Notice } from '../../parts/notice.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { Step } from './step.tsx'
 
 /** Which wallet's copy is in a safe place, as somebody said on this browser. */
@@ -84,7 +84,7 @@ function Create() {
   return (
     <Form onSubmit={() => making.mutate({ passphrase })}>
       <Passphrases passphrase={passphrase} again={again} onPassphrase={setPassphrase} onAgain={setAgain} />
-      {making.error !== null && <Trouble error={making.error} />}
+      {making.error !== null && <ErrorNotice error={making.error} />}
       <Command>souk wallet create</Command>
       <div>
         <Button look="first" type="submit" isBusy={making.isPending} disabled={passphrase !== again}>
@@ -125,7 +125,7 @@ function Import() {
         onChange={({ target }) => setOld(target.value)}
       />
       <Passphrases passphrase={passphrase} again={again} onPassphrase={setPassphrase} onAgain={setAgain} />
-      {making.error !== null && <Trouble error={making.error} />}
+      {making.error !== null && <ErrorNotice error={making.error} />}
       <Command>{'souk wallet import <key file>'}</Command>
       <div>
         <Button look="first" type="submit" isBusy={making.isPending} disabled={passphrase !== again}>

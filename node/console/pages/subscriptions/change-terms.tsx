@@ -9,7 +9,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Field, SelectField } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { FormButtons } from '../../parts/form/form-buttons.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 
 interface ChangeTermsProps {
   readonly subscription: SubscriptionView
@@ -60,7 +60,7 @@ export function ChangeTerms({ subscription, onClose }: ChangeTermsProps) {
           hint="Empty: no such limit."
           {...set('daily_cap')}
         />
-        {changing.error !== null && <Trouble error={changing.error} />}
+        {changing.error !== null && <ErrorNotice error={changing.error} />}
         <Command>{commandOf(id, terms)}</Command>
         <FormButtons
           isBusy={changing.isPending}

@@ -7,7 +7,7 @@ import { Command, word } from '../../parts/code/command.tsx'
 import { Field } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { Notice } from '../../parts/notice.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 
 /** On the network dev money is worth nothing, and there for the asking. */
 export function PlayMoney() {
@@ -27,7 +27,7 @@ export function PlayMoney() {
         value={amount}
         onChange={({ target }) => setAmount(target.value.trim())}
       />
-      {asking.error !== null && <Trouble error={asking.error} />}
+      {asking.error !== null && <ErrorNotice error={asking.error} />}
       {asking.isSuccess && <Notice mood="good">It is in the wallet.</Notice>}
       <Command>{`souk wallet deposit ${word(amount)}`}</Command>
       <div>

@@ -9,7 +9,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Field } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { FormButtons } from '../../parts/form/form-buttons.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
+import { ErrorNotice } from '../../parts/error-notice.tsx'
 
 interface WithdrawProps {
   readonly wallet: WalletView
@@ -80,7 +80,7 @@ export function Withdraw({ wallet: { network, money, balance }, onClose }: Withd
             </p>
           </div>
         )}
-        {sending.error !== null && <Trouble error={sending.error} />}
+        {sending.error !== null && <ErrorNotice error={sending.error} />}
         <Command>{`souk wallet withdraw ${word(input.amount || '<amount>')} --to ${word(input.to || '<address>')} --id ${id}`}</Command>
         <FormButtons look={isSure ? 'grave' : 'first'} isBusy={sending.isPending} onClose={onClose}>
           {isSure ? 'Send it' : 'Look it over'}

@@ -158,7 +158,7 @@ describe('ingress: prepaid accounts', () => {
   it('hear that the ingress cannot pay, and not that they should: its operator is told, once in a while', async () => {
     const { key, id } = await open()
     await topUp(id, 10_000n)
-    const house = await keys.issue()
+    const operatorKey = await keys.issue()
     for (const code of ['insufficient_funds', 'spend_cap_reached'] as const) {
       onCall = async ({ onPrice }) => {
         await onPrice?.(4_000n)
@@ -174,7 +174,7 @@ describe('ingress: prepaid accounts', () => {
       await clock.advance(limits.MONEY_LOOK_MS)
       await call(key)
       assert.deepEqual(told.splice(0), [code])
-      assert.equal((await call(house.key)).status, 402, 'whoever calls with the house’s money is told as it is')
+      assert.equal((await call(operatorKey.key)).status, 402, 'whoever calls with the operator’s money is told as it is')
     }
     assert.equal((await get('/v1/account', key))[1]['balance'], '0.01')
     onCall = async () => {

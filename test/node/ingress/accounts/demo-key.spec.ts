@@ -56,7 +56,7 @@ describe('ingress: the public demo key', () => {
     assert.equal((await call())[0], 200)
   })
 
-  it('costs the house so much a day, and no more', async () => {
+  it('costs the operator so much a day, and no more', async () => {
     const price = limits.DEMO_PRICE_ATOMS_MAX
     ingress.onCall = async ({ onPrice }) => {
       await onPrice?.(price)

@@ -11,7 +11,7 @@ import { openWallet } from './wallet/wallet-file.ts'
 const ALIVE_MS = 60_000
 
 /** What there is to tell of a network that was founded. Addresses carry their checksum. */
-export interface FoundedNetwork {
+export interface CreatedNetwork {
   readonly network: string
   readonly chain_id: number
   readonly treasury: string
@@ -29,7 +29,7 @@ export interface FoundedNetwork {
  * The profile's wallet pays the gas and has no other part in it.
  * @throws SetupError, SoukError `settlement_unavailable`
  */
-export async function foundNetwork(config: NodeConfig, passphraseFile: string | undefined): Promise<FoundedNetwork> {
+export async function createNetwork(config: NodeConfig, passphraseFile: string | undefined): Promise<CreatedNetwork> {
   const { profile, network } = config
   const { treasury, chainId } = config.chain
   if (treasury === undefined) {

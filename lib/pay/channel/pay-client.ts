@@ -9,13 +9,13 @@ import { decodePayReply, encodePayRequest, PAY_PROTOCOL, type PayReply, type Pay
  * @throws SoukError the owner's refusal with source `owner`; `settlement_pending` if the owner does not respond in time;
  * `owner_unreachable`; `payment_malformed`; the signal's reason when it aborts
  */
-export type PayLine = (
+export type PayClient = (
   owner: string,
   request: PayRequest,
   signal?: AbortSignal
 ) => Promise<Exclude<PayReply, { kind: 'refusal' }>>
 
-export function payLine({ link, clock }: { readonly link: Pick<Link, 'exchange'>; readonly clock: Clock }): PayLine {
+export function payClient({ link, clock }: { readonly link: Pick<Link, 'exchange'>; readonly clock: Clock }): PayClient {
   const late = () =>
     new SoukError('settlement_pending', 'The owner did not respond about the channel in time. Try again later.')
   return async (owner, request, signal) => {

@@ -10,7 +10,7 @@ import { planOf } from './stored-responses.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallRecord, ClaimLog, ClaimMark, KnownClaim } from '../interface/store.ts'
 
-export interface KeyedCallsInit {
+export interface IdempotentCallsInit {
   readonly clock: Clock
   readonly claims: Pick<ClaimLog, 'take' | 'free'>
   /** Peer id of this node, and boot epoch of its process. */
@@ -21,7 +21,7 @@ export interface KeyedCallsInit {
 }
 
 /** An admitted call that holds the claim on its idempotency key. */
-export interface KeyedCall {
+export interface IdempotentCall {
   /** The request's body, which hashes itself while it is read. Use it instead of the call's body. */
   readonly body: Payload
   /** Claim mark for the record of a call with a response, whatever the status. */
@@ -41,12 +41,12 @@ export interface KeyedCall {
  * on a shared store. A claim without an outcome from a dead process is kept as long as responses are, because the call
  * may have reached the API.
  */
-export class KeyedCalls {
-  readonly #init: KeyedCallsInit
+export class IdempotentCalls {
+  readonly #init: IdempotentCallsInit
   /** Claim names of calls running in this process. */
   readonly #running = new Set<string>()
 
-  constructor(init: KeyedCallsInit) {
+  constructor(init: IdempotentCallsInit) {
     this.#init = init
   }
 
@@ -54,7 +54,7 @@ export class KeyedCalls {
    * Returns permission to run the call, or the record that already holds its response. `caller` is the key's holder.
    * @throws SoukError `idempotency_in_flight`, `idempotency_mismatch`, `call_interrupted`
    */
-  async enter(call: IncomingCall, caller: string, key: string): Promise<KeyedCall | CallRecord> {
+  async enter(call: IncomingCall, caller: string, key: string): Promise<IdempotentCall | CallRecord> {
     const name = createHash('sha256').update(`${call.api}\n${caller}\n${key}`, 'latin1').digest()
     const running = name.toString('latin1')
     if (this.#running.has(running)) throw inFlight()
@@ -77,7 +77,7 @@ export class KeyedCalls {
     }
   }
 
-  #begin(call: IncomingCall, name: Uint8Array, end: () => void): KeyedCall {
+  #begin(call: IncomingCall, name: Uint8Array, end: () => void): IdempotentCall {
     const { body, requestHash } = hashed(call)
     return {
       body,

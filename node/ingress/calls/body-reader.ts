@@ -9,7 +9,7 @@ const EMPTY = new Uint8Array(0)
 /** The first buffer of a body whose length was not announced. */
 const FIRST_BYTES = 4 * 1024
 
-export interface BodiesInit {
+export interface BodyReaderInit {
   readonly clock: Clock
   readonly trustProxy: boolean
   /** Default `HELD_BYTES_MAX`. */
@@ -19,14 +19,14 @@ export interface BodiesInit {
 }
 
 /** Reads the bodies that an ingress holds whole, within a budget of bytes that is shared fairly. */
-export class Bodies {
+export class BodyReader {
   readonly #clock: Clock
   readonly #trustProxy: boolean
   readonly #bytesMax: number
   readonly #windowMs: number
   readonly #budget: ByteBudget
 
-  constructor({ clock, trustProxy, bytesMax = limits.HELD_BYTES_MAX, windowMs = limits.BODY_WINDOW_MS }: BodiesInit) {
+  constructor({ clock, trustProxy, bytesMax = limits.HELD_BYTES_MAX, windowMs = limits.BODY_WINDOW_MS }: BodyReaderInit) {
     this.#clock = clock
     this.#trustProxy = trustProxy
     this.#bytesMax = bytesMax

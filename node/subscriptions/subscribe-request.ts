@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import type { SubscriptionTerms } from '../../lib/interface/index.ts'
 import type { subscribeSchema, subscriptionTermsSchema } from '../admin/subscriptions/subscription-api.ts'
-import type { Wish } from './subscription-service.ts'
+import type { SubscribeRequest } from './subscription-service.ts'
 
 /** What was asked for over HTTP, in the library's words. */
 
-export function wishOf(input: z.output<typeof subscribeSchema>): Wish {
+export function subscribeRequestOf(input: z.output<typeof subscribeSchema>): SubscribeRequest {
   const { api, plan, max_price, max_fee, daily_cap, trial } = input
   return {
     api,

@@ -7,7 +7,7 @@ import { Field } from '../parts/form/field.tsx'
 import { Form } from '../parts/form/form.tsx'
 
 /** Where a browser is let in: by the code that the node's own terminal shows. */
-export function Entrance({ onEntered }: { readonly onEntered: () => void }) {
+export function SignIn({ onEntered }: { readonly onEntered: () => void }) {
   const [code, setCode] = useState('')
   const entering = useMutation({ mutationFn: () => request('POST /session', { body: { code } }), onSuccess: onEntered })
   return (

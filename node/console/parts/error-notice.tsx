@@ -9,7 +9,7 @@ interface TroubleProps {
 }
 
 /** What went wrong, in the node's own words, and what can be done. */
-export function Trouble({ error, onRetry, isStale = false }: TroubleProps) {
+export function ErrorNotice({ error, onRetry, isStale = false }: TroubleProps) {
   const { code, requestId } = error instanceof Problem ? error : { code: 'internal_error', requestId: undefined }
   return (
     <div className="notice" role="alert">
