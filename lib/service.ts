@@ -116,7 +116,15 @@ class SoukService implements Souk, Startable {
     await discovery.quality.start()
     const { paymentScheme } = await started(parts, createPaying(common))
     const [self, manifestSigner, eventPublisher] = [link.self, this.#manifestSigner, discovery.announcements]
-    const selling = createSelling({ ...common, self, epoch, restoredAt: restored, paymentScheme, manifestSigner, eventPublisher })
+    const selling = createSelling({
+      ...common,
+      self,
+      epoch,
+      restoredAt: restored,
+      paymentScheme,
+      manifestSigner,
+      eventPublisher
+    })
     const { owner, handler, planService } = selling
     const calls = new CallProtocol({
       link,

@@ -186,5 +186,7 @@ function watchMoney(parts: AsyncDisposableStack, { payments, ...init }: MoneyWat
 }
 
 async function secretBoxOf(profile: NodeConfig['profile']): Promise<SecretBox> {
-  return createSecretBox(await secretOf(profile, 'upstreamKey', () => systemRandom.fill(new Uint8Array(SECRET_BOX_KEY_BYTES))))
+  return createSecretBox(
+    await secretOf(profile, 'upstreamKey', () => systemRandom.fill(new Uint8Array(SECRET_BOX_KEY_BYTES)))
+  )
 }

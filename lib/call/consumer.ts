@@ -177,7 +177,16 @@ export class Consumer {
     if (!isAgreed || most === 0 || body instanceof Uint8Array) return answer
     const { paymentScheme, caller, requestIds } = this.#init
     const { eventBudget: budget } = prepared.init
-    const paying = { paymentScheme, caller, requestIds, owner, order, price, most, ...(budget === undefined ? {} : { budget }) }
+    const paying = {
+      paymentScheme,
+      caller,
+      requestIds,
+      owner,
+      order,
+      price,
+      most,
+      ...(budget === undefined ? {} : { budget })
+    }
     return { ...answer, body: new EventPayments(paying).paying(body) }
   }
 

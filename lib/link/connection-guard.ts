@@ -177,9 +177,7 @@ export class ConnectionGuard {
     const scoreOf = this.#worth.scores()
     return ({ peer }) => {
       const score = scoreOf(peer)
-      return score.worth === WORTH.nothing && this.#tagged.has(peer)
-        ? { ...score, worth: WORTH.tagged }
-        : score
+      return score.worth === WORTH.nothing && this.#tagged.has(peer) ? { ...score, worth: WORTH.tagged } : score
     }
   }
 

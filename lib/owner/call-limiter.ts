@@ -101,7 +101,11 @@ export class CallLimiter {
 }
 
 /** @throws SoukError `rate_limited` */
-function rateStatus(policy: string, { calls, perMs }: RateLimit, { isWithin, remaining, resetMs }: Rating): RateLimitStatus {
+function rateStatus(
+  policy: string,
+  { calls, perMs }: RateLimit,
+  { isWithin, remaining, resetMs }: Rating
+): RateLimitStatus {
   const rate = { policy, calls, perMs, remaining, resetMs }
   if (isWithin) return rate
   throw new SoukError('rate_limited', 'You sent too many calls in a short time.', {

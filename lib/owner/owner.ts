@@ -12,7 +12,16 @@ import type { Headers, Payload } from '../interface/payload.ts'
 import type { PlanService, QuotaReservation } from '../interface/plan-service.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled, PaymentScheme } from '../interface/payment-scheme.ts'
-import { answeredBefore, responseOf, checkSame, hashOf, repeatable, replayed, ruleOf, storable } from './stored-responses.ts'
+import {
+  answeredBefore,
+  responseOf,
+  checkSame,
+  hashOf,
+  repeatable,
+  replayed,
+  ruleOf,
+  storable
+} from './stored-responses.ts'
 import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
 import { callerOf, CallLimiter, type CallPermit } from './call-limiter.ts'
@@ -395,7 +404,8 @@ function checkAge(requestId: Uint8Array, now: number): void {
 /** @throws SoukError `payment_required` where the payment scheme accepts no such payments */
 function paymentOf(call: IncomingCall, paymentScheme: PaymentScheme): Pick<Admission, 'payment'> {
   if (call.payment === undefined) return {}
-  if (paymentScheme.takesPayments !== true) throw new SoukError('payment_required', 'This API accepts calls with a key only.')
+  if (paymentScheme.takesPayments !== true)
+    throw new SoukError('payment_required', 'This API accepts calls with a key only.')
   const { payment: text, idempotencyKey } = call
   const key = idempotencyKey === undefined ? {} : { idempotencyKey }
   return { payment: { text, requestHash: hashOf(call), ...key } }

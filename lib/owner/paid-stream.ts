@@ -106,7 +106,9 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
       return Promise.reject(error)
     }
     return new Promise((resolve, reject) => {
-      const timer = this.#init.clock.after(patienceMs, () => this.#take()?.resolve(eventsResponse(EVENTS_RESPONSE.none)))
+      const timer = this.#init.clock.after(patienceMs, () =>
+        this.#take()?.resolve(eventsResponse(EVENTS_RESPONSE.none))
+      )
       this.#waiting = { payment, resolve, reject, timer }
       this.#wake?.()
     })

@@ -28,7 +28,13 @@ export class PaidStreams {
   }
 
   /** The response for the consumer. Where events have a price, its body sends paid events only. */
-  gated(api: ServedApi, call: IncomingCall, reply: AdapterReply, answer: CallResponse, signal: AbortSignal): CallResponse {
+  gated(
+    api: ServedApi,
+    call: IncomingCall,
+    reply: AdapterReply,
+    answer: CallResponse,
+    signal: AbortSignal
+  ): CallResponse {
     const { events } = api.signed.manifest
     const { body } = answer
     if (events === undefined || reply.events === undefined || !reply.success || body instanceof Uint8Array)

@@ -20,7 +20,9 @@ export async function settleUnderPlan(
     await quotaReservation.end(false)
     return settled
   }
-  const settled = await reservation.capture({ ...outcome, rule: 'plan' }, quotaReservation.price, () => quotaReservation.capture())
+  const settled = await reservation.capture({ ...outcome, rule: 'plan' }, quotaReservation.price, () =>
+    quotaReservation.capture()
+  )
   await quotaReservation.end(true)
   return settled
 }

@@ -10,7 +10,12 @@ import type { Earnings } from '../interface/earnings.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { ChannelId } from '../interface/channel.ts'
 import type { Address, Signer } from '../interface/signer.ts'
-import type { Order, PaymentScheme, PaymentSchemeComponents, PaymentSchemeRetention } from '../interface/payment-scheme.ts'
+import type {
+  Order,
+  PaymentScheme,
+  PaymentSchemeComponents,
+  PaymentSchemeRetention
+} from '../interface/payment-scheme.ts'
 import type { Wallet } from '../interface/wallet.ts'
 import { ChannelOpener } from './payer/channel-opener.ts'
 import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'

@@ -57,7 +57,10 @@ export function payerSummary({ info, payerFunds, channelState, withdrawableAt }:
   }
 }
 
-export function ownerSummary({ info, payeeFunds, channelState }: PayeeChannel, channels: PayeeChannels): ChannelSummary {
+export function ownerSummary(
+  { info, payeeFunds, channelState }: PayeeChannel,
+  channels: PayeeChannels
+): ChannelSummary {
   const latest = channels.snapshot(info.channelId)?.latest
   const withdrawal = latest?.withdrawal
   const claimed = latest?.claimed ?? channelState.claimed

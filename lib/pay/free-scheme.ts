@@ -19,7 +19,9 @@ import { unpaidReservation } from './payee/unpaid-reservation.ts'
  * await node.stop()
  * ```
  */
-export function createFreeScheme(why: string): (components: Pick<PaymentSchemeComponents, 'calls' | 'link'>) => PaymentScheme {
+export function createFreeScheme(
+  why: string
+): (components: Pick<PaymentSchemeComponents, 'calls' | 'link'>) => PaymentScheme {
   return ({ calls, link }) => ({
     scheme: 'free',
     movesMoney: false,

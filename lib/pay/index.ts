@@ -12,7 +12,12 @@ export {
   verifySplitters
 } from './chain/deploy-splitters.ts'
 export type { ChannelSummary } from './channel-summary.ts'
-export { type ChannelScheme, type ChannelSchemeInit, type ClosedChannel, createChannelScheme } from './channel-scheme.ts'
+export {
+  type ChannelScheme,
+  type ChannelSchemeInit,
+  type ClosedChannel,
+  createChannelScheme
+} from './channel-scheme.ts'
 export type { PayRules } from './payer/pay-rules.ts'
 export type { Settlement } from './settle/settlement.ts'
 export { CREATE2_DEPLOYER, type SplitterFactory, splitterFactory } from './chain/splitter.ts'

@@ -344,7 +344,11 @@ function addCors(app: FastifyInstance, origins: readonly string[]): void {
 }
 
 /** The scope as a provider id where it stands for one; undefined once the visitor was told that it could not be looked up. */
-async function scopeOf(context: RequestContext, scope: string, scopes: IngressInit['scopes']): Promise<string | undefined> {
+async function scopeOf(
+  context: RequestContext,
+  scope: string,
+  scopes: IngressInit['scopes']
+): Promise<string | undefined> {
   if (scope === 'demo' || isProviderId(scope) || scopes === undefined) return scope
   try {
     return (await scopes.providerOf(scope)) ?? scope

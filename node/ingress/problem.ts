@@ -17,7 +17,10 @@ export function sendProblem(context: RequestContext, thrown: unknown, allow = 'P
   const { res } = context
   const error = asSoukError(thrown)
   if (error.code === 'internal_error') {
-    context.log.error('a request failed unexpectedly', { request_id: context.requestIdText, cause: error.cause ?? error })
+    context.log.error('a request failed unexpectedly', {
+      request_id: context.requestIdText,
+      cause: error.cause ?? error
+    })
   }
   if (res.headersSent || res.destroyed) {
     res.destroy()

@@ -16,7 +16,12 @@ export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers'>
  * Reads one message of an agent, and answers it.
  * @throws SoukError `unsupported_media_type`, `invalid_request`, `request_too_large`, `overloaded`, before anything was answered
  */
-export async function serveAgent(context: RequestContext, tools: ToolBox, bodies: BodyReader, holder: KeyHolder): Promise<void> {
+export async function serveAgent(
+  context: RequestContext,
+  tools: ToolBox,
+  bodies: BodyReader,
+  holder: KeyHolder
+): Promise<void> {
   const { req } = context
   if (!isJsonType(req.headers['content-type'])) {
     throw new SoukError('unsupported_media_type', 'Messages are JSON: send the header Content-Type: application/json.')

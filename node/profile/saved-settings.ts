@@ -103,9 +103,15 @@ function chainSettings({ network, chain }: Pick<NodeConfig, 'network' | 'chain'>
   }
 }
 
-function paymentSettings({ till, passphraseFile, payout, dailyMax, settleOnStop }: NodeConfig['payments']): Settings {
+function paymentSettings({
+  paymentScheme,
+  passphraseFile,
+  payout,
+  dailyMax,
+  settleOnStop
+}: NodeConfig['payments']): Settings {
   return {
-    ...(till === 'channel' ? {} : { till }),
+    ...(paymentScheme === 'channel' ? {} : { till: paymentScheme }),
     ...(passphraseFile === undefined ? {} : { passphraseFile }),
     ...(payout === undefined ? {} : { payout }),
     ...(dailyMax === undefined ? {} : { dailyCap: formatUsdc(dailyMax) }),

@@ -30,6 +30,14 @@ export function openSubscriptions({
   const bindings = new Bindings({ clock, documents, self: souk.status().peer, ...(coherence && { coherence }) })
   const ids = requestIds(clock, systemRandom)
   const newId = () => formatRequestId(ids.next())
-  const service = new SubscriptionService({ souk, subscriptions, bindings, spending, keys, newId, ...(subscriptionEvents && { subscriptionEvents }) })
+  const service = new SubscriptionService({
+    souk,
+    subscriptions,
+    bindings,
+    spending,
+    keys,
+    newId,
+    ...(subscriptionEvents && { subscriptionEvents })
+  })
   return { bindings, service, boundCalls: new BoundCalls({ bindings, subscriptions, service, clock }) }
 }

@@ -43,7 +43,11 @@ export class SubscriptionService {
    * What is asked for again goes on where it broke off, and is not paid for twice.
    * @throws SoukError `invalid_request` where there is one already, and as `Subscriptions.subscribe` and `Purchase.reserve`
    */
-  async subscribe(account: string | undefined, wish: SubscribeRequest, signal?: AbortSignal): Promise<SubscriptionChange> {
+  async subscribe(
+    account: string | undefined,
+    wish: SubscribeRequest,
+    signal?: AbortSignal
+  ): Promise<SubscriptionChange> {
     const { souk, subscriptions, bindings, keys, newId } = this.#init
     const { signed } = await souk.resolve(wish.api, signal === undefined ? {} : { signal })
     const { id: api, manifest } = signed

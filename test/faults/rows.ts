@@ -108,7 +108,11 @@ export const ROWS: readonly Row[] = [
     happens: 'One copy reaches the upstream. The others wait for its response, or get `idempotency_in_flight`.',
     limit: 'one upstream call, one charge',
     run: {
-      specs: ['test/lib/owner/repeats.spec.ts', 'test/lib/owner/idempotent-calls.spec.ts', 'test/e2e/retries.long.spec.ts']
+      specs: [
+        'test/lib/owner/repeats.spec.ts',
+        'test/lib/owner/idempotent-calls.spec.ts',
+        'test/e2e/retries.long.spec.ts'
+      ]
     },
     minutesMax: 10
   },

@@ -34,7 +34,10 @@ const withScheme = (paymentScheme: PaymentScheme, changes: Partial<PaymentScheme
   admit: (admission) => paymentScheme.admit(admission),
   ...changes
 })
-const withReservations = (paymentScheme: PaymentScheme, change: (reservation: Reservation) => Reservation): PaymentScheme =>
+const withReservations = (
+  paymentScheme: PaymentScheme,
+  change: (reservation: Reservation) => Reservation
+): PaymentScheme =>
   withScheme(paymentScheme, { admit: async (admission) => change(await paymentScheme.admit(admission)) })
 
 export const BUGS: readonly Bug[] = [

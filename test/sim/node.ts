@@ -147,7 +147,12 @@ export class SimNode {
       policy: { atoms: redeemAtoms, ageMs: 60_000 },
       onError: (error) => world.note(name, `has trouble: ${error.code}`)
     })({ calls: log, documents, ledger, link, clock, random: rng, payouts, logger: defaultLogger() })
-    const paymentScheme = watched(bug?.paymentScheme?.(channelScheme) ?? channelScheme, invariants, process, channelScheme)
+    const paymentScheme = watched(
+      bug?.paymentScheme?.(channelScheme) ?? channelScheme,
+      invariants,
+      process,
+      channelScheme
+    )
     const owner = new Owner({ clock, paymentScheme, calls: log, claims: store.claims, self: peer, epoch })
     if (init.serves) {
       const adapter = upstream({ world, rng, invariants, life, isCalm: init.isCalm, delayMs: init.upstreamMs })
@@ -191,7 +196,12 @@ export class SimNode {
 }
 
 /** The payment scheme, with every promise and every admission reported to the invariants. */
-function watched(paymentScheme: PaymentScheme, invariants: Invariants, process: Process, { settlement }: ChannelScheme): PaymentScheme {
+function watched(
+  paymentScheme: PaymentScheme,
+  invariants: Invariants,
+  process: Process,
+  { settlement }: ChannelScheme
+): PaymentScheme {
   const ended = (reservation: Reservation, id: string): Reservation => ({
     capture: (outcome) => reservation.capture(outcome).finally(() => invariants.onEnded(process, id)),
     release: (outcome) => reservation.release(outcome).finally(() => invariants.onEnded(process, id))

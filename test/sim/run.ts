@@ -331,7 +331,10 @@ class Stage {
         answer.charged === record.charged,
         `${id} is charged ${record.charged}, then ${answer.charged}`
       )
-      this.invariants.must(text(answer.body as Uint8Array) === answerTo(id), `${id} is charged, and its response is lost`)
+      this.invariants.must(
+        text(answer.body as Uint8Array) === answerTo(id),
+        `${id} is charged, and its response is lost`
+      )
     }
   }
 

@@ -15,7 +15,13 @@ export type PayClient = (
   signal?: AbortSignal
 ) => Promise<Exclude<PayReply, { kind: 'refusal' }>>
 
-export function payClient({ link, clock }: { readonly link: Pick<Link, 'exchange'>; readonly clock: Clock }): PayClient {
+export function payClient({
+  link,
+  clock
+}: {
+  readonly link: Pick<Link, 'exchange'>
+  readonly clock: Clock
+}): PayClient {
   const late = () =>
     new SoukError('settlement_pending', 'The owner did not respond about the channel in time. Try again later.')
   return async (owner, request, signal) => {

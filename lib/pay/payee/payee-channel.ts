@@ -57,7 +57,12 @@ export class PayeeChannel {
   isFinal: boolean
   #state: PayeeChannelState
 
-  constructor(info: PayeeChannelInfo, captured: Atoms, voucher?: Voucher, channelState: PayeeChannelState = { phase: 'open' }) {
+  constructor(
+    info: PayeeChannelInfo,
+    captured: Atoms,
+    voucher?: Voucher,
+    channelState: PayeeChannelState = { phase: 'open' }
+  ) {
     this.info = info
     this.receivable = receivableOf(info.channelId)
     this.earned = earnedOf(info.channelId)

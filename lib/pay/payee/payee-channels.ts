@@ -66,7 +66,8 @@ export class PayeeChannels implements OwnerBooks {
   *channels(): Iterable<OwnedChannel> {
     for (const { info, payeeFunds, voucher, isFinal } of this.all()) {
       const { channelId, config } = info
-      if (!isFinal) yield { channelId, config, captured: payeeFunds.captured, ...(voucher === undefined ? {} : { voucher }) }
+      if (!isFinal)
+        yield { channelId, config, captured: payeeFunds.captured, ...(voucher === undefined ? {} : { voucher }) }
     }
   }
 
@@ -76,7 +77,13 @@ export class PayeeChannels implements OwnerBooks {
       const { channelId, config } = info
       const { claimed } = channelState
       if (claimed === undefined) yield { channelId, config, captured: 0n }
-      else yield { channelId, config, captured: claimed, lost: claimed < payeeFunds.captured ? payeeFunds.captured - claimed : 0n }
+      else
+        yield {
+          channelId,
+          config,
+          captured: claimed,
+          lost: claimed < payeeFunds.captured ? payeeFunds.captured - claimed : 0n
+        }
     }
   }
 
@@ -159,7 +166,11 @@ export class PayeeChannels implements OwnerBooks {
     this.#forget?.()
   }
 
-  async #load(info: PayeeChannelInfo, voucher: string | undefined, channelState?: PayeeChannelState): Promise<PayeeChannel> {
+  async #load(
+    info: PayeeChannelInfo,
+    voucher: string | undefined,
+    channelState?: PayeeChannelState
+  ): Promise<PayeeChannel> {
     const captured = -(await this.#init.ledger.balance(earnedOf(info.channelId)))
     const known = voucher === undefined ? undefined : readVoucher(info.channelId, voucher)
     return new PayeeChannel(info, captured, known, channelState)

@@ -95,7 +95,11 @@ export class ChannelOpener {
   async #adopt(info: PayerChannelInfo, { balance, claimed }: ChannelState): Promise<PayerChannel> {
     const { channels, rules, cap, ledger, clock } = this.#init
     const { channelId } = info
-    const payerFunds = new PayerFunds({ ceiling: claimed, spent: claimed, deposit: balance, isWhole: false }, rules, cap)
+    const payerFunds = new PayerFunds(
+      { ceiling: claimed, spent: claimed, deposit: balance, isWhole: false },
+      rules,
+      cap
+    )
     const channel = new PayerChannel(info, payerFunds, undefined, OPEN)
     const postings = [
       { account: depositedIn(channelId), amount: balance },

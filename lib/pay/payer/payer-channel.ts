@@ -65,7 +65,12 @@ export class PayerChannel {
   #authorization: Promise<Uint8Array> | undefined
   #ceiling = -1n
 
-  constructor(info: PayerChannelInfo, payerFunds: PayerFunds, pending: PendingDeposit | undefined, channelState: PayerChannelState) {
+  constructor(
+    info: PayerChannelInfo,
+    payerFunds: PayerFunds,
+    pending: PendingDeposit | undefined,
+    channelState: PayerChannelState
+  ) {
     this.info = info
     this.deposited = depositedIn(info.channelId)
     this.spent = spentThrough(info.channelId)

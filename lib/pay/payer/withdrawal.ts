@@ -75,7 +75,11 @@ export async function withdraw(
  * True if the channel is empty for a known reason: its deposit was earned, refunded or withdrawn. Otherwise the deposit may still
  * appear while its authorisation is valid, because an endpoint fell behind or a block was removed.
  */
-function isOut({ payerFunds, withdrawableAt }: PayerChannel, { balance, refundNonce }: ChannelState, at: number): boolean {
+function isOut(
+  { payerFunds, withdrawableAt }: PayerChannel,
+  { balance, refundNonce }: ChannelState,
+  at: number
+): boolean {
   return balance >= payerFunds.deposit || refundNonce > 0n || (withdrawableAt !== undefined && at >= withdrawableAt)
 }
 

@@ -26,7 +26,12 @@ export class BodyReader {
   readonly #windowMs: number
   readonly #budget: ByteBudget
 
-  constructor({ clock, trustProxy, bytesMax = limits.HELD_BYTES_MAX, windowMs = limits.BODY_WINDOW_MS }: BodyReaderInit) {
+  constructor({
+    clock,
+    trustProxy,
+    bytesMax = limits.HELD_BYTES_MAX,
+    windowMs = limits.BODY_WINDOW_MS
+  }: BodyReaderInit) {
     this.#clock = clock
     this.#trustProxy = trustProxy
     this.#bytesMax = bytesMax
@@ -53,7 +58,9 @@ export class BodyReader {
     const ofHost = isUnauthenticated ? Math.floor(this.#bytesMax / limits.HELD_STRANGER_PART) : bytesMax
     return [
       { holder: isUnauthenticated ? 'strangers' : `key ${holder.account ?? holder.id}`, bytesMax },
-      ...(host === undefined ? [] : [{ holder: `${isUnauthenticated ? 'stranger' : 'host'} ${host}`, bytesMax: ofHost }])
+      ...(host === undefined
+        ? []
+        : [{ holder: `${isUnauthenticated ? 'stranger' : 'host'} ${host}`, bytesMax: ofHost }])
     ]
   }
 

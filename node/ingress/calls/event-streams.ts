@@ -132,7 +132,8 @@ async function accepted(
   settle: () => void | Promise<void>
 ): Promise<void> {
   const type = reply.headers.find(([name]) => name === 'content-type')?.[1]
-  if (reply.status !== 200 || type?.startsWith('text/event-stream') !== true) return sendReply(context, reply, { settle })
+  if (reply.status !== 200 || type?.startsWith('text/event-stream') !== true)
+    return sendReply(context, reply, { settle })
   const { body } = reply
   const events = body instanceof Uint8Array ? once(body) : body
   try {

@@ -6,7 +6,9 @@ import { type Quota, RATE_MEMBER, type RateLimitStatus } from '../../../lib/inte
  * what is left of it. Windows are in seconds there; a shorter one is told as what it comes to in one.
  */
 export function rateHeaders(...rateStatuses: ReadonlyArray<RateLimitStatus | undefined>): string[] {
-  const sound = rateStatuses.flatMap((rateStatus) => (rateStatus !== undefined && isSound(rateStatus) ? [rateStatus] : []))
+  const sound = rateStatuses.flatMap((rateStatus) =>
+    rateStatus !== undefined && isSound(rateStatus) ? [rateStatus] : []
+  )
   if (sound.length === 0) return []
   return ['RateLimit-Policy', sound.map(policyOf).join(', '), 'RateLimit', sound.map(rateStatusOf).join(', ')]
 }

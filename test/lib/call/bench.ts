@@ -13,7 +13,10 @@ export const OWNER = peerId('A')
 export const CONSUMER = peerId('C')
 export const NEVER = new AbortController().signal
 
-export const responseOf = (body: CallResponse['body'] | string = '{}', changes: Partial<CallResponse> = {}): CallResponse => ({
+export const responseOf = (
+  body: CallResponse['body'] | string = '{}',
+  changes: Partial<CallResponse> = {}
+): CallResponse => ({
   status: 200,
   headers: [['content-type', 'application/json']],
   body: typeof body === 'string' ? utf8(body) : body,

@@ -64,7 +64,15 @@ describe('an owner whose peers send large bodies', () => {
     const { calls, claims } = store
     const paymentScheme = createMeteredScheme({ log: calls })
     const heldBytesMax = HELD_HOLDER_PART * SHARE
-    const owner = new Owner({ clock: manualClock(), paymentScheme, calls, claims, self: SELF, epoch: 100n, heldBytesMax })
+    const owner = new Owner({
+      clock: manualClock(),
+      paymentScheme,
+      calls,
+      claims,
+      self: SELF,
+      epoch: 100n,
+      heldBytesMax
+    })
     await owner.set(servedApi(adapter))
     return { owner, store }
   }

@@ -61,7 +61,14 @@ describe('Provider', () => {
       withdraw: async (id) => void withdrawn.push(id)
     })
     const announcer = new Announcer({ clock, directory, onError: (error) => assert.ifError(error) })
-    provider = new Provider({ clock, documents: store.documents, manifestSigner, owner, announcer, report: () => reported })
+    provider = new Provider({
+      clock,
+      documents: store.documents,
+      manifestSigner,
+      owner,
+      announcer,
+      report: () => reported
+    })
     adapter = new StubAdapter()
   }
   beforeEach(async () => {

@@ -113,7 +113,11 @@ describe('the lifecycle of a channel', function () {
     it('closes once, for any number of requests', async () => {
       await spend(1)
       const id = idOf(payer)
-      const closed = await Promise.all([payer.paymentScheme.close(id), payer.paymentScheme.close(id), payer.paymentScheme.closeAll()])
+      const closed = await Promise.all([
+        payer.paymentScheme.close(id),
+        payer.paymentScheme.close(id),
+        payer.paymentScheme.closeAll()
+      ])
       assert.deepEqual(
         closed[2].map(({ channel, error }) => [channel.state, error]),
         [['closed', undefined]]

@@ -280,7 +280,11 @@ describe('the channel payment scheme', () => {
   })
 
   describe('after faults', () => {
-    const restart = async (node: SchemeNode, name: string, kept: SchemeNode['store'] = node.store): Promise<SchemeNode> => {
+    const restart = async (
+      node: SchemeNode,
+      name: string,
+      kept: SchemeNode['store'] = node.store
+    ): Promise<SchemeNode> => {
       await node.paymentScheme.stop()
       return bench.start(name, {}, { store: kept, signer: node.signer })
     }

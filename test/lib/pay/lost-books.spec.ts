@@ -30,7 +30,11 @@ describe('the channel payment scheme with another disk', () => {
       spent: await payer.store.ledger.balance(`spent/${channelId()}`)
     }
   }
-  const restart = async (node: SchemeNode, name: string, kept: SchemeNode['store'] = node.store): Promise<SchemeNode> => {
+  const restart = async (
+    node: SchemeNode,
+    name: string,
+    kept: SchemeNode['store'] = node.store
+  ): Promise<SchemeNode> => {
     await node.paymentScheme.stop()
     return bench.start(name, {}, { store: kept, signer: node.signer })
   }

@@ -81,7 +81,9 @@ describe('the metered payment scheme', () => {
   it('records a released call as void, with its error', async () => {
     const paymentScheme = createMeteredScheme({ log: store.calls })
     const admitted = admission()
-    const settled = await (await paymentScheme.admit(admitted)).release(outcome({ status: 504, code: 'upstream_timeout' }))
+    const settled = await (await paymentScheme.admit(admitted)).release(
+      outcome({ status: 504, code: 'upstream_timeout' })
+    )
     assert.equal(settled.charged, 0n)
     const record = await store.calls.find(admitted.peer, admitted.requestId)
     assert.deepEqual(record, {

@@ -84,7 +84,8 @@ export class ServiceBench {
   }
 
   async write(quotaReservation: QuotaReservation): Promise<void> {
-    for (const { collection, key, value } of quotaReservation.capture()) await this.documents.put(collection, key, value)
+    for (const { collection, key, value } of quotaReservation.capture())
+      await this.documents.put(collection, key, value)
     await quotaReservation.end(true)
   }
 

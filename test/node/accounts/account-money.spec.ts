@@ -168,7 +168,10 @@ describe('money of prepaid accounts', function () {
       accepts: Json[]
     }
     const { scheme, amount, payTo } = asked.accepts[0] ?? {}
-    assert.deepEqual([scheme, amount, String(payTo).toLowerCase()], ['exact', '500000', owner.paymentScheme.wallet.address])
+    assert.deepEqual(
+      [scheme, amount, String(payTo).toLowerCase()],
+      ['exact', '500000', owner.paymentScheme.wallet.address]
+    )
     for (const wrong of ['0.1', '0', '1001', '-1', 'x', '']) {
       assert.equal((await send('/deposits', who, wrong)).body['code'], 'invalid_request', wrong)
     }

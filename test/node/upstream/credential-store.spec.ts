@@ -6,7 +6,10 @@ import { CredentialStore } from '../../../node/upstream/credential-store.ts'
 describe('the credentials of registered upstreams', () => {
   const endpoint = 'https://api.example/v1'
   const auth = { bearer: 's3cr3t' }
-  const credentialStore = new CredentialStore({ secretBox: createSecretBox(randomBytes(SECRET_BOX_KEY_BYTES)), guard: { refuses: () => false } })
+  const credentialStore = new CredentialStore({
+    secretBox: createSecretBox(randomBytes(SECRET_BOX_KEY_BYTES)),
+    guard: { refuses: () => false }
+  })
   const kept = credentialStore.sealed('ticker', credentialStore.taken('ticker', { endpoint, auth }, undefined))
 
   it('are written down sealed, and handed out plain', () => {
@@ -23,7 +26,9 @@ describe('the credentials of registered upstreams', () => {
       assert.equal(credentialStore.taken('ticker', { endpoint: other }, kept).auth, undefined)
     }
     assert.equal(credentialStore.taken('ticker', { endpoint, auth: null }, kept).auth, undefined)
-    assert.deepEqual(credentialStore.taken('ticker', { endpoint, auth: { bearer: 'new' } }, kept).auth, { bearer: 'new' })
+    assert.deepEqual(credentialStore.taken('ticker', { endpoint, auth: { bearer: 'new' } }, kept).auth, {
+      bearer: 'new'
+    })
   })
 
   it('are no other API’s', () => {

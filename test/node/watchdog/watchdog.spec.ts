@@ -151,7 +151,8 @@ describe('the watchdog', function () {
   it('watches `souk up`', async () => {
     const preload = ['--conditions=development', '--import', join(ROLES, 'hang-on-signal.ts')]
     const main = join(import.meta.dirname, '../../../node/main.ts')
-    const up = 'up --network dev --payment-scheme metered --no-input --json --no-ingress --p2p-port 0 --admin-port 0 --watchdog 2'
+    const up =
+      'up --network dev --payment-scheme metered --no-input --json --no-ingress --p2p-port 0 --admin-port 0 --watchdog 2'
     const { child, stdout, stderr, ended } = start([...preload, main, ...up.split(' ')], { SOUK_HOME: directory })
     await eventually('a node that is ready', BOUND_MS, () => (stdout.length > 0 ? true : undefined))
     child.kill('SIGUSR2')

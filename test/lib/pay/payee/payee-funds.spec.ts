@@ -114,7 +114,8 @@ describe('tab', () => {
             if (step.do === 'raise') payeeFunds.raise(step.to)
             else payeeFunds.limitTo(step.to)
           } else if (step.do === 'reserve') {
-            const fits = payeeFunds.captured + payeeFunds.reserved + step.price <= min(payeeFunds.ceiling, payeeFunds.limit)
+            const fits =
+              payeeFunds.captured + payeeFunds.reserved + step.price <= min(payeeFunds.ceiling, payeeFunds.limit)
             const hold = payeeFunds.reserve(step.price)
             assert.equal(typeof hold === 'object', fits)
             if (typeof hold === 'object') holds.push(hold)
@@ -122,7 +123,8 @@ describe('tab', () => {
             const at = step.which % holds.length
             const hold = holds[at]!
             if (step.do === 'extend') {
-              const fits = payeeFunds.captured + payeeFunds.reserved + step.part <= min(payeeFunds.ceiling, payeeFunds.limit)
+              const fits =
+                payeeFunds.captured + payeeFunds.reserved + step.part <= min(payeeFunds.ceiling, payeeFunds.limit)
               assert.equal(hold.extend(step.part) === undefined, fits)
             } else {
               holds.splice(at, 1)

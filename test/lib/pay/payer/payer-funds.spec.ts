@@ -14,8 +14,16 @@ import { type Hold, PayeeFunds } from '../../../../lib/pay/payee/payee-funds.ts'
 const RULES: PayerFundsRules = { windowCalls: 20, windowAtoms: 10_000n, exposureMax: 1_000_000n }
 const AMPLE = 10n ** 12n
 
-function payerFundsOf(rules: Partial<PayerFundsRules> = {}, state: Partial<PayerFundsState> = {}, cap = fullCap(AMPLE)): PayerFunds {
-  return new PayerFunds({ ceiling: 0n, spent: 0n, deposit: AMPLE, isWhole: true, ...state }, { ...RULES, ...rules }, cap)
+function payerFundsOf(
+  rules: Partial<PayerFundsRules> = {},
+  state: Partial<PayerFundsState> = {},
+  cap = fullCap(AMPLE)
+): PayerFunds {
+  return new PayerFunds(
+    { ceiling: 0n, spent: 0n, deposit: AMPLE, isWhole: true, ...state },
+    { ...RULES, ...rules },
+    cap
+  )
 }
 
 function isPromised(answer: Promised | PayerFundsRefusal): answer is Promised {
@@ -330,7 +338,11 @@ describe('purse and tab', () => {
       for (const call of this.running.filter(({ due }) => due <= this.at)) this.#end(call)
       if (restart && this.running.length === 0) {
         // Writes are asynchronous, so the last ones may be lost.
-        this.payerFunds = new PayerFunds({ ...this.stored, deposit: this.deposit, isWhole: false }, this.rules, this.cap)
+        this.payerFunds = new PayerFunds(
+          { ...this.stored, deposit: this.deposit, isWhole: false },
+          this.rules,
+          this.cap
+        )
       }
       if (this.at % 3 === 0) this.#store()
       const call = this.#promise(price)
@@ -357,7 +369,12 @@ describe('purse and tab', () => {
     }
 
     #store(): void {
-      this.stored = { ceiling: this.payerFunds.ceiling, spent: this.payerFunds.spent, deposit: this.deposit, isWhole: false }
+      this.stored = {
+        ceiling: this.payerFunds.ceiling,
+        spent: this.payerFunds.spent,
+        deposit: this.deposit,
+        isWhole: false
+      }
     }
 
     #end(call: { end: () => void }): void {
@@ -385,7 +402,10 @@ describe('purse and tab', () => {
       const hold = this.payeeFunds.reserve(price)
       if (typeof hold === 'object') return hold
       this.payerFunds.recall(this.payeeFunds.ceiling)
-      assert.ok(this.payerFunds.hear(this.payeeFunds.captured + this.payeeFunds.reserved, 0n, price), 'an honest owner was accused')
+      assert.ok(
+        this.payerFunds.hear(this.payeeFunds.captured + this.payeeFunds.reserved, 0n, price),
+        'an honest owner was accused'
+      )
       call.release()
       const again = this.#promise(price)
       if (again === undefined) return undefined

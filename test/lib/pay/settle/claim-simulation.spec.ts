@@ -27,7 +27,11 @@ function simulationBench(poisoned: ReadonlySet<number>, isDown = false) {
       return claimed.some((row) => poisoned.has(row)) ? { ok: false, reason: 'Poisoned' } : { ok: true, gas: 1n }
     }
   } as unknown as Chain
-  return { clock, simulation: new ClaimSimulation({ chain, calls, clock, claimer: '0x00' }), simulations: () => simulations }
+  return {
+    clock,
+    simulation: new ClaimSimulation({ chain, calls, clock, claimer: '0x00' }),
+    simulations: () => simulations
+  }
 }
 
 describe('the simulation of a claim', () => {
@@ -55,7 +59,9 @@ describe('the simulation of a claim', () => {
   })
 
   it('is limited for any number of bad rows, and claims only rows that passed', async () => {
-    const { simulation, simulations } = simulationBench(new Set(Array.from({ length: CLAIM_ROWS_MAX / 2 }, (_, i) => 2 * i)))
+    const { simulation, simulations } = simulationBench(
+      new Set(Array.from({ length: CLAIM_ROWS_MAX / 2 }, (_, i) => 2 * i))
+    )
     const good = await simulation.good(rows(CLAIM_ROWS_MAX), { left: CLAIM_TRIALS_MAX })
     assert.ok(good.length > 0 && good.every(({ channelId }) => Number(BigInt(channelId)) % 2 === 1))
     assert.equal(simulations(), CLAIM_TRIALS_MAX)

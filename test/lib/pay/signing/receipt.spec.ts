@@ -110,7 +110,11 @@ describe('receipt', () => {
 
   it('is invalid with any byte changed', async () => {
     const receiptSigner = new ReceiptSigner(owner, digests, systemClock)
-    const [bytes] = await Promise.all([receiptSigner.sign(bodyOf(1)), receiptSigner.sign(bodyOf(2)), receiptSigner.sign(bodyOf(3))])
+    const [bytes] = await Promise.all([
+      receiptSigner.sign(bodyOf(1)),
+      receiptSigner.sign(bodyOf(2)),
+      receiptSigner.sign(bodyOf(3))
+    ])
     const original = readReceipt(bytes)
     fc.assert(
       fc.property(fc.nat({ max: bytes.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, change) => {

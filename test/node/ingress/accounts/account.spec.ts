@@ -174,7 +174,11 @@ describe('ingress: prepaid accounts', () => {
       await clock.advance(limits.MONEY_LOOK_MS)
       await call(key)
       assert.deepEqual(told.splice(0), [code])
-      assert.equal((await call(operatorKey.key)).status, 402, 'whoever calls with the operator’s money is told as it is')
+      assert.equal(
+        (await call(operatorKey.key)).status,
+        402,
+        'whoever calls with the operator’s money is told as it is'
+      )
     }
     assert.equal((await get('/v1/account', key))[1]['balance'], '0.01')
     onCall = async () => {
