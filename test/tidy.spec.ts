@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { FILE_LINES_WARN, fileLength, focused, long, topLevel, unfinished } from './helpers/habits.ts'
-import { barrels, cycles, type Files, layers, read, type Violation } from './helpers/layers.ts'
+import { barrels, cycles, type Files, layers, read, type Violation, rooms } from './helpers/layers.ts'
 import { planted } from './helpers/planted.ts'
 import { seams } from './helpers/seams.ts'
 
@@ -20,7 +20,7 @@ const TOP_LEVEL = {
 }
 
 describe('tidy', () => {
-  const rules = { layers, seams, cycles, barrels, fileLength, unfinished, focused }
+  const rules = { layers, rooms, seams, cycles, barrels, fileLength, unfinished, focused }
   const files = readTree([...FOLDERS, '.ci'])
   const sources = read(files)
 

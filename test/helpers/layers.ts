@@ -59,15 +59,17 @@ const ADMIN_CLIENT = [
 const WIRING = ['lib/service.ts', 'lib/wiring/', 'lib/create-node.ts', 'lib/options.ts']
 const CLIENT_WHY = 'the CLI and the console are clients of the admin API, nothing more'
 
-/** Inside `lib/pay/`, each folder may import earlier ones, and files beside the folders may import all. */
-function payLayers(): Layer[] {
-  const folders = ['signing', 'contracts', 'chain', 'channel', 'payee', 'payer', 'settle', 'x402']
-  return folders.map((name, at) => ({
-    of: [`lib/pay/${name}/`],
-    may: [...folders.slice(0, at + 1).map((known) => `lib/pay/${known}/`), 'lib/base/', 'lib/interface/'],
-    why: `lib/pay/ is built in this order: ${folders.join(', ')}`
-  }))
-}
+/**
+ * Rooms of a folder, lowest first: each may import itself and the rooms before it. Files beside the rooms are above them, so a room
+ * does not import them, unless `knowsTop` is set. Rooms that are `apart` do not import each other.
+ */
+const ROOMS: ReadonlyArray<{ of: string; order: string[]; knowsTop?: true; apart?: true }> = [
+  { of: 'lib/pay/', order: ['signing', 'contracts', 'chain', 'channel', 'payee', 'payer', 'settle', 'x402'] },
+  { of: 'lib/resolve/', order: ['directory', 'manifest', 'quality', 'catalogue'] },
+  { of: 'lib/store/', order: ['memory', 'postgres', 'sqlite'], knowsTop: true, apart: true },
+  { of: 'protocols/soap/', order: ['xml', 'schema', 'wsdl', 'message', 'mapping'] },
+  { of: 'node/cli/', order: ['terminal', 'options', 'api', 'market', 'money', 'ingress', 'node'], knowsTop: true }
+]
 
 // The first layer that contains a file applies. 'lib/*/' is any area of lib/; '%' is the file's own area.
 const LAYERS: Layer[] = [
@@ -91,7 +93,6 @@ const LAYERS: Layer[] = [
     may: ['lib/testing/', 'lib/base/', ...LIB_FACE, 'lib/interface/', ...WIRING],
     why: 'what embedders test with is built on what embedders have'
   },
-  ...payLayers(),
   {
     of: ['lib/*/'],
     may: ['%', 'lib/base/', 'lib/interface/'],
@@ -242,6 +243,33 @@ function permits(layer: Layer, area: string, imported: Import, to: string): bool
   if (may.length > 0 && under(to, may)) return true
   if (imported.typeOnly && under(to, layer.mayType ?? [])) return true
   return imported.kind === 'dynamic' && under(to, layer.mayLazily ?? [])
+}
+
+export const rooms: Rule = (sources) => {
+  const violations: Violation[] = []
+  for (const { path, imports } of sources.values()) {
+    for (const { of, order, knowsTop, apart } of ROOMS) {
+      const from = roomOf(path, of, order)
+      if (from < 0) continue
+      for (const imported of imports) {
+        const to = target(path, imported)
+        if (to === undefined || !to.startsWith(of)) continue
+        const room = roomOf(to, of, order)
+        const isKnown = room === from || (room < 0 ? knowsTop === true : apart !== true && room < from)
+        if (isKnown) continue
+        const why = apart
+          ? `${order.join(', ')} do not know each other`
+          : `${of} is built in this order: ${order.join(', ')}`
+        violations.push({ rule: 'rooms', file: path, line: imported.line, message: `imports ${to}, but ${why}` })
+      }
+    }
+  }
+  return violations
+}
+
+/** The place of a file's room in the order of its folder; -1 where it stands in none of them. */
+function roomOf(path: string, of: string, order: readonly string[]): number {
+  return path.startsWith(of) ? order.findIndex((room) => path.startsWith(`${of}${room}/`)) : -1
 }
 
 export const cycles: Rule = (sources) => {

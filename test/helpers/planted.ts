@@ -1,7 +1,7 @@
 /** Small repositories with one planted violation each, and some without, for the rules of `test/tidy.spec.ts`. */
 
 import { fileLength, focused, unfinished } from './habits.ts'
-import { barrels, cycles, layers, type Rule } from './layers.ts'
+import { barrels, cycles, layers, type Rule, rooms } from './layers.ts'
 import { seams } from './seams.ts'
 
 /** Without a message, the rule must find no violation. */
@@ -36,10 +36,38 @@ export const planted: Planted[] = [
     /imports lib\/pay/
   ],
   [
-    'a folder of pay/ that imports a later one',
-    layers,
+    'a room that imports a later one',
+    rooms,
     { 'lib/pay/payee/a.ts': `import { b } from '../payer/b.ts'` },
     /is built in this order/
+  ],
+  [
+    'a room that imports a type of a later one',
+    rooms,
+    { 'protocols/soap/xml/a.ts': `import type { B } from '../schema/b.ts'` },
+    /imports protocols\/soap\/schema\/b\.ts, but .* order: xml, schema/
+  ],
+  [
+    'a room that imports a file beside the rooms',
+    rooms,
+    { 'lib/resolve/directory/a.ts': `import { b } from '../b.ts'` },
+    /is built in this order/
+  ],
+  [
+    'a store that imports another one',
+    rooms,
+    { 'lib/store/sqlite/a.ts': `import { b } from '../memory/b.ts'` },
+    /do not know each other/
+  ],
+  [
+    'rooms that import what is below them',
+    rooms,
+    {
+      'lib/store/sqlite/a.ts': `import '../page.ts'\nimport './b.ts'`,
+      'protocols/soap/message/a.ts': `import '../xml/a.ts'`,
+      'protocols/soap/a.ts': `import './message/a.ts'`
+    },
+    undefined
   ],
   ['a computed import', layers, { 'lib/call/a.ts': 'await import(`../${area}/b.ts`)' }, /computed path/],
   ['an absolute import', layers, { 'lib/call/a.ts': `import '/lib/pay/b.ts'` }, /relative path/],
@@ -156,7 +184,7 @@ export const planted: Planted[] = [
   [
     'up that imports the node eagerly',
     layers,
-    { 'node/cli/node/up-command.ts': `import { run } from '../run.ts'` },
+    { 'node/cli/node/up-command.ts': `import { run } from '../../run.ts'` },
     /lazily/
   ],
   [
@@ -164,7 +192,7 @@ export const planted: Planted[] = [
     layers,
     {
       'node/run.ts': `import '../lib/index.ts'\nimport type { A } from '../lib/interface/index.ts'\nimport '../protocols/index.ts'`,
-      'node/cli/node/up-command.ts': `import '../config.ts'\nimport { client } from '../admin/client.ts'\nconst { run } = await import('../run.ts')`,
+      'node/cli/node/up-command.ts': `import '../../config.ts'\nimport { client } from '../../admin/client.ts'\nconst { run } = await import('../../run.ts')`,
       'node/main.ts': `import './cli/program.ts'`,
       'docs/examples/a.ts': `import { souk } from 'souk'`
     },
@@ -280,7 +308,6 @@ export const planted: Planted[] = [
   ],
   ['a long file', fileLength, { 'lib/call/a.ts': 'x\n'.repeat(501) }, /501 lines/],
   ['a file just short enough', fileLength, { 'lib/call/a.ts': 'x\n'.repeat(500) }, undefined],
-  ['a table of any length', fileLength, { 'lib/base/limits.ts': 'x\n'.repeat(900) }, undefined],
   ['a long generated file', fileLength, { 'lib/call/a.js': `/* @generated */${'x\n'.repeat(900)}` }, undefined],
   ['a barrel in an area', barrels, { 'lib/call/index.ts': '' }, /is a barrel/],
   [

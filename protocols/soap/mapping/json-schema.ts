@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
-import { ATTACHMENT_SCHEMA } from '../message/attachments.ts'
+import { ATTACHMENT_SCHEMA } from '../schema/attachment-schema.ts'
 import { anchored, type Field, type Fields, NO_FIELDS } from './mapping-fields.ts'
 import type { MessageModel } from '../message/message.ts'
 import { type Schema, simpleSchema } from '../schema/json-schema-simple.ts'

@@ -5,14 +5,6 @@ import { type Encoding, isObject, type JsonObject } from './encoding.ts'
 import type { Attachment } from './multipart.ts'
 import { NS } from '../xml/names.ts'
 
-/** An attachment in JSON. Input may also be plain base64 text if the type is known or does not matter. */
-export const ATTACHMENT_SCHEMA = {
-  type: ['object', 'string'],
-  contentEncoding: 'base64',
-  properties: { contentType: { type: 'string' }, content: { type: 'string', contentEncoding: 'base64' } },
-  required: ['content']
-} as const
-
 const BINARY = 'application/octet-stream'
 /** RFC 2045, section 5.1, without characters that could end a header. */
 const MEDIA_TYPE =

@@ -1,4 +1,4 @@
-import { ATTACHMENT_SCHEMA } from '../message/attachments.ts'
+import { ATTACHMENT_SCHEMA } from './attachment-schema.ts'
 import { BUILTIN_LISTS, BUILTINS } from './builtin.ts'
 import { type AtomicType, type Facets, NO_FACETS, type SimpleType, type Type } from './model.ts'
 import { NS, type QName, clark } from '../xml/names.ts'
