@@ -100,9 +100,18 @@ export type Settings = z.output<typeof settingsSchema>
 /** Names of all settings, as `profile.json` has them. */
 export const SETTING_NAMES = Object.keys(settingsSchema.shape)
 
+/** Options that have another name than their setting has in `profile.json` and in the environment. */
+const OPTION_NAMES: Readonly<Record<string, string>> = { till: 'paymentScheme' }
+const optionOf = (name: string): string => OPTION_NAMES[name] ?? name
+
+/** @throws SetupError `config_invalid` for a value that is not valid, and for an option that was renamed */
 export function readFlags(flags: Readonly<Record<string, unknown>>): Settings {
+  for (const name of Object.keys(OPTION_NAMES)) {
+    if (flags[name] === undefined) continue
+    throw new SetupError('config_invalid', `${dashed(name)} was renamed: use ${flagName(name)}.`)
+  }
   return read(
-    only(SETTING_NAMES, (name) => flags[name]),
+    only(SETTING_NAMES, (name) => flags[optionOf(name)]),
     flagName
   )
 }
@@ -136,8 +145,12 @@ function explain(name: string, message = 'it has the wrong form'): string {
   return message === 'Invalid input' ? 'it has the wrong form' : message
 }
 
-/** `p2pPort` → `--p2p-port` */
+/** `p2pPort` → `--p2p-port`; of a setting, as its option is called. */
 export function flagName(name: string): string {
+  return dashed(optionOf(name))
+}
+
+function dashed(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 

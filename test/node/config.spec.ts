@@ -37,6 +37,23 @@ describe('config', () => {
     assert.equal(config.p2p.host, '127.0.0.1')
   })
 
+  it('reads the payment scheme by its option, and by the names that files and environments have for it', async () => {
+    const schemeOf = async (options: object) =>
+      (await loadConfig({ env, flags: {}, ...options })).payments.paymentScheme
+    await save({ network: 'dev', till: 'metered' })
+    assert.equal(await schemeOf({}), 'metered')
+    assert.equal(await schemeOf({ env: { ...env, SOUK_TILL: 'channel' } }), 'channel')
+    assert.equal(await schemeOf({ flags: { paymentScheme: 'channel' } }), 'channel')
+  })
+
+  it('names what replaced an option that was renamed', async () => {
+    const flags = { network: 'dev', till: 'metered' }
+    await assert.rejects(
+      loadConfig({ env, flags }),
+      refused('config_invalid', /^--till was renamed: use --payment-scheme\.$/)
+    )
+  })
+
   it('lets a port that nobody asked for move up, and one that was asked for not', async () => {
     const config = await loadConfig({ env, flags: { network: 'dev', adminPort: '0' } })
     assert.deepEqual(config.p2p.port, { port: 4402, exact: false })

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { loadConfig } from '../../config.ts'
 import { askNetwork } from '../options/ask-network.ts'
 import type { AddCommand, Cli } from '../cli.ts'
@@ -25,7 +25,11 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--admin-port <port>', 'default: 3000, or the next free one')
     .option('--chain-rpc <url>', "JSON-RPC endpoint of the network's chain (default: a public one)")
     .option('--treasury <address>', 'who gets the 5%, where the network does not say it yet')
-    .option('--till <till>', 'channel: calls are paid for; metered: they are only counted (default: channel)')
+    .option(
+      '--payment-scheme <scheme>',
+      'channel: calls are paid for; metered: they are only counted (default: channel)'
+    )
+    .addOption(new Option('--till <scheme>', 'renamed: --payment-scheme').hideHelp())
     .option('--passphrase-file <file>', "passphrase of the profile's wallet (default: it is asked for)")
     .option('--payout <address>', 'where your APIs are paid: an account whose key is not on this machine')
     .option('--daily-cap <usdc>', 'what this node pays in one day, all keys together (default: 10)')

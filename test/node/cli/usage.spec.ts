@@ -76,7 +76,7 @@ describe('souk, the command line', () => {
     assert.ok(loaded.length > 20)
     const heavy = loaded.filter(
       (url) =>
-        !/\/node_modules\/commander\/|\/node\/(?:cli|profile)\/|\/node\/[\w-]+\.ts$|\/node\/admin\/earnings-columns\.ts$/.test(
+        !/\/node_modules\/commander\/|\/node\/(?:cli|profile)\/|\/node\/[\w-]+\.ts$|\/node\/admin\/money\/earnings-columns\.ts$/.test(
           url
         )
     )
