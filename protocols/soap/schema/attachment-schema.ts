@@ -1,4 +1,4 @@
-/** An attachment as JSON has it; on input, base64 text alone is accepted where the type is known or does not matter. */
+/** An attachment in JSON. Input may also be plain base64 text if the type is known or does not matter. */
 export const ATTACHMENT_SCHEMA = {
   type: ['object', 'string'],
   contentEncoding: 'base64',
