@@ -20,7 +20,7 @@ export const fileLength: Rule = (sources) =>
 /** Files of more than `max` lines, longest first. Files marked as generated in their first comment are exempt. */
 export function long(sources: Sources, max: number): Source[] {
   return [...sources.values()]
-    .filter(({ path, lines, comments }) => lines > max && comments[0]?.text.includes('@generated') !== true)
+    .filter(({ lines, comments }) => lines > max && comments[0]?.text.includes('@generated') !== true)
     .sort((a, b) => b.lines - a.lines)
 }
 

@@ -7,7 +7,7 @@ import { SoukError } from '../../base/errors.ts'
  * code point. Sums are incremented, not replaced, because several processes may share the database. Autovacuum frees the space of
  * deleted rows for new ones.
  *
- * `writers` has a row for each process: see `postgres-writer.ts`.
+ * `writers` has a row for each process: see `writer.ts`.
  */
 const MIGRATIONS = [
   `

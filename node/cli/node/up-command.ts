@@ -20,7 +20,7 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--tls-key <file>', 'its key, PEM')
     .option('--trust-proxy', 'a proxy in front ends TLS and says who the client is')
     .option('--cors-origin <origin...>', 'web pages that may call the ingress; "*" for any')
-    .option('--no-x402', 'no calls without a key: strangers cannot pay by x402 through this node')
+    .option('--no-x402', 'no calls without a key: unauthenticated clients cannot pay by x402 through this node')
     .option('--admin-host <address>', '0.0.0.0 inside a container, where nothing else reaches it (default: 127.0.0.1)')
     .option('--admin-port <port>', 'default: 3000, or the next free one')
     .option('--chain-rpc <url>', "JSON-RPC endpoint of the network's chain (default: a public one)")
@@ -38,7 +38,10 @@ export const addUp: AddCommand = (to, cli) => {
       'PostgreSQL to share keys and accounts through; SOUK_STORE keeps its password out of sight'
     )
     .option('--accounts', 'let anybody open a prepaid account at the ingress')
-    .option('--no-self-service', 'account holders make no keys by themselves, and strangers no accounts')
+    .option(
+      '--no-self-service',
+      'account holders create no keys themselves, and unauthenticated clients open no accounts'
+    )
     .option('--demo-key <api...>', 'let anybody call these with the public demo key, a little of it each day')
     .option('--no-self-report', 'your listings do not say how many calls they had, how many went well and how quickly')
     .option('--probe', 'try now and then whether APIs called or looked at here can be reached, without calling them')

@@ -57,10 +57,10 @@ export class BodyReader {
     const isUnauthenticated = holder === undefined || holder.isPublic === true
     const ofHost = isUnauthenticated ? Math.floor(this.#bytesMax / limits.HELD_STRANGER_PART) : bytesMax
     return [
-      { holder: isUnauthenticated ? 'strangers' : `key ${holder.account ?? holder.id}`, bytesMax },
+      { holder: isUnauthenticated ? 'unauthenticated' : `key ${holder.account ?? holder.id}`, bytesMax },
       ...(host === undefined
         ? []
-        : [{ holder: `${isUnauthenticated ? 'stranger' : 'host'} ${host}`, bytesMax: ofHost }])
+        : [{ holder: `${isUnauthenticated ? 'unauthenticated' : 'host'} ${host}`, bytesMax: ofHost }])
     ]
   }
 

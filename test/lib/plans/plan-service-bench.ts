@@ -27,7 +27,7 @@ export const planOf = (id: string, changes: Partial<Plan> = {}): Plan => ({
   ...changes
 })
 
-/** What a payment scheme does for a desk: writes what belongs to a call, and says so. */
+/** What a payment scheme does for the plan service: writes what belongs to a call, and says so. */
 export class ServiceBench {
   now = START
   signed: SignedManifest
@@ -100,7 +100,7 @@ export class ServiceBench {
     const quotaReservation = await this.ask(request, changes)
     const body = quotaReservation.answer?.().body
     await this.write(quotaReservation)
-    if (!(body instanceof Uint8Array)) throw new Error('the desk answers at once')
+    if (!(body instanceof Uint8Array)) throw new Error('the plan service answers at once')
     return { due: quotaReservation.price, subscription: readReply(body) }
   }
 

@@ -4,7 +4,7 @@ import { type Hold, PayeeFunds } from '../../../../lib/pay/payee/payee-funds.ts'
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
-describe('tab', () => {
+describe('the funds of a payee', () => {
   const open = (ceiling: bigint, limit: bigint, captured = 0n): PayeeFunds => {
     const payeeFunds = new PayeeFunds({ ceiling, captured })
     payeeFunds.limitTo(limit)

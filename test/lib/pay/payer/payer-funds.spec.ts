@@ -260,7 +260,7 @@ describe('daily cap', () => {
  * Payer and owner over a link that loses responses and calls and aborts calls, with a payer that loses writes: two books of the
  * same money. The owner is honest, so no permanent error and no dispute may occur.
  */
-describe('purse and tab', () => {
+describe('the funds of a payer and its payee', () => {
   type Fate =
     | 'answered'
     | 'failed'
