@@ -63,10 +63,10 @@ const CLIENT_WHY = 'the CLI and the console are clients of the admin API, nothin
  * Rooms of a folder, lowest first: each may import itself and the rooms before it. Files beside the rooms are above them, so a room
  * does not import them, unless `knowsTop` is set. Rooms that are `apart` do not import each other.
  */
-const ROOMS: ReadonlyArray<{ of: string; order: string[]; knowsTop?: true; apart?: true }> = [
+const ROOMS: ReadonlyArray<{ of: string; order: string[]; knowsTop?: true }> = [
   { of: 'lib/pay/', order: ['signing', 'contracts', 'chain', 'channel', 'payee', 'payer', 'settle', 'x402'] },
   { of: 'lib/resolve/', order: ['directory', 'manifest', 'quality', 'catalogue'] },
-  { of: 'lib/store/', order: ['memory', 'postgres', 'sqlite'], knowsTop: true, apart: true },
+  { of: 'lib/store/', order: ['postgres', 'sqlite', 'memory'], knowsTop: true },
   { of: 'protocols/soap/', order: ['xml', 'schema', 'wsdl', 'message', 'mapping'] },
   { of: 'node/cli/', order: ['terminal', 'options', 'api', 'market', 'money', 'ingress', 'node'], knowsTop: true }
 ]
@@ -248,18 +248,16 @@ function permits(layer: Layer, area: string, imported: Import, to: string): bool
 export const rooms: Rule = (sources) => {
   const violations: Violation[] = []
   for (const { path, imports } of sources.values()) {
-    for (const { of, order, knowsTop, apart } of ROOMS) {
+    for (const { of, order, knowsTop } of ROOMS) {
       const from = roomOf(path, of, order)
       if (from < 0) continue
       for (const imported of imports) {
         const to = target(path, imported)
         if (to === undefined || !to.startsWith(of)) continue
         const room = roomOf(to, of, order)
-        const isKnown = room === from || (room < 0 ? knowsTop === true : apart !== true && room < from)
+        const isKnown = room === from || (room < 0 ? knowsTop === true : room < from)
         if (isKnown) continue
-        const why = apart
-          ? `${order.join(', ')} do not know each other`
-          : `${of} is built in this order: ${order.join(', ')}`
+        const why = `${of} is built in this order: ${order.join(', ')}`
         violations.push({ rule: 'rooms', file: path, line: imported.line, message: `imports ${to}, but ${why}` })
       }
     }

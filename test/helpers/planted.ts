@@ -54,10 +54,10 @@ export const planted: Planted[] = [
     /is built in this order/
   ],
   [
-    'a store that imports another one',
+    'a store that imports one that is built on it',
     rooms,
     { 'lib/store/sqlite/a.ts': `import { b } from '../memory/b.ts'` },
-    /do not know each other/
+    /order: postgres, sqlite, memory/
   ],
   [
     'rooms that import what is below them',

@@ -20,7 +20,7 @@ export interface KnownNames {
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   network: ['dev', 'base-sepolia', 'base'],
   protocol: PROTOCOL_NAMES,
-  till: ['channel', 'metered'],
+  scheme: ['channel', 'metered'],
   currency: ['USDC']
 }
 const NOTHING: Completion = { words: [], isFile: false }
