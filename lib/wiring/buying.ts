@@ -35,7 +35,7 @@ export interface BuyingInit {
   /** Calls owners, this node included. */
   readonly caller: Caller
   /** The plan service of this node, which sells to it without a call. */
-  readonly service: Pick<PlanService, 'sold'>
+  readonly planService: Pick<PlanService, 'sold'>
   /** Manifests that this node serves. */
   readonly local: LocalManifests
   /** Whether other nodes to join the network by are known. */
@@ -54,7 +54,7 @@ export interface Buying extends Part {
 }
 
 export function createBuying(init: BuyingInit): Buying {
-  const { options, store, link, directory, discovery, paymentScheme, caller, service, local, hasOthers } = init
+  const { options, store, link, directory, discovery, paymentScheme, caller, planService, local, hasOthers } = init
   const { logger } = init.components
   const { clock, random, sharedStore, worth } = options
   const resolver = createResolver({
@@ -100,7 +100,7 @@ export function createBuying(init: BuyingInit): Buying {
   const records = new OwnRecords(held, clock, sharedStore?.signals)
   const spend = new DailySpend(held, clock)
   const call = consumer.call.bind(consumer)
-  const sold = service.sold.bind(service)
+  const sold = planService.sold.bind(planService)
   const common = { clock, records, spend, call }
   const subscriptions = new OwnSubscriptions({ ...common, requestIds: ids, self: link.self, resolve, sold })
   const planCaller = new PlanCaller({ ...common, subscriptions })

@@ -36,7 +36,7 @@ export interface Selling extends Part {
   readonly owner: Owner
   readonly provider: Provider
   readonly announcer: Announcer
-  readonly service: PlanService
+  readonly planService: PlanService
   /** Runs a call of a peer, or of this node. */
   readonly handler: CallHandler
 }
@@ -46,7 +46,7 @@ export function createSelling(init: SellingInit): Selling {
   const { logger } = init.components
   const { clock, sharedStore, onSold } = options
   const { calls, claims, documents } = store
-  const service = new PlanService({
+  const planService = new PlanService({
     clock,
     documents,
     self,
@@ -55,7 +55,7 @@ export function createSelling(init: SellingInit): Selling {
     ...(onSold && { onSold })
   })
   const refusal = () => store.refusal?.()
-  const owner = new Owner({ clock, paymentScheme, calls, claims, self, epoch, restoredAt, plans: service, refusal })
+  const owner = new Owner({ clock, paymentScheme, calls, claims, self, epoch, restoredAt, plans: planService, refusal })
   const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === manifestSigner.provider
   const track = new TrackRecord({ documents, clock, isOwn })
   const handler = track.watching(loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner')))
@@ -68,16 +68,16 @@ export function createSelling(init: SellingInit): Selling {
     owner,
     provider,
     announcer,
-    service,
+    planService,
     handler: valuing(options, paymentScheme, handler),
     async start() {
       await track.start()
-      await service.start()
+      await planService.start()
       await provider.restore()
     },
     async [Symbol.asyncDispose]() {
       for (const { adapter } of owner.list()) await adapter.close?.()
-      await service.stop()
+      await planService.stop()
       await track.stop()
     }
   }

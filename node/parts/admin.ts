@@ -94,7 +94,7 @@ interface Own {
 }
 
 function statusOf({ config, market, ingress, payments, clock, stores }: AdminPartInit, own: Own): StatusView {
-  const { alone, peers, addresses, ...rest } = market.souk.status()
+  const { alone, peers, addresses, paymentScheme, ...rest } = market.souk.status()
   const money = payments.money()
   const payout = payments.payout.address
   return {
@@ -106,6 +106,7 @@ function statusOf({ config, market, ingress, payments, clock, stores }: AdminPar
     p2p: addresses,
     peers: peers.length,
     alone,
+    till: paymentScheme,
     wallet: money === undefined ? null : checksummed(money.wallet),
     payout: payout === undefined ? null : checksummed(payout),
     uptime_ms: Math.round(clock.elapsed() - own.startedAt.elapsed),
