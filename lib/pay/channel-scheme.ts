@@ -114,11 +114,11 @@ export interface ChannelScheme extends PaymentScheme {
  * ```ts
  * import { createNode, keySigner } from 'souk'
  * import { NETWORKS } from 'souk/node'
- * import { createChain, createChannelTill } from 'souk/pay'
+ * import { createChain, createChannelScheme } from 'souk/pay'
  *
  * const chain = createChain(NETWORKS.dev.chain)
  * const signer = keySigner(new Uint8Array(32).fill(7)) // A secret in practice.
- * const node = await createNode({ payment scheme: createChannelTill({ chain, signer }) })
+ * const node = await createNode({ paymentScheme: createChannelScheme({ chain, signer }) })
  * console.log(node.libp2p.status) // stopped
  * // `await node.start()` verifies the chain, so it needs a reachable endpoint.
  * ```

@@ -9,9 +9,9 @@ import { unpaidReservation } from './payee/unpaid-reservation.ts'
  *
  * @example
  * ```ts
- * import { createFreeTill, createNode, handler } from 'souk'
+ * import { createFreeScheme, createNode, handler } from 'souk'
  *
- * const node = await createNode({ payment scheme: createFreeTill('This node has no wallet.') })
+ * const node = await createNode({ paymentScheme: createFreeScheme('This node has no wallet.') })
  * await node.start()
  * await node.souk.serve({ name: 'ping', price: '0' }, handler(() => 'pong'))
  * const reply = await node.souk.call({ api: 'ping', body: {} })

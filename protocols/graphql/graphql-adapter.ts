@@ -76,12 +76,8 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
     const schema = schemas.current
     if (schema === undefined) throw new SoukError('internal_error')
     const operationName = node.name?.value ?? null
-    const result = await execute({
-      schema,
-      document: document.node,
-      operationName,
-      variableValues: { ...request.variables }
-    })
+    const values = { schema, document: document.node, operationName, variableValues: { ...request.variables } }
+    const result = await execute(values)
     return framed({ status: 200, body: utf8(JSON.stringify(result)), success: false, upstreamMs: 0 }, accepted)
   }
 

@@ -66,7 +66,7 @@ const MAIN_EXPORTS: Readonly<Record<string, readonly string[]>> = {
   souk: ['createNode', 'createSqliteStore', 'handler', 'keySigner', 'parseUsdc', 'souk', 'SoukError'],
   'souk/interface': ['Adapter', 'LISTING_MOVES', 'Souk'],
   'souk/node': ['locateProfile', 'NETWORKS', 'runNode'],
-  'souk/pay': ['createChain', 'createChannelTill', 'splitterFactory'],
+  'souk/pay': ['createChain', 'createChannelScheme', 'splitterFactory'],
   'souk/protocols': ['createUpstream', 'graphqlFactory', 'protocolFactories', 'restFactory'],
   'souk/testing': ['createTestnet']
 }
