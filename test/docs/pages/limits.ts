@@ -12,7 +12,7 @@ export async function limitsPage(): Promise<string> {
   const values = new Map<string, unknown>(Object.entries(limits))
   const lines: string[] = []
   let section: string | undefined
-  for (const { heading, name, reason } of limitsIn(await read('lib/base/limits.ts'))) {
+  for (const { heading, name, reason } of await allLimits()) {
     if (heading !== section) lines.push('', `## ${heading}`, '', '| Limit | Value | Reason |', '|---|---|---|')
     section = heading
     lines.push(`| \`${name}\` | ${inList(name, values.get(name))} | ${reason} |`)
@@ -21,9 +21,16 @@ export async function limitsPage(): Promise<string> {
 
 # Limits
 
-\`lib/base/limits.ts\` defines every limit. The end of a name is its unit: \`_BYTES\`, \`_MS\`, \`_CHARS\`, \`_ATOMS\` (a millionth of a USDC). Other limits are counts.
+The files of \`lib/base/limits/\` define every limit. The end of a name is its unit: \`_BYTES\`, \`_MS\`, \`_CHARS\`, \`_ATOMS\` (a millionth of a USDC). Other limits are counts.
 ${lines.join('\n')}
 `
+}
+
+/** The limits of all areas, in the order in which `lib/base/limits.ts` exports them. */
+export async function allLimits(): Promise<Limit[]> {
+  const areas = [...(await read('lib/base/limits.ts')).matchAll(/^export \* from '\.\/(.+)'$/gm)]
+  const sources = await Promise.all(areas.map(([, path]) => read(`lib/base/${path}`)))
+  return sources.flatMap(limitsIn)
 }
 
 /** The limits of a source text, in order. A comment belongs to the next line only, so grouped limits do not share one. */
@@ -32,7 +39,7 @@ export function limitsIn(source: string): Limit[] {
   let heading = ''
   let reason = ''
   for (const line of oneLineComments(source).split('\n')) {
-    heading = /^\/\/ ── (.+?) ─+$/.exec(line)?.[1] ?? heading
+    heading = /^\/\*\* Limits: (.+)\. \*\/$/.exec(line)?.[1] ?? heading
     const name = /^export const (\w+)/.exec(line)?.[1]
     if (name !== undefined) found.push({ heading, name, reason })
     reason = /^\/\*\* (.+) \*\/$/.exec(line)?.[1] ?? ''
