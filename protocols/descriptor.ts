@@ -1,46 +1,46 @@
 import type { JsonSchema } from '../lib/interface/adapter.ts'
 
 /**
- * What a protocol is called, how an API of it is registered, and how its calls look. Data only: the command line and the console load
- * it without the adapter. It stands in `<protocol>-descriptor.ts` beside the factory.
+ * The name of a protocol, how its APIs are registered, and what its calls look like. It is only data, so the command line and the
+ * console can load it without the adapter. It is in `<protocol>-descriptor.ts`, next to the factory.
  */
 export interface ProtocolDescriptor {
-  /** As manifests, flags and listings have it: a letter, then letters, digits, `+`, `-` or `.`. */
+  /** The name in manifests, flags and listings: a letter, then letters, digits, `+`, `-` or `.`. */
   readonly name: string
-  /** One phrase for people, e.g. `JSON over HTTP`. */
+  /** A short description for people, e.g. `JSON over HTTP`. */
   readonly about: string
-  /** Where the description of such an API comes from. The first one is the default. */
+  /** Where the description of an API can come from. The first one is the default. */
   readonly sources: readonly [DescriptionSource, ...DescriptionSource[]]
-  /** The one request that each call is. Absent: a call names an operation and gives its fields. */
+  /** The form of every call. If absent, a call names an operation and gives its fields. */
   readonly request?: RequestForm
-  /** The operation of an API without a description: its calls do not name it, nor does a call of an API's only operation. */
+  /** The operation of an API without a description. Calls need not name it, nor the only operation of an API. */
   readonly unnamedOperation?: string
-  /** A response is never a stream. */
+  /** True if a response is never a stream. */
   readonly isUnaryOnly?: true
-  /** A call may cost less than the price of its listing. */
+  /** True if a call may cost less than the listed price. */
   readonly isPriceCeiling?: true
-  /** The provider can change the JSON: the factory has `mapping`. */
+  /** True if the provider can change the JSON. The factory then has `mapping`. */
   readonly hasMapping?: true
 }
 
-/** A request that is the same for all APIs of a protocol, as GraphQL's `query` with `variables`. */
+/** A form of request that all APIs of a protocol share, such as GraphQL's `query` with `variables`. */
 export interface RequestForm {
-  /** Names the tool of agents. */
+  /** The name of the tool for agents. */
   readonly name: string
   readonly schema: JsonSchema
-  /** What agents are shown, whose tools know trusted documents instead of extensions. */
+  /** The input of the tool for agents. It may differ from `schema`: GraphQL's has `documentId` in place of `extensions`. */
   readonly toolProperties: Readonly<Record<string, { readonly type: string; readonly description?: string }>>
-  /** Every API of the protocol answers it. */
+  /** A request that every API of the protocol can answer. */
   readonly example: Readonly<Record<string, unknown>>
 }
 
-/** A part of the form that registers an API. */
+/** One way to give the description of an API, as a part of the registration form. */
 export interface DescriptionSource {
-  /** `url`: read from an address. `file`: given by the provider. `hand`: there is none. */
+  /** `url`: read from an address. `file`: uploaded by the provider. `hand`: no description. */
   readonly from: 'url' | 'file' | 'hand'
   readonly label: string
   readonly endpoint: FieldForm
-  /** The description has an address of its own, beside the endpoint. */
+  /** The address of the description, if it is not the endpoint. */
   readonly document?: FieldForm
   readonly file?: FileForm
 }
@@ -53,12 +53,12 @@ interface FieldForm {
 interface FileForm {
   readonly label: string
   readonly hint?: string
-  /** Endings of its name, as an HTML file field takes them. */
+  /** The file name extensions, as the `accept` attribute of an HTML file field. */
   readonly accept: string
   readonly isSeveral?: true
-  /** What a registration has it as: `openapi`, `wsdl`, or `graphql` with its `schema`. */
+  /** The member of a registration that holds the file: `openapi`, `wsdl`, or `graphql` with its `schema`. */
   readonly member: 'openapi' | 'wsdl' | 'graphql'
-  /** The option of `souk api register`, and the name of such a file. */
+  /** The option of `souk api register` that takes the file. */
   readonly option: string
   readonly example: string
 }

@@ -103,7 +103,7 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
     waiting = waiting.slice(batch.length)
     const startedAt = clock.elapsed()
     try {
-      // Never in this thread: a disk may take seconds, and other work goes on meanwhile.
+      // The sync runs outside this thread, because it can take seconds.
       syncBehind(commitTogether(transactions, batch) ?? commitCarefully(transactions, batch), batch, startedAt)
     } catch (error) {
       fail(error, batch)
@@ -115,7 +115,7 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
       syncing = undefined
       const ms = clock.elapsed() - startedAt
       if (ms >= SLOW_COMMIT_MS) log('slow commit: %d writes took %d ms', batch.length, Math.round(ms))
-      // Nobody is told of what may be gone.
+      // After a failure, no write is reported as successful, because it may be lost.
       if (hasFailed) for (const { reject } of batch) reject(storeFailed())
       else if (error === null) for (const tell of settle) tell()
       else fail(error, batch)

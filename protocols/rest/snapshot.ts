@@ -7,7 +7,10 @@ export interface Snapshot {
   readonly version: 1
   readonly api: RestApi
   readonly description: ApiDescription
-  /** What of the document calls are not checked against, in sentences. Absent: nothing, or an earlier version read it. */
+  /**
+   * Sentences about the parts of the document that calls are not checked against. Absent if there are none, or if an earlier
+   * version wrote the snapshot.
+   */
   readonly unchecked?: readonly string[]
 }
 

@@ -20,7 +20,7 @@ interface Head {
   /** The plan's version, at a place that needs no parsing. Older snapshots lack it. */
   readonly planned?: number
   readonly mapping?: SoapMapping
-  /** What of the mapping calls are not checked against, in sentences. */
+  /** Sentences about the rules of the mapping that calls are not checked against. */
   readonly unchecked?: readonly string[]
   /** Names of header blocks that consumers neither see nor send. */
   readonly own?: readonly string[]
@@ -101,8 +101,8 @@ export function isCurrent(text: string): boolean {
 }
 
 /**
- * The snapshot as this version makes it, from the files in it.
- * Patterns of the mapping that are not matched any more are left unchecked.
+ * Renews a snapshot from the files in it, as this version would write it. Calls are not checked against patterns of the mapping
+ * that can no longer be matched.
  * @throws SoukError `invalid_request`, `description_too_complex`, as when the WSDL is registered
  */
 export function renewedSnapshot(text: string): string {
@@ -128,10 +128,11 @@ export function checkMapping(snapshot: string, mapping: unknown): readonly Mappi
 }
 
 /**
- * The snapshot with another mapping, and the description of the API with it: what a listing publishes from then on.
- * @throws SoukError `invalid_request` with the member `problems` when the mapping does not fit, or when its revision is not
- *   above that of the mapping before it
- * @param isKept - the API had the mapping before: patterns that cannot be matched are left unchecked, with a warning
+ * Replaces the mapping of a snapshot. Returns the new snapshot and the description that the listing publishes from then on.
+ * @param isKept - true if the API already had this mapping: patterns that cannot be matched then give a warning instead of an
+ * error
+ * @throws SoukError `invalid_request` with the member `problems` if the mapping does not fit, or if its revision is not above
+ * that of the previous mapping
  */
 export function withMapping(snapshot: string, mapping: unknown, isKept = false): Inspection {
   const parsed = parseMapping(mapping)
@@ -148,7 +149,7 @@ export function withMapping(snapshot: string, mapping: unknown, isKept = false):
   return { snapshot: next, description: api, warnings: [...(warning === undefined ? [] : [warning]), ...unchecked] }
 }
 
-/** @throws SoukError `invalid_request` with the member `problems` when the mapping does not fit */
+/** @throws SoukError `invalid_request` with the member `problems` if the mapping does not fit */
 function withRules(
   service: SoapService,
   mapping: SoapMapping,

@@ -33,14 +33,14 @@ export class SoapAdapter implements Adapter {
   readonly #target: Targeting
   readonly #upstreams = new Map<string, Upstream>()
 
-  /** @throws SoukError `invalid_request` for an endpoint or time limit that cannot be used. */
+  /** @throws SoukError `invalid_request` for an invalid endpoint or time limit */
   constructor(
     config: UpstreamConfig,
     service: SoapService,
     translator: Translator,
     { description, warnings }: Pick<Adapter, 'description'> & { readonly warnings: readonly string[] }
   ) {
-    // The WSDL itself is in the snapshot.
+    // The WSDL is left out, because the snapshot already contains it.
     const { wsdl: _, ...rest } = config
     const addresses = [...service.operations.values()].map(({ address }) => address)
     this.#target = targetsOf(config, addresses)

@@ -68,7 +68,7 @@ export async function readWsdl({ fetched, ...config }: WsdlInput): Promise<WsdlO
 export interface MappingInput {
   readonly snapshot: string
   readonly mapping: unknown
-  /** The API had it before. */
+  /** True if the API already had this mapping. */
   readonly isKept?: boolean
 }
 

@@ -97,7 +97,7 @@ function worksOf(peers: SoapPeers, size: Size): Record<string, Partial<Record<Li
       souk: () => translateReply(service, reply, new Meter(SOAP_STEPS_MAX)),
       'node-soap': () => utf8(JSON.stringify(peers.nodeSoap.wsdl.xmlToObject(Buffer.from(answer).toString())))
     },
-    // Text to tree. The library does less: it neither validates nor resolves namespaces.
+    // Parses text into a tree. The library does less: it neither validates nor resolves namespaces.
     parse: {
       souk: () => parseXml(text),
       'fast-xml-parser': () => parser.parse(text) as unknown

@@ -149,7 +149,7 @@ const LAYERS: Layer[] = [
   { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS], mayType: LIB_FACE, why: CLIENT_WHY },
   {
     of: ['node/console/'],
-    // A table, which knows nothing of Node.js.
+    // A table that does not depend on Node.js.
     may: ['node/console/', 'node/admin/money/earnings-columns.ts', 'node/http/route-request.ts', ...DESCRIPTORS],
     mayType: [...ADMIN_CLIENT, 'node/http/route.ts', ...LIB_FACE],
     why: CLIENT_WHY

@@ -6,7 +6,7 @@ import type { Store } from '../../lib/interface/store.ts'
 import { createSqliteStore } from '../../lib/store/sqlite/store.ts'
 import { callRecord, storedResponse } from '../helpers/call-record.ts'
 
-/** @param tool - copies the store instead: `backUp` refuses and names the tool */
+/** @param tool - the tool that `backUp` names in its error, for a store that it cannot copy */
 export function backupCases(current: () => Store, tool: () => string | undefined): void {
   let directory: string
   const target = (): string => join(directory, 'copy.db')
@@ -32,7 +32,7 @@ export function backupCases(current: () => Store, tool: () => string | undefined
       return
     }
     await current().backUp(target())
-    // The copy does not follow the store.
+    // Written after the backup, so the copy must not contain it.
     await current().documents.put('pins', 'a', '2')
     assert.equal((statSync(target()).mode & 0o777).toString(8), '600')
     const copy = createSqliteStore({ path: target() })

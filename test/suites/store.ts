@@ -16,7 +16,7 @@ export interface StoreSubject {
   readonly store: Store
   /** The store of a later process: the same data, after `store` was closed. */
   again(): Store
-  /** Copies the store where `backUp` refuses to. */
+  /** The tool that copies this store, if `backUp` does not support it. */
   readonly backupTool?: string
   /** Removes the data; all stores are closed by then. */
   dispose(): void

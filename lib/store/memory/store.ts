@@ -23,7 +23,7 @@ export type MemoryStoreInit = Pick<SqliteStoreInit, 'storedBytesMax'>
  */
 export function createMemoryStore({ storedBytesMax = STORED_BYTES_MAX }: MemoryStoreInit = {}): Store {
   let database: SqliteDatabase | undefined
-  // No disk to wait for: each write is committed within the turn that asks for it.
+  // There is no disk, so each write is committed in the turn that requests it.
   const clock = { soon: queueMicrotask, elapsed: () => systemClock.elapsed() }
   const open = <T>(use: (database: SqliteDatabase) => T): T => use((database ??= openSqliteMemory()))
   return databaseStore({ clock, onFailure: () => {}, storedBytesMax, open })

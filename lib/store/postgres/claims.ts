@@ -13,7 +13,7 @@ interface Taking {
 }
 
 const ROW_BYTES = 128
-/** Every claim is from before it. */
+/** A time later than that of every claim. */
 const ANY_AGE = Number.MAX_SAFE_INTEGER
 
 export function postgresClaims(queue: PostgresQueue, names: PostgresNames): ClaimLog {

@@ -7,7 +7,7 @@ import { toCallRecord } from './call-row.ts'
 import type { Names } from './names.ts'
 
 const ROW_BYTES = 128
-/** Every claim is from before it. */
+/** A time later than that of every claim. */
 const ANY_AGE = Number.MAX_SAFE_INTEGER
 
 export function sqliteClaims(db: DatabaseSync, queue: CommitQueue, names: Names): ClaimLog {

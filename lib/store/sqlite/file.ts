@@ -9,18 +9,18 @@ import { migrate } from './schema.ts'
 /** An open database with the current schema. */
 export interface SqliteDatabase {
   readonly db: DatabaseSync
-  /** Calls back when all that was committed before is durable: never in the same turn, and the process goes on meanwhile. */
+  /** Calls back when all earlier commits are durable: never in the same turn, and without blocking the process. */
   readonly sync: (done: (error: Error | null) => void) => void
   close(): void
 }
 
 interface Opened {
   db?: DatabaseSync
-  /** Descriptor of its write-ahead log. It stays the same file while the database is open. */
+  /** The descriptor of the write-ahead log. It refers to the same file while the database is open. */
   wal?: number
 }
 
-/** Opens a file for `use`, and closes what was opened where that throws. @throws StoreBroken */
+/** Opens a file and passes it to `use`. If `use` throws, the file is closed. @throws StoreBroken */
 export function openSqliteFile<T>(path: string, use: (database: SqliteDatabase) => T): T {
   const opened: Opened = {}
   try {
@@ -29,7 +29,7 @@ export function openSqliteFile<T>(path: string, use: (database: SqliteDatabase) 
     if (opened.wal !== undefined) closeSync(opened.wal)
     if (opened.db?.isOpen === true) opened.db.close()
     if (isSoukError(error)) throw error
-    // Statements that this version prepares on its own tables can fail for no other reason.
+    // The statements that this version prepares on its own tables cannot fail for another reason.
     const fault = faultOf(error) ?? (isOfSqlite(error) ? 'damaged' : 'failing')
     throw new StoreBroken(fault, `The store cannot be opened${fault === 'busy' ? ': another process uses it.' : '.'}`, {
       cause: error
@@ -37,15 +37,15 @@ export function openSqliteFile<T>(path: string, use: (database: SqliteDatabase) 
   }
 }
 
-/** Open, up to date, and on disk. */
+/** Opens the database, migrates it to the current schema, and syncs it to disk. */
 function openDatabase(path: string, opened: Opened): SqliteDatabase {
   makePrivate(path)
   const db = (opened.db = new DatabaseSync(path))
-  // Exclusive: a second process would share neither the caches here nor a group commit, so it is refused at once.
+  // Exclusive, because the caches and the group commit work for one process only. A second process gets an error at once.
   const mode = db.prepare('PRAGMA locking_mode = EXCLUSIVE').get() && db.prepare('PRAGMA journal_mode = WAL').get()
   if (mode?.['journal_mode'] !== 'wal') throw new Error('the file system takes no write-ahead log')
-  // Normal: SQLite waits for the disk where it moves its log into the database, and the queue after each commit. It is what
-  // `FULL` does, but for the process, which goes on meanwhile. Without fullfsync, macOS does not wait for the disk's own cache.
+  // With `NORMAL`, SQLite syncs when it moves its log into the database, and the commit queue syncs after each commit. That is as
+  // durable as `FULL`, but does not block the process. Without `fullfsync`, macOS does not wait for the cache of the disk.
   db.exec(`
     PRAGMA synchronous = NORMAL;
     PRAGMA fullfsync = ON;
@@ -59,14 +59,14 @@ function openDatabase(path: string, opened: Opened): SqliteDatabase {
     db,
     sync: (done) => fdatasync(wal, done),
     close() {
-      // Before the database, which removes the log.
+      // Closed before the database, because closing the database removes the log.
       closeSync(wal)
       db.close()
     }
   }
 }
 
-/** A database that ends with the object: no file, no disk to wait for, and `close` keeps its contents. */
+/** A database in memory. It has no file and needs no sync. Its contents live as long as the object, also after `close`. */
 export function openSqliteMemory(): SqliteDatabase {
   const db = new DatabaseSync(':memory:')
   db.exec('PRAGMA foreign_keys = ON')
@@ -74,10 +74,10 @@ export function openSqliteMemory(): SqliteDatabase {
   return { db, sync: (done) => queueMicrotask(() => done(null)), close: () => {} }
 }
 
-/** SQLite gives its `-wal` file the mode of the database. */
+/** Makes the file private before SQLite opens it. SQLite gives its `-wal` file the same mode. */
 function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // By name once it exists: closing any descriptor of the file would drop the lock of a store that this process has open on it.
+  // An existing file is changed by name: closing a descriptor of it would release the lock of a store that this process has open.
   if (existsSync(path)) chmodSync(path, 0o600)
   else closeSync(openSync(path, 'wx', 0o600))
 }

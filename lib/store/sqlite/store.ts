@@ -39,7 +39,10 @@ export interface SqliteStoreInit {
   readonly clock?: Pick<Clock, 'soon' | 'after' | 'elapsed'>
   /** Default: that of `@libp2p/logger`, which the environment variable `DEBUG` turns on. */
   readonly logger?: ComponentLogger
-  /** Free space on its disk under which no new work is taken, see `Store.refusal`. Default: `STORE_FREE_BYTES_MIN`. */
+  /**
+   * The minimum free space on the disk. Below it, the node accepts no new work, see `Store.refusal`. Default:
+   * `STORE_FREE_BYTES_MIN`.
+   */
   readonly freeBytesMin?: number
   /**
    * Called once when a commit failed. Its outcome is unknown until the file is read again, so the process must stop and reopen
@@ -97,15 +100,15 @@ export function createSqliteStore(init: SqliteStoreInit): Store {
   })
 }
 
-/** What differs between a store in a file and one in memory. */
+/** The differences between a store in a file and one in memory. */
 export interface DatabaseStoreInit extends SessionInit {
-  /** Opens the database, and closes it where `use` throws. */
+  /** Opens the database and passes it to `use`. If `use` throws, the database is closed. */
   readonly open: <T>(use: (database: SqliteDatabase) => T) => T
-  /** Absent where no disk can fill up. */
+  /** Absent for a store that does not use a disk. */
   readonly watch?: () => FreeSpace
 }
 
-/** A store over one database: see `createSqliteStore` and `createMemoryStore`. */
+/** A store over one database. Used by `createSqliteStore` and `createMemoryStore`. */
 export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Store {
   let session: Session | undefined
   let closing: Promise<void> | undefined

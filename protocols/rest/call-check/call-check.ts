@@ -16,7 +16,7 @@ export class CallCheck {
   readonly #check: Check
   readonly #slow: SlowChecks
 
-  /** @param onFault - told of each call that the code fails on, which is not checked then */
+  /** @param onFault - called for each call on which the generated code fails. Such a call is not checked. */
   constructor(code: string, slow: SlowChecks, onFault: () => void) {
     this.code = code
     this.#check = loadCheck(code, onFault)

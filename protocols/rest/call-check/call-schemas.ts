@@ -5,10 +5,10 @@ import type { Definitions } from '../openapi/openapi-schemas.ts'
 import { mentionsOf } from './checkable-schema.ts'
 import type { CallSchemas } from './check-code.ts'
 
-/** The end of a sentence about calls of an operation. */
+/** Completes a sentence that starts with "Calls of <operation>". */
 export const NOT_CHECKED = 'are not checked: no check can be made of its schemas.'
 
-/** What calls of an operation are checked against; undefined where that is more than is checked. */
+/** The schemas that calls of an operation are checked against. Undefined if they are too large. */
 export function callSchemas({ parameters, body }: RestOperation, all: Definitions): CallSchemas | undefined {
   const own = parametersSchema(parameters)
   const schemas = { parameters: own, ...(body === undefined ? {} : { body: body.schema }) }

@@ -19,8 +19,8 @@ export interface CallSchemas {
 }
 
 /**
- * The source of a function that checks `{parameters, body}`, for `loadCheck`. Undefined where Ajv cannot make it from these schemas:
- * then the API alone says what it takes.
+ * The source of a function that checks `{parameters, body}`, for `loadCheck`. Undefined if Ajv cannot compile the schemas. Calls
+ * are then not checked here, only by the API.
  * @throws SoukError `description_too_complex`
  */
 export function checkCode({ parameters, body, definitions }: CallSchemas): string | undefined {
@@ -55,7 +55,7 @@ export function checkCode({ parameters, body, definitions }: CallSchemas): strin
   )
 }
 
-/** Ajv refuses some schemas, such as one with a reference that leads nowhere, and fails on others. */
+/** Ajv rejects some schemas, such as one with a reference to a missing definition, and throws on others. */
 function generated(ajv: Ajv2020, schema: JsonObject): string | undefined {
   try {
     return standaloneCode.default(ajv, ajv.compile(schema))

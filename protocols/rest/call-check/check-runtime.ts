@@ -69,7 +69,10 @@ export function loadCheck(code: string, onFault: () => void = () => {}): Check {
   }
 }
 
-/** Some code that Ajv generates fails (`unevaluatedProperties` within `if`): then the API alone says what it takes. */
+/**
+ * Some code that Ajv generates throws, such as for `unevaluatedProperties` within `if`. The value is then not checked here, only
+ * by the API.
+ */
 function accepts(validate: ValidateFunction, value: unknown, onFault: () => void): boolean {
   try {
     return validate(value)

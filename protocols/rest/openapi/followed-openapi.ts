@@ -35,7 +35,7 @@ export class FollowedOpenapi {
     return this.#calls !== undefined
   }
 
-  /** As `OpenapiCalls.warnings`. */
+  /** The same as `OpenapiCalls.warnings`. */
   get warnings(): readonly string[] {
     return this.#calls?.warnings ?? []
   }

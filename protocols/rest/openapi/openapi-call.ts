@@ -31,7 +31,7 @@ interface Prepared {
 
 const PARTLY_CHECKED = 'are not all checked: the check that is made of its schemas fails for some.'
 
-/** One caller may leave; others wait for the same. */
+/** Never aborts. Several callers wait for the same result, so it must not depend on the signal of one of them. */
 const FOREVER = new AbortController().signal
 
 /** Calls of the operations of an OpenAPI document, checked against it before anything is charged. */
@@ -51,7 +51,7 @@ export class OpenapiCalls {
     this.#operations = new Map(api.operations.map((operation) => [operation.name, operation]))
   }
 
-  /** What is found out by calls: which of them cannot be checked, in sentences. */
+  /** Sentences about the operations whose calls turned out to be impossible to check. */
   get warnings(): readonly string[] {
     return [...this.#unchecked].map(([name, problem]) => `Calls of ${name} ${problem}`)
   }

@@ -33,7 +33,10 @@ export function importOpenapi({ text, endpoint }: OpenapiSource): Inspection {
   }
 }
 
-/** What of the document calls are not checked against. @throws SoukError `invalid_request` for patterns that are too large together */
+/**
+ * Warnings about the parts of the document that calls are not checked against. @throws SoukError `invalid_request` if the
+ * patterns are too large together
+ */
 export function checkWarnings(api: RestApi): string[] {
   const { operations, definitions } = api
   const warnings: string[] = []
@@ -54,7 +57,7 @@ export function checkWarnings(api: RestApi): string[] {
     : warnings
 }
 
-/** Generates the code that checks calls, as the first call of an operation does, for as many operations as are tried. */
+/** Generates the code that checks calls, within a total size, to find the operations for which this fails. */
 function codeWarnings({ operations, definitions }: RestApi): string[] {
   let bytesLeft = CALL_CODES_TRIED_BYTES_MAX
   return operations.flatMap((operation) => {
@@ -77,7 +80,7 @@ function codeProblem(schemas: CallSchemas): string | undefined {
   }
 }
 
-/** Paths of a document are below its own base address; called are those below the endpoint, which its provider chose. */
+/** A warning if the document's own base path differs from that of the endpoint, because calls go to paths below the endpoint. */
 function baseWarnings({ root }: OpenapiDocument, endpoint: string): string[] {
   const { servers, basePath } = root
   const [server] = Array.isArray(servers) ? (servers as unknown[]) : []

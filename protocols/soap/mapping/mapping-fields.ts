@@ -50,11 +50,11 @@ export interface OpenedMapping {
 export interface CompiledMapping {
   readonly operations: ReadonlyMap<string, MappedOperation>
   readonly problems: readonly MappingProblem[]
-  /** Patterns that cannot be matched in linear time. Earlier versions took them. */
+  /** Problems with patterns that cannot be matched in linear time. Earlier versions accepted them. */
   readonly unmatched: readonly MappingProblem[]
 }
 
-/** What is wrong with a mapping, as it is found. */
+/** The problems of a mapping, collected during the check. */
 interface Findings {
   readonly problems: MappingProblem[]
   readonly unmatched: MappingProblem[]
@@ -73,7 +73,10 @@ export function compileMapping(operations: ReadonlyMap<string, SoapOperation>, m
   return { operations: compiled, ...findings }
 }
 
-/** The same of a mapping that was found to fit, each operation when a call first needs it. Unmatched patterns are left unchecked. */
+/**
+ * As `compileMapping`, for a mapping without problems. Each operation is compiled when a call first needs it. Values are not
+ * checked against patterns that cannot be matched.
+ */
 export function openMapping(operations: ReadonlyMap<string, SoapOperation>, mapping: SoapMapping): OpenedMapping {
   const compiled = new Map<string, MappedOperation>()
   const patterns = new RulePatterns()
@@ -300,7 +303,7 @@ const NO_EXPRESSION = 'is no JavaScript regular expression (u)'
 
 function compilePattern(pattern: string): LinearPattern | string {
   try {
-    // On its own, because `a)|(b` would become one by what is put around it.
+    // Checked before it is wrapped in a group, because `a)|(b` would become valid.
     if (!isExpression(pattern)) return NO_EXPRESSION
     return ecmaPattern(anchored(pattern))
   } catch (error) {

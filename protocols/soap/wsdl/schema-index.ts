@@ -86,7 +86,7 @@ class StoredDefinition implements Definition {
   }
 
   get node(): XmlElement {
-    // What is not declared was told of when the file was read.
+    // Undeclared prefixes were already reported when the file was read.
     this.#node ??= readXmlDocument(this.#text.slice(this.#from, this.#to), {
       scope: this.context.scope,
       undeclared: () => {},

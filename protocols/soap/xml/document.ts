@@ -8,23 +8,23 @@ import { attributeText, lineAt, replaceReferences } from './text.ts'
 import type { Scope, XmlElement } from './tree.ts'
 
 export interface DocumentOptions {
-  /** Is told of a prefix that is not declared; the name gets a namespace of its own. */
+  /** Called for each undeclared prefix. Names with such a prefix get a separate namespace. */
   readonly undeclared?: (prefix: string) => void
-  /** Namespaces in scope around the text, where it is a piece of a document. Default: none. */
+  /** The namespaces in scope, if the text is a part of a document. Default: none. */
   readonly scope?: Scope
-  /** Receives the position of each child of an `xs:schema` in the text, as `normalXml` gives it. */
+  /** Receives the position of each child of an `xs:schema` in the text that `normalXml` returns. */
   readonly spans?: Map<XmlElement, Span>
-  /** The text was read before, and stored: it is not validated again. */
+  /** True if the text was validated before it was stored. */
   readonly validated?: boolean
 }
 
-/** From its `<` up to behind its last `>`. */
+/** The range from an element's `<` to after its last `>`. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** Stands before each element name in the parser's output: the parser refuses the names of JavaScript's own properties. */
+/** A prefix for each element name in the parser's output, because the parser rejects names of JavaScript's own properties. */
 const ELEMENT = '<'
 const ATTRIBUTE = '@'
 const ATTRIBUTES = ':@'
@@ -32,7 +32,7 @@ const TEXT = '#text'
 const CDATA = '#cdata'
 const POSITION = XMLParser.getMetaDataSymbol() as unknown as symbol
 
-/** One key for its content, `ATTRIBUTES` where an element has some, and `POSITION` for an element. */
+/** A node has one key for its content, `ATTRIBUTES` if it has attributes, and `POSITION` if it is an element. */
 type ParsedNode = Readonly<Record<string, unknown>>
 
 const PARSER = new XMLParser({
@@ -43,24 +43,25 @@ const PARSER = new XMLParser({
   cdataPropName: CDATA,
   ignoreDeclaration: true,
   ignorePiTags: true,
-  // The values as written. The library knows entities of HTML and lets unknown ones pass, so references are replaced here.
+  // Values are kept as written, because the library also replaces HTML entities and accepts unknown ones. `replaceReferences`
+  // replaces them.
   trimValues: false,
   parseTagValue: false,
   parseAttributeValue: false,
   processEntities: false,
   maxNestedTags: XML_DEPTH_MAX,
-  // Text paths would cost time by depth.
+  // Building a text path would take time in proportion to the depth.
   jPath: false,
   captureMetaData: true,
-  // Called twice for an empty element.
+  // The library calls this twice for an empty element.
   transformTagName: (name) => (name.startsWith(ELEMENT) ? name : ELEMENT + name)
 })
 
 /**
- * Reads a WSDL or a schema by fast-xml-parser. Messages of calls are read by `parseXml`, which takes less time.
+ * Reads a WSDL or a schema with fast-xml-parser. Messages of calls are read by `parseXml`, which is faster.
  *
- * @throws XmlError for a document that is not well-formed or not namespace-well-formed, has a document type declaration,
- *   nests past `XML_DEPTH_MAX`, or has a tag past `XML_TAG_CHARS_MAX`.
+ * @throws XmlError for a document that is not well-formed or not namespace-well-formed, has a document type declaration, exceeds
+ * the depth `XML_DEPTH_MAX`, or has a tag longer than `XML_TAG_CHARS_MAX`
  */
 export function readXmlDocument(text: string, options: DocumentOptions = {}): XmlElement {
   const screened = screenedXml(text, options.validated)
@@ -69,12 +70,12 @@ export function readXmlDocument(text: string, options: DocumentOptions = {}): Xm
 
 const NOTHING: ParsedNode = {}
 
-/** Makes the tree with resolved namespaces from the parser's output. */
+/** Builds the tree with resolved namespaces from the parser's output. */
 class Builder {
   readonly #scope: Scope
   readonly #spans: DocumentOptions['spans']
   readonly #namespaces: Namespaces
-  /** Where the current tag starts. */
+  /** The start of the current tag. */
   #at = 0
 
   constructor(text: string, { undeclared, scope = ROOT_SCOPE, spans }: DocumentOptions) {
@@ -84,13 +85,13 @@ class Builder {
   }
 
   root(nodes: readonly ParsedNode[]): XmlElement {
-    // White space around the root element may be text here.
+    // The parser may return white space around the root element as text.
     const root = nodes.find((node) => textIn(node) === undefined)
     if (root === undefined) throw new XmlError('has no root element')
     return this.#element(root, this.#scope, false)
   }
 
-  /** `defined` says that an element around is a definition of a schema. */
+  /** @param defined - true within a definition of a schema */
   #element(node: ParsedNode, around: Scope, defined: boolean): XmlElement {
     this.#at = spanOf(node).from
     const namespaces = this.#namespaces
@@ -102,12 +103,12 @@ class Builder {
     const attributes = namespaces.attributesOf(pairs, scope)
     const nodes: Array<XmlElement | string> = []
     const element = { namespace, name: name.local, attributes, nodes, scope }
-    // A schema within a definition, such as in its documentation, defines nothing.
+    // A schema within a definition, such as in its documentation, contains no definitions.
     const defines = !defined && namespace === NS.xsd && name.local === 'schema'
     const children = node[key] as ParsedNode[]
     for (let index = 0; index < children.length; index++) {
       const child = children[index] ?? NOTHING
-      // Frees the parser's node: two whole trees at once would take twice the memory.
+      // Releases the parser's node, because two whole trees at once would need twice the memory.
       children[index] = NOTHING
       const text = textIn(child)
       if (text !== undefined) {
@@ -122,7 +123,7 @@ class Builder {
   }
 }
 
-/** The key of a node's content, which is its first. */
+/** The content key of a node, which is always its first key. */
 function contentKey(node: ParsedNode): string {
   for (const key in node) return key
   return ''
@@ -136,7 +137,7 @@ function textIn(node: ParsedNode): string | undefined {
   return section?.[TEXT] as string | undefined
 }
 
-/** Text, CDATA sections and text around comments are one run. */
+/** Joins text, CDATA sections and the text after comments into one string. */
 function append(nodes: Array<XmlElement | string>, text: string): void {
   const last = nodes.length - 1
   const before = nodes[last]
@@ -144,7 +145,7 @@ function append(nodes: Array<XmlElement | string>, text: string): void {
   else nodes.push(text)
 }
 
-/** Names and values by turns. @throws XmlError */
+/** The attributes, as alternating names and values. @throws XmlError */
 function pairsOf(node: ParsedNode): readonly string[] {
   const pairs: string[] = []
   const attributes = (node[ATTRIBUTES] ?? {}) as Readonly<Record<string, string>>

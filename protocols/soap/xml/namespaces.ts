@@ -2,34 +2,34 @@ import { NS, currentNamespace, isNcName } from './names.ts'
 import { XmlError } from './error.ts'
 import type { Scope, XmlAttribute } from './tree.ts'
 
-/** A name as written, split into prefix and local name. */
+/** A name, split into prefix and local name. */
 export interface XmlName {
-  /** The key of its prefix in a scope: `:` and the prefix. */
+  /** The key of the prefix in a scope: `:` followed by the prefix. */
   readonly key: string
   readonly local: string
-  /** The scope of the last lookup, and its result: neighbours share a scope. */
+  /** The scope of the last lookup, and its result. Neighbouring elements often share a scope. */
   scope: Scope | undefined
   namespace: string
 }
 
-/** Not frozen, though never changed: an object that inherits from a frozen one cannot set its own value. */
+/** Never changed, but not frozen either: an object that inherits from a frozen object cannot set its own value. */
 export const ROOT_SCOPE = Object.assign(Object.create(null) as object, { ':xml': NS.xml, ':': '' }) as Scope
 
 const NO_ATTRIBUTES: readonly XmlAttribute[] = []
-/** A tag with more attributes looks for duplicates in a set. */
+/** Up to this number of names and values, duplicates are found by comparing all attributes; above it, with a set. */
 const SCANNED_MAX = 16
 
 export interface NamespacesOptions {
-  /** Makes the error for a document that is not well-formed; it knows the position. */
+  /** Makes the error for a document that is not well-formed, with the current line. */
   readonly broken: (what: string) => XmlError
   /**
-   * Is told of a prefix without a declaration; the name gets a namespace of its own. Without it, such a document is refused
-   * (Namespaces in XML 1.0, section 5).
+   * Called for each undeclared prefix. Names with such a prefix get a separate namespace. If absent, an undeclared prefix is an
+   * error (Namespaces in XML 1.0, section 5).
    */
   readonly undeclared?: ((prefix: string) => void) | undefined
 }
 
-/** Resolves the names of one document (Namespaces in XML 1.0). Attributes are pairs: names and values by turns. */
+/** Resolves the names of one document (Namespaces in XML 1.0). Attributes are given as alternating names and values. */
 export class Namespaces {
   readonly #broken: NamespacesOptions['broken']
   readonly #undeclared: NamespacesOptions['undeclared']
@@ -69,7 +69,7 @@ export class Namespaces {
     return `undeclared${key}`
   }
 
-  /** The scope within a tag; `around` itself where the tag declares nothing. @throws XmlError */
+  /** The scope within a tag. It is `around` itself if the tag declares no namespaces. @throws XmlError */
   scopeOf(pairs: readonly string[], around: Scope): Scope {
     let scope: Record<string, string> | undefined
     for (let i = 0; i < pairs.length; i += 2) {

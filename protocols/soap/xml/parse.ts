@@ -154,7 +154,7 @@ class Parser {
     this.#current = element
   }
 
-  /** Names and values of a tag by turns, up to its `>` or `/>`, where `#at` is left. */
+  /** The attributes of a tag as alternating names and values. Leaves `#at` at the tag's `>` or `/>`. */
   #pairs(from: number, less: number): readonly string[] {
     const text = this.#text
     let at = from

@@ -3,20 +3,20 @@ import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../lib/base/limits/soap.
 import { XmlError, notWellFormed } from './error.ts'
 import { isXmlText, lineAt, normalXml } from './text.ts'
 
-/** A start tag or an empty tag (XML 1.0, section 3.1). Only attribute values hold a `>`, and none holds a `<`. */
+/** A start tag or an empty tag (XML 1.0, section 3.1). Only attribute values may contain `>`, and none may contain `<`. */
 const START_TAG = /^<[^ \t\n<>=/"']+(?:[ \t\n]+[^ \t\n<>=/"']+[ \t\n]*=[ \t\n]*(?:"[^<"]*"|'[^<']*'))*[ \t\n]*\/?>/
 /** Any tag up to its `>`, well-formed or not. */
 const TAG = /^<[^"'>]*(?:(?:"[^"]*"|'[^']*')[^"'>]*)*>/
-/** The validator repeats names of the document in its messages. */
+/** The validator's messages contain names from the document. */
 const MESSAGE_CHARS_MAX = 200
 
 /**
- * The document as fast-xml-parser may read it, at the same positions as in `normalXml`. The processing instructions are
- * masked: the library looks for attributes in them, and so an apostrophe would open a value.
+ * The document in a form that fast-xml-parser can read, with the same positions as in `normalXml`. Processing instructions are
+ * masked, because the library looks for attributes in them, so an apostrophe would start a value.
  *
- * @param validated - whether the well-formedness was checked before, when the document was stored
- * @throws XmlError for a document that is not well-formed, has a document type declaration, nests past `XML_DEPTH_MAX`, or has
- *   a tag past `XML_TAG_CHARS_MAX`.
+ * @param validated - true if the document was validated before it was stored
+ * @throws XmlError for a document that is not well-formed, has a document type declaration, exceeds the depth `XML_DEPTH_MAX`, or
+ * has a tag longer than `XML_TAG_CHARS_MAX`
  */
 export function screenedXml(text: string, validated = false): string {
   if (!isXmlText(text)) throw new XmlError('holds a character that XML does not allow')
@@ -27,7 +27,7 @@ export function screenedXml(text: string, validated = false): string {
   return screened
 }
 
-/** The checks that the library lacks: unfinished sections, sizes, depth, and what stands outside of the root element. */
+/** Checks what the library does not: unfinished sections, sizes, depth, and text outside the root element. */
 function screen(text: string): string {
   const masked: string[] = []
   let copied = 0
@@ -68,7 +68,10 @@ const COMMENT = { open: '<!--', close: '-->' }
 const CDATA = { open: '<![CDATA[', close: ']]>' }
 const INSTRUCTION = { open: '<?', close: '?>' }
 
-/** A comment, CDATA section or processing instruction with the range of its content; undefined for a tag. @throws XmlError */
+/**
+ * The comment, CDATA section or processing instruction at this position, with the range of its content. Undefined for a tag.
+ * @throws XmlError
+ */
 function sectionAt(text: string, less: number) {
   const next = text[less + 1]
   if (next !== '!' && next !== '?') return undefined
@@ -80,7 +83,7 @@ function sectionAt(text: string, less: number) {
   return { kind, from, to }
 }
 
-/** A length of 0 for a tag that is not well-formed. `step` is what the tag adds to the depth. @throws XmlError */
+/** The length of a tag, which is 0 if it is not well-formed, and its `step`: the change of depth. @throws XmlError */
 function tagAt(text: string, less: number): { readonly length: number; readonly step: -1 | 0 | 1 } {
   const head = text.slice(less, less + XML_TAG_CHARS_MAX)
   const isEnd = text[less + 1] === '/'
@@ -96,7 +99,7 @@ function validate(text: string): void {
   const result = XMLValidator.validate(text)
   if (result === true) return
   const { msg, line } = result.err
-  // The validator lists all open elements as JSON, the innermost last, and gives no line.
+  // For unclosed elements, the validator lists all open ones as JSON, the innermost last, without a line.
   const unclosed = /^Invalid '\[.*"([^"]*)"\]' found\.$/.exec(msg)?.[1]
   if (unclosed !== undefined) throw broken(text, text.length, `<${unclosed.slice(0, 80)}> is not closed`)
   throw notWellFormed(msg.replace(/\.$/, '').slice(0, MESSAGE_CHARS_MAX), line)

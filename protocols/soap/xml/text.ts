@@ -15,8 +15,9 @@ const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', qu
 const REFERENCE = /&(?:#x([\da-fA-F]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));/y
 
 /**
- * XML 1.0, section 4.6: five names are known without a declaration; any other is an error, not text. One match at a time:
- * `replace` with a function first collects all matches, which takes hundreds of megabytes for a long text of references.
+ * Replaces references (XML 1.0, section 4.6). Five names are known without a declaration; any other is an error. Matches are
+ * replaced one at a time, because `replace` with a function first collects all of them, which takes hundreds of megabytes for a
+ * long text.
  *
  * @throws XmlError
  */
@@ -41,19 +42,19 @@ function referenced([, hex, decimal, name]: readonly string[]): string {
   return code <= 0x10ffff ? String.fromCodePoint(code) : '\0'
 }
 
-/** XML 1.0, section 3.3.3: white space in an attribute value is a space. @throws XmlError */
+/** Replaces white space in an attribute value by spaces (XML 1.0, section 3.3.3), and references. @throws XmlError */
 export function attributeText(raw: string): string {
   const spaced = /[\t\n]/.test(raw) ? raw.replaceAll(/[\t\n]/g, ' ') : raw
   return spaced.includes('&') ? replaceReferences(spaced) : spaced
 }
 
-/** The text without a byte order mark, and with line feeds for line ends (XML 1.0, section 2.11). */
+/** Removes a byte order mark, and converts line ends to line feeds (XML 1.0, section 2.11). */
 export function normalXml(text: string): string {
   const document = text.startsWith('\ufeff') ? text.slice(1) : text
   return document.includes('\r') ? document.replaceAll(/\r\n?/g, '\n') : document
 }
 
-/** The number of the line at this index, from 1. */
+/** The line number of this index, starting at 1. */
 export function lineAt(text: string, at: number): number {
   let line = 1
   for (let i = text.indexOf('\n'); i !== -1 && i < at; i = text.indexOf('\n', i + 1)) line++

@@ -1,6 +1,6 @@
 /**
- * Loaded first, adds the protocol `Shout` to this process as its author would add it to the repository: one line, with its import, in each
- * of the two lists.
+ * Loaded first, this adds the protocol `Shout` to this process in the way an author would add it to the repository: one line in
+ * each of the two lists, with its import.
  */
 import { registerHooks } from 'node:module'
 

@@ -1,4 +1,4 @@
-/** Sells and calls an API of the protocol `Shout` on a whole node, and prints what each surface shows of it. */
+/** Sells and calls an API of the protocol `Shout` on a complete node, and prints what each interface shows of it. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { createInterface } from 'node:readline'

@@ -55,7 +55,7 @@ describe('a SOAP snapshot', () => {
   it('with names that a WSDL may not have any more is renewed and opens', async () => {
     await using bench = await soapBench(FILES)
     const { snapshot, description } = bench.inspection
-    // The reader of earlier versions took every letter of Unicode.
+    // The parser of earlier versions accepted every Unicode letter.
     const documented = '<xs:annotation><xs:documentation><µ/><constructor/></xs:documentation></xs:annotation>'
     const files = filesOf(snapshot).map(({ url, text }) => ({
       url,

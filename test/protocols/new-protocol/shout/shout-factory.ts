@@ -21,7 +21,7 @@ const description: ApiDescription = {
   ]
 }
 
-/** A small real protocol: one line over TCP, and its response until the other side ends. */
+/** A small real protocol over TCP: a request is one line, and the response ends when the other side closes the connection. */
 export const shoutFactory: AdapterFactory = {
   protocol: 'Shout',
   async inspect({ endpoint }, signal) {

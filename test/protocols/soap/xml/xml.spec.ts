@@ -11,7 +11,7 @@ import { XmlWriter } from '../../../../protocols/soap/xml/write.ts'
 
 const RUNS = fuzzRuns(3_000)
 
-/** The reader of calls, and the one of WSDLs and schemas. What the one refuses, the other refuses. */
+/** The parser for calls, and the one for WSDLs and schemas. Both must reject the same documents. */
 const READERS = { parseXml, readXmlDocument }
 
 for (const [reader, read] of Object.entries(READERS)) {
@@ -85,7 +85,7 @@ for (const [reader, read] of Object.entries(READERS)) {
       ['a tag too long', `<a b="${'>'.repeat(XML_TAG_CHARS_MAX)}"/>`]
     ]
     for (const [what, xml] of refused) {
-      it(`refuses ${what}`, () => assert.throws(() => read(xml), XmlError))
+      it(`rejects ${what}`, () => assert.throws(() => read(xml), XmlError))
     }
 
     it('accepts names in other languages, and those of object members', () => {
@@ -143,7 +143,7 @@ for (const [reader, read] of Object.entries(READERS)) {
   })
 }
 
-/** Undefined for a document that is refused. */
+/** Undefined if the document is rejected. */
 function outcome<T>(read: () => T): T | undefined {
   try {
     return read()
