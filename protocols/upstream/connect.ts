@@ -51,7 +51,7 @@ function isRefused(endpoint: URL, guard: UpstreamGuard | undefined, address: str
 }
 
 function refusal(): SoukError {
-  return new SoukError('upstream_unreachable', 'Nodes never connect to the address of this API.', {
+  return new SoukError('upstream_unreachable', 'A node never connects to this address.', {
     source: 'upstream'
   })
 }

@@ -61,6 +61,10 @@ describe('a newcomer at the console', function () {
     browser = await openBrowser()
   })
   tellWhenFailed(() => home)
+  afterEach(async function () {
+    if (this.currentTest?.state !== 'failed') return
+    for (const page of [seller, consumer]) console.log(await page?.getByRole('main').innerText())
+  })
   after(async () => {
     await browser?.close()
     await home?.close()

@@ -70,7 +70,7 @@ describe('souk mapping', function () {
     assert.match(problems[0]?.at ?? '', /^\/operations\/getBalance\/input\/acount/)
     const refused = await home.run(`--profile provider mapping set account ${wrong}`)
     assert.notEqual(refused.code, 0)
-    assert.match(refused.stderr, /does not fit/)
+    assert.match(refused.stderr, /The mapping is invalid/)
     assert.deepEqual(await node.cli('mapping get account'), { version: 1, revision: 1, operations: {} })
   })
 

@@ -205,7 +205,7 @@ describe('SOAP APIs', function () {
       )
       const wrong = { ...auth(false), soap_headers: { ApiKey: KEY } }
       const command = `api register --name login --protocol SOAP --price 0 --endpoint ${upstream.url}`
-      assert.match(await run(command, ...(await args(wrong))), /ApiKey is no header block/)
+      assert.match(await run(command, ...(await args(wrong))), /ApiKey is not a declared header block/)
       assert.match(await run(command, ...(await args({ ...auth(false), soap_header: KEY }))), /soap_header/)
       for (const name of await readdir(home.directory, { recursive: true })) {
         const path = join(home.directory, name)

@@ -3,6 +3,7 @@
  * promise resolved.
  */
 import { writeSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { formatRequestId } from '../../lib/base/request-id.ts'
 import { createSqliteStore } from '../../lib/store/sqlite/store.ts'
 import { callRecord, storedResponse } from './call-record.ts'
@@ -21,6 +22,19 @@ async function write(): Promise<never> {
   for (;;) {
     const record = callRecord({ response: storedResponse() })
     await store.calls.append(record, { postings: POSTINGS })
-    writeSync(1, `${formatRequestId(record.requestId)}\n`)
+    await print(`${formatRequestId(record.requestId)}\n`)
+  }
+}
+
+/** Written at once, so that a kill loses no line. A full pipe is tried again. */
+async function print(line: string): Promise<void> {
+  for (;;) {
+    try {
+      writeSync(1, line)
+      return
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      await pause(1)
+    }
   }
 }

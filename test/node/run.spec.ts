@@ -20,7 +20,7 @@ describe('a node that cannot start', function () {
       blocker.listen(0, '127.0.0.1', () => resolve(blocker.address() as AddressInfo))
     )
     // The admin API is the last part but one: profile, store, peers and ingress run by then.
-    const failed = await home.run(`--profile shop up --no-input --till metered --admin-port ${port}`)
+    const failed = await home.run(`--profile shop up --no-input --payment-scheme metered --admin-port ${port}`)
     assert.notEqual(failed.code, 0)
     assert.match(failed.stderr, new RegExp(`${port}`))
     await new Promise((resolve) => blocker.close(resolve))

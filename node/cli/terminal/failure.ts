@@ -17,6 +17,7 @@ const HINTS: Readonly<Record<string, string>> = {
   api_not_found: 'souk search, or souk api list for your own',
   api_paused: 'again later, or souk api resume <name> if it is yours',
   api_retired: 'souk search, for another one',
+  backup_not_supported: 'the tool that the message names',
   call_interrupted: 'whether it was done, before it is repeated; with --idempotency-key a repeat is safe',
   idempotency_in_flight: 'again in a moment, with the same key',
   idempotency_mismatch: 'another --idempotency-key, as this is another call',

@@ -66,7 +66,7 @@ describe('souk, the command line', () => {
     )
   })
 
-  it('loads nothing for its help but itself and commander: starting has to be quick', async () => {
+  it('loads only itself, commander and the protocol descriptors for its help, so that it starts quickly', async () => {
     const hooks = `import { registerHooks } from 'node:module'
       registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })`
     const preload = `data:text/javascript,${encodeURIComponent(hooks)}`
@@ -76,7 +76,7 @@ describe('souk, the command line', () => {
     assert.ok(loaded.length > 20)
     const heavy = loaded.filter(
       (url) =>
-        !/\/node_modules\/commander\/|\/node\/(?:cli|profile)\/|\/node\/[\w-]+\.ts$|\/node\/admin\/money\/earnings-columns\.ts$/.test(
+        !/\/node_modules\/commander\/|\/node\/(?:cli|profile)\/|\/node\/[\w-]+\.ts$|\/node\/admin\/money\/earnings-columns\.ts$|\/protocols\/(?:\w+\/)?[\w-]+-descriptors?\.ts$/.test(
           url
         )
     )

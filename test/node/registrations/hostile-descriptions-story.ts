@@ -68,7 +68,7 @@ const refused: ReadonlyArray<readonly [what: string, document: unknown, why: Reg
   [
     'paths that are one another',
     pathsOf({ '/x': { $ref: '#/paths/~1y' }, '/y': { $ref: '#/paths/~1x' } }),
-    /leads to itself/
+    /refers to itself/
   ],
   [
     'a parameter that is itself',
@@ -76,9 +76,9 @@ const refused: ReadonlyArray<readonly [what: string, document: unknown, why: Reg
       ...pathsOf({ '/x': { get: { ...get, parameters: [{ $ref: '#/components/parameters/P' }] } } }),
       components: { parameters: { P: { $ref: '#/components/parameters/P' } } }
     },
-    /leads to itself/
+    /refers to itself/
   ],
-  ['a reference to a file', field({ $ref: 'file:///etc/passwd' }), /leads nowhere/]
+  ['a reference to a file', field({ $ref: 'file:///etc/passwd' }), /has no target/]
 ]
 
 /** Documents that are taken, a call, and what becomes of it: the status of the API, or a code with its reason. */
