@@ -22,7 +22,7 @@ const UPLOAD_BYTES = IS_LARGE ? 100 * MB : 24 * MB
 const EVENTS = 10_000
 /** A node holds sockets, windows and queues, never a file; young objects come on top. */
 const GROWTH_BYTES_MAX = 180 * MB
-const EVENTS_GROWTH_BYTES_MAX = 64 * MB
+const EVENTS_GROWTH_BYTES_MAX = 96 * MB
 const SECRET = 'pr0vider-s3cr3t-token'
 
 interface Seen {
