@@ -17,7 +17,7 @@ import type { DoctorView, StatusView } from './api.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import type { WalletService } from '../wallet/wallet-service.ts'
 
-/** What the admin API shows and steers. */
+/** Components that the admin API uses. */
 export interface AdminInit {
   readonly souk: Souk
   readonly registrations: Registrations
@@ -26,23 +26,23 @@ export interface AdminInit {
   readonly spending: Spending
   readonly events: Pick<Events, 'feed' | 'emit'>
   readonly webhooks: Webhooks
-  /** As they end. */
+  /** Reports calls when they end. */
   readonly calls: Feed<CallLine>
   readonly captures: Captures
   readonly walletService: WalletService
   readonly subscriptions: SubscriptionParts
   readonly clock: Clock
-  /** Undefined where this node moves no money. */
+  /** Undefined on a node without a wallet. */
   readonly money: Money | undefined
   readonly token: string
-  /** Of browsers that use the console. */
+  /** Sessions of browsers in the console. */
   readonly sessions: Sessions
   readonly log: Log
   /** Default: that of `@libp2p/logger`. */
   readonly logger?: ComponentLogger
-  /** What only the composition root knows. */
+  /** Functions that only the composition root can provide. */
   readonly status: () => StatusView
   readonly doctor: (signal: AbortSignal) => Promise<DoctorView>
-  /** Into a new directory. */
+  /** Backs up the profile into a new directory. */
   readonly backUp: (directory: string) => Promise<ProfileBackup>
 }

@@ -10,7 +10,7 @@ export function adminOpenapi() {
     title: 'Souk admin API',
     version: packageVersion(),
     description:
-      'Runs a node, for programs on its own machine. Amounts are decimal strings in USDC, times milliseconds since the epoch.',
+      'Manages a node, for programs on its own machine. Amounts are decimal strings in USDC, times milliseconds since the epoch.',
     server: ADMIN_PREFIX,
     securitySchemes: {
       token: { type: 'http', scheme: 'bearer', description: 'The token in the file admin.token of the profile.' }

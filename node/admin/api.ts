@@ -9,7 +9,7 @@ import { listingTermsViewSchema } from './subscriptions/subscription-api.ts'
 import { upstreamShape } from './apis/upstream-input.ts'
 
 /**
- * What the admin API takes and gives, under `/admin/v1`. Amounts are decimal USDC strings, times milliseconds since the
+ * Inputs and responses of the admin API, under `/admin/v1`. Amounts are decimal USDC strings, times milliseconds since the
  * epoch, names snake_case as in problem documents.
  */
 
@@ -45,7 +45,7 @@ export const callSchema = z.strictObject({
   body: z.json(),
   method: z.string().optional(),
   path: z.string().optional(),
-  stream: z.boolean().optional().describe('Asks for Server-Sent Events.'),
+  stream: z.boolean().optional().describe('Requests Server-Sent Events.'),
   timeout_ms: timeoutMs.optional(),
   max_price: amount.optional(),
   idempotency_key: z.string().optional()
@@ -66,14 +66,14 @@ export const storeViewSchema = view(
     free_bytes: z
       .number()
       .nullable()
-      .describe('Free space on the disk of its profile; null where the system does not say it.'),
+      .describe("Free space on the profile's disk; null if the system does not report it."),
     shared: z
       .enum(['connected', 'away'])
       .nullable()
-      .describe('The database that it shares with other processes; null where there is none.'),
-    refusal: z.string().nullable().describe('Code of the error by which new work is refused; null where it is taken.')
+      .describe('State of the database that several processes share; null without one.'),
+    refusal: z.string().nullable().describe('Error code of refused calls; null while the node accepts calls.')
   },
-  'What a node keeps its books in.'
+  'Storage of the node.'
 )
 export type StoreView = z.output<typeof storeViewSchema>
 
@@ -90,11 +90,8 @@ export const statusViewSchema = view('StatusView', {
   peers: z.number(),
   alone: z.boolean(),
   till: z.string(),
-  wallet: z
-    .string()
-    .nullable()
-    .describe('The account that pays, and that sends transactions; null where the node moves no money.'),
-  payout: z.string().nullable().describe('Where its own APIs are paid.'),
+  wallet: z.string().nullable().describe('Account that pays and sends transactions; null without a wallet.'),
+  payout: z.string().nullable().describe('Payout address of its own APIs.'),
   listings: z.number(),
   serving: z.number(),
   calling: z.number(),
@@ -114,16 +111,16 @@ export const listingViewSchema = viewWith(
     description: z.string(),
     tags: list(z.string()),
     price: z.string(),
-    price_per_event: z.string().nullable().describe('Of a stream; null where events cost nothing.'),
+    price_per_event: z.string().nullable().describe('Price of each event in a stream; null if events are free.'),
     events_included: z.number().nullable(),
     currency: z.literal('USDC'),
     idempotent: z.boolean(),
-    rate_limit: rateLimitViewSchema.nullable().describe('Of each consumer; null for none.'),
+    rate_limit: rateLimitViewSchema.nullable().describe('Limit of each consumer; null for none.'),
     state: z.string(),
     revision: z.number(),
     operations: list(z.string())
   },
-  'An API as anybody sees it.'
+  'Public data of an API.'
 )
 export type ListingView = z.output<typeof listingViewSchema>
 
@@ -131,11 +128,11 @@ export const apiViewSchema = viewWith(
   listingViewSchema,
   'ApiView',
   {
-    own: z.boolean().describe("False where this node serves another provider's API."),
+    own: z.boolean().describe("False if the API is another provider's, served here too."),
     endpoint: z.string(),
     method: z.string().nullable(),
     timeout_ms: z.number().nullable(),
-    has_auth: z.boolean().describe('It is called with credentials, which are never shown.'),
+    has_auth: z.boolean().describe('True if the node has credentials for the upstream. They are never shown.'),
     registered_at: z.number(),
     published: z
       .object({
@@ -143,24 +140,24 @@ export const apiViewSchema = viewWith(
         stored: z.number()
       })
       .nullable()
-      .describe('Peers that took the last announcement; null before the first.'),
+      .describe('Peers that accepted the last announcement; null before the first.'),
     in_flight: z.number(),
     calls: z.object({
       captured: z.number(),
       voided: z.number()
     }),
-    metered: z.string().describe('What the captured calls are worth, and what was really charged.'),
+    metered: z.string().describe('`metered`: price of all successful calls. `charged`: amount actually charged.'),
     charged: z.string(),
-    problem: z.string().nullable().describe('Why it is not served at the moment, where it should be.'),
-    warnings: list(z.string()).describe('Rules of its description or mapping that calls are not checked against.')
+    problem: z.string().nullable().describe('Why the API is not served, although it should be.'),
+    warnings: list(z.string()).describe('Rules of the description or mapping that the node does not enforce.')
   },
-  'An API this node serves, as its provider sees it.'
+  'An API served here, with the data only its provider sees.'
 )
 export type ApiView = z.output<typeof apiViewSchema>
 
 export const registeredViewSchema = view('RegisteredView', {
   api: apiViewSchema,
-  updated: z.boolean().describe('The name was registered before: this is a new revision of it.'),
+  updated: z.boolean().describe('True if the name was registered before, so that this is a new revision.'),
   warnings: list(z.string())
 })
 export type RegisteredView = z.output<typeof registeredViewSchema>
@@ -184,12 +181,12 @@ export const mappingCheckViewSchema = view(
       })
     )
   },
-  'What of a mapping does not fit: a JSON Pointer into it, and what is wrong there.'
+  'Errors in a mapping. `at` is a JSON Pointer into the mapping.'
 )
 export type MappingCheckView = z.output<typeof mappingCheckViewSchema>
 
 export const sessionViewSchema = view('SessionView', {
-  entered: z.boolean().describe('This browser was let in.')
+  entered: z.boolean().describe('True if this browser is signed in.')
 })
 
 export const setupCodeViewSchema = view(
@@ -198,7 +195,7 @@ export const setupCodeViewSchema = view(
     code: z.string(),
     expires_at: z.number().describe('Milliseconds since the epoch.')
   },
-  'Lets one browser into the console, once.'
+  'A code that signs one browser in to the console. It works once.'
 )
 export type SetupCodeView = z.output<typeof setupCodeViewSchema>
 
@@ -208,9 +205,9 @@ export const accountViewSchema = view(
     id: z.string(),
     label: z.string(),
     balance: z.string(),
-    set_aside: z.string().describe('Of it, what processes have set aside to pay calls from.'),
+    set_aside: z.string().describe('Part of the balance that ingress processes reserved for calls.'),
     spent: z.string(),
-    funding: z.string().nullable().describe('Where it was paid in from, and is paid back to.'),
+    funding: z.string().nullable().describe('Address of the deposits. Refunds go to this address.'),
     created_at: z.number()
   },
   'A prepaid account.'
@@ -219,7 +216,7 @@ export type AccountView = z.output<typeof accountViewSchema>
 
 export const accountsViewSchema = view('AccountsView', {
   accounts: list(accountViewSchema),
-  owed: z.string().describe('All balances together.')
+  owed: z.string().describe('Sum of all balances.')
 })
 
 export const openedAccountViewSchema = viewWith(
@@ -229,17 +226,17 @@ export const openedAccountViewSchema = viewWith(
     key: z.string(),
     key_id: z.string()
   },
-  'The only time the key is shown.'
+  'Only this response shows the key.'
 )
 
 export const backupViewSchema = view(
   'ProfileBackup',
   {
     directory: z.string(),
-    files: list(z.string()).describe('Names of the files in it.'),
+    files: list(z.string()).describe('Names of its files.'),
     bytes: z.number()
   },
-  'A directory that is a profile: the same files under the same names.'
+  'A backup directory. It is a complete profile with the same file names.'
 ) satisfies z.ZodType<ProfileBackup>
 
 export const peerViewSchema = view('PeerView', {
@@ -255,8 +252,8 @@ export const delegationViewSchema = view('DelegationView', {
 export type DelegationView = z.output<typeof delegationViewSchema>
 
 export const doctorCheckSchema = view('DoctorCheck', {
-  name: z.string().describe('What was looked at, e.g. `upstream bb-sse-ticker`.'),
-  result: z.enum(['ok', 'warn', 'fail']).describe('`warn`: works, and somebody should know.'),
+  name: z.string().describe('Subject of the check, such as `upstream bb-sse-ticker`.'),
+  result: z.enum(['ok', 'warn', 'fail']).describe('`warn`: works, but needs attention.'),
   message: z.string(),
   hint: z.string().optional()
 })
@@ -278,26 +275,24 @@ export const callHeadSchema = view(
     headers: list(z.tuple([z.string(), z.string()]).readonly()),
     price: z.string(),
     charged: z.string(),
-    ms: z.number().describe('Milliseconds: the whole, then where they went.'),
+    ms: z.number().describe('Total time in milliseconds.'),
     timing: z
       .object({
-        lookup: z.number().describe('Finding the API.'),
-        pay: z
-          .number()
-          .describe('Promising the price: a signature now and then, and a deposit where a channel is opened.'),
-        net: z.number().describe('On the way to the owner and back.'),
-        owner: z.number().describe('At the owner, upstream not counted.'),
+        lookup: z.number().describe('Lookup of the API.'),
+        pay: z.number().describe('Payment: sometimes a signature, and a deposit when a channel is opened.'),
+        net: z.number().describe('Network time to the owner and back.'),
+        owner: z.number().describe('Time at the owner, without the upstream.'),
         upstream: z.number()
       })
       .describe('Milliseconds of each part.') satisfies z.ZodType<CallTiming>
   },
-  "The response's head, told before its body."
+  'Head of the response, sent before its body.'
 )
 export type CallHead = z.output<typeof callHeadSchema>
 
 /**
- * `POST /call` answers in lines of JSON (`application/x-ndjson`), so that a stream shows as it comes: one head, any number of
- * data, then end or error. What fails before the head is a problem document.
+ * `POST /call` responds with lines of JSON (`application/x-ndjson`), so that clients see a stream as it arrives: one head, any
+ * number of data lines, then end or error. A failure before the head returns a problem document.
  */
 export const callEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('head'), ...callHeadSchema.shape }),

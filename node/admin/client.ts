@@ -15,10 +15,10 @@ import type { CallEvent, CallHead, CallInput } from './api.ts'
 import type { AdminSurface } from './routes.ts'
 import type { EventsInput, TailItem } from './events/webhook-api.ts'
 
-/** The head of a call's response, and its body as it arrives. */
+/** Head of a call's response, and its streamed body. */
 export interface CallResponse {
   readonly head: CallHead
-  /** Throws `AdminProblem` when the body breaks off. */
+  /** Throws `AdminProblem` if the stream ends early. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
@@ -26,16 +26,16 @@ export interface CallResponse {
 export interface AdminClient {
   /** Sends a request to a route of the table in `routes.ts`, such as `GET /keys/:id`. */
   readonly request: SendRequest<AdminSurface>
-  /** `POST /call`, with its response as it arrives. */
+  /** `POST /call`, with a streamed response. */
   call(input: CallInput): Promise<CallResponse>
-  /** `POST /mcp`: a message of the Model Context Protocol. Resolves to the response, whatever its status is. */
+  /** `POST /mcp`: sends a message of the Model Context Protocol. Resolves with any status. */
   mcp(query: string, body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>
   /** `GET /events`: events as they happen, until the signal aborts or the node stops. */
   events(input: EventsInput, signal: AbortSignal): AsyncIterable<TailItem>
 }
 
 /**
- * Finds the node that runs on a profile. Needs the profile's files, so it works for the user who owns them.
+ * Connects to the node that runs on a profile. Only the user who owns the profile's files can read the admin token.
  * @throws `NodeNotRunning`; SetupError `permissions_too_open`
  */
 export async function connect(profile: ProfileLocation): Promise<AdminClient> {
@@ -47,10 +47,10 @@ export async function connect(profile: ProfileLocation): Promise<AdminClient> {
 }
 
 export interface AdminClientInit {
-  /** Such as `http://127.0.0.1:3000`. */
+  /** For example `http://127.0.0.1:3000`. */
   readonly url: string
   readonly token: string
-  /** Named in errors. */
+  /** Profile name for error messages. */
   readonly profile: string
 }
 
@@ -119,14 +119,14 @@ function tailItems({ body }: Response): AsyncGenerator<TailItem> {
   return pipe(body ?? [], lines, dataIn)
 }
 
-/** What stands behind `data:` in a stream of events, each on one line. */
+/** Values of the `data:` lines in an event stream. Each value is one line. */
 async function* dataIn(source: AsyncIterable<string>): AsyncGenerator<TailItem> {
   for await (const line of source) {
     if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)) as TailItem
   }
 }
 
-/** The whole lines of a text in UTF-8. */
+/** Splits UTF-8 text into complete lines. */
 async function* lines(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -162,4 +162,4 @@ async function* callEvents(source: AsyncIterable<string>): AsyncGenerator<CallEv
   }
 }
 
-const BROKEN = 'The connection to the node broke before the response ended.'
+const BROKEN = 'The connection to the node closed before the response ended.'

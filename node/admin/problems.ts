@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { asSoukError, type ErrorCode, isSoukError, limits, SoukError, toProblem } from '../../lib/index.ts'
 import type { Log } from '../log.ts'
 
-/** Fastify's own refusals, in our words. */
+/** Error codes and texts for the errors of Fastify. */
 const FASTIFY_CODES: Readonly<Record<string, { code: ErrorCode; detail: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: {
     code: 'request_too_large',
@@ -17,14 +17,14 @@ const FASTIFY_CODES: Readonly<Record<string, { code: ErrorCode; detail: string }
   FST_ERR_BAD_URL: { code: 'invalid_request', detail: 'The URL is not valid.' }
 }
 
-/** Every failure leaves as a problem document (RFC 9457) from the one table; foreign texts stay in the log. */
+/** Returns each error as a problem document (RFC 9457) with a code of the error table. Texts of other libraries go only to the log. */
 export function answerWithProblems(app: FastifyInstance, log: Log): void {
   app.setErrorHandler(async (thrown, request, reply) => {
     const error = translate(thrown)
     if (error.code === 'internal_error') {
       log.error('an admin request failed', { request_id: request.id, url: request.url, cause: error.cause })
     }
-    // Clients that are still sending take a response, and the end of the connection behind it, for a node that is gone.
+    // Read the whole request first. A client that is still sending would see a closed connection instead of this response.
     if (error.code === 'request_too_large') await finished(request.raw.resume()).catch(() => undefined)
     return reply.code(error.status).type('application/problem+json').send(toProblem(error, request.id))
   })
@@ -41,8 +41,8 @@ function translate(thrown: unknown): SoukError {
 }
 
 /**
- * Reads what a client sent.
- * @throws SoukError `invalid_request`, with every fault in the member `invalid`.
+ * Validates input from a client.
+ * @throws SoukError `invalid_request`, with every error in the member `invalid`.
  */
 export function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value)

@@ -12,9 +12,9 @@ import { parse } from './problems.ts'
 
 export const ADMIN_PREFIX = '/admin/v1'
 
-/** What handlers work with. */
+/** Dependencies of the handlers. */
 export interface AdminContext extends AdminInit {
-  /** A call that the console and `souk tail` see. */
+  /** Makes a call that the console and `souk tail` show. */
   readonly call: Souk['call']
   readonly market: Market
   readonly metrics: Metrics
@@ -24,12 +24,12 @@ export interface AdminContext extends AdminInit {
   readonly openapi: () => object
 }
 
-/** A request whose input is valid. */
+/** A request after validation. */
 export interface AdminRequest<P extends string, Q, B> {
   readonly params: ParamsOf<P>
   readonly query: Q
   readonly body: B
-  /** Aborts when the client goes away before its response is complete. */
+  /** Aborts when the client disconnects before its response is complete. */
   readonly signal: AbortSignal
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -45,14 +45,14 @@ export interface AdminRoute<
 > extends RouteDeclaration<M, P, Q, B, R> {
   /** Default `ADMIN_BODY_BYTES_MAX`. */
   readonly bodyBytesMax?: number
-  /** Resolves to the JSON of the response; to the reply where it wrote the response itself. */
+  /** Resolves to the JSON of the response, or to `reply` if the handler wrote the response itself. */
   handler(
     context: AdminContext,
     request: AdminRequest<P, z.output<Q>, z.output<B>>
   ): z.output<R> | FastifyReply | Promise<z.output<R> | FastifyReply>
 }
 
-/** Declares a route. Its types are inferred from the declaration. */
+/** Declares a route and infers its types. */
 export function route<
   const M extends Method,
   const P extends string,

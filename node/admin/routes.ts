@@ -19,8 +19,8 @@ import { walletRoutes } from './money/wallet-routes.ts'
 import { webhookRoutes } from './events/webhook-routes.ts'
 
 /**
- * Every route of the admin API, by the section of the reference that describes it. The server's routes, the reference page, the OpenAPI
- * document, and the clients of the CLI and the console come from this table.
+ * All routes of the admin API, by section of the reference page. The server, the reference page, the OpenAPI document and the
+ * clients of the CLI and the console all use this table.
  */
 export const ADMIN_ROUTES = {
   'The node': nodeRoutes,
@@ -35,5 +35,5 @@ export const ADMIN_ROUTES = {
   'What happens': [...eventRoutes, ...settingsRoutes, ...seriesRoutes, ...metricsRoutes, ...webhookRoutes]
 } as const
 
-/** The admin API as its clients see it. */
+/** Types of the admin API for its clients. */
 export type AdminSurface = SurfaceOf<(typeof ADMIN_ROUTES)[keyof typeof ADMIN_ROUTES][number]>

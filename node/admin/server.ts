@@ -26,17 +26,17 @@ export interface Admin {
   close(): Promise<void>
 }
 
-/** Where to listen. */
+/** Listening address. */
 export interface AdminPlace extends PortPreference {
   /** Default 127.0.0.1. */
   readonly host?: string
-  /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
+  /** Time limit to receive a request. Default `REQUEST_RECEIVE_MS`. */
   readonly receiveMs?: number
 }
 
 /**
- * The admin API and the console on top of it, for this machine. Only inside a container it listens on more than loopback, and
- * also there it is reached under the names of loopback alone.
+ * The admin API and the console, for this machine only. Inside a container it listens on other addresses too, but still requires a
+ * loopback name in `Host`.
  */
 export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Admin> {
   const ids = requestIds(init.clock, systemRandom)
@@ -51,7 +51,7 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
     serverFactory: (handler) => server.on('request', handler),
     bodyLimit: limits.ADMIN_BODY_BYTES_MAX,
     genReqId: () => formatRequestId(ids.next()),
-    // A JSON key that would reach into prototypes is refused, as everywhere.
+    // Refuses JSON keys that could change prototypes.
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error'
   })
@@ -76,7 +76,7 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
   }
 }
 
-/** The route as it is declared, never the address as it was written: that may hold anything. */
+/** Logs the declared route, never the raw URL, because a URL may contain anything. */
 function logRequests(app: FastifyInstance, { logger = defaultLogger() }: AdminInit): void {
   const log = logOf(logger, 'souk:admin')
   app.addHook('onResponse', async ({ id, method, routeOptions: { url = 'no route' } }, { statusCode, elapsedTime }) => {
@@ -84,7 +84,7 @@ function logRequests(app: FastifyInstance, { logger = defaultLogger() }: AdminIn
   })
 }
 
-/** What handlers work with; `stop` ends what runs on by itself. */
+/** Dependencies of the handlers. `stop` ends background work. */
 function contextOf(init: AdminInit): AdminContext & { stop(): void } {
   const { souk, calls, captures, clock, events, subscriptions } = init
   const { boundCalls } = subscriptions

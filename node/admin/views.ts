@@ -28,7 +28,7 @@ export function listingView({ id, manifest }: SignedManifest, now: number): List
 
 export interface ApiViewInit {
   readonly usage: readonly UsageRow[]
-  /** This node's provider id: what an own API is published under even while it is not served. */
+  /** This node's provider id. It is part of an own API's id even while the API is not served. */
   readonly self: string
   readonly now: number
 }
@@ -78,7 +78,7 @@ function unservedView({ registration }: RegistrationStatus, self: string): Listi
     rate_limit: rateLimitView(terms?.rateLimit),
     pay_per_call: terms?.payPerCall ?? true,
     major: terms?.major ?? 1,
-    // What is offered by them is known once it is served.
+    // Plans are known only once the API is served.
     plans: [],
     deprecation: null,
     state: 'unserved',

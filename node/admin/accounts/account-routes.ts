@@ -9,12 +9,12 @@ import {
 } from '../api.ts'
 import { route } from '../route.ts'
 
-/** Prepaid accounts of this node's ingress, and of those that share its store. */
+/** Prepaid accounts of this node's ingress, and of all ingress processes that share its database. */
 export const accountRoutes = [
   route({
     method: 'GET',
     path: '/accounts',
-    summary: 'Prepaid accounts, and what they come to.',
+    summary: 'Prepaid accounts, and the sum of their balances.',
     response: accountsViewSchema,
     async handler({ accounts }) {
       const all = await accounts.list()
@@ -26,7 +26,7 @@ export const accountRoutes = [
   route({
     method: 'POST',
     path: '/accounts',
-    summary: 'Opens one, with a key that is shown this once.',
+    summary: 'Opens an account with a key. Only this response shows the key.',
     body: openAccountSchema,
     response: openedAccountViewSchema,
     status: 201,
@@ -38,7 +38,7 @@ export const accountRoutes = [
   route({
     method: 'GET',
     path: '/accounts/:id',
-    summary: 'One of them.',
+    summary: 'Returns one account.',
     response: accountViewSchema,
     handler: async ({ accounts }, { params }) => viewOf(accounts, await accounts.get(params.id))
   })

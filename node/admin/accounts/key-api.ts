@@ -3,7 +3,7 @@ import { limits } from '../../../lib/index.ts'
 import { amount, list, view, viewWith } from '../../http/schemas.ts'
 import { rateLimitSchema, rateLimitViewSchema } from '../subscriptions/rate-api.ts'
 
-/** What the admin API takes and gives of consumer keys; as in `api.ts`. */
+/** Inputs and responses of the consumer key routes. `api.ts` states the units. */
 
 /** Milliseconds since the epoch. */
 const expiresAt = z.int()
@@ -11,18 +11,22 @@ const expiresAt = z.int()
 export const issueKeySchema = z.strictObject({
   label: z.string().optional(),
   expires_at: expiresAt.optional().describe('Default: never.'),
-  max_price: amount.optional().describe('The dearest call, and all calls of a day (UTC). Defaults 0.05 and 1.'),
+  max_price: amount
+    .optional()
+    .describe('`max_price`: limit of one call, default 0.05. `daily_cap`: limit of one day (UTC), default 1.'),
   daily_cap: amount.optional(),
   apis: z
     .array(z.string())
     .optional()
-    .describe('All that it may call, `name@provider` or a bare name. Default: anything.'),
+    .describe('APIs that the key may call, `name@provider` or a bare name. Default: all.'),
   account: z
     .string()
     .optional()
-    .describe('The prepaid account that pays, and whether the key also manages it. Default: the operator pays.'),
+    .describe(
+      '`account`: the prepaid account that pays; by default the operator pays. `manages`: the key may manage this account.'
+    ),
   manages: z.boolean().optional(),
-  rate_limit: rateLimitSchema.optional().describe('Of its calls, at each process of an ingress. Default: none.')
+  rate_limit: rateLimitSchema.optional().describe('Counted by each ingress process on its own. Default: none.')
 })
 export type IssueKeyInput = z.input<typeof issueKeySchema>
 
@@ -32,8 +36,8 @@ export const rotateKeySchema = z.strictObject({
     .min(0)
     .max(limits.KEY_OVERLAP_MS_MAX)
     .optional()
-    .describe('How long the old key goes on working. Default: a day.'),
-  expires_at: expiresAt.optional().describe('Of the new one. Default: it lives as long as the old one was to live.')
+    .describe('How long the old key stays valid. Default: one day.'),
+  expires_at: expiresAt.optional().describe('Expiry of the new key. Default: the same lifetime as the old key.')
 })
 export type RotateKeyInput = z.input<typeof rotateKeySchema>
 
@@ -41,30 +45,26 @@ export const keyViewSchema = view(
   'KeyView',
   {
     id: z.string(),
-    lineage: z
-      .string()
-      .describe(
-        'The first of the keys that followed each other by rotation: caps are counted for all of them together.'
-      ),
+    lineage: z.string().describe('First key of a chain of rotations. All keys of the chain share its caps.'),
     replaces: z.string().nullable(),
     successor: z.string().nullable(),
     label: z.string(),
-    hint: z.string().describe('Enough to recognise it by.'),
+    hint: z.string().describe('Part of the key, to recognise it.'),
     state: z.string(),
-    apis: list(z.string()).nullable().describe('All that it may call; null for anything.'),
-    account: z.string().nullable().describe("Whose balance pays; null for the operator's own wallet."),
-    manages: z.boolean().describe('It also manages its account.'),
-    max_price: z.string().describe('The dearest call, and all calls of a day (UTC).'),
+    apis: list(z.string()).nullable().describe('APIs that the key may call; null for all.'),
+    account: z.string().nullable().describe('Account that pays; null if the operator pays.'),
+    manages: z.boolean().describe('True if the key may manage its account.'),
+    max_price: z.string().describe('`max_price`: limit of one call. `daily_cap`: limit of one day (UTC).'),
     daily_cap: z.string(),
     rate_limit: rateLimitViewSchema.nullable().describe('Null for none.'),
     created_at: z.number(),
     expires_at: z.number().nullable(),
-    retires_at: z.number().nullable().describe('When the overlap of a rotated key ends.'),
+    retires_at: z.number().nullable().describe('When a rotated key expires.'),
     disabled_at: z.number().nullable(),
     revoked_at: z.number().nullable(),
     last_used_at: z.number().nullable()
   },
-  'A consumer key; never the key itself.'
+  'Data of a consumer key, without the key itself.'
 )
 export type KeyView = z.output<typeof keyViewSchema>
 
@@ -90,6 +90,6 @@ export const issuedKeyViewSchema = viewWith(
   {
     key: z.string()
   },
-  'The only time the key itself is shown.'
+  'Only this response shows the key itself.'
 )
 export type IssuedKeyView = z.output<typeof issuedKeyViewSchema>

@@ -32,13 +32,13 @@ export const keyRoutes = [
   route({
     method: 'POST',
     path: '/keys',
-    summary: 'Makes a key; it is shown this once.',
+    summary: 'Creates a key. Only this response shows it.',
     body: issueKeySchema,
     response: issuedKeyViewSchema,
     status: 201,
     async handler({ keys, accounts }, { body }) {
       const { label, expires_at, max_price, daily_cap, apis, account, manages, rate_limit } = body
-      // A key of an account that is none would pay for nothing.
+      // A key of an account that does not exist could not pay for calls.
       if (account !== undefined) await accounts.get(account)
       const maxPrice = max_price === undefined ? undefined : parseUsdc(max_price)
       const dailyCap = daily_cap === undefined ? undefined : parseUsdc(daily_cap)
@@ -50,21 +50,21 @@ export const keyRoutes = [
   route({
     method: 'GET',
     path: '/keys/:id',
-    summary: 'One of them.',
+    summary: 'Returns one key.',
     response: keyViewSchema,
     handler: async ({ keys }, { params }) => keyView(await keys.get(params.id))
   }),
   route({
     method: 'DELETE',
     path: '/keys/:id',
-    summary: 'Revokes it.',
+    summary: 'Revokes a key.',
     response: keyViewSchema,
     handler: async ({ keys }, { params }) => keyView(await keys.revoke(params.id))
   }),
   route({
     method: 'POST',
     path: '/keys/:id/rotate',
-    summary: 'Makes a key that takes its place; it works on for a while.',
+    summary: 'Creates a replacement. The old key stays valid for the overlap.',
     body: rotateKeySchema.prefault({}),
     response: issuedKeyViewSchema,
     status: 201,
@@ -75,14 +75,14 @@ export const keyRoutes = [
   route({
     method: 'POST',
     path: '/keys/:id/disable',
-    summary: 'Refuses its calls until it is enabled.',
+    summary: 'Refuses calls with the key until it is enabled.',
     response: keyViewSchema,
     handler: async ({ keys }, { params }) => keyView(await keys.disable(params.id))
   }),
   route({
     method: 'POST',
     path: '/keys/:id/enable',
-    summary: 'Lets it call again.',
+    summary: 'Allows calls with the key again.',
     response: keyViewSchema,
     handler: async ({ keys }, { params }) => keyView(await keys.enable(params.id))
   })

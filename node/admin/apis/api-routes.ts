@@ -20,12 +20,12 @@ import { apiView } from '../views.ts'
 
 type Serving = Pick<AdminContext, 'souk' | 'registrations' | 'clock'>
 
-/** What this node serves. */
+/** Routes for the APIs that this node serves. */
 export const apiRoutes = [
   route({
     method: 'GET',
     path: '/apis',
-    summary: 'All of them.',
+    summary: 'Lists the APIs served here.',
     response: z.object({ apis: list(apiViewSchema) }),
     async handler({ souk, registrations, clock }) {
       const usage = await souk.store.calls.usage()
@@ -36,7 +36,7 @@ export const apiRoutes = [
   route({
     method: 'POST',
     path: '/apis',
-    summary: 'Registers and publishes an API, after its endpoint was read; a name again makes a new revision.',
+    summary: 'Reads the endpoint, then registers and publishes the API. An existing name gets a new revision.',
     body: registerSchema,
     response: registeredViewSchema,
     status: 201,
@@ -63,7 +63,7 @@ export const apiRoutes = [
   route({
     method: 'POST',
     path: '/replicas',
-    summary: 'Serves another provider’s API from here too.',
+    summary: 'Serves another provider’s API from this node too.',
     body: replicaSchema,
     response: registeredViewSchema,
     status: 201,
@@ -77,20 +77,20 @@ export const apiRoutes = [
   route({
     method: 'GET',
     path: '/apis/:name',
-    summary: 'One of them.',
+    summary: 'Returns one API.',
     response: apiViewSchema,
     handler: (context, { params }) => shownApi(context, context.registrations.show(params.name))
   }),
   route({
     method: 'DELETE',
     path: '/apis/:name',
-    summary: 'Stops serving it and forgets it.',
+    summary: 'Stops serving the API and deletes its registration.',
     handler: ({ registrations }, { params }) => registrations.remove(params.name)
   }),
   route({
     method: 'POST',
     path: '/apis/:name/pause',
-    summary: 'Refuses its calls for now.',
+    summary: 'Refuses calls until the API is resumed.',
     response: apiViewSchema,
     async handler(context, { params }) {
       return shownApi(context, await context.registrations.move(params.name, 'paused'))
@@ -99,7 +99,7 @@ export const apiRoutes = [
   route({
     method: 'POST',
     path: '/apis/:name/resume',
-    summary: 'Takes calls again.',
+    summary: 'Accepts calls again.',
     response: apiViewSchema,
     async handler(context, { params }) {
       return shownApi(context, await context.registrations.move(params.name, 'published'))
@@ -107,19 +107,19 @@ export const apiRoutes = [
   })
 ] as const
 
-/** Changes of providers to the JSON of SOAP APIs. */
+/** Routes for mappings: the provider's changes to the JSON of a SOAP API. */
 export const mappingRoutes = [
   route({
     method: 'GET',
     path: '/apis/:name/mapping',
-    summary: 'The mapping, and the JSON Schema of mappings.',
+    summary: 'Returns the mapping, and the JSON Schema of mappings.',
     response: mappingViewSchema,
     handler: ({ registrations }, { params }) => registrations.mapping(params.name)
   }),
   route({
     method: 'PUT',
     path: '/apis/:name/mapping',
-    summary: 'Uses this one from now on: a new revision of the listing.',
+    summary: 'Replaces the mapping. The listing gets a new revision.',
     body: mappingSchema,
     response: registeredViewSchema,
     async handler(context, { params, body }) {
@@ -129,7 +129,7 @@ export const mappingRoutes = [
   route({
     method: 'POST',
     path: '/apis/:name/mapping/check',
-    summary: 'Says what of a mapping does not fit, and changes nothing.',
+    summary: 'Checks a mapping without changing anything.',
     body: mappingSchema,
     response: mappingCheckViewSchema,
     async handler({ registrations }, { params, body }) {

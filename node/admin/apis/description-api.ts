@@ -3,7 +3,7 @@ import { PROTOCOL_NAMES } from '../../../protocols/protocol-descriptors.ts'
 import { list, view, viewWith } from '../../http/schemas.ts'
 import { upstreamShape } from './upstream-input.ts'
 
-/** What the admin API takes and gives of what APIs are: their operations and schemas. As in `api.ts`. */
+/** Inputs and responses of the description routes: operations and schemas of APIs. */
 
 export const operationViewSchema = view('OperationView', {
   name: z.string(),
@@ -15,7 +15,7 @@ export type OperationView = z.output<typeof operationViewSchema>
 
 export const descriptionViewSchema = view('DescriptionView', {
   operations: list(operationViewSchema),
-  sdl: z.string().nullable().describe('GraphQL only: the schema in SDL; null where it is not told.')
+  sdl: z.string().nullable().describe('GraphQL only: the schema in SDL; null if the provider hides it.')
 })
 export type DescriptionView = z.output<typeof descriptionViewSchema>
 
@@ -23,9 +23,7 @@ export const upstreamCheckSchema = z.strictObject({
   name: z
     .string()
     .optional()
-    .describe(
-      'Of an API that is registered here: its credentials are used, where none are given and the origin is the same.'
-    ),
+    .describe('Name of an API registered here. Without `auth`, its credentials are used if the origin is the same.'),
   protocol: z.enum(PROTOCOL_NAMES),
   ...upstreamShape
 })
@@ -37,13 +35,13 @@ export const upstreamCheckViewSchema = viewWith(
   {
     warnings: list(z.string())
   },
-  'What was found at an upstream; nothing of it is kept or published.'
+  'Description read from an upstream. It is not stored or published.'
 )
 export type UpstreamCheckView = z.output<typeof upstreamCheckViewSchema>
 
 export const upstreamCallSchema = z.strictObject({
   upstream: upstreamCheckSchema,
-  body: z.json().describe('As a consumer would send it.')
+  body: z.json().describe('Body as a consumer would send it.')
 })
 export type UpstreamCallInput = z.input<typeof upstreamCallSchema>
 
@@ -52,14 +50,12 @@ export const upstreamCallViewSchema = view(
   {
     status: z.number(),
     headers: list(z.tuple([z.string(), z.string()]).readonly()),
-    success: z.boolean().describe('A call of a consumer would be charged for it.'),
-    upstream_ms: z.number().describe("Until the upstream's head."),
-    body: z
-      .string()
-      .describe('Bytes of the body that were read, as text where they are; a long or endless one is cut.'),
+    success: z.boolean().describe("True if a consumer's call would be charged."),
+    upstream_ms: z.number().describe("Milliseconds until the upstream's response head."),
+    body: z.string().describe('Start of the body, decoded as UTF-8. A long or endless body is truncated.'),
     is_cut: z.boolean()
   },
-  'One call as the adapter makes it: not published, not charged, not counted.'
+  'Result of one test call. It is not published, charged or counted.'
 )
 export type UpstreamCallView = z.output<typeof upstreamCallViewSchema>
 
@@ -74,6 +70,6 @@ export const mappingPreviewViewSchema = viewWith(
       })
     )
   },
-  'The API as consumers would see it, or what does not fit.'
+  'The API as consumers would see it, or the errors of the mapping.'
 )
 export type MappingPreviewView = z.output<typeof mappingPreviewViewSchema>

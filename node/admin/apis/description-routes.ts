@@ -14,12 +14,12 @@ import { present } from '../present.ts'
 import { route } from '../route.ts'
 import { upstreamOf } from './upstream-input.ts'
 
-/** What APIs are: those that are registered, and those that could be. */
+/** Routes that describe registered and unregistered APIs. */
 export const descriptionRoutes = [
   route({
     method: 'GET',
     path: '/apis/:name/description',
-    summary: 'Its operations and their schemas.',
+    summary: 'Operations of an API and their schemas.',
     response: descriptionViewSchema,
     async handler({ registrations }, { params }) {
       const { registration, listing } = registrations.show(params.name)
@@ -29,7 +29,7 @@ export const descriptionRoutes = [
   route({
     method: 'POST',
     path: '/upstreams/check',
-    summary: 'Reads an API without registering it.',
+    summary: 'Reads the description of an API without registering it.',
     body: upstreamCheckSchema,
     response: upstreamCheckViewSchema,
     async handler({ registrations }, { body, signal }) {
@@ -40,7 +40,7 @@ export const descriptionRoutes = [
   route({
     method: 'POST',
     path: '/upstreams/call',
-    summary: 'A test call of an API that need not be registered: not published, not charged, not counted.',
+    summary: 'Makes a test call, also to an unregistered API. It is not published, charged or counted.',
     body: upstreamCallSchema,
     response: upstreamCallViewSchema,
     async handler({ registrations }, { body: { upstream, body }, signal }) {
@@ -61,7 +61,7 @@ export const previewRoutes = [
   route({
     method: 'POST',
     path: '/apis/:name/mapping/preview',
-    summary: 'The API as consumers would see it with a mapping.',
+    summary: 'Shows the API as consumers would see it with this mapping.',
     body: mappingSchema,
     response: mappingPreviewViewSchema,
     async handler({ registrations }, { params, body: { mapping } }) {

@@ -5,7 +5,7 @@ import { present } from '../present.ts'
 
 const count = z.int().min(0)
 
-/** Member `graphql` of a registration: what may be asked of a GraphQL API, and what it costs. */
+/** Member `graphql` of a registration: limits and prices of GraphQL queries. */
 export const graphqlSchema = z.strictObject({
   subscriptions: z
     .string()

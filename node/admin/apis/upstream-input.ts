@@ -8,15 +8,12 @@ import { wsdlOf, wsdlSchema } from './wsdl-input.ts'
 
 const httpUrl = z
   .string()
-  .refine(
-    (text) => !/^wss?:/i.test(text),
-    'WebSocket APIs cannot be sold: give the http: or https: URL of one that answers requests'
-  )
+  .refine((text) => !/^wss?:/i.test(text), 'WebSocket endpoints are not supported: give an http: or https: URL')
   .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'give an http: or https: URL')
 const text = z.string().min(1)
 const names = z.array(text).max(limits.EXTRA_HEADERS_MAX)
 
-/** How the node proves itself to an API: goes in, and never comes out again. */
+/** Credentials for an upstream. They are write-only: no response contains them. */
 const authSchema = z.strictObject({
   headers: z.record(text, text).optional(),
   query: z.record(text, text).optional(),
@@ -40,7 +37,7 @@ const authSchema = z.strictObject({
     .describe('PEM texts.')
 })
 
-/** Members of a registration that say where an API is and how it is called. */
+/** Members of a registration that describe the upstream and how to call it. */
 export const upstreamShape = {
   endpoint: httpUrl,
   timeout_ms: z.int().min(1).max(limits.UPSTREAM_TIMEOUT_MS_MAX).optional(),
@@ -49,7 +46,7 @@ export const upstreamShape = {
   auth: authSchema
     .nullable()
     .optional()
-    .describe('Null: none. Absent: what is known already, where the origin is the same.'),
+    .describe('Null: no credentials. Absent: the stored credentials, if the origin is the same.'),
   explicit: z.boolean().optional(),
   openapi: z.union([z.strictObject({ url: httpUrl }), z.strictObject({ text })]).optional(),
   collect: z
@@ -67,7 +64,7 @@ export const upstreamShape = {
 
 type UpstreamInput = z.output<z.ZodObject<typeof upstreamShape>>
 
-/** @param idempotent - as the listing declares it: only then is a request ever sent again. */
+/** @param idempotent - as the listing declares. Only idempotent requests are retried. */
 export function upstreamOf(input: UpstreamInput, idempotent?: boolean): AskedUpstream {
   const { auth, collect } = input
   return present({

@@ -6,18 +6,18 @@ import { present } from '../present.ts'
 const text = z.string().min(1)
 
 /**
- * Member `wsdl` of a registration: how the WSDL of a SOAP API gets in. Contents are base64, of files by their paths or of one
- * zip, so that a client sends the bytes as they are, whatever charset a file declares.
+ * Member `wsdl` of a registration: the WSDL of a SOAP API, as files by path or as one zip. Contents are base64, because each file
+ * may declare its own charset.
  */
 export const wsdlSchema = z.strictObject({
   files: z.record(text, z.string()).optional(),
   zip: text.optional(),
-  entry: text.optional().describe('Path of the WSDL, where several files could be it.'),
+  entry: text.optional().describe('Path of the WSDL, if several files could be the WSDL.'),
   origins: z
     .array(text)
     .max(limits.WSDL_FILES_MAX)
     .optional()
-    .describe('Further origins that imports may be read from.')
+    .describe('Additional origins from which imports may be read.')
 })
 
 export function wsdlOf(input: z.output<typeof wsdlSchema> | undefined): WsdlSource | undefined {

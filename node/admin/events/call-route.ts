@@ -17,14 +17,14 @@ const STREAMED: Headers = [
   ['accept', 'text/event-stream']
 ]
 
-/** Calls from this machine, without a consumer key: the token stands for its owner. */
+/** Calls from this machine. They need no consumer key, because the admin token identifies the operator. */
 export const callRoutes = [
   route({
     method: 'POST',
     path: '/call',
-    summary: 'Calls an API, paid by this node.',
+    summary: 'Calls an API. This node pays.',
     body: callSchema,
-    response: callEventSchema.describe('lines of JSON: one head, any number of data, then end or error'),
+    response: callEventSchema.describe('lines of JSON: one head, any number of data lines, then end or error'),
     mediaType: 'application/x-ndjson',
     async handler({ call: send, subscriptions, clock }, { body: input, signal, request, reply }) {
       const startedAt = clock.elapsed()
@@ -51,7 +51,7 @@ export const callRoutes = [
     method: 'POST',
     path: '/mcp',
     summary:
-      'The Model Context Protocol, for agents of whoever runs this node: `?api=` names the APIs, `?max_price=` the dearest call.',
+      'The Model Context Protocol, for agents of the operator. `?api=` selects the APIs, `?max_price=` limits the price of a call.',
     response: z.record(z.string(), z.unknown()).describe('JSON-RPC'),
     async handler({ market }, { request, reply }) {
       const { url = '' } = request.raw
@@ -89,7 +89,7 @@ async function* lines(answer: CallReply, requestId: string, ms: number): AsyncIt
   }
 }
 
-/** In pieces of a size that both ends can hold as one line. */
+/** Splits large chunks, because client and server hold a whole line in memory. */
 async function* chunks({ body }: CallReply): AsyncIterable<Uint8Array> {
   for await (const chunk of body instanceof Uint8Array ? [body] : body) {
     for (let at = 0; at < chunk.length; at += limits.BULK_CHUNK_BYTES_MAX) {

@@ -2,12 +2,13 @@ import type { ServerResponse } from 'node:http'
 import { limits, SoukError } from '../../../lib/index.ts'
 import type { Clock } from '../../../lib/interface/index.ts'
 
-/** Who reads along. A reader who does not keep up is let go: what happens here waits for nobody. */
+/** Clients of the event stream. A client that reads too slowly is disconnected, so that the node never waits for it. */
 export class EventReaders {
   readonly #open = new Set<ServerResponse>()
 
   add(res: ServerResponse, clock: Clock): void {
-    if (this.#open.size >= limits.EVENT_READERS_MAX) throw new SoukError('overloaded', 'Too many are reading along.')
+    if (this.#open.size >= limits.EVENT_READERS_MAX)
+      throw new SoukError('overloaded', 'Too many clients read the event stream. Close one and try again.')
     this.#open.add(res)
     const beat = () => {
       if (res.destroyed || res.writableEnded) return
@@ -21,7 +22,7 @@ export class EventReaders {
     })
   }
 
-  /** Ends all of them, as the node is about to. */
+  /** Ends all streams when the node stops. */
   close(): void {
     for (const res of this.#open) res.end()
   }

@@ -4,29 +4,33 @@ import type { CallLine } from '../../events/watch-calls.ts'
 import { route } from '../route.ts'
 import { eventsSchema, tailItemSchema } from './webhook-api.ts'
 
-/** What happens here, as server-sent events. `Last-Event-ID` gets what was missed, as far as it is still known. */
+/** Events of this node. `Last-Event-ID` returns missed events that are still in memory. */
 export const eventRoutes = [
   route({
     method: 'GET',
     path: '/events',
     summary:
-      'Server-sent events: those that `types` names (`listing.*,key.revoked`) or all. `calls=1` adds each call as it ends, `recent=1` ' +
-      'those that ended last. `Last-Event-ID` gets what was missed.',
+      'Server-sent events. `types` selects types (`listing.*,key.revoked`); the default is all. `calls=1` adds each call when it ends, ' +
+      '`recent=1` also the most recent calls. `Last-Event-ID` returns missed events.',
     query: eventsSchema,
     response: tailItemSchema,
     mediaType: 'text/event-stream; charset=utf-8',
     handler({ events, calls, clock, readers }, { query, request, reply }) {
       const types = (query.types ?? '').split(',').filter((name) => name !== '')
       const unknown = types.find((name) => !isWish(name))
-      if (unknown !== undefined) throw new SoukError('invalid_request', `There is no event "${unknown.slice(0, 80)}".`)
+      if (unknown !== undefined)
+        throw new SoukError(
+          'invalid_request',
+          `Unknown event type "${unknown.slice(0, 80)}". Use a type such as key.revoked, or a group such as listing.*.`
+        )
       const res = reply.raw
       readers.add(res, clock)
       reply.hijack()
       res.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' })
-      // Its reader knows by this that nothing is missed from now on.
+      // This comment line tells the client that it misses no event from now on.
       res.write(':\n\n')
       const write = (text: string) => {
-        // The node stops: it was ended, and what it still has to read is on its way.
+        // `close` of the readers ended the response because the node stops. Data already written still arrives.
         if (res.writableEnded) return
         if (res.writableLength > limits.ADMIN_BODY_BYTES_MAX) res.destroy()
         else res.write(text)

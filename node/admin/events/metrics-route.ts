@@ -3,7 +3,7 @@ import { type Atoms, formatUsdc } from '../../../lib/index.ts'
 import type { AdminInit } from '../admin-init.ts'
 import { route } from '../route.ts'
 
-/** Counters and gauges for a monitoring system of this machine. */
+/** Metrics for a monitoring system on this machine. */
 export const metricsRoutes = [
   route({
     method: 'GET',

@@ -3,12 +3,12 @@ import type { Span } from '../../events/series.ts'
 import { route } from '../route.ts'
 import { seriesSchema, seriesViewSchema, type SpanView } from './series-api.ts'
 
-/** How calls went, to be drawn. */
+/** Time series of calls, for charts. */
 export const seriesRoutes = [
   route({
     method: 'GET',
     path: '/series',
-    summary: 'How calls went, in steps of time.',
+    summary: 'Counts, durations and charges of calls per time step.',
     query: seriesSchema,
     response: seriesViewSchema,
     handler({ series }, { query: { role, since } }) {

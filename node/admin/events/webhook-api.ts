@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { list, view, viewWith } from '../../http/schemas.ts'
 
-/** An item of the stream `GET /events` where calls are asked for, beside its type. */
+/** A call in the stream `GET /events?calls=1`, without its `type`. */
 export type { CallLine } from '../../events/watch-calls.ts'
 
-/** What the admin API takes and gives of webhooks and events; as in `api.ts`. */
+/** Inputs and responses of the webhook and event routes. `api.ts` states the units. */
 
 export const addWebhookSchema = z.strictObject({
   url: z.string(),
-  events: z.array(z.string()).optional().describe('Types, and `listing.*`. Default: all.'),
+  events: z.array(z.string()).optional().describe('Event types, or groups such as `listing.*`. Default: all.'),
   allow_private: z
     .boolean()
     .optional()
-    .describe('Plain HTTP, and addresses of this machine and its networks. Default false.')
+    .describe('Allows plain HTTP, and addresses of this machine and its networks. Default false.')
 })
 export type AddWebhookInput = z.input<typeof addWebhookSchema>
 
@@ -21,16 +21,16 @@ export const webhookViewSchema = view(
   {
     id: z.string(),
     url: z.string(),
-    events: list(z.string()).describe('Empty: all.'),
+    events: list(z.string()).describe('Event types. Empty: all.'),
     allow_private: z.boolean(),
     state: z.enum(['active', 'disabled']),
     note: z.string().nullable().describe('Why it is disabled, or why the last attempt failed.'),
-    public_key: z.string().describe('`whpk_…`: what `v1a` signatures are checked with.'),
+    public_key: z.string().describe('`whpk_…`: public key of `v1a` signatures.'),
     pending: z.number(),
     created_at: z.number(),
     delivered_at: z.number().nullable()
   },
-  'A webhook; never its secret.'
+  'A webhook, without its secret.'
 )
 export type WebhookView = z.output<typeof webhookViewSchema>
 
@@ -40,7 +40,7 @@ export const addedWebhookViewSchema = viewWith(
   {
     secret: z.string()
   },
-  'The only time the secret is shown: `whsec_…`.'
+  'Only this response shows the secret, `whsec_…`.'
 )
 export type AddedWebhookView = z.output<typeof addedWebhookViewSchema>
 
@@ -49,19 +49,19 @@ export const webhookTestViewSchema = view('WebhookTestView', {
   why: z.string().nullable()
 })
 
-/** What of the stream `GET /events` is wanted. */
+/** Filters of the stream `GET /events`. */
 export const eventsSchema = z.object({
-  types: z.string().optional().describe('Types of events, with commas; `listing.*` for a group. Default: all.'),
-  calls: z.string().optional().describe('`1`: each call as it ends, too.'),
-  recent: z.string().optional().describe('`1`: with those that ended last first.')
+  types: z.string().optional().describe('Event types, separated by commas; `listing.*` for a group. Default: all.'),
+  calls: z.string().optional().describe('`1`: also send each call when it ends.'),
+  recent: z.string().optional().describe('`1`: with `calls=1`, send recent calls first.')
 })
 export type EventsInput = z.input<typeof eventsSchema>
 
-/** An item of the stream `GET /events`: an event, or a call where these are asked for. */
+/** An item of the stream `GET /events`. */
 export const tailItemSchema = z
   .looseObject({
     type: z.string().describe('`call`, or the type of the event.'),
     timestamp: z.string()
   })
-  .meta({ id: 'TailItem', description: 'An event, or a call where these are asked for.' })
+  .meta({ id: 'TailItem', description: 'An event, or a call if `calls=1` is set.' })
 export type TailItem = z.output<typeof tailItemSchema>

@@ -11,7 +11,7 @@ import {
   webhookViewSchema
 } from './webhook-api.ts'
 
-/** Who is told of what happens here. */
+/** Routes for webhooks. */
 export const webhookRoutes = [
   route({
     method: 'GET',
@@ -23,7 +23,7 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/webhooks',
-    summary: 'Tells a URL of events; the secret is shown this once.',
+    summary: 'Adds a webhook. Only this response shows its secret.',
     body: addWebhookSchema,
     response: addedWebhookViewSchema,
     status: 201,
@@ -35,13 +35,13 @@ export const webhookRoutes = [
   route({
     method: 'DELETE',
     path: '/webhooks/:id',
-    summary: 'Tells it nothing more.',
+    summary: 'Removes a webhook.',
     handler: ({ webhooks }, { params }) => webhooks.remove(params.id)
   }),
   route({
     method: 'POST',
     path: '/webhooks/:id/rotate',
-    summary: 'Makes a new secret.',
+    summary: 'Replaces the secret of a webhook.',
     response: addedWebhookViewSchema,
     async handler({ webhooks }, { params }) {
       const rotated = await webhooks.rotate(params.id)
@@ -51,19 +51,19 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/webhooks/:id/enable',
-    summary: 'Tells a disabled one again.',
+    summary: 'Enables a disabled webhook.',
     response: webhookViewSchema,
     handler: async ({ webhooks }, { params }) => webhookView(await webhooks.enable(params.id))
   }),
   route({
     method: 'POST',
     path: '/webhooks/:id/test',
-    summary: 'Sends it one event now.',
+    summary: 'Sends one test event now.',
     response: webhookTestViewSchema,
     async handler({ webhooks }, { params, signal }) {
       const outcome = await webhooks.test(params.id, signal)
       if (outcome.fate === 'taken') return { taken: true, why: null }
-      return { taken: false, why: outcome.fate === 'gone' ? 'It answered 410.' : outcome.why }
+      return { taken: false, why: outcome.fate === 'gone' ? 'The endpoint returned 410 (Gone).' : outcome.why }
     }
   })
 ] as const

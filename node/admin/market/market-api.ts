@@ -20,7 +20,7 @@ export const foundListingViewSchema = viewWith(
   listingViewSchema,
   'FoundListingView',
   reputationViewSchema.shape,
-  'A listing as a search finds it.'
+  'A listing in search results.'
 )
 export type FoundListingView = z.output<typeof foundListingViewSchema>
 
@@ -42,7 +42,7 @@ export const marketListingViewSchema = viewWith(foundListingViewSchema, 'MarketL
       output: z.record(z.string(), z.unknown()).optional()
     })
   ),
-  sdl: z.string().nullable().describe('GraphQL only: the schema in SDL; null where it is not told.')
+  sdl: z.string().nullable().describe('GraphQL only: the schema in SDL; null if the provider hides it.')
 })
 export type MarketListingView = z.output<typeof marketListingViewSchema>
 
@@ -50,18 +50,18 @@ export const whyViewSchema = view(
   'WhyView',
   {
     api: z.string(),
-    callable: z.boolean().describe('It can be called now.'),
+    callable: z.boolean().describe('True if the API can be called now.'),
     step: z
       .string()
       .describe(
         '`ok`; `paused`, `retired`, `deprecated` or `draft`; or the first step that failed: `network_unreachable`, `no_provider_record`, `unreachable`, `not_served`, `signature_refused`, `expired`, `rolled_back`, `name_conflict`, `lookup_timeout`.'
       ),
     detail: z.string(),
-    id: z.string().nullable().describe('Where it was found.'),
+    id: z.string().nullable().describe('Full id, if the API was found.'),
     owners: list(z.string()),
-    candidates: list(z.unknown()).describe('Where several providers use the name.'),
+    candidates: list(z.unknown()).describe('The providers, if several use the name.'),
     hint: z.string().nullable()
   },
-  'What kept an API from being called, or that nothing does.'
+  'Whether an API can be called, and if not, why.'
 )
 export type WhyView = z.output<typeof whyViewSchema>

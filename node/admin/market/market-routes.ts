@@ -6,12 +6,12 @@ import { route } from '../route.ts'
 import { listingView } from '../views.ts'
 import { why } from './why.ts'
 
-/** What others offer. */
+/** Routes to find APIs of all providers. */
 export const marketRoutes = [
   route({
     method: 'GET',
     path: '/search',
-    summary: 'Finds APIs.',
+    summary: 'Searches for APIs.',
     query: searchSchema,
     response: searchViewSchema,
     async handler({ souk, clock }, { query: { q, max_price, min_quality, ...rest }, signal }) {
@@ -27,7 +27,7 @@ export const marketRoutes = [
   route({
     method: 'GET',
     path: '/listings/:id',
-    summary: 'One API, looked up and verified: by `name@provider` or a bare name.',
+    summary: 'Looks up and verifies one API, by `name@provider` or a bare name.',
     response: marketListingViewSchema,
     async handler({ souk, clock }, { params, signal }) {
       const { signed, owners } = await souk.resolve(params.id, { signal })
@@ -46,7 +46,7 @@ export const marketRoutes = [
   route({
     method: 'GET',
     path: '/why/:id',
-    summary: 'Why an API is not found, or cannot be called.',
+    summary: 'Explains why an API is not found or cannot be called.',
     response: whyViewSchema,
     handler: ({ souk }, { params, signal }) => why(souk, params.id, signal)
   })

@@ -6,19 +6,19 @@ import { type ChannelView, channelViewSchema, closedChannelsViewSchema } from '.
 import { requireMoney } from '../require-money.ts'
 import { route } from '../route.ts'
 
-/** What this node pays through, and is paid through. */
+/** Routes for payer channels and payee channels. */
 export const channelRoutes = [
   route({
     method: 'GET',
     path: '/channels',
-    summary: 'Channels that this node pays through, and is paid through.',
+    summary: 'Payer channels and payee channels of this node.',
     response: z.object({ channels: list(channelViewSchema) }),
     handler: ({ money }) => ({ channels: requireMoney(money).paymentScheme.channels().map(channelView) })
   }),
   route({
     method: 'POST',
     path: '/channels/close',
-    summary: 'Closes each one that this node pays through.',
+    summary: 'Closes all payer channels.',
     response: closedChannelsViewSchema,
     async handler({ money }, { signal }) {
       const closed = await requireMoney(money).paymentScheme.closeAll(signal)
@@ -33,7 +33,7 @@ export const channelRoutes = [
   route({
     method: 'POST',
     path: '/channels/:channel/close',
-    summary: 'Closes one, with its owner: what was not spent comes back.',
+    summary: 'Closes a channel together with its owner. The unspent amount is returned.',
     response: channelViewSchema,
     async handler({ money }, { params, signal }) {
       const channelId = channelIn(params.channel)
@@ -43,7 +43,7 @@ export const channelRoutes = [
   route({
     method: 'POST',
     path: '/channels/:channel/withdraw',
-    summary: 'Takes it out without the owner, after the channel’s delay.',
+    summary: 'Withdraws the deposit without the owner, after the channel’s delay.',
     response: channelViewSchema,
     async handler({ money }, { params, signal }) {
       const channelId = channelIn(params.channel)
@@ -55,7 +55,7 @@ export const channelRoutes = [
 /** @throws SoukError `invalid_request` */
 function channelIn(text: string): Hex {
   if (/^0x[\da-f]{64}$/.test(text)) return text as Hex
-  throw new SoukError('invalid_request', 'A channel is named by 0x and 64 hex digits.')
+  throw new SoukError('invalid_request', 'The channel id is not valid. Give 0x and 64 hex digits.')
 }
 
 function channelView(summary: ChannelSummary): ChannelView {

@@ -1,6 +1,6 @@
 import type { ProviderEarningsView } from './money-api.ts'
 
-/** Of a table of earnings that programs read: the command's and the console's are one. */
+/** Columns of the earnings CSV. `souk earnings` and the console share them, because programs read both. */
 export const EARNINGS_COLUMNS = [
   'payout',
   'splitter',

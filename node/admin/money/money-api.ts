@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { limits } from '../../../lib/index.ts'
 import { amount, list, view } from '../../http/schemas.ts'
 
-/** What the admin API takes and gives of money; as in `api.ts`. */
+/** Inputs and responses of the money routes. `api.ts` states the units. */
 
 export const withdrawSchema = z.strictObject({
   amount,
   to: z.string(),
-  id: z.string().describe("Of the client's own making: the same again sends nothing twice.")
+  id: z.string().describe('Chosen by the client. A repeat with the same id sends nothing more.')
 })
 export type WithdrawInput = z.input<typeof withdrawSchema>
 
@@ -19,7 +19,7 @@ export const receiptsSchema = z.strictObject({
     .int()
     .min(0)
     .optional()
-    .describe('Milliseconds since the epoch: from, and up to but not at.'),
+    .describe('Milliseconds since the epoch: `since` is inclusive, `until` is exclusive.'),
   until: z.coerce.number().int().min(0).optional(),
   limit: z.coerce.number().int().min(1).max(limits.RECEIPTS_PAGE_MAX).default(limits.RECEIPTS_PAGE_MAX),
   cursor: z.string().optional()
@@ -30,8 +30,8 @@ export const booksSchema = z.strictObject({
   book: z
     .enum(['node', 'accounts'])
     .default('node')
-    .describe("`accounts`: the book of prepaid accounts, which is the node's own where no other store is shared."),
-  after: z.coerce.number().int().min(0).default(0).describe('Entries after the one with this number.'),
+    .describe("`accounts`: the ledger of prepaid accounts. Without a shared store it is the node's own ledger."),
+  after: z.coerce.number().int().min(0).default(0).describe('Return entries after this sequence number.'),
   limit: z.coerce.number().int().min(1).max(limits.RECEIPTS_PAGE_MAX).default(limits.RECEIPTS_PAGE_MAX)
 })
 
@@ -42,14 +42,14 @@ export const channelViewSchema = view(
   {
     role: z.enum(['payer', 'owner']),
     channel: z.string(),
-    peer: z.string().nullable().describe('Peer id of the other side; null for a client of x402, which has no node.'),
+    peer: z.string().nullable().describe('Peer id of the other side; null for an x402 client, because it has no node.'),
     receiver: z.string().describe("The provider's splitter."),
     state: z.string(),
     disputed: z.boolean(),
     deposit: z
       .string()
       .describe(
-        'What it holds; what may be claimed of it by the highest voucher; what calls have cost; set aside for calls under way.'
+        '`deposit`: amount in the channel. `ceiling`: amount of the highest voucher. `spent`: cost of all calls. `reserved`: for running calls.'
       ),
     ceiling: z.string(),
     spent: z.string(),
@@ -57,14 +57,16 @@ export const channelViewSchema = view(
     claimed: z
       .string()
       .nullable()
-      .describe('Claimed by the owner; given back in the end. Null where it is not known, or not so far.'),
+      .describe(
+        '`claimed`: claimed by the owner. `returned`: paid back to the payer at the close. Null if unknown or not done yet.'
+      ),
     returned: z.string().nullable(),
     withdrawable_at: z
       .number()
       .nullable()
-      .describe('Milliseconds since the epoch: when a withdrawal can be finished. Null where none was begun.')
+      .describe('When a withdrawal can be completed, in milliseconds since the epoch. Null if none was started.')
   },
-  'A channel as this node has it on its side.'
+  "A channel in this node's records."
 )
 export type ChannelView = z.output<typeof channelViewSchema>
 
@@ -78,24 +80,26 @@ export const closedChannelsViewSchema = view(
       })
     )
   },
-  'Each channel as it is then, and what kept it from being closed.'
+  'Each channel after the attempt, and the error if it could not be closed.'
 )
 export type ClosedChannelsView = z.output<typeof closedChannelsViewSchema>
 
 export const walletViewSchema = view('WalletView', {
   address: z.string(),
   network: z.string(),
-  money: z.string().describe('What its money is called there.'),
+  money: z.string().describe('Name of the currency on this network.'),
   balance: z
     .string()
-    .describe('At the head of the chain, and as nothing takes it back. What is in channels is not in it.'),
+    .describe(
+      '`balance`: at the head of the chain. `balance_final`: at the last final block. Neither includes channel deposits.'
+    ),
   balance_final: z.string(),
-  gas: z.string().describe('For gas, in ETH.'),
+  gas: z.string().describe('ETH for gas.'),
   held: z
     .string()
     .nullable()
     .describe(
-      "What the prepaid accounts of this node's ingress hold, and the wallet has to have; null where no node was asked."
+      "Total of the prepaid accounts of this node's ingress, which the wallet must cover. Null if the node was not running."
     )
 })
 export type WalletView = z.output<typeof walletViewSchema>
@@ -103,7 +107,7 @@ export type WalletView = z.output<typeof walletViewSchema>
 export const withdrawalViewSchema = view('WithdrawalView', {
   amount: z.string(),
   to: z.string(),
-  transaction: z.string().describe('Hash, mined.')
+  transaction: z.string().describe('Hash of the mined transaction.')
 })
 export type WithdrawalView = z.output<typeof withdrawalViewSchema>
 
@@ -123,19 +127,25 @@ export type TransactionView = z.output<typeof transactionViewSchema>
 export const providerEarningsViewSchema = view(
   'ProviderEarningsView',
   {
-    payout: z.string().nullable().describe('Null where it was never named here.'),
+    payout: z.string().nullable().describe('Null if it was never set on this node.'),
     splitter: z.string(),
     gross: z
       .string()
-      .describe("What calls were charged, less what was written off; the treasury's 5% of it; and the rest."),
+      .describe("`gross`: charges of calls, less write-offs. `fee`: the treasury's 5% of it. `net`: the rest."),
     fee: z.string(),
     net: z.string(),
     direct: z
       .string()
-      .describe('Came to the splitter for no call of this node, and by other nodes that serve the same provider.'),
+      .describe(
+        'Paid to the splitter: `direct` without a call, `others` through other nodes that serve this provider.'
+      ),
     others: z.string(),
-    written_off: z.string().describe('Charged, and not to be collected any more.'),
-    captured: z.string().describe('In channels; claimed, but not for good yet; claimed; in the splitter; paid out.'),
+    written_off: z.string().describe('Charged, but no longer collectable.'),
+    captured: z
+      .string()
+      .describe(
+        '`captured`: in channels. `claiming`: claimed, not final. `claimed`: claimed, final. `waiting`: in the splitter. `paid_…`: paid out.'
+      ),
     claiming: z.string(),
     claimed: z.string(),
     waiting: z.string(),
@@ -143,7 +153,7 @@ export const providerEarningsViewSchema = view(
     paid_treasury: z.string(),
     transactions: list(transactionViewSchema)
   },
-  'What calls of one provider brought. `captured` to `paid_treasury` say where it is.'
+  'Earnings of one provider. `captured` to `paid_treasury` say where the money is.'
 )
 export type ProviderEarningsView = z.output<typeof providerEarningsViewSchema>
 
@@ -156,8 +166,8 @@ export const earningsViewSchema = view('EarningsView', {
       at: z.number()
     })
     .nullable()
-    .describe("The last final block that the books know, and the chain's time of it; null before the first look."),
-  stale: z.boolean().describe('The chain did not answer just now.'),
+    .describe('The last final block in the ledger, and its block time. Null before the first read of the chain.'),
+  stale: z.boolean().describe('True if the chain did not respond to the last request.'),
   claims: list(transactionViewSchema),
   gas: z.object({
     transactions: z.number(),
@@ -175,13 +185,13 @@ export const receiptViewSchema = view(
     peer: z.string().nullable(),
     channel: z.string().nullable(),
     charged: z.string(),
-    rule: z.string().nullable().describe('By what rule; null where an earlier version charged.'),
+    rule: z.string().nullable().describe('Charging rule; null if an earlier version made the charge.'),
     status: z.number(),
     at: z.number(),
-    signature: z.string().describe('At the payer `valid`, `invalid`, or `unknown`; at the owner `own`.'),
-    proof: z.string().nullable().describe('At the payer: what proves it, in base64.')
+    signature: z.string().describe('`valid`, `invalid` or `unknown` at the payer; `own` at the owner.'),
+    proof: z.string().nullable().describe('The proof in base64, at the payer only.')
   },
-  'A call that was charged.'
+  'A charged call.'
 )
 export type ReceiptView = z.output<typeof receiptViewSchema>
 
@@ -192,7 +202,7 @@ export const receiptsViewSchema = view(
     receipts: list(receiptViewSchema),
     next: z.string().nullable()
   },
-  'Newest first. A page may be short although there is a next one.'
+  'Newest first. A short page is not always the last; see `next`.'
 )
 export type ReceiptsView = z.output<typeof receiptsViewSchema>
 
@@ -200,9 +210,9 @@ export const postingViewSchema = view(
   'PostingView',
   {
     account: z.string(),
-    amount: z.string().describe('Above zero for a debit, below for a credit.')
+    amount: z.string().describe('Positive for a debit, negative for a credit.')
   },
-  'One side of an entry of the ledger.'
+  'One posting of a ledger entry.'
 )
 export type PostingView = z.output<typeof postingViewSchema>
 
@@ -219,10 +229,10 @@ export const booksViewSchema = view(
   'BooksView',
   {
     carried: list(postingViewSchema).describe(
-      'What entries that were deleted for their age summed to, by account: the balance is this and all entries. On the first page only.'
+      'Sums of expired entries by account, on the first page only. A balance is this sum plus all entries.'
     ),
     entries: list(bookEntryViewSchema),
-    next: z.number().nullable().describe('`after` of the next page; null where there is none.')
+    next: z.number().nullable().describe('`after` of the next page; null on the last page.')
   },
   'Oldest first.'
 )
@@ -231,17 +241,21 @@ export type BooksView = z.output<typeof booksViewSchema>
 export const settlementViewSchema = view(
   'SettlementView',
   {
-    claimed: z.string().describe('From channels; from there to splitters; from there to both sides.'),
+    claimed: z
+      .string()
+      .describe(
+        '`claimed`: claimed in channels. `settled`: moved to splitters. `distributed`: paid to provider and treasury.'
+      ),
     settled: z.string(),
     distributed: z.string(),
-    transactions: list(z.string()).describe('Hashes, mined.'),
+    transactions: list(z.string()).describe('Hashes of mined transactions.'),
     refused: list(
       z.object({
         channel: z.string(),
         reason: z.string()
       })
-    ).describe('Claims that the chain refuses; everything else went without them.')
+    ).describe('Claims that the contract rejected. All other claims were sent without them.')
   },
-  'What a round of fetching money did.'
+  'Result of one settlement run.'
 )
 export type SettlementView = z.output<typeof settlementViewSchema>

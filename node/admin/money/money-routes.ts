@@ -17,12 +17,12 @@ import { requireMoney } from '../require-money.ts'
 import { present } from '../present.ts'
 import { route } from '../route.ts'
 
-/** What is in the wallet. */
+/** Routes for the wallet of this node. */
 export const balanceRoutes = [
   route({
     method: 'GET',
     path: '/wallet',
-    summary: 'What is in the wallet; not what is in channels.',
+    summary: 'Balance of the wallet, without deposits in channels.',
     response: walletViewSchema,
     async handler({ souk, accounts, money }) {
       const { paymentScheme, name } = requireMoney(money)
@@ -34,7 +34,7 @@ export const balanceRoutes = [
   route({
     method: 'POST',
     path: '/wallet/withdrawals',
-    summary: 'Sends USDC from the wallet; the same `id` again sends nothing twice.',
+    summary: 'Sends USDC from the wallet. A repeat with the same `id` sends nothing more.',
     body: withdrawSchema,
     response: withdrawalViewSchema,
     async handler({ money }, { body: { amount, to, id }, signal }) {
@@ -46,12 +46,12 @@ export const balanceRoutes = [
   })
 ] as const
 
-/** What this node paid and earned. */
+/** Routes for payments and earnings of this node. */
 export const moneyRoutes = [
   route({
     method: 'GET',
     path: '/earnings',
-    summary: 'What calls brought, and where it is.',
+    summary: 'Earnings from calls, and where the money is.',
     response: earningsViewSchema,
     async handler({ money }) {
       const { paymentScheme, name } = requireMoney(money)
@@ -61,7 +61,7 @@ export const moneyRoutes = [
   route({
     method: 'POST',
     path: '/settlements',
-    summary: 'Fetches what was earned, and pays it out: whether it is worth the gas or not.',
+    summary: 'Claims and pays out all earnings, even if the gas costs more than they are worth.',
     response: settlementViewSchema,
     async handler({ money }, { signal }) {
       const { paymentScheme } = requireMoney(money)
@@ -71,7 +71,7 @@ export const moneyRoutes = [
   route({
     method: 'GET',
     path: '/receipts',
-    summary: 'Calls that were paid for; newest first.',
+    summary: 'Paid calls, newest first.',
     query: receiptsSchema,
     response: receiptsViewSchema,
     async handler({ money }, { query }) {

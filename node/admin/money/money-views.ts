@@ -77,7 +77,7 @@ function providerView(provider: ProviderEarnings): ProviderEarningsView {
   }
 }
 
-/** What a plan was for stands in front of its key. */
+/** The part of the key before the first slash names the kind of transaction. */
 function transactionView({ key, hash, block, succeeded, cost }: SettledTransaction): TransactionView {
   return { what: key.split('/')[0] ?? '', hash, block: block.toString(), succeeded, cost: formatEther(cost) }
 }

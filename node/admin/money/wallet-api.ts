@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { amount, view } from '../../http/schemas.ts'
 
-/** What the admin API takes and gives of a wallet that is made, taken over and kept. As in `api.ts`. */
+/** Inputs and responses of the wallet routes. */
 
 const passphrase = z.string().min(1).max(1_000)
 
@@ -13,9 +13,9 @@ export const importWalletSchema = z.strictObject({
     .string()
     .max(16_384)
     .describe(
-      "Another wallet's key file (keystore version 3), as text. Bare keys are taken by the command line alone."
+      "Text of another wallet's key file (keystore version 3). Only the command line imports unencrypted keys."
     ),
-  old_passphrase: z.string().max(1_000).describe('Which it has now.'),
+  old_passphrase: z.string().max(1_000).describe('Current passphrase of the key file.'),
   passphrase
 })
 export type ImportWalletInput = z.input<typeof importWalletSchema>
@@ -27,11 +27,11 @@ export type PlayMoneyInput = z.input<typeof playMoneySchema>
 export const walletCardViewSchema = view(
   'WalletCardView',
   {
-    address: z.string().nullable().describe('With its checksum; null without a wallet.'),
+    address: z.string().nullable().describe('With checksum; null without a wallet.'),
     network: z.string(),
     money: z.string()
   },
-  'What is on disk, whether the node runs with it or not.'
+  'The wallet on disk. The running node may not use it yet.'
 )
 export type WalletCardView = z.output<typeof walletCardViewSchema>
 
@@ -40,5 +40,5 @@ export const keyFileViewSchema = view(
   {
     key_file: z.string()
   },
-  'Encrypted, as it is on disk.'
+  'The encrypted key file.'
 )

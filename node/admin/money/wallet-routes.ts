@@ -9,19 +9,19 @@ import {
   walletCardViewSchema
 } from './wallet-api.ts'
 
-/** A wallet on disk: made, taken over, kept. */
+/** Routes to create, import and export the wallet on disk. */
 export const walletRoutes = [
   route({
     method: 'GET',
     path: '/wallet/card',
-    summary: 'The wallet on disk, whether the node runs with it or not.',
+    summary: 'The wallet on disk. The running node may not use it yet.',
     response: walletCardViewSchema,
     handler: ({ walletService }) => asked(walletService.card())
   }),
   route({
     method: 'POST',
     path: '/wallet',
-    summary: 'Makes a wallet where there is none; the node runs with it from its next start.',
+    summary: 'Creates a wallet if none exists. The node uses it from its next start.',
     body: makeWalletSchema,
     response: walletCardViewSchema,
     status: 201,
@@ -30,7 +30,7 @@ export const walletRoutes = [
   route({
     method: 'POST',
     path: '/wallet/import',
-    summary: 'Takes over the key in another wallet’s key file, likewise.',
+    summary: 'Imports the key of another wallet’s key file. The node uses it from its next start.',
     body: importWalletSchema,
     response: walletCardViewSchema,
     status: 201,
@@ -40,14 +40,14 @@ export const walletRoutes = [
   route({
     method: 'GET',
     path: '/wallet/key-file',
-    summary: 'The key file, encrypted as it is, to be kept elsewhere.',
+    summary: 'The encrypted key file, for a backup.',
     response: keyFileViewSchema,
     handler: async ({ walletService }) => ({ key_file: await asked(walletService.keyFile()) })
   }),
   route({
     method: 'POST',
     path: '/wallet/deposits',
-    summary: 'On the network dev: play USDC, and play ETH for gas.',
+    summary: 'On the network dev: adds play USDC, and play ETH for gas.',
     body: playMoneySchema,
     response: walletCardViewSchema,
     async handler({ walletService }, { body }) {
@@ -57,7 +57,7 @@ export const walletRoutes = [
   })
 ] as const
 
-/** What a setup refuses is for whoever sits there: it says what to do about it. */
+/** The text of a `SetupError` tells the operator what to do, so the response shows it. */
 async function asked<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

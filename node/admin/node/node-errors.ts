@@ -1,7 +1,7 @@
 import type { Problem } from '../../../lib/interface/index.ts'
 import { DEFAULT_PROFILE } from '../../profile/profile.ts'
 
-/** A refusal of the admin API: its problem document as an error. Match on `code`. */
+/** The admin API returned this problem document. Match on `code`. */
 export class AdminProblem extends Error {
   override readonly name = 'AdminProblem'
   readonly code: string
@@ -14,20 +14,20 @@ export class AdminProblem extends Error {
   }
 }
 
-/** No node answers for the profile: none said that it runs, or nothing listens where it said so. */
+/** No node runs on the profile: its file is missing, or nothing listens at the address in that file. */
 export class NodeNotRunning extends Error {
   override readonly name = 'NodeNotRunning'
   readonly code = 'node_not_running'
   readonly hint: string
 
-  /** @param others profiles that do have a running node, as far as their files say */
+  /** @param others profiles with a running node, according to their files */
   constructor(profile: string, others: readonly string[] = [], cause?: unknown) {
     super(`No node is running on the profile "${profile}".`, cause === undefined ? undefined : { cause })
     this.hint = [...others.map((other) => `--profile ${other}`), startOf(profile)].join(', or ')
   }
 }
 
-/** Somebody took the connection, and gave no response of a node. Whether what was asked for was done is not known. */
+/** The connection was accepted, but no response of a node arrived. The request may or may not have taken effect. */
 export class NodeSilent extends Error {
   override readonly name = 'NodeSilent'
   readonly code = 'node_silent'
@@ -35,7 +35,7 @@ export class NodeSilent extends Error {
 
   constructor(message: string, options: { hint?: string; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.hint = options.hint ?? 'souk status, and what the node said last where it was started'
+    this.hint = options.hint ?? 'souk status, and the last log lines of the node'
   }
 }
 
@@ -43,29 +43,32 @@ function startOf(profile: string): string {
   return profile === DEFAULT_PROFILE ? 'souk up' : `souk up --profile ${profile}`
 }
 
-/** Nothing listened: the request was never sent. */
+/** No process listened, so the request was never sent. */
 const REFUSED = new Set(['ECONNREFUSED', 'ENOENT'])
 const LATE = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
 
-/** What a failed `fetch` of the admin API means. Whoever gave the request up hears their own reason. */
+/** Translates a failed `fetch` of the admin API. The caller's own abort reason passes unchanged. */
 export function fetchFailure(error: unknown, profile: string, url: string): unknown {
   if (error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')) return error
   const code = systemCode(error)
   if (REFUSED.has(code)) return new NodeNotRunning(profile, [], error)
   const what = LATE.has(code)
-    ? `The node of the profile "${profile}" took the request at ${url} and did not answer in time.`
-    : `The connection to the node of the profile "${profile}" at ${url} broke (${code}): it may have stopped meanwhile.`
+    ? `The node of the profile "${profile}" accepted the request at ${url} and did not respond in time.`
+    : `The connection to the node of the profile "${profile}" at ${url} failed (${code}). The node may have stopped.`
   return new NodeSilent(what, { cause: error })
 }
 
-/** What answers there is no node: some other program may have got the port since. */
+/** The responding program is not a node. Another program may have taken the port since the node stopped. */
 export function otherProgram(profile: string, url: string): NodeSilent {
-  return new NodeSilent(`Another program answers at ${url}, where the node of the profile "${profile}" was.`, {
-    hint: startOf(profile)
-  })
+  return new NodeSilent(
+    `Another program responds at ${url}, the last address of the node of the profile "${profile}".`,
+    {
+      hint: startOf(profile)
+    }
+  )
 }
 
-/** Node wraps the system's error once or more, and gathers those of several addresses. */
+/** Node.js wraps the system error, maybe more than once, and groups the errors of several addresses. */
 function systemCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   if ('code' in error && typeof error.code === 'string') return error.code

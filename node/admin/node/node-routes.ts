@@ -16,19 +16,19 @@ import {
 import { payoutSchema } from '../money/money-api.ts'
 import { route } from '../route.ts'
 
-/** This node and the network around it. */
+/** Routes for this node and its network. */
 export const nodeRoutes = [
   route({
     method: 'GET',
     path: '/status',
-    summary: 'What this node is and does.',
+    summary: 'Status of this node.',
     response: statusViewSchema,
     handler: ({ status }) => status()
   }),
   route({
     method: 'GET',
     path: '/doctor',
-    summary: 'Checks the node and everything around it.',
+    summary: 'Runs the checks of `souk doctor`.',
     response: doctorViewSchema,
     handler: ({ doctor }, { signal }) => doctor(signal)
   }),
@@ -62,14 +62,14 @@ export const nodeRoutes = [
     response: delegationViewSchema,
     async handler({ souk }, { body: { peer } }) {
       if (!isProviderId(peer))
-        throw new SoukError('invalid_request', 'That is not a peer id (they start with 12D3KooW).')
+        throw new SoukError('invalid_request', 'The peer id is not valid. Peer ids start with 12D3KooW.')
       return delegationView(await souk.delegate(peer))
     }
   }),
   route({
     method: 'PUT',
     path: '/payout',
-    summary: 'Where this provider is paid.',
+    summary: 'Sets the payout address of this provider.',
     body: payoutSchema,
     response: statusViewSchema,
     async handler({ registrations, status }, { body }) {
@@ -80,7 +80,7 @@ export const nodeRoutes = [
   route({
     method: 'PUT',
     path: '/pins/:name',
-    summary: 'Lets a bare name mean one provider on this node.',
+    summary: 'Binds a bare name to one provider, on this node.',
     body: pinSchema,
     async handler({ souk }, { params, body: { provider } }) {
       const ref = parseApiRef(`${params.name}@${provider}`)
@@ -90,7 +90,7 @@ export const nodeRoutes = [
   route({
     method: 'POST',
     path: '/backups',
-    summary: 'Copies everything the node keeps into a new directory of its machine, while it runs.',
+    summary: 'Backs up the running node into a new directory on its machine.',
     body: backupSchema,
     response: backupViewSchema,
     status: 201,

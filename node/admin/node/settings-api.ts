@@ -1,33 +1,33 @@
 import { z } from 'zod'
 import { view } from '../../http/schemas.ts'
 
-/** What the admin API takes and gives of what a node keeps, and of who may look. As in `api.ts`. */
+/** Inputs and responses of the settings and browser routes. `api.ts` states the units. */
 
 export const settingsSchema = z.strictObject({
   capture: z
     .boolean()
-    .describe('Whether requests of calls made from here are kept, to be made again. Off at each start.')
+    .describe('Whether requests of calls from this machine are captured, for replays. Off at each start.')
 })
 
 export const settingsViewSchema = view('SettingsView', {
   capture: z.boolean(),
-  captured: z.number().describe('Requests that are kept at the moment, and at most.'),
+  captured: z.number().describe('Number of captured requests, then its maximum.'),
   captured_max: z.number(),
   retention: z
     .object({
-      answers_ms: z.number().describe('Answers, for a repeat of the same call.'),
-      series_ms: z.number().describe('How calls went, for the charts; in memory.'),
-      sessions_ms: z.number().describe('A browser that was let in.')
+      answers_ms: z.number().describe('Stored responses, for a repeat of the same call.'),
+      series_ms: z.number().describe('Data of the charts, in memory.'),
+      sessions_ms: z.number().describe('Session of a browser.')
     })
-    .describe('How long what is kept of calls, milliseconds. What was paid and earned stays for good.')
+    .describe('Retention times in milliseconds. Balances and earnings are kept for good.')
 })
 export type SettingsView = z.output<typeof settingsViewSchema>
 
 export const captureViewSchema = view('CaptureView', {
-  kept: z.boolean().describe('False where the request was not kept, or no longer is.'),
+  kept: z.boolean().describe('False if the request was not captured, or is deleted.'),
   body: z
     .unknown()
-    .describe('Its JSON, with `[redacted]` in place of what looks like a secret; null where it was not kept.')
+    .describe('The JSON, with `[redacted]` in place of likely secrets; null if the request was not captured.')
 })
 export type CaptureView = z.output<typeof captureViewSchema>
 
@@ -37,8 +37,8 @@ export const browserViewSchema = view(
     id: z.string(),
     since: z.number().describe('Milliseconds since the epoch.'),
     expires_at: z.number(),
-    current: z.boolean().describe('It is the one that asks.')
+    current: z.boolean().describe('True for the browser that sent this request.')
   },
-  'A browser that was let in; nothing that another one could get in by.'
+  'A signed-in browser. Holds no credentials.'
 )
 export type BrowserView = z.output<typeof browserViewSchema>

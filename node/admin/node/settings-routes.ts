@@ -5,19 +5,19 @@ import { captureViewSchema, settingsSchema, type SettingsView, settingsViewSchem
 
 const QUARTER_MS = 15 * 60_000
 
-/** What is kept of calls, and for how long. */
+/** Which data of calls is stored, and for how long. */
 export const settingsRoutes = [
   route({
     method: 'GET',
     path: '/settings',
-    summary: 'What is kept of calls, and for how long.',
+    summary: 'Which data of calls is stored, and for how long.',
     response: settingsViewSchema,
     handler: ({ captures }) => settingsView(captures)
   }),
   route({
     method: 'PUT',
     path: '/settings',
-    summary: 'Keeps requests of calls made from here, to be made again; off at each start.',
+    summary: 'Turns the capture of request bodies on or off, for replays. It is off at each start.',
     body: settingsSchema,
     response: settingsViewSchema,
     handler({ captures }, { body }) {
@@ -28,7 +28,7 @@ export const settingsRoutes = [
   route({
     method: 'GET',
     path: '/captures/:id',
-    summary: 'The request of a call, by its request id, where it was kept.',
+    summary: 'The captured request of a call, by its request id.',
     response: captureViewSchema,
     handler({ captures }, { params }) {
       const body = captures.find(params.id)

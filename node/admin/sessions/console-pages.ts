@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml'
 }
 
-/** Nothing but this node's own files, and no request to anywhere else. Styles are set by script through the CSSOM only. */
+/** Allows only this node's files and no requests to other origins. Scripts set styles through the CSSOM only. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
   "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
@@ -24,11 +24,11 @@ interface Page {
   readonly type: string
   readonly plain: Buffer
   readonly zipped: Buffer
-  /** Named by its own hash: it never changes. */
+  /** The file name contains the content's hash, so the content never changes. */
   readonly isForever: boolean
 }
 
-/** The console: files made by the build, held in memory. Every other address is a page of the app, which finds its way itself. */
+/** Serves the built console from memory. All other paths return the app's page; the app routes them itself. */
 export async function consolePages(app: FastifyInstance): Promise<void> {
   const pages = await readPages()
   app.get('/*', (request: FastifyRequest, reply) => {
@@ -51,7 +51,7 @@ function send(
     'content-type': type,
     'cache-control': isForever ? 'public, max-age=31536000, immutable' : 'no-cache',
     'content-security-policy': POLICY,
-    // Not `no-referrer`: browsers then say `Origin: null` of the console's own writes.
+    // Not `no-referrer`: browsers would then send `Origin: null` with the console's own writes.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     vary: 'accept-encoding'
@@ -60,7 +60,7 @@ function send(
 }
 
 async function readPages(): Promise<Map<string, Page>> {
-  // The rest of a node does not need it.
+  // Without a built console, the node still starts.
   const entries = await readdir(BUILT, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw error

@@ -6,25 +6,25 @@ import type { Sessions } from './sessions.ts'
 export interface GuardInit {
   readonly token: string
   readonly sessions: Pick<Sessions, 'isOpen'>
-  /** The port listened on; known once it is. */
+  /** The listening port. Call it only after the server listens. */
   readonly port: () => number
 }
 
-/** Where a browser asks whether it is in, and gives a code to get in: it has neither token nor session yet. */
+/** A browser checks its session here, or signs in with a code. Neither needs a token or a session. */
 const ENTRANCE = '/admin/v1/session'
 /** The pages of the console. */
 const PAGES = '/*'
 const READING = new Set(['GET', 'HEAD'])
 
 /**
- * Who may speak to the admin API: a program of this machine that can read the token's file, and a browser that was let in.
+ * Authenticates requests to the admin API: programs that can read the token's file, and signed-in browsers.
  *
- * - Exact `Host`: a name that an attacker's DNS points to 127.0.0.1 is not one of ours (DNS rebinding).
- * - `Origin`, where a browser sends one, must be this API's own: no page of another site gets in, and there is no CORS. A browser's
- *   write must have one.
- * - What is asked for is the route that was found, never the address as it was written: `/%61dmin` leads there as well.
- * - Bearer token (RFC 6750), compared in constant time, or the cookie of a session. The console's own pages are open: they
- *   hold nothing.
+ * - `Host` must match exactly. This stops DNS rebinding: an attacker's name that resolves to 127.0.0.1.
+ * - `Origin`, if sent, must be this API's own. Pages of other sites are refused, and there is no CORS. A browser's write must have
+ *   an `Origin`.
+ * - Decisions use the matched route, never the raw path: `/%61dmin` matches as well.
+ * - A bearer token (RFC 6750), compared in constant time, or a session cookie. The console's pages are public, because they
+ *   contain no data.
  */
 export function guard(app: FastifyInstance, init: GuardInit): void {
   const expected = sha256(utf8(init.token))
@@ -33,7 +33,7 @@ export function guard(app: FastifyInstance, init: GuardInit): void {
     checkTarget(request.raw)
     checkPlace(request, init.port())
     if (isPage(request) || isEntering(request)) return
-    // Digests are compared, so that the length of the token does not show either.
+    // Comparing digests also hides the length of the token.
     if (equalInConstantTime(sha256(utf8(bearer(request))), expected)) return
     await checkSession(request, reply, init.sessions)
   })
@@ -42,18 +42,21 @@ export function guard(app: FastifyInstance, init: GuardInit): void {
 /** @throws SoukError `ingress_not_allowed`, `invalid_request` */
 function checkPlace({ headers, routeOptions, method, raw }: FastifyRequest, port: number): void {
   if (raw.url?.startsWith('/') !== true) {
-    throw new SoukError('invalid_request', 'The admin API is no proxy: a request target begins with a slash.')
+    throw new SoukError('invalid_request', 'The admin API is no proxy. Send a path that begins with a slash.')
   }
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
   if (!hosts.includes(headers.host ?? '')) {
-    throw new SoukError('ingress_not_allowed', 'The admin API is only reached as 127.0.0.1 or localhost.')
+    throw new SoukError('ingress_not_allowed', 'The Host header must be 127.0.0.1 or localhost, with the port.')
   }
   const { origin } = headers
   if (routeOptions.url === ENTRANCE && method === 'POST' && origin === undefined) {
-    throw new SoukError('ingress_not_allowed', 'Sessions are for browsers, which say where a request comes from.')
+    throw new SoukError(
+      'ingress_not_allowed',
+      'Sessions are for browsers: the Origin header is missing. Programs use the admin token.'
+    )
   }
   if (origin !== undefined && !hosts.some((host) => origin === `http://${host}`)) {
-    throw new SoukError('ingress_not_allowed', 'The admin API takes no requests from pages of other sites.')
+    throw new SoukError('ingress_not_allowed', 'The admin API accepts no requests from pages of other sites.')
   }
 }
 
@@ -69,11 +72,11 @@ async function checkSession(
     throw new SoukError('admin_token_invalid')
   }
   if (!READING.has(request.method) && request.headers.origin === undefined) {
-    throw new SoukError('ingress_not_allowed', 'A request that changes something has to say where it comes from.')
+    throw new SoukError('ingress_not_allowed', 'The Origin header is missing. A write with a session cookie needs it.')
   }
 }
 
-/** Nobody is told without a token which routes there are. */
+/** Unknown paths under `/admin/` need a token too, so that a 404 does not reveal which routes exist. */
 function isPage({ url, routeOptions }: FastifyRequest): boolean {
   return routeOptions.url === PAGES && !url.startsWith('/admin/')
 }
@@ -82,12 +85,12 @@ function isEntering({ routeOptions, method }: FastifyRequest): boolean {
   return routeOptions.url === ENTRANCE && (method === 'GET' || method === 'POST')
 }
 
-/** Cookies know no ports: two nodes of one machine would take each other's. */
+/** Browsers share cookies between ports, so the port is in the name: one machine may run two nodes. */
 export function cookieName(host: string): string {
   return `souk_${host.slice(host.lastIndexOf(':') + 1)}`
 }
 
-/** The session that a browser says it has. */
+/** The session token in the cookie, not verified. */
 export function sessionOf({ headers, host }: FastifyRequest): string | undefined {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
   const start = `${cookieName(host)}=`

@@ -6,7 +6,7 @@ import { cookieName, sessionOf } from './guard.ts'
 import { route } from '../route.ts'
 import { browserViewSchema } from '../node/settings-api.ts'
 
-/** How a browser gets into the console, and out of it. */
+/** Routes to sign browsers in and out. */
 export const sessionRoutes = [
   route({
     method: 'POST',
@@ -34,7 +34,7 @@ export const sessionRoutes = [
     path: '/session',
     summary: 'Lets a browser in by a code: it gets the cookie. Needs no token.',
     body: sessionInputSchema,
-    // Before a browser is let in, it sends no more than a code.
+    // An unauthenticated browser sends no more than a code.
     bodyBytesMax: limits.SESSION_BODY_BYTES_MAX,
     async handler({ sessions }, { body, request, reply }) {
       const token = await sessions.open(body.code)

@@ -1,18 +1,18 @@
 import { equalInConstantTime, limits, sha256, SoukError, toHex, utf8 } from '../../../lib/index.ts'
 import type { Clock, Documents, Random } from '../../../lib/interface/index.ts'
 
-/** By digest of the token, in hex. */
+/** Keys are digests of session tokens, in hex. */
 const COLLECTION = 'console-sessions'
-/** Crockford's base 32: no letter is taken for a digit. */
+/** Crockford's base 32: it has no letter that looks like a digit. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const CODE_CHARS = 8
 const TOKEN_BYTES = 32
-/** Of the digest: enough to tell browsers apart. */
+/** Characters of the digest in an id: enough to distinguish browsers. */
 const ID_CHARS = 12
 
-/** A browser that was let in. */
+/** A signed-in browser. */
 export interface Session {
-  /** Nobody gets in by it. */
+  /** Start of the token's digest. It is no credential. */
   readonly id: string
   /** Milliseconds since the epoch. */
   readonly since: number
@@ -38,19 +38,19 @@ export interface SessionsInit {
 }
 
 /**
- * Browsers that may use the console. One gets in by a code that is used once, and that only whoever starts the node or reads
- * its admin token is told; from then on it is known by a cookie. Of neither more than a digest is kept.
+ * Sessions of browsers in the console. A setup code signs one browser in, once; then a cookie identifies the browser. Only a person
+ * who starts the node or can read its admin token gets a code. The node keeps digests of the code and of the cookie only.
  */
 export class Sessions {
   readonly #init: SessionsInit
-  /** Only the newest counts. */
+  /** Only the newest code is valid. */
   #code: SetupCode | undefined
 
   constructor(init: SessionsInit) {
     this.#init = init
   }
 
-  /** Somebody has been let in before. */
+  /** True if a valid session exists. Deletes expired sessions. */
   async hasAny(): Promise<boolean> {
     const now = this.#init.clock.now()
     const all = await this.#init.documents.list(COLLECTION)
@@ -60,7 +60,7 @@ export class Sessions {
     return over.length < held.length
   }
 
-  /** A new code in place of the last one, such as `K7QF-9M2X`. */
+  /** Replaces the last code by a new one, such as `K7QF-9M2X`. */
   newCode(): { readonly code: string; readonly expiresAt: number } {
     const { random, clock } = this.#init
     const letters = [...random.fill(new Uint8Array(CODE_CHARS))].map((byte) => ALPHABET[byte % ALPHABET.length])
@@ -71,7 +71,7 @@ export class Sessions {
   }
 
   /**
-   * Spends the code. Small letters, spaces and dashes make no difference.
+   * Uses up the code. Case, spaces and dashes are ignored.
    * @returns the session's token
    * @throws SoukError `admin_token_invalid`
    */
@@ -83,7 +83,7 @@ export class Sessions {
     }
     code.triesLeft--
     if (!equalInConstantTime(sha256(utf8(typed.toUpperCase().replaceAll(/[\s-]/g, ''))), code.digest)) {
-      throw new SoukError('admin_token_invalid', 'That is not the setup code. Get a new one with: souk console')
+      throw new SoukError('admin_token_invalid', 'The setup code is wrong. Get a new one with: souk console')
     }
     this.#code = undefined
     const token = Buffer.from(random.fill(new Uint8Array(TOKEN_BYTES))).toString('base64url')
@@ -101,7 +101,7 @@ export class Sessions {
     await this.#init.documents.delete(COLLECTION, keyOf(token))
   }
 
-  /** Browsers that are let in, the last one first. @param token - of the one that asks */
+  /** Valid sessions, newest first. @param token - of the requesting browser */
   async list(token?: string): Promise<readonly Session[]> {
     const now = this.#init.clock.now()
     const all = await this.#init.documents.list(COLLECTION)
@@ -118,7 +118,7 @@ export class Sessions {
       .toSorted((a, b) => b.since - a.since)
   }
 
-  /** Shows one of them out. @returns false where there is none of this id */
+  /** Ends a session. @returns false if no session has this id */
   async closeById(id: string): Promise<boolean> {
     const all = await this.#init.documents.list(COLLECTION)
     const found = all.filter(({ key }) => idOf(key) === id)
@@ -127,12 +127,12 @@ export class Sessions {
   }
 }
 
-/** A digest is looked up, not compared: how long that takes says nothing of the token. */
+/** Sessions are looked up by digest, so the duration of a lookup reveals nothing about the token. */
 function keyOf(token: string): string {
   return toHex(sha256(utf8(token)))
 }
 
-/** Behind `0x`. */
+/** Skips the `0x`. */
 function idOf(key: string): string {
   return key.slice(2, 2 + ID_CHARS)
 }

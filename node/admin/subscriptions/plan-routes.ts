@@ -8,12 +8,12 @@ import { rateLimitOf } from './rate-api.ts'
 import { type AdminContext, route } from '../route.ts'
 import { deprecationSchema, planSchema, type PlansView, plansViewSchema, revisionSchema } from './subscription-api.ts'
 
-/** The terms of what this node serves: price, and notice that it ends. Nothing of it asks the API's own server. */
+/** Terms of the APIs served here: price, plans and deprecation. These routes send no request to the upstream. */
 export const termsRoutes = [
   route({
     method: 'PATCH',
     path: '/apis/:name',
-    summary: 'Changes its price and other terms; what is absent stays.',
+    summary: 'Changes price and other terms. Absent members keep their values.',
     body: revisionSchema,
     response: apiViewSchema,
     async handler(context, { params: { name }, body: { pay_per_call: payPerCall, ...rest } }) {
@@ -25,7 +25,7 @@ export const termsRoutes = [
   route({
     method: 'POST',
     path: '/apis/:name/deprecate',
-    summary: 'Gives notice that it ends.',
+    summary: 'Announces the end of an API.',
     body: deprecationSchema,
     response: apiViewSchema,
     async handler(context, { params, body: { sunset_at: sunsetAt, successor, link } }) {
@@ -36,7 +36,7 @@ export const termsRoutes = [
   route({
     method: 'POST',
     path: '/apis/:name/retire',
-    summary: 'Ends it for good, after its sunset.',
+    summary: 'Ends an API for good, after its sunset.',
     response: apiViewSchema,
     async handler(context, { params }) {
       return shownApi(context, await context.registrations.move(params.name, 'retired'))
@@ -55,7 +55,7 @@ export const planRoutes = [
   route({
     method: 'PUT',
     path: '/apis/:name/plans/:plan',
-    summary: 'Offers a plan, or changes it.',
+    summary: 'Adds or changes a plan.',
     body: planSchema,
     response: plansViewSchema,
     async handler(context, { params: { name, plan: id }, body }) {
@@ -70,7 +70,7 @@ export const planRoutes = [
   route({
     method: 'DELETE',
     path: '/apis/:name/plans/:plan',
-    summary: 'Offers it no longer.',
+    summary: 'Closes a plan to new subscribers.',
     response: plansViewSchema,
     async handler(context, { params: { name, plan: id } }) {
       await context.registrations.revise(name, (terms) => {
@@ -102,6 +102,7 @@ function withPlans({ plans: _, ...terms }: ListingInit, plans: readonly PlanInit
 /** @throws SoukError `invalid_request` */
 function idOf(api: string): ApiId {
   const { name, provider } = parseApiRef(api)
-  if (provider === undefined) throw new SoukError('invalid_request', 'A successor is named as name@provider.')
+  if (provider === undefined)
+    throw new SoukError('invalid_request', 'The successor has no provider. Give name@provider.')
   return `${name}@${provider}`
 }

@@ -3,7 +3,7 @@ import type { ListingInit, RateLimit } from '../../../lib/interface/index.ts'
 import { view } from '../../http/schemas.ts'
 import { present } from '../present.ts'
 
-/** So many calls in so many milliseconds; `burst` of them at once, by default all. */
+/** At most `calls` calls in `per_ms` milliseconds. At most `burst` of them at once; by default all. */
 export const rateLimitSchema = z.strictObject({
   calls: z.int().min(1),
   per_ms: z.int().min(1),
@@ -11,7 +11,7 @@ export const rateLimitSchema = z.strictObject({
 })
 export type RateLimitInput = z.input<typeof rateLimitSchema>
 
-/** What a listing allows one consumer. */
+/** Limits of a listing for each consumer. */
 export const limitsShape = {
   rate_limit: rateLimitSchema.optional(),
   in_flight_per_consumer: z.int().min(1).optional(),
@@ -21,7 +21,7 @@ export const limitsShape = {
 export const rateLimitViewSchema = view('RateLimitView', {
   calls: z.number(),
   per_ms: z.number(),
-  burst: z.number().describe('Calls that may come at once.')
+  burst: z.number().describe('Calls that may arrive at once.')
 })
 export type RateLimitView = z.output<typeof rateLimitViewSchema>
 
@@ -38,7 +38,7 @@ export function limitsOf(input: z.output<z.ZodObject<typeof limitsShape>>): Part
   })
 }
 
-/** Null for none. */
+/** Returns null if there is no limit. */
 export function rateLimitView(limit: RateLimit | undefined): RateLimitView | null {
   if (limit === undefined) return null
   const { calls, perMs, burst = calls } = limit

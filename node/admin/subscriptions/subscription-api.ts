@@ -4,7 +4,7 @@ import { rateLimitSchema, rateLimitViewSchema } from './rate-api.ts'
 import { PERIODS } from '../../../lib/interface/index.ts'
 
 /**
- * What the admin API takes and gives of plans and subscriptions; `/v1/subscriptions` of the ingress is the same. Amounts are decimal
+ * Inputs and responses of plans and subscriptions, in the admin API and in `/v1/subscriptions` of the ingress. Amounts are decimal
  * USDC strings, times milliseconds since the epoch.
  */
 
@@ -16,57 +16,62 @@ export const planSchema = z.strictObject({
   fee: amount.optional().describe('Per period, in advance. Default 0.'),
   period: z.enum(PERIODS).optional().describe('Default `month`.'),
   trial_days: z.int().min(0).optional(),
-  included: z.int().min(0).optional().describe('Calls in a period. Default: any number.'),
+  included: z.int().min(0).optional().describe('Included calls per period. Default: no limit.'),
   overage: z
     .array(z.strictObject({ up_to: calls.optional(), price: amount }))
     .optional()
-    .describe('Prices of calls beyond those, in turn; the last may have no end. Default: there are none.'),
-  rate_limit: rateLimitSchema.optional().describe("Of its calls. Default: the listing's."),
-  in_flight_max: calls.optional().describe("Calls of one consumer under way at once. Default: the listing's.")
+    .describe(
+      'Price tiers of calls above `included`. Only the last tier may omit `up_to`. Default: such calls are refused.'
+    ),
+  rate_limit: rateLimitSchema.optional().describe("Rate limit of the plan. Default: the listing's."),
+  in_flight_max: calls.optional().describe("Concurrent calls of one consumer. Default: the listing's.")
 })
 export type PlanInput = z.input<typeof planSchema>
 
-/** `PATCH /apis/{name}`: what is absent stays. */
+/** `PATCH /apis/{name}`. Absent members keep their values. */
 export const revisionSchema = z.strictObject({
   price: amount.optional(),
   description: z.string().optional(),
   tags: z.array(z.string()).optional(),
-  pay_per_call: z.boolean().optional().describe('Anybody may call and pay by the call.'),
-  major: calls.optional().describe('Raised where callers have to change something.')
+  pay_per_call: z.boolean().optional().describe('Consumers may call without a subscription and pay per call.'),
+  major: calls.optional().describe('Major version. Raise it for changes that break callers.')
 })
 export type RevisionInput = z.input<typeof revisionSchema>
 
 export const deprecationSchema = z.strictObject({
-  sunset_at: z.int().optional().describe('Milliseconds since the epoch. Default: as soon as may be.'),
-  successor: z.string().optional().describe('`name@provider` of what to call instead.'),
-  link: z.string().optional().describe('`https:` URL of a page that says more.')
+  sunset_at: z.int().optional().describe('Milliseconds since the epoch. Default: the earliest allowed time.'),
+  successor: z.string().optional().describe('`name@provider` of the replacement.'),
+  link: z.string().optional().describe('`https:` URL of a page with details.')
 })
 
 export const subscribeSchema = z.strictObject({
   api: z.string().describe('`name`, or `name@provider`.'),
   plan: z.string(),
-  max_price: amount.describe('The dearest call.'),
-  max_fee: amount.optional().describe("The dearest period. Default: the plan's fee now."),
-  daily_cap: amount.optional().describe('In one day (UTC), fees included. Default: none.'),
-  trial: z.boolean().optional().describe('Default true, where the plan has one.')
+  max_price: amount.describe('Highest price of a call.'),
+  max_fee: amount.optional().describe("Highest fee of a period. Default: the plan's current fee."),
+  daily_cap: amount.optional().describe('Limit of one day (UTC), fees included. Default: none.'),
+  trial: z.boolean().optional().describe('Use the trial of the plan, if any. Default true.')
 })
 export type SubscribeInput = z.input<typeof subscribeSchema>
 
-/** `PATCH /subscriptions/{id}`. What is absent stays. */
+/** `PATCH /subscriptions/{id}`. Absent members keep their values. */
 export const subscriptionTermsSchema = z.strictObject({
   plan: z.string().optional(),
   max_price: amount.optional(),
   max_fee: amount.optional(),
-  daily_cap: amount.nullable().optional().describe('Null for none.')
+  daily_cap: amount.nullable().optional().describe('Null: no cap.')
 })
 export type SubscriptionTermsInput = z.input<typeof subscriptionTermsSchema>
 
 export const cancelSchema = z.strictObject({
-  now: z.enum(['true', 'false']).default('false').describe('At once, and not when the period ends.')
+  now: z.enum(['true', 'false']).default('false').describe('Cancel at once instead of at the end of the period.')
 })
 
 const tierViewSchema = view('TierView', {
-  up_to: z.int().nullable().describe('Counted from the first call beyond those included; null: no end.'),
+  up_to: z
+    .int()
+    .nullable()
+    .describe('Last call of the tier, counted from the first call above `included`; null: no end.'),
   price: z.string()
 })
 
@@ -77,11 +82,11 @@ export const planViewSchema = view('PlanView', {
   fee: z.string(),
   period: z.string(),
   trial_days: z.int(),
-  included: z.int().nullable().describe('Calls in a period; null: any number.'),
-  overage: list(tierViewSchema).describe('What calls cost beyond those. Empty: there are none.'),
-  rate_limit: rateLimitViewSchema.nullable().describe("Of its calls; null: the listing's holds."),
-  in_flight_max: z.int().nullable().describe("Of one consumer; null: the listing's holds."),
-  closed: z.boolean().describe('Nobody can subscribe to it any more.')
+  included: z.int().nullable().describe('Included calls per period; null: no limit.'),
+  overage: list(tierViewSchema).describe('Price tiers of calls above `included`. Empty: such calls are refused.'),
+  rate_limit: rateLimitViewSchema.nullable().describe("Rate limit of the plan; null: the listing's."),
+  in_flight_max: z.int().nullable().describe("Concurrent calls of one consumer; null: the listing's."),
+  closed: z.boolean().describe('True if the plan accepts no new subscribers.')
 })
 export type PlanView = z.output<typeof planViewSchema>
 
@@ -89,23 +94,23 @@ export const deprecationViewSchema = view(
   'DeprecationView',
   {
     at: z.number(),
-    sunset_at: z.number().describe('It may be retired then.'),
-    successor: z.string().nullable().describe('`name@provider` of what to call instead.'),
+    sunset_at: z.number().describe('The API may be retired from this time on.'),
+    successor: z.string().nullable().describe('`name@provider` of the replacement.'),
     link: z.string().nullable()
   },
-  'Notice that a listing ends.'
+  'Deprecation of a listing.'
 )
 export type DeprecationView = z.output<typeof deprecationViewSchema>
 
 export const listingTermsViewSchema = view(
   'ListingTermsView',
   {
-    pay_per_call: z.boolean().describe('False: with a subscription only.'),
+    pay_per_call: z.boolean().describe('False: calls need a subscription.'),
     major: z.int(),
-    plans: list(planViewSchema).describe('Those that can be subscribed to.'),
-    deprecation: deprecationViewSchema.nullable().describe('Null where it has not been deprecated.')
+    plans: list(planViewSchema).describe('Plans open to new subscribers.'),
+    deprecation: deprecationViewSchema.nullable().describe('Null if the listing is not deprecated.')
   },
-  'By what terms a listing can be called.'
+  'Terms of a listing.'
 )
 export type ListingTermsView = z.output<typeof listingTermsViewSchema>
 
@@ -136,10 +141,10 @@ export const subscriptionViewSchema = view(
     created_at: z.number(),
     period_start: z.number(),
     period_end: z.number(),
-    next_plan: z.string().nullable().describe("Takes its plan's place when the period ends."),
-    quota: quotaViewSchema.nullable().describe('As the owner said last.')
+    next_plan: z.string().nullable().describe('Plan that replaces the current one when the period ends.'),
+    quota: quotaViewSchema.nullable().describe('Quota as last reported by the owner.')
   },
-  'A subscription of this node as a consumer, or of an account at its ingress.'
+  'A subscription of this node, or of an account at its ingress.'
 )
 export type SubscriptionView = z.output<typeof subscriptionViewSchema>
 
@@ -150,7 +155,7 @@ export const subscriptionChangeViewSchema = view(
     charged: z.string(),
     request_id: z.string().nullable()
   },
-  'A subscription after a change, and what the change cost.'
+  'A subscription after a change, and the cost of the change.'
 )
 export type SubscriptionChangeView = z.output<typeof subscriptionChangeViewSchema>
 
@@ -168,13 +173,13 @@ export const subscriberViewSchema = view(
     plan: z.string(),
     state: z.string(),
     peer: z.string(),
-    account: z.string().nullable().describe('Whose it is there, by a pseudonym.'),
+    account: z.string().nullable().describe('Pseudonym of the account at the consumer node.'),
     created_at: z.number(),
     period_start: z.number(),
     period_end: z.number(),
     next_plan: z.string().nullable()
   },
-  'A subscription that this node sold.'
+  'A subscription sold by this node.'
 )
 export type SubscriberView = z.output<typeof subscriberViewSchema>
 

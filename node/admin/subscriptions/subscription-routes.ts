@@ -16,12 +16,12 @@ import {
   subscriptionViewSchema
 } from './subscription-api.ts'
 
-/** Subscriptions of the operator, which the keys without an account call with. */
+/** Subscriptions of the operator. Keys without an account use them. */
 export const subscriptionRoutes = [
   route({
     method: 'GET',
     path: '/subscriptions',
-    summary: 'All of them.',
+    summary: 'Lists the subscriptions.',
     response: z.object({ subscriptions: list(subscriptionViewSchema) }),
     async handler({ subscriptions: { service }, clock }) {
       const held = await service.list(undefined)
@@ -42,7 +42,7 @@ export const subscriptionRoutes = [
   route({
     method: 'GET',
     path: '/subscriptions/:id',
-    summary: 'One of them.',
+    summary: 'Returns one subscription.',
     response: subscriptionViewSchema,
     async handler({ subscriptions: { service }, clock }, { params }) {
       return subscriptionView(await service.get(undefined, params.id), clock.now())
@@ -51,7 +51,7 @@ export const subscriptionRoutes = [
   route({
     method: 'PATCH',
     path: '/subscriptions/:id',
-    summary: 'To another plan, or other limits; what is absent stays.',
+    summary: 'Changes the plan or the limits. Absent members keep their values.',
     body: subscriptionTermsSchema,
     response: subscriptionChangeViewSchema,
     async handler({ subscriptions: { service }, clock }, { params, body, signal }) {
@@ -61,7 +61,7 @@ export const subscriptionRoutes = [
   route({
     method: 'DELETE',
     path: '/subscriptions/:id',
-    summary: 'Ends it with its period, or at once.',
+    summary: 'Cancels at the end of the period, or at once.',
     query: cancelSchema,
     response: subscriptionChangeViewSchema,
     async handler({ subscriptions: { service }, clock }, { params, query, signal }) {
@@ -71,7 +71,7 @@ export const subscriptionRoutes = [
   route({
     method: 'POST',
     path: '/subscriptions/:id/pause',
-    summary: 'No calls and no fees until it is resumed.',
+    summary: 'Pauses calls and fees until the subscription is resumed.',
     response: subscriptionChangeViewSchema,
     async handler({ subscriptions: { service }, clock }, { params, signal }) {
       return changeView(await service.pause(undefined, params.id, signal), clock.now())
@@ -80,7 +80,7 @@ export const subscriptionRoutes = [
   route({
     method: 'POST',
     path: '/subscriptions/:id/resume',
-    summary: 'Takes back a pause, or a cancel whose time has not come.',
+    summary: 'Ends a pause, or revokes a cancellation that is not due yet.',
     response: subscriptionChangeViewSchema,
     async handler({ subscriptions: { service }, clock }, { params, signal }) {
       return changeView(await service.resume(undefined, params.id, signal), clock.now())
@@ -89,7 +89,7 @@ export const subscriptionRoutes = [
   route({
     method: 'POST',
     path: '/subscriptions/:id/renew',
-    summary: 'Pays the next period, where the last one is over.',
+    summary: 'Pays the next period if the last one is over.',
     response: subscriptionChangeViewSchema,
     async handler({ subscriptions: { service }, clock }, { params, signal }) {
       return changeView(await service.renew(undefined, params.id, signal), clock.now())
@@ -101,7 +101,7 @@ export const subscriberRoutes = [
   route({
     method: 'GET',
     path: '/subscribers',
-    summary: 'Who has subscribed to APIs served here.',
+    summary: 'Subscribers of the APIs served here.',
     query: subscribersSchema,
     response: subscribersViewSchema,
     async handler({ souk }, { query: { api, limit = limits.PAGE_MAX, cursor } }) {
@@ -114,7 +114,7 @@ export const subscriberRoutes = [
   })
 ] as const
 
-/** A bare name is one of this provider's own. @throws SoukError `invalid_request` */
+/** A bare name means this node's own provider. @throws SoukError `invalid_request` */
 function idOf(api: string, self: string): ApiId {
   const { name, provider = self } = parseApiRef(api)
   return formatApiRef({ name, provider }) as ApiId

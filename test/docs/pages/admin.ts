@@ -27,7 +27,7 @@ interface Schema {
 
 export function adminPage(): string {
   const types = new Map<string, Schema>()
-  // Others are described as having all members of it.
+  // Described first, because other types refer to it as their base.
   described(listingViewSchema, 'output', types)
   const sections = Object.entries(ADMIN_ROUTES).map(([title, routes]) => section(title, routes, types))
   return `${NOTICE}
@@ -35,35 +35,35 @@ export function adminPage(): string {
 # Admin API
 
 Under \`${ADMIN_PREFIX}\`, at the address that \`souk status\` shows (port 3000 by default), for programs on the node's own machine. The
-[command line](cli.md) and the console use nothing else. \`${ADMIN_PREFIX}/openapi.json\` describes the same as OpenAPI 3.1.
+[command line](cli.md) and the console use this API only. \`${ADMIN_PREFIX}/openapi.json\` is its OpenAPI 3.1 document.
 
-## Who may ask
+## Authentication
 
-- A program sends the token of the profile's file \`admin.token\`: \`Authorization: Bearer <token>\`. Whoever can read that file runs the
-  node.
-- A browser is let in once by a code (\`souk console\`), and has a cookie then.
-- \`Host\` has to be \`127.0.0.1\` or \`localhost\` with the port, and \`Origin\`, where there is one, the same: other sites get nothing.
+- A program sends the token from the profile's file \`admin.token\`: \`Authorization: Bearer <token>\`. A user who can read that file
+  has full control of the node.
+- A browser signs in with a code from \`souk console\`, and gets a session cookie.
+- \`Host\` must be \`127.0.0.1\` or \`localhost\` with the port. \`Origin\`, if sent, must match it, so pages of other sites have no access.
 
 \`\`\`sh
 curl -s http://127.0.0.1:3000/admin/v1/status -H "Authorization: Bearer $(cat ~/.local/share/souk/default/admin.token)"
 \`\`\`
 
-Bodies and answers are JSON. Amounts are decimal strings in USDC, times milliseconds since the epoch. Members that are not listed
-are refused. What goes wrong is a problem document with a code of [the table](errors.md). A node of another version may answer with
-members that are not here; ignore what you do not know.
+Requests and responses are JSON. Amounts are decimal strings in USDC, times milliseconds since the epoch. Requests with unknown
+members are refused. Errors are problem documents with [a code](errors.md). Ignore unknown members in responses: a node of another
+version may send more.
 
 ${sections.join('\n\n')}
 
 ## An upstream
 
-Where an API is and how it is called. Each member is an option of [\`souk api register\`](cli.md#souk-api-register); credentials
-are told in [how to sell a REST API](../how-to/rest.md#credentials).
+The API's address and how to call it. Each member is an option of [\`souk api register\`](cli.md#souk-api-register). For credentials
+see [how to sell a REST API](../how-to/rest.md#credentials).
 
 ${memberTable(inputRows(described(z.strictObject(upstreamShape), 'input', types)))}
 
 ## Types
 
-What answers are made of. A member with \`?\` may be absent.
+Objects in responses. A member with \`?\` may be absent.
 
 ${[...types]
   .toSorted(([a], [b]) => a.localeCompare(b))
@@ -72,7 +72,7 @@ ${[...types]
 `
 }
 
-/** @param types - gets the views that the schema refers to */
+/** @param types - receives the views that the schema refers to */
 function described(schema: z.ZodType, io: 'input' | 'output', types: Map<string, Schema>): Schema {
   const { schema: found, definitions } = describeSchema(schema, io)
   for (const [name, each] of Object.entries(definitions)) types.set(name, each)
@@ -85,12 +85,12 @@ function section(title: string, routes: readonly AdminRoute[], types: Map<string
     ...(route.body === undefined
       ? []
       : [inputTable(`${code(nameOf(route))} takes`, described(route.body, 'input', types))]),
-    // Texts of a query become numbers: what they become says more than that they are texts.
+    // A query holds texts only. The output types show which texts are numbers.
     ...(route.query === undefined
       ? []
       : [inputTable(`${code(nameOf(route))} takes in its query`, described(route.query, 'output', types))])
   ])
-  return [`## ${title}`, table(['Route', 'What it does', 'Answer'], rows), ...inputs].join('\n\n')
+  return [`## ${title}`, table(['Route', 'What it does', 'Response'], rows), ...inputs].join('\n\n')
 }
 
 function nameOf({ method, path }: AdminRoute): string {
@@ -123,7 +123,7 @@ function inputRows({ properties = {}, required = [] }: Schema, without: readonly
     })
 }
 
-/** Without the column of remarks where there are none. */
+/** Omits the third column if it is empty. */
 function memberTable(rows: ReadonlyArray<readonly string[]>): string {
   if (rows.some(([, , about]) => about !== '')) return table(['Member', 'Type', ''], rows)
   return table(
@@ -178,7 +178,7 @@ function typeSection(name: string, schema: Schema, types: ReadonlyMap<string, Sc
   ].join('\n\n')
 }
 
-/** The largest type of which this one has every member, and more. */
+/** The largest type whose members are a proper subset of this one's. */
 function baseOf({ properties = {} }: Schema, types: ReadonlyMap<string, Schema>): string | undefined {
   const sizeOf = (name: string) => Object.keys(types.get(name)?.properties ?? {}).length
   const names = [...types].flatMap(([name, { properties: of = {} }]) => {

@@ -59,7 +59,7 @@ describe('why an API cannot be called', function () {
       api: 'well',
       callable: true,
       step: 'ok',
-      detail: 'It is published, and can be called.',
+      detail: 'The API is published and can be called.',
       id,
       owners: [owner.souk.status().peer],
       candidates: [],
@@ -129,7 +129,7 @@ describe('why an API cannot be called', function () {
   it('lookup_timeout, where looking took too long; what is no name is the asker’s mistake', async () => {
     const slow = { resolve: () => Promise.reject(new SoukError('lookup_timeout')) }
     const { step, hint } = await why(slow, 'slow', AbortSignal.timeout(1_000))
-    assert.deepEqual([step, hint], ['lookup_timeout', 'souk doctor; souk peers'])
+    assert.deepEqual([step, hint], ['lookup_timeout', 'run souk doctor and souk peers'])
     await assert.rejects(ask('No Name'), { code: 'invalid_request' })
   })
 
