@@ -4,26 +4,26 @@ import { locateProfile } from '../config.ts'
 import { during, withProgress } from './terminal/progress.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
-/** What every command works with. */
+/** Functions and settings for all commands. */
 export interface Cli {
   readonly terminal: Terminal
   /** `--json`: data as JSON on stdout. */
   readonly json: boolean
-  /** Somebody can be asked, and did not say `--no-input`. */
+  /** True on a terminal without `--no-input`. */
   readonly canAsk: boolean
   /** `--profile` as typed. */
   readonly profile: string | undefined
   /** The node of the profile. @throws `NodeNotRunning` */
   node(): Promise<AdminClient>
-  /** Shows that something goes on when it takes over a second; not with `--json`, and only where somebody looks on. */
+  /** Shows progress after one second, on a terminal and without `--json`. */
   during<T>(what: string, work: Promise<T>): Promise<T>
-  /** The result of a command: `value` for `--json`, lines for a person. */
+  /** Prints the result of a command: `value` with `--json`, else lines for a person. */
   print(value: object, lines: () => readonly string[]): Promise<void>
   /** Ends the command with this exit code instead of 0. */
   exitCode: number
 }
 
-/** Adds one command to a program or a group. Defines it only: what it needs is loaded when it runs. */
+/** Adds one command to a program or a group. Its modules are loaded only when it runs, so that the CLI starts fast. */
 export type AddCommand = (to: Command, cli: Cli) => void
 
 export function createCli(program: Command, terminal: Terminal): Cli {

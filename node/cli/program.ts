@@ -81,7 +81,7 @@ const COMMANDS: readonly AddCommand[] = [
   addCompletion
 ]
 
-/** The whole command line, to run or to read. */
+/** Builds the command tree, to run it or to document it. */
 export function createProgram(terminal: Terminal): { readonly program: Command; readonly cli: Cli } {
   const program = new Command('souk')
   const cli = createCli(program, terminal)
@@ -93,7 +93,7 @@ export function createProgram(terminal: Terminal): { readonly program: Command; 
   return { program, cli }
 }
 
-/** Runs one command line, without the program's own name in front; resolves to the exit code. */
+/** Runs one command line, given without the program name. Resolves to the exit code. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
   const { program, cli } = createProgram(terminal)
   try {
@@ -102,7 +102,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   } catch (error) {
     if (!(error instanceof CommanderError)) return report(error, cli)
     if (error.code === 'souk.version') await printVersion(terminal)
-    // Commander has said what is wrong; asking for help is none.
+    // Commander has printed the error. A request for help is not an error.
     return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   }
 }
@@ -112,11 +112,11 @@ function describe(program: Command, terminal: Terminal): void {
     .description(
       `A peer-to-peer marketplace for APIs: sell a ${PROTOCOLS_TEXT} API per call, call any of them with JSON.`
     )
-    .option('--profile <name>', 'which node of this machine (default: "default", or SOUK_PROFILE)')
-    .option('--json', 'data as JSON on stdout')
-    .option('--no-input', 'never ask anything')
+    .option('--profile <name>', 'profile of the node on this machine (default: "default", or SOUK_PROFILE)')
+    .option('--json', 'print data as JSON on stdout')
+    .option('--no-input', 'never ask for input')
     .showSuggestionAfterError(true)
-    .showHelpAfterError('Try: souk --help, or --help behind any command')
+    .showHelpAfterError('Try: souk --help, or --help after any command')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.write(text),

@@ -14,14 +14,14 @@ interface CheckFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags {
   readonly call?: string
 }
 
-/** What `register` reads and what a consumer would get, before anybody can see it. */
+/** Dry run of `register`: shows what it would read and what a consumer would receive. */
 export const addApiCheck: AddCommand = (to, cli) => {
   const command = to
     .command('check')
-    .description('read an API as register does, and publish nothing; with --call, make one real call of it')
+    .description('read an API without publishing it; with --call, also make one real call')
     .requiredOption('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
-    .requiredOption('--endpoint <url>', 'base address; for SOAP of the WSDL, or with --wsdl-file of the service')
-    .option('--call <json>', 'a request as a consumer would send it; it is not counted or charged')
+    .requiredOption('--endpoint <url>', 'base URL; for SOAP the URL of the WSDL, or with --wsdl-file the URL of the service')
+    .option('--call <json>', 'request as a consumer would send it; not counted or charged')
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: CheckFlags) => {
     const body = flags.call === undefined ? undefined : parseBody(flags.call)
     const described = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
@@ -49,6 +49,6 @@ async function tellResponse(cli: Cli, view: UpstreamCallView): Promise<void> {
   const { status, success, upstream_ms, body, is_cut } = view
   await cli.print(view, () => (body === '' ? [] : [body]))
   const charged = success ? 'would be charged' : 'would not be charged'
-  cli.terminal.note(`${status} in ${milliseconds(upstream_ms)} ms; ${charged}${is_cut ? '; there is more of it' : ''}`)
+  cli.terminal.note(`${status} in ${milliseconds(upstream_ms)} ms; ${charged}${is_cut ? '; truncated' : ''}`)
   if (!success) cli.exitCode = EXIT.failed
 }

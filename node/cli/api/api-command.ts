@@ -15,16 +15,16 @@ export const addApi: AddCommand = (to, cli) => {
 
   api
     .command('list')
-    .description('list them: price, state, calls')
+    .description('list your APIs: price, state, calls')
     .action(async () => {
       const view = await (await cli.node()).request('GET /apis')
       await cli.print(view, () => list(view.apis))
-      if (view.apis.length === 0) cli.terminal.note('Nothing is registered.\nTry: souk api register --help')
+      if (view.apis.length === 0) cli.terminal.note('No API is registered.\nTry: souk api register --help')
     })
 
   api
     .command('show')
-    .description('show one of them in full')
+    .description('show one API in full')
     .argument('<name>')
     .action(async (name: string) => {
       const view = await (await cli.node()).request('GET /apis/:name', { params: { name } })
@@ -47,7 +47,7 @@ export const addApi: AddCommand = (to, cli) => {
 
   api
     .command('rm')
-    .description('stop serving it and forget it')
+    .description('stop serving an API and delete its registration')
     .argument('<name>')
     .action(async (name: string) => {
       await (await cli.node()).request('DELETE /apis/:name', { params: { name } })
@@ -57,8 +57,8 @@ export const addApi: AddCommand = (to, cli) => {
 }
 
 const MOVES = [
-  ['pause', 'refuse calls for now', 'is paused'],
-  ['resume', 'take calls again', 'is published again']
+  ['pause', 'refuse calls until the API is resumed', 'is paused'],
+  ['resume', 'accept calls again', 'is published again']
 ] as const
 
 function list(apis: readonly ApiView[]): string[] {

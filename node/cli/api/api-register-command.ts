@@ -26,30 +26,30 @@ interface RegisterFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags, RateFlag
   readonly failures?: Omit<RateLimitInput, 'burst'>
 }
 
-/** Options as in the service specification, part 4.5; the further ones are all optional. */
+/** Options of the service specification, part 4.5. All additional options are optional. */
 export const addApiRegister: AddCommand = (to, cli) => {
   const command = to
     .command('register')
-    .description('publish an API; its endpoint is read first. A name again makes a new revision')
+    .description('read the endpoint and publish the API; an existing name gets a new revision')
     .requiredOption('--name <name>', 'a-z, 0-9 and "-"')
     .requiredOption('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
-    .requiredOption('--endpoint <url>', 'base address; for SOAP of the WSDL, or with --wsdl-file of the service')
-    .requiredOption('--price <number>', 'per call; 0 is free', decimal)
+    .requiredOption('--endpoint <url>', 'base URL; for SOAP the URL of the WSDL, or with --wsdl-file the URL of the service')
+    .requiredOption('--price <number>', 'price per call; 0 is free', decimal)
     .option(
       '--price-per-event <number>',
-      'of a stream, beside the price of opening it (default: events cost nothing)',
+      'price per event of a stream, in addition to --price (default: events are free)',
       decimal
     )
-    .option('--events-included <number>', 'events that come with the opening (default: 0)', wholeNumber)
-    .option('--currency <currency>', 'of the price', currency, 'USDC')
-    .option('--description <text>', 'what it is for')
-    .option('--tag <tag>', 'to be found by; may be repeated', collect)
-    .option('--idempotent', 'a call may be repeated without harm')
+    .option('--events-included <number>', 'events included in --price (default: 0)', wholeNumber)
+    .option('--currency <currency>', 'currency of the price', currency, 'USDC')
+    .option('--description <text>', 'purpose of the API')
+    .option('--tag <tag>', 'tag for searches; may be repeated', collect)
+    .option('--idempotent', 'calls are idempotent, so they may be retried')
     .option('--request-bytes-max <bytes>', 'largest request body', wholeNumber)
-    .option('--forward-paths', 'REST: pass other methods and sub-paths on')
-    .option('--in-flight <calls>', 'calls of one consumer at once (default: 256)', wholeNumber)
-    .option('--failures <calls/time>', 'failed calls of one consumer, which are not charged (default: 1000/1h)', rate)
-  addRateOptions(command, 'calls of one consumer')
+    .option('--forward-paths', 'REST: forward other methods and sub-paths')
+    .option('--in-flight <calls>', 'concurrent calls per consumer (default: 256)', wholeNumber)
+    .option('--failures <calls/time>', 'limit of failed calls per consumer, because failed calls are not charged (default: 1000/1h)', rate)
+  addRateOptions(command, 'rate limit per consumer')
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: RegisterFlags) => {
     const upstream = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
     const input = { ...inputOf(flags), ...upstream, ...(await graphqlInputOf(flags)) }
@@ -88,12 +88,12 @@ export async function tellRegistered(cli: Cli, view: RegisteredView): Promise<vo
     `${updated ? 'Updated' : 'Registered'} ${api.name}: ${api.protocol}${found}, ${api.price} USDC per call${events}, ${api.state}.`
   )
   if (api.published === null || api.published.stored === 0) {
-    cli.terminal.note('No other node has heard of it yet: it is announced as peers connect.')
+    cli.terminal.note('No peer is connected yet. The API is announced when peers connect.')
   }
 }
 
 function currency(typed: string): string {
-  if (typed.toUpperCase() !== 'USDC') throw new InvalidArgumentError('Prices are in USDC.')
+  if (typed.toUpperCase() !== 'USDC') throw new InvalidArgumentError('Give USDC. Other currencies are not supported.')
   return 'USDC'
 }
 

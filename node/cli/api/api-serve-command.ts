@@ -7,9 +7,9 @@ import { addWsdlOptions, type WsdlFlags, wsdlInputOf } from '../options/wsdl-opt
 export const addApiServe: AddCommand = (to, cli) => {
   const command = to
     .command('serve')
-    .description('serve another provider’s published API from here, too; that provider delegates to this node first')
+    .description('serve another provider’s API from this node too; the provider must delegate to this node first')
     .argument('<name@provider>', 'the API, with its provider')
-    .requiredOption('--endpoint <url>', 'the upstream on this side')
+    .requiredOption('--endpoint <url>', 'URL of the upstream that this node calls')
   const options = addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command)))
   options.action(async (api: string, flags: UpstreamFlags & WsdlFlags & GraphqlFlags) => {
     const upstream = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }

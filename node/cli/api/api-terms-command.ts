@@ -17,18 +17,18 @@ interface DeprecateFlags {
   readonly link?: string
 }
 
-/** Terms of an API that is registered already; its endpoint is not asked. */
+/** Commands for the terms of a registered API. They send no request to its endpoint. */
 export const addApiTerms: AddCommand = (api, cli) => {
   api
     .command('set')
-    .description('change its price and other terms; what is not said stays')
+    .description('change price and other terms; omitted options keep their values')
     .argument('<name>')
-    .option('--price <number>', 'per call; subscribers keep their plan', decimal)
-    .option('--description <text>', 'what it is for')
-    .option('--tag <tag...>', 'to be found by; all of them')
-    .option('--pay-per-call', 'anybody may call and pay by the call')
-    .option('--no-pay-per-call', 'only subscribers may call; takes a plan')
-    .option('--major <number>', 'raise it where callers have to change something', wholeNumber)
+    .option('--price <number>', 'price per call; subscribers keep their plan', decimal)
+    .option('--description <text>', 'purpose of the API')
+    .option('--tag <tag...>', 'tags for searches; replaces all tags')
+    .option('--pay-per-call', 'allow calls without a subscription, paid per call')
+    .option('--no-pay-per-call', 'only subscribers may call; needs a plan')
+    .option('--major <number>', 'major version; raise it for changes that break callers', wholeNumber)
     .action(async (name: string, flags: TermFlags, command: Command) => {
       const isTyped = command.getOptionValueSource('payPerCall') === 'cli'
       const view = await (await cli.node()).request('PATCH /apis/:name', {
@@ -47,11 +47,11 @@ export const addApiTerms: AddCommand = (api, cli) => {
 
   api
     .command('deprecate')
-    .description('give notice that it will end; it is called as before, and every response says so')
+    .description('announce the end of an API; calls still work, and each response carries the notice')
     .argument('<name>')
-    .option('--sunset <duration>', 'when it may be retired, like 60d; at least 30d (default)', duration)
-    .option('--successor <api>', 'name@provider of what to call instead')
-    .option('--link <url>', 'https page that says more')
+    .option('--sunset <duration>', 'time until it may be retired, like 60d; at least 30d (default)', duration)
+    .option('--successor <api>', 'name@provider of the replacement')
+    .option('--link <url>', 'https URL of a page with details')
     .action(async (name: string, { sunset, successor, link }: DeprecateFlags) => {
       const sunsetAt = sunset === undefined ? undefined : Date.now() + sunset
       const view = await (await cli.node()).request('POST /apis/:name/deprecate', {
@@ -65,11 +65,11 @@ export const addApiTerms: AddCommand = (api, cli) => {
 
   api
     .command('retire')
-    .description('end it for good, after its sunset; its name is held')
+    .description('end an API for good, after its sunset; its name stays reserved')
     .argument('<name>')
     .action(async (name: string) => {
       const view = await (await cli.node()).request('POST /apis/:name/retire', { params: { name } })
       await cli.print(view, () => [])
-      cli.terminal.note(`${view.id} is retired: calls are answered 410.`)
+      cli.terminal.note(`${view.id} is retired. Calls get status 410.`)
     })
 }

@@ -6,15 +6,15 @@ import { EXIT } from '../terminal/exit-code.ts'
 import { readAll } from '../options/read-all.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
-/** What a provider changes about the JSON of a SOAP API: field names, values, rules. */
+/** Commands for the provider's changes to the JSON of a SOAP API: field names, values, rules. */
 export const addMapping: AddCommand = (to, cli) => {
   const mapping = to.command('mapping').description('your changes to the JSON of a SOAP API: names, values, rules')
 
   mapping
     .command('get')
-    .description('the mapping, as JSON; one that changes nothing where there is none')
-    .argument('<name>', 'of the API')
-    .option('--schema', 'the JSON Schema of mappings instead')
+    .description('print the mapping as JSON; without one, a mapping that changes nothing')
+    .argument('<name>', 'name of the API')
+    .option('--schema', 'print the JSON Schema of mappings instead')
     .action(async (name: string, { schema }: { schema?: boolean }) => {
       const view = await (await cli.node()).request('GET /apis/:name/mapping', { params: { name } })
       const shown = (schema === true ? view.schema : view.mapping) as object
@@ -23,8 +23,8 @@ export const addMapping: AddCommand = (to, cli) => {
 
   mapping
     .command('set')
-    .description('use this one from now on; publishes a new revision of the listing')
-    .argument('<name>', 'of the API')
+    .description('replace the mapping; publishes a new revision of the listing')
+    .argument('<name>', 'name of the API')
     .argument('<file>', 'the mapping; "-" reads it from stdin')
     .action(async (name: string, file: string) => {
       const input = { mapping: await read(cli, file) }
@@ -36,8 +36,8 @@ export const addMapping: AddCommand = (to, cli) => {
 
   mapping
     .command('check')
-    .description('say what of a mapping does not fit the WSDL, and change nothing')
-    .argument('<name>', 'of the API')
+    .description('check a mapping against the WSDL without changing anything')
+    .argument('<name>', 'name of the API')
     .argument('<file>', 'the mapping; "-" reads it from stdin')
     .action(async (name: string, file: string) => {
       const view = await (await cli.node()).request('POST /apis/:name/mapping/check', {
@@ -45,14 +45,14 @@ export const addMapping: AddCommand = (to, cli) => {
         body: { mapping: await read(cli, file) }
       })
       await cli.print(view, () => view.problems.map(({ at, problem }) => `${at === '' ? '/' : at}: ${problem}`))
-      if (view.problems.length === 0) return cli.terminal.note('It fits.')
+      if (view.problems.length === 0) return cli.terminal.note('The mapping is valid.')
       cli.exitCode = EXIT.failed
     })
 
   mapping
     .command('rm')
-    .description('show the JSON of the WSDL alone again')
-    .argument('<name>', 'of the API')
+    .description('remove the mapping, so that the JSON follows the WSDL alone')
+    .argument('<name>', 'name of the API')
     .action(async (name: string) => {
       const node = await cli.node()
       const { mapping: current } = await node.request('GET /apis/:name/mapping', { params: { name } })
@@ -70,7 +70,7 @@ async function read(cli: Cli, file: string): Promise<MappingInput['mapping']> {
   try {
     return JSON.parse(text) as MappingInput['mapping']
   } catch {
-    throw new UsageError(`${file === '-' ? 'What was read' : file} is not JSON.`)
+    throw new UsageError(`${file === '-' ? 'The input' : file} is not JSON.`)
   }
 }
 

@@ -17,26 +17,26 @@ interface SetFlags extends RateFlags {
 }
 
 export const addPlan: AddCommand = (to, cli) => {
-  const plan = to.command('plan').description('subscription plans of your APIs, beside pay per call')
+  const plan = to.command('plan').description('subscription plans of your APIs')
 
   const set = plan
     .command('set')
-    .description('offer a plan, or change it; subscribers keep the old terms for 14 days')
-    .argument('<api>', 'name of an API of yours')
+    .description('add or change a plan; subscribers keep the old terms for 14 days')
+    .argument('<api>', 'name of one of your APIs')
     .argument('<plan>', 'a-z, 0-9 and "-"')
-    .option('--name <text>', 'as people read it')
+    .option('--name <text>', 'display name')
     .option('--description <text>')
-    .option('--fee <usdc>', 'per period, in advance (default: 0)', decimal)
+    .option('--fee <usdc>', 'fee per period, in advance (default: 0)', decimal)
     .option('--period <period>', 'day, week, month or year (default: month)', period)
-    .option('--trial-days <days>', 'before the first fee', wholeNumber)
-    .option('--included <calls>', 'calls in a period (default: any number)', wholeNumber)
+    .option('--trial-days <days>', 'free days before the first fee', wholeNumber)
+    .option('--included <calls>', 'included calls per period (default: no limit)', wholeNumber)
     .option(
       '--overage <tiers>',
-      'price of calls beyond: 0.001, or 1000:0.001,5000:0.0008,*:0.0005 (default: none)',
+      'price of calls above --included: 0.001, or 1000:0.001,5000:0.0008,*:0.0005 (default: refuse them)',
       tiers
     )
-    .option('--in-flight <calls>', 'of one consumer at once (default: as the API allows)', wholeNumber)
-  addRateOptions(set, 'calls of one consumer').action(
+    .option('--in-flight <calls>', 'concurrent calls per consumer (default: limit of the API)', wholeNumber)
+  addRateOptions(set, 'rate limit per consumer').action(
     async (api: string, id: string, { trialDays, inFlight, rate, burst, ...flags }: SetFlags) => {
       const limits = {
         rate_limit: rateInputOf({ ...(rate && { rate }), ...(burst === undefined ? {} : { burst }) }),
@@ -52,18 +52,18 @@ export const addPlan: AddCommand = (to, cli) => {
 
   plan
     .command('list')
-    .description('plans of one of your APIs')
+    .description('list the plans of one of your APIs')
     .argument('<api>')
     .action(async (api: string) => {
       const view = await (await cli.node()).request('GET /apis/:name/plans', { params: { name: api } })
       await cli.print(view, () => planLines(view.plans))
       if (view.plans.length === 0)
-        cli.terminal.note(`No plan: it is paid by the call.\nTry: souk plan set ${api} basic --help`)
+        cli.terminal.note(`There is no plan. Consumers pay per call.\nTry: souk plan set ${api} basic --help`)
     })
 
   plan
     .command('rm')
-    .description('offer it no longer; who has it keeps it for 14 days')
+    .description('close a plan to new subscribers; current subscribers keep it for 14 days')
     .argument('<api>')
     .argument('<plan>')
     .action(async (api: string, id: string) => {
@@ -83,7 +83,7 @@ export function planLines(plans: readonly PlanView[]): string[] {
       `${plan.fee} USDC`,
       plan.period,
       plan.trial_days === 0 ? '-' : `${plan.trial_days} d`,
-      plan.included === null ? 'any number' : String(plan.included),
+      plan.included === null ? 'no limit' : String(plan.included),
       beyond(plan),
       limits(plan),
       plan.name
@@ -91,16 +91,16 @@ export function planLines(plans: readonly PlanView[]): string[] {
   )
 }
 
-/** `100/1m, 20 under way`. */
+/** For example `100/1m, 20 concurrent`. */
 function limits({ rate_limit, in_flight_max }: PlanView): string {
   const all = [
     ...(rate_limit === null ? [] : [rateText(rate_limit)]),
-    ...(in_flight_max === null ? [] : [`${in_flight_max} under way`])
+    ...(in_flight_max === null ? [] : [`${in_flight_max} concurrent`])
   ]
   return all.length === 0 ? '-' : all.join(', ')
 }
 
-/** `1000:0.001, *:0.0005`, as `--overage` takes it. */
+/** The format of `--overage`, such as `1000:0.001, *:0.0005`. */
 function beyond({ included, overage }: PlanView): string {
   if (overage.length === 0) return included === null ? '-' : 'refused'
   return overage.map(({ up_to, price }) => `${up_to ?? '*'}:${price}`).join(', ')
@@ -108,7 +108,7 @@ function beyond({ included, overage }: PlanView): string {
 
 function period(typed: string): NonNullable<PlanInput['period']> {
   if (typed === 'day' || typed === 'week' || typed === 'month' || typed === 'year') return typed
-  throw new InvalidArgumentError('It is day, week, month or year.')
+  throw new InvalidArgumentError('Give day, week, month or year.')
 }
 
 function tiers(typed: string): NonNullable<PlanInput['overage']> {

@@ -7,19 +7,19 @@ export const addProvider: AddCommand = (to, cli) => {
   provider
     .command('delegate')
     .description('let another node serve the APIs of this provider')
-    .argument('<peer id>', 'of that node, as its souk status shows it')
+    .argument('<peer id>', 'peer id of that node, from its souk status')
     .action(async (peer: string) => {
       const delegation = await (await cli.node()).request('POST /delegations', { body: { peer } })
       await cli.print(delegation, () => [])
       cli.terminal.note(
         `${delegation.peer} may serve the APIs of ${delegation.provider} until ${moment(delegation.expires_at)} UTC.`
       )
-      cli.terminal.note(`There: souk api serve <name>@${delegation.provider} --endpoint <url>`)
+      cli.terminal.note(`On that node, run: souk api serve <name>@${delegation.provider} --endpoint <url>`)
     })
 
   provider
     .command('delegations')
-    .description('nodes that may')
+    .description('list nodes that may serve the APIs of this provider')
     .action(async () => {
       const view = await (await cli.node()).request('GET /delegations')
       await cli.print(view, () =>

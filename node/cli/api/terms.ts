@@ -2,7 +2,7 @@ import type { ListingTermsView } from '../../admin/subscriptions/subscription-ap
 import { planLines } from './plan-command.ts'
 import { moment } from '../terminal/table.ts'
 
-/** What an API costs by the call, its major, and whether it ends, for `facts`. */
+/** Rows for `facts`: price per call, major version and deprecation. */
 export function termsFacts(
   price: string,
   { pay_per_call, major, deprecation }: ListingTermsView
@@ -14,7 +14,7 @@ export function termsFacts(
   ]
 }
 
-/** Its plans as a table, behind an empty line; nothing where there is none. */
+/** The plans as a table, after an empty line. Empty without plans. */
 export function plansBelow({ plans }: ListingTermsView): string[] {
   return plans.length === 0 ? [] : ['', ...planLines(plans)]
 }

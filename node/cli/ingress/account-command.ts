@@ -7,19 +7,19 @@ export const addAccount: AddCommand = (to, cli) => {
 
   account
     .command('open')
-    .description('make one with a key, which is shown this once')
-    .option('--label <text>', 'whose it is')
+    .description('open an account with a key; the key is shown only once')
+    .option('--label <text>', 'name of the account holder')
     .action(async ({ label }: { label?: string }) => {
       const opened = await (await cli.node()).request('POST /accounts', { body: { label } })
       await cli.print(opened, () => [opened.key])
       cli.terminal.note(
-        `This is the key of ${opened.id}. It is not shown again; money comes in by POST /v1/account/deposits.`
+        `Key of account ${opened.id}. It is not shown again. To pay in money: POST /v1/account/deposits.`
       )
     })
 
   account
     .command('list')
-    .description('all of them, and what they come to')
+    .description('list the accounts, and the sum of their balances')
     .action(async () => {
       const view = await (await cli.node()).request('GET /accounts')
       await cli.print(view, () => lines(view.accounts))
@@ -28,17 +28,17 @@ export const addAccount: AddCommand = (to, cli) => {
 
   account
     .command('show')
-    .description('show one of them')
-    .argument('<id>', 'as account list shows it')
+    .description('show one account')
+    .argument('<id>', 'account id from souk account list')
     .action(async (id: string) => {
       const view = await (await cli.node()).request('GET /accounts/:id', { params: { id } })
       await cli.print(view, () =>
         facts([
           ['account', view.id],
           ['label', view.label === '' ? '-' : view.label],
-          ['balance', `${view.balance} USDC, of which ${view.set_aside} set aside for calls`],
+          ['balance', `${view.balance} USDC, of which ${view.set_aside} reserved for calls`],
           ['spent', `${view.spent} USDC`],
-          ['paid in from', view.funding ?? 'nowhere yet'],
+          ['paid in from', view.funding ?? 'no deposit yet'],
           ['made (UTC)', moment(view.created_at)]
         ])
       )

@@ -20,15 +20,15 @@ export const addKey: AddCommand = (to, cli) => {
 
   const issue = key
     .command('issue')
-    .description('make a key; it is shown this once')
-    .option('--label <text>', 'whose it is')
-    .option('--expires-in <duration>', 'like 30d, 12h or 15m (default: never)', duration)
-    .option('--max-price <usdc>', 'refuse dearer calls (default: 0.05)', decimal)
-    .option('--daily-cap <usdc>', 'what its calls may cost in a day, UTC (default: 1)', decimal)
-    .option('--api <id...>', 'all that it may call, name@provider or a bare name (default: anything)')
-    .option('--account <id>', 'the prepaid account that pays (default: this node’s wallet)')
-    .option('--manages', 'with --account: the key may also manage it')
-  addRateOptions(issue, 'calls of the key').action(
+    .description('create a key; it is shown only once')
+    .option('--label <text>', 'name of the user or program')
+    .option('--expires-in <duration>', 'lifetime, like 30d, 12h or 15m (default: no expiry)', duration)
+    .option('--max-price <usdc>', 'refuse more expensive calls (default: 0.05)', decimal)
+    .option('--daily-cap <usdc>', 'spending limit per day, UTC (default: 1)', decimal)
+    .option('--api <id...>', 'APIs that it may call, name@provider or a bare name (default: all)')
+    .option('--account <id>', 'prepaid account that pays (default: this node’s wallet)')
+    .option('--manages', 'with --account: the key may also manage the account')
+  addRateOptions(issue, 'rate limit of the key').action(
     async ({ label, expiresIn, maxPrice, dailyCap, api, account, manages, ...rate }: IssueOptions) => {
       const issued = await (await cli.node()).request('POST /keys', {
         body: {
@@ -48,18 +48,18 @@ export const addKey: AddCommand = (to, cli) => {
 
   key
     .command('list')
-    .description('keys, without the keys themselves')
+    .description('list keys, without the keys themselves')
     .action(async () => {
       const view = await (await cli.node()).request('GET /keys')
       await cli.print(view, () => lines(view.keys))
       const { demo } = view
-      if (demo !== null) cli.terminal.note(`Everybody has ${demo.key}, for ${demo.apis.join(', ')}.`)
+      if (demo !== null) cli.terminal.note(`The public demo key ${demo.key} may call ${demo.apis.join(', ')}.`)
     })
 
   key
     .command('show')
-    .description('show one of them')
-    .argument('<id>', 'as key list shows it')
+    .description('show one key')
+    .argument('<id>', 'key id from souk key list')
     .action(async (id: string) => {
       const view = await (await cli.node()).request('GET /keys/:id', { params: { id } })
       await cli.print(view, () => factsOf(view))
@@ -78,11 +78,11 @@ interface RotateOptions {
 function addRotate(key: Command, cli: Cli): void {
   key
     .command('rotate')
-    .description('make a key that takes the place of another, which works on for a while')
-    .argument('<id>', 'as key list shows it')
-    .option('--overlap <duration>', 'how long the old one works, like 24h (default: 24h)', duration)
-    .option('--now', 'end the old one at once')
-    .option('--expires-in <duration>', 'of the new one (default: as long as the old one was to live)', duration)
+    .description('replace a key by a new one; the old key stays valid for the overlap')
+    .argument('<id>', 'key id from souk key list')
+    .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', duration)
+    .option('--now', 'revoke the old key at once')
+    .option('--expires-in <duration>', 'lifetime of the new key (default: the lifetime of the old key)', duration)
     .action(async (id: string, { overlap, now, expiresIn }: RotateOptions) => {
       const issued = await (await cli.node()).request('POST /keys/:id/rotate', {
         params: { id },
@@ -93,7 +93,7 @@ function addRotate(key: Command, cli: Cli): void {
       })
       await printIssued(cli, issued)
       cli.terminal.note(
-        now === true ? `${id} works no more.` : `${id} works until its overlap ends: see key show ${id}.`
+        now === true ? `${id} is revoked.` : `${id} stays valid until its overlap ends: see souk key show ${id}.`
       )
     })
 }
@@ -101,14 +101,14 @@ function addRotate(key: Command, cli: Cli): void {
 function addMoves(key: Command, cli: Cli): void {
   const moves = [
     ['disable', 'refuse calls with a key until it is enabled again', 'POST /keys/:id/disable', 'disabled'],
-    ['enable', 'let a disabled key call again', 'POST /keys/:id/enable', 'enabled'],
-    ['revoke', 'end a key; calls with it are refused from now on', 'DELETE /keys/:id', 'revoked']
+    ['enable', 'allow calls with a disabled key again', 'POST /keys/:id/enable', 'enabled'],
+    ['revoke', 'revoke a key for good', 'DELETE /keys/:id', 'revoked']
   ] as const
   for (const [name, description, route, done] of moves) {
     key
       .command(name)
       .description(description)
-      .argument('<id>', 'as key list shows it')
+      .argument('<id>', 'key id from souk key list')
       .action(async (id: string) => {
         const moved = await (await cli.node()).request(route, { params: { id } })
         await cli.print(moved, () => [])
@@ -119,7 +119,7 @@ function addMoves(key: Command, cli: Cli): void {
 
 async function printIssued(cli: Cli, issued: IssuedKeyView): Promise<void> {
   await cli.print(issued, () => [issued.key])
-  cli.terminal.note(`This is ${issued.id}. The key is not shown again; send it as X-Consumer-Key.`)
+  cli.terminal.note(`Key ${issued.id}. It is not shown again. Send it as X-Consumer-Key.`)
 }
 
 function lines(keys: KeysView['keys']): string[] {
@@ -147,8 +147,8 @@ function factsOf(key: KeyView): string[] {
     ['key', `${key.id}  ${key.hint}`],
     ['state', key.state],
     ['label', key.label === '' ? '-' : key.label],
-    ['may call', key.apis === null ? 'anything' : key.apis.join(', ')],
-    ['dearest call', `${key.max_price} USDC`],
+    ['may call', key.apis === null ? 'all APIs' : key.apis.join(', ')],
+    ['max price', `${key.max_price} USDC`],
     ['daily cap', `${key.daily_cap} USDC`],
     ['rate', rateText(key.rate_limit)],
     ['paid by', key.account ?? 'this node'],
@@ -156,8 +156,8 @@ function factsOf(key: KeyView): string[] {
     ['made (UTC)', moment(key.created_at)],
     ['expires', moment(key.expires_at)],
     ...maybe('overlap ends', key.retires_at === null ? null : moment(key.retires_at)),
-    ...maybe('took the place of', key.replaces),
-    ...maybe('followed by', key.successor),
+    ...maybe('replaces', key.replaces),
+    ...maybe('replaced by', key.successor),
     ['last used', moment(key.last_used_at)]
   ])
 }

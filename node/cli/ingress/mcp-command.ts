@@ -12,11 +12,11 @@ interface McpFlags {
 
 export const addMcp: AddCommand = (to, cli) => {
   to.command('mcp')
-    .description('APIs as tools of an agent on this machine: the Model Context Protocol on stdin and stdout')
-    .option('--api <name>', 'its operations become tools; again for more', (name, all: string[]) => [...all, name], [])
-    .option('--ingress <url>', 'of any node (default: the node of this profile, which pays itself)')
-    .option('--key-file <file>', 'with the consumer key for that ingress')
-    .option('--max-price <usdc>', 'refuse dearer calls (default: 0.05); with a key, that says it', decimal)
+    .description('offer APIs as tools to an agent on this machine, by the Model Context Protocol on stdin and stdout')
+    .option('--api <name>', 'API whose operations become tools; may be repeated', (name, all: string[]) => [...all, name], [])
+    .option('--ingress <url>', 'ingress of any node (default: the node of this profile, which then pays)')
+    .option('--key-file <file>', 'file with the consumer key for that ingress')
+    .option('--max-price <usdc>', 'refuse more expensive calls (default: 0.05); not with --key-file, because the key has its own limit', decimal)
     .action(async (flags: McpFlags) => {
       const stopped = cli.terminal.stopped()
       const [{ RemoteTools }, { serveStdioAgent }, post] = await Promise.all([
@@ -24,7 +24,7 @@ export const addMcp: AddCommand = (to, cli) => {
         import('../../mcp/stdio.ts'),
         postTo(cli, flags)
       ])
-      // Nothing but messages may reach stdout from here on.
+      // From here on, only protocol messages may go to stdout.
       await serveStdioAgent(cli.terminal, new RemoteTools(post), stopped)
     })
 }
@@ -36,15 +36,15 @@ async function postTo(cli: Cli, { api: apis, ingress, keyFile, maxPrice }: McpFl
   if (keyFile === undefined && ingress === undefined) {
     if (maxPrice !== undefined) query.set('max_price', maxPrice)
     const node = await cli.node()
-    // Says at once where no node runs: later, nobody would see it.
+    // Fail at once if no node runs. Later the agent would hide the error.
     await node.request('GET /status')
     return (body, headers, signal) => node.mcp(query.toString(), body, headers, signal)
   }
-  if (keyFile === undefined) throw new UsageError('An ingress wants a key.', '--key-file with the file that holds it')
-  if (maxPrice !== undefined) throw new UsageError('What a call may cost, a key says.', 'souk key issue --max-price')
+  if (keyFile === undefined) throw new UsageError('An ingress requires a consumer key.', '--key-file <file with the key>')
+  if (maxPrice !== undefined) throw new UsageError('--max-price does not work with --key-file: the key has its own limit.', 'souk key issue --max-price')
   const url = ingress ?? (await (await cli.node()).request('GET /status')).ingress
   if (url === null || !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
-    throw new UsageError('This is no URL of an ingress.', '--ingress http://127.0.0.1:8402')
+    throw new UsageError('The URL of the ingress is not valid.', '--ingress http://127.0.0.1:8402')
   }
   const key = await readKey(keyFile)
   const endpoint = new URL('/mcp', url)
@@ -53,14 +53,14 @@ async function postTo(cli: Cli, { api: apis, ingress, keyFile, maxPrice }: McpFl
     try {
       return await fetch(endpoint, { method: 'POST', body, headers: { ...headers, 'x-consumer-key': key }, signal })
     } catch (cause) {
-      throw new Error(`No ingress answers at ${endpoint.origin}.`, { cause })
+      throw new Error(`No ingress responds at ${endpoint.origin}. Check the URL, and that the node runs.`, { cause })
     }
   }
 }
 
-/** @throws UsageError, with nothing of what is in the file */
+/** @throws UsageError, without the contents of the file */
 async function readKey(path: string): Promise<string> {
   const key = (await readSecret(path)).trim()
-  if (!/^[!-~]+$/.test(key)) throw new UsageError(`${path} holds no consumer key.`)
+  if (!/^[!-~]+$/.test(key)) throw new UsageError(`${path} does not contain a consumer key.`)
   return key
 }

@@ -18,15 +18,15 @@ interface CallFlags {
 
 export const addCall: AddCommand = (to, cli) => {
   to.command('call')
-    .description('call an API; its response goes to stdout, time and price to stderr')
-    .argument('<name>', 'or name@provider')
+    .description('call an API; prints the response to stdout, time and price to stderr')
+    .argument('<name>', 'name or name@provider')
     .argument('[json]', 'the request body; "-" reads it from stdin', '{}')
-    .option('--stream', 'ask for Server-Sent Events, shown as they come')
-    .option('--method <method>', 'where the API takes others than POST')
-    .option('--path <path>', 'behind the API’s name, with its query')
-    .option('--max-price <price>', 'refuse to pay more, in USDC', decimal)
-    .option('--timeout-ms <ms>', 'for the whole call', wholeNumber)
-    .option('--idempotency-key <key>', 'a repeat with the same key is the same call')
+    .option('--stream', 'request Server-Sent Events, and print them as they arrive')
+    .option('--method <method>', 'HTTP method, if the API accepts others than POST')
+    .option('--path <path>', 'sub-path after the API’s name, with the query')
+    .option('--max-price <price>', 'maximum price of the call in USDC', decimal)
+    .option('--timeout-ms <ms>', 'time limit for the whole call', wholeNumber)
+    .option('--idempotency-key <key>', 'makes repeats safe: a repeat with the same key returns the first response')
     .action(async (api: string, json: string, flags: CallFlags) => {
       const body = parseBody(json === '-' ? await readAll(cli.terminal.stdin) : json)
       const answer = await (await cli.node()).call({
@@ -40,7 +40,7 @@ export const addCall: AddCommand = (to, cli) => {
         idempotency_key: flags.idempotencyKey
       })
       await tell(cli, answer)
-      // The response is the upstream's own; a script still wants to know that it is a refusal.
+      // The upstream's error response goes to stdout. The exit code tells scripts that the call failed.
       if (answer.head.status >= 400) cli.exitCode = EXIT.failed
     })
 }
@@ -67,7 +67,7 @@ async function tell(cli: Cli, { head, body }: CallResponse): Promise<void> {
 
 const NEWLINE = 0x0a
 
-/** One object; for a stream the head, then one object per piece as it comes. */
+/** Prints one object. For a stream: the head, then one object per chunk as it arrives. */
 async function tellJson(cli: Cli, head: CallHead, body: AsyncIterable<Uint8Array>, isStream: boolean): Promise<void> {
   if (!isStream) {
     const text = await readAll(body)

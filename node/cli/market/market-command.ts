@@ -5,12 +5,12 @@ import { plansBelow, termsFacts } from '../api/terms.ts'
 import { facts, milliseconds, moment } from '../terminal/table.ts'
 
 export const addMarket: AddCommand = (to, cli) => {
-  const market = to.command('market').description('what others offer')
+  const market = to.command('market').description('APIs of all providers')
   addSearch(market, cli)
 
   market
     .command('show')
-    .description('one API, as its provider signed it, and how it did on calls of this node')
+    .description('show one API: its signed listing, and its quality on calls of this node')
     .argument('<api>', 'name, or name@provider')
     .action(async (api: string) => {
       const view = await (await cli.node()).request('GET /listings/:id', { params: { id: api } })
@@ -27,13 +27,13 @@ function show(view: MarketListingView): string[] {
       ['protocol', view.protocol],
       ...termsFacts(view.price, view),
       ['your calls', callsText(view)],
-      ...(quality.p95_ms === null ? [] : [['slowest 5%', `from ${milliseconds(quality.p95_ms)} ms on`] as const]),
-      ['quality', `${quality.score.toFixed(2)} of 1${quality.calls === 0 ? ', as for any API not called yet' : ''}`],
+      ...(quality.p95_ms === null ? [] : [['slowest 5%', `${milliseconds(quality.p95_ms)} ms or more`] as const]),
+      ['quality', `${quality.score.toFixed(2)} of 1${quality.calls === 0 ? ', the start value of every API' : ''}`],
       ...(view.probed === null ? [] : [['probed', probedText(view.probed)] as const]),
       ...(view.claimed_by_owner === null ? [] : [['owner claims', claimText(view.claimed_by_owner)] as const]),
       ['known here', known === null ? 'not yet' : `since ${known.slice(0, 10)}`],
-      ['signed', `revision ${view.revision}, ${moment(view.issued_at)} UTC, holds until ${moment(view.expires_at)}`],
-      ['served by', view.owners.length === 0 ? 'nobody who was found' : view.owners.join(', ')],
+      ['signed', `revision ${view.revision}, ${moment(view.issued_at)} UTC, valid until ${moment(view.expires_at)}`],
+      ['served by', view.owners.length === 0 ? 'no node found' : view.owners.join(', ')],
       ...(view.tags.length === 0 ? [] : [['tags', view.tags.join(', ')] as const]),
       ['operations', methods.length === 0 ? '-' : methods.map(({ name }) => name).join(', ')]
     ]),
@@ -42,12 +42,12 @@ function show(view: MarketListingView): string[] {
   ]
 }
 
-/** Of its own word, and said to be. */
+/** The owner's own claim, marked as unverified. */
 function claimText(claim: NonNullable<MarketListingView['claimed_by_owner']>): string {
   const { calls, days, until, success_rate: rate, p50_ms: p50, p95_ms: p95 } = claim
   const times = [p50 === null ? '' : `, half within ${p50} ms`, p95 === null ? '' : `, 95% within ${p95} ms`].join('')
   const share = (rate * 100).toFixed(rate === 1 ? 0 : 1)
-  return `${share}% of ${calls} calls or more in ${days} days to ${until.slice(0, 10)}${times}; nobody checked that`
+  return `${share}% of ${calls} calls or more in ${days} days to ${until.slice(0, 10)}${times}; not verified`
 }
 
 function probedText(probed: NonNullable<MarketListingView['probed']>): string {

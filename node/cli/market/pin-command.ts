@@ -3,13 +3,13 @@ import { UsageError } from '../terminal/usage-error.ts'
 
 export const addPin: AddCommand = (to, cli) => {
   to.command('pin')
-    .description('let a bare name mean one provider on this node, whoever else claims it')
+    .description('bind a bare name to one provider on this node')
     .argument('<name@provider>', 'the API, with its provider')
     .action(async (id: string) => {
       const [name = '', provider = '', ...more] = id.split('@')
       if (name === '' || provider === '' || more.length > 0) {
         throw new UsageError(
-          `"${id}" names no provider.`,
+          `"${id}" has no provider.`,
           'souk pin <name>@<provider id>; souk search --json shows both'
         )
       }

@@ -16,18 +16,18 @@ interface ReceiptFlags {
   readonly csv?: boolean
 }
 
-/** What a person can read at once. Exports give everything unless told otherwise. */
+/** Default number of receipts for people. Exports have no default limit. */
 const SHOWN = 50
 const PAGE = 1_000
 
 export const addReceipts: AddCommand = (to, cli) => {
   to.command('receipts')
-    .description('calls that this node paid for, and was paid for; newest first')
-    .option('--role <role>', 'payer or owner (default: both, one after the other)')
-    .option('--api <name>', 'of this API alone; name or name@provider')
+    .description('list calls that this node paid for or was paid for, newest first')
+    .option('--role <role>', 'payer or owner (default: payer, then owner)')
+    .option('--api <name>', 'only this API; name or name@provider')
     .option('--since <time>', 'like 2026-11-21, 2026-11-21T10:00Z or 7d', timeAgoOrAt)
-    .option('--until <time>', 'up to, but not at', timeAgoOrAt)
-    .option('--limit <number>', `how many of each role (default: ${SHOWN}, all with --csv and --json)`, wholeNumber)
+    .option('--until <time>', 'end time, exclusive', timeAgoOrAt)
+    .option('--limit <number>', `maximum per role (default: ${SHOWN}, all with --csv and --json)`, wholeNumber)
     .option('--csv', 'comma-separated, amounts in USDC, times in ISO 8601')
     .action(async ({ role, csv, limit, ...filter }: ReceiptFlags) => {
       const node = await cli.node()
@@ -42,9 +42,9 @@ export const addReceipts: AddCommand = (to, cli) => {
       for await (const receipt of found) receipts.push(receipt)
       await cli.print({ receipts }, () => lines(receipts))
       if (receipts.length === 0) cli.terminal.note('No call was charged.')
-      if (!cli.json && limit === undefined && receipts.length >= SHOWN) cli.terminal.note('There may be more: --limit')
+      if (!cli.json && limit === undefined && receipts.length >= SHOWN) cli.terminal.note('There may be more receipts: use --limit')
       if (receipts.some(({ signature }) => signature === 'invalid')) {
-        cli.terminal.note('warning: a receipt is not signed by the owner that was paid.')
+        cli.terminal.note('warning: a receipt lacks a valid signature of the paid owner.')
       }
     })
 }
@@ -52,7 +52,7 @@ export const addReceipts: AddCommand = (to, cli) => {
 function rolesOf(role: string | undefined): ReadonlyArray<'payer' | 'owner'> {
   if (role === undefined) return ['payer', 'owner']
   if (role === 'payer' || role === 'owner') return [role]
-  throw new UsageError(`There is no role "${role}".`, '--role payer or --role owner')
+  throw new UsageError(`Unknown role "${role}".`, '--role payer or --role owner')
 }
 
 type Filter = Pick<ReceiptsInput, 'api' | 'since' | 'until'>

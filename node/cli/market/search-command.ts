@@ -5,7 +5,7 @@ import { protocolOption } from '../options/protocol-option.ts'
 import { milliseconds, table } from '../terminal/table.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
-/** Written out: a list of the library would load all of it at each start of the command line. */
+/** A copy of the library's list, because an import would load the whole library at each start of the CLI. */
 const SORTS = ['relevance', 'quality', 'price', 'latency', 'new'] as const satisfies ReadonlyArray<
   NonNullable<SearchInput['sort']>
 >
@@ -23,32 +23,32 @@ interface SearchFlags {
 export const addSearch: AddCommand = (to, cli) => {
   to.command('search')
     .description('find APIs')
-    .argument('[words...]', 'all of which begin a word of name, description, tags or operations')
+    .argument('[words...]', 'word prefixes; all must match in name, description, tags or operations')
     .option('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .option('--tag <tag>', 'with this tag')
-    .option('--max-price <price>', 'at most this, in USDC per call')
-    .option('--min-quality <number>', 'at least this, 0 to 1, by calls of this node', qualityOf)
+    .option('--max-price <price>', 'maximum price in USDC per call')
+    .option('--min-quality <number>', 'minimum quality, 0 to 1, measured by calls of this node', qualityOf)
     .option('--sort <order>', `${SORTS.join(', ')} (default: relevance)`, sortNamed)
-    .option('--limit <number>', 'how many')
-    .option('--cursor <cursor>', 'where the page before ended')
+    .option('--limit <number>', 'maximum number of results')
+    .option('--cursor <cursor>', 'cursor from the previous page')
     .action(async (words: readonly string[], flags: SearchFlags) => {
       const view = await (await cli.node()).request('GET /search', { query: inputOf(words, flags) })
       await cli.print(view, () => lines(view.listings))
       if (view.listings.length === 0)
-        cli.terminal.note('Nothing found.\nTry: fewer words, or souk peers to see who is connected')
+        cli.terminal.note('No API found.\nTry: fewer words, or souk peers to see the connected nodes')
       if (view.next !== null) cli.terminal.note(`More: --cursor ${view.next}`)
     })
 }
 
 function sortNamed(text: string): SearchInput['sort'] {
   const sort = SORTS.find((known) => known === text)
-  if (sort === undefined) throw new UsageError(`"${text}" is no order.`, `--sort ${SORTS.join(', or ')}`)
+  if (sort === undefined) throw new UsageError(`"${text}" is not a sort order.`, `--sort ${SORTS.join(', or ')}`)
   return sort
 }
 
 function qualityOf(text: string): number {
   const quality = text.trim() === '' ? Number.NaN : Number(text)
-  if (!(quality >= 0 && quality <= 1)) throw new UsageError(`"${text}" is no quality.`, '--min-quality 0.9')
+  if (!(quality >= 0 && quality <= 1)) throw new UsageError(`"${text}" is not a quality from 0 to 1.`, '--min-quality 0.9')
   return quality
 }
 
@@ -76,7 +76,7 @@ function lines(listings: readonly FoundListingView[]): string[] {
   )
 }
 
-/** What calls of this node say: never more than they can. */
+/** Success rate and median latency on calls of this node. */
 export function callsText({ quality }: Pick<FoundListingView, 'quality'>): string {
   const { calls, success_rate: rate, p50_ms: p50 } = quality
   if (rate === null) return 'none'

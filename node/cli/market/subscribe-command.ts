@@ -14,11 +14,11 @@ export const addSubscribe: AddCommand = (to, cli) => {
   to.command('subscribe')
     .description('subscribe to a plan of an API; this node’s keys then call it on the plan’s terms')
     .argument('<api>', 'name or name@provider')
-    .requiredOption('--plan <id>', 'as souk market show lists it')
-    .requiredOption('--max-price <usdc>', 'no call ever costs more; 0 where none may cost anything', decimal)
-    .option('--max-fee <usdc>', 'no period ever costs more (default: the fee of now)', decimal)
-    .option('--daily-cap <usdc>', 'in one day (UTC), fees included', decimal)
-    .option('--no-trial', 'pay from the beginning, where the plan has a trial')
+    .requiredOption('--plan <id>', 'plan id from souk market show')
+    .requiredOption('--max-price <usdc>', 'highest price of a call; 0 allows only free calls', decimal)
+    .option('--max-fee <usdc>', 'highest fee of a period (default: the current fee)', decimal)
+    .option('--daily-cap <usdc>', 'spending limit per day (UTC), fees included', decimal)
+    .option('--no-trial', 'skip the trial of the plan and pay at once')
     .action(async (api: string, { plan, maxPrice, maxFee, dailyCap, trial }: SubscribeFlags) => {
       const change = await (await cli.node()).request('POST /subscriptions', {
         body: {

@@ -16,20 +16,20 @@ interface ChangeFlags {
 }
 
 export const addSubscriptions: AddCommand = (to, cli) => {
-  const group = to.command('subscriptions').description('what this node has subscribed to')
+  const group = to.command('subscriptions').description('subscriptions of this node')
 
   group
     .command('list', { isDefault: true })
-    .description('list them')
+    .description('list the subscriptions')
     .action(async () => {
       const view = await (await cli.node()).request('GET /subscriptions')
       await cli.print(view, () => list(view.subscriptions))
-      if (view.subscriptions.length === 0) cli.terminal.note('There are none.\nTry: souk subscribe --help')
+      if (view.subscriptions.length === 0) cli.terminal.note('There are no subscriptions.\nTry: souk subscribe --help')
     })
 
   group
     .command('show')
-    .description('show one of them in full')
+    .description('show one subscription in full')
     .argument('<id>')
     .action(async (id: string) => {
       const view = await (await cli.node()).request('GET /subscriptions/:id', { params: { id } })
@@ -38,13 +38,13 @@ export const addSubscriptions: AddCommand = (to, cli) => {
 
   group
     .command('change')
-    .description('to another plan (a dearer one at once, a cheaper one when the period ends), or other limits')
+    .description('change the limits, or the plan: to a more expensive plan at once, to a cheaper plan when the period ends')
     .argument('<id>')
     .option('--plan <id>')
-    .option('--max-price <usdc>', 'no call ever costs more', decimal)
-    .option('--max-fee <usdc>', 'no period ever costs more', decimal)
-    .option('--daily-cap <usdc>', 'in one day (UTC), fees included', decimal)
-    .option('--no-daily-cap', 'no such limit')
+    .option('--max-price <usdc>', 'highest price of a call', decimal)
+    .option('--max-fee <usdc>', 'highest fee of a period', decimal)
+    .option('--daily-cap <usdc>', 'spending limit per day (UTC), fees included', decimal)
+    .option('--no-daily-cap', 'remove the daily limit')
     .action(async (id: string, { plan, maxPrice, maxFee }: ChangeFlags, command: Command) => {
       const cap: string | false | undefined = command.getOptionValue('dailyCap') as string | false | undefined
       const isCapTyped = command.getOptionValueSource('dailyCap') === 'cli'
@@ -62,9 +62,9 @@ export const addSubscriptions: AddCommand = (to, cli) => {
 
   group
     .command('cancel')
-    .description('end it with its period')
+    .description('cancel at the end of the period')
     .argument('<id>')
-    .option('--now', 'end it at once; nothing is paid back')
+    .option('--now', 'cancel at once, without a refund')
     .action(async (id: string, { now = false }: { now?: boolean }) => {
       await tell(
         cli,
@@ -88,10 +88,10 @@ export const addSubscriptions: AddCommand = (to, cli) => {
 
 export const addSubscribers: AddCommand = (to, cli) => {
   to.command('subscribers')
-    .description('who has subscribed to your APIs')
-    .argument('[api]', 'only this one')
-    .option('--limit <number>', 'how many', wholeNumber)
-    .option('--cursor <cursor>', 'where the page before ended')
+    .description('list subscribers of your APIs')
+    .argument('[api]', 'only subscribers of this API')
+    .option('--limit <number>', 'maximum number of results', wholeNumber)
+    .option('--cursor <cursor>', 'cursor from the previous page')
     .action(async (api: string | undefined, { limit, cursor }: { limit?: number; cursor?: string }) => {
       const view = await (await cli.node()).request('GET /subscribers', { query: { api, limit, cursor } })
       await cli.print(view, () => sold(view.subscribers))
@@ -100,9 +100,9 @@ export const addSubscribers: AddCommand = (to, cli) => {
 }
 
 const MOVES = [
-  ['pause', 'no calls and no bills until it is resumed'],
-  ['resume', 'take back a pause, or a cancel whose time has not come'],
-  ['renew', 'pay the next period now, where the last one is over; calls do so by themselves']
+  ['pause', 'stop calls and fees until the subscription is resumed'],
+  ['resume', 'end a pause, or revoke a cancellation that is not due yet'],
+  ['renew', 'pay the next period now, if the last one is over; calls do this automatically']
 ] as const
 
 async function tell(cli: Cli, change: SubscriptionChangeView): Promise<void> {
@@ -133,9 +133,9 @@ function show(view: SubscriptionView): string[] {
   ])
 }
 
-/** `12 of 1000`: what is known of it since the last call. */
+/** Usage as of the last call, such as `12 of 1000`. */
 function used({ quota, plan }: SubscriptionView): string {
-  const most = plan.included === null ? 'any number' : String(plan.included)
+  const most = plan.included === null ? 'no limit' : String(plan.included)
   return `${quota?.used ?? 0} of ${most}`
 }
 

@@ -5,7 +5,7 @@ import { facts } from '../terminal/table.ts'
 
 export const addWhy: AddCommand = (to, cli) => {
   to.command('why')
-    .description('why an API is not found, or cannot be called; exits 1 where it cannot')
+    .description('explain why an API is not found or cannot be called; exits 1 if it cannot')
     .argument('<api>', 'name, or name@provider')
     .action(async (api: string) => {
       const view = await (await cli.node()).request('GET /why/:id', { params: { id: api } })

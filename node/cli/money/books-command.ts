@@ -15,17 +15,17 @@ export const addBooks: AddCommand = (to, cli) => {
   books
     .command('export')
     .description(
-      'every entry, oldest first: a line of CSV for each posting, or with --json a line of JSON for each entry'
+      'print all entries, oldest first: one CSV line per posting, or with --json one JSON line per entry'
     )
-    .option('--book <book>', 'node, or accounts: the book of prepaid accounts where a store is shared', 'node')
-    .option('--after <seq>', 'only entries after the one with this number')
+    .option('--book <book>', 'node, or accounts: the ledger of prepaid accounts in a shared database', 'node')
+    .option('--after <seq>', 'only entries after this number')
     .action(async ({ book, after }: ExportFlags) => {
       const query = { book: bookOf(book), after: after === undefined ? 0 : seqOf(after) }
       const node = await cli.node()
       if (!cli.json) await cli.terminal.write(csvLine(COLUMNS))
       for (let next: number | null = query.after; next !== null; ) {
         const page: BooksView = await node.request('GET /books', { query: { ...query, after: next } })
-        // What was deleted stands before everything, as an entry without number and time.
+        // The sum of expired entries comes first, as an entry without number and time.
         const carried = page.carried.map((posting) => ({
           seq: null,
           at: null,
@@ -50,7 +50,7 @@ function linesOf({ seq, at, kind, reference, postings }: Row): string {
   const time = at === null ? null : new Date(at).toISOString()
   return postings
     .map(({ account, amount }) => {
-      // Two columns, as bookkeepers have them, and no cell that begins with a minus, which spreadsheets would take for a formula.
+      // Two columns, debit and credit. No cell begins with a minus, which spreadsheets would run as a formula.
       const sides = amount.startsWith('-') ? ['', amount.slice(1)] : [amount, '']
       return csvLine([seq, time, kind, reference, account, ...sides])
     })
@@ -59,10 +59,10 @@ function linesOf({ seq, at, kind, reference, postings }: Row): string {
 
 function bookOf(book: string): 'node' | 'accounts' {
   if (book === 'node' || book === 'accounts') return book
-  throw new UsageError(`There is no book "${book}".`, '--book node or --book accounts')
+  throw new UsageError(`Unknown ledger "${book}".`, '--book node or --book accounts')
 }
 
 function seqOf(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new UsageError(`"${text}" is not the number of an entry.`, '--after 1200')
+  throw new UsageError(`"${text}" is not an entry number.`, '--after 1200')
 }

@@ -6,29 +6,29 @@ import { moment, table } from '../terminal/table.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 export const addChannel: AddCommand = (to, cli) => {
-  const channel = to.command('channel').description('where deposits are, and how to get them back')
+  const channel = to.command('channel').description('payment channels: deposits, and how to get them back')
 
   channel
     .command('list')
-    .description('channels that this node pays through, and is paid through')
-    .option('--all', 'closed ones as well')
+    .description('list payer channels and payee channels')
+    .option('--all', 'include closed channels')
     .action(async ({ all }: { all?: boolean }) => {
       const found = (await (await cli.node()).request('GET /channels')).channels
       const channels = all === true ? found : found.filter(({ state }) => state !== 'closed')
       await cli.print({ channels }, () => lines(channels))
       if (channels.length === 0)
-        cli.terminal.note('There is none: one is opened with the first call that costs something.')
+        cli.terminal.note('There is no channel. The first paid call opens one.')
     })
 
   channel
     .command('close')
-    .description('pay through it no more, and have its owner give back what was not spent; costs no gas')
-    .argument('[channel]', 'as channel list shows it')
-    .option('--all', 'each one that this node pays through')
+    .description('close a payer channel; its owner returns the unspent deposit; costs no gas')
+    .argument('[channel]', 'channel id from souk channel list')
+    .option('--all', 'close all payer channels')
     .action(async (given: string | undefined, { all }: { all?: boolean }) => {
       const node = await cli.node()
       if ((given === undefined) === (all !== true)) {
-        throw new UsageError('Say which channel, or --all.', 'souk channel list')
+        throw new UsageError('Give a channel id, or --all.', 'souk channel list')
       }
       if (given !== undefined)
         return told(
@@ -46,8 +46,8 @@ export const addChannel: AddCommand = (to, cli) => {
 
   channel
     .command('withdraw')
-    .description('take out without the owner what it does not claim meanwhile; takes the channel’s delay, and gas')
-    .argument('<channel>', 'as channel list shows it')
+    .description('withdraw the deposit without the owner, less its claims; takes the channel’s delay, and gas')
+    .argument('<channel>', 'channel id from souk channel list')
     .action(async (given: string) => {
       const node = await cli.node()
       await told(
@@ -60,23 +60,23 @@ export const addChannel: AddCommand = (to, cli) => {
 async function told(cli: Cli, view: ChannelView): Promise<void> {
   await cli.print(view, () => lines([view]))
   if (view.withdrawable_at !== null) {
-    cli.terminal.note(`The rest comes by itself, after ${moment(view.withdrawable_at)} UTC, while this node runs.`)
+    cli.terminal.note(`This node completes the withdrawal after ${moment(view.withdrawable_at)} UTC. Keep it running.`)
   }
 }
 
-/** Enough to be told apart by. */
+/** Shortens a channel id for tables. */
 const BRIEF_CHARS = 14
 
 const brief = (channel: string): string => channel.slice(0, BRIEF_CHARS)
 
-/** A beginning is enough where only one channel has it. */
+/** Accepts a prefix of a channel id if only one channel matches. */
 async function idOf(node: AdminClient, given: string): Promise<string> {
   if (given.length === 66) return given
   const { channels } = await node.request('GET /channels')
   const found = channels.filter(({ role, channel }) => role === 'payer' && channel.startsWith(given.toLowerCase()))
   const [only] = found
   if (only !== undefined && found.length === 1) return only.channel
-  const what = found.length === 0 ? 'This node pays through no channel' : 'This node pays through several channels'
+  const what = found.length === 0 ? 'No payer channel has an id' : 'Several payer channels have an id'
   throw new UsageError(`${what} that begins with ${given}.`, 'souk channel list')
 }
 

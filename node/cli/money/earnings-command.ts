@@ -6,16 +6,16 @@ import { facts, moment } from '../terminal/table.ts'
 
 export const addEarnings: AddCommand = (to, cli) => {
   to.command('earnings')
-    .description('what your calls brought, and where it is')
+    .description('show your earnings, and where the money is')
     .option('--csv', 'comma-separated, amounts in USDC')
     .action(async ({ csv }: { csv?: boolean }) => {
       const view = await (await cli.node()).request('GET /earnings')
       if (csv === true) await cli.terminal.write(csvOf(view))
       else await cli.print(view, () => lines(view))
-      if (view.providers.length === 0) cli.terminal.note('Nothing was earned yet.')
-      if (view.stale) cli.terminal.note('warning: the chain does not answer; this is what was known before.')
+      if (view.providers.length === 0) cli.terminal.note('There are no earnings yet.')
+      if (view.stale) cli.terminal.note('warning: the chain does not respond. These figures are from an earlier read.')
       if (view.as_of !== null) {
-        cli.terminal.note(`Paid out for good up to block ${view.as_of.block}, ${moment(view.as_of.at)} UTC.`)
+        cli.terminal.note(`Payouts are final up to block ${view.as_of.block}, ${moment(view.as_of.at)} UTC.`)
       }
     })
 }
@@ -36,15 +36,15 @@ function providerLines(provider: ProviderEarningsView, money: string): string[] 
   const { payout, splitter, gross, net, fee, paid_provider: yours, paid_treasury: theirs, transactions } = provider
   const stages: Array<readonly [string, string, string]> = [
     ['in channels', provider.captured, ''],
-    ['being claimed', provider.claiming, ', in blocks that may still be taken back'],
+    ['being claimed', provider.claiming, ', not final yet'],
     ['claimed', provider.claimed, ''],
     ['in the splitter', provider.waiting, '']
   ]
   return facts([
-    ['provider', payout ?? `not named here (splitter ${splitter})`],
+    ['provider', payout ?? `no payout address on this node (splitter ${splitter})`],
     ['earned', `${gross} ${money}: ${net} for the provider, ${fee} for the treasury`],
-    ...(provider.direct === '0' ? [] : [['given besides', `${provider.direct} ${money}`] as const]),
-    ...(provider.others === '0' ? [] : [['by other nodes', `${provider.others} ${money}`] as const]),
+    ...(provider.direct === '0' ? [] : [['direct payments', `${provider.direct} ${money}`] as const]),
+    ...(provider.others === '0' ? [] : [['from other nodes', `${provider.others} ${money}`] as const]),
     ...(provider.written_off === '0' ? [] : [['written off', `${provider.written_off} ${money}`] as const]),
     ...stages
       .filter(([, amount]) => amount !== '0')

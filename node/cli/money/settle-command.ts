@@ -5,14 +5,14 @@ import { UsageError } from '../terminal/usage-error.ts'
 
 export const addSettle: AddCommand = (to, cli) => {
   to.command('settle')
-    .description('fetch what was earned from channels, and pay it out: 95% to you, 5% to the treasury')
-    .option('--now', 'whether it is worth the gas or not; without asking, a node does it when it is')
+    .description('claim earnings from channels and pay them out: 95% to you, 5% to the treasury')
+    .option('--now', 'settle now, even if the gas costs more than the earnings')
     .action(async ({ now }: { now?: boolean }) => {
-      if (now !== true) throw new UsageError('A node settles by itself; to do it at once, say --now.')
+      if (now !== true) throw new UsageError('A node settles automatically. To settle at once, add --now.')
       const settled = await (await cli.node()).request('POST /settlements')
       await cli.print(settled, () => lines(settled))
       for (const { channel, reason } of settled.refused) {
-        cli.terminal.note(`warning: the chain refuses the claim on ${channel}: ${reason}`)
+        cli.terminal.note(`warning: the contract rejected the claim on ${channel}: ${reason}`)
       }
     })
 }

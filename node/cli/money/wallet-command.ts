@@ -17,7 +17,7 @@ interface WalletFlags {
 const walletService = () => import('../../wallet/wallet-service.ts')
 
 export const addWallet: AddCommand = (to, cli) => {
-  const wallet = to.command('wallet').description('the account that this node pays from, and gets its gas from')
+  const wallet = to.command('wallet').description('the account from which this node pays for calls and gas')
   addMaking(wallet, cli)
   addKeeping(wallet, cli)
   addMoney(wallet, cli)
@@ -29,42 +29,42 @@ function addMaking(wallet: Command, cli: Cli): void {
     wallet
       .command(name)
       .description(description)
-      .option('--network <network>', 'dev, base-sepolia or base, where the profile does not say; for good')
-      .option('--passphrase-file <file>', 'the passphrase for it (default: it is asked for)')
+      .option('--network <network>', 'dev, base-sepolia or base, if the profile has no network yet; cannot be changed later')
+      .option('--passphrase-file <file>', 'file with the passphrase (default: asks for it)')
 
-  making('create', 'make a wallet: a key of its own, in a file under a passphrase').action(
+  making('create', 'create a wallet with a new key, in an encrypted file').action(
     async (flags: WalletFlags) => {
       const config = await configOf(cli, flags)
       const { makeWallet } = await walletService()
       const made = makeWallet(config, secret(cli, config.payments.passphraseFile))
-      await tellNew(cli, await cli.during('Making the wallet', made))
+      await tellNew(cli, await cli.during('Creating the wallet', made))
     }
   )
 
-  making('import', 'take over a key')
-    .argument('<file>', 'another wallet’s key file (keystore version 3), or 64 hex digits')
-    .option('--old-passphrase-file <file>', 'the passphrase the key file has now (default: it is asked for)')
+  making('import', 'import a key')
+    .argument('<file>', 'key file of another wallet (keystore version 3), or a file with 64 hex digits')
+    .option('--old-passphrase-file <file>', 'file with the current passphrase of the key file (default: asks for it)')
     .action(async (file: string, { oldPassphraseFile, ...flags }: WalletFlags) => {
       const config = await configOf(cli, flags)
       const { takeOverWallet } = await walletService()
       const source = secret(cli, config.payments.passphraseFile)
       const made = takeOverWallet(config, file, source, secret(cli, oldPassphraseFile))
-      await tellNew(cli, await cli.during('Taking the wallet over', made))
+      await tellNew(cli, await cli.during('Importing the wallet', made))
     })
 }
 
 async function tellNew(cli: Cli, made: Parameters<Cli['print']>[0] & { address: string; money: string }) {
   await cli.print(made, () => [made.address])
   const { note } = cli.terminal
-  note('Back it up: souk wallet backup <file>. Who loses the file or the passphrase loses what is in it.')
-  note(`Fund it: ${made.money} to pay for calls; a little ETH for gas to be paid for them, or to leave an owner alone.`)
-  note('A node that runs on this profile takes it at its next start.')
+  note('Back it up: souk wallet backup <file>. Without the file and the passphrase, the money is lost.')
+  note(`Fund it: ${made.money} to pay for calls. A little ETH for gas, to claim earnings or to withdraw without an owner.`)
+  note('Restart a running node of this profile to use the wallet.')
 }
 
 function addKeeping(wallet: Command, cli: Cli): void {
   wallet
     .command('show')
-    .description('its address and its key file')
+    .description('show the address and the key file')
     .action(async () => {
       const { showWallet } = await walletService()
       const shown = await showWallet(locateProfile(cli.profile, cli.terminal.env))
@@ -79,21 +79,21 @@ function addKeeping(wallet: Command, cli: Cli): void {
 
   wallet
     .command('backup')
-    .description('copy the key file, encrypted as it is')
-    .argument('<file>', 'a new one, best on another disk')
+    .description('copy the encrypted key file')
+    .argument('<file>', 'new file, preferably on another disk')
     .action(async (file: string) => {
       const { keepWallet } = await walletService()
       const kept = await keepWallet(locateProfile(cli.profile, cli.terminal.env), file)
       await cli.print(kept, () => [])
-      cli.terminal.note(`${file} holds the key of ${kept.address}, under the passphrase that the wallet has.`)
+      cli.terminal.note(`${file} contains the key of ${kept.address}, encrypted with the passphrase of the wallet.`)
     })
 }
 
 function addMoney(wallet: Command, cli: Cli): void {
   wallet
     .command('balance')
-    .description('what is in it; not what is in channels')
-    .option('--chain-rpc <url>', 'where to ask when no node runs')
+    .description('show the balance, without deposits in channels')
+    .option('--chain-rpc <url>', 'endpoint of the chain, if no node runs')
     .action(async (flags: WalletFlags) => {
       const view = await balance(cli, flags)
       await cli.print(view, () => balanceLines(view))
@@ -101,9 +101,9 @@ function addMoney(wallet: Command, cli: Cli): void {
 
   wallet
     .command('deposit')
-    .description('where to send money to; on the network dev, play money for the asking')
-    .argument('[amount]', 'dev only: so much play USDC', decimal)
-    .option('--chain-rpc <url>', 'dev only: where the chain is')
+    .description('show the address for deposits; on the network dev, get play USDC')
+    .argument('[amount]', 'dev only: amount of play USDC', decimal)
+    .option('--chain-rpc <url>', 'dev only: endpoint of the chain')
     .action(async (amount: string | undefined, flags: WalletFlags) => {
       const { playMoney, showWallet } = await walletService()
       if (amount !== undefined) {
@@ -113,9 +113,9 @@ function addMoney(wallet: Command, cli: Cli): void {
       const shown = await showWallet(locateProfile(cli.profile, cli.terminal.env))
       await cli.print(shown, () => [shown.address])
       cli.terminal.note(
-        `Send ${shown.money} there, on ${shown.network} and no other network, and a little ETH for gas.`
+        `Send ${shown.money}, and a little ETH for gas, to this address. Use only the network ${shown.network}.`
       )
-      if (shown.network === 'dev') cli.terminal.note('On dev it is for the asking: souk wallet deposit 10')
+      if (shown.network === 'dev') cli.terminal.note('On dev, get free play USDC with: souk wallet deposit 10')
     })
 }
 
@@ -131,7 +131,7 @@ async function balance(cli: Cli, flags: WalletFlags): Promise<WalletView> {
   return cli.during('Waiting for the chain', walletBalance(await configOf(cli, flags)))
 }
 
-/** The chain can be asked without a node that runs, or with one that has not taken the wallet yet. */
+/** Without a running node, or with one that does not use the wallet yet, the command reads the chain itself. */
 function notRunning(error: unknown): undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'node_not_running' || code === 'settlement_unavailable') return undefined
@@ -139,7 +139,7 @@ function notRunning(error: unknown): undefined {
 }
 
 function balanceLines({ address, network, money, balance, balance_final: final, gas, held }: WalletView): string[] {
-  const waiting = final === balance ? '' : ` (${final} for good)`
+  const waiting = final === balance ? '' : ` (${final} final)`
   return facts([
     ['address', address],
     ['network', network],

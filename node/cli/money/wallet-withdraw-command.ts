@@ -13,23 +13,23 @@ interface WithdrawFlags {
 
 export const addWalletWithdraw: AddCommand = (to, cli) => {
   to.command('withdraw')
-    .description('send USDC from the wallet away; what is in channels has to come back first')
+    .description('send USDC from the wallet; close channels first to include their deposits')
     .argument('<amount>', 'in USDC', decimal)
-    .requiredOption('--to <address>', 'an account on the network’s chain')
-    .option('--yes', 'without being asked')
-    .option('--id <id>', 'a name for it: again under the same name, nothing is sent twice')
+    .requiredOption('--to <address>', 'account on the network’s chain')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--id <id>', 'id of this withdrawal; a repeat with the same id sends nothing more')
     .action(async (amount: string, { to: address, yes, id = randomUUID() }: WithdrawFlags) => {
       const node = await cli.node()
       const { address: from, network, money, balance, held } = await node.request('GET /wallet')
       if (held !== null && held !== '0') {
         cli.terminal.note(
-          `Of ${balance} ${money} in it, prepaid accounts hold ${held}: they are paid out of this wallet.`
+          `${held} of the ${balance} ${money} in the wallet belongs to prepaid accounts.`
         )
       }
       if (yes !== true) {
         if (!cli.canAsk)
-          throw new UsageError('Nobody is here to be asked whether that is right.', 'the same with --yes')
-        cli.terminal.note(`From ${from} to ${address}, on ${network}. It cannot be taken back.`)
+          throw new UsageError('The withdrawal needs a confirmation, but there is no terminal.', 'the same command with --yes')
+        cli.terminal.note(`From ${from} to ${address}, on ${network}. It cannot be undone.`)
         const answer = await cli.terminal.ask(`Send ${amount} ${money}? [y/N] `)
         if (!/^y(es)?$/i.test(answer)) {
           cli.terminal.note('Nothing was sent.')
@@ -37,7 +37,7 @@ export const addWalletWithdraw: AddCommand = (to, cli) => {
           return
         }
       }
-      cli.terminal.note(`If this breaks off, ask for the same again with: --id ${id}`)
+      cli.terminal.note(`If this command fails, repeat it with: --id ${id}`)
       const sent = await node.request('POST /wallet/withdrawals', { body: { amount, to: address, id } })
       await cli.print({ ...sent, id }, () =>
         facts([

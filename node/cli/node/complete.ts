@@ -1,14 +1,14 @@
 import type { Command, Option } from 'commander'
 import { PROTOCOL_NAMES } from '../../../protocols/protocol-descriptors.ts'
 
-/** What could stand at the cursor. */
+/** Possible words at the cursor. */
 export interface Completion {
   readonly words: ReadonlyArray<readonly [word: string, about: string]>
-  /** Names of files could, too: the shell knows these. */
+  /** True if a file name is possible too. The shell completes file names. */
   readonly isFile: boolean
 }
 
-/** Names that only a node or the disk knows. Each gives nothing where they cannot be had quickly. */
+/** Lookups of names at the node or on disk. Each returns an empty list if the names are not available quickly. */
 export interface KnownNames {
   profiles(): Promise<readonly string[]>
   apis(): Promise<readonly string[]>
@@ -16,7 +16,7 @@ export interface KnownNames {
   channels(): Promise<readonly string[]>
 }
 
-/** Values that options take by their placeholder. */
+/** Values of options, by placeholder. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   network: ['dev', 'base-sepolia', 'base'],
   protocol: PROTOCOL_NAMES,
@@ -26,8 +26,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 const NOTHING: Completion = { words: [], isFile: false }
 
 /**
- * Completes the last of the words typed behind `souk`, from the tree of commands itself: whatever command or option there is can be
- * completed, and nothing else.
+ * Completes the last word typed after `souk`. The source is the command tree itself, so every command and option is covered.
  */
 export async function complete(program: Command, typed: readonly string[], names: KnownNames): Promise<Completion> {
   const current = typed.at(-1) ?? ''
@@ -41,13 +40,13 @@ export async function complete(program: Command, typed: readonly string[], names
 }
 
 interface Reading {
-  /** From the program down to the command that the words lead to. */
+  /** Path from the program down to the current command. */
   readonly chain: readonly Command[]
-  /** How many arguments it has already. */
+  /** Number of arguments already typed. */
   readonly operands: number
-  /** The option whose value comes next. */
+  /** The option that expects a value next. */
   readonly waiting: Option | undefined
-  /** `--` was said: no options from here on. */
+  /** True after `--`: no options follow. */
   readonly isOver: boolean
 }
 
@@ -100,7 +99,7 @@ function optionsOf(chain: readonly Command[]): Completion['words'] {
   const visible = given.filter(({ hidden }) => !hidden)
   return [
     ...visible.map((option) => [option.long ?? option.short ?? '', option.description] as const),
-    ['--help', 'what it does, and with which options']
+    ['--help', 'show the help of this command']
   ]
 }
 
@@ -109,7 +108,7 @@ function subcommandsOf(command: Command): Completion['words'] {
   return shown.map((below) => [below.name(), below.description()] as const)
 }
 
-/** By the group a command belongs to: a name under `api` is one of an API, an id under `key` one of a key. */
+/** The command group decides: a name under `api` is an API name, an id under `key` is a key id. */
 async function operandsOf(command: Command, at: number, names: KnownNames): Promise<Completion> {
   const expected = command.registeredArguments
   const argument = expected[at] ?? (expected.at(-1)?.variadic === true ? expected.at(-1) : undefined)

@@ -4,14 +4,14 @@ import { homeDirectory } from '../../config.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { complete, type KnownNames } from './complete.ts'
 
-/** Whoever pressed Tab is waiting: a node that takes longer for its names is not waited for. */
+/** Time limit to ask the node for names: the user waits after pressing Tab. */
 const NAMES_MS = 1_000
-/** Stands for names of files in what the scripts read. */
+/** Output line that tells the scripts to complete file names. */
 const FILES = ':files'
 
 /**
- * Each script hands the words of the line to `souk completion words`, which knows this very version's commands, and passes on what
- * it prints: a word, a tab and what it is, on a line each.
+ * Each script passes the words of the line to `souk completion words`, so completions match the installed version. Each output line
+ * is a word, a tab and a description.
  */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# souk completion for bash; in ~/.bashrc: source <(souk completion bash)
@@ -62,7 +62,7 @@ complete -c souk -f -a '(__souk_words)'
 export const addCompletion: AddCommand = (to, cli) => {
   const completion = to
     .command('completion')
-    .description('a script that lets your shell complete commands, options, profiles and names of APIs')
+    .description('print a script that makes your shell complete commands, options, profiles and API names')
     .addArgument(new Argument('<shell>', 'which').choices(Object.keys(SCRIPTS)))
     .addHelpText('after', '\nIn ~/.bashrc: source <(souk completion bash)')
     .action(async (shell: string) => cli.terminal.write(SCRIPTS[shell] ?? ''))
@@ -78,7 +78,7 @@ export const addCompletion: AddCommand = (to, cli) => {
     })
 }
 
-/** Of the profile that the line itself names, which is not the one this command runs with. */
+/** Reads the profile from the completed line. This command itself runs without `--profile`. */
 function namesOf(cli: Cli, program: Command, typed: readonly string[]): KnownNames {
   const at = typed.lastIndexOf('--profile')
   const named = at < 0 ? undefined : typed[at + 1]
@@ -98,7 +98,7 @@ function namesOf(cli: Cli, program: Command, typed: readonly string[]): KnownNam
   }
 }
 
-/** No name at all where there is no node: a Tab is no place for an error. */
+/** Returns no names if no node runs, because a completion cannot show errors. */
 async function soon(ask: () => Promise<string[]>): Promise<readonly string[]> {
   const late = Promise.withResolvers<string[]>()
   const timer = setTimeout(() => late.resolve([]), NAMES_MS)

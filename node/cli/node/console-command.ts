@@ -5,7 +5,7 @@ import { facts, moment, table } from '../terminal/table.ts'
 export const addConsole: AddCommand = (to, cli) => {
   const command = to
     .command('console')
-    .description('how to open the console in a browser: its address, and a code that lets one in')
+    .description('show the address of the console, and a code to sign in a browser')
     .action(async () => {
       const node = await cli.node()
       const { admin } = await node.request('GET /status')
@@ -15,7 +15,7 @@ export const addConsole: AddCommand = (to, cli) => {
           ['console', admin],
           ['setup code', code]
         ]),
-        `It lets one browser in, once, until ${new Date(expires_at).toLocaleTimeString()}.`
+        `The code signs in one browser, once, until ${new Date(expires_at).toLocaleTimeString()}.`
       ])
     })
   addBrowsers(command, cli)
@@ -24,7 +24,7 @@ export const addConsole: AddCommand = (to, cli) => {
 function addBrowsers(command: Command, cli: Cli): void {
   command
     .command('browsers')
-    .description('those that were let in')
+    .description('list signed-in browsers')
     .action(async () => {
       const view = await (await cli.node()).request('GET /sessions')
       await cli.print(view, () =>
@@ -37,11 +37,11 @@ function addBrowsers(command: Command, cli: Cli): void {
 
   command
     .command('sign-out')
-    .description('show a browser out')
-    .argument('<id>', 'as in souk console browsers')
+    .description('sign a browser out')
+    .argument('<id>', 'browser id from souk console browsers')
     .action(async (id: string) => {
       await (await cli.node()).request('DELETE /sessions/:id', { params: { id } })
       await cli.print({ id, signed_out: true }, () => [])
-      cli.terminal.note('That browser needs a new setup code.')
+      cli.terminal.note('The browser is signed out. To sign in again, it needs a new setup code.')
     })
 }

@@ -2,7 +2,7 @@ import type { AddCommand } from '../cli.ts'
 
 export const addDemo: AddCommand = (to, cli) => {
   to.command('demo')
-    .description('a whole marketplace on this machine, with three APIs to call')
+    .description('run a demo marketplace on this machine, with three APIs to call')
     .option('--once', 'end after the first calls')
     .action(async ({ once }: { once?: boolean }) => {
       const { runDemo } = await import('../../demo/run-demo.ts')

@@ -7,7 +7,7 @@ const MARKS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' } as const
 
 export const addDoctor: AddCommand = (to, cli) => {
   to.command('doctor')
-    .description('checks this node and everything around it; exits 1 when something is wrong')
+    .description('diagnose problems of this node and suggest fixes; exits 1 if a check fails')
     .action(async () => {
       const view = await examine(async () => (await cli.node()).request('GET /doctor'))
       await cli.print(view, () => lines(view))
@@ -15,7 +15,7 @@ export const addDoctor: AddCommand = (to, cli) => {
     })
 }
 
-/** A node that does not run, or a profile that is open to others, is a finding, too. */
+/** Reports a stopped node, or a profile that other users can read, as a failed check. */
 async function examine(ask: () => Promise<DoctorView>): Promise<DoctorView> {
   try {
     return await ask()

@@ -34,19 +34,19 @@ interface InitFlags {
 
 export const addInit: AddCommand = (to, cli) => {
   to.command('init')
-    .description('set up a new profile, question by question; each has an option, and --no-input takes what is usual')
-    .option('--network <network>', 'dev, base-sepolia or base; for good')
-    .addOption(new Option('--role <role>', 'what the node is for').choices(ROLES))
-    .addOption(new Option('--wallet <wallet>', 'to pay and be paid with').choices(WALLETS))
+    .description('set up a new profile; asks for each option that is not given; --no-input uses the defaults')
+    .option('--network <network>', 'dev, base-sepolia or base; cannot be changed later')
+    .addOption(new Option('--role <role>', 'use of the node').choices(ROLES))
+    .addOption(new Option('--wallet <wallet>', 'wallet to pay and be paid with').choices(WALLETS))
     .option('--wallet-file <file>', 'the key to import')
-    .option('--passphrase-file <file>', 'the passphrase for the wallet (default: it is asked for)')
-    .option('--old-passphrase-file <file>', 'the passphrase the key file has now (default: it is asked for)')
-    .option('--payout <address>', 'where your APIs are paid: an account whose key is not on this machine')
-    .option('--api-endpoint <url>', 'of the first API to sell')
+    .option('--passphrase-file <file>', 'file with the passphrase of the wallet (default: asks for it)')
+    .option('--old-passphrase-file <file>', 'file with the current passphrase of the key file (default: asks for it)')
+    .option('--payout <address>', 'address that receives your earnings; keep its key on another machine')
+    .option('--api-endpoint <url>', 'URL of the first API to sell')
     .option('--api-name <name>', 'its name')
     .option('--api-protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .option('--api-price <number>', 'per call; 0 is free', decimal)
-    .option('--demo', 'look at a whole marketplace first')
+    .option('--demo', 'suggest souk demo first')
     .action((flags: InitFlags) => init(cli, flags))
 }
 
@@ -55,10 +55,10 @@ async function init(cli: Cli, flags: InitFlags): Promise<void> {
   const { checkNeverStarted, rememberSetup } = await import('../../profile/saved-settings.ts')
   await checkNeverStarted(profile)
   const network = flags.network ?? (cli.canAsk ? undefined : 'dev')
-  // With the payout, so that a mistyped one is told before anything is made.
+  // Includes the payout, so that an invalid address fails before any file is written.
   const first = await configOf(cli, { network, payout: flags.payout })
   const role =
-    flags.role ?? (await choose(cli, 'Sell APIs (provide), use those of others (consume), or both', ROLES, 'both'))
+    flags.role ?? (await choose(cli, 'Sell APIs (provide), call APIs of others (consume), or both', ROLES, 'both'))
   const card = await walletOf(cli, flags, first.network)
   const isSelling = role !== 'consume'
   const payout = isSelling
@@ -78,11 +78,11 @@ async function init(cli: Cli, flags: InitFlags): Promise<void> {
     api: api ?? null
   }
   const next = nextSteps(plan, { isDefault: cli.profile === undefined, isDemo: flags.demo === true })
-  cli.terminal.note(`The profile "${profile.name}" is set up in ${profile.directory}. What comes next:`)
+  cli.terminal.note(`The profile "${profile.name}" is set up in ${profile.directory}. Next steps:`)
   await cli.print({ ...plan, next }, () => next)
 }
 
-/** Undefined members are questions, or defaults. */
+/** Omits undefined members: loadConfig asks for them or uses defaults. */
 function configOf(cli: Cli, flags: Readonly<Record<string, unknown>>) {
   const given = Object.entries(flags).filter(([, value]) => value !== undefined)
   return loadConfig({
@@ -103,17 +103,17 @@ async function walletOf(
   const wanted =
     flags.wallet ??
     (usual === 'none'
-      ? await choose(cli, 'A wallet, to pay for calls and be paid: create, import or none', WALLETS, usual)
+      ? await choose(cli, 'Wallet to pay for calls and be paid: create, import or none', WALLETS, usual)
       : usual)
   if (wanted === 'none') return undefined
   const config = await configOf(cli, { network })
   const source = secret(cli, flags.passphraseFile)
-  if (wanted === 'create') return cli.during('Making the wallet', makeWallet(config, source))
+  if (wanted === 'create') return cli.during('Creating the wallet', makeWallet(config, source))
   const file = flags.walletFile ?? (cli.canAsk ? await cli.terminal.ask('Its key file: ') : '')
   if (file === '')
-    throw new UsageError('Which key is to be imported?', 'souk init --wallet import --wallet-file <file>')
+    throw new UsageError('The key file to import is missing.', 'souk init --wallet import --wallet-file <file>')
   return cli.during(
-    'Taking the wallet over',
+    'Importing the wallet',
     takeOverWallet(config, file, source, secret(cli, flags.oldPassphraseFile))
   )
 }
@@ -124,7 +124,7 @@ function secret(cli: Cli, file: string | undefined) {
 }
 
 async function askPayout(cli: Cli, network: string): Promise<string | undefined> {
-  const question = 'Where are your APIs paid? An address whose key is elsewhere, or Enter for later: '
+  const question = 'Payout address for your earnings, with its key on another machine, or Enter for later: '
   return ask(cli, question, undefined, async (typed) => {
     if (typed === '') return { value: undefined }
     try {
@@ -136,11 +136,11 @@ async function askPayout(cli: Cli, network: string): Promise<string | undefined>
   })
 }
 
-/** The API that the next steps register. Its endpoint is read then, by the node. */
+/** The API for the suggested `souk api register`. The node reads its endpoint at registration, not now. */
 async function apiOf(cli: Cli, flags: InitFlags): Promise<Plan['api']> {
   const endpoint =
     flags.apiEndpoint ??
-    (await ask(cli, 'The address of the first API to sell, or Enter for later: ', undefined, (typed) => {
+    (await ask(cli, 'URL of the first API to sell, or Enter for later: ', undefined, (typed) => {
       const isUrl = /^https?:$/.test(URL.parse(typed)?.protocol ?? '')
       return typed === '' || isUrl ? { value: typed === '' ? undefined : typed } : 'Give an http or https URL.'
     }))
@@ -157,7 +157,7 @@ type Checked<T> = { readonly value: T } | string
 
 function named(typed: string): Checked<string> {
   if (typed === '') return { value: 'my-api' }
-  return /^[a-z\d][a-z\d-]*$/.test(typed) ? { value: typed } : 'Names are of a-z, 0-9 and "-".'
+  return /^[a-z\d][a-z\d-]*$/.test(typed) ? { value: typed } : 'Names consist of a-z, 0-9 and "-", and do not begin with "-".'
 }
 
 function priced(typed: string): Checked<string> {
@@ -167,7 +167,7 @@ function priced(typed: string): Checked<string> {
     : 'Give a decimal number with at most six decimals, like 0.001.'
 }
 
-/** What is usual is what Enter means, and what it is where nobody can be asked. */
+/** Enter, and a run without a terminal, select `usual`. */
 async function choose<T extends string>(cli: Cli, question: string, choices: readonly T[], usual: T): Promise<T> {
   return ask<T>(cli, `${question} [${usual}]: `, usual, (typed) => {
     const found = typed === '' ? usual : choices.find((choice) => choice.toLowerCase() === typed.toLowerCase())
@@ -175,7 +175,7 @@ async function choose<T extends string>(cli: Cli, question: string, choices: rea
   })
 }
 
-/** Asks until the response can be used. */
+/** Asks until the input is valid. */
 async function ask<T>(
   cli: Cli,
   question: string,

@@ -10,15 +10,15 @@ interface DeployFlags {
 }
 
 export const addNetwork: AddCommand = (to, cli) => {
-  const network = to.command('network').description('for whoever founds a network')
+  const network = to.command('network').description('set up a new network')
 
   network
     .command('deploy')
-    .description("put the network's splitter factory onto its chain; repeating it does no harm")
-    .option('--network <network>', 'dev, base-sepolia or base, where the profile does not say')
-    .option('--treasury <address>', 'who gets the 5% of everything on this network, for good')
+    .description("deploy the network's splitter factory to its chain; does nothing if it is already deployed")
+    .option('--network <network>', 'dev, base-sepolia or base, if the profile has no network yet')
+    .option('--treasury <address>', 'account that receives 5% of all payments on this network; cannot be changed later')
     .option('--chain-rpc <url>', "JSON-RPC endpoint of the network's chain (default: a public one)")
-    .option('--passphrase-file <file>', "passphrase of the profile's wallet, which pays the gas")
+    .option('--passphrase-file <file>', "file with the passphrase of the profile's wallet, which pays the gas")
     .action(async ({ passphraseFile, ...flags }: DeployFlags) => {
       const config = await loadConfig({ flags: { ...flags }, profile: cli.profile, env: cli.terminal.env })
       const { createNetwork } = await import('../../create-network.ts')
@@ -28,10 +28,10 @@ export const addNetwork: AddCommand = (to, cli) => {
           ['network', `${founded.network} (chain ${founded.chain_id})`],
           ['treasury', founded.treasury],
           ['splitter factory', founded.splitter_factory],
-          ['transaction', founded.transaction ?? 'none: it was there already']
+          ['transaction', founded.transaction ?? 'none: already deployed']
         ])
       )
       if (founded.treasury_known) return
-      cli.terminal.note(`Everybody on this network has to start with: souk up --treasury ${founded.treasury}`)
+      cli.terminal.note(`Every node of this network must start with: souk up --treasury ${founded.treasury}`)
     })
 }

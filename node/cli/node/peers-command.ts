@@ -3,7 +3,7 @@ import { table } from '../terminal/table.ts'
 
 export const addPeers: AddCommand = (to, cli) => {
   to.command('peers')
-    .description('nodes connected to this one')
+    .description('list the connected nodes')
     .action(async () => {
       const view = await (await cli.node()).request('GET /peers')
       await cli.print(view, () =>

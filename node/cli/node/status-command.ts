@@ -4,7 +4,7 @@ import { facts } from '../terminal/table.ts'
 
 export const addStatus: AddCommand = (to, cli) => {
   to.command('status')
-    .description('what this node is and does')
+    .description('show the status of this node')
     .action(async () => {
       const status = await (await cli.node()).request('GET /status')
       await cli.print(status, () => lines(status))
@@ -13,8 +13,8 @@ export const addStatus: AddCommand = (to, cli) => {
 }
 
 const ALONE =
-  'Alone: no peer is connected, so nobody else finds what is served here.\n' +
-  'Try: souk up --bootstrap <multiaddr of a peer>; the p2p line of another node’s status is one'
+  'No peer is connected, so other nodes cannot find your APIs.\n' +
+  'Try: souk up --bootstrap <multiaddr of a peer>; souk status of another node shows it as p2p'
 
 function lines(status: StatusView): string[] {
   return facts([
@@ -39,9 +39,9 @@ const GIB = 2 ** 30
 
 function storeOf({ store: { free_bytes, shared, refusal } }: StatusView): string {
   return [
-    free_bytes === null ? 'free space unknown' : `${(free_bytes / GIB).toFixed(1)} GiB free`,
-    ...(shared === null ? [] : [shared === 'connected' ? 'database connected' : 'database away']),
-    ...(refusal === null ? [] : [`takes no new work (${refusal})`])
+    free_bytes === null ? 'free disk space unknown' : `${(free_bytes / GIB).toFixed(1)} GiB free`,
+    ...(shared === null ? [] : [shared === 'connected' ? 'database connected' : 'database unavailable']),
+    ...(refusal === null ? [] : [`refuses new calls (${refusal})`])
   ].join(', ')
 }
 

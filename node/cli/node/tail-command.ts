@@ -9,9 +9,9 @@ interface TailFlags {
 
 export const addTail: AddCommand = (to, cli) => {
   to.command('tail')
-    .description('what happens on this node as it happens: calls and events, until Ctrl-C')
-    .option('--events <types>', 'only these, like listing.*,key.revoked (default: all)')
-    .option('--no-calls', 'events alone')
+    .description('show calls and events of this node as they happen, until Ctrl-C')
+    .option('--events <types>', 'event types to show, like listing.*,key.revoked (default: all)')
+    .option('--no-calls', 'show events only')
     .action(async ({ events, calls }: TailFlags) => {
       const stop = new AbortController()
       void cli.terminal.stopped().then(() => stop.abort())

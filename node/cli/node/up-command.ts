@@ -8,55 +8,55 @@ import { facts } from '../terminal/table.ts'
 export const addUp: AddCommand = (to, cli) => {
   to.command('up')
     .description('run a node until Ctrl-C')
-    .option('--network <network>', 'dev, base-sepolia or base; a new profile has to say')
+    .option('--network <network>', 'dev, base-sepolia or base; required for a new profile')
     .option('--p2p-host <address>', 'IP address to listen on for peers (default: 127.0.0.1)')
     .option('--p2p-port <port>', 'default: 4402, or the next free one')
-    .option('--bootstrap <multiaddr...>', 'peers to start from')
-    .option('--announce <multiaddr...>', 'what to tell peers instead of the addresses listened on')
-    .option('--no-ingress', 'no HTTP ingress: a node that only serves')
-    .option('--ingress-host <host>', 'to listen on for consumers (default: 127.0.0.1)')
+    .option('--bootstrap <multiaddr...>', 'addresses of peers to connect to first')
+    .option('--announce <multiaddr...>', 'addresses to announce to peers instead of the listening addresses')
+    .option('--no-ingress', 'run without the HTTP ingress, for a node that only serves APIs')
+    .option('--ingress-host <host>', 'address on which the ingress listens (default: 127.0.0.1)')
     .option('--ingress-port <port>', 'default: 8402, or the next free one')
     .option('--tls-cert <file>', 'certificate of the ingress, PEM')
-    .option('--tls-key <file>', 'its key, PEM')
-    .option('--trust-proxy', 'a proxy in front ends TLS and says who the client is')
+    .option('--tls-key <file>', 'key of the certificate, PEM')
+    .option('--trust-proxy', 'trust the client address in headers of a proxy that terminates TLS')
     .option('--cors-origin <origin...>', 'web pages that may call the ingress; "*" for any')
-    .option('--no-x402', 'no calls without a key: unauthenticated clients cannot pay by x402 through this node')
-    .option('--admin-host <address>', '0.0.0.0 inside a container, where nothing else reaches it (default: 127.0.0.1)')
+    .option('--no-x402', 'refuse calls without a key, which would be paid by x402')
+    .option('--admin-host <address>', 'set 0.0.0.0 only in a container without other access (default: 127.0.0.1)')
     .option('--admin-port <port>', 'default: 3000, or the next free one')
     .option('--chain-rpc <url>', "JSON-RPC endpoint of the network's chain (default: a public one)")
-    .option('--treasury <address>', 'who gets the 5%, where the network does not say it yet')
+    .option('--treasury <address>', 'account that receives the 5%, if the network does not define it yet')
     .option(
       '--payment-scheme <scheme>',
-      'channel: calls are paid for; metered: they are only counted (default: channel)'
+      'channel: calls are paid; metered: calls are only counted (default: channel)'
     )
     .addOption(new Option('--till <scheme>', 'renamed: --payment-scheme').hideHelp())
-    .option('--passphrase-file <file>', "passphrase of the profile's wallet (default: it is asked for)")
-    .option('--payout <address>', 'where your APIs are paid: an account whose key is not on this machine')
-    .option('--daily-cap <usdc>', 'what this node pays in one day, all keys together (default: 10)')
+    .option('--passphrase-file <file>', "file with the passphrase of the profile's wallet (default: asks for it)")
+    .option('--payout <address>', 'address that receives your earnings; keep its key on another machine')
+    .option('--daily-cap <usdc>', 'spending limit of this node per day, for all keys together (default: 10)')
     .option(
       '--store <url>',
-      'PostgreSQL to share keys and accounts through; SOUK_STORE keeps its password out of sight'
+      'PostgreSQL database for shared keys and accounts; set SOUK_STORE instead to hide the password'
     )
-    .option('--accounts', 'let anybody open a prepaid account at the ingress')
+    .option('--accounts', 'allow everybody to open a prepaid account at the ingress')
     .option(
       '--no-self-service',
-      'account holders create no keys themselves, and unauthenticated clients open no accounts'
+      'account holders cannot create keys, and unauthenticated callers cannot open accounts'
     )
-    .option('--demo-key <api...>', 'let anybody call these with the public demo key, a little of it each day')
-    .option('--no-self-report', 'your listings do not say how many calls they had, how many went well and how quickly')
-    .option('--probe', 'try now and then whether APIs called or looked at here can be reached, without calling them')
-    .option('--watchdog <seconds>', 'end a process whose event loop hangs for so long; 0 for never (default: 30)')
+    .option('--demo-key <api...>', 'allow everybody to call these APIs with the public demo key, within a small daily limit')
+    .option('--no-self-report', 'do not publish call counts, success rates and latencies in your listings')
+    .option('--probe', 'check from time to time whether recently used APIs are reachable, without calling them')
+    .option('--watchdog <seconds>', 'end the process if its event loop hangs for this long; 0 turns it off (default: 30)')
     .option(
       '--keep-days <days>',
       'delete paid calls, ledger entries and receipts that are older (default: 400), or forever'
     )
     .option(
       '--log <names>',
-      'log what components do: souk:* for all of Souk, souk:*:trace for more (default: none, or DEBUG)'
+      'debug logs by component: souk:* for all of Souk, souk:*:trace for more (default: none, or DEBUG)'
     )
-    .option('--settle-on-stop', 'fetch what was earned before stopping')
+    .option('--settle-on-stop', 'claim and pay out earnings before stopping')
     .action(async (flags: Record<string, unknown>, command: Command) => {
-      // `--no-ingress` makes commander say `ingress: true` where nothing was typed.
+      // Because of `--no-ingress`, commander sets `ingress: true` by default. Only typed options count.
       const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
       const typed = Object.fromEntries(Object.entries(flags).filter(([name]) => isTyped(name)))
       await up(cli, typed)
@@ -91,29 +91,29 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
     await announce(cli, node.info)
     const failure = await Promise.race([stopped, failed.promise])
     if (failure !== undefined) throw failure
-    cli.terminal.note('Stopping; Ctrl-C again ends it at once.')
+    cli.terminal.note('Stopping. Press Ctrl-C again to end it at once.')
   } finally {
     await node.stop()
   }
 }
 
-/** A log outlives the code, and more people read it: only somebody at the terminal sees the code. */
+/** Shows the setup code on a terminal only. Logs may be read by other people. */
 function entry(cli: Cli, setupCode: string): string {
-  return cli.canAsk ? `setup code ${setupCode}, good for 15 minutes` : 'souk console gives the setup code'
+  return cli.canAsk ? `setup code ${setupCode}, valid for 15 minutes` : 'run souk console for a setup code'
 }
 
-/** @returns undefined where it is turned off */
+/** @returns undefined if the watchdog is off */
 async function watch(cli: Cli, limitMs = 0) {
   if (limitMs === 0) return undefined
   const { startWatchdog } = await import('../../watchdog/watchdog.ts')
   return startWatchdog({
     limitMs,
     exitCode: EXIT.hung,
-    onFailure: (error) => cli.terminal.note(`souk: The watchdog failed, and nothing sees a hang now: ${String(error)}`)
+    onFailure: (error) => cli.terminal.note(`souk: The watchdog failed, so a hang is no longer detected. Restart the node. Cause: ${String(error)}`)
   })
 }
 
-/** What is told of a node that is ready. */
+/** Information shown once the node is ready. */
 interface Ready {
   readonly version: string
   readonly profile: string
@@ -140,7 +140,7 @@ async function announce(cli: Cli, { alone, setupCode, ...info }: Ready): Promise
   ]
   for (const line of facts(places)) terminal.note(line)
   if (alone)
-    terminal.note('Alone: no peer is connected yet. Another node joins with: souk up --bootstrap <the p2p line above>')
+    terminal.note('No peer is connected yet. To connect another node, run there: souk up --bootstrap <the p2p line above>')
   terminal.note('Ready. Ctrl-C stops it.')
   const { peer, network, admin, ingress, p2p, profile, demoKey } = info
   const demo = demoKey === undefined ? {} : { demo_key: demoKey }

@@ -9,14 +9,14 @@ interface AddFlags {
 }
 
 export const addWebhook: AddCommand = (to, cli) => {
-  const webhook = to.command('webhook').description('URLs that are told of what happens on this node')
+  const webhook = to.command('webhook').description('webhooks: URLs that receive events of this node')
 
   webhook
     .command('add')
-    .description('tell a URL of events, signed as Standard Webhooks has it; the secret is shown this once')
+    .description('send events to a URL, signed according to Standard Webhooks; the secret is shown only once')
     .argument('<url>', 'https')
-    .option('--events <types>', 'like listing.*,cap.reached (default: all)')
-    .option('--allow-private', 'it may be on this machine or its network, and plain http')
+    .option('--events <types>', 'event types, like listing.*,cap.reached (default: all)')
+    .option('--allow-private', 'allow plain http, and addresses of this machine and its networks')
     .action(async (url: string, { events, allowPrivate }: AddFlags) => {
       const added = await (await cli.node()).request('POST /webhooks', {
         body: {
@@ -30,7 +30,7 @@ export const addWebhook: AddCommand = (to, cli) => {
 
   webhook
     .command('list')
-    .description('webhooks, without their secrets')
+    .description('list webhooks, without their secrets')
     .action(async () => {
       const view = await (await cli.node()).request('GET /webhooks')
       await cli.print(view, () => lines(view.webhooks))
@@ -38,8 +38,8 @@ export const addWebhook: AddCommand = (to, cli) => {
 
   webhook
     .command('rm')
-    .description('tell it nothing more')
-    .argument('<id>', 'as webhook list shows it')
+    .description('remove a webhook')
+    .argument('<id>', 'webhook id from souk webhook list')
     .action(async (id: string) => {
       await (await cli.node()).request('DELETE /webhooks/:id', { params: { id } })
       await cli.print({ id, removed: true }, () => [])
@@ -48,29 +48,29 @@ export const addWebhook: AddCommand = (to, cli) => {
 
   webhook
     .command('test')
-    .description('send it one event now')
-    .argument('<id>', 'as webhook list shows it')
+    .description('send one test event now')
+    .argument('<id>', 'webhook id from souk webhook list')
     .action(async (id: string) => {
       const view = await (await cli.node()).request('POST /webhooks/:id/test', { params: { id } })
       await cli.print(view, () => [])
-      cli.terminal.note(view.taken ? 'It was taken.' : `It was not taken. ${view.why}`)
+      cli.terminal.note(view.taken ? 'The test event was accepted.' : `The test event was not accepted. ${view.why}`)
       if (!view.taken) cli.exitCode = EXIT.failed
     })
 
   webhook
     .command('enable')
-    .description('tell a disabled one again of what happens')
-    .argument('<id>', 'as webhook list shows it')
+    .description('enable a disabled webhook')
+    .argument('<id>', 'webhook id from souk webhook list')
     .action(async (id: string) => {
       const view = await (await cli.node()).request('POST /webhooks/:id/enable', { params: { id } })
       await cli.print(view, () => [])
-      cli.terminal.note(`${id} is told of what happens from now on.`)
+      cli.terminal.note(`${id} receives events from now on.`)
     })
 
   webhook
     .command('rotate-secret')
-    .description('a new secret; for a day everything is signed with the old one too')
-    .argument('<id>', 'as webhook list shows it')
+    .description('replace the secret; for one day, events are signed with both secrets')
+    .argument('<id>', 'webhook id from souk webhook list')
     .action(async (id: string) =>
       tellSecret(cli, await (await cli.node()).request('POST /webhooks/:id/rotate', { params: { id } }))
     )
@@ -78,8 +78,8 @@ export const addWebhook: AddCommand = (to, cli) => {
 
 async function tellSecret(cli: Cli, webhook: AddedWebhookView): Promise<void> {
   await cli.print(webhook, () => [webhook.secret])
-  cli.terminal.note(`This is ${webhook.id}. The secret is not shown again; it checks v1 signatures.`)
-  cli.terminal.note(`v1a signatures are checked with ${webhook.public_key}, which is no secret.`)
+  cli.terminal.note(`Webhook ${webhook.id}. The secret verifies v1 signatures. It is not shown again.`)
+  cli.terminal.note(`The public key ${webhook.public_key} verifies v1a signatures.`)
 }
 
 function lines(webhooks: readonly WebhookView[]): string[] {

@@ -6,9 +6,9 @@ interface Choice {
   readonly summary: string
 }
 
-/** For a profile that is new: nothing else can say which network it is to belong to. */
+/** Asks for the network of a new profile. */
 export async function askNetwork(cli: Cli, choices: readonly Choice[]): Promise<string> {
-  cli.terminal.note('This profile is new. Which network does it belong to? It stays there for good.')
+  cli.terminal.note('This profile is new. Choose its network. It cannot be changed later.')
   for (const line of facts(choices.map(({ name, summary }) => [`  ${name}`, summary]))) cli.terminal.note(line)
   const [first] = choices
   const answer = await cli.terminal.ask(`Network [${first?.name}]: `)

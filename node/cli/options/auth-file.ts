@@ -5,16 +5,16 @@ import { UsageError } from '../terminal/usage-error.ts'
 
 type Auth = Exclude<RegisterInput['auth'], undefined>
 
-/** Any permission of group or others. */
+/** Mask of all permissions for group and others. */
 const OTHERS = 0o077
-/** PEM texts that may be in files of their own, named relative to the auth file. */
+/** PEM texts that may be in separate files. Their paths are relative to the auth file. */
 const TLS_FILES = ['cert', 'key', 'ca'] as const
 
 /**
- * What `--auth-file` names: the JSON that the admin API takes as `auth`, with `cert_file`, `key_file` and `ca_file` in `tls` read
- * here. It holds secrets, so that nobody else may read it.
+ * Reads `--auth-file`: the JSON that the admin API accepts as `auth`. Also reads `cert_file`, `key_file` and `ca_file` in `tls`.
+ * The file contains secrets, so other users must not be able to read it.
  *
- * @throws UsageError, with nothing of what is in the file
+ * @throws UsageError, without the contents of the file
  */
 export async function readAuthFile(path: string): Promise<Auth> {
   const auth = parsed(await readSecret(path), path)
@@ -32,12 +32,12 @@ export async function readAuthFile(path: string): Promise<Auth> {
   return { ...auth, tls: read }
 }
 
-/** A file that nobody else may read. @throws UsageError */
+/** Reads a file that other users must not be able to read. @throws UsageError */
 export async function readSecret(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined)
-  // Windows has no such bits.
+  // Windows has no permission bits.
   if (found !== undefined && process.platform !== 'win32' && (found.mode & OTHERS) !== 0) {
-    throw new UsageError(`${path} is open to other users of this machine: chmod 600 ${path}`)
+    throw new UsageError(`${path} is open to other users of this machine. Run: chmod 600 ${path}`)
   }
   return readText(path)
 }
@@ -54,11 +54,11 @@ function parsed(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // A parser's own words quote what it stumbled over.
+    // The parser's message is not used, because it quotes the file.
     throw notSo(path)
   }
 }
 
 function notSo(path: string): UsageError {
-  return new UsageError(`${path} is no JSON object such as {"bearer": "…"} or {"headers": {"x-api-key": "…"}}.`)
+  return new UsageError(`${path} is not a JSON object such as {"bearer": "…"} or {"headers": {"x-api-key": "…"}}.`)
 }

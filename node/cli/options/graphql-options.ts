@@ -10,21 +10,21 @@ export interface GraphqlFlags {
   readonly subscriptions?: string
   readonly schemaFile?: string
   readonly hide?: string[]
-  /** `--no-introspection` makes it false. */
+  /** False with `--no-introspection`. */
   readonly introspection: boolean
   readonly graphqlFile?: string
 }
 
 export function addGraphqlOptions(command: Command): Command {
   return command
-    .option('--subscriptions <url>', 'GraphQL: where they are opened, by ws: or http: (default: the endpoint)')
-    .option('--schema-file <file>', 'GraphQL: the schema in SDL (default: the endpoint is asked for it)')
-    .option('--hide <name>', 'GraphQL: a Type or Type.field that nobody is shown; may be repeated', collect)
-    .option('--no-introspection', 'GraphQL: the schema is not published, and not told')
+    .option('--subscriptions <url>', 'GraphQL: endpoint for subscriptions, ws: or http: (default: the endpoint)')
+    .option('--schema-file <file>', 'GraphQL: the schema in SDL (default: introspection of the endpoint)')
+    .option('--hide <name>', 'GraphQL: Type or Type.field to hide from consumers; may be repeated', collect)
+    .option('--no-introspection', 'GraphQL: do not publish the schema, and refuse introspection')
     .option('--graphql-file <file>', 'GraphQL: JSON with limits, costs, unit price and trusted documents')
 }
 
-/** What the admin API takes as `graphql`: the file, and over it the flags. @throws UsageError */
+/** Member `graphql` of the request. Flags override the file. @throws UsageError */
 export async function graphqlInputOf(flags: GraphqlFlags): Promise<Pick<RegisterInput, 'graphql'>> {
   const { subscriptions, schemaFile, hide, introspection, graphqlFile } = flags
   const graphql: GraphqlInput = {
@@ -49,9 +49,9 @@ async function read(path: string): Promise<GraphqlInput> {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {
-    // Said below.
+    // The error below covers this case.
   }
-  throw new UsageError(`${path} is no JSON object such as {"depth_max": 10, "costs": {"Query.search": 5}}.`)
+  throw new UsageError(`${path} is not a JSON object such as {"depth_max": 10, "costs": {"Query.search": 5}}.`)
 }
 
 function collect(name: string, before: string[] = []): string[] {

@@ -18,12 +18,12 @@ const UNITS: ReadonlyArray<readonly [unit: string, ms: number]> = [
 export function addRateOptions(command: Command, whose: string): Command {
   return command
     .option('--rate <calls/time>', `${whose}, like 100/1m or 10/s (default: no limit)`, rate)
-    .option('--burst <calls>', 'with --rate: how many of them at once (default: all)', wholeNumber)
+    .option('--burst <calls>', 'with --rate: calls that may arrive at once (default: all)', wholeNumber)
 }
 
-/** @throws when there is a burst of nothing */
+/** @throws if there is a burst without a rate */
 export function rateInputOf({ rate: limit, burst }: RateFlags): RateLimitInput | undefined {
-  if (limit === undefined && burst !== undefined) throw new InvalidArgumentError('--burst goes with --rate.')
+  if (limit === undefined && burst !== undefined) throw new InvalidArgumentError('--burst needs --rate.')
   return limit && { ...limit, ...(burst === undefined ? {} : { burst }) }
 }
 
@@ -37,6 +37,6 @@ export function rateText(limit: RateLimitView | null): string {
 export function rate(typed: string): Omit<RateLimitInput, 'burst'> {
   const match = /^([1-9]\d{0,5})\/([1-9]\d{0,7})?(ms|[smhd])$/.exec(typed)
   const unit = UNITS.find(([name]) => name === match?.[3])
-  if (match === null || unit === undefined) throw new InvalidArgumentError('It is like 100/1m or 10/s.')
+  if (match === null || unit === undefined) throw new InvalidArgumentError('Give a rate like 100/1m or 10/s.')
   return { calls: Number(match[1]), per_ms: Number(match[2] ?? 1) * unit[1] }
 }

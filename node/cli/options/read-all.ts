@@ -1,4 +1,4 @@
-/** A stream of text, to its end. */
+/** Reads a text stream to its end. */
 export async function readAll(input: AsyncIterable<Uint8Array | string>): Promise<string> {
   const chunks: Uint8Array[] = []
   for await (const chunk of input) chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)

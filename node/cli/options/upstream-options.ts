@@ -6,11 +6,11 @@ import { readAuthFile } from './auth-file.ts'
 import { wholeNumber } from './number-option.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
-/** Options that say where an API is and how it is called; all but the endpoint may be left out. */
+/** Options for the upstream of an API. Only the endpoint is required. */
 export interface UpstreamFlags {
   readonly endpoint: string
   readonly authFile?: string
-  /** `--no-auth` makes it false. */
+  /** False with `--no-auth`. */
   readonly auth: boolean
   readonly method?: UpstreamMethod
   readonly timeoutMs?: number
@@ -24,30 +24,30 @@ export interface UpstreamFlags {
   readonly healthPath?: string
 }
 
-/** What a number of milliseconds or events is where only the other one is given. */
+/** Defaults if only one of `--sse-max-events` and `--sse-max-ms` is given. */
 const SSE_DEFAULTS = { events: 100, ms: 10_000 }
 
 export function addUpstreamOptions(command: Command): Command {
   return command
-    .option('--auth-file <file>', 'JSON with the credentials of the endpoint; they stay on this node, encrypted')
-    .option('--no-auth', 'no credentials any more')
-    .option('--timeout-ms <ms>', 'longest answer of the endpoint', wholeNumber)
-    .option('--in-flight-max <number>', 'most requests to it at once', wholeNumber)
+    .option('--auth-file <file>', 'JSON file with credentials for the endpoint; stored encrypted on this node only')
+    .option('--no-auth', 'remove the stored credentials')
+    .option('--timeout-ms <ms>', 'time limit for a response of the endpoint', wholeNumber)
+    .option('--in-flight-max <number>', 'maximum of concurrent requests to the endpoint', wholeNumber)
     .option('--method <method>', 'REST: GET, POST, PUT, PATCH, DELETE or HEAD upstream (default: POST)', method)
-    .option('--openapi <url|file>', 'REST: an OpenAPI document, whose operations calls name')
-    .option('--explicit', 'REST: calls may say method, path, query, headers and body themselves')
-    .option('--sse-max-events <number>', 'REST: most events collected for clients that take no stream', wholeNumber)
-    .option('--sse-max-ms <ms>', 'REST: longest time they are collected', wholeNumber)
-    .option('--request-header <name>', 'REST: a further header that may go up; may be repeated', collect)
-    .option('--response-header <name>', 'REST: a further header that may come down; may be repeated', collect)
-    .option('--health-path <path>', 'REST: answers a GET with 2xx while the API is well; else the listing pauses')
+    .option('--openapi <url|file>', 'REST: OpenAPI document; calls then name its operations')
+    .option('--explicit', 'REST: calls may choose method, path, query, headers and body')
+    .option('--sse-max-events <number>', 'REST: maximum of events collected for clients without streaming', wholeNumber)
+    .option('--sse-max-ms <ms>', 'REST: maximum time to collect events', wholeNumber)
+    .option('--request-header <name>', 'REST: additional request header to forward; may be repeated', collect)
+    .option('--response-header <name>', 'REST: additional response header to forward; may be repeated', collect)
+    .option('--health-path <path>', 'REST: path for health checks by GET; without a 2xx status the listing is paused')
 }
 
-/** @throws UsageError for a file that cannot be read */
+/** @throws UsageError if a file cannot be read */
 export async function upstreamInputOf(flags: UpstreamFlags): Promise<Omit<ReplicaInput, 'api'>> {
   const { sseMaxEvents, sseMaxMs, authFile, openapi } = flags
   const collects = sseMaxEvents !== undefined || sseMaxMs !== undefined
-  if (authFile !== undefined && !flags.auth) throw new UsageError('Either --auth-file or --no-auth.')
+  if (authFile !== undefined && !flags.auth) throw new UsageError('Give either --auth-file or --no-auth, not both.')
   return {
     endpoint: flags.endpoint,
     auth: flags.auth ? (authFile === undefined ? undefined : await readAuthFile(authFile)) : null,
@@ -76,7 +76,7 @@ async function documentOf(given: string): Promise<{ url: string } | { text: stri
 function method(typed: string): string {
   const upper = typed.toUpperCase()
   if (/^(?:GET|POST|PUT|PATCH|DELETE|HEAD)$/.test(upper)) return upper
-  throw new InvalidArgumentError('It is GET, POST, PUT, PATCH, DELETE or HEAD.')
+  throw new InvalidArgumentError('Give GET, POST, PUT, PATCH, DELETE or HEAD.')
 }
 
 function collect(name: string, before: string[] = []): string[] {

@@ -5,21 +5,21 @@ import { UsageError } from '../terminal/usage-error.ts'
 
 type WsdlInput = NonNullable<ReplicaInput['wsdl']>
 
-/** What imports, includes and redefinitions say of where they are; read from comments, too, which costs a look at most. */
+/** Locations of imports, includes and redefinitions. Matches in comments do no harm: a missing file is ignored. */
 const LOCATIONS =
   /<(?:[^\s<>/:]+:)?(?:import|include|redefine)\b[^<>]*?\b(?:schemaLocation|location)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
 
 /**
- * What `--wsdl-file` names: a zip as it is, or a WSDL with the files that it refers to, those that these refer to and so on, as far as
- * they are in its folder or below. What is not there is left to the node to miss.
+ * Reads `--wsdl-file`: an unchanged zip, or a WSDL and all files that it refers to, directly or indirectly. The files must be in the
+ * folder of the WSDL or below. The node reports missing files.
  *
- * @throws UsageError for a file that cannot be read, and for a reference that leads out of the folder
+ * @throws UsageError if the WSDL cannot be read, or a reference points outside the folder
  */
 export async function readWsdlFile(path: string): Promise<WsdlInput> {
   const bytes = await readFile(path).catch(() => {
     throw new UsageError(`${path} cannot be read.`)
   })
-  // APPNOTE.TXT 4.3.7 and, of an empty one, 4.3.16: no XML starts so.
+  // Signature of a zip (APPNOTE.TXT 4.3.7, empty zip 4.3.16). No XML starts with it.
   if (bytes.toString('latin1', 0, 2) === 'PK') return { zip: bytes.toString('base64') }
   const folder = await realpath(dirname(path))
   const entry = basename(path)
@@ -42,7 +42,7 @@ function locationsIn(bytes: Buffer): string[] {
   )
 }
 
-/** Only markup counts here, which is the same in every charset that XML is written in, but for UTF-16. */
+/** Only ASCII markup matters here. It has the same bytes in all charsets of XML except UTF-16. */
 function textOf(bytes: Buffer): string {
   const [first, second] = bytes
   if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)) return bytes.toString('utf16le')
@@ -56,8 +56,8 @@ function textOf(bytes: Buffer): string {
 }
 
 /**
- * The path below the folder that a location means, as the node resolves it. What stands at a server is looked for by its name beside
- * the WSDL: so it is once somebody has saved it.
+ * Resolves a location to a path below the folder, as the node does. For an http(s) location, the result is the file name only:
+ * a saved copy may be in the folder of the WSDL.
  */
 function nameOf(location: string, by: string): string | undefined {
   if (/^https?:/i.test(location)) {
@@ -86,17 +86,17 @@ function decoded(path: string): string {
   }
 }
 
-/** Undefined where there is no such file. */
+/** Returns undefined if the file does not exist. */
 async function readWithin(folder: string, name: string, what: string): Promise<Buffer | undefined> {
   const path = await realpath(join(folder, name)).catch(() => undefined)
   if (path === undefined) return undefined
   if (!path.startsWith(folder.endsWith(sep) ? folder : folder + sep)) {
-    throw new UsageError(`${what}, which is a link out of the WSDL’s folder.`, HINT)
+    throw new UsageError(`${what}, a link to a file outside the WSDL’s folder.`, HINT)
   }
   return readFile(path).catch(() => undefined)
 }
 
-const HINT = 'a zip of all the files, which may have folders'
+const HINT = 'a zip of all files; it may contain folders'
 
 function outside(location: string, by: string): UsageError {
   return new UsageError(`${by} refers to ${location}, which is outside the WSDL’s folder.`, HINT)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { ReplicaInput } from '../../admin/api.ts'
 import { readWsdlFile } from './wsdl-file.ts'
 
-/** Options that say how the WSDL of a SOAP API gets in. */
+/** Options for the WSDL of a SOAP API. */
 export interface WsdlFlags {
   readonly wsdlFile?: string
   readonly wsdlEntry?: string
@@ -13,13 +13,13 @@ export function addWsdlOptions(command: Command): Command {
   return command
     .option(
       '--wsdl-file <file>',
-      'SOAP: the WSDL, with its imports beside it, or a zip; the endpoint is then the service’s'
+      'SOAP: a WSDL with its imports in the same folder, or a zip; --endpoint is then the service’s URL'
     )
-    .option('--wsdl-entry <path>', 'SOAP: which file of the zip is the WSDL, where several could be it')
-    .option('--wsdl-origin <origin>', 'SOAP: imports may be read from there, too; may be repeated', collect)
+    .option('--wsdl-entry <path>', 'SOAP: path of the WSDL in the zip, if several files could be it')
+    .option('--wsdl-origin <origin>', 'SOAP: additional origin for imports; may be repeated', collect)
 }
 
-/** What the admin API takes as `wsdl`. @throws UsageError for a file that cannot be read */
+/** Member `wsdl` of the request. @throws UsageError if a file cannot be read */
 export async function wsdlInputOf({ wsdlFile, wsdlEntry, wsdlOrigin }: WsdlFlags): Promise<Pick<ReplicaInput, 'wsdl'>> {
   const wsdl: NonNullable<ReplicaInput['wsdl']> = {
     ...(wsdlFile === undefined ? {} : await readWsdlFile(wsdlFile)),

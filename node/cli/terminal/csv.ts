@@ -1,11 +1,11 @@
-/** One cell of a line. Times are ISO 8601 already, amounts decimal strings. */
+/** One cell. Callers format times (ISO 8601) and amounts (decimal strings). */
 export type Cell = string | number | null
 
-/** A first character by which spreadsheets take a cell for a formula (OWASP, "CSV Injection"). */
+/** First characters that make spreadsheets run a cell as a formula (OWASP, "CSV Injection"). */
 const FORMULA = /^[=+\-@\t\r\n]/
 const TO_QUOTE = /[",\r\n]/
 
-/** One record of RFC 4180, with its line end. A text that a spreadsheet would run gets an apostrophe in front. */
+/** One record of RFC 4180 with its line end. An apostrophe before a text stops spreadsheets from running it as a formula. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cellText).join(',')}\r\n`
 }

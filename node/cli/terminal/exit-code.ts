@@ -1,20 +1,20 @@
 /** Exit codes, after sysexits.h. */
 export const EXIT = {
   ok: 0,
-  /** The command was understood and tried, and did not succeed. */
+  /** The command was valid, but failed. */
   failed: 1,
   usage: 64,
-  /** EX_UNAVAILABLE: no node is running, or it gives no response. */
+  /** EX_UNAVAILABLE: no node is running, or it does not respond. */
   unavailable: 69,
-  /** EX_SOFTWARE: a fault of ours. */
+  /** EX_SOFTWARE: an internal error. */
   internal: 70,
-  /** EX_IOERR: the disk, or what lies on it, took a write no more. Starting again helps once there is room. */
+  /** EX_IOERR: a write to disk failed. Free space, then start the node again. */
   storage: 74,
-  /** EX_TEMPFAIL: the event loop hung, and the watchdog ended the process. Starting it again helps. */
+  /** EX_TEMPFAIL: the event loop hung, and the watchdog ended the process. Start it again. */
   hung: 75,
   /** EX_NOPERM */
   notPermitted: 77,
-  /** EX_CONFIG: wrong version of Node.js, or a configuration that cannot work. */
+  /** EX_CONFIG: wrong version of Node.js, or an invalid configuration. */
   config: 78
 } as const
 
@@ -36,7 +36,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   wallet_broken: EXIT.config
 }
 
-/** For an error's code: ours of the table, of setup, or of the command line. */
+/** Exit code for an error code of the table, of setup, or of the command line. */
 export function exitCodeOf(code: string): number {
   return BY_CODE[code] ?? EXIT.failed
 }

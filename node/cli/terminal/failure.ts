@@ -1,7 +1,7 @@
 import type { Problem } from '../../../lib/interface/index.ts'
 import { exitCodeOf } from './exit-code.ts'
 
-/** A failed command as a person, or a script, is told of it. */
+/** The error of a failed command, for people and scripts. */
 export interface Failure {
   readonly code: string
   readonly exitCode: number
@@ -11,7 +11,7 @@ export interface Failure {
   readonly requestId?: string
 }
 
-/** What to try, by the code of a problem. */
+/** Hints by error code. The output shows them after `Try: `. */
 const HINTS: Readonly<Record<string, string>> = {
   admin_token_invalid: 'souk status, with --profile <name> if you run several nodes',
   api_not_found: 'souk search, or souk api list for your own',
@@ -22,45 +22,45 @@ const HINTS: Readonly<Record<string, string>> = {
   idempotency_in_flight: 'again in a moment, with the same key',
   idempotency_mismatch: 'another --idempotency-key, as this is another call',
   insufficient_funds: 'souk wallet deposit',
-  invalid_request: 'the arguments again; --help behind the command says what each of them is',
-  key_not_permitted: 'asking the provider for: souk provider delegate <your peer id>',
-  lookup_timeout: 'again, or souk peers to see who is connected',
+  invalid_request: 'to correct the arguments; the command with --help describes them',
+  key_not_permitted: 'to ask the provider to run: souk provider delegate <your peer id>',
+  lookup_timeout: 'the command again, or souk peers to see the connected nodes',
   method_not_allowed: 'souk call without --method and --path',
-  operation_not_found: 'souk market show <api>, which lists its operations',
-  overloaded: 'again in a moment',
-  owner_unreachable: 'again in a moment, or souk peers to see who is connected',
-  payment_required: 'souk doctor, which says whether this node can pay',
+  operation_not_found: 'souk market show <api>, to list its operations',
+  overloaded: 'the command again in a moment',
+  owner_unreachable: 'the command again in a moment, or souk peers to see the connected nodes',
+  payment_required: 'souk doctor, to check whether this node can pay',
   price_exceeds_limit: 'a higher --max-price',
-  quota_exceeded: 'souk subscriptions list, which says when it starts anew; or another plan: souk subscriptions change',
-  rate_limited: 'again in a moment',
-  request_too_large: 'a smaller body; a provider takes more with: souk api register --request-bytes-max',
-  settlement_pending: 'again in a moment; nothing is sent or paid twice',
-  settlement_unavailable: 'souk doctor, which says what is missing',
-  spend_cap_reached: 'again after midnight UTC, or a higher --daily-cap of: souk up, or souk subscriptions change',
+  quota_exceeded: 'souk subscriptions list, to see when the next period starts; or souk subscriptions change, for another plan',
+  rate_limited: 'the command again in a moment',
+  request_too_large: 'a smaller body; the provider can raise the limit with: souk api register --request-bytes-max',
+  settlement_pending: 'the command again in a moment; nothing is sent or paid twice',
+  settlement_unavailable: 'souk doctor, to see what is missing',
+  spend_cap_reached: 'the call again after midnight UTC, or a higher --daily-cap with souk up or souk subscriptions change',
   description_too_complex: 'a description with fewer or smaller schemas; the message names the limit',
-  storage_full: 'free space on the disk of the profile; souk doctor says how much is needed',
-  store_unavailable: 'again when the database answers; souk status says why it does not',
-  subscription_inactive: 'souk subscriptions list, which says why',
-  request_expired: 'the clock of this machine',
-  subscription_required: 'souk market show <api>, which lists its plans; then souk subscribe',
-  upstream_invalid_response: 'the --protocol and --endpoint again',
-  upstream_timeout: 'again, or a longer --timeout-ms',
-  upstream_unreachable: 'whether the endpoint answers from this machine, e.g. with curl'
+  storage_full: 'to free space on the disk of the profile; souk doctor shows how much is needed',
+  store_unavailable: 'the command again when the database is available; see souk status',
+  subscription_inactive: 'souk subscriptions list, to see why',
+  request_expired: 'to correct the clock of this machine',
+  subscription_required: 'souk market show <api>, to list its plans; then souk subscribe',
+  upstream_invalid_response: 'to correct --protocol and --endpoint',
+  upstream_timeout: 'the command again, or a longer --timeout-ms',
+  upstream_unreachable: 'to reach the endpoint from this machine, for example with curl'
 }
 
 const OURS = new Set(['SetupError', 'SoukError', 'NodeNotRunning', 'NodeSilent', 'UsageError'])
 
-/** Caused by a failed fetch, whose words help nobody. */
+/** Codes caused by a failed fetch. The text of a fetch error does not help. */
 const OF_FETCH = new Set(['node_not_running', 'node_silent'])
 
-/** Errors are known by their shape, not their class: those of the admin client, of setup and of the command line. */
+/** Recognizes errors of the admin client, of setup and of the command line by shape, because their classes are not loaded here. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return internal(String(error))
   if ('problem' in error) return problemFailure(error.problem as Problem)
   const code = 'code' in error ? String(error.code) : ''
   if (!OURS.has(error.name)) return internal(error.stack ?? error.message)
   const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined
-  // On this machine the system's own words may be shown, and help; those of a failed fetch never do.
+  // The texts of system errors help the user of this machine. Texts of a failed fetch do not.
   const why = error.cause instanceof Error && !OF_FETCH.has(code) ? error.cause.message : undefined
   return {
     code,
@@ -73,9 +73,9 @@ export function failureOf(error: unknown): Failure {
 
 function problemFailure(problem: Problem): Failure {
   const hint = candidatesHint(problem) ?? HINTS[problem.code]
-  // What the schema of the admin API refused, the command line let through by mistake of whoever typed it.
+  // The schema of the admin API refused a typed value, so this is a usage error.
   const isUsage = problem.code === 'invalid_request' && Array.isArray(problem['invalid'])
-  // That the request is not valid says nothing that its detail does not.
+  // The title of `invalid_request` adds nothing to its detail.
   const isPlain = problem.code === 'invalid_request'
   return {
     code: problem.code,
@@ -92,19 +92,19 @@ function candidatesHint(problem: Problem): string | undefined {
   if (!Array.isArray(candidates)) return undefined
   const [first] = candidates as unknown[]
   const id = typeof first === 'string' ? first : undefined
-  return id === undefined ? undefined : `souk call ${id}, or souk pin ${id} to settle it`
+  return id === undefined ? undefined : `souk call ${id}, or souk pin ${id} to bind the name`
 }
 
 function internal(why: string): Failure {
   return {
     code: 'internal_error',
     exitCode: exitCodeOf('internal_error'),
-    what: 'Something went wrong in souk itself.',
+    what: 'Internal error in souk. Please report it.',
     why
   }
 }
 
-/** Lines for a person: what, why, what to try, and what to name when asking for help. */
+/** Lines for a person: what happened, why, what to try, and the request id for support. */
 export function failureLines(failure: Failure): string[] {
   return [
     `souk: ${failure.what}`,
@@ -114,7 +114,7 @@ export function failureLines(failure: Failure): string[] {
   ]
 }
 
-/** One line for a script. */
+/** One line of JSON for a script. */
 export function failureJson({ code, what, why, hint, requestId }: Failure): string {
   return JSON.stringify({ error: { code, what, why, try: hint, request_id: requestId } })
 }

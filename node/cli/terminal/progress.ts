@@ -1,11 +1,11 @@
 import type { AdminClient } from '../../admin/client.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What takes longer than this is seen to go on. */
+/** Operations that take longer than this show progress. */
 const QUIET_MS = 1_000
 const TICK_MS = 1_000
 
-/** Shows on a terminal, in a line that goes again, that something goes on and for how long. */
+/** Shows a temporary line with the operation and its duration, on a terminal. */
 export async function during<T>(terminal: Terminal, what: string, work: Promise<T>): Promise<T> {
   const { progress } = terminal
   if (progress === undefined) return work
@@ -25,7 +25,7 @@ export async function during<T>(terminal: Terminal, what: string, work: Promise<
   }
 }
 
-/** The same for everything that a node is asked for. */
+/** Shows progress for all requests to a node. */
 export function withProgress(client: AdminClient, terminal: Terminal): AdminClient {
   return new Proxy(client, {
     get(target, name, receiver) {

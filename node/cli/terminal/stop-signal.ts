@@ -1,4 +1,4 @@
-/** Resolves at the first request to stop. The second one ends the process at once, as it would without us. */
+/** Resolves at the first stop signal. The second one ends the process at once, by the signal's default action. */
 export function stopSignal(): Promise<void> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   return new Promise((resolve) => {
@@ -7,7 +7,7 @@ export function stopSignal(): Promise<void> {
       resolve()
     }
     for (const signal of signals) process.on(signal, stop)
-    // Started by a program that is gone, as the demo's nodes are: nobody would ever stop them.
+    // The parent process has ended. Without this, nothing would stop the nodes of a demo.
     process.once('disconnect', stop)
     process.channel?.unref()
   })

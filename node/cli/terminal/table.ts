@@ -1,4 +1,4 @@
-/** Columns as wide as their widest cell, two spaces between; nothing behind the last. */
+/** Aligns columns with two spaces between them, without trailing spaces. */
 export function table(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string[] {
   const all = [head, ...rows]
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
@@ -10,7 +10,7 @@ export function table(head: readonly string[], rows: ReadonlyArray<readonly stri
   )
 }
 
-/** `name  value` lines, the values under each other. */
+/** `name  value` lines with aligned values. */
 export function facts(pairs: ReadonlyArray<readonly [name: string, value: string]>): string[] {
   const width = Math.max(...pairs.map(([name]) => name.length))
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
@@ -21,7 +21,7 @@ export function moment(ms: number | null): string {
   return ms === null ? '-' : new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
 }
 
-/** `12.3` under a hundred, whole numbers above. */
+/** One decimal below 100 (`12.3`), else a whole number. */
 export function milliseconds(ms: number): string {
   return ms < 100 ? ms.toFixed(1) : String(Math.round(ms))
 }

@@ -4,31 +4,31 @@ import { type Environment, processEnvironment } from '../../config.ts'
 import { stopSignal } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The process as a command sees it, so that commands can be run without one. */
+/** Interface between commands and the process, so that tests can run commands without a process. */
 export interface Terminal {
-  /** The environment variables, which also say where profiles are. */
+  /** Environment variables. They also set the folder of profiles. */
   readonly env: Environment
-  /** Resolves when a command that runs until it is stopped has to end. */
+  /** Resolves when a long-running command must stop. */
   stopped(): Promise<void>
   readonly stdin: AsyncIterable<Uint8Array | string>
-  /** Resolves when the reader has room for more. */
+  /** Resolves when stdout can accept more. */
   write(data: string | Uint8Array): Promise<void>
-  /** One line to stderr. */
+  /** Writes one line to stderr. */
   readonly note: (line: string) => void
-  /** Shows this in place of what it showed before, until '' takes it away. Absent where nobody looks on. */
+  /** Replaces the progress line; '' removes it. Absent if stderr is no terminal. */
   readonly progress?: (text: string) => void
-  /** Somebody sits there who can be asked. */
+  /** True if the command can ask the user. */
   readonly canAsk: boolean
   ask(question: string): Promise<string>
-  /** Shows nothing of what is typed. */
+  /** Asks without showing the typed text. */
   askSecret(question: string): Promise<string>
 }
 
-/** ECMA-48: back to the start of the line, and erase it. */
+/** ECMA-48: go to the start of the line, and erase it. */
 const ERASE = '\r\u001b[K'
 
 export function processTerminal(): Terminal {
-  // `souk … | head`: whoever reads has enough, which is no failure.
+  // In `souk … | head` the reader stops early. This is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     throw error
@@ -37,7 +37,7 @@ export function processTerminal(): Terminal {
   let shown = ''
   let isAsking = false
   const show = (text: string) => {
-    // Nothing is written over a question.
+    // Do not write progress over a question.
     if (isAsking || text === shown) return
     stderr.write(`${shown === '' ? '' : ERASE}${text}`)
     shown = text
@@ -79,12 +79,12 @@ export function processTerminal(): Terminal {
   }
 }
 
-/** What is typed is echoed to `output` by readline, not by the terminal. */
+/** Readline echoes typed text to `output`; the terminal does not. */
 async function answerTo(question: string, output: NodeJS.WritableStream): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output, terminal: true })
   try {
-    // Ctrl-C and Ctrl-D end the conversation, and `question` alone would wait for ever.
+    // After Ctrl-C or Ctrl-D, `question` alone would wait for ever.
     const silence = once(lines, 'close').then(() => undefined)
     const answer = await Promise.race([lines.question(question).catch(() => undefined), silence])
     if (answer === undefined) throw new UsageError('Nothing was answered.')

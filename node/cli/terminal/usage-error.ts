@@ -1,4 +1,4 @@
-/** The command line cannot mean what was typed. */
+/** The command line is not valid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly code = 'usage'

@@ -83,7 +83,7 @@ describe('souk, with nodes that run', function () {
     assert.match((await run('settings')).stdout, /^capture +off$/m)
     assert.match(
       (await run('settings', '--capture', 'on')).stdout,
-      /^capture +on, 0 of at most 100 requests are kept$/m
+      /^capture +on, 0 of at most 100 requests captured$/m
     )
     assert.equal((await json<{ capture: boolean }>('settings', '--capture', 'off')).capture, false)
     assert.equal((await run('settings', '--capture', 'maybe')).code, 64)
@@ -157,7 +157,7 @@ describe('souk, with nodes that run', function () {
     assert.deepEqual([listings.map((listing) => listing['id']), next], [[id], null])
     assert.partialDeepStrictEqual(listings[0], { probed: null, claimed_by_owner: null, price: '0.001' })
     const none = await onConsumer('market', 'search', 'echo', '--max-price', '0.0009')
-    assert.deepEqual([none.code, none.stdout, /Nothing found/.test(none.stderr)], [0, '', true])
+    assert.deepEqual([none.code, none.stdout, /No API found/.test(none.stderr)], [0, '', true])
     assert.equal((await onConsumer('market', 'search', '--sort', 'best')).code, 64)
     const { stdout } = await onConsumer('market', 'show', 'bb-echo')
     assert.match(stdout, new RegExp(`^api +${id}$`, 'm'))

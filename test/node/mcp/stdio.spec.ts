@@ -111,7 +111,7 @@ describe('agents on stdio', function () {
     assert.ok(connect !== undefined)
     const agent = await connect(command('--ingress', 'http://127.0.0.1:1', '--key-file', keyFile))
     try {
-      await assert.rejects(agent.tools(), /No ingress answers at http:\/\/127\.0\.0\.1:1/)
+      await assert.rejects(agent.tools(), /No ingress responds at http:\/\/127\.0\.0\.1:1/)
       const result = await agent.call('souk_balance')
       assert.match(String(result.content[0]?.['text']), /No ingress answers/)
     } finally {

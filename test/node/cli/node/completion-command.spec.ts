@@ -33,7 +33,7 @@ describe('souk completion', function () {
   const words = async (...typed: string[]) => [...(await offered(...typed)).keys()].filter((word) => word !== '')
 
   it('offers commands with what they do, and those of a group below it', async () => {
-    assert.match((await offered('')).get('doctor') ?? '', /checks this node/)
+    assert.match((await offered('')).get('doctor') ?? '', /diagnose problems of this node/)
     assert.deepEqual(await words('do'), ['doctor'])
     assert.ok((await words('api', '')).includes('register'))
     assert.deepEqual(await words('api', 're'), ['register', 'resume', 'retire'])

@@ -57,7 +57,7 @@ describe('souk init', function () {
     assert.match(notes, /One of provide, consume, both\./)
     assert.match(notes, /--payout is not valid: give an address/)
     assert.match(notes, /checksum of 0x0+aA is wrong/)
-    assert.match(notes, /Names are of a-z/)
+    assert.match(notes, /Names consist of a-z/)
     assert.equal(asked.length, 14)
     const commands = stdout.split('\n').map((line) => line.split('    #')[0])
     assert.ok(commands.includes('souk up'))
