@@ -5,13 +5,13 @@ import { Overview } from './pages/overview/overview-page.tsx'
 export interface Route {
   readonly path: string
   readonly page: ComponentType
-  /** Where it stands in the navigation; absent for pages that one comes to from another. */
+  /** Entry in the navigation. Absent for pages that only other pages link to. */
   readonly nav?: { readonly group: 'Provide' | 'Consume' | 'Node'; readonly name: string; readonly icon: IconName }
-  /** The page of the navigation that it belongs to, where its address does not say. */
+  /** Navigation entry to highlight, if the path does not show it. */
   readonly under?: string
 }
 
-/** A page that is loaded when somebody comes to it. */
+/** A page that is loaded when the user opens it. */
 function later(load: () => Promise<ComponentType>): ComponentType {
   return lazy(async () => ({ default: await load() }))
 }

@@ -13,7 +13,7 @@ import { useTheme } from './theme.ts'
 
 const GROUPS = ['Provide', 'Consume', 'Node'] as const
 
-/** What stands around every page. */
+/** Frame of all pages: header and navigation. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const main = useRef<HTMLElement>(null)
   return (
@@ -43,7 +43,7 @@ function Navigation() {
   const [place] = useLocation()
   const nav = useRef<HTMLElement>(null)
   useEffect(() => {
-    // On a narrow screen it is one line, of which a part is in sight.
+    // On a narrow screen the navigation is one line that scrolls.
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [place])
   return (
@@ -79,7 +79,7 @@ function isAt(place: string, path: string): boolean {
   return at === path || (path !== '/' && at.startsWith(`${path}/`))
 }
 
-/** How the node is, whose money it moves, and who looks at it. */
+/** Header: state of the node, kind of money, and the user's menu. */
 function Top() {
   const { data: status, error } = useQuery(queries.status())
   const { theme, next } = useTheme()
@@ -112,7 +112,7 @@ function Top() {
   )
 }
 
-/** What is there to pay with. Where the chain does not answer, the wallet's page says so. */
+/** Wallet balance. If the chain does not respond, the wallet page reports it. */
 function Balance() {
   const { data: wallet } = useQuery({ ...queries.wallet(), refetchInterval: 60_000, retry: false })
   if (wallet === undefined) return null
@@ -124,7 +124,7 @@ function Balance() {
   )
 }
 
-/** Play money must never be taken for real money, nor the other way round. */
+/** Labels play money and real money, because users must not confuse them. */
 function Network({ network, money }: { readonly network: string; readonly money: string }) {
   const isReal = network === 'base'
   return <State state={`${money} on ${network}`} mood={isReal ? 'accent' : 'warn'} />

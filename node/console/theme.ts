@@ -4,7 +4,7 @@ const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
 const KEY = 'souk-theme'
 
-/** Which colours: the system's, or what the reader chose on this browser. */
+/** Colour scheme: the system's, or the user's choice in this browser. */
 export function useTheme(): { readonly theme: Theme; readonly next: () => void } {
   const [theme, setTheme] = useState<Theme>(() => THEMES.find((each) => each === localStorage.getItem(KEY)) ?? 'system')
   useEffect(() => {

@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** Bundles the console into `built/`, which the node serves. Every script and style is a file of its own: the policy allows no other. */
+/** Bundles the console into `built/`, which the node serves. The CSP forbids inline scripts and styles, so each one is a file. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],

@@ -20,7 +20,10 @@ export const addApiCheck: AddCommand = (to, cli) => {
     .command('check')
     .description('read an API without publishing it; with --call, also make one real call')
     .requiredOption('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
-    .requiredOption('--endpoint <url>', 'base URL; for SOAP the URL of the WSDL, or with --wsdl-file the URL of the service')
+    .requiredOption(
+      '--endpoint <url>',
+      'base URL; for SOAP the URL of the WSDL, or with --wsdl-file the URL of the service'
+    )
     .option('--call <json>', 'request as a consumer would send it; not counted or charged')
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: CheckFlags) => {
     const body = flags.call === undefined ? undefined : parseBody(flags.call)

@@ -33,7 +33,10 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .description('read the endpoint and publish the API; an existing name gets a new revision')
     .requiredOption('--name <name>', 'a-z, 0-9 and "-"')
     .requiredOption('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
-    .requiredOption('--endpoint <url>', 'base URL; for SOAP the URL of the WSDL, or with --wsdl-file the URL of the service')
+    .requiredOption(
+      '--endpoint <url>',
+      'base URL; for SOAP the URL of the WSDL, or with --wsdl-file the URL of the service'
+    )
     .requiredOption('--price <number>', 'price per call; 0 is free', decimal)
     .option(
       '--price-per-event <number>',
@@ -48,7 +51,11 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .option('--request-bytes-max <bytes>', 'largest request body', wholeNumber)
     .option('--forward-paths', 'REST: forward other methods and sub-paths')
     .option('--in-flight <calls>', 'concurrent calls per consumer (default: 256)', wholeNumber)
-    .option('--failures <calls/time>', 'limit of failed calls per consumer, because failed calls are not charged (default: 1000/1h)', rate)
+    .option(
+      '--failures <calls/time>',
+      'limit of failed calls per consumer, because failed calls are not charged (default: 1000/1h)',
+      rate
+    )
   addRateOptions(command, 'rate limit per consumer')
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: RegisterFlags) => {
     const upstream = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }

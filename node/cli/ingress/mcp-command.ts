@@ -13,10 +13,19 @@ interface McpFlags {
 export const addMcp: AddCommand = (to, cli) => {
   to.command('mcp')
     .description('offer APIs as tools to an agent on this machine, by the Model Context Protocol on stdin and stdout')
-    .option('--api <name>', 'API whose operations become tools; may be repeated', (name, all: string[]) => [...all, name], [])
+    .option(
+      '--api <name>',
+      'API whose operations become tools; may be repeated',
+      (name, all: string[]) => [...all, name],
+      []
+    )
     .option('--ingress <url>', 'ingress of any node (default: the node of this profile, which then pays)')
     .option('--key-file <file>', 'file with the consumer key for that ingress')
-    .option('--max-price <usdc>', 'refuse more expensive calls (default: 0.05); not with --key-file, because the key has its own limit', decimal)
+    .option(
+      '--max-price <usdc>',
+      'refuse more expensive calls (default: 0.05); not with --key-file, because the key has its own limit',
+      decimal
+    )
     .action(async (flags: McpFlags) => {
       const stopped = cli.terminal.stopped()
       const [{ RemoteTools }, { serveStdioAgent }, post] = await Promise.all([
@@ -40,8 +49,13 @@ async function postTo(cli: Cli, { api: apis, ingress, keyFile, maxPrice }: McpFl
     await node.request('GET /status')
     return (body, headers, signal) => node.mcp(query.toString(), body, headers, signal)
   }
-  if (keyFile === undefined) throw new UsageError('An ingress requires a consumer key.', '--key-file <file with the key>')
-  if (maxPrice !== undefined) throw new UsageError('--max-price does not work with --key-file: the key has its own limit.', 'souk key issue --max-price')
+  if (keyFile === undefined)
+    throw new UsageError('An ingress requires a consumer key.', '--key-file <file with the key>')
+  if (maxPrice !== undefined)
+    throw new UsageError(
+      '--max-price does not work with --key-file: the key has its own limit.',
+      'souk key issue --max-price'
+    )
   const url = ingress ?? (await (await cli.node()).request('GET /status')).ingress
   if (url === null || !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
     throw new UsageError('The URL of the ingress is not valid.', '--ingress http://127.0.0.1:8402')

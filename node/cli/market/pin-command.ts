@@ -8,10 +8,7 @@ export const addPin: AddCommand = (to, cli) => {
     .action(async (id: string) => {
       const [name = '', provider = '', ...more] = id.split('@')
       if (name === '' || provider === '' || more.length > 0) {
-        throw new UsageError(
-          `"${id}" has no provider.`,
-          'souk pin <name>@<provider id>; souk search --json shows both'
-        )
+        throw new UsageError(`"${id}" has no provider.`, 'souk pin <name>@<provider id>; souk search --json shows both')
       }
       await (await cli.node()).request('PUT /pins/:name', { params: { name }, body: { provider } })
       await cli.print({ name, provider }, () => [])

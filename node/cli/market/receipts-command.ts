@@ -42,7 +42,8 @@ export const addReceipts: AddCommand = (to, cli) => {
       for await (const receipt of found) receipts.push(receipt)
       await cli.print({ receipts }, () => lines(receipts))
       if (receipts.length === 0) cli.terminal.note('No call was charged.')
-      if (!cli.json && limit === undefined && receipts.length >= SHOWN) cli.terminal.note('There may be more receipts: use --limit')
+      if (!cli.json && limit === undefined && receipts.length >= SHOWN)
+        cli.terminal.note('There may be more receipts: use --limit')
       if (receipts.some(({ signature }) => signature === 'invalid')) {
         cli.terminal.note('warning: a receipt lacks a valid signature of the paid owner.')
       }

@@ -48,7 +48,8 @@ function sortNamed(text: string): SearchInput['sort'] {
 
 function qualityOf(text: string): number {
   const quality = text.trim() === '' ? Number.NaN : Number(text)
-  if (!(quality >= 0 && quality <= 1)) throw new UsageError(`"${text}" is not a quality from 0 to 1.`, '--min-quality 0.9')
+  if (!(quality >= 0 && quality <= 1))
+    throw new UsageError(`"${text}" is not a quality from 0 to 1.`, '--min-quality 0.9')
   return quality
 }
 

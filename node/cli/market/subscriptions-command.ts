@@ -38,7 +38,9 @@ export const addSubscriptions: AddCommand = (to, cli) => {
 
   group
     .command('change')
-    .description('change the limits, or the plan: to a more expensive plan at once, to a cheaper plan when the period ends')
+    .description(
+      'change the limits, or the plan: to a more expensive plan at once, to a cheaper plan when the period ends'
+    )
     .argument('<id>')
     .option('--plan <id>')
     .option('--max-price <usdc>', 'highest price of a call', decimal)

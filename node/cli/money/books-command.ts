@@ -14,9 +14,7 @@ export const addBooks: AddCommand = (to, cli) => {
   const books = to.command('books').description('the ledger of this node')
   books
     .command('export')
-    .description(
-      'print all entries, oldest first: one CSV line per posting, or with --json one JSON line per entry'
-    )
+    .description('print all entries, oldest first: one CSV line per posting, or with --json one JSON line per entry')
     .option('--book <book>', 'node, or accounts: the ledger of prepaid accounts in a shared database', 'node')
     .option('--after <seq>', 'only entries after this number')
     .action(async ({ book, after }: ExportFlags) => {

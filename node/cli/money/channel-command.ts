@@ -16,8 +16,7 @@ export const addChannel: AddCommand = (to, cli) => {
       const found = (await (await cli.node()).request('GET /channels')).channels
       const channels = all === true ? found : found.filter(({ state }) => state !== 'closed')
       await cli.print({ channels }, () => lines(channels))
-      if (channels.length === 0)
-        cli.terminal.note('There is no channel. The first paid call opens one.')
+      if (channels.length === 0) cli.terminal.note('There is no channel. The first paid call opens one.')
     })
 
   channel

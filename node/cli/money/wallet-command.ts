@@ -29,17 +29,18 @@ function addMaking(wallet: Command, cli: Cli): void {
     wallet
       .command(name)
       .description(description)
-      .option('--network <network>', 'dev, base-sepolia or base, if the profile has no network yet; cannot be changed later')
+      .option(
+        '--network <network>',
+        'dev, base-sepolia or base, if the profile has no network yet; cannot be changed later'
+      )
       .option('--passphrase-file <file>', 'file with the passphrase (default: asks for it)')
 
-  making('create', 'create a wallet with a new key, in an encrypted file').action(
-    async (flags: WalletFlags) => {
-      const config = await configOf(cli, flags)
-      const { makeWallet } = await walletService()
-      const made = makeWallet(config, secret(cli, config.payments.passphraseFile))
-      await tellNew(cli, await cli.during('Creating the wallet', made))
-    }
-  )
+  making('create', 'create a wallet with a new key, in an encrypted file').action(async (flags: WalletFlags) => {
+    const config = await configOf(cli, flags)
+    const { makeWallet } = await walletService()
+    const made = makeWallet(config, secret(cli, config.payments.passphraseFile))
+    await tellNew(cli, await cli.during('Creating the wallet', made))
+  })
 
   making('import', 'import a key')
     .argument('<file>', 'key file of another wallet (keystore version 3), or a file with 64 hex digits')
@@ -57,7 +58,9 @@ async function tellNew(cli: Cli, made: Parameters<Cli['print']>[0] & { address: 
   await cli.print(made, () => [made.address])
   const { note } = cli.terminal
   note('Back it up: souk wallet backup <file>. Without the file and the passphrase, the money is lost.')
-  note(`Fund it: ${made.money} to pay for calls. A little ETH for gas, to claim earnings or to withdraw without an owner.`)
+  note(
+    `Fund it: ${made.money} to pay for calls. A little ETH for gas, to claim earnings or to withdraw without an owner.`
+  )
   note('Restart a running node of this profile to use the wallet.')
 }
 

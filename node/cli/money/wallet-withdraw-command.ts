@@ -22,13 +22,14 @@ export const addWalletWithdraw: AddCommand = (to, cli) => {
       const node = await cli.node()
       const { address: from, network, money, balance, held } = await node.request('GET /wallet')
       if (held !== null && held !== '0') {
-        cli.terminal.note(
-          `${held} of the ${balance} ${money} in the wallet belongs to prepaid accounts.`
-        )
+        cli.terminal.note(`${held} of the ${balance} ${money} in the wallet belongs to prepaid accounts.`)
       }
       if (yes !== true) {
         if (!cli.canAsk)
-          throw new UsageError('The withdrawal needs a confirmation, but there is no terminal.', 'the same command with --yes')
+          throw new UsageError(
+            'The withdrawal needs a confirmation, but there is no terminal.',
+            'the same command with --yes'
+          )
         cli.terminal.note(`From ${from} to ${address}, on ${network}. It cannot be undone.`)
         const answer = await cli.terminal.ask(`Send ${amount} ${money}? [y/N] `)
         if (!/^y(es)?$/i.test(answer)) {

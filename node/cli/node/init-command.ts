@@ -112,10 +112,7 @@ async function walletOf(
   const file = flags.walletFile ?? (cli.canAsk ? await cli.terminal.ask('Its key file: ') : '')
   if (file === '')
     throw new UsageError('The key file to import is missing.', 'souk init --wallet import --wallet-file <file>')
-  return cli.during(
-    'Importing the wallet',
-    takeOverWallet(config, file, source, secret(cli, flags.oldPassphraseFile))
-  )
+  return cli.during('Importing the wallet', takeOverWallet(config, file, source, secret(cli, flags.oldPassphraseFile)))
 }
 
 function secret(cli: Cli, file: string | undefined) {
@@ -157,7 +154,9 @@ type Checked<T> = { readonly value: T } | string
 
 function named(typed: string): Checked<string> {
   if (typed === '') return { value: 'my-api' }
-  return /^[a-z\d][a-z\d-]*$/.test(typed) ? { value: typed } : 'Names consist of a-z, 0-9 and "-", and do not begin with "-".'
+  return /^[a-z\d][a-z\d-]*$/.test(typed)
+    ? { value: typed }
+    : 'Names consist of a-z, 0-9 and "-", and do not begin with "-".'
 }
 
 function priced(typed: string): Checked<string> {

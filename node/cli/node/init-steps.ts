@@ -29,9 +29,14 @@ export function nextSteps({ profile, network, role, wallet, payout, api }: Plan,
     setting.isDemo && ['souk demo', 'run a demo marketplace on this machine'],
     wallet !== null && [`${souk} wallet backup <file>`, 'back up the wallet to another disk'],
     wallet !== null && isDev && ['souk dev-chain up', 'run a local chain with play USDC, in another terminal'],
-    wallet !== null && [`${souk} wallet deposit${isDev ? ' 10' : ''}`, isDev ? 'get play USDC' : 'show the address for deposits'],
+    wallet !== null && [
+      `${souk} wallet deposit${isDev ? ' 10' : ''}`,
+      isDev ? 'get play USDC' : 'show the address for deposits'
+    ],
     [`${souk} up`, 'run the node; use another terminal for the next commands'],
-    isSelling && wallet !== null && payout === null && [`${souk} payout set <address>`, 'set the address that receives your earnings'],
+    isSelling &&
+      wallet !== null &&
+      payout === null && [`${souk} payout set <address>`, 'set the address that receives your earnings'],
     isSelling && [`${souk} api register ${apiOptions(api)}`, 'publish the API'],
     !isSelling && [`${souk} search <words>`, 'find APIs'],
     role !== 'provide' && [`${souk} key issue --label <program>`, 'create a key for a program that calls APIs'],

@@ -25,10 +25,7 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--admin-port <port>', 'default: 3000, or the next free one')
     .option('--chain-rpc <url>', "JSON-RPC endpoint of the network's chain (default: a public one)")
     .option('--treasury <address>', 'account that receives the 5%, if the network does not define it yet')
-    .option(
-      '--payment-scheme <scheme>',
-      'channel: calls are paid; metered: calls are only counted (default: channel)'
-    )
+    .option('--payment-scheme <scheme>', 'channel: calls are paid; metered: calls are only counted (default: channel)')
     .addOption(new Option('--till <scheme>', 'renamed: --payment-scheme').hideHelp())
     .option('--passphrase-file <file>', "file with the passphrase of the profile's wallet (default: asks for it)")
     .option('--payout <address>', 'address that receives your earnings; keep its key on another machine')
@@ -38,14 +35,17 @@ export const addUp: AddCommand = (to, cli) => {
       'PostgreSQL database for shared keys and accounts; set SOUK_STORE instead to hide the password'
     )
     .option('--accounts', 'allow everybody to open a prepaid account at the ingress')
+    .option('--no-self-service', 'account holders cannot create keys, and unauthenticated callers cannot open accounts')
     .option(
-      '--no-self-service',
-      'account holders cannot create keys, and unauthenticated callers cannot open accounts'
+      '--demo-key <api...>',
+      'allow everybody to call these APIs with the public demo key, within a small daily limit'
     )
-    .option('--demo-key <api...>', 'allow everybody to call these APIs with the public demo key, within a small daily limit')
     .option('--no-self-report', 'do not publish call counts, success rates and latencies in your listings')
     .option('--probe', 'check from time to time whether recently used APIs are reachable, without calling them')
-    .option('--watchdog <seconds>', 'end the process if its event loop hangs for this long; 0 turns it off (default: 30)')
+    .option(
+      '--watchdog <seconds>',
+      'end the process if its event loop hangs for this long; 0 turns it off (default: 30)'
+    )
     .option(
       '--keep-days <days>',
       'delete paid calls, ledger entries and receipts that are older (default: 400), or forever'
@@ -109,7 +109,10 @@ async function watch(cli: Cli, limitMs = 0) {
   return startWatchdog({
     limitMs,
     exitCode: EXIT.hung,
-    onFailure: (error) => cli.terminal.note(`souk: The watchdog failed, so a hang is no longer detected. Restart the node. Cause: ${String(error)}`)
+    onFailure: (error) =>
+      cli.terminal.note(
+        `souk: The watchdog failed, so a hang is no longer detected. Restart the node. Cause: ${String(error)}`
+      )
   })
 }
 
@@ -140,7 +143,9 @@ async function announce(cli: Cli, { alone, setupCode, ...info }: Ready): Promise
   ]
   for (const line of facts(places)) terminal.note(line)
   if (alone)
-    terminal.note('No peer is connected yet. To connect another node, run there: souk up --bootstrap <the p2p line above>')
+    terminal.note(
+      'No peer is connected yet. To connect another node, run there: souk up --bootstrap <the p2p line above>'
+    )
   terminal.note('Ready. Ctrl-C stops it.')
   const { peer, network, admin, ingress, p2p, profile, demoKey } = info
   const demo = demoKey === undefined ? {} : { demo_key: demoKey }

@@ -31,12 +31,14 @@ const HINTS: Readonly<Record<string, string>> = {
   owner_unreachable: 'the command again in a moment, or souk peers to see the connected nodes',
   payment_required: 'souk doctor, to check whether this node can pay',
   price_exceeds_limit: 'a higher --max-price',
-  quota_exceeded: 'souk subscriptions list, to see when the next period starts; or souk subscriptions change, for another plan',
+  quota_exceeded:
+    'souk subscriptions list, to see when the next period starts; or souk subscriptions change, for another plan',
   rate_limited: 'the command again in a moment',
   request_too_large: 'a smaller body; the provider can raise the limit with: souk api register --request-bytes-max',
   settlement_pending: 'the command again in a moment; nothing is sent or paid twice',
   settlement_unavailable: 'souk doctor, to see what is missing',
-  spend_cap_reached: 'the call again after midnight UTC, or a higher --daily-cap with souk up or souk subscriptions change',
+  spend_cap_reached:
+    'the call again after midnight UTC, or a higher --daily-cap with souk up, or souk subscriptions change',
   description_too_complex: 'a description with fewer or smaller schemas; the message names the limit',
   storage_full: 'to free space on the disk of the profile; souk doctor shows how much is needed',
   store_unavailable: 'the command again when the database is available; see souk status',

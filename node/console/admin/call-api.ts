@@ -1,7 +1,7 @@
 import type { CallEvent, CallInput } from '../../admin/api.ts'
 import { open, Problem } from './client.ts'
 
-/** A call through this node: its head, then its body as it comes. Ends with the body. @throws Problem */
+/** Calls an API through this node. Yields the head, then the body as it arrives. @throws Problem */
 export async function* call(input: CallInput, signal: AbortSignal): AsyncGenerator<CallEvent, undefined> {
   const { body } = await open('POST /call', { body: input, signal })
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
@@ -14,7 +14,7 @@ export async function* call(input: CallInput, signal: AbortSignal): AsyncGenerat
   return undefined
 }
 
-/** What broke a body off, as an error like others. */
+/** The error that ended a body early. */
 export function problemIn(event: Extract<CallEvent, { type: 'error' }>): Problem {
   const { code, detail, request_id } = event.problem as { code: string; detail: string; request_id?: string }
   return new Problem(code, detail, request_id)

@@ -2,15 +2,15 @@ import type { AdminSurface } from '../../admin/routes.ts'
 import { requestTo, type RouteInput } from '../../http/route-request.ts'
 import type { SendRequest } from '../../http/route.ts'
 
-/** The admin API as the console uses it: JSON over the node's own origin, let in by the session's cookie. */
+/** Client of the admin API: JSON from the node's own origin, authenticated by the session cookie. */
 
-/** A refusal, as the node words it, or that it could not be reached. */
+/** A problem document from the node, or an `offline` error. */
 export class Problem extends Error {
   override readonly name = 'Problem'
-  /** A code of the table of errors; `offline` where no response came. */
+  /** A code of the error table, or `offline` if no response arrived. */
   readonly code: string
   readonly requestId: string | undefined
-  /** Faults of single fields, where the node names them. */
+  /** Errors of single fields, if the node reports them. */
   readonly invalid: ReadonlyArray<{ readonly field: string; readonly message: string }>
 
   constructor(code: string, detail: string, requestId?: string, invalid: Problem['invalid'] = []) {
@@ -29,7 +29,7 @@ export const request = (async (route: keyof AdminSurface, input?: RouteInput): P
   return response.status === 204 ? undefined : response.json()
 }) as SendRequest<AdminSurface>
 
-/** As `request`, for a response that is read as it arrives. @throws Problem */
+/** Like `request`, but for a streamed response. @throws Problem */
 export async function open(route: keyof AdminSurface, input: RouteInput = {}): Promise<Response> {
   const { method, target } = requestTo(route, input)
   const { body, signal = null } = input

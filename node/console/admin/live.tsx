@@ -3,14 +3,14 @@ import { createContext, type ReactNode, useContext, useEffect, useState, useSync
 import type { CallLine, TailItem } from '../../admin/events/webhook-api.ts'
 import { open, Problem } from './client.ts'
 
-/** Calls that are kept to be looked at. */
+/** Number of recent calls held in memory. */
 const CALLS_MAX = 500
-/** Under load a page is drawn, and sums are read, so often and not with every call. */
+/** Shortest time between two redraws, and between two reads of sums: a busy node has many calls per second. */
 const SHOW_MS = 250
 const SUMS_MS = 2_000
 const AGAIN_MS = 2_000
 
-/** What an event may have changed: names of resources, as in `queries.ts`, by the first word of its type. */
+/** Resources of `queries.ts` that an event may have changed, by the first word of its type. */
 const CHANGED: Readonly<Record<string, readonly string[]>> = {
   listing: ['apis', 'search', 'listings', 'doctor', 'status'],
   key: ['keys'],
@@ -23,7 +23,7 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
 }
 const CHANGED_BY_CALLS = ['apis', 'status', 'series', 'receipts', 'listings', 'subscriptions'] as const
 
-/** One stream of everything that happens at the node: its calls are kept, and what its events change is read again. */
+/** The event stream of the node. Keeps its calls, and refetches resources that its events changed. */
 class LiveStream {
   readonly #client: QueryClient
   readonly #listeners = new Set<() => void>()
@@ -36,13 +36,13 @@ class LiveStream {
     this.#client = client
   }
 
-  /** Until aborted; begun again where it broke off. */
+  /** Reads the stream until aborted. Reconnects after a failure. */
   async run(signal: AbortSignal): Promise<void> {
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
         const items = itemsOf(await open('GET /events', { query: { calls: '1', recent: '1' }, signal }))
         this.#coming = []
-        // What was missed is not known: all of it may have changed.
+        // Events may have been missed, so refetch everything.
         if (!isFirst) void this.#client.invalidateQueries()
         for await (const item of items) this.#take(item)
       } catch (error) {
@@ -55,7 +55,7 @@ class LiveStream {
     }
   }
 
-  /** Leaves nothing to be done later. */
+  /** Cancels pending timers. */
   end(): void {
     clearTimeout(this.#shows)
     clearTimeout(this.#sums)
@@ -99,7 +99,7 @@ class LiveStream {
 
 const Stream = createContext<LiveStream | undefined>(undefined)
 
-/** Keeps what is inside up to date with the node. */
+/** Keeps its children up to date with the node. */
 export function Live({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient()
   const [stream] = useState(() => new LiveStream(client))
@@ -118,13 +118,13 @@ const NOTHING = (): readonly CallLine[] => NONE
 const NONE: readonly CallLine[] = []
 const NOBODY = () => () => undefined
 
-/** The last calls of the node, newest first, as they end. */
+/** Recent calls of the node, newest first. A call appears when it ends. */
 export function useCalls(): readonly CallLine[] {
   const stream = useContext(Stream)
   return useSyncExternalStore(stream?.listen ?? NOBODY, stream?.calls ?? NOTHING)
 }
 
-/** What stands behind `data:`, each on one line. */
+/** Values of the `data:` lines. Each value is one line. */
 async function* itemsOf({ body }: Response): AsyncGenerator<TailItem, undefined> {
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

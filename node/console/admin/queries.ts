@@ -5,10 +5,10 @@ import type { SeriesInput } from '../../admin/events/series-api.ts'
 import type { CallLine } from '../../admin/events/webhook-api.ts'
 import { request } from './client.ts'
 
-/** A receipt and its call are written down within a moment of each other. */
+/** Largest time between a call's end and its receipt. */
 const RECEIPT_SPAN_MS = 10_000
 
-/** What the console reads, one entry a resource. Keys start with the resource's name, so that an event can name what has changed. */
+/** Queries of the console, one entry per resource. Keys start with the resource's name, so that events can invalidate them. */
 export const queries = {
   session: () => queryOptions({ queryKey: ['session'], queryFn: () => request('GET /session') }),
   status: () =>
@@ -23,7 +23,7 @@ export const queries = {
       queryKey: ['apis', name],
       queryFn: ({ signal }) => request('GET /apis/:name', { params: { name }, signal })
     }),
-  /** A member of the API, so that a change of it is one of this. */
+  /** The key starts with the API's key, so that a change of the API invalidates its description. */
   description: (name: string) =>
     queryOptions({
       queryKey: ['apis', name, 'description'],
@@ -70,7 +70,7 @@ export const queries = {
       queryFn: ({ signal }) => request('GET /series', { query: { role, since: Date.now() - spanMs }, signal }),
       refetchInterval: 30_000
     }),
-  /** Of the reader's day. */
+  /** Series since midnight in the user's time zone. */
   today: (role: NonNullable<SeriesInput['role']>) =>
     queryOptions({
       queryKey: ['series', role, 'today'],
@@ -111,7 +111,7 @@ export const queries = {
       queryKey: ['captures', requestId],
       queryFn: ({ signal }) => request('GET /captures/:id', { params: { id: requestId }, signal })
     }),
-  /** Of one call, which ended about then. */
+  /** Receipts at about the time when the call ended. */
   receiptsOf: ({ role, api, timestamp }: Pick<CallLine, 'role' | 'api' | 'timestamp'>) => {
     const at = Date.parse(timestamp)
     const span = { since: String(at - RECEIPT_SPAN_MS), until: String(at + RECEIPT_SPAN_MS) }

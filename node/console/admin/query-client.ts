@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { Problem } from './client.ts'
 
-/** Worth another try without anybody asking: nothing else changes by itself. */
+/** Error codes that are retried automatically. Other errors do not go away by themselves. */
 const PASSING = new Set(['offline', 'overloaded', 'internal_error'])
 
 export function createQueryClient(): QueryClient {
@@ -10,7 +10,7 @@ export function createQueryClient(): QueryClient {
       queries: {
         staleTime: 2_000,
         retry: (failures, error) => error instanceof Problem && PASSING.has(error.code) && failures < 2,
-        // The node is on this machine: being offline says nothing about it.
+        // The node is on this machine, so it is reachable even if the browser is offline.
         networkMode: 'always'
       },
       mutations: { networkMode: 'always' }

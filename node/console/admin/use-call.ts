@@ -2,22 +2,22 @@ import { useEffect, useReducer, useRef } from 'react'
 import type { CallHead, CallInput } from '../../admin/api.ts'
 import { bytesOf, call, problemIn } from './call-api.ts'
 
-/** Of a response: enough to look at, and no more than a page can hold. */
+/** Shown characters of a response. A page cannot display much more. */
 const SHOWN_CHARS_MAX = 200_000
 
 export interface CallResult {
   readonly head: CallHead | undefined
-  /** What came of the body, as text: its start, where it is long. */
+  /** The received body as text; only the start of a long body. */
   readonly text: string
   readonly bytes: number
   readonly error: Error | undefined
-  /** More is to come. */
+  /** True while the body is still arriving. */
   readonly isOpen: boolean
 }
 
 const NOTHING: CallResult = { head: undefined, text: '', bytes: 0, error: undefined, isOpen: true }
 
-/** One call at a time, and its response as it grows. */
+/** Makes one call at a time, and returns its response as it arrives. */
 export function useCall(): {
   readonly answer: CallResult | undefined
   readonly send: (input: CallInput) => Promise<void>

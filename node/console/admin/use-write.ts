@@ -1,9 +1,9 @@
 import { useMutation, type UseMutationResult, useQueryClient } from '@tanstack/react-query'
 
-/** Something that is changed at the node; afterwards everything that it may have changed is read again. */
+/** A change at the node. Afterwards the changed resources are refetched. */
 export function useWrite<Input, Output>(
   write: (input: Input) => Promise<Output>,
-  /** Names of resources, as in `queries.ts`. */
+  /** Names of changed resources, as in `queries.ts`. */
   changes: readonly string[],
   onDone?: (output: Output) => void
 ): UseMutationResult<Output, Error, Input> {

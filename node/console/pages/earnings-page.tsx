@@ -23,7 +23,7 @@ import { State } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
 import { ErrorNotice } from '../parts/error-notice.tsx'
 
-/** What calls brought, and where it is on its way. */
+/** Earnings, and where the money is. */
 export function Earnings() {
   const status = useQuery(queries.status())
   const movesMoney = status.data?.wallet !== null
@@ -135,7 +135,7 @@ function Provider({ provider }: { readonly provider: ProviderEarningsView }) {
   )
 }
 
-/** From a call to the provider's account, in the order that money goes. */
+/** Stages of the money from a call to the provider's account. */
 function Way({ provider }: { readonly provider: ProviderEarningsView }) {
   const { captured, claiming, claimed, waiting, paid_provider } = provider
   const stages = [
@@ -190,7 +190,7 @@ function Address({ address }: { readonly address: string }) {
 
 const RECEIPTS_SHOWN = 20
 
-/** The last calls that were charged. */
+/** The last charged calls. */
 function Receipts() {
   const receipts = useQuery({ ...queries.receipts('owner'), retry: false })
   if (receipts.data === undefined || receipts.data.receipts.length === 0) return null
@@ -216,7 +216,7 @@ function Receipts() {
   )
 }
 
-/** As `souk earnings --csv`. None of it needs quotes: addresses and amounts. */
+/** Same format as `souk earnings --csv`. Addresses and amounts need no quotes. */
 function csvOf({ providers }: EarningsView): string {
   const rows = providers.map((provider) => EARNINGS_COLUMNS.map((column) => provider[column] ?? ''))
   return [EARNINGS_COLUMNS, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('')

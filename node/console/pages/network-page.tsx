@@ -87,7 +87,7 @@ interface ReachabilityProps {
   readonly doctor: DoctorView | undefined
 }
 
-/** Who can call what is served here, in a sentence, and what would change that. */
+/** Says which consumers can reach this node, and how to change it. */
 function Reachability({ status, doctor }: ReachabilityProps) {
   const check = doctor?.checks.find(({ name }) => name === 'reachability')
   const isFromElsewhere = !status.p2p.every((address) => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address))
@@ -128,7 +128,7 @@ function Reachability({ status, doctor }: ReachabilityProps) {
   )
 }
 
-/** `/ip4/1.2.3.4/tcp/4402/…`: the address and the port of it. */
+/** Extracts address and port from `/ip4/1.2.3.4/tcp/4402/…`. */
 function placeOf(address: string | undefined): string {
   const [, , host = '–', , port] = address?.split('/') ?? []
   return port === undefined ? host : `${host}:${port}`

@@ -6,7 +6,7 @@ import { Command } from '../parts/code/command.tsx'
 import { Field } from '../parts/form/field.tsx'
 import { Form } from '../parts/form/form.tsx'
 
-/** Where a browser is let in: by the code that the node's own terminal shows. */
+/** Sign-in page. It asks for the code from the node's terminal. */
 export function SignIn({ onEntered }: { readonly onEntered: () => void }) {
   const [code, setCode] = useState('')
   const entering = useMutation({ mutationFn: () => request('POST /session', { body: { code } }), onSuccess: onEntered })

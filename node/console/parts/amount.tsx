@@ -1,4 +1,4 @@
-/** A decimal amount as the node gave it, never a number. */
+/** A decimal amount as the node sent it. It is never converted to a number. */
 export function Amount({ value, unit = 'USDC' }: { readonly value: string; readonly unit?: string }) {
   return (
     <span className="number">

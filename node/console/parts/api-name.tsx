@@ -1,7 +1,7 @@
-/** Of a provider's id: what people tell it by. */
+/** Shown characters of a provider's id: enough to recognise it. */
 const SHOWN_CHARS = 6
 
-/** `name@provider`, the provider as short as can be told. Whole for whoever looks closer. */
+/** `name@provider` with a shortened provider id. The tooltip shows the full id. */
 export function ApiName({ id }: { readonly id: string }) {
   const [name, provider] = id.split('@')
   return (

@@ -2,10 +2,10 @@ import type { ButtonHTMLAttributes } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  /** `first`: what most come for, one a page. `grave`: cannot be undone. `plain`: beside others. */
+  /** `first`: main action, one per page. `grave`: cannot be undone. `plain`: secondary action. */
   readonly look?: 'first' | 'grave' | 'plain'
   readonly icon?: IconName
-  /** It is being done: not to be asked for twice. */
+  /** True while the action runs. Disables the button. */
   readonly isBusy?: boolean
 }
 

@@ -1,13 +1,13 @@
 export interface ChartProps {
-  /** Milliseconds since the epoch, for each value. */
+  /** Time of each value in milliseconds since the epoch. */
   readonly at: readonly number[]
   readonly lines: ReadonlyArray<{
     readonly name: string
-    /** A token of colours. */
+    /** A colour of `tokens.css`. */
     readonly colour: string
-    /** Null where there is none. */
+    /** Null for a gap. */
     readonly values: ReadonlyArray<number | null>
   }>
-  /** Behind each number of the axis. */
+  /** Unit after each number of the axis. */
   readonly unit: string
 }

@@ -6,24 +6,24 @@ import { Dialog } from './dialog.tsx'
 import { ErrorNotice } from './error-notice.tsx'
 
 interface ConfirmProps {
-  /** A question. */
+  /** The question. */
   readonly title: string
-  /** What follows from it. */
+  /** The consequences of the action. */
   readonly children: ReactNode
-  /** The verb, and what else one can do. */
+  /** Labels of the two buttons: do it, or cancel. */
   readonly action: string
   readonly instead: string
   readonly isGrave?: boolean
   readonly command: string
   readonly write: () => Promise<unknown>
-  /** Names of resources that it changes. */
+  /** Names of resources that the action changes. */
   readonly changes: readonly string[]
   readonly onClose: () => void
   /** Default: `onClose`. */
   readonly onDone?: () => void
 }
 
-/** Asks before something is done, and does it. */
+/** Asks for confirmation, then runs the action. */
 export function Confirm(props: ConfirmProps) {
   const {
     title,

@@ -6,7 +6,7 @@ interface DialogProps {
   readonly children: ReactNode
 }
 
-/** A native modal dialog, open as long as it is there. Escape closes it, and the focus goes back to where it was. */
+/** A native modal dialog, open while mounted. Escape closes it, and the focus returns to the previous element. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()

@@ -2,14 +2,14 @@ import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 
 interface DownloadProps {
-  /** Of the file. */
+  /** Name of the file. */
   readonly name: string
   readonly type: string
   readonly content: () => string | Promise<string>
   readonly children: ReactNode
 }
 
-/** Gives a text as a file. It is made on this page, when somebody asks for it. */
+/** Downloads a text as a file. The text is generated on click. */
 export function Download({ name, type, content, children }: DownloadProps) {
   const give = async () => {
     const url = URL.createObjectURL(new Blob([await content()], { type }))

@@ -2,9 +2,9 @@ import type { ReactNode } from 'react'
 
 interface EmptyProps {
   readonly title: string
-  /** Why there is nothing. */
+  /** Reason why the list is empty. */
   readonly children: ReactNode
-  /** The one thing to do about it. */
+  /** The next action. */
   readonly action?: ReactNode
 }
 

@@ -4,11 +4,11 @@ import { Button } from './button.tsx'
 interface TroubleProps {
   readonly error: Error
   readonly onRetry?: () => void
-  /** Below is what was known before. */
+  /** True if the page below still shows older data. */
   readonly isStale?: boolean
 }
 
-/** What went wrong, in the node's own words, and what can be done. */
+/** The node's error message and a hint. */
 export function ErrorNotice({ error, onRetry, isStale = false }: TroubleProps) {
   const { code, requestId } = error instanceof Problem ? error : { code: 'internal_error', requestId: undefined }
   return (

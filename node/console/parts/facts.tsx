@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Names and what they stand for. */
+/** A list of names and values. */
 export function Facts({ facts }: { readonly facts: ReadonlyArray<readonly [name: string, value: ReactNode]> }) {
   return (
     <dl className="facts">

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react'
 import { ErrorNotice } from './error-notice.tsx'
 
 interface GuardedProps {
-  /** Another one is another try. */
+  /** A new value renders the children again after an error. */
   readonly place: string
   readonly children: ReactNode
 }
@@ -12,7 +12,7 @@ interface GuardedState {
   readonly place: string
 }
 
-/** Keeps what breaks on one page from taking the console with it. */
+/** Error boundary: an error on one page does not break the console. */
 export class Guarded extends Component<GuardedProps, GuardedState> {
   override state: GuardedState = { error: undefined, place: this.props.place }
 

@@ -1,6 +1,6 @@
 import { Command } from './code/command.tsx'
 
-/** What the doctor advises: a command to be copied, or a sentence. */
+/** A hint of the doctor: a command to copy, or a sentence. */
 export function Hint({ children }: { readonly children: string }) {
   return children.startsWith('souk ') ? <Command>{children}</Command> : <p className="quiet small">{children}</p>
 }

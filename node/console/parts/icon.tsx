@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** 24 by 24, drawn by strokes in the colour of the text around. */
+/** Paths of 24 by 24 icons, stroked in the text colour. */
 const PATHS = {
   overview: <path d="M4 13h6V4H4zm0 7h6v-4H4zm10 0h6v-9h-6zm0-16v4h6V4z" />,
   api: <path d="M8 6 3 12l5 6m8-12 5 6-5 6M13.5 4l-3 16" />,
@@ -34,7 +34,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** Beside a word that says the same: hidden from whoever listens. */
+/** An icon beside its text, hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg

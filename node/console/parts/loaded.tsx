@@ -7,7 +7,7 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ReactNode
 }
 
-/** What a query brought; until then that it is loading, and else what went wrong. Old data stay in sight while new ones are late. */
+/** Shows a query's data, or a loading state, or its error. Old data stay visible during a refetch. */
 export function Loaded<T>({ query, children }: LoadedProps<T>) {
   const { data, error, isPending, refetch } = query
   if (data !== undefined) {

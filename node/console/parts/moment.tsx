@@ -2,7 +2,7 @@ const TIME = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit
 const THIS_YEAR = new Intl.DateTimeFormat(undefined, TIME)
 const ANY_YEAR = new Intl.DateTimeFormat(undefined, { ...TIME, year: 'numeric' })
 
-/** A time of the node, milliseconds since the epoch, as the reader's own zone has it. */
+/** A time in the user's time zone, given in milliseconds since the epoch. */
 export function Moment({ at, never = 'never' }: { readonly at: number | null; readonly never?: string }) {
   if (at === null) return <span className="quiet">{never}</span>
   const date = new Date(at)

@@ -1,8 +1,8 @@
-/** Decimal amounts, exactly: texts in, texts out. */
+/** Exact arithmetic on decimal strings. */
 
 const AMOUNT = /^(\d+)(?:\.(\d{1,6}))?$/
 
-/** Millionths; undefined for what is no amount. */
+/** Parses an amount to millionths. Returns undefined for invalid text. */
 function atomsOf(text: string): bigint | undefined {
   const [, whole, part = ''] = AMOUNT.exec(text) ?? []
   return whole === undefined ? undefined : BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, '0'))
@@ -13,7 +13,7 @@ function decimal(units: bigint, places: number): string {
   return `${text.slice(0, -places)}.${text.slice(-places)}`.replace(/\.?0+$/, '')
 }
 
-/** What stays of an amount, of which 95% are the provider's: of `count` of them together. */
+/** The provider's 95% of `count` times an amount. */
 export function providerShare(price: string, count = 1n): string | undefined {
   const atoms = atomsOf(price)
   return atoms === undefined ? undefined : decimal(atoms * 95n * count, 8)

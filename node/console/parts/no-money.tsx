@@ -1,7 +1,7 @@
 import { Command } from './code/command.tsx'
 import { Empty } from './empty.tsx'
 
-/** In place of anything about money, where the node moves none. */
+/** Shown instead of pages about money if the node has no wallet. */
 export function NoMoney() {
   return (
     <Empty title="This node moves no money" action={<Command>souk wallet create</Command>}>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Something to know, beside what somebody came for. */
+/** A notice beside the main content. */
 export function Notice({ mood = 'warn', children }: { readonly mood?: 'warn' | 'good'; readonly children: ReactNode }) {
   return (
     <div className={`notice ${mood}`} role="status">

@@ -4,7 +4,7 @@ import { Empty } from './empty.tsx'
 import { exampleOf, isObject, membersOf, rulesOf, type Schema, shapeOf, typeName } from './form/schema.ts'
 import { Table } from './table.tsx'
 
-/** What can be called, and with what. */
+/** Operations of an API with their inputs. */
 export function Operations({ description: { operations, sdl } }: { readonly description: DescriptionView }) {
   if (sdl !== null) return <Text label="Schema, SDL">{sdl}</Text>
   if (operations.length === 0) {
@@ -46,7 +46,7 @@ function Operation({ operation, isOpen }: { readonly operation: OperationView; r
   )
 }
 
-/** The first level of a message: enough to see what it is about. */
+/** The top-level fields of a message. */
 function Fields({ title, schema }: { readonly title: string; readonly schema: Schema | undefined }) {
   const shape = schema === undefined ? undefined : shapeOf(schema, schema)
   const members = shape === undefined ? undefined : membersOf(shape.schema)

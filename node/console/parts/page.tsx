@@ -2,13 +2,13 @@ import { type ReactNode, useEffect, useRef } from 'react'
 
 interface PageProps {
   readonly title: string
-  /** What the page is for, in a sentence. */
+  /** Purpose of the page, in one sentence. */
   readonly intro?: ReactNode
   readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
-/** One page: its heading gets the focus when somebody comes to it, so that whoever listens hears where he is. */
+/** One page. Its heading gets the focus when the page opens, so that screen readers announce it. */
 export function Page({ title, intro, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {

@@ -1,9 +1,9 @@
 import createCode from 'qrcode-generator'
 
-/** Room around, as readers want it. */
+/** Quiet zone around the code, required by scanners. */
 const QUIET = 4
 
-/** A text as a QR code, drawn here: nobody else is told what it says. */
+/** A text as a QR code, drawn in the browser: no other server receives the text. */
 export function QrCode({ text, what }: { readonly text: string; readonly what: string }) {
   const code = createCode(0, 'M')
   code.addData(text)

@@ -8,7 +8,7 @@ import { TimingBar } from './chart/timing-bar.tsx'
 import { ErrorNotice } from './error-notice.tsx'
 import { bytesText, msText } from './units.ts'
 
-/** What a call came back with: whether it went well, how long it took and on what, what it cost, and what it said. */
+/** Result of a call: status, duration by part, cost and body. */
 export function ResponseView({ answer: { head, text, bytes, error, isOpen } }: { readonly answer: CallResult }) {
   return (
     <section className="stack" aria-label="Answer" aria-busy={isOpen}>
@@ -68,7 +68,7 @@ function Headers({ head }: { readonly head: CallHead }) {
   )
 }
 
-/** JSON with its lines; anything else, and what is not all there yet, as it is. */
+/** Indents complete JSON. Returns other and incomplete texts unchanged. */
 function pretty(text: string, isOpen: boolean): string {
   if (isOpen) return text
   try {

@@ -10,7 +10,7 @@ const ICONS: Readonly<Record<Mood, IconName>> = {
   quiet: 'pause'
 }
 
-/** How much each state of a thing is to be worried about. States that are not here are told without. */
+/** Severity of each state. States without an entry are `quiet`. */
 const MOODS: Readonly<Record<string, Mood>> = {
   published: 'good',
   active: 'good',
@@ -33,10 +33,10 @@ const MOODS: Readonly<Record<string, Mood>> = {
   fail: 'bad'
 }
 
-/** Words for what machines say shorter. */
+/** Full words for abbreviated states. */
 const WORDS: Readonly<Record<string, string>> = { warn: 'warning', fail: 'problem' }
 
-/** A state by word, icon and colour: none of them alone. */
+/** Shows a state by word, icon and colour together, for accessibility. */
 export function State({ state, mood = MOODS[state] ?? 'quiet' }: { readonly state: string; readonly mood?: Mood }) {
   return (
     <span className={`state ${mood}`}>

@@ -6,7 +6,7 @@ interface StepsProps {
   readonly at: number
 }
 
-/** Where one is on the way through a few steps. */
+/** Shows the current step of a wizard. */
 export function Steps({ label, names, at }: StepsProps) {
   return (
     <ol className="steps" aria-label={label}>
@@ -26,11 +26,11 @@ interface StepProps {
   readonly children: ReactNode
 }
 
-/** One of them: its heading gets the focus when somebody comes to it. */
+/** One step. Its heading gets the focus when the step opens. */
 export function Step({ title, intro, children }: StepProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    // The first one comes with its page, whose own heading has it.
+    // The first step opens with its page, and then the page's heading has the focus.
     if (document.activeElement?.tagName !== 'H1') heading.current?.focus({ preventScroll: true })
   }, [])
   return (

@@ -9,7 +9,7 @@ import { Moment } from './moment.tsx'
 import { State } from './state.tsx'
 import { Table } from './table.tsx'
 
-/** Who has subscribed to what is sold here: to one API, or any. */
+/** Subscribers of one API, or of all APIs served here. */
 export function Subscribers({ api, action }: { readonly api?: string; readonly action?: ReactNode }) {
   const subscribers = useQuery(queries.subscribers(api))
   return (

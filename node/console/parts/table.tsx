@@ -2,14 +2,14 @@ import type { ReactNode } from 'react'
 
 export interface Column<Row> {
   readonly title: string
-  /** The first column names the row. */
+  /** The first column is the row header. */
   readonly cell: (row: Row) => ReactNode
-  /** Numbers stand at the end. */
+  /** True to align numbers at the end of the cell. */
   readonly isNumber?: boolean
 }
 
 interface TableProps<Row> {
-  /** What the table is of, for whoever listens. */
+  /** Accessible name of the table. */
   readonly caption: string
   readonly columns: ReadonlyArray<Column<Row>>
   readonly rows: readonly Row[]

@@ -5,7 +5,7 @@ export interface Tab {
   readonly name: string
 }
 
-/** Pages of one thing: each has its own address. */
+/** Tabs of one page. Each tab has its own URL. */
 export function Tabs({
   label,
   tabs,

@@ -13,17 +13,17 @@ import { isJsonObject, isObject, type Json, startOf } from './form/schema.ts'
 import { JsonField, SchemaForm } from './form/schema-form.tsx'
 
 export interface TryProps {
-  /** Name, or `name@provider`. */
+  /** API name, or `name@provider`. */
   readonly api: string
   readonly protocol: string
   readonly description: DescriptionView
-  /** Of a call, decimal USDC. */
+  /** Price of a call in decimal USDC. */
   readonly price: string
-  /** What stands below, of the request as it is written now. */
+  /** Renders content below the form from the current request. */
   readonly children?: (body: Json, isStream: boolean) => ReactNode
 }
 
-/** Calls an API from here, at this node's cost. */
+/** Calls an API from the console. This node pays. */
 export function Try({ api, protocol, description, price, children }: TryProps) {
   const { answer, send, stop } = useCall()
   const [body, setBody] = useState<Json | undefined>(() => firstBody(protocol, description))
@@ -69,29 +69,29 @@ export function Try({ api, protocol, description, price, children }: TryProps) {
 interface TryRequestProps {
   readonly protocol: string
   readonly description: DescriptionView
-  /** What is sent; undefined as long as what is written is none. */
+  /** The request body; undefined while the input is not valid. */
   readonly body: Json | undefined
   readonly onChange: (body: Json | undefined) => void
 }
 
-/** Every GraphQL API answers it. */
+/** A query that is valid for every GraphQL API. */
 const FIRST_QUERY = '{\n  __typename\n}'
 
-/** The body that a form starts with. */
+/** Initial body of the form. */
 export function firstBody(protocol: string, { operations }: DescriptionView): Json {
   return protocol === 'GraphQL' ? { query: FIRST_QUERY, variables: {} } : bodyFor(protocol, operations[0])
 }
 
 function bodyFor(protocol: string, operation: OperationView | undefined): Json {
   const { name = '', input } = operation ?? {}
-  // An API without a description takes any object, and its calls name no operation.
+  // Without a description, any object is accepted, and calls name no operation.
   const mayBeUnnamed = descriptorOf(protocol)?.unnamedOperation !== undefined
   const isNamed = name !== '' && (!mayBeUnnamed || isObject(input?.['properties']))
   const started = input === undefined ? undefined : startOf(input, input)
   return { ...(isNamed ? { operation: name } : {}), ...(isJsonObject(started) ? started : {}) }
 }
 
-/** What is sent: an operation and its fields, or a GraphQL document. */
+/** Builds the request: an operation with its fields, or a GraphQL document. */
 export function TryRequest(props: TryRequestProps) {
   return props.protocol === 'GraphQL' ? (
     <GraphqlRequest sdl={props.description.sdl} onChange={props.onChange} />

@@ -1,4 +1,4 @@
-/** Numbers for people. */
+/** Formats numbers with units. */
 
 export function bytesText(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`

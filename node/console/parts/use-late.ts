@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** A value some time after it last changed: not every keystroke is worth a question to the node. */
+/** Debounces a value, so that not every keystroke sends a request. */
 export function useLate<T>(value: T, delayMs: number): T {
   const [late, setLate] = useState(value)
   useEffect(() => {

@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Table } from '../../parts/table.tsx'
 
-/** How much an API was called, and the last calls that were charged. */
+/** Call counts of an API, and its last charged calls. */
 export function ApiCalls({ api }: { readonly api: ApiView }) {
   const { data: status } = useQuery(queries.status())
   const movesMoney = status !== undefined && status.wallet !== null

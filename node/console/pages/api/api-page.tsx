@@ -34,7 +34,7 @@ const TABS: Readonly<Record<string, ApiTab>> = {
   settings: { name: 'Settings', view: ApiSettings }
 }
 
-/** One API of this node. */
+/** Page of one API served here. */
 export function Api() {
   const { name, tab = 'operations' } = useParams<{ name: string; tab: string | undefined }>()
   const api = useQuery({ ...queries.api(name), refetchInterval: 5_000 })

@@ -19,7 +19,7 @@ interface ApiProps {
   readonly api: ApiView
 }
 
-/** What its provider decides about an API, and how it comes off the market. */
+/** Terms of an API, and actions to pause, deprecate or remove it. */
 export function ApiSettings({ api }: ApiProps) {
   return (
     <>
@@ -119,7 +119,7 @@ function Upstream({ api }: ApiProps) {
   )
 }
 
-/** A move of an API: what it is called, what follows, and how it is asked for. */
+/** An action on an API: its label, consequences and command. */
 interface Move {
   readonly action: string
   readonly title: string

@@ -8,7 +8,7 @@ import {
   typeName
 } from '../../parts/form/schema.ts'
 
-/** A provider's mapping of a SOAP API, as the node checks it: what the console edits of it, the rest stays as it is. */
+/** Type of a mapping. It lists the members that the console edits. All other members stay unchanged. */
 
 export type Side = 'input' | 'output'
 
@@ -42,7 +42,7 @@ export function ruleAt({ operations }: MappingDocument, operation: string, side:
   return operations[operation]?.[side]?.[path] ?? {}
 }
 
-/** With another rule for a field. One that says nothing is left out, and so is what holds nothing but such. */
+/** Replaces the rule of a field. Empty rules, and objects that become empty, are removed. */
 export function withRule(
   document: MappingDocument,
   operation: string,
@@ -61,24 +61,24 @@ export function withRule(
   }
 }
 
-/** A field of a message, as the WSDL alone gives it. */
+/** A field of a message according to the WSDL. */
 export interface Row {
   readonly path: string
   readonly depth: number
   readonly type: string
   readonly isRequired: boolean
   readonly isList: boolean
-  /** It has a value of its own, which rules can be about. */
+  /** True if the field has a value, so that rules can apply. */
   readonly isValue: boolean
   readonly description: string | undefined
 }
 
 const ROWS_MAX = 300
 const DEPTH_MAX = 8
-/** No names of the WSDL's. */
+/** Field names that Souk adds. They are not in the WSDL. */
 const OURS: ReadonlySet<string> = new Set(['operation', '$type', '$any'])
 
-/** The fields of a message, those within others after them; a type that is within itself is opened once. */
+/** Fields of a message, parents before children. A recursive type is expanded once. */
 export function rowsOf(schema: Schema): readonly Row[] {
   const rows: Row[] = []
   const add = (given: unknown, above: string, opened: ReadonlySet<string>, depth: number) => {
@@ -108,7 +108,7 @@ export function rowsOf(schema: Schema): readonly Row[] {
   return rows
 }
 
-/** What a list is of, and by what references one comes to it. */
+/** The item type of nested lists, and the references on the way to it. */
 function unwrapped(given: unknown, root: Schema) {
   const refs: string[] = []
   let [at, isList] = [given, false]
@@ -129,7 +129,7 @@ function refsIn(given: unknown): string[] {
   return [...(typeof $ref === 'string' ? [$ref] : []), ...others.flatMap((one) => refsIn(one))]
 }
 
-/** What the service is sent for what a consumer sends: an example in the WSDL's own names, with the values that the mapping gives. */
+/** Example of the request to the service: in names of the WSDL, with values from the mapping. */
 export function asSent(example: Json, rules: Rules): Json {
   return Object.entries(rules).reduce((sent, [path, rule]) => {
     const fixed = rule.value ?? rule.default
@@ -147,7 +147,7 @@ function changedAt(value: Json, [step, ...below]: readonly string[], to: Json | 
   return to === undefined ? rest : { ...value, [step]: to }
 }
 
-/** What a rule does, in words. */
+/** Describes a rule in words. */
 export function ruleText(rule: Rule): string {
   const said = (word: string, value: Json | undefined) => (value === undefined ? [] : [`${word} ${shortened(value)}`])
   return [

@@ -6,13 +6,13 @@ import { asSent, type MappingDocument, type Side } from './mapping-document.ts'
 interface PreviewProps {
   readonly operation: string
   readonly side: Side
-  /** By the WSDL alone, and with the mapping as it stands. */
+  /** One preview by the WSDL alone, one with the current mapping. */
   readonly plain: OperationView | undefined
   readonly mapped: OperationView | undefined
   readonly document: MappingDocument
 }
 
-/** An example of both sides of the mapping. */
+/** Example of a request before and after the mapping. */
 export function MappingPreview({ operation, side, plain, mapped, document }: PreviewProps) {
   const theirs = mapped?.[side]
   const yours = plain?.[side]

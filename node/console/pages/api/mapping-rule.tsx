@@ -6,7 +6,7 @@ import { FormButtons } from '../../parts/form/form-buttons.tsx'
 import type { Json } from '../../parts/form/schema.ts'
 import type { Row, Rule } from './mapping-document.ts'
 
-/** Who gives the value of a field. */
+/** Source of a field's value. */
 const GIVEN = {
   free: 'The consumer, as the WSDL has it',
   required: 'The consumer, always',
@@ -32,7 +32,7 @@ interface RuleDialogProps {
   readonly onDone: (rule: Rule) => void
 }
 
-/** What a consumer may give for one field of a request. */
+/** Editor of the rule for one request field. */
 export function RuleDialog({ row, rule, onClose, onDone }: RuleDialogProps) {
   const [given, setGiven] = useState<Given>(givenIn(rule))
   const [fixed, setFixed] = useState(textOf(rule.value ?? rule.default))
@@ -136,7 +136,7 @@ function valueOf(text: string): Json {
   }
 }
 
-/** What a JavaScript number does not hold exactly stays a text. */
+/** A number that JavaScript would round stays a string. */
 function numberOf(text: string): Json {
   const read = Number(text)
   return String(read) === text ? read : text

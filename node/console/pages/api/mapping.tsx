@@ -34,7 +34,7 @@ import { RuleDialog } from './mapping-rule.tsx'
 
 const PREVIEW_DELAY_MS = 300
 
-/** Newer than any that is stored: a revision is counted when a mapping is saved. */
+/** Higher than every stored revision. The node assigns real revisions when a mapping is saved. */
 const PREVIEW_REVISION = Number.MAX_SAFE_INTEGER
 
 function save(name: string, document: object, revision: number) {
@@ -42,7 +42,7 @@ function save(name: string, document: object, revision: number) {
   return request('PUT /apis/:name/mapping', { params: { name }, body: { mapping } })
 }
 
-/** What a mapping would make of the API, as the node has it. */
+/** Asks the node for a preview of the API with this mapping. */
 function usePreview({ name, revision }: ApiView, document: unknown) {
   const mapping = isObject(document) ? { ...document, revision: PREVIEW_REVISION } : document
   return useQuery({
@@ -53,14 +53,14 @@ function usePreview({ name, revision }: ApiView, document: unknown) {
         body: { mapping: mapping as MappingInput['mapping'] },
         signal
       }),
-    // What is typed as JSON is none for a while.
+    // While the user types, the text may not be valid JSON.
     enabled: mapping !== undefined,
     placeholderData: keepPreviousData,
     staleTime: Infinity
   })
 }
 
-/** The JSON of a SOAP API, as its provider wants it. */
+/** Editor for the mapping of a SOAP API. */
 export function ApiMapping({ api }: { readonly api: ApiView }) {
   const kept = useQuery({ ...queries.mapping(api.name), staleTime: Infinity })
   const plain = usePreview(api, PLAIN)

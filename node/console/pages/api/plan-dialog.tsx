@@ -25,7 +25,7 @@ interface Values {
   readonly fee: string
   readonly period: string
   readonly trialDays: string
-  /** Empty: any number. */
+  /** Empty: no limit. */
   readonly included: string
   readonly overage: readonly Tier[]
 }
@@ -77,7 +77,7 @@ function overageOption(overage: readonly Tier[]): string {
 
 interface PlanDialogProps {
   readonly api: string
-  /** Undefined for a new one. */
+  /** Undefined for a new plan. */
   readonly plan: PlanView | undefined
   readonly onClose: () => void
 }
@@ -157,7 +157,7 @@ interface TiersProps {
   readonly onChange: (tiers: readonly Tier[]) => void
 }
 
-/** What calls cost beyond those included. */
+/** Price tiers of calls above the included ones. */
 function Tiers({ tiers, onChange }: TiersProps) {
   const put = (at: number, change: Partial<Tier>) =>
     onChange(tiers.map((tier, index) => (index === at ? { ...tier, ...change } : tier)))

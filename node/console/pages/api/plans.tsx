@@ -14,7 +14,7 @@ import { Subscribers } from '../../parts/subscribers.tsx'
 import { Table } from '../../parts/table.tsx'
 import { PlanDialog } from './plan-dialog.tsx'
 
-/** What subscribers get for a fee, and who they are. */
+/** Plans of an API and their subscribers. */
 export function ApiPlans({ api: { name } }: { readonly api: ApiView }) {
   const plans = useQuery(queries.plans(name))
   const [edited, setEdited] = useState<PlanView | 'new'>()

@@ -16,7 +16,7 @@ import { Result } from './call-table.tsx'
 
 const NO_TIME = { lookup: 0, pay: 0, net: 0, owner: 0, upstream: 0 }
 
-/** One call: everything of it that is kept. */
+/** All stored data of one call. */
 export function CallDetail({ call, onClose }: { readonly call: CallLine; readonly onClose: () => void }) {
   const { data: status } = useQuery(queries.status())
   const isPaid = status !== undefined && status.wallet !== null && call.charged !== '0'

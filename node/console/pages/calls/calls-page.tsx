@@ -10,7 +10,7 @@ import { CallDetail } from './call-detail.tsx'
 import { CallTable } from './call-table.tsx'
 import { Filters, filtersIn, passes } from './filters.tsx'
 
-/** Calls as they end: those that this node served, and those that were made from it. */
+/** Live list of calls that this node served or made. */
 export function Calls() {
   const live = useCalls()
   const [held, setHeld] = useState<readonly CallLine[]>()

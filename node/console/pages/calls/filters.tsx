@@ -7,13 +7,13 @@ export interface CallFilters {
   readonly way?: string
   readonly api?: string
   readonly result?: string
-  /** An error of Souk's own, or a status. */
+  /** A Souk error code, or a status. */
   readonly code?: string
 }
 
 const NAMES = ['way', 'api', 'result', 'code'] as const
 
-/** What the address says is wanted. */
+/** Reads the filters from the URL. */
 export function filtersIn(params: URLSearchParams): CallFilters {
   return Object.fromEntries(NAMES.flatMap((name) => (params.get(name) ? [[name, params.get(name) ?? '']] : [])))
 }
@@ -27,12 +27,12 @@ export function passes(call: CallLine, { way, api, result, code }: CallFilters):
   )
 }
 
-/** What an error is called; undefined for none. */
+/** Name of a call's error; undefined for success. */
 export function errorOf({ code, status }: CallLine): string | undefined {
   return code ?? (status >= 400 ? String(status) : undefined)
 }
 
-/** Filters live in the address: a page of them can be kept, and sent to somebody. */
+/** Filters are stored in the URL, so that users can bookmark and share them. */
 export function Filters({ calls }: { readonly calls: readonly CallLine[] }) {
   const [params, setParams] = useSearchParams()
   const { way = '', api = '', result = '', code } = filtersIn(params)
@@ -80,7 +80,7 @@ interface ErrorsProps {
   readonly onChoose: (code: string | undefined) => void
 }
 
-/** Errors by what they are, most first: one shows its calls. */
+/** Error counts, most frequent first. A click shows the calls with that error. */
 function Errors({ calls, code, onChoose }: ErrorsProps) {
   const counts = new Map<string, number>()
   for (const call of calls) {

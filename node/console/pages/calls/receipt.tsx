@@ -7,7 +7,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { State } from '../../parts/state.tsx'
 
-/** Why it was charged, by the rules that receipts name. */
+/** Explanations of the charging rules in receipts. */
 const RULES: Readonly<Record<string, string>> = {
   success: 'it succeeded',
   'partial-data': 'it was answered with data, and errors',
@@ -17,7 +17,7 @@ const RULES: Readonly<Record<string, string>> = {
   plan: 'on the terms of a plan'
 }
 
-/** What proves that a call was charged, and by what rule. */
+/** The receipt of a call: charge, rule and proof. */
 export function Receipt({ call }: { readonly call: CallLine }) {
   const found = useQuery(queries.receiptsOf(call))
   return (
@@ -58,7 +58,7 @@ export function Receipt({ call }: { readonly call: CallLine }) {
   )
 }
 
-/** As short as it can be told; whole for whoever copies it. */
+/** Shortened id. Copying gives the full id. */
 function Id({ text, what }: { readonly text: string; readonly what: string }) {
   return (
     <span className="row">

@@ -18,7 +18,7 @@ import { JsonField } from '../../parts/form/schema-form.tsx'
 import { curlOf } from '../market/code.ts'
 import { pathOf } from '../market/paths.ts'
 
-/** Makes a call once more, as it was or with another request, where that was kept. */
+/** Repeats a call with its captured request, or with a changed one. */
 export function Replay({ call }: { readonly call: CallLine }) {
   const capture = useQuery({ ...queries.capture(call.request_id), staleTime: Infinity })
   return (

@@ -19,7 +19,7 @@ import { RotateKey } from './rotate.tsx'
 
 type Asked = 'rotate' | 'disable' | 'enable' | 'revoke'
 
-/** Keys that programs call with, and who has subscribed. */
+/** Consumer keys and subscribers. */
 export function Keys() {
   const keys = useQuery({ ...queries.keys(), refetchInterval: 10_000 })
   const [isIssuing, setIssuing] = useState(false)

@@ -2,13 +2,13 @@ import { SelectField } from '../../parts/form/field.tsx'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Days that a key lives, as a choice gives them; empty for what there is by default. */
+/** Lifetime of a key in days. Empty: the default. */
 export function Lifetime({
   unset,
   value,
   onChange
 }: {
-  /** What no choice means. */
+  /** Label of the default. */
   readonly unset: string
   readonly value: string
   readonly onChange: (days: string) => void
@@ -24,7 +24,7 @@ export function Lifetime({
   )
 }
 
-/** Milliseconds since the epoch. */
+/** Expiry in milliseconds since the epoch. */
 export function expiryOf(days: string): number | undefined {
   return days === '' ? undefined : Date.now() + Number(days) * DAY_MS
 }

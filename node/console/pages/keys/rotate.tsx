@@ -13,7 +13,7 @@ import { ShownOnce } from './shown-once.tsx'
 
 const HOUR_MS = 60 * 60 * 1000
 
-/** A new key in place of one, which works on for a while. */
+/** Replaces a key. The old key stays valid for the overlap. */
 export function RotateKey({ of: key, onClose }: { readonly of: KeyView; readonly onClose: () => void }) {
   const [hours, setHours] = useState('24')
   const [days, setDays] = useState('')

@@ -2,7 +2,7 @@ import { Button } from '../../parts/button.tsx'
 import { Command } from '../../parts/code/command.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 
-/** A key that was just made. */
+/** Shows a new key, once. */
 export function ShownOnce({ value, onClose }: { readonly value: string; readonly onClose: () => void }) {
   return (
     <Dialog title="The key, this once" onClose={onClose}>

@@ -1,7 +1,7 @@
-/** Code that calls an API at this node's ingress, to be copied. */
+/** Sample code that calls an API through this node's ingress. */
 export interface CodeInit {
   readonly ingress: string
-  /** `name@provider`. */
+  /** Full id, `name@provider`. */
   readonly api: string
   readonly body: unknown
   readonly isStream?: boolean
@@ -9,7 +9,7 @@ export interface CodeInit {
 
 const KEY = '$SOUK_KEY'
 
-/** Where an API is called. */
+/** URL of an API at the ingress. */
 function urlOf({ ingress, api }: Pick<CodeInit, 'ingress' | 'api'>): string {
   const [name = '', provider] = api.split('@')
   return `${ingress}/api/${provider ?? 'demo'}/api/${name}`
@@ -68,7 +68,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 const indented = (value: unknown, spaces: number) =>
   (JSON.stringify(value, null, 2) ?? 'null').replaceAll('\n', `\n${' '.repeat(spaces)}`)
 
-/** A JSON value as Python writes it: its strings are the same. */
+/** Writes a JSON value as Python. Strings have the same syntax. */
 function pythonLiteral(value: unknown, spaces: number): string {
   if (value === null || value === undefined) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'

@@ -18,7 +18,7 @@ import { Plans } from './plans.tsx'
 import { Claim, Probes, Quality } from './quality.tsx'
 import { TryIt } from './try-it.tsx'
 
-/** One API of the market: what it is, how to try it, and how to subscribe. */
+/** Page of one API: description, trial calls and plans. */
 export function Listing() {
   const { id, tab } = useParams<{ readonly id: string; readonly tab?: string }>()
   const api = decodeURIComponent(id)
@@ -62,7 +62,7 @@ export function Listing() {
   )
 }
 
-/** What somebody should know before he relies on it. */
+/** Warnings before use, such as a deprecation. */
 function Warning({ view: { state, deprecation } }: { readonly view: MarketListingView }) {
   if (deprecation === null) {
     return state === 'published' ? null : (

@@ -16,11 +16,11 @@ import { Quality } from './quality.tsx'
 import { PROTOCOL_NAMES } from '../../../../protocols/protocol-descriptors.ts'
 
 const SHOWN_FIRST = 20
-/** What one page of the node's response holds. */
+/** Results per page. */
 const SHOWN_MAX = 100
 const NAMES = ['q', 'protocol', 'max_price', 'min_quality', 'sort'] as const
 
-/** What others offer, and what this node does itself: found as any other node finds it. */
+/** Search over all APIs in the network, including this node's own. */
 export function Market() {
   const [params] = useSearchParams()
   const [shown, setShown] = useState(SHOWN_FIRST)
@@ -62,7 +62,7 @@ export function Market() {
   )
 }
 
-/** Lives in the address, as what was asked of the network. */
+/** The search is stored in the URL. */
 function Search({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const [, setParams] = useSearchParams()
   const set = (name: (typeof NAMES)[number], value: string) =>

@@ -1,6 +1,6 @@
 export type ListingTab = 'try' | 'plans'
 
-/** The page of a listing; its first tab where none is named. */
+/** Path of a listing's page. The default is the first tab. */
 export function pathOf(id: string, tab?: ListingTab): string {
   return `/market/${encodeURIComponent(id)}${tab === undefined ? '' : `/${tab}`}`
 }

@@ -1,6 +1,6 @@
 import type { PlanView } from '../../../admin/subscriptions/subscription-api.ts'
 
-/** What a plan's fee pays for, in words. */
+/** Describes what a plan's fee includes. */
 export function PlanTerms({ plan }: { readonly plan: PlanView }) {
   const { included, overage, trial_days, period } = plan
   return (

@@ -12,7 +12,7 @@ import { PlanTerms } from './plan-terms.tsx'
 import { pathOf } from './paths.ts'
 import { Subscribe } from './subscribe.tsx'
 
-/** How it can be paid for: call by call, and by plans. */
+/** Ways to pay: per call, or by a plan. */
 export function Plans({ listing }: { readonly listing: MarketListingView }) {
   const { id, price, plans, pay_per_call } = listing
   const [chosen, setChosen] = useState<PlanView>()

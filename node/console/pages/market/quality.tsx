@@ -3,7 +3,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { State } from '../../parts/state.tsx'
 import { msText } from '../../parts/units.ts'
 
-/** How an API did on calls of this node, with how many these were. */
+/** Quality of an API on calls of this node, with their number. */
 export function Quality({ quality }: { readonly quality: FoundListingView['quality'] }) {
   const { calls, success_rate, p50_ms, p95_ms } = quality
   if (success_rate === null) return <p className="small quiet">not called from here yet</p>
@@ -20,7 +20,7 @@ export function Quality({ quality }: { readonly quality: FoundListingView['quali
   )
 }
 
-/** What the owner says, and that it is only its word. */
+/** The owner's own claims, marked as unverified. */
 export function Claim({ claim }: { readonly claim: NonNullable<FoundListingView['claimed_by_owner']> }) {
   const { calls, days, until, success_rate, p50_ms, p95_ms } = claim
   return (
@@ -37,7 +37,7 @@ export function Claim({ claim }: { readonly claim: NonNullable<FoundListingView[
   )
 }
 
-/** Whether it is there, as this node found by trying. */
+/** Availability according to probes of this node. */
 export function Probes({ probed }: { readonly probed: NonNullable<FoundListingView['probed']> }) {
   const { probes, reached_rate, p50_ms, last_at } = probed
   return (

@@ -12,13 +12,13 @@ import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { PlanTerms } from './plan-terms.tsx'
 
 interface SubscribeProps {
-  /** `name@provider`. */
+  /** Full id, `name@provider`. */
   readonly api: string
   readonly plan: PlanView
   readonly onClose: () => void
 }
 
-/** Buys a plan. What it may cost is said first, and never more is paid. */
+/** Subscribes to a plan. The user sets limits first, and the node never pays more. */
 export function Subscribe({ api, plan, onClose }: SubscribeProps) {
   const [, go] = useLocation()
   const dearest = plan.overage.at(-1)?.price ?? '0'

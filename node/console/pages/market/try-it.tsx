@@ -11,7 +11,7 @@ import type { Json } from '../../parts/form/schema.ts'
 import { Try } from '../../parts/try.tsx'
 import { curlOf, pythonOf, typescriptOf } from './code.ts'
 
-/** Calls it from here, and shows the code that does the same. */
+/** Calls the API from the console, and shows equivalent code. */
 export function TryIt({ listing }: { readonly listing: MarketListingView }) {
   const { id, protocol, price, methods, sdl } = listing
   const description = { operations: methods, sdl }
@@ -37,7 +37,7 @@ interface CodeProps {
   readonly isStream: boolean
 }
 
-/** The same call, for a program. */
+/** Sample code for the same call. */
 function Code({ api, body, isStream }: CodeProps) {
   const { data: status } = useQuery(queries.status())
   const [language, setLanguage] = useState<(typeof LANGUAGES)[number]['value']>('curl')

@@ -20,14 +20,14 @@ const ROLES = [
 
 type Span = (typeof SPANS)[number]
 
-/** Calls and their times over the last while. */
+/** Charts of call counts and latencies in the recent past. */
 export function Charts() {
   const [chosen, choose] = useState<'owner' | 'payer'>()
   const [span, setSpan] = useState<Span['value']>('1 h')
   const ms = SPANS.find(({ value }) => value === span)?.ms ?? HOUR_MS
   const made = useQuery(queries.today('payer'))
   const served = useQuery(queries.today('owner'))
-  // A node that only calls has nothing else to show.
+  // A node that only makes calls has no served calls to show.
   const role = chosen ?? (served.data?.total.calls === 0 && (made.data?.total.calls ?? 0) > 0 ? 'payer' : 'owner')
   const series = useQuery(queries.series(role, ms))
   return (
@@ -44,7 +44,7 @@ export function Charts() {
   )
 }
 
-/** Of a node that was started a little while ago, no more than that while. */
+/** Limits the range to the node's uptime. */
 const SHOWN_STEPS_MIN = 10
 
 function Both({ view, span }: { readonly view: SeriesView; readonly span: string }) {

@@ -13,7 +13,7 @@ import { Table } from '../../parts/table.tsx'
 import { msText } from '../../parts/units.ts'
 import { Charts } from './overview-charts.tsx'
 
-/** How the node does, and what wants attention. */
+/** Status of the node, and open problems. */
 export function Overview() {
   const apis = useQuery(queries.apis())
   const doctor = useQuery({ ...queries.doctor(), refetchInterval: 60_000 })
@@ -27,7 +27,7 @@ export function Overview() {
   )
 }
 
-/** Of the reader's day, as far back as the node was running. */
+/** Figures since midnight in the user's time zone, or since the node's start if that is later. */
 function Today() {
   const status = useQuery(queries.status())
   const served = useQuery(queries.today('owner'))
@@ -77,7 +77,7 @@ function Today() {
   )
 }
 
-/** Undefined where the node moves no money, or the chain has not answered. */
+/** Undefined without a wallet, or before the chain responds. */
 function pendingFigure(earnings: EarningsView | undefined) {
   const name = 'Pending settlement'
   if (earnings === undefined) return { name, value: '–', note: 'no wallet' }

@@ -24,7 +24,7 @@ interface Kind {
 const user = { name: 'username', label: 'User' }
 const password = { name: 'password', label: 'Password', isSecret: true }
 
-/** Ways to prove oneself; certificates and SOAP header blocks go by the command line's file. */
+/** Kinds of credentials. Certificates and SOAP headers need `--auth-file` of the command line. */
 const KINDS: readonly Kind[] = [
   { value: 'none', name: 'Nothing', fields: [], auth: () => undefined },
   {
@@ -89,7 +89,7 @@ interface AccessProps {
   readonly onDone: (auth: Auth | undefined) => void
 }
 
-/** How the node proves itself to the API. What is typed is held by the page only, and sent once. */
+/** Step for the upstream's credentials. The page keeps them in memory only, and sends them once. */
 export function AccessStep({ protocol, isBusy, error, onBack, onDone }: AccessProps) {
   const [chosen, setChosen] = useState('none')
   const [values, setValues] = useState<Values>({})

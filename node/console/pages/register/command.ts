@@ -3,7 +3,7 @@ import { type Making, sourceOf, tagsOf } from './draft.ts'
 
 type Options = ReadonlyArray<readonly [name: string, value?: string]>
 
-/** The same by the command line; credentials go in a file. */
+/** The equivalent `souk api register`. Credentials are in a file. */
 export function registerCommand(making: Making): string {
   const { name, protocol, endpoint, price, description } = making.draft
   return commandOf('souk api register', [
@@ -17,7 +17,7 @@ export function registerCommand(making: Making): string {
   ])
 }
 
-/** One call of it, before it is on the market. */
+/** The equivalent `souk api check --call`. */
 export function checkCommand(making: Making, body: unknown): string {
   const { protocol, endpoint } = making.draft
   return commandOf('souk api check', [

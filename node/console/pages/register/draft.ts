@@ -6,14 +6,14 @@ import type { UpstreamCheckInput } from '../../../admin/apis/description-api.ts'
 
 export type Source = DescriptionSource['from']
 
-/** What is kept on this browser until it is published. Neither credentials nor files are in it. */
+/** Draft stored in this browser until publication. It contains no credentials or files. */
 export interface Draft {
   readonly protocol: ProtocolName
   readonly source: Source
   readonly endpoint: string
-  /** REST: where its OpenAPI document is. */
+  /** REST: URL of the OpenAPI document. */
   readonly openapi: string
-  /** REST by hand. */
+  /** REST without an OpenAPI document. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly isExplicit: boolean
   readonly name: string
@@ -36,7 +36,7 @@ const EMPTY: Draft = {
 }
 const KEY = 'souk-draft'
 
-/** Files that were read. */
+/** Files chosen by the user. */
 export interface Files {
   readonly openapi?: { readonly name: string; readonly text: string }
   readonly graphql?: { readonly name: string; readonly text: string }
@@ -45,11 +45,11 @@ export interface Files {
 
 export type Auth = NonNullable<RegisterInput['auth']>
 
-/** All that a registration is made of. */
+/** All inputs of a registration. */
 export interface Making {
   readonly draft: Draft
   readonly files: Files
-  /** Undefined for none. */
+  /** Undefined without credentials. */
   readonly auth: Auth | undefined
 }
 
@@ -76,7 +76,7 @@ function read(): Draft {
   }
 }
 
-/** The form of what is chosen; of a draft of another version, the first one. */
+/** The chosen source of the description. For a draft with an unknown source, the first one. */
 export function sourceOf({ protocol, source }: Pick<Draft, 'protocol' | 'source'>): DescriptionSource {
   const { sources } = formOf(protocol)
   return sources.find(({ from }) => from === source) ?? sources[0]
@@ -120,7 +120,7 @@ export function tagsOf({ tags }: Pick<Draft, 'tags'>): string[] {
     .filter((tag) => tag !== '')
 }
 
-/** A name to start with, from where the API is. */
+/** Suggests an API name from the endpoint. */
 export function nameFor(endpoint: string): string {
   const url = URL.parse(endpoint)
   const segments = (url?.pathname ?? '').split('/').filter((part) => part !== '')

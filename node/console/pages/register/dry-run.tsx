@@ -23,7 +23,7 @@ interface DryRunProps {
   readonly onDone: () => void
 }
 
-/** One real call of the API, before anybody can see it. */
+/** Dry run: one real call before the API is published. */
 export function DryRunStep({ making, description, onBack, onDone }: DryRunProps) {
   const { protocol } = making.draft
   const [body, setBody] = useState<Json | undefined>(() => firstBody(protocol, description))

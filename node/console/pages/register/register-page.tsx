@@ -23,7 +23,7 @@ import { DryRunStep } from './dry-run.tsx'
 
 const STEPS = ['Source', 'Credentials', 'Price', 'Test call', 'Publish']
 
-/** From an API somewhere to one on the market. */
+/** Wizard to register and publish an API. */
 export function Register() {
   const { draft, set, forget } = useDraft()
   const [files, setFiles] = useState<Files>({})
@@ -71,7 +71,7 @@ export function Register() {
           onBack={() => setAt(0)}
           onDone={(given) => {
             setAuth(given)
-            // Without any, it was read already.
+            // Without credentials, the first step has already read the API.
             if (given === undefined && check.data !== undefined) setAt(2)
             else check.mutate(given)
           }}
@@ -95,7 +95,7 @@ export function Register() {
   )
 }
 
-/** What was read: how much of it there is, and what the node wants to be known. */
+/** Summary of the read description: number of operations, and warnings. */
 function Found({ view, protocol }: { readonly view: UpstreamCheckView; readonly protocol: string }) {
   const names = view.operations.map(({ name }) => name)
   const many = names.length

@@ -16,11 +16,11 @@ export interface SourceProps {
   readonly set: (change: Partial<Draft>) => void
   readonly setFiles: (files: Files) => void
   readonly check: UseMutationResult<UpstreamCheckView, Error, void>
-  /** Some APIs tell nothing before they know who asks. */
+  /** True if the API returns its description only to authenticated callers. */
   readonly onAccess: () => void
 }
 
-/** What the API is, and where. */
+/** Step for protocol and endpoint. */
 export function SourceStep({ draft, files, set, setFiles, check, onAccess }: SourceProps) {
   const { protocol, source } = draft
   const pick = (protocol: Draft['protocol']) => set({ protocol, source: sourceOf({ protocol, source }).from })

@@ -12,7 +12,7 @@ interface TermsProps {
   readonly onDone: () => void
 }
 
-/** How it is called, and what a call costs. */
+/** Step for name and price. */
 export function TermsStep({ draft, set, onBack, onDone }: TermsProps) {
   return (
     <Step title="What is it called, and what does a call cost?">

@@ -15,7 +15,7 @@ import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
 
-/** Who may use this console: browsers that were let in by a code. */
+/** Signed-in browsers. */
 export function Browsers() {
   const browsers = useQuery(queries.browsers())
   const [leaving, setLeaving] = useState<BrowserView>()

@@ -7,7 +7,7 @@ export interface BundleInit {
   readonly apis: ReadonlyArray<Readonly<Record<string, unknown>>>
 }
 
-/** Of an API, what says how it does, and nothing of where or how it is reached. */
+/** Data of an API for support: state and counts, without endpoint and credentials. */
 const API_MEMBERS = ['id', 'protocol', 'state', 'revision', 'own', 'published', 'in_flight', 'calls', 'price']
 const STATUS_MEMBERS = [
   'version',
@@ -22,10 +22,10 @@ const STATUS_MEMBERS = [
   'calling',
   'uptime_ms'
 ] as const satisfies ReadonlyArray<keyof StatusView>
-/** Accounts, and URLs: they may name hosts, and hold credentials. */
+/** Removes account addresses, and URLs because they may contain hosts and credentials. */
 const HIDDEN = [/0x[\da-f]{40,}/gi, /\b\w+:\/\/\S+/g]
 
-/** What may be shown to strangers, named one by one: what is added to a view later is not in it by itself. */
+/** Builds the support bundle from an explicit list of members, so that new members of a view are not included by accident. */
 export function bundleOf({ status, doctor, peers, apis }: BundleInit): string {
   const bundle = {
     made_at: new Date().toISOString(),

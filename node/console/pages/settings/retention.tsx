@@ -10,7 +10,7 @@ import { CheckField } from '../../parts/form/field.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
 
-/** What is kept of calls, and for how long. */
+/** Which data of calls is stored, and for how long. */
 export function Retention() {
   const settings = useQuery(queries.settings())
   return (

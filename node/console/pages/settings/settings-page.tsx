@@ -15,7 +15,7 @@ import { bundleOf } from './bundle.ts'
 import { Retention } from './retention.tsx'
 import { Webhooks } from './webhooks.tsx'
 
-/** What is wrong with the node, if anything, and what it tells whom. */
+/** Problems of the node, webhooks, browsers and retention. */
 export function Settings() {
   const status = useQuery(queries.status())
   const doctor = useQuery(queries.doctor())

@@ -19,7 +19,7 @@ import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
 
-/** URLs that are told of what happens. */
+/** Webhooks: URLs that receive events. */
 export function Webhooks() {
   const webhooks = useQuery(queries.webhooks())
   const [isAdding, setAdding] = useState(false)

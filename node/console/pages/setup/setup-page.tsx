@@ -23,7 +23,7 @@ const ROLES = [
 
 type Role = (typeof ROLES)[number]['value']
 
-/** From a node that has nothing to one that sells, or calls: what is done already, and what comes next. */
+/** Setup steps of a new node: completed and next. */
 export function Setup() {
   const [role, setRole] = useState<Role>('both')
   const status = useQuery(queries.status())

@@ -4,12 +4,12 @@ import { State } from '../../parts/state.tsx'
 interface StepProps {
   readonly title: string
   readonly isDone: boolean
-  /** Where it can be left out. */
+  /** True if the user can skip the step. */
   readonly isOptional?: boolean
   readonly children: ReactNode
 }
 
-/** One thing to do, or done. */
+/** One step of the setup. */
 export function Step({ title, isDone, isOptional = false, children }: StepProps) {
   return (
     <li className="card">

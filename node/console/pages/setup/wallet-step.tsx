@@ -17,10 +17,10 @@ import { Notice } from '../../parts/notice.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { Step } from './step.tsx'
 
-/** Which wallet's copy is in a safe place, as somebody said on this browser. */
+/** Storage key of the wallet address whose backup the user has confirmed in this browser. */
 const KEPT = 'souk-wallet-kept'
 
-/** From no wallet to one that has a copy elsewhere, and that the node runs with. */
+/** Step to create or import a wallet, back it up, and restart the node with it. */
 export function WalletStep({ status }: { readonly status: StatusView }) {
   const card = useQuery(queries.walletCard())
   const [kept, setKept] = useState(() => localStorage.getItem(KEPT))

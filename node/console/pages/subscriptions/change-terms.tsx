@@ -16,7 +16,7 @@ interface ChangeTermsProps {
   readonly onClose: () => void
 }
 
-/** Another plan, or other limits. */
+/** Changes the plan or the limits of a subscription. */
 export function ChangeTerms({ subscription, onClose }: ChangeTermsProps) {
   const { id, api, plan, max_price, max_fee, daily_cap } = subscription
   const listing = useQuery(queries.listing(api))

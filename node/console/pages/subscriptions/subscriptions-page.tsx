@@ -21,7 +21,7 @@ import { pathOf } from '../market/paths.ts'
 
 const CHANGES = ['subscriptions', 'wallet', 'channels']
 
-/** What this node has subscribed to. */
+/** Subscriptions of this node. */
 export function Subscriptions() {
   const subscriptions = useQuery(queries.subscriptions())
   return (
@@ -112,13 +112,13 @@ function Subscription({ subscription }: { readonly subscription: SubscriptionVie
   )
 }
 
-/** What the node calls it: whoever keeps one takes back that it was canceled. */
+/** Route verb of each action. "Keep" revokes a cancellation, which is `resume`. */
 const VERBS = { pause: 'pause', resume: 'resume', keep: 'resume', cancel: 'cancel' } as const satisfies Record<
   Move,
   string
 >
 
-/** How much of the period is used: in words, and as a bar for whoever sees. */
+/** Usage of the period as text, and as a bar hidden from screen readers. */
 function Quota({ subscription: { quota, plan } }: { readonly subscription: SubscriptionView }) {
   if (quota === null) return <p className="quiet small">How much is used is known after the first call.</p>
   const { included, used, limit, resets_at } = quota

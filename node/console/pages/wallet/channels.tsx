@@ -14,7 +14,7 @@ import { Table } from '../../parts/table.tsx'
 
 type Act = 'close' | 'withdraw'
 
-/** Where deposits are, and how they come back. */
+/** Channels with deposits, and actions to close them. */
 export function Channels() {
   const channels = useQuery({ ...queries.channels(), retry: false })
   const [acting, setActing] = useState<{ readonly channel: ChannelView; readonly act: Act }>()

@@ -9,7 +9,7 @@ import { Form } from '../../parts/form/form.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
 
-/** On the network dev money is worth nothing, and there for the asking. */
+/** Adds free play money, on the network dev only. */
 export function PlayMoney() {
   const [amount, setAmount] = useState('10')
   const asking = useWrite(

@@ -18,7 +18,7 @@ import { Withdraw } from './withdraw.tsx'
 
 const QrCode = lazy(async () => ({ default: (await import('../../parts/qr-code.tsx')).QrCode }))
 
-/** The account that this node pays from, and gets its gas from. */
+/** The account from which this node pays for calls and gas. */
 export function Wallet() {
   const status = useQuery(queries.status())
   const movesMoney = status.data?.wallet !== null

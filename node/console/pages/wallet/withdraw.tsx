@@ -16,7 +16,7 @@ interface WithdrawProps {
   readonly onClose: () => void
 }
 
-/** Sends money away, after it was looked at twice. Under one id: however often it is tried, nothing is sent twice. */
+/** Withdraws money after a confirmation. All retries use one id, so nothing is sent twice. */
 export function Withdraw({ wallet: { network, money, balance }, onClose }: WithdrawProps) {
   const [input, setInput] = useState({ amount: '', to: '' })
   const [isSure, setSure] = useState(false)

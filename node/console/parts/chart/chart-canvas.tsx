@@ -4,10 +4,10 @@ import { useEffect, useRef } from 'react'
 import type { ChartProps } from '../chart-props.ts'
 
 const HEIGHT = 180
-/** Between lines of the grid: nothing here comes in halves. */
+/** Steps between grid lines. All are whole numbers, because counts have no fractions. */
 const STEPS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000].flatMap((step) => [step, 2 * step, 5 * step])
 
-/** Drawn by uPlot in the colours of the page, and again where these change. */
+/** Draws with uPlot in the page's colours, and redraws when the colours change. */
 export function ChartCanvas({ at, lines, unit }: ChartProps) {
   const host = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -78,7 +78,7 @@ function optionsFor(place: HTMLElement, { at, lines, unit }: ChartProps): uPlot.
         label: name,
         stroke: colourOf(place, colour),
         width: 1.6,
-        // A value between two gaps is no line.
+        // A single value between two gaps has no line, so draw a point.
         points: { show: values.includes(null), size: 5, fill: colourOf(place, colour) },
         spanGaps: false
       }))
@@ -86,7 +86,7 @@ function optionsFor(place: HTMLElement, { at, lines, unit }: ChartProps): uPlot.
   }
 }
 
-/** A canvas knows no `light-dark()`: the browser is asked what it comes to here. */
+/** A canvas does not support `light-dark()`, so this reads the computed colour. */
 function colourOf(place: HTMLElement, token: string): string {
   const probe = document.createElement('span')
   probe.style.color = `var(${token})`

@@ -4,7 +4,7 @@ import { Guarded } from '../guarded.tsx'
 
 const ChartCanvas = lazy(async () => ({ default: (await import('./chart-canvas.tsx')).ChartCanvas }))
 
-/** Lines over time. What they say in short is in words beside them, for whoever does not see them. */
+/** Line chart over time. A text summary beside it serves screen readers. */
 export function Chart({ title, about, ...chart }: ChartProps & { readonly title: string; readonly about: string }) {
   return (
     <figure className="card chart">

@@ -6,7 +6,7 @@ export interface FigureInit {
   readonly note?: ReactNode
 }
 
-/** The few numbers of a page. */
+/** Key figures of a page. */
 export function Figures({ figures }: { readonly figures: readonly FigureInit[] }) {
   return (
     <dl className="figures">

@@ -9,7 +9,7 @@ const PARTS: ReadonlyArray<readonly [keyof CallTiming, string]> = [
   ['upstream', 'upstream']
 ]
 
-/** Where the time of a call went. The words say it all; the bar is for whoever sees. */
+/** Timing of a call. The text contains all numbers; the bar is hidden from screen readers. */
 export function TimingBar({ timing }: { readonly timing: CallTiming }) {
   const all = Math.max(
     0.001,

@@ -2,7 +2,7 @@ import type { CallTiming } from '../../../../lib/interface/index.ts'
 
 const PARTS = ['lookup', 'pay', 'net', 'owner', 'upstream'] as const
 
-/** Where the time of a call went, as small as a table has room. Its words are in the call's own view. */
+/** Small bar of a call's timing for tables. The detail view of the call shows the numbers. */
 export function TimingStrip({ timing }: { readonly timing: Partial<CallTiming> }) {
   const all = PARTS.reduce((sum, part) => sum + (timing[part] ?? 0), 0)
   if (all === 0) return null

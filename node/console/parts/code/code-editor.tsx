@@ -10,11 +10,11 @@ export interface CodeEditorProps {
   readonly label: string
   readonly value: string
   readonly onChange?: (text: string) => void
-  /** Of another language, and what belongs to it. Default: JSON. They are taken as they are at first. */
+  /** Extensions for another language. Default: JSON. Later changes have no effect. */
   readonly extensions?: readonly Extension[]
 }
 
-/** The tags of the stock style, in the console's colours: by what those of the stock style stand for. */
+/** Maps colours of CodeMirror's default style to colours of the console. */
 const COLOURS: Readonly<Record<string, string>> = {
   '#708': 'var(--accent-strong)',
   '#219': 'var(--warn)',
@@ -51,8 +51,8 @@ const LOOK = EditorView.theme({
 })
 
 /**
- * A text in a language. It stands in a shadow tree: only there the editor takes its styles by script, and not as an element that
- * the page's policy forbids. Tab leaves it.
+ * Editor for one language. It is in a shadow tree, because only there CodeMirror sets styles by script. Elsewhere it adds a style
+ * element, which the CSP forbids. The Tab key leaves the editor.
  */
 export function CodeEditor({ label, value, onChange, extensions }: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null)

@@ -3,14 +3,14 @@ import type { CodeEditorProps } from './code-editor.tsx'
 
 const CodeEditor = lazy(async () => ({ default: (await import('./code-editor.tsx')).CodeEditor }))
 
-/** An editor, loaded when the first one is shown. */
+/** The editor, loaded on first use. */
 export function Code({
   title,
   hint,
   fault,
   ...editor
 }: CodeEditorProps & {
-  /** The label, where it is to be seen as well. */
+  /** True to show the label. */
   readonly title?: string | undefined
   readonly hint?: string
   readonly fault?: string | undefined
@@ -35,7 +35,7 @@ export function Code({
   )
 }
 
-/** A text as it is, to be looked at. */
+/** Read-only text. */
 export function Text({ label, children }: { readonly label: string; readonly children: string }) {
   return (
     <pre className="text" tabIndex={0} aria-label={label} role="region">

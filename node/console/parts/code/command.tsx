@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../admin/queries.ts'
 import { Copy } from './copy.tsx'
 
-/** The same by the command line, of this node's profile: another one would be another node. */
+/** The equivalent command line, with the profile of this node. */
 export function Command({ children, what = 'the command' }: { readonly children: string; readonly what?: string }) {
-  // What is known already will do: also who is not let in yet sees commands.
+  // Uses cached data only, because unauthenticated pages show commands too.
   const { data: status } = useQuery({ ...queries.status(), enabled: false })
   const profile = status?.profile ?? 'default'
   const text = profile === 'default' ? children : children.replace(/^souk /, `souk --profile ${word(profile)} `)
@@ -16,7 +16,7 @@ export function Command({ children, what = 'the command' }: { readonly children:
   )
 }
 
-/** A word of a shell command: quoted where it has to be. */
+/** Quotes a word of a shell command if necessary. */
 export function word(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Icon } from '../icon.tsx'
 
-/** Copies a text, and says so. */
+/** Copies a text and confirms it. */
 export function Copy({ text, what }: { readonly text: string; readonly what: string }) {
   const [isDone, setDone] = useState(false)
   const copy = async () => {

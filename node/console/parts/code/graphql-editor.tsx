@@ -8,13 +8,13 @@ import { CodeEditor } from './code-editor.tsx'
 
 interface GraphqlEditorProps {
   readonly label: string
-  /** Of the API; null where it is not told: then nothing is completed or checked. */
+  /** Schema of the API. If null, the editor neither completes nor checks. */
   readonly sdl: string | null
   readonly value: string
   readonly onChange: (text: string) => void
 }
 
-/** A GraphQL document, with completion by the API's schema. */
+/** GraphQL editor with completion by the API's schema. */
 export function GraphqlEditor({ sdl, ...editor }: GraphqlEditorProps) {
   const [extensions] = useState<readonly Extension[]>(() => [
     graphql(schemaOf(sdl)),
@@ -24,7 +24,7 @@ export function GraphqlEditor({ sdl, ...editor }: GraphqlEditorProps) {
   return <CodeEditor {...editor} extensions={extensions} />
 }
 
-/** A schema of a stranger may not hold together: then it helps nobody. */
+/** An invalid schema of another provider is ignored. */
 function schemaOf(sdl: string | null): GraphQLSchema | undefined {
   if (sdl === null) return undefined
   try {

@@ -5,11 +5,11 @@ interface ChoiceProps<T extends string> {
   readonly options: ReadonlyArray<{ readonly value: T; readonly name: string; readonly hint?: string }>
   readonly value: T
   readonly onChange: (value: T) => void
-  /** The label is for whoever listens: what stands around says it already. */
+  /** Shows the label to screen readers only, because the context is visible. */
   readonly isBare?: boolean
 }
 
-/** One of a few, all in sight. */
+/** Radio buttons for a few options. */
 export function Choice<T extends string>({ label, options, value, onChange, isBare = false }: ChoiceProps<T>) {
   const name = useId()
   return (

@@ -9,7 +9,7 @@ import {
 interface LabelInit {
   readonly label: ReactNode
   readonly hint?: ReactNode
-  /** What is wrong with it. */
+  /** Error message of the field. */
   readonly fault?: string | undefined
 }
 
@@ -22,7 +22,7 @@ interface Wired {
 
 interface FieldProps extends LabelInit, Omit<InputHTMLAttributes<HTMLInputElement>, 'id'> {}
 
-/** One input with its label; hint and fault are read with it. */
+/** One input with its label. Screen readers read hint and error with it. */
 export function Field({ label, hint, fault, ...input }: FieldProps) {
   return (
     <Labelled label={label} hint={hint} fault={fault}>
@@ -47,7 +47,7 @@ export function SelectField({ label, hint, fault, children, ...select }: SelectF
 
 interface TextFieldProps extends LabelInit, Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'id'> {}
 
-/** For more than a line. */
+/** Input for several lines. */
 export function TextField({ label, hint, fault, ...area }: TextFieldProps) {
   return (
     <Labelled label={label} hint={hint} fault={fault}>

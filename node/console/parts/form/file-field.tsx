@@ -6,13 +6,13 @@ interface FileFieldProps<T> {
   readonly hint?: string
   readonly accept: string
   readonly multiple?: boolean
-  /** What was read before, for whoever comes back. */
+  /** Names of files chosen earlier, shown when the user returns to the step. */
   readonly known: string | undefined
   readonly read: (files: readonly File[]) => Promise<T>
   readonly onRead: (read: T) => void
 }
 
-/** Files of this computer, read here: nothing leaves it but what the page sends to its node. */
+/** Reads files in the browser. The page sends them to its node only. */
 export function FileField<T>({ label, hint, known, read, onRead, ...input }: FileFieldProps<T>) {
   const [fault, setFault] = useState<string>()
   const take = async (files: readonly File[]) => {
@@ -36,7 +36,7 @@ export function FileField<T>({ label, hint, known, read, onRead, ...input }: Fil
   )
 }
 
-/** The bytes as they are, whatever charset they are in. */
+/** Encodes the raw bytes, because the charset of a file is unknown. */
 export async function base64Of(file: Blob): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   let text = ''

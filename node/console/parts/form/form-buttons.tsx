@@ -2,17 +2,17 @@ import type { ReactNode } from 'react'
 import { Button } from '../button.tsx'
 
 interface FormButtonsProps {
-  /** The verb. */
+  /** Label of the submit button. */
   readonly children: ReactNode
   readonly look?: 'first' | 'grave'
   readonly isBusy?: boolean
   readonly disabled?: boolean
-  /** What else one can do. */
+  /** Label of the cancel button. */
   readonly instead?: string
   readonly onClose: () => void
 }
 
-/** How a form in a dialog ends: it is sent, or it is left. */
+/** Submit and cancel buttons of a form. */
 export function FormButtons({ children, look = 'first', instead = 'Cancel', onClose, ...rest }: FormButtonsProps) {
   return (
     <div className="row">

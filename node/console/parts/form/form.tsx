@@ -6,7 +6,7 @@ interface FormProps {
   readonly children: ReactNode
 }
 
-/** A form that the page sends itself; the browser checks what is required. */
+/** A form that a script sends. The browser checks required fields. */
 export function Form({ className = 'stack', onSubmit, children }: FormProps) {
   return (
     <form

@@ -4,12 +4,12 @@ import { providerShare } from '../money.ts'
 interface PriceFieldProps {
   readonly label: string
   readonly value: string
-  /** What it is paid for. Default: a call. */
+  /** Charged unit. Default: a call. */
   readonly unit?: string
   readonly onChange: (price: string) => void
 }
 
-/** A price, and what of it is the provider's, as it is typed. */
+/** A price field that shows the provider's share while the user types. */
 export function PriceField({ label, value, unit, onChange }: PriceFieldProps) {
   const share = providerShare(value)
   return (

@@ -17,7 +17,7 @@ import {
 } from './schema.ts'
 
 interface SchemaFieldProps {
-  /** Empty for the whole. */
+  /** Path of the member. Empty for the root. */
   readonly name: string
   readonly schema: unknown
   readonly root: Schema
@@ -27,13 +27,13 @@ interface SchemaFieldProps {
   readonly depth?: number
 }
 
-/** The field of one member, whatever it is. */
+/** The form field of one member, chosen by its type. */
 export function SchemaField(props: SchemaFieldProps): ReactNode {
   const { schema, root, depth = 0 } = props
   const shape = shapeOf(schema, root)
   if (depth > DEPTH_MAX) return <AnyField {...props} />
   switch (shape.kind) {
-    // Nobody has to be asked.
+    // A constant needs no input.
     case 'const':
       return null
     case 'enum':
@@ -91,7 +91,7 @@ function OneOf({ own, values, value, onChange, ...rest }: SchemaFieldProps & { o
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** A number that JavaScript would round stays a text: the API says what it takes. */
+/** A number that JavaScript would round stays a string. The API then accepts or rejects it. */
 function numberOf(text: string): Json {
   const read = Number(text)
   const isExact = NUMBER.test(text) && (Number.isInteger(read) ? Number.isSafeInteger(read) : text.length <= 15)
@@ -101,7 +101,7 @@ function numberOf(text: string): Json {
 function Scalar({ own, isNumber, value, onChange, ...rest }: SchemaFieldProps & { own: Schema; isNumber: boolean }) {
   const given = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
   const [text, setText] = useState(given)
-  // What is typed stays as it is typed: 1.0 is the number 1.
+  // Keeps the typed text: 1.0 must not turn into 1 while the user types.
   const shown = isNumber && numberOf(text) === value ? text : given
   return (
     <Field
@@ -121,11 +121,11 @@ function Scalar({ own, isNumber, value, onChange, ...rest }: SchemaFieldProps & 
   )
 }
 
-/** An optional object opens when it is wanted: types may be nested without an end. */
+/** An optional object opens on request, because types may be recursive. */
 function Members({ own, value, onChange, depth = 0, ...rest }: SchemaFieldProps & { own: Schema }) {
   const id = useId()
   const members = membersOf(own)
-  // Nobody fills in what is far down without having asked for it.
+  // Deep objects stay closed until the user opens them.
   const isOpen = value !== undefined || (rest.isRequired && depth < 2)
   if (members === undefined) return <AnyField {...rest} value={value} onChange={onChange} />
   const object: JsonObject = isJsonObject(value) ? value : {}
@@ -182,7 +182,7 @@ function List({ own, value, onChange, depth = 0, ...rest }: SchemaFieldProps & {
       </div>
       {hint !== undefined && <p className="hint">{hint}</p>}
       {items.map((item, at) => (
-        // Items have nothing to be known by but their place.
+        // Items have no id, so the index is the key.
         <div className="item" key={at}>
           <SchemaField
             name={`${rest.name} ${at + 1}`}
@@ -239,7 +239,7 @@ function Alternatives({ choices, onChange, ...rest }: SchemaFieldProps & { choic
   )
 }
 
-/** The first one that a value could be of. */
+/** The first alternative that matches the value's type. */
 function chosenFor(choices: readonly Schema[], root: Schema, value: Json | undefined): number {
   const fits = (choice: Schema) => {
     const { kind } = shapeOf(choice, root)
@@ -248,7 +248,7 @@ function chosenFor(choices: readonly Schema[], root: Schema, value: Json | undef
   return Math.max(0, value === undefined ? 0 : choices.findIndex(fits))
 }
 
-/** What has no form. */
+/** Field for values without a form: JSON text. */
 function AnyField({ value, onChange, isRequired, name }: SchemaFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)))
   const [fault, setFault] = useState<string>()

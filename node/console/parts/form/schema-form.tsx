@@ -5,12 +5,12 @@ import { isObject, type Json, membersOf, type Schema, shapeOf } from './schema.t
 import { SchemaField } from './schema-field.tsx'
 
 interface SchemaFormProps {
-  /** What it is of, for whoever listens: "Request". */
+  /** Accessible name, such as "Request". */
   readonly label: string
-  /** Absent where nothing is known: then it is written as JSON. */
+  /** If absent, the value is entered as JSON. */
   readonly schema: Schema | undefined
   readonly value: Json | undefined
-  /** Told undefined as long as what is written is no JSON. */
+  /** Receives undefined while the text is not valid JSON. */
   readonly onChange: (value: Json | undefined) => void
 }
 
@@ -19,7 +19,7 @@ const MODES = [
   { value: 'json', name: 'JSON' }
 ] as const
 
-/** A value by its schema: field by field, or as JSON. What somebody gave in one is there in the other. */
+/** Edits a value by form fields or as JSON. Both views share the value. */
 export function SchemaForm({ label, schema, value, onChange }: SchemaFormProps) {
   const shape = schema === undefined ? undefined : shapeOf(schema, schema)
   const hasForm = shape?.kind === 'object' && (membersOf(shape.schema)?.length ?? 0) > 0
@@ -41,7 +41,7 @@ export function SchemaForm({ label, schema, value, onChange }: SchemaFormProps) 
 
 type JsonFieldProps = Pick<SchemaFormProps, 'label' | 'value' | 'onChange'> & { readonly isTitled?: boolean }
 
-/** Any JSON, as text. */
+/** Edits any JSON as text. */
 export function JsonField({ label, value, onChange, isTitled = false }: JsonFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)))
   const read = parsed(text)

@@ -1,19 +1,19 @@
 /**
- * JSON Schemas (draft 2020-12) as a form needs them. They are written by strangers: whatever is odd in one is read as "any JSON",
- * and nothing follows references, or nested objects, without an end.
+ * Reads JSON Schemas (draft 2020-12) for forms. Schemas come from other providers and may be invalid or hostile. Unsupported parts
+ * become "any JSON", and limits bound references and nesting.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 export type JsonObject = { readonly [name: string]: Json }
 export type Schema = { readonly [keyword: string]: unknown }
 
-/** What is asked for at one place, references followed. */
+/** The type of one value, after references are resolved. */
 export interface Shape {
   readonly kind: 'const' | 'enum' | 'boolean' | 'number' | 'string' | 'array' | 'object' | 'choice' | 'any'
-  /** With every `$ref` and `allOf` of its own resolved. */
+  /** The schema with its top-level `$ref` and `allOf` resolved. */
   readonly schema: Schema
   readonly isNullable: boolean
-  /** Of a `choice`. */
+  /** Alternatives of a `choice`. */
   readonly choices: readonly Schema[]
 }
 
@@ -23,13 +23,13 @@ export interface Member {
   readonly isRequired: boolean
 }
 
-/** References and parts of one schema. */
+/** Limit of references and `allOf` parts resolved for one schema. */
 const HOPS_MAX = 64
-/** Values in an example, and in what a form starts with. */
+/** Limit of values in an example, and in the initial value of a form. */
 const VALUES_MAX = 400
-/** Of nested objects in an example, and in a form: deeper ones are asked for as JSON. */
+/** Limit of nesting in an example, and in a form. Deeper objects are entered as JSON. */
 export const DEPTH_MAX = 8
-/** More fields than anybody fills in: the rest is asked for as JSON. */
+/** Limit of fields in a form. Objects with more members are entered as JSON. */
 const MEMBERS_MAX = 150
 const NONE: Schema = {}
 
@@ -51,7 +51,7 @@ function at(root: Schema, reference: string): unknown {
   return found
 }
 
-/** How much is looked at before the rest is left: references of a few bytes can stand for millions of members. */
+/** Remaining steps of a walk. A few bytes of references can expand to millions of members. */
 interface Budget {
   left: number
 }
@@ -64,7 +64,7 @@ function resolved(given: unknown, root: Schema, budget: Budget = { left: HOPS_MA
   return others.reduceRight<Schema>((all, one) => merged(resolved(one, root, budget), all), own)
 }
 
-/** Both hold: of what both say, `over` counts. */
+/** Merges two schemas that both apply. For keywords in both, `over` wins. */
 function merged(under: Schema, over: Schema): Schema {
   const properties = { ...(under['properties'] as Schema | undefined), ...(over['properties'] as Schema | undefined) }
   const required = [...namesIn(under['required']), ...namesIn(over['required'])]
@@ -109,7 +109,7 @@ function kindOf(schema: Schema, types: readonly unknown[]): Shape['kind'] {
   return isObject(schema['properties']) ? 'object' : 'any'
 }
 
-/** The members of an object, in the order of its schema; undefined where they are too many to be asked for one by one. */
+/** Members of an object, in the order of its schema. Undefined if they exceed `MEMBERS_MAX`. */
 export function membersOf({ properties, required }: Schema): readonly Member[] | undefined {
   const needed = new Set(namesIn(required))
   const all = isObject(properties) ? Object.entries(properties) : []
@@ -118,7 +118,7 @@ export function membersOf({ properties, required }: Schema): readonly Member[] |
     : all.map(([name, schema]) => ({ name, schema, isRequired: needed.has(name) }))
 }
 
-/** What stands in a form before anybody typed: constants and defaults of what is required. Undefined where that is nothing. */
+/** Initial value of a form: constants and defaults of required members. Undefined if there are none. */
 export function startOf(given: unknown, root: Schema): Json | undefined {
   return started(given, root, 0, { left: VALUES_MAX })
 }
@@ -135,7 +135,7 @@ function started(given: unknown, root: Schema, depth: number, budget: Budget): J
   return objectOf(needed.map(({ name, schema: one }) => [name, started(one, root, depth + 1, budget)]))
 }
 
-/** A value that fits, to be changed: every member that is required, and those near the top. */
+/** An example value to edit: all required members, and the optional ones near the top. */
 export function exampleOf(given: unknown, root: Schema): Json {
   return exampled(given, root, 0, { left: VALUES_MAX })
 }
@@ -188,12 +188,12 @@ function objectOf(entries: ReadonlyArray<readonly [string, Json | undefined]>): 
   return Object.fromEntries(entries.filter((entry): entry is [string, Json] => entry[1] !== undefined))
 }
 
-/** An object with one member changed, or left out. */
+/** Copies an object with one member changed or removed. */
 export function withMember(object: JsonObject, name: string, value: Json | undefined): JsonObject {
   return objectOf(Object.entries({ ...object, [name]: value as Json }))
 }
 
-/** The type of a value in a word or two, as readers of a table want it. */
+/** A short name of a value's type, for tables. */
 export function typeName(given: unknown, root: Schema, depth = 0): string {
   const { kind, schema, choices } = shapeOf(given, root)
   switch (kind) {
@@ -222,7 +222,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What a value has to keep to, in words. */
+/** The constraints of a value, in words. */
 export function rulesOf(schema: Schema): string[] {
   const said = (word: string, keyword: string, unit = ''): string[] =>
     schema[keyword] === undefined ? [] : [`${word} ${textOf(schema[keyword]).slice(0, 80)}${unit}`]

@@ -31,7 +31,7 @@ describe('a problem on the command line', () => {
     assert.deepEqual(failureLines(failureFor('spend_cap_reached')), [
       'souk: The spending cap is reached.',
       '  Why it is so.',
-      'Try: the call again after midnight UTC, or a higher --daily-cap with souk up or souk subscriptions change',
+      'Try: the call again after midnight UTC, or a higher --daily-cap with souk up, or souk subscriptions change',
       'Request id: 019a-7'
     ])
   })
