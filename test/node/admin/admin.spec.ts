@@ -32,7 +32,7 @@ describe('admin API', () => {
     return Buffer.concat(chunks).toString()
   }
 
-  it('registers an API, calls it, meters the call and forgets the API again', async () => {
+  it('registers an API, calls it, meters the call and removes the API', async () => {
     const { api, updated, warnings } = await bench.client.request('POST /apis', { body: TICKER })
     assert.equal(api.id, `bb-sse-ticker@${bench.souk.status().provider}`)
     assert.deepEqual([api.state, api.revision, api.price, api.own, updated], ['published', 1, '0.001', true, false])
@@ -60,7 +60,7 @@ describe('admin API', () => {
     )
   })
 
-  it('makes a new revision of a name that is registered again', async () => {
+  it('creates a new revision when a name is registered again', async () => {
     await bench.client.request('POST /apis', { body: TICKER })
     const { api, updated } = await bench.client.request('POST /apis', { body: { ...TICKER, price: '0.002' } })
     assert.deepEqual([updated, api.revision, api.price], [true, 2, '0.002'])
@@ -68,7 +68,7 @@ describe('admin API', () => {
     assert.deepEqual([bench.upstream.opened, bench.upstream.closed], [2, 1])
   })
 
-  it('keeps nothing of an API whose endpoint does not answer', async () => {
+  it('stores nothing of an API whose endpoint does not respond', async () => {
     bench.upstream.down = true
     await assert.rejects(bench.client.request('POST /apis', { body: TICKER }), code('upstream_unreachable'))
     assert.deepEqual((await bench.client.request('GET /apis')).apis, [])
@@ -84,7 +84,7 @@ describe('admin API', () => {
     assert.equal((await bench.client.request('GET /apis/:name', { params: { name: TICKER.name } })).price, '0.001')
   })
 
-  it('says which field is wrong', async () => {
+  it('names the invalid field', async () => {
     for (const [wrong, field] of [
       [{ endpoint: 'ftp://x/' }, 'endpoint'],
       [{ endpoint: 'nowhere' }, 'endpoint'],
@@ -114,7 +114,7 @@ describe('admin API', () => {
     assert.equal(bench.upstream.opened, bench.upstream.closed)
   })
 
-  it('pauses and resumes', async () => {
+  it('pauses and resumes an API', async () => {
     await bench.client.request('POST /apis', { body: TICKER })
     assert.equal(
       (await bench.client.request('POST /apis/:name/pause', { params: { name: TICKER.name } })).state,
@@ -131,7 +131,7 @@ describe('admin API', () => {
     assert.equal((await bench.client.call({ api: TICKER.name, body: {} })).head.status, 200)
   })
 
-  it('serves after a restart what it served before, without its upstream, under the same revision', async () => {
+  it('serves the same revisions after a restart, without reading the upstream again', async () => {
     const store = keptOpen(createMemoryStore())
     const privateKey = await generateKeyPair('Ed25519')
     const first = await startBench({ store, privateKey })
@@ -146,7 +146,7 @@ describe('admin API', () => {
     assert.deepEqual([api.state, api.revision, api.problem], ['paused', 2, null])
   })
 
-  it('streams a body as it comes, and tells how it ended', async () => {
+  it('streams a body as it arrives, and reports how it ended', async () => {
     await bench.client.request('POST /apis', { body: TICKER })
     const keyLimiter = Promise.withResolvers<void>()
     bench.upstream.reply = () => ({
@@ -168,7 +168,7 @@ describe('admin API', () => {
     })
   })
 
-  it('passes a large body whole', async () => {
+  it('forwards a large body completely', async () => {
     await bench.client.request('POST /apis', { body: TICKER })
     const large = JSON.stringify('x'.repeat(3 * 1024 * 1024))
     bench.upstream.reply = () => ({ body: Buffer.from(large) })
@@ -176,7 +176,7 @@ describe('admin API', () => {
     assert.equal(await readBody(body), large)
   })
 
-  it('opens accounts, and shows them with what they come to', async () => {
+  it('opens accounts, and lists them with the sum of their balances', async () => {
     const opened = await bench.client.request('POST /accounts', { body: { label: 'shop' } })
     assert.match(opened.key, /^souk_test_/)
     const { ledger } = bench.souk.store
@@ -238,7 +238,7 @@ describe('admin API', () => {
     await assert.rejects(bench.client.request('GET /keys/:id', { params: { id: 'key_none' } }), code('invalid_request'))
   })
 
-  it('issues keys of accounts that there are', async () => {
+  it('issues keys only for existing accounts', async () => {
     const { id } = await bench.client.request('POST /accounts', { body: {} })
     const issued = await bench.client.request('POST /keys', { body: { account: id } })
     assert.deepEqual([issued.account, issued.manages], [id, false])
@@ -248,7 +248,7 @@ describe('admin API', () => {
     )
   })
 
-  it('finds, calls and then serves what another provider delegated', async () => {
+  it('finds, calls and then serves an API that another provider delegated', async () => {
     const replica = await startBench({ bootstrap: bench.souk.status().addresses })
     peers.push(replica)
     const { api } = await bench.client.request('POST /apis', { body: TICKER })
@@ -290,7 +290,7 @@ describe('admin API', () => {
     await assert.rejects(bench.client.call({ api: 'no-such-api', body: {} }), code('api_not_found'))
   })
 
-  it('reads what is asked about money before it says that there is none', async () => {
+  it('validates requests about money before it reports settlement_unavailable', async () => {
     const { client } = bench
     for (const ask of [
       () => client.request('GET /earnings'),
@@ -319,7 +319,7 @@ describe('admin API', () => {
     }
   })
 
-  it('gives the whole ledger, a page at a time, with what was deleted of it', async () => {
+  it('returns the whole ledger in pages, with the sums of deleted entries', async () => {
     const { ledger, retention } = bench.souk.store
     const had = (await bench.client.request('GET /books', { query: {} })).entries.length
     for (let n = 0; n < 5; n++) {
@@ -350,14 +350,14 @@ describe('admin API', () => {
     await assert.rejects(bench.client.request('GET /books', { query: { limit: 1_001 } }), code('invalid_request'))
   })
 
-  it('says that no node runs when nobody, or somebody else, answers', async () => {
+  it('reports node_not_running if nothing, or another program, listens', async () => {
     const gone = await startBench()
     await gone.stop()
     await assert.rejects(gone.client.request('GET /status'), code('node_not_running'))
   })
 })
 
-/** A memory store that outlives its node, as a file does. */
+/** A memory store that survives its node, like a file. */
 function keptOpen(store: Store): Store {
   return { ...store, calls: store.calls, documents: store.documents, open: () => store.open(), close: async () => {} }
 }

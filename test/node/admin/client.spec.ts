@@ -6,8 +6,8 @@ import { failureOf } from '../../../node/cli/terminal/failure.ts'
 import { readAll } from '../../../node/cli/options/read-all.ts'
 import { deadUrl, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
-/** What the command line says of a node depends on how the connection to it failed. */
-describe('admin client, when no good response comes', () => {
+/** The error of the command line depends on how the connection to the node failed. */
+describe('admin client without a valid response', () => {
   let server: ScriptedUpstream
 
   before(async () => {
@@ -23,13 +23,13 @@ describe('admin client, when no good response comes', () => {
     )
   }
 
-  it('says that no node is running only where nothing listens', async () => {
+  it('reports node_not_running only if nothing listens', async () => {
     const { code, exitCode, what, hint } = await failure(status(await deadUrl()))
     assert.deepEqual([code, exitCode, hint], ['node_not_running', 69, 'souk up --profile shop'])
     assert.match(what, /No node is running on the profile "shop"/)
   })
 
-  it('says that a connection broke', async () => {
+  it('reports a broken connection', async () => {
     server.behave((response) => response.destroy())
     const { code, what, why, hint } = await failure(status(server.url))
     assert.equal(code, 'node_silent')
@@ -39,7 +39,7 @@ describe('admin client, when no good response comes', () => {
     assert.equal(why, undefined, 'the words of fetch')
   })
 
-  it('says that a response broke off in its middle', async () => {
+  it('reports a response that ends early', async () => {
     server.behave((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
       response.write('{"version":', () => response.destroy())
@@ -47,7 +47,7 @@ describe('admin client, when no good response comes', () => {
     assert.equal((await failure(status(server.url))).code, 'node_silent')
   })
 
-  it('says that a call broke off in its middle', async () => {
+  it('reports a call that ends early', async () => {
     server.behave((response) => {
       response.writeHead(200, { 'content-type': 'application/x-ndjson' })
       response.write('{"type":"head","status":200,"headers":[]}\n', () => response.destroy())
@@ -57,14 +57,14 @@ describe('admin client, when no good response comes', () => {
     assert.equal((await failure(readAll(body))).code, 'node_silent')
   })
 
-  it('says that another program has the port', async () => {
+  it('reports that another program has the port', async () => {
     server.behave((response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not here</h1>'))
     const { code, what, hint } = await failure(status(server.url))
     assert.deepEqual([code, hint], ['node_silent', 'souk up --profile shop'])
     assert.match(what, /Another program answers/)
   })
 
-  it('says so of a program that speaks no HTTP at all', async () => {
+  it('reports the same for a program that does not speak HTTP', async () => {
     const mute: Server = createServer((socket) => void socket.end('220 mail.example ESMTP\r\n'))
     mute.listen(0, '127.0.0.1')
     await once(mute, 'listening')

@@ -33,7 +33,7 @@ describe('admin API: connections', () => {
         `POST /admin/v1/setup-codes HTTP/1.1\r\n${host()}${token}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`
     ]
   ] as const) {
-    it(`that ${what} are closed in time`, async () => {
+    it(`closes connections that ${what} in time`, async () => {
       await client().send(request()).closed()
     })
   }
@@ -53,7 +53,7 @@ describe('admin API: connections', () => {
         `POST /admin/v1/setup-codes HTTP/1.1\r\n${host()}${token}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`
     ]
   ] as const) {
-    it(`answers ${what} by 400`, async () => {
+    it(`responds to ${what} with 400`, async () => {
       assert.match(await client().send(request()).until('\r\n\r\n'), /^HTTP\/1\.1 400 /)
     })
   }

@@ -32,7 +32,7 @@ import { openSubscriptions } from '../../../node/subscriptions/open.ts'
 
 export const TOKEN = 'token-of-the-tests'
 
-/** A protocol whose upstream is a function here; `down` makes it unreachable. */
+/** A protocol whose upstream is a local function. `down` makes it unreachable. */
 export class FakeUpstream implements AdapterFactory {
   readonly protocol = 'REST'
   down = false
@@ -109,7 +109,7 @@ const ROUTES = new Map<string, AdminRoute>(
     .map((route) => [`${route.method} ${route.path}`, route])
 )
 
-/** The same client, whose responses have to be what their routes declare: nothing is missing, and nothing else is in them. */
+/** The same client, but each response must match the declared schema of its route exactly. */
 function checked(client: AdminClient): AdminClient {
   const request = async (name: string, input: object): Promise<unknown> => {
     const response: unknown = await Reflect.apply(client.request, undefined, [name, input])
@@ -120,7 +120,7 @@ function checked(client: AdminClient): AdminClient {
   return { ...client, request: request as AdminClient['request'] }
 }
 
-/** An admin API in front of a real node, with an upstream that is none; or with the real adapters, where they are given. */
+/** An admin API of a real node. The upstream is a local function unless real adapters are given. */
 export async function startBench(
   given: NodeOptions = {},
   factories?: Readonly<Record<Protocol, AdapterFactory>>,

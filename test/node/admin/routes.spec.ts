@@ -3,7 +3,7 @@ import { validate } from '@readme/openapi-parser'
 import { ADMIN_ROUTES } from '../../../node/admin/routes.ts'
 import { type Bench, startBench, TOKEN } from './harness.ts'
 
-describe('the table of the admin API’s routes', () => {
+describe('route table of the admin API', () => {
   let bench: Bench
 
   before(async () => {
@@ -11,7 +11,7 @@ describe('the table of the admin API’s routes', () => {
   })
   after(() => bench.stop())
 
-  it('is what the API serves, as a valid OpenAPI document', async () => {
+  it('matches the served OpenAPI document, which is valid', async () => {
     const headers = { authorization: `Bearer ${TOKEN}` }
     const text = await (await fetch(`${bench.url}/admin/v1/openapi.json`, { headers })).text()
     const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, unknown>> }
@@ -26,7 +26,7 @@ describe('the table of the admin API’s routes', () => {
     assert.equal((await validate(JSON.parse(text))).valid, true)
   })
 
-  it('takes a body that may be left out, and fills names into paths', async () => {
+  it('accepts an optional body, and inserts names into paths', async () => {
     const { id } = await bench.client.request('POST /keys', { body: {} })
     const { replaces } = await bench.client.request('POST /keys/:id/rotate', { params: { id } })
     assert.equal(replaces, id)

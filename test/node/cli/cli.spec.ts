@@ -13,7 +13,7 @@ interface Api {
   readonly revision: number
 }
 
-describe('souk, with nodes that run', function () {
+describe('souk with running nodes', function () {
   this.timeout(60_000)
   let home: SoukHome
   let upstream: Upstream
@@ -40,14 +40,14 @@ describe('souk, with nodes that run', function () {
     await upstream?.close()
   })
 
-  it('says where it is reached, when it is ready', () => {
+  it('prints its addresses when it is ready', () => {
     assert.deepEqual([owner.ready.network, owner.ready.profile, owner.ready.ingress], ['dev', 'default', null])
     assert.match(owner.ready.admin, /^http:\/\/127\.0\.0\.1:\d+$/)
     assert.match(owner.ready.p2p[0] ?? '', new RegExp(`^/ip4/127.0.0.1/tcp/\\d+/p2p/${owner.ready.peer}$`))
     assert.match(consumer.ready.ingress ?? '', /^http:\/\/127\.0\.0\.1:\d+$/)
   })
 
-  it('registers an API by the options of the specification', async () => {
+  it('registers an API with the options of the specification', async () => {
     const { code, stdout, stderr } = await run(
       ...`api register --name bb-echo --protocol rest --endpoint ${upstream.url}`.split(' '),
       ...'--price 0.001 --currency USDC --description echoes --tag echo --tag test'.split(' ')
@@ -79,7 +79,7 @@ describe('souk, with nodes that run', function () {
     await users.close()
   })
 
-  it('says what is kept of calls, and keeps requests when told to', async () => {
+  it('shows the retention settings, and turns the capture of requests on and off', async () => {
     assert.match((await run('settings')).stdout, /^capture +off$/m)
     assert.match(
       (await run('settings', '--capture', 'on')).stdout,
@@ -89,7 +89,7 @@ describe('souk, with nodes that run', function () {
     assert.equal((await run('settings', '--capture', 'maybe')).code, 64)
   })
 
-  it('shows browsers that were let in, and signs one out', async () => {
+  it('lists signed-in browsers, and signs one out', async () => {
     const { url, code } = await json<{ url: string; code: string }>('console')
     const entering = { method: 'POST', headers: { 'content-type': 'application/json', origin: url } }
     const entered = await fetch(`${url}/admin/v1/session`, { ...entering, body: JSON.stringify({ code }) })
@@ -105,7 +105,7 @@ describe('souk, with nodes that run', function () {
     assert.notEqual((await run('console', 'sign-out', browser.id)).code, 0)
   })
 
-  it('registers a GraphQL API with what may be asked of it', async () => {
+  it('registers a GraphQL API with limits', async () => {
     const users = await startUsers()
     const file = join(home.directory, 'users.json')
     await writeFile(file, '{"costs": {"Query.users": 2}, "cost_max": 10, "unit_price": "0.0001"}')
@@ -128,7 +128,7 @@ describe('souk, with nodes that run', function () {
     await users.close()
   })
 
-  it('says clearly that an endpoint cannot be reached', async () => {
+  it('reports an unreachable endpoint', async () => {
     const { code, stderr } = await run(
       ...'api register --name nobody --protocol REST --endpoint http://127.0.0.1:9/ --price 0'.split(' ')
     )
@@ -138,7 +138,7 @@ describe('souk, with nodes that run', function () {
     assert.match(stderr, /^Request id: [\da-f-]{36}$/m)
   })
 
-  it('finds and calls the API from the other node: answer on stdout, time and price on stderr', async () => {
+  it('finds and calls the API from the other node: response on stdout, time and price on stderr', async () => {
     const found = await onConsumer('search', 'echoes')
     assert.match(found.stdout, new RegExp(`bb-echo@${owner.ready.peer} +REST +0\\.001 USDC`))
     const { code, stdout, stderr } = await onConsumer('call', 'bb-echo', '{"symbol":"BTC"}')
@@ -150,7 +150,7 @@ describe('souk, with nodes that run', function () {
     )
   })
 
-  it('searches the market in the order that is asked for, and shows one API of it', async () => {
+  it('searches the market in the given order, and shows one API', async () => {
     const id = `bb-echo@${owner.ready.peer}`
     const found = await onConsumer('market', 'search', 'echo', '--tag', 'test', '--sort', 'quality', '--json')
     const { listings, next } = JSON.parse(found.stdout) as { listings: Array<Record<string, unknown>>; next: unknown }
@@ -169,7 +169,7 @@ describe('souk, with nodes that run', function () {
     assert.match(missing.stderr, /no node on the network serves it/)
   })
 
-  it('says why an API cannot be called, and exits by that', async () => {
+  it('explains why an API cannot be called, with a matching exit code', async () => {
     const well = await onConsumer('why', 'bb-echo')
     assert.deepEqual([well.code, /^step +ok$/m.test(well.stdout)], [0, true])
     const ill = await onConsumer('why', 'nobody-has-this')
@@ -194,7 +194,7 @@ describe('souk, with nodes that run', function () {
     assert.match((await onConsumer('account', 'show', id)).stdout, /balance +0 USDC/)
   })
 
-  it('reads a request from stdin, streams events, and fails with the upstream’s refusal', async () => {
+  it('reads a request from stdin, streams events, and fails if the upstream refuses', async () => {
     const piped = await home.run('--profile consumer call bb-echo - --json', [], { stdin: '{"n":1}' })
     const answer = JSON.parse(piped.stdout) as { status: number; body: unknown; charged: string }
     assert.deepEqual([answer.status, answer.body, answer.charged], [200, { echo: { n: 1 } }, '0'])
@@ -206,7 +206,7 @@ describe('souk, with nodes that run', function () {
     assert.match(refused.stderr, /^422 from /)
   })
 
-  it('issues a key that opens the ingress, until it is revoked', async () => {
+  it('issues a key that is valid at the ingress until it is revoked', async () => {
     const { stdout: key, stderr } = await onConsumer('key', 'issue', '--label', 'shop', ...LIMITS)
     const id = /key_\w+/.exec(stderr)?.[0] ?? ''
     const call = () =>
@@ -246,7 +246,7 @@ describe('souk, with nodes that run', function () {
     assert.notEqual((await onConsumer('key', 'rotate', next.id)).code, 0)
   })
 
-  it('says in status and peers who is connected', async () => {
+  it('shows connected peers in status and peers', async () => {
     const status = await run('status')
     assert.match(status.stdout, /^network +dev \(play USDC\)$/m)
     assert.match(status.stdout, /^listings +1$/m)
@@ -257,7 +257,7 @@ describe('souk, with nodes that run', function () {
     )
   })
 
-  it('finds nothing wrong in doctor, and then an upstream that is gone', async () => {
+  it('reports no problems in doctor, and then an unreachable upstream', async () => {
     const well = await run('doctor')
     assert.equal(well.code, 0, well.stdout)
     assert.match(well.stdout, /^ok +upstream bb-echo /m)
@@ -271,7 +271,7 @@ describe('souk, with nodes that run', function () {
     assert.equal((await run('api', 'show', 'spare')).code, 1)
   })
 
-  it('serves a published API from a second node, which its provider delegates to', async () => {
+  it('serves a published API from a second node after a delegation', async () => {
     const id = `bb-echo@${owner.ready.peer}`
     const early = await onConsumer('api', 'serve', id, '--endpoint', upstream.url)
     assert.equal(early.code, 77)
@@ -284,13 +284,13 @@ describe('souk, with nodes that run', function () {
     assert.equal((await onConsumer('api', 'rm', 'bb-echo')).code, 0)
   })
 
-  it('lets no second node run on the same profile', async () => {
+  it('refuses a second node on the same profile', async () => {
     const second = await run('up')
     assert.equal(second.code, 1)
     assert.match(second.stderr, /Another node is running on the profile "default"/)
   })
 
-  it('serves the same again after a restart, paused where it was paused', async () => {
+  it('serves the same APIs after a restart, and keeps them paused', async () => {
     const before = await json<Api>('api', 'pause', 'bb-echo')
     assert.equal(before.state, 'paused')
     const { code } = await owner.end('SIGTERM')
@@ -304,7 +304,7 @@ describe('souk, with nodes that run', function () {
     assert.equal((await json<Api>('api', 'resume', 'bb-echo')).state, 'published')
   })
 
-  it('starts again after it was killed, and is known not to run until then', async () => {
+  it('starts again after kill -9, and is reported as stopped until then', async () => {
     await consumer.end('SIGKILL')
     assert.equal((await onConsumer('status')).code, 69)
     consumer = await home.asProcess.up('consumer')

@@ -3,7 +3,7 @@ import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type SoukHome, soukHome } from '../../helpers/souk-home.ts'
 
-/** Tells every module that is loaded, on stderr. */
+/** Prints each loaded module to stderr. */
 const TRACE = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); process._rawDebug(found.url); return found } })
@@ -14,7 +14,7 @@ const AGED = `data:text/javascript,${encodeURIComponent(`
   Object.defineProperty(process, 'version', { value: 'v20.19.0' })
 `)}`
 
-describe('souk, the command line', () => {
+describe('souk command line', () => {
   let home: SoukHome
 
   before(async () => {
@@ -22,7 +22,7 @@ describe('souk, the command line', () => {
   })
   after(() => home.close())
 
-  it('shows its help without loading what a node needs', async () => {
+  it('shows its help without loading modules of a node', async () => {
     const { code, stdout, stderr } = await home.asProcess.run('--help', [], { preload: TRACE })
     assert.equal(code, 0)
     for (const command of ['up', 'api', 'key', 'search', 'call', 'status', 'peers', 'doctor', 'provider', 'demo']) {
@@ -41,14 +41,14 @@ describe('souk, the command line', () => {
     assert.match(stdout, /^\d+\.\d+\.\d+\S*\n$/)
   })
 
-  it('says what was meant by a typing mistake, and exits 64', async () => {
+  it('suggests a command after a typing mistake, and exits 64', async () => {
     const { code, stdout, stderr } = await home.asProcess.run('statsu')
     assert.equal(code, 64)
     assert.equal(stdout, '')
     assert.match(stderr, /Did you mean status\?/)
   })
 
-  it('exits 64 for options that are missing or cannot be', async () => {
+  it('exits 64 for missing or invalid options', async () => {
     const register = ['api', 'register', '--name', 'x', '--endpoint', 'http://127.0.0.1/', '--price']
     const wrong: Array<readonly [string[], RegExp]> = [
       [[...register, '1'], /--protocol/],
@@ -83,7 +83,7 @@ describe('souk, the command line', () => {
     assert.deepEqual(heavy, [])
   })
 
-  it('exits 69 when no node runs, and says how to start one', async () => {
+  it('exits 69 if no node runs, and suggests how to start one', async () => {
     const { code, stdout, stderr } = await home.asProcess.run('--profile shop status')
     assert.equal(code, 69)
     assert.equal(stdout, '')
@@ -93,7 +93,7 @@ describe('souk, the command line', () => {
     assert.equal((JSON.parse(json.stderr) as { error: { code: string } }).error.code, 'node_not_running')
   })
 
-  it('exits 64 for a new profile without a network, and 78 for settings that cannot work', async () => {
+  it('exits 64 for a new profile without a network, and 78 for invalid settings', async () => {
     const up = (...args: string[]) => home.run('up', args)
     const [missing, wrong, open] = await Promise.all([
       up('--no-input'),
@@ -108,7 +108,7 @@ describe('souk, the command line', () => {
     assert.match(open.stderr, /--tls-cert/)
   })
 
-  it('exits 77 for a profile that others can read, and says how to close it', async () => {
+  it('exits 77 for a profile that others can read, and suggests chmod', async () => {
     const directory = join(home.directory, 'open')
     await mkdir(directory)
     await chmod(directory, 0o755)
@@ -117,13 +117,13 @@ describe('souk, the command line', () => {
     assert.match(stderr, new RegExp(`Try: chmod 700 ${directory}`))
   })
 
-  it('says on an older Node.js what it needs, and exits 78', async () => {
+  it('names the required version on an older Node.js, and exits 78', async () => {
     const { code, stderr } = await home.asProcess.run('status', [], { preload: AGED })
     assert.equal(code, 78)
     assert.match(stderr, /needs Node\.js 24 or newer, and runs on v20\.19\.0\.\nTry: /)
   })
 
-  it('finds in doctor that no node runs', async () => {
+  it('reports in doctor that no node runs', async () => {
     const { code, stdout } = await home.run('doctor --json')
     assert.equal(code, 1)
     const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Array<{ name: string; result: string }> }

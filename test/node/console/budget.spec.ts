@@ -5,13 +5,13 @@ import { gzipSync } from 'node:zlib'
 
 const BUILT = resolve(import.meta.dirname, '../../../node/console/built')
 const KiB = 1024
-/** What a browser has to load before the overview shows: about two seconds of a slow phone line. */
+/** Bytes that a browser loads before the overview shows: about two seconds on a slow phone connection. */
 const FIRST_PAGE_BYTES_MAX = 160 * KiB
 
-describe('the console as it is built', () => {
+describe('built console', () => {
   const gzipped = async (path: string) => gzipSync(await readFile(join(BUILT, path))).length
 
-  /** Files by which a browser can show the first page: the page, what it names, and what those import at once. */
+  /** Files for the first page: the page, its scripts and styles, and their static imports. */
   async function firstFiles(): Promise<Set<string>> {
     const page = await readFile(join(BUILT, 'index.html'), 'utf8')
     const files = new Set(['index.html'])
@@ -21,7 +21,7 @@ describe('the console as it is built', () => {
       files.add(path)
       if (!path.endsWith('.js')) continue
       const code = await readFile(join(BUILT, path), 'utf8')
-      // Imports at the top; those that are made later are calls of `import(`.
+      // Static imports only. Dynamic imports are calls of `import(`.
       for (const [, next = ''] of code.matchAll(/(?:from|import)\s*["']\.\/([^"']+\.js)["']/g))
         named.push(`assets/${next}`)
     }
@@ -37,7 +37,7 @@ describe('the console as it is built', () => {
     assert.ok(total <= FIRST_PAGE_BYTES_MAX, `${total} bytes:\n${told}`)
   })
 
-  it('leaves what few pages need for later', async () => {
+  it('loads code of few pages only on demand', async () => {
     const files = await firstFiles()
     const all = (await readdir(join(BUILT, 'assets'))).filter((name) => name.endsWith('.js'))
     const later = all.filter((name) => !files.has(`assets/${name}`)).map((name) => name.replace(/-[^-]+$/, ''))
@@ -49,7 +49,7 @@ describe('the console as it is built', () => {
     }
   })
 
-  it('names nothing that is elsewhere', async () => {
+  it('contains no URLs of other origins', async () => {
     const page = await readFile(join(BUILT, 'index.html'), 'utf8')
     assert.doesNotMatch(page, /https?:|<script(?![^>]*src=)|<style|\son\w+=/)
   })

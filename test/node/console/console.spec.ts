@@ -11,7 +11,7 @@ const PAGES = [
   ['/network', 'Network']
 ] as const
 
-describe('the console', () => {
+describe('console', () => {
   let bench: Bench
   let browser: Browser
 
@@ -33,7 +33,7 @@ describe('the console', () => {
 
   const enter = () => entered(browser, bench)
 
-  it('shows every page, usable by everybody, without an error or a request to anywhere else', async function () {
+  it('shows every page, accessible, without errors and without requests to other origins', async function () {
     this.timeout(60_000)
     const { page, mishaps } = await enter()
     for (const [path, title] of PAGES) {
@@ -45,7 +45,7 @@ describe('the console', () => {
     assert.deepEqual(mishaps, [])
   })
 
-  it('lets nobody in without the code, and says where to get one', async () => {
+  it('requires the code, and shows where to get one', async () => {
     const { page } = await openPage(browser, bench.url)
     await page.goto(`${bench.url}/keys`)
     await page.getByLabel('Setup code').waitFor()
@@ -85,7 +85,7 @@ describe('the console', () => {
     assert.deepEqual(mishaps, [])
   })
 
-  it('stays open over a reload, and closes where somebody leaves', async () => {
+  it('stays signed in over a reload, until the user signs out', async () => {
     const { page } = await enter()
     await page.reload()
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()

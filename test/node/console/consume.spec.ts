@@ -15,11 +15,11 @@ interface Way {
   readonly code: string
 }
 
-/** Two real nodes: one sells an API of this machine, the other one's console is looked at. */
-describe('the console of a node that calls', () => {
+/** Two real nodes: one sells an API of this machine, the test uses the console of the other. */
+describe('console of a consumer', () => {
   let home: SoukHome
   let upstream: Server
-  /** Bodies that came to the API. */
+  /** Bodies that the API received. */
   const received: string[] = []
   let owner: HomeNode
   let buyer: HomeNode
@@ -109,7 +109,7 @@ describe('the console of a node that calls', () => {
     assert.deepEqual(mishaps, [])
   })
 
-  it('shows a stream as it comes, and stops it', async () => {
+  it('shows a stream as it arrives, and stops it', async () => {
     const { page, mishaps } = await enter()
     await page.goto(`${url}/market/${encodeURIComponent(id)}/try`)
     await page.getByLabel('as a stream').check()
@@ -120,7 +120,7 @@ describe('the console of a node that calls', () => {
     assert.deepEqual(mishaps, [])
   })
 
-  it('shows calls as they end, holds still when paused, and keeps filters in the address', async () => {
+  it('shows calls when they end, stops updating when paused, and keeps filters in the URL', async () => {
     await buyer.cli(`call ${id} {}`)
     const { page, mishaps } = await enter()
     await page.getByRole('link', { name: 'Calls' }).click()
@@ -154,7 +154,7 @@ describe('the console of a node that calls', () => {
     assert.deepEqual(mishaps, [])
   })
 
-  it('keeps requests when told to, without secrets, and makes a call again as it was, and changed', async function () {
+  it('captures requests without secrets if turned on, and repeats a call unchanged and changed', async function () {
     this.timeout(60_000)
     const { page, mishaps } = await enter()
     await page.goto(`${url}/settings`)
@@ -219,7 +219,7 @@ describe('the console of a node that calls', () => {
     assert.deepEqual(mishaps, [])
   })
 
-  it('shows every page of it, usable by everybody, without an error or a request to anywhere else', async function () {
+  it('shows every page, accessible, without errors and without requests to other origins', async function () {
     this.timeout(60_000)
     const { page, mishaps } = await enter()
     const listing = `/market/${encodeURIComponent(id)}`

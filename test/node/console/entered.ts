@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { openPage } from '../../helpers/browser.ts'
 import type { Bench } from '../admin/harness.ts'
 
-/** A page of the console, let in by a setup code. */
+/** A console page, signed in with a setup code. */
 export async function entered(
   browser: Browser,
   bench: Pick<Bench, 'url' | 'client'>

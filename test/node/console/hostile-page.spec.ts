@@ -5,7 +5,7 @@ import { type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-
 import { type Bench, startBench } from '../admin/harness.ts'
 import { entered } from './entered.ts'
 
-/** What a page tries: every way a browser has to send a request elsewhere. It gives what it could read. */
+/** Tries all ways in which a page can send requests to another origin. Returns what the page could read. */
 const attack = async (target: string): Promise<string[]> => {
   const read: string[] = []
   const json = { 'content-type': 'application/json' }
@@ -28,7 +28,7 @@ const attack = async (target: string): Promise<string[]> => {
         const text = await response.text()
         if (response.ok && text !== '') read.push(`${mode} ${init.method ?? 'GET'} ${path}: ${text}`)
       } catch {
-        // The browser did not send it, or does not show its response.
+        // The browser did not send the request, or hides its response.
       }
     }
   }
@@ -46,9 +46,9 @@ const attack = async (target: string): Promise<string[]> => {
     const framed = frame.contentDocument?.body.textContent ?? ''
     if (framed !== '' && !framed.includes('"ingress_not_allowed"')) read.push(`frame: ${framed}`)
   } catch {
-    // Another origin.
+    // The target has another origin.
   }
-  // A form is sent without a preflight; its enctype makes the body nearly JSON.
+  // A form needs no preflight. Its enctype makes the body nearly JSON.
   const form = Object.assign(document.createElement('form'), {
     action: `${target}/admin/v1/keys`,
     method: 'post',
@@ -63,7 +63,7 @@ const attack = async (target: string): Promise<string[]> => {
   return read
 }
 
-describe('a hostile page, in the browser of someone who is signed in to the console', () => {
+describe('a hostile page in the browser of a signed-in user', () => {
   let bench: Bench
   let browser: Browser
   let site: ScriptedUpstream
@@ -90,7 +90,7 @@ describe('a hostile page, in the browser of someone who is signed in to the cons
     await bench?.stop()
   })
 
-  /** Nothing was done, and the session of the victim goes on. */
+  /** Asserts that nothing changed, and that the victim's session is still valid. */
   async function assertNothingDone(): Promise<void> {
     const { keys } = await bench.client.request('GET /keys')
     assert.deepEqual(
@@ -102,9 +102,9 @@ describe('a hostile page, in the browser of someone who is signed in to the cons
     await console.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
   }
 
-  /** The cookie goes along from another port of the same host, so that it is the node that has to refuse. */
+  /** The browser sends the cookie from another port of the same host, so the node must refuse. */
   for (const host of ['127.0.0.1', 'evil.localhost']) {
-    it(`of ${host} on another port does nothing and reads nothing`, async function () {
+    it(`on another port of ${host} changes nothing and reads nothing`, async function () {
       this.timeout(60_000)
       const page = await context.newPage()
       await page.goto(site.url.replace('127.0.0.1', host))
@@ -114,7 +114,7 @@ describe('a hostile page, in the browser of someone who is signed in to the cons
         if (isTheirs) writes.push(response.status())
       })
       assert.deepEqual(await page.evaluate(attack, bench.url), [])
-      // By the origin that the browser names, whatever else would be wrong with them.
+      // The node refuses them because of their Origin, before other checks.
       assert.ok(writes.length > 0)
       assert.deepEqual(new Set(writes), new Set([403]))
       const sent = site.received.at(-1)?.headers.cookie ?? ''
@@ -124,9 +124,9 @@ describe('a hostile page, in the browser of someone who is signed in to the cons
     })
   }
 
-  it('whose name leads to the node by DNS rebinding does nothing and reads nothing', async function () {
+  it('with DNS rebinding to the node changes nothing and reads nothing', async function () {
     this.timeout(60_000)
-    // The name leads to 127.0.0.1 in Chromium, so that the page and the admin API have one origin. The first document is the attacker's.
+    // The name resolves to 127.0.0.1 in Chromium, so page and admin API have the same origin. The first document is the attacker's.
     const origin = `http://rebound.localhost:${new URL(bench.url).port}`
     const page = await context.newPage()
     await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body: '<body></body>' }))

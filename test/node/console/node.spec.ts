@@ -15,7 +15,7 @@ const PAGES = [
   ['/setup', 'Set up']
 ] as const
 
-describe('the console of a node', () => {
+describe('console of a node', () => {
   let bench: Bench
   let browser: Browser
 
@@ -32,7 +32,7 @@ describe('the console of a node', () => {
     await bench?.stop()
   })
 
-  it('shows every page of it, usable by everybody, without an error or a request to anywhere else', async function () {
+  it('shows every page, accessible, without errors and without requests to other origins', async function () {
     this.timeout(60_000)
     const { page, mishaps } = await entered(browser, bench)
     for (const [path, title] of PAGES) {
@@ -55,7 +55,7 @@ describe('the console of a node', () => {
     }
   })
 
-  it('says where a node moves no money, and what to do about it', async () => {
+  it('reports a node without a wallet, and suggests what to do', async () => {
     const { page } = await entered(browser, bench)
     for (const path of ['/wallet', '/earnings']) {
       await page.goto(bench.url + path)
@@ -89,7 +89,7 @@ describe('the console of a node', () => {
     server.close()
   })
 
-  it('gives a code to another browser, shows who is signed in, and shows one out', async () => {
+  it('gives a code to another browser, lists signed-in browsers, and signs one out', async () => {
     const first = await entered(browser, bench)
     await first.page.goto(`${bench.url}/settings`)
     await first.page.getByRole('button', { name: 'New setup code' }).click()
@@ -127,7 +127,7 @@ describe('the console of a node', () => {
     assert.deepEqual([...first.mishaps, ...second.mishaps], [])
   })
 
-  it('gives a support bundle that holds no secret and no address', async () => {
+  it('creates a support bundle without secrets and addresses', async () => {
     await bench.client.request('POST /apis', {
       body: { name: 'inner', protocol: 'REST', endpoint: 'http://127.0.0.1:9/?k=hush', price: '1' }
     })
@@ -142,7 +142,7 @@ describe('the console of a node', () => {
     for (const hidden of ['hush', '127.0.0.1:9', bench.url, 'token']) assert.ok(!text.includes(hidden), hidden)
   })
 
-  it('draws how calls went, and follows them live', async () => {
+  it('draws charts of calls, and updates them live', async () => {
     const { page, mishaps } = await entered(browser, bench)
     await page.getByText('0 in the last 1 h', { exact: false }).waitFor()
     await page.locator('canvas').nth(1).waitFor()

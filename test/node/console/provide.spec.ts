@@ -9,7 +9,7 @@ import { entered } from './entered.ts'
 
 const TABS = ['operations', 'mapping', 'plans', 'try', 'calls', 'settings'] as const
 
-describe('the console of a provider', function () {
+describe('console of a provider', function () {
   this.timeout(60_000)
   let bench: Bench
   let browser: Browser
@@ -31,7 +31,7 @@ describe('the console of a provider', function () {
     await Promise.all([bench?.stop(), account?.close()])
   })
 
-  it('shows all there is of an API, usable by everybody, on a narrow screen as well', async () => {
+  it('shows all pages of an API, accessible, also on a narrow screen', async () => {
     const { page, mishaps } = await entered(browser, bench)
     for (const tab of TABS) {
       await page.goto(`${bench.url}/apis/bank/${tab}`)
@@ -47,7 +47,7 @@ describe('the console of a provider', function () {
     assert.deepEqual(mishaps, [])
   })
 
-  it('tries an operation by a form of its schema, and by the JSON of it', async () => {
+  it('calls an operation by a form from its schema, and by JSON', async () => {
     const { page, mishaps } = await entered(browser, bench)
     await page.goto(`${bench.url}/apis/bank/try`)
     await page.getByLabel('accountId').fill('ACC-1001')
@@ -73,7 +73,7 @@ describe('the console of a provider', function () {
     )
   })
 
-  it('maps a field of a SOAP service, shows what comes of it, and publishes it', async () => {
+  it('maps a field of a SOAP service, previews the result, and publishes it', async () => {
     const { page, mishaps } = await entered(browser, bench)
     await page.goto(`${bench.url}/apis/bank/mapping`)
     await page.getByLabel('Name of accountId').fill('account')
@@ -158,7 +158,7 @@ describe('the console of a provider', function () {
     })
   })
 
-  it('issues a key for one API and some time, rotates it with an overlap, disables and enables it', async () => {
+  it('issues a key for one API with an expiry, rotates it with an overlap, disables and enables it', async () => {
     const { page, mishaps } = await entered(browser, bench)
     await page.goto(`${bench.url}/keys`)
     await page.getByRole('button', { name: 'Issue a key' }).press('Enter')

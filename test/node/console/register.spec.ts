@@ -34,7 +34,7 @@ describe('registering an API in the console', function () {
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).press('Enter')
   const isUsable = async (page: Page, what: string) => assert.deepEqual(await axeViolations(page), [], what)
 
-  it("goes from a WSDL's address to a call on the market by keyboard alone", async () => {
+  it("goes from a WSDL's URL to a call on the market by keyboard alone", async () => {
     const { page, mishaps } = await entered(browser, bench)
     const name = 'bank'
     await page.goto(`${bench.url}/apis`)
@@ -75,7 +75,7 @@ describe('registering an API in the console', function () {
     assert.deepEqual(mishaps, [])
   })
 
-  it('keeps what was typed over a reload, but never the credentials', async () => {
+  it('keeps the draft over a reload, but never the credentials', async () => {
     const { page } = await entered(browser, bench)
     await page.goto(`${bench.url}/register`)
     await page.getByLabel('By hand').check()
@@ -98,7 +98,7 @@ describe('registering an API in the console', function () {
     assert.equal(await page.getByLabel('Credentials').inputValue(), 'none')
   })
 
-  it('says what is wrong with an endpoint, and stays where it is', async () => {
+  it('reports an invalid endpoint, and stays on the step', async () => {
     const { page } = await entered(browser, bench)
     await page.goto(`${bench.url}/register`)
     await page.getByLabel('By hand').check()
@@ -109,7 +109,7 @@ describe('registering an API in the console', function () {
     assert.ok(await page.getByRole('button', { name: 'Read it' }).isVisible())
   })
 
-  it('takes a WSDL and what it imports from a zip', async () => {
+  it('reads a WSDL and its imports from a zip', async () => {
     const { page, mishaps } = await entered(browser, bench)
     const wsdl = Buffer.from(await (await fetch(account.url)).arrayBuffer())
     const zip = zipOf([
@@ -140,7 +140,7 @@ describe('registering an API in the console', function () {
     assert.deepEqual(mishaps, [])
   })
 
-  it('takes an OpenAPI document from a file, and calls one of its operations', async () => {
+  it('reads an OpenAPI document from a file, and calls one of its operations', async () => {
     const { page, mishaps } = await entered(browser, bench)
     const openapi = {
       openapi: '3.1.0',
@@ -191,7 +191,7 @@ describe('registering an API in the console', function () {
     assert.deepEqual(mishaps, [])
   })
 
-  it('asks a GraphQL endpoint for its schema, and completes queries by it', async () => {
+  it('reads the schema of a GraphQL endpoint, and completes queries', async () => {
     const { page, mishaps } = await entered(browser, bench)
     await page.goto(`${bench.url}/register`)
     await page.getByLabel('GraphQL').check()
@@ -221,7 +221,7 @@ describe('registering an API in the console', function () {
     assert.deepEqual(mishaps, [])
   })
 
-  it('takes a WSDL from a file', async () => {
+  it('reads a WSDL from a file', async () => {
     const { page } = await entered(browser, bench)
     const wsdl = Buffer.from(await (await fetch(account.url)).arrayBuffer())
     await page.goto(`${bench.url}/register`)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { providerShare } from '../../../node/console/parts/money.ts'
 import { exampleOf, membersOf, shapeOf, startOf, typeName } from '../../../node/console/parts/form/schema.ts'
 
-describe('schemas as a form reads them', () => {
-  it('follows references and parts, and takes a type or null for the type', () => {
+describe('schemas of forms', () => {
+  it('resolve references and allOf, and treat "type or null" as the type', () => {
     const root = {
       $defs: { base: { properties: { id: { type: 'integer' } }, required: ['id'] }, name: { type: 'string' } },
       type: 'object',
@@ -24,7 +24,7 @@ describe('schemas as a form reads them', () => {
     assert.deepEqual(exampleOf(root, root), { id: 1, name: 'text' })
   })
 
-  it('starts with what nobody has to be asked for', () => {
+  it('start with constants and required defaults', () => {
     const schema = {
       type: 'object',
       properties: { operation: { const: 'get' }, depth: { type: 'integer', default: 3 }, note: { type: 'string' } },
@@ -33,7 +33,7 @@ describe('schemas as a form reads them', () => {
     assert.deepEqual(startOf(schema, schema), { operation: 'get', depth: 3 })
   })
 
-  it('reads schemas that have no end, and those that stand for millions of members, in no time', () => {
+  it('are read quickly even if they are recursive or expand to millions of members', () => {
     const own = { type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] }
     const endless = { ...own, $defs: {} }
     exampleOf(endless, { $defs: { a: own } })
@@ -53,7 +53,7 @@ describe('schemas as a form reads them', () => {
     assert.ok(performance.now() - startedAt < 2_000)
   })
 
-  it('takes what is odd for any JSON', () => {
+  it('become any JSON if they are not supported', () => {
     for (const odd of [
       true,
       null,
@@ -68,7 +68,7 @@ describe('schemas as a form reads them', () => {
     }
   })
 
-  it('tells the share of a price exactly, and nothing of what is no price', () => {
+  it('show the exact share of a price, and none for an invalid price', () => {
     assert.equal(providerShare('0.001'), '0.00095')
     assert.equal(providerShare('0.000001'), '0.00000095')
     assert.equal(providerShare('9007199254740993.1'), '8556839292003943.445')

@@ -80,7 +80,7 @@ interface ErrorsProps {
   readonly onChoose: (code: string | undefined) => void
 }
 
-/** Error counts, most frequent first. A click shows the calls with that error. */
+/** Error counts, most frequent first. Selecting one filters the calls. */
 function Errors({ calls, code, onChoose }: ErrorsProps) {
   const counts = new Map<string, number>()
   for (const call of calls) {

@@ -27,7 +27,7 @@ export function Charts() {
   const ms = SPANS.find(({ value }) => value === span)?.ms ?? HOUR_MS
   const made = useQuery(queries.today('payer'))
   const served = useQuery(queries.today('owner'))
-  // A node that only makes calls has no served calls to show.
+  // By default, a node that serves no calls shows the calls it made.
   const role = chosen ?? (served.data?.total.calls === 0 && (made.data?.total.calls ?? 0) > 0 ? 'payer' : 'owner')
   const series = useQuery(queries.series(role, ms))
   return (
@@ -44,7 +44,7 @@ export function Charts() {
   )
 }
 
-/** Limits the range to the node's uptime. */
+/** The chart starts with the node, but shows at least this many steps. */
 const SHOWN_STEPS_MIN = 10
 
 function Both({ view, span }: { readonly view: SeriesView; readonly span: string }) {

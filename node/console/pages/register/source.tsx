@@ -16,7 +16,7 @@ export interface SourceProps {
   readonly set: (change: Partial<Draft>) => void
   readonly setFiles: (files: Files) => void
   readonly check: UseMutationResult<UpstreamCheckView, Error, void>
-  /** True if the API returns its description only to authenticated callers. */
+  /** Opens the credentials step. Some APIs require authentication even for their description. */
   readonly onAccess: () => void
 }
 

@@ -10,7 +10,7 @@ export function Code({
   fault,
   ...editor
 }: CodeEditorProps & {
-  /** True to show the label. */
+  /** Visible label. If absent, only screen readers get `label`. */
   readonly title?: string | undefined
   readonly hint?: string
   readonly fault?: string | undefined

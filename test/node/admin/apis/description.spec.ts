@@ -5,7 +5,7 @@ import { startTicker } from '../../../../node/demo/ticker.ts'
 import { protocolFactories } from '../../../../protocols/index.ts'
 import { type Bench, startBench } from '../harness.ts'
 
-describe('what APIs are, by the admin API', () => {
+describe('descriptions of APIs in the admin API', () => {
   let bench: Bench
   let account: DemoServer
   let ticker: DemoServer
@@ -20,7 +20,7 @@ describe('what APIs are, by the admin API', () => {
   const upstream = () => ({ protocol: 'SOAP' as const, endpoint: account.url })
   const names = (view: { operations: ReadonlyArray<{ name: string }> }) => view.operations.map(({ name }) => name)
 
-  it('reads an upstream and calls it once, and publishes and keeps nothing', async () => {
+  it('reads an upstream and calls it once, without publishing or storing anything', async () => {
     assert.deepEqual(names(await bench.client.request('POST /upstreams/check', { body: upstream() })), [
       'getBalance',
       'getTransactions'
@@ -35,7 +35,7 @@ describe('what APIs are, by the admin API', () => {
     assert.deepEqual(await bench.souk.store.calls.usage(), [])
   })
 
-  it('says what is wrong with an upstream, and with a call to it', async () => {
+  it('reports errors of an upstream, and of a call to it', async () => {
     const away = { protocol: 'REST' as const, endpoint: 'http://127.0.0.1:9/' }
     await assert.rejects(bench.client.request('POST /upstreams/check', { body: away }), {
       code: 'upstream_unreachable'
@@ -46,14 +46,14 @@ describe('what APIs are, by the admin API', () => {
     await assert.rejects(unknown, { code: 'operation_not_found' })
   })
 
-  it('shows some of a stream that has no end', async function () {
+  it('shows the start of an endless stream', async function () {
     this.timeout(15_000)
     const asked = { upstream: { protocol: 'REST' as const, endpoint: ticker.url }, body: { symbol: 'BTCUSDT' } }
     const answer = await bench.client.request('POST /upstreams/call', { body: asked })
     assert.equal(answer.status, 200)
   })
 
-  it('tells the schemas of an API, and what a mapping would make of them before it does', async () => {
+  it('returns the schemas of an API, and previews them with a mapping', async () => {
     await bench.client.request('POST /apis', { body: { name: 'bank', price: '0.001', ...upstream() } })
     const plain = await bench.client.request('GET /apis/:name/description', { params: { name: 'bank' } })
     assert.deepEqual(Object.keys(plain.operations[0]?.input?.['properties'] ?? {}), ['operation', 'accountId'])

@@ -6,7 +6,7 @@ import type { TailItem } from '../../../../node/admin/events/webhook-api.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 import { type Bench, startBench, TOKEN } from '../harness.ts'
 
-describe('the admin API on events', () => {
+describe('events of the admin API', () => {
   let bench: Bench
   beforeEach(async () => {
     bench = await startBench()
@@ -18,7 +18,7 @@ describe('the admin API on events', () => {
       body: { name, protocol: 'REST', endpoint: 'http://127.0.0.1:1/', price: '0.001' }
     })
 
-  /** What a reader is told, once reading has begun. */
+  /** Items of the stream, once it is open. */
   async function reading(input: { types?: string; calls?: '1' } = {}): Promise<{ items: TailItem[]; stop(): void }> {
     const items: TailItem[] = []
     const stop = new AbortController()
@@ -26,7 +26,7 @@ describe('the admin API on events', () => {
     void (async () => {
       for (let next = await stream.next(); next.done !== true; next = await stream.next()) items.push(next.value)
     })().catch(() => undefined)
-    // A key that is issued again and again until it is told of: only then is nothing missed any more.
+    // Issue keys until the stream reports one. From then on it misses no event.
     await eventually('a reader', 5_000, async () => {
       await bench.client.request('POST /keys', { body: { label: 'probe' } })
       return items.length > 0 ? true : undefined
@@ -35,7 +35,7 @@ describe('the admin API on events', () => {
     return { items, stop: () => stop.abort() }
   }
 
-  it('tells whoever reads along of listings and keys', async () => {
+  it('streams events of listings and keys', async () => {
     const { items, stop } = await reading()
     await register('shop')
     await bench.client.request('POST /apis/:name/pause', { params: { name: 'shop' } })
@@ -49,7 +49,7 @@ describe('the admin API on events', () => {
     stop()
   })
 
-  it('tells of calls made from here, where their time went, and how all of them went', async () => {
+  it('streams calls with their timing, and returns the time series', async () => {
     await register('shop')
     const { head, body } = await bench.client.call({ api: 'shop', body: {} })
     for await (const _ of body);
@@ -83,7 +83,7 @@ describe('the admin API on events', () => {
     assert.match(await metrics.text(), /^souk_calls_total\{role="payer",outcome="ok"\} 1$/m)
   })
 
-  it('takes the types that are wanted, and no others', async () => {
+  it('accepts only known event types as filters', async () => {
     await assert.rejects(
       bench.client.events({ types: 'nonsense' }, AbortSignal.timeout(5_000))[Symbol.asyncIterator]().next(),
       {
@@ -92,7 +92,7 @@ describe('the admin API on events', () => {
     )
   })
 
-  it('ends its readers where the node stops, and whatever happens on the way there harms nobody', async () => {
+  it('ends the streams when the node stops, even if events still happen', async () => {
     const stopping = await startBench()
     const response = await fetch(`${stopping.url}/admin/v1/events`, { headers: { authorization: `Bearer ${TOKEN}` } })
     assert.equal(response.status, 200)
@@ -102,7 +102,7 @@ describe('the admin API on events', () => {
     await stopped
   })
 
-  it('adds, lists, tests, rotates and removes webhooks, and shows their secrets once', async () => {
+  it('adds, lists, tests, rotates and removes webhooks, and shows each secret once', async () => {
     const seen: string[] = []
     const server = createServer((request, response) => {
       seen.push(String(request.headers['webhook-id']))

@@ -13,8 +13,8 @@ import { keyOf, sealAs } from '../../../lib/resolve/fixtures.ts'
 
 const DAY = 86_400_000
 
-/** Each step of the diagnosis, as a network of real nodes brings it about. */
-describe('why an API cannot be called', function () {
+/** Each step of the diagnosis, in a network of real nodes. */
+describe('souk why', function () {
   this.timeout(60_000)
   let testnet: Testnet
   let key: Ed25519PrivateKey
@@ -40,7 +40,7 @@ describe('why an API cannot be called', function () {
     return signed
   }
 
-  /** The owner's node, taken over: it tells these envelopes, whatever it is asked for. */
+  /** Makes the owner's node respond to every request with these envelopes. */
   async function tell(...envelopes: readonly Uint8Array[]): Promise<void> {
     await owner.libp2p.unhandle(MANIFEST_PROTOCOL)
     await owner.libp2p.handle(MANIFEST_PROTOCOL, async (stream) => {
@@ -53,7 +53,7 @@ describe('why an API cannot be called', function () {
 
   const forging = (manifest: Manifest, by: Ed25519PrivateKey) => sealAs('manifest', encodeManifest(manifest), by)
 
-  it('ok, where nothing keeps it from being called', async () => {
+  it('returns ok if the API can be called', async () => {
     const { id } = await serve('well')
     assert.deepEqual(await ask('well'), {
       api: 'well',
@@ -67,14 +67,14 @@ describe('why an API cannot be called', function () {
     })
   })
 
-  it('no_provider_record, where nobody says to serve it', async () => {
+  it('returns no_provider_record if no node announces the API', async () => {
     const { step, callable, hint } = await ask('nobody-has-this')
     assert.deepEqual([step, callable], ['no_provider_record', false])
     assert.match(hint ?? '', /souk search/)
     assert.equal((await ask(`nobody-has-this@${owner.souk.status().peer}`)).callable, false)
   })
 
-  it('its state, where its provider paused it or is about to end it', async () => {
+  it('returns the state of a paused or deprecated API', async () => {
     await serve('resting')
     await owner.souk.move('resting', 'paused')
     assert.deepEqual(await ask('resting').then(({ step, callable }) => [step, callable]), ['paused', false])
@@ -82,7 +82,7 @@ describe('why an API cannot be called', function () {
     assert.deepEqual(await ask('resting').then(({ step, callable }) => [step, callable]), ['deprecated', true])
   })
 
-  it('name_conflict with the candidates, where two providers use the name', async () => {
+  it('returns name_conflict with the candidates if two providers use the name', async () => {
     const ids = [(await serve('twice')).id, (await serve('twice', rival)).id]
     const { step, callable, candidates, hint } = await ask('twice')
     assert.deepEqual([step, callable], ['name_conflict', false])
@@ -91,14 +91,14 @@ describe('why an API cannot be called', function () {
     assert.equal((await ask(String(ids[0]))).step, 'ok')
   })
 
-  it('not_served, where its node is there and does not serve it any more', async () => {
+  it('returns not_served if the node runs but no longer serves the API', async () => {
     const { id } = await serve('removed')
     await owner.souk.remove('removed')
     const { step, callable } = await ask(id)
     assert.deepEqual([step, callable], ['not_served', false])
   })
 
-  it('rolled_back, where it is older than what was seen', async () => {
+  it('returns rolled_back if the manifest is older than a known one', async () => {
     const before = await serve('rolled')
     const after = await owner.souk.serve(
       { name: 'rolled', price: '0.002' },
@@ -111,14 +111,14 @@ describe('why an API cannot be called', function () {
     assert.equal((await ask(before.id)).step, 'ok')
   })
 
-  it('expired, where what is told of it has run out', async () => {
+  it('returns expired if the manifest has expired', async () => {
     const { id, manifest } = await serve('old')
     const past = { ...manifest, issuedAt: Date.now() - DAY, expiresAt: Date.now() - 1 }
     await tell((await signManifest(past, key)).envelope)
     assert.deepEqual(await ask(id).then(({ step, callable }) => [step, callable]), ['expired', false])
   })
 
-  it('signature_refused, where somebody else signed it', async () => {
+  it('returns signature_refused if another key signed the manifest', async () => {
     const { id, manifest } = await serve('forged')
     await tell(await forging(manifest, await keyOf('a stranger')))
     const { step, callable, hint } = await ask(id)
@@ -126,14 +126,14 @@ describe('why an API cannot be called', function () {
     assert.match(hint ?? '', /did not sign/)
   })
 
-  it('lookup_timeout, where looking took too long; what is no name is the asker’s mistake', async () => {
+  it('returns lookup_timeout after a slow lookup, and rejects an invalid name', async () => {
     const slow = { resolve: () => Promise.reject(new SoukError('lookup_timeout')) }
     const { step, hint } = await why(slow, 'slow', AbortSignal.timeout(1_000))
     assert.deepEqual([step, hint], ['lookup_timeout', 'run souk doctor and souk peers'])
     await assert.rejects(ask('No Name'), { code: 'invalid_request' })
   })
 
-  it('unreachable, where its node is gone', async () => {
+  it('returns unreachable if the node is gone', async () => {
     const { id } = await serve('leaving', rival)
     await rival.stop()
     const { step, callable } = await ask(id)

@@ -11,7 +11,7 @@ interface Answer {
   readonly problem: { readonly code?: string; readonly request_id?: string; readonly detail?: string }
 }
 
-describe('admin API, who may speak to it', () => {
+describe('authentication of the admin API', () => {
   let bench: Bench
 
   before(async () => {
@@ -19,7 +19,7 @@ describe('admin API, who may speak to it', () => {
   })
   after(() => bench.stop())
 
-  /** Sends what fetch would not: any Host and Origin. */
+  /** Sends any Host and Origin, which fetch does not allow. */
   const send = (method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer> =>
     sendTo(`/admin/v1${path}`, method, headers, body)
   function sendTo(path: string, method: string, headers: Record<string, string>, body?: string): Promise<Answer> {
@@ -43,7 +43,7 @@ describe('admin API, who may speak to it', () => {
   }
   const authorization = `Bearer ${TOKEN}`
 
-  it('takes the token, and nothing but the whole token', async () => {
+  it('accepts the whole token only', async () => {
     assert.equal((await send('GET', '/status', { authorization })).status, 200)
     for (const wrong of [
       undefined,
@@ -62,14 +62,14 @@ describe('admin API, who may speak to it', () => {
     }
   })
 
-  it('asks for the token before it says whether a route exists', async () => {
+  it('requires the token before it reveals whether a route exists', async () => {
     assert.equal((await send('GET', '/nothing', {})).status, 401)
     const answer = await send('GET', '/nothing', { authorization })
     assert.equal(answer.status, 404)
     assert.equal(answer.problem.code, 'operation_not_found')
   })
 
-  it('takes the token however its address is written', async () => {
+  it('requires the token for every spelling of a path', async () => {
     const { port } = new URL(bench.url)
     const json = { 'content-type': 'application/json' }
     for (const root of ['/%61dmin/v1', '/admin/%76%31', '/admin/v1/../v1']) {
@@ -80,7 +80,7 @@ describe('admin API, who may speak to it', () => {
         const { status, problem } = await sendTo(root + path, method, json, '{}')
         assert.deepEqual([status, problem.code], [401, 'admin_token_invalid'], `${method} ${root}${path}`)
       }
-      // Without an Origin, no browser: by whatever name, it is not let in by a code.
+      // Without an Origin the client is no browser, so a code does not sign it in under any Host.
       const entering = await sendTo(`${root}/session`, 'POST', json, '{"code":"0000-0000"}')
       assert.ok([401, 403].includes(entering.status), `${root}/session: ${entering.status}`)
     }
@@ -88,7 +88,7 @@ describe('admin API, who may speak to it', () => {
     assert.deepEqual((await bench.client.request('GET /keys')).keys, [])
   })
 
-  it('is reached under its own names only, against DNS rebinding', async () => {
+  it('accepts only its own Host names, against DNS rebinding', async () => {
     const { port } = new URL(bench.url)
     assert.equal((await send('GET', '/status', { authorization, host: `localhost:${port}` })).status, 200)
     for (const host of [
@@ -104,7 +104,7 @@ describe('admin API, who may speak to it', () => {
     }
   })
 
-  it('takes nothing from pages of other sites, and offers no CORS', async () => {
+  it('refuses requests from pages of other sites, and offers no CORS', async () => {
     const { port } = new URL(bench.url)
     for (const origin of ['https://evil.example', 'null', 'http://localhost:5173', `https://127.0.0.1:${port}`]) {
       const answer = await send('GET', '/status', { authorization, origin })
@@ -120,7 +120,7 @@ describe('admin API, who may speak to it', () => {
     assert.equal((await send('GET', '/status', { authorization, origin: bench.url })).status, 200)
   })
 
-  it('takes the cookie of a session, and a write with it only from its own pages', async () => {
+  it('accepts a session cookie, and writes with it only from its own pages', async () => {
     const { port } = new URL(bench.url)
     const json = { 'content-type': 'application/json' }
     const { code } = await bench.client.request('POST /setup-codes')
@@ -144,7 +144,7 @@ describe('admin API, who may speak to it', () => {
     assert.equal((await send('GET', '/status', { cookie })).status, 401)
   })
 
-  it('shows the pages of the console to everybody here, and nothing of what they show', async () => {
+  it('serves the console pages without authentication, but not their data', async () => {
     const page = await fetch(`${bench.url}/keys`)
     assert.equal(page.status, 200)
     assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'; script-src 'self';/)
@@ -153,7 +153,7 @@ describe('admin API, who may speak to it', () => {
     assert.equal((await fetch(`${bench.url}/%2e%2e/%2e%2e/package.json`)).status, 404)
   })
 
-  it('takes JSON only', async () => {
+  it('accepts JSON only', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const answer = await send('POST', '/keys', { authorization, 'content-type': type }, '{"label":"x"}')
       assert.equal(answer.status, 415, `took ${type}`)
@@ -175,21 +175,21 @@ describe('admin API, who may speak to it', () => {
     assert.deepEqual((await bench.client.request('GET /keys')).keys, [])
   })
 
-  it('takes no more of who is not let in yet than a code needs', async () => {
+  it('limits the body of unauthenticated requests to the size of a code', async () => {
     const origin = bench.url
     const large = JSON.stringify({ code: 'x'.repeat(2_000) })
     const answer = await send('POST', '/session', { origin, 'content-type': 'application/json' }, large)
     assert.deepEqual([answer.status, answer.problem.code], [413, 'request_too_large'])
   })
 
-  it('refuses a body that is larger than any registration', async () => {
+  it('refuses a body larger than any registration', async () => {
     const body = JSON.stringify({ label: 'x'.repeat(ADMIN_BODY_BYTES_MAX) })
     const answer = await send('POST', '/keys', { authorization, 'content-type': 'application/json' }, body)
     assert.equal(answer.status, 413)
     assert.equal(answer.problem.code, 'request_too_large')
   })
 
-  it('tells nobody what went wrong inside, but logs it under the request id', async () => {
+  it('hides internal errors from the client, but logs them with the request id', async () => {
     bench.registrations.list = () => {
       throw new Error('secret detail')
     }

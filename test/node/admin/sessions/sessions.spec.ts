@@ -4,7 +4,7 @@ import { CONSOLE_SESSION_MS, SETUP_CODE_MS, SETUP_CODE_TRIES_MAX } from '../../.
 import { Sessions } from '../../../../node/admin/sessions/sessions.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 
-describe('sessions of the console', () => {
+describe('console sessions', () => {
   const refused = { code: 'admin_token_invalid' }
 
   async function bench() {
@@ -14,7 +14,7 @@ describe('sessions of the console', () => {
     return { clock, store, sessions: new Sessions({ documents: store.documents, clock, random: systemRandom }) }
   }
 
-  it('are opened by a code, once, however it is typed', async () => {
+  it('are opened by a code, once, in any case and with any separators', async () => {
     const { sessions } = await bench()
     const { code } = sessions.newCode()
     assert.match(code, /^[\dA-HJKMNP-TV-Z]{4}-[\dA-HJKMNP-TV-Z]{4}$/)
@@ -24,7 +24,7 @@ describe('sessions of the console', () => {
     await assert.rejects(sessions.open(code), refused)
   })
 
-  it('are not opened by an old code, nor by one before the newest', async () => {
+  it('are not opened by an expired or replaced code', async () => {
     const { sessions, clock } = await bench()
     const first = sessions.newCode().code
     const second = sessions.newCode().code
@@ -33,14 +33,14 @@ describe('sessions of the console', () => {
     await assert.rejects(sessions.open(second), refused)
   })
 
-  it('are not opened by guessing: a code is void after some guesses', async () => {
+  it('are not opened by guessing: some wrong guesses invalidate the code', async () => {
     const { sessions } = await bench()
     const { code } = sessions.newCode()
     for (let guess = 0; guess < SETUP_CODE_TRIES_MAX; guess++) await assert.rejects(sessions.open('0000-0000'), refused)
     await assert.rejects(sessions.open(code), refused)
   })
 
-  it('outlive a restart, and end by being closed or by time', async () => {
+  it('survive a restart, and end when closed or expired', async () => {
     const { sessions, store, clock } = await bench()
     const [one, other] = [await sessions.open(sessions.newCode().code), await sessions.open(sessions.newCode().code)]
     const again = new Sessions({ documents: store.documents, clock, random: systemRandom })
@@ -51,7 +51,7 @@ describe('sessions of the console', () => {
     assert.deepEqual([await again.isOpen(other), await again.hasAny()], [false, false])
   })
 
-  it('leave nothing in the store that opens one', async () => {
+  it('store no data that opens a session', async () => {
     const { sessions, store } = await bench()
     const { code } = sessions.newCode()
     const token = await sessions.open(code)

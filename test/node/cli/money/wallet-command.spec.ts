@@ -38,7 +38,7 @@ describe('souk wallet, without a running node', function () {
   const create = (profile: string, ...args: string[]) =>
     wallet(profile, 'create', '--network', 'dev', '--passphrase-file', passphraseFile, ...args)
 
-  it('creates one that its passphrase opens, says what to do with it, and shows it', async () => {
+  it('creates a wallet that its passphrase opens, suggests next steps, and shows it', async () => {
     const made = await create('one')
     assert.equal(made.code, 0, made.stderr)
     const { address, network, money, file } = made.view
@@ -53,14 +53,14 @@ describe('souk wallet, without a running node', function () {
     assert.ok(!(made.stdout + made.stderr).includes(PASSPHRASE))
   })
 
-  it('does so as a process of its own', async () => {
+  it('creates a wallet in a separate process', async () => {
     const flags = ['--network', 'dev', '--passphrase-file', passphraseFile]
     const made = await home.asProcess.run('--profile process wallet create', flags)
     assert.equal(made.code, 0, made.stderr)
     assert.equal(made.stdout.trim(), (await wallet('process', 'show')).view['address'])
   })
 
-  it('never puts another in its place', async () => {
+  it('never replaces an existing wallet', async () => {
     const before = await readFile(join(home.directory, 'one', 'wallet.json'), 'utf8')
     for (const attempt of [create('one'), wallet('one', 'import', keyFile, '--passphrase-file', passphraseFile)]) {
       const { code, stderr } = await attempt
@@ -70,13 +70,13 @@ describe('souk wallet, without a running node', function () {
     assert.equal(await readFile(join(home.directory, 'one', 'wallet.json'), 'utf8'), before)
   })
 
-  it('has the profile belong to its network from then on', async () => {
+  it('binds the profile to its network', async () => {
     const { code, stderr } = await create('one', '--network', 'base')
     assert.equal(code, 78)
     assert.match(stderr, /belongs to the network dev/)
   })
 
-  it('backs the key file up to a new file only, and imports it again under another passphrase', async () => {
+  it('backs up the key file to a new file only, and imports it with another passphrase', async () => {
     const backup = join(home.directory, 'backup.json')
     assert.equal((await wallet('one', 'backup', backup)).code, 0)
     assert.equal((await stat(backup)).mode & 0o777, 0o600)
@@ -104,14 +104,14 @@ describe('souk wallet, without a running node', function () {
     assert.match(wrong.stderr, /passphrase_wrong/)
   })
 
-  it('imports a bare key without asking for a passphrase that it has not', async () => {
+  it('imports an unencrypted key without asking for its passphrase', async () => {
     const imported = await wallet('bare', 'import', keyFile, '--network', 'dev', '--passphrase-file', passphraseFile)
     assert.equal(imported.code, 0, imported.stderr)
     assert.equal(imported.view['address'], ADDRESS)
     assert.ok(!(imported.stdout + imported.stderr).includes(KEY))
   })
 
-  it('takes a passphrase from no flag, no open file and no empty one', async () => {
+  it('refuses a passphrase in a flag, in a file open to others, and in an empty file', async () => {
     assert.equal((await wallet('four', 'create', '--network', 'dev', '--passphrase', 'x')).code, 64)
     const nobody = await wallet('four', 'create', '--network', 'dev')
     assert.match(nobody.stderr, /Nobody is here to be asked/)
@@ -125,7 +125,7 @@ describe('souk wallet, without a running node', function () {
     assert.match((await wallet('four', 'show')).stderr, /wallet_missing[^]*souk wallet create/)
   })
 
-  it('refuses what is no key', async () => {
+  it('refuses invalid keys', async () => {
     for (const [name, content] of [
       ['short', KEY.slice(2)],
       ['zero', '00'.repeat(32)],
@@ -152,7 +152,7 @@ describe('souk wallet, without a running node', function () {
     })
     after(() => dev.close())
 
-    it('gives play money on dev, and tells what is there', async () => {
+    it('gives play money on dev, and shows the balance', async () => {
       const at = ['--chain-rpc', dev.url]
       const empty = await wallet('one', 'balance', ...at)
       assert.equal(empty.view['balance'], '0')
@@ -163,14 +163,14 @@ describe('souk wallet, without a running node', function () {
       assert.equal((await wallet('one', 'balance', ...at)).view['balance'], '12.5')
     })
 
-    it('gives none on a network where it is worth something', async () => {
+    it('gives no money on a network with real value', async () => {
       await create('real', '--network', 'base-sepolia')
       const { code, stderr } = await wallet('real', 'deposit', '1', '--chain-rpc', dev.url)
       assert.equal(code, 78)
       assert.match(stderr, /Nobody makes test USDC on base-sepolia/)
     })
 
-    it('says that the chain is away', async () => {
+    it('reports an unreachable chain', async () => {
       const { code, stderr } = await wallet('one', 'balance', '--chain-rpc', 'http://127.0.0.1:1')
       assert.equal(code, 1)
       assert.match(stderr, /settlement_unavailable/)
@@ -188,7 +188,7 @@ describe('souk wallet, without a running node', function () {
       assert.ok(!(terminal.stdout() + terminal.stderr()).includes('secret'))
     })
 
-    it('makes none where the two differ', async () => {
+    it('creates no wallet if the two passphrases differ', async () => {
       const terminal = terminalHere(['secret', 'sceret'])
       assert.equal(await main(['--profile', 'differ', 'wallet', 'create', '--network', 'dev'], terminal), 78)
       assert.match(terminal.stderr(), /differ/)

@@ -18,7 +18,7 @@ describe('souk completion', function () {
   })
   after(() => home.close())
 
-  /** The words offered, with what they are. */
+  /** Offered words with their descriptions. */
   async function offered(...typed: string[]): Promise<Map<string, string>> {
     const terminal = testTerminal({ env: { SOUK_HOME: home.directory } })
     assert.equal(await main(['completion', 'words', '--', ...typed], terminal), 0)
@@ -32,7 +32,7 @@ describe('souk completion', function () {
   }
   const words = async (...typed: string[]) => [...(await offered(...typed)).keys()].filter((word) => word !== '')
 
-  it('offers commands with what they do, and those of a group below it', async () => {
+  it('offers commands with descriptions, and the commands of a group', async () => {
     assert.match((await offered('')).get('doctor') ?? '', /diagnose problems of this node/)
     assert.deepEqual(await words('do'), ['doctor'])
     assert.ok((await words('api', '')).includes('register'))
@@ -41,13 +41,13 @@ describe('souk completion', function () {
     assert.deepEqual(await words('nothing', 'of', 'ours', ''), [])
   })
 
-  it('offers options, those of the program too, and their values', async () => {
+  it('offers options, including global options, and their values', async () => {
     assert.deepEqual(await words('up', '--p2p-p'), ['--p2p-port'])
     assert.ok((await words('api', 'list', '--')).includes('--json'))
     assert.deepEqual(await words('up', '--network', 'base'), ['base-sepolia', 'base'])
     assert.deepEqual(await words('api', 'register', '--protocol', ''), ['REST', 'SOAP', 'GraphQL'])
     assert.deepEqual(await words('--profile', 's'), ['shop', 'stall'])
-    // What follows a value is no value any more; behind -- there are no options.
+    // After a value no further value follows. After -- no options follow.
     assert.deepEqual(await words('--profile', 'shop', 'stat'), ['status'])
     assert.deepEqual(await words('--', '--js'), [])
   })
@@ -58,17 +58,17 @@ describe('souk completion', function () {
     assert.deepEqual(await words('completion', ''), ['bash', 'zsh', 'fish'])
   })
 
-  it('says nothing where a node would have to be asked and none runs', async () => {
+  it('offers no names if no node runs', async () => {
     assert.deepEqual(await words('--profile', 'shop', 'api', 'show', ''), [])
   })
 
-  it('refuses a shell that it has no script for', async () => {
+  it('refuses an unsupported shell', async () => {
     const { code, stderr } = await home.run('completion tcsh')
     assert.equal(code, 64)
     assert.match(stderr, /bash, zsh, fish/)
   })
 
-  describe('in bash, with a node that runs', () => {
+  describe('in bash, with a running node', () => {
     let node: NodeProcess
     let upstream: Upstream
 
@@ -84,7 +84,7 @@ describe('souk completion', function () {
       await upstream.close()
     })
 
-    /** What bash would put there, the cursor being behind the last word. */
+    /** Completions of bash with the cursor after the last word. */
     function tab(...line: string[]): string[] {
       const script = `eval "$(souk completion bash)"
         COMP_WORDS=(souk "$@"); COMP_CWORD=$#
@@ -95,14 +95,14 @@ describe('souk completion', function () {
       return stdout.split('\n').filter((word) => word !== '')
     }
 
-    it('completes commands and the names of APIs', () => {
+    it('completes commands and API names', () => {
       assert.deepEqual(tab('wal'), ['wallet'])
       assert.deepEqual(tab('--profile', 'busy', 'api', 'pause', ''), ['bb-echo'])
       assert.deepEqual(tab('--profile', 'busy', 'call', 'bb'), ['bb-echo'])
     })
   })
 
-  it('gives scripts that the shells of this machine can read', async () => {
+  it('prints scripts that the shells of this machine can parse', async () => {
     const found = ['bash', 'zsh', 'fish'].filter((shell) => spawnSync(shell, ['--version']).status === 0)
     assert.ok(found.includes('bash'))
     for (const shell of found) {

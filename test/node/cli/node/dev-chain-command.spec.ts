@@ -23,7 +23,7 @@ describe('souk dev-chain', function () {
   const balance = (rpcUrl: string) =>
     createChain({ ...NETWORKS.dev.chain, rpcUrl }).balance(`0x${address.slice(2).toLowerCase()}`, 'latest')
 
-  it('gives play money, and still knows of it when it is started again', async () => {
+  it('gives play money, and keeps it over a restart', async () => {
     const first = await up()
     const given = await home.run(`dev-chain give ${address} --usdc 2.50 --chain-rpc ${first.url}`)
     assert.equal(given.code, 0, given.stderr)

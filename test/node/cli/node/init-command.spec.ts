@@ -25,7 +25,7 @@ describe('souk init', function () {
     readonly asked: readonly string[]
   }
 
-  /** Answers in order; without any, nobody sits there. */
+  /** Gives the answers in order. Without answers there is no terminal. */
   async function init(options: string, answers?: string[]): Promise<Session> {
     const terminal = testTerminal({ env: { SOUK_HOME: home }, ...(answers === undefined ? {} : { answers }) })
     const code = await main(['init', ...options.split(' ').filter((word) => word !== '')], terminal)
@@ -36,7 +36,7 @@ describe('souk init', function () {
   const settings = async (profile = 'default') =>
     JSON.parse(await readFile(join(home, profile, 'profile.json'), 'utf8')) as Record<string, unknown>
 
-  it('asks one thing after the other, again where a response cannot be used, and ends with what to run', async () => {
+  it('asks question by question, repeats a question after invalid input, and prints the next steps', async () => {
     const { code, stdout, notes, asked } = await init('', [
       'dev',
       'sell',
@@ -74,7 +74,7 @@ describe('souk init', function () {
     assert.equal(JSON.parse(await readFile(join(home, 'default', 'wallet.json'), 'utf8')).version, 3)
   })
 
-  it('takes what is usual for every response that is only Enter', async () => {
+  it('uses the default if the user presses Enter', async () => {
     const { code, stdout } = await init('', ['', '', '', ''])
     assert.equal(code, 0)
     assert.match(stdout, /^souk up /m)
@@ -82,7 +82,7 @@ describe('souk init', function () {
     assert.equal((await settings())['network'], 'dev')
   })
 
-  it('asks nothing with --no-input, where every question has an option', async () => {
+  it('asks nothing with --no-input, because each question has an option', async () => {
     const passphrase = join(home, 'passphrase')
     await writeFile(passphrase, 'open sesame\n', { mode: 0o600 })
     const { code, stdout, notes } = await init(
@@ -99,7 +99,7 @@ describe('souk init', function () {
     assert.deepEqual([saved['ingress'], saved['passphraseFile']], [false, passphrase])
   })
 
-  it('names the profile in what comes next, and leaves selling out where nothing is sold', async () => {
+  it('names the profile in the next steps, and omits steps for selling if the role is consume', async () => {
     const { stdout } = await init('--no-input --profile laptop --role consume --demo')
     assert.match(stdout, /^souk demo /)
     assert.match(stdout, /^souk --profile laptop search <words>/m)
@@ -107,7 +107,7 @@ describe('souk init', function () {
     assert.equal((await settings('laptop'))['network'], 'dev')
   })
 
-  it('leaves a profile alone on which a node has run', async () => {
+  it('does not change a profile on which a node has run', async () => {
     await init('--no-input')
     const path = join(home, 'default', 'profile.json')
     await writeFile(path, JSON.stringify({ ...(await settings()), p2pPort: 4402 }))
@@ -116,7 +116,7 @@ describe('souk init', function () {
     assert.match(notes, /is set up already[^]*Try: souk up, or another profile/)
   })
 
-  it('says what is wrong with an option before it makes anything', async () => {
+  it('reports an invalid option before it creates anything', async () => {
     assert.equal((await init('--no-input --role seller')).code, 64)
     assert.equal((await init('--no-input --wallet import')).code, 64)
     assert.equal((await init('--no-input --payout 0x12')).code, 78)

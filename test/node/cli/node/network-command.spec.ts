@@ -45,13 +45,13 @@ describe('souk network deploy', function () {
   const deploy = (...args: string[]) =>
     home.run('network deploy --json', ['--chain-rpc', dev.url, '--passphrase-file', passphraseFile, ...args])
 
-  it('says what is missing where the wallet has no gas', async () => {
+  it('reports a wallet without gas', async () => {
     const { code, stderr } = await deploy('--network', 'dev')
     assert.equal(code, 1)
     assert.match(stderr, /settlement_unavailable/)
   })
 
-  it('puts the factory onto the chain, remembers the treasury, and is repeated without harm', async () => {
+  it('deploys the factory, stores the treasury, and can be repeated', async () => {
     await dev.fundGas(payer)
     const first = await deploy('--network', 'dev')
     assert.equal(first.code, 0, first.stderr)
@@ -70,7 +70,7 @@ describe('souk network deploy', function () {
     assert.equal((JSON.parse(again.stdout) as { transaction: unknown }).transaction, null)
   })
 
-  it('refuses a chain that is not the network’s', async () => {
+  it('refuses a chain of another network', async () => {
     const treasury = `0x${'ab'.repeat(20)}`
     const { code, stderr } = await deploy('--profile', 'test', '--network', 'base-sepolia', '--treasury', treasury)
     assert.equal(code, 1)
@@ -99,7 +99,7 @@ describe('souk network deploy', function () {
     })
   }
 
-  it('says where to start where there is no wallet', async () => {
+  it('suggests to create a wallet if there is none', async () => {
     const { code, stderr } = await deploy('--network', 'dev', '--profile', 'fresh')
     assert.equal(code, 1)
     assert.match(stderr, /no wallet/)

@@ -19,7 +19,7 @@ describe('souk tail and souk webhook', function () {
     await upstream?.close()
   })
 
-  it('shows events and calls as they happen, and ends when it is stopped', async () => {
+  it('shows events and calls as they happen, until it is stopped', async () => {
     const tail = home.start('tail --json')
     const items = () => tail.stdout.map((line) => JSON.parse(line) as Record<string, unknown>)
     try {
@@ -44,7 +44,7 @@ describe('souk tail and souk webhook', function () {
     }
   })
 
-  it('adds a webhook, lists it without its secret, and takes it away', async () => {
+  it('adds a webhook, lists it without its secret, and removes it', async () => {
     const refused = await home.run('webhook add http://127.0.0.1:1/')
     assert.notEqual(refused.code, 0)
     const added = await home.run('webhook add http://127.0.0.1:1/ --allow-private --events key.*')

@@ -16,7 +16,7 @@ describe('--auth-file', () => {
   })
   afterEach(() => rm(directory, { recursive: true }))
 
-  it('is what the admin API takes, with the files of a certificate beside it', async () => {
+  it('reads the JSON of the admin API, with certificate files beside it', async () => {
     await write({ bearer: 's3cr3t', tls: { cert_file: 'cert.pem', key_file: 'key.pem', passphrase: 'p' } })
     await writeFile(join(directory, 'cert.pem'), 'CERT')
     await writeFile(join(directory, 'key.pem'), 'KEY', { mode: 0o600 })
@@ -25,14 +25,14 @@ describe('--auth-file', () => {
     await assert.rejects(readAuthFile(path), { code: 'usage', message: /key\.pem is open to other users/ })
   })
 
-  it('is refused where others may read it', async () => {
+  it('refuses a file that others may read', async () => {
     await write({ bearer: 's3cr3t' })
     await chmod(path, 0o640)
     await assert.rejects(readAuthFile(path), { code: 'usage', message: /chmod 600/ })
   })
 
   for (const text of ['s3cr3t', '"s3cr3t"', '["s3cr3t"]', 'null', '{"bearer": "s3cr3t"', '']) {
-    it(`is no ${text === '' ? 'empty file' : text}, and nothing of it is repeated`, async () => {
+    it(`refuses ${text === '' ? 'an empty file' : text}, without quoting it`, async () => {
       await write(text)
       await assert.rejects(readAuthFile(path), (error: Error) => {
         assert.doesNotMatch(`${error.message}${String(error.cause)}`, /s3cr3t/)
@@ -41,7 +41,7 @@ describe('--auth-file', () => {
     })
   }
 
-  it('has to be there', async () => {
+  it('refuses a missing file', async () => {
     await assert.rejects(readAuthFile(path), { code: 'usage', message: /cannot be read/ })
   })
 })

@@ -27,7 +27,7 @@ describe('--wsdl-file', () => {
     return { entry, names: Object.keys(files), files }
   }
 
-  it('takes the WSDL and what it refers to, at any distance and in circles, and nothing else', async () => {
+  it('reads the WSDL and all files it refers to, also indirectly and in cycles, and no others', async () => {
     await write({
       'in/main.wsdl': `<wsdl:import namespace="urn:x" location='abstract.wsdl'/>${include('xsd\\a.xsd?v=1#x', 'http://host.example/deep/saved.xsd')}`,
       'in/abstract.wsdl': include('main.wsdl'),
@@ -45,7 +45,7 @@ describe('--wsdl-file', () => {
     assert.deepEqual((await read('in/urn.xsd')).names, ['urn.xsd'])
   })
 
-  it('finds references in any charset, and sends the bytes as they are', async () => {
+  it('finds references in any charset, and sends the bytes unchanged', async () => {
     for (const [encoding, swap] of [
       ['utf16le', false],
       ['utf16le', true],
@@ -97,13 +97,13 @@ describe('--wsdl-file', () => {
     assert.deepEqual((await read('main.wsdl')).names, ['main.wsdl', 'link.xsd'])
   })
 
-  it('takes a zip as it is, whatever it is called', async () => {
+  it('sends a zip unchanged, with any file name', async () => {
     const zip = zipOf([{ name: 'a.wsdl', content: '<a/>' }])
     await write({ bundle: zip })
     assert.deepEqual(await readWsdlFile(join(folder, 'bundle')), { zip: zip.toString('base64') })
   })
 
-  it('says which file cannot be read', async () => {
+  it('names the file that cannot be read', async () => {
     await assert.rejects(read('gone.wsdl'), { code: 'usage', message: /gone\.wsdl cannot be read/ })
     await assert.rejects(read('.'), { code: 'usage' })
   })

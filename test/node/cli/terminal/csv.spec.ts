@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { type Cell, csvLine } from '../../../../node/cli/terminal/csv.ts'
 import { timeAgoOrAt } from '../../../../node/cli/options/time-option.ts'
 
-/** Reads one record as RFC 4180 has it. */
+/** Parses one record according to RFC 4180. */
 function parse(line: string): string[] {
   assert.ok(line.endsWith('\r\n'))
   const cells: string[] = []
@@ -18,7 +18,7 @@ function parse(line: string): string[] {
 }
 
 describe('CSV', () => {
-  it('is what RFC 4180 says, whatever is in a cell', () => {
+  it('follows RFC 4180 for any cell content', () => {
     const cells = fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(cells, (texts) => {
@@ -31,12 +31,12 @@ describe('CSV', () => {
     )
   })
 
-  it('quotes what has to be, and nothing else', () => {
+  it('quotes only cells that need quotes', () => {
     const cells: Cell[] = ['plain', 'a,b', 'say "hi"', 'two\nlines', 7, null, '']
     assert.equal(csvLine(cells), 'plain,"a,b","say ""hi""","two\nlines",7,,\r\n')
   })
 
-  it('gives a spreadsheet nothing to run', () => {
+  it('contains no formulas for spreadsheets', () => {
     for (const formula of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '=HYPERLINK("http://x","y")']) {
       const [cell] = parse(csvLine([formula]))
       assert.ok(cell?.startsWith("'"), formula)
@@ -46,7 +46,7 @@ describe('CSV', () => {
 })
 
 describe('times on the command line', () => {
-  it('are a day, a moment, or so long ago', () => {
+  it('are a day, a time, or an age', () => {
     const at = (iso: string) => Date.parse(iso)
     assert.equal(timeAgoOrAt('2026-11-21'), at('2026-11-21T00:00:00Z'))
     assert.equal(timeAgoOrAt('2026-11-21T10:00'), at('2026-11-21T10:00:00Z'))

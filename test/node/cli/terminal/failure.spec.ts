@@ -5,7 +5,7 @@ import { failureLines, failureOf } from '../../../../node/cli/terminal/failure.t
 import { main } from '../../../../node/cli/program.ts'
 import { testTerminal } from '../../../helpers/test-terminal.ts'
 
-/** Faults of those who call over HTTP: whoever types commands has no key, and sends no payment of x402. */
+/** Errors of HTTP clients only. Commands send no consumer keys and no x402 payments. */
 const NEVER_TYPED: readonly ErrorCode[] = [
   'key_missing',
   'key_invalid',
@@ -19,15 +19,15 @@ const NEVER_TYPED: readonly ErrorCode[] = [
   'ingress_not_allowed',
   'unsupported_media_type'
 ]
-/** The problem says all there is to say, or brings what can be chosen from. */
+/** The problem needs no hint, or contains the candidates. */
 const SELF_EVIDENT: readonly ErrorCode[] = ['internal_error', 'name_conflict', 'response_too_large', 'soap_fault']
 
-describe('a problem on the command line', () => {
+describe('errors on the command line', () => {
   const failureFor = (code: ErrorCode) =>
     failureOf(new AdminProblem(toProblem(new SoukError(code, 'Why it is so.'), '019a-7')))
   const codes = Object.keys(ERRORS) as ErrorCode[]
 
-  it('is told with what to try and the request to name', () => {
+  it('show a hint and the request id', () => {
     assert.deepEqual(failureLines(failureFor('spend_cap_reached')), [
       'souk: The spending cap is reached.',
       '  Why it is so.',
@@ -36,17 +36,17 @@ describe('a problem on the command line', () => {
     ])
   })
 
-  it('has something to try for every code that a command meets', () => {
+  it('have a hint for every code that a command can get', () => {
     const without = codes.filter((code) => failureFor(code).hint === undefined)
     assert.deepEqual(without.toSorted(), [...NEVER_TYPED, ...SELF_EVIDENT].toSorted())
   })
 
-  it('names commands that there are', async () => {
+  it('name existing commands only', async () => {
     const commands = codes.flatMap((code) => [...(failureFor(code).hint ?? '').matchAll(/souk((?: [a-z]+)+)/g)])
     assert.ok(commands.length > 10)
     for (const [typed, words = ''] of commands) {
       const help = await helpOf(words.trim().split(' '))
-      // What follows the command in the sentence is none of it.
+      // The words after the command are not part of it.
       const [, command = ''] = /^Usage: (souk(?: [a-z-]+)+)/.exec(help) ?? []
       assert.ok(typed.startsWith(command) && command !== '', typed)
     }

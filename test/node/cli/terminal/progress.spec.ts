@@ -7,7 +7,7 @@ import { testTerminal } from '../../../helpers/test-terminal.ts'
 describe('progress on the command line', () => {
   const terminal = testTerminal()
 
-  it('shows after a second that something goes on, and takes it away at the end', async () => {
+  it('shows a progress line after one second, and removes it at the end', async () => {
     const shown: string[] = []
     const looking: Terminal = { ...terminal, progress: (text) => void shown.push(text) }
     const work = Promise.withResolvers<number>()
@@ -20,7 +20,7 @@ describe('progress on the command line', () => {
     assert.equal(shown.at(-1), '')
   })
 
-  it('goes away when it fails, too, and is nothing where nobody looks on', async () => {
+  it('removes the line after a failure, and shows nothing without a terminal', async () => {
     const shown: string[] = []
     const looking: Terminal = { ...terminal, progress: (text) => void shown.push(text) }
     await assert.rejects(during(looking, 'x', Promise.reject(new Error('no'))), /no/)
