@@ -6,14 +6,14 @@ import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { BodyReader } from './calls/body-reader.ts'
 
-/** What checks the key of a request, and reads its body. */
+/** Checks the key of a request and reads its body. */
 export interface RequestParts {
   readonly accounts: Accounts
   readonly keys: Pick<Keys, 'verify'>
   readonly bodies: BodyReader
 }
 
-/** The account that a request is for, and whose key it came with. */
+/** The account a request acts on, and the key the request used. */
 export interface Caller {
   readonly account: Account
   readonly holder: KeyHolder
@@ -30,13 +30,13 @@ export async function accountOf(
   }
   const holder = await keys.verify(key)
   if (holder.account === undefined) {
-    throw new SoukError('key_not_permitted', 'This key has no account: its calls are paid by the operator.')
+    throw new SoukError('key_not_permitted', 'This key belongs to no account: the operator pays for its calls.')
   }
   return { account: await accounts.get(holder.account), holder }
 }
 
 /**
- * The same of a key that speaks for its account: one that only calls moves nothing of it, whoever has found it.
+ * Like `accountOf`, but requires a managing key. A leaked key that can only call must not change its account.
  * @throws SoukError as `accountOf`
  */
 export async function managedAccountOf(
@@ -45,7 +45,7 @@ export async function managedAccountOf(
 ): Promise<Caller> {
   const caller = await accountOf(parts, request)
   if (caller.holder.manages === true) return caller
-  throw new SoukError('key_not_permitted', 'This key only calls: use the one that the account was opened with.')
+  throw new SoukError('key_not_permitted', 'This key can only make calls. Use a key that manages the account, such as the one you got when you opened it.')
 }
 
 /** @throws SoukError `invalid_request`, `request_too_large`, `overloaded` */

@@ -8,21 +8,19 @@ export const CALL_PATHS = ['/api/:scope/api/:name', '/api/:scope/api/:name/*'] a
 const [PLAIN, BELOW] = CALL_PATHS
 
 const FORWARDED = {
-  summary: 'Calls an API by a method of its own, where its listing passes them on.',
+  summary: 'Calls an API with another HTTP method, if its listing forwards methods.',
   headers: CALL_HEADERS,
   needsKey: true,
   status: 200
 }
 
-/**
- * Calls of APIs, for documents. `addCallRoutes` of `ingress.ts` serves them: a call is read by `call.ts` alone, and no schema is in its way.
- */
+/** Declares the call routes for documents only. `addCallRoutes` in `ingress.ts` serves them; `request.ts` validates a call, not a schema. */
 export const callRoutes: readonly IngressDeclaration[] = [
   {
     method: 'POST',
     path: PLAIN,
     summary:
-      'Calls an API. Scope is `demo`, or whose API is meant: a provider’s id, an alias of this node, or a domain.',
+      'Calls an API. The scope is `demo`, or names the provider: its id, an alias of this node, or a domain.',
     headers: CALL_HEADERS,
     needsKey: true,
     rawBody: anyObject,

@@ -40,30 +40,30 @@ import type { IngressLog, RequestContext } from './request-context.ts'
 export interface IngressOptions extends ListenTarget {
   /** PEM texts. */
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** A proxy in front of this node ends TLS, so that a public bind without it is fine. Default false. */
+  /** A proxy in front of this node terminates TLS, so a public bind without TLS is allowed. Default false. */
   readonly trustProxy?: boolean
-  /** Origins whose pages may call, e.g. `https://app.example`; `*` for all. Never with credentials. Default none. */
+  /** Origins whose pages may call, e.g. `https://app.example`; `*` for all. Credentials are never allowed. Default none. */
   readonly corsOrigins?: readonly string[]
-  /** Calls without a key, paid by x402, are passed on; this node needs no wallet for it. Default true. */
+  /** Forwards calls without a key that an x402 client pays for. This node needs no wallet for that. Default true. */
   readonly x402?: boolean
-  /** Strangers may open prepaid accounts. Default false. */
+  /** Unauthenticated callers may open prepaid accounts. Default false. */
   readonly opensAccounts?: boolean
-  /** Account holders make keys by themselves, and strangers accounts where `opensAccounts` says so. Default true. */
+  /** Account holders may create keys. Opening an account needs both this and `opensAccounts`. Default true. */
   readonly selfService?: boolean
   /**
-   * A request body, in bytes. Default `REQUEST_BYTES_CEILING`, and `UPLOAD_BYTES_CEILING` where it is passed on as it arrives: what
-   * a listing takes is its owner's to say.
+   * Size limit of a request body, in bytes. Default `REQUEST_BYTES_CEILING`, or `UPLOAD_BYTES_CEILING` for a body that is forwarded as it
+   * arrives. The provider sets the limit of its listing.
    */
   readonly requestBytesMax?: number
-  /** Requests in a minute from one host that come without a key, or with one that is none. Default `STRANGERS_PER_HOST`. */
+  /** Requests per minute and host with a missing or invalid key. Default `STRANGERS_PER_HOST`. */
   readonly unauthenticatedPerHost?: number
-  /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
+  /** Time limit for a request to arrive. Default `REQUEST_RECEIVE_MS`. */
   readonly receiveMs?: number
-  /** How long running calls are waited for at `close`. Default `DRAIN_MS`. */
+  /** How long `close` waits for running calls. Default `DRAIN_MS`. */
   readonly drainMs?: number
-  /** Bytes of bodies held at once, of all requests. Default `HELD_BYTES_MAX`. */
+  /** Bytes of bodies buffered at once, over all requests. Default `HELD_BYTES_MAX`. */
   readonly heldBytesMax?: number
-  /** The time in which `BODY_WINDOW_BYTES_MIN` of a body have to arrive. Default `BODY_WINDOW_MS`. */
+  /** In each such window, at least `BODY_WINDOW_BYTES_MIN` of a body must arrive. Default `BODY_WINDOW_MS`. */
   readonly bodyWindowMs?: number
   /** Default `HTTP_CONNECTIONS_MAX`. */
   readonly connectionsMax?: number
@@ -73,19 +73,19 @@ export interface IngressInit {
   readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation'>
   readonly keys: Keys
   readonly spending: Pick<Spending, 'begin' | 'left'>
-  /** Prepaid ones. Default: none are kept. */
+  /** Prepaid accounts. Default: none. */
   readonly accounts?: Accounts
-  /** Of accounts and of the operator. Default: none. */
+  /** Subscriptions of accounts and of the operator. Default: none. */
   readonly subscriptions?: SubscriptionParts
-  /** How money gets into them and out again. Default: not here. */
+  /** Deposits into accounts and withdrawals from them. Default: not offered. */
   readonly accountMoney?: Pick<AccountMoneyContext, 'deposits' | 'withdrawals'>
-  /** What the owner of an API signed of a call. Default: nothing is known of any. */
+  /** Looks up the receipt that a provider signed for a call. Default: no receipts. */
   readonly receipt?: ReceiptContext['receipt']
-  /** What scopes other than `demo` and provider ids stand for. Default: nothing. */
+  /** Resolves scopes other than `demo` and provider ids. Default: no other scopes. */
   readonly scopes?: Pick<Scopes, 'providerOf'>
-  /** Why this node takes no new work, as `Store.refusal`. Default: it always does. */
+  /** Why this node refuses new work, as `Store.refusal`. Default: it refuses none. */
   readonly refusal?: () => SoukError | undefined
-  /** What it is called on this network. Default `USDC`. */
+  /** Display name of the currency on this network. Default `USDC`. */
   readonly money?: string
   readonly clock: Clock
   readonly random: Random
@@ -98,22 +98,22 @@ export interface IngressInit {
 export interface Ingress {
   /** @throws SetupError `port_busy`, `start_failed` */
   listen(): Promise<{ readonly url: string; readonly host: string; readonly port: number }>
-  /** Takes nothing new, lets running calls end, at most for `drainMs`. */
+  /** Accepts no new requests and waits at most `drainMs` for running calls. */
   close(): Promise<void>
 }
 
 const REQUEST_HEADERS =
   'content-type, accept, accept-language, range, if-range, last-event-id, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
   'authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, ' +
-  // The last is sent by common clients of x402, of which a browser asks first.
+  // Common x402 clients send the last one, and a browser asks about it in its preflight.
   'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
 const REPLY_HEADERS =
   'x-request-id, server-timing, retry-after, ratelimit, ratelimit-policy, deprecation, sunset, link, idempotency-replayed, souk-charged, souk-price, souk-price-per-event, souk-owner, souk-receipt, souk-error-source, ' +
   'payment-required, payment-response'
 
 /**
- * The HTTP ingress: takes plain JSON with a consumer key, and answers with what the API answers.
- * @throws SetupError `config_invalid` (a public bind that would show keys to the network, a malformed origin)
+ * The HTTP ingress: accepts plain JSON with a consumer key and returns the API’s response.
+ * @throws SetupError `config_invalid` (a public bind that would expose keys to the network, or a malformed origin)
  */
 export function createIngress(init: IngressInit): Ingress {
   const { options } = init
@@ -141,19 +141,19 @@ export function createIngress(init: IngressInit): Ingress {
 
 function checkBind({ host, tls, trustProxy }: IngressOptions): void {
   if (isLoopback(host) || tls !== undefined || trustProxy === true) return
-  throw new SetupError('config_invalid', `Consumer keys would cross the network in the clear: ${host} is public.`, {
-    hint: '--tls-cert cert.pem --tls-key key.pem, or --trust-proxy behind a proxy that ends TLS'
+  throw new SetupError('config_invalid', `${host} is a public address, and consumer keys would cross the network unencrypted.`, {
+    hint: '--tls-cert cert.pem --tls-key key.pem, or --trust-proxy behind a proxy that terminates TLS'
   })
 }
 
 function checkOrigins(origins: readonly string[]): void {
   for (const origin of origins) {
     if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue
-    throw new SetupError('config_invalid', `"${origin}" is not an origin: write it like https://app.example, or *.`)
+    throw new SetupError('config_invalid', `"${origin}" is not an origin. Write it like https://app.example, or use *.`)
   }
 }
 
-/** What listens everywhere is shown by the one address that works on this machine. */
+/** A wildcard bind is shown as the loopback address, which works on this machine. */
 function urlHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
@@ -177,13 +177,13 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
       return server
     },
     logger: false,
-    // Ours says it as a problem document.
+    // `checkRequest` refuses with a problem document instead.
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.PATH_SEGMENT_CHARS_MAX },
     frameworkErrors: (error, request, reply) => sendProblem(contextOf(request, reply), fromFastify(error)),
     clientErrorHandler: (error, socket) => sendParserProblem(error, socket, formatRequestId(ids.next()))
   })
-  // Bodies stay on the socket until the key was checked, and then are read by those who need them.
+  // The body stays on the socket until the key was checked. Handlers read it themselves.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
@@ -239,7 +239,7 @@ function bodiesOf({ clock, options: { trustProxy = false, heldBytesMax, bodyWind
 
 type AddRoutes = <C>(routes: ReadonlyArray<IngressRoute<C>>, context: C) => void
 
-/** What people and programs find APIs by. */
+/** Routes by which people and programs find APIs. */
 function addDiscovery(
   add: AddRoutes,
   { souk, keys, accounts, clock, money = 'USDC', options }: IngressInit,
@@ -286,7 +286,7 @@ function addAccounts(
 type RequestIds = ReturnType<typeof requestIds>
 type ContextOf = (request: FastifyRequest, reply: FastifyReply) => RequestContext
 
-/** From here on the response is written past Fastify: it cannot send a header twice, nor a stream as the ingress needs it. */
+/** From here the response bypasses Fastify, which could neither repeat a header nor stream the way the ingress needs. */
 function contexts({ clock, log, options }: IngressInit, ids: RequestIds, ending: Graceful, trace: Logger): ContextOf {
   const cors = options.corsOrigins !== undefined && options.corsOrigins.length > 0
   return (request, reply) => {
@@ -302,7 +302,7 @@ function contexts({ clock, log, options }: IngressInit, ids: RequestIds, ending:
   }
 }
 
-/** The route as it is declared: the rest of a path, and a query, may hold anything. */
+/** Logs the declared route, because the rest of a path and a query may contain anything. */
 function logEnd(
   log: Logger,
   { method, routeOptions: { url: route = 'no route' }, params }: FastifyRequest,
@@ -319,7 +319,7 @@ function logEnd(
   })
 }
 
-/** What makes any request impossible, whatever it asks for. @throws SoukError `overloaded`, `invalid_request` */
+/** Refuses requests regardless of their route. @throws SoukError `overloaded`, `invalid_request` */
 function checkRequest({ raw, routeOptions }: FastifyRequest, ending: Graceful): void {
   if (ending.draining && routeOptions.url !== '/livez') {
     throw new SoukError('overloaded', 'This node is shutting down.')
@@ -327,7 +327,7 @@ function checkRequest({ raw, routeOptions }: FastifyRequest, ending: Graceful): 
   checkTarget(raw)
   const expectation = raw.headers.expect
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
-    throw new SoukError('invalid_request', 'The expectation in the Expect header cannot be met.')
+    throw new SoukError('invalid_request', 'The server supports only Expect: 100-continue.')
   }
 }
 
@@ -343,7 +343,7 @@ function addCors(app: FastifyInstance, origins: readonly string[]): void {
   })
 }
 
-/** The scope as a provider id where it stands for one; undefined once the visitor was told that it could not be looked up. */
+/** Resolves a scope to a provider id where it names one. Returns undefined after sending an error response. */
 async function scopeOf(
   context: RequestContext,
   scope: string,

@@ -4,10 +4,10 @@ import { sendProblem } from './problem.ts'
 import { INGRESS_ROUTES } from './routes.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** In the order of the header Allow. */
+/** In the order of the Allow header. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Paths of all ingresses, and the methods that each takes. */
+/** The paths of all ingresses, with the methods of each. */
 const PATHS = [...new Set(Object.values(INGRESS_ROUTES).flatMap((routes) => routes.map(({ path }) => path)))].map(
   (path) => ({ pattern: patternOf(path), methods: methodsOf(path) })
 )
@@ -24,16 +24,16 @@ function methodsOf(path: string): readonly string[] {
   return METHODS.filter((method) => taken.has(method === 'HEAD' ? 'GET' : method))
 }
 
-/** No route: a method that the path does not have, or no such path. */
+/** Responds to an unknown path, or to a method that its path does not support. */
 export function sendNoRoute(context: RequestContext): void {
   const { method = '', url = '' } = context.req
   const known = PATHS.find(({ pattern }) => pattern.test(url))
   if (known !== undefined && !known.methods.includes(method)) {
-    const error = new SoukError('method_not_allowed', `${method} is not possible here.`)
+    const error = new SoukError('method_not_allowed', `This path does not support ${method}.`)
     sendProblem(context, error, known.methods.join(', '))
     return
   }
   const detail =
-    'There is nothing at this path. Calls go to POST /api/demo/api/<name>, the list of APIs is at /v1/apis.'
+    'No such path. Send calls to POST /api/demo/api/<name>; GET /v1/apis lists the APIs.'
   sendProblem(context, new SoukError('api_not_found', detail))
 }

@@ -7,7 +7,7 @@ import { anyObject } from './views.ts'
 import type { RequestContext } from './request-context.ts'
 
 export interface NodeContext {
-  /** Why this node takes no new work, as `Store.refusal`. */
+  /** Why this node refuses new work, as `Store.refusal`. */
   readonly refusal: () => SoukError | undefined
   /** The OpenAPI document of this ingress, as JSON. */
   readonly openapi: () => string
@@ -16,7 +16,7 @@ export interface NodeContext {
 const route = routesWith<NodeContext>()
 const ok = z.object({ status: z.literal('ok') })
 
-/** The ingress itself. Alive: the process answers. Ready: it takes calls, which a draining node does not. */
+/** Routes about the ingress itself. Alive means that the process responds. Ready means that it accepts calls; a draining node is not ready. */
 export const nodeRoutes = [
   route({
     method: 'GET',
@@ -29,7 +29,7 @@ export const nodeRoutes = [
   route({
     method: 'GET',
     path: '/livez',
-    summary: 'The process answers.',
+    summary: 'Liveness: the process responds.',
     response: ok,
     handler: () => ({ status: 'ok' as const })
   }),
@@ -37,7 +37,7 @@ export const nodeRoutes = [
     method: 'GET',
     path: '/readyz',
     summary:
-      'It takes calls. 503 with the reason where it does not: it stops, its database is away, or its disk is full.',
+      'Readiness: the node accepts calls. Otherwise 503 with the reason: it is stopping, its database is unreachable, or its disk is full.',
     response: ok,
     handler({ refusal }) {
       const error = refusal()
@@ -59,7 +59,7 @@ export const agentRoutes = [
     summary: 'The Model Context Protocol, for agents (JSON-RPC).',
     needsKey: true,
     query: z.object({
-      api: z.string().optional().describe('An API whose operations are tools of their own; any number of times.')
+      api: z.string().optional().describe('An API whose operations become tools of their own. Repeatable.')
     }),
     rawBody: anyObject,
     response: anyObject,

@@ -5,14 +5,14 @@ import { clientNetwork } from '../http/host.ts'
 
 export interface PerIpInit {
   readonly clock: Clock
-  /** Of one host in `windowMs`: at once, and then evenly. */
+  /** Events allowed per host and `windowMs`. Up to `max` may come at once; the allowance then refills evenly. */
   readonly max: number
   readonly windowMs: number
-  /** The proxy in front of this node says who the client is. */
+  /** Trust the proxy’s header for the client’s address. */
   readonly trustProxy: boolean
 }
 
-/** Counts what hosts do that have no key yet. */
+/** Limits actions of unauthenticated hosts. */
 export class PerIp {
   readonly #limit: RateLimit
   readonly #rates: RateLimiter
@@ -28,10 +28,10 @@ export class PerIp {
   count(req: IncomingMessage): void {
     const host = clientNetwork(req, this.#trustProxy)
     const { isWithin, resetMs: retryAfterMs } = this.#rates.take(host, this.#limit, host)
-    if (!isWithin) throw new SoukError('rate_limited', 'Too many of these from your address.', { retryAfterMs })
+    if (!isWithin) throw new SoukError('rate_limited', 'Too many such requests from your address. Wait and try again.', { retryAfterMs })
   }
 
-  /** What was counted last is not to count after all. */
+  /** Takes back the last count. */
   giveBack(req: IncomingMessage): void {
     const host = clientNetwork(req, this.#trustProxy)
     this.#rates.giveBack(host, this.#limit, host)

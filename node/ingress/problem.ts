@@ -6,12 +6,12 @@ import { rateHeaders, refusedBy } from './calls/rate-headers.ts'
 import { sendWhole, type RequestContext } from './request-context.ts'
 
 const CONTENT_TYPE = 'application/problem+json'
-/** RFC 9110 §15.5.2: a 401 names a scheme. There is no registered one for a key in a header of its own. */
+/** RFC 9110 §15.5.2: a 401 must name a scheme. No registered scheme covers a key in its own header. */
 const CHALLENGE = 'Souk-Key header="X-Consumer-Key"'
 
 /**
- * Answers with a problem document (RFC 9457), or cuts the connection when a response has begun already. `allow` goes with
- * `method_not_allowed`; every API takes POST.
+ * Responds with a problem document (RFC 9457), or closes the connection if the response has begun. `allow` lists the methods for
+ * `method_not_allowed`; every API accepts POST.
  */
 export function sendProblem(context: RequestContext, thrown: unknown, allow = 'POST'): void {
   const { res } = context
@@ -34,13 +34,13 @@ export function sendProblem(context: RequestContext, thrown: unknown, allow = 'P
   sendWhole(context, error.status, headers, utf8(JSON.stringify(toProblem(error, context.requestIdText))))
 }
 
-/** What Fastify itself found wrong, in terms of the table. Its own texts echo what was sent, so they stay inside. */
+/** Maps Fastify’s errors to codes of the table. Fastify’s texts echo the input, so they are not sent. */
 export function fromFastify(error: unknown): SoukError {
   if (isSoukError(error)) return error
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown }
   if (code === 'FST_ERR_BAD_URL') return new SoukError('invalid_request', 'The path of the URL is malformed.')
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') {
-    return new SoukError('request_too_large', 'A segment of the path is longer than any name can be.')
+    return new SoukError('request_too_large', 'A segment of the path is longer than any valid name.')
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new SoukError('unsupported_media_type', 'The Content-Type header is malformed.')
@@ -52,8 +52,8 @@ export function fromFastify(error: unknown): SoukError {
 }
 
 /**
- * Answers on a bare socket what Node's parser refused: there is no request object then. Where a response is under way, it is
- * cut instead, because bytes of another answer in the middle of it would be taken for its own.
+ * Responds on the bare socket when Node’s parser rejects a request, because no request object exists then. If a response is under way, this
+ * closes the connection instead: the client would take other bytes as part of that response.
  */
 export function sendParserProblem(cause: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
   // Node's own handler of this event reads the same property: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js

@@ -2,30 +2,30 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { limits } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 
-/** The little that the ingress asks of a log: messages for the operator, facts beside them. No header ever goes in. */
+/** The log interface of the ingress: messages for the operator, with facts. Headers are never logged. */
 export interface IngressLog {
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void
   error(message: string, facts?: Readonly<Record<string, unknown>>): void
 }
 
-/** One HTTP request on its way through the ingress. */
+/** One HTTP request in the ingress. */
 export interface RequestContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   readonly clock: Clock
   readonly log: IngressLog
-  /** Sixteen bytes, and as text. */
+  /** The request id: sixteen bytes. */
   readonly requestId: Uint8Array
   readonly requestIdText: string
-  /** On the clock's `elapsed`. */
+  /** In terms of the clock’s `elapsed`. */
   readonly startedAt: number
-  /** What every response to this request carries: names and values in turn, as `writeHead` takes them. */
+  /** Headers of every response to this request: names and values in turn, as `writeHead` takes them. */
   readonly headers: readonly string[]
 }
 
 type Answered = Pick<RequestContext, 'req' | 'res' | 'clock' | 'headers'>
 
-/** Sends a whole response, and makes sure that whoever is still uploading gets to read it. */
+/** Sends a whole response, and makes sure that a client that is still uploading can read it. */
 export function sendWhole(context: Answered, status: number, headers: readonly string[], body: Uint8Array): void {
   const { req, res } = context
   const head = [...context.headers, ...headers, 'Content-Length', String(body.length)]
@@ -38,7 +38,7 @@ export function sendWhole(context: Answered, status: number, headers: readonly s
   endAfterUpload(context)
 }
 
-/** The rest of the request is too much to be read only for keeping the connection, or may never come: its reading was broken off. */
+/** Whether the unread rest of the request is too large, or of unknown length, to read just to keep the connection. */
 export function leavesMuchUnread(req: IncomingMessage): boolean {
   if (req.complete) return false
   if (req.readableFlowing === true) return true
@@ -47,8 +47,8 @@ export function leavesMuchUnread(req: IncomingMessage): boolean {
 }
 
 /**
- * RFC 9112 §9.6: closing with unread data makes TCP send a reset, which can wipe the response out before the client has read
- * it, so the server keeps reading for a while first.
+ * Closing with unread data makes TCP send a reset, which can destroy the response before the client has read it. The server therefore keeps
+ * reading for `LINGER_MS` (RFC 9112 §9.6).
  */
 function endAfterUpload({ req, res, clock }: Answered): void {
   const end = () => {

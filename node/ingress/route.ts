@@ -5,7 +5,7 @@ import { type Method, type ParamsOf, type RouteDeclaration, statusOf } from '../
 import { whileConnected } from '../http/while-connected.ts'
 import { accountOf, type Caller, managedAccountOf, readBody, type RequestParts } from './account-request.ts'
 
-/** A route of the ingress as documents describe it. */
+/** A route of the ingress, as documents describe it. */
 export interface IngressDeclaration<
   M extends Method = Method,
   P extends string = string,
@@ -13,11 +13,11 @@ export interface IngressDeclaration<
   B extends z.ZodType = z.ZodType,
   R extends z.ZodType = z.ZodType
 > extends RouteDeclaration<M, P, Q, B, R> {
-  /** Request headers that it reads, by name. */
+  /** Request headers that the route reads, by name. */
   readonly headers?: Readonly<Record<string, z.ZodType>>
-  /** It takes a key in `X-Consumer-Key`. */
+  /** The route takes a key in `X-Consumer-Key`. */
   readonly needsKey?: boolean
-  /** A JSON body that the handler reads by itself. */
+  /** Schema of a JSON body that the handler reads itself. */
   readonly rawBody?: z.ZodType
 }
 
@@ -44,18 +44,18 @@ export interface IngressRoute<
   R extends z.ZodType = z.ZodType,
   A extends Auth = Auth
 > extends IngressDeclaration<M, P, Q, B, R> {
-  /** Whose key it takes. Absent: it is open to anybody, or the handler looks at the key by itself. */
+  /** Which keys the route accepts. If absent, the route is open, or its handler checks the key. */
   readonly auth?: A
-  /** Refuses a request before its key and its input are looked at. */
+  /** May refuse a request before its key and input are checked. */
   admit?(context: C, request: FastifyRequest): void
-  /** Resolves to the JSON of the response; to the reply where it wrote the response itself. */
+  /** Resolves to the JSON of the response, or to the reply if the handler wrote the response itself. */
   handler(
     context: C,
     request: IngressRequest<P, z.output<Q>, z.output<B>, A>
   ): z.output<R> | FastifyReply | Promise<z.output<R> | FastifyReply>
 }
 
-/** Declares routes whose handlers work with `C`. The other types are inferred from each declaration. */
+/** Declares routes whose handlers use `C`. TypeScript infers the other types from each declaration. */
 export function routesWith<C>() {
   return <
     const M extends Method,
@@ -73,7 +73,7 @@ export function needsKey(route: IngressDeclaration & { readonly auth?: Auth }): 
   return route.needsKey === true || route.auth !== undefined
 }
 
-/** @param context - of handlers; what checks keys and reads bodies is in it where a route needs that */
+/** @param context - of the handlers; includes what checks keys and reads bodies, for routes that need it */
 export function addRoutes<C>(app: FastifyInstance, routes: ReadonlyArray<IngressRoute<C>>, context: C): void {
   for (const each of routes) {
     const { method, path, mediaType } = each
@@ -97,7 +97,7 @@ async function inputOf<C>(
   request: FastifyRequest,
   reply: FastifyReply
 ): Promise<IngressRequest<string, unknown, unknown, Auth>> {
-  // The table names what a route needs; the server gives it that.
+  // The table of routes declares what a route needs, and the server provides it.
   const parts = context as unknown as RequestParts
   const callerOf = auth === 'manager' ? managedAccountOf : accountOf
   const caller = auth === undefined ? undefined : await callerOf(parts, request)
@@ -105,7 +105,7 @@ async function inputOf<C>(
     params: request.params as ParamsOf<string>,
     query: query === undefined ? undefined : readQuery(query, request),
     body: body === undefined ? undefined : await readBody(parts, request, body),
-    // A route without `auth` declares that it has no caller.
+    // Never read: a route without `auth` declares that it has no caller.
     caller: caller as Caller,
     get signal() {
       return whileConnected(reply.raw)
@@ -115,7 +115,7 @@ async function inputOf<C>(
   }
 }
 
-/** The first value of each name counts. @throws SoukError `invalid_request` */
+/** The first value of a repeated name counts. @throws SoukError `invalid_request` */
 function readQuery(schema: z.ZodType, { raw }: FastifyRequest): unknown {
   const given: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(raw.url?.split('?')[1] ?? '')) given[name] ??= value

@@ -12,8 +12,8 @@ import { subscriptionRoutes } from './accounts/subscription-routes.ts'
 import type { IngressDeclaration } from './route.ts'
 
 /**
- * Every route of an ingress, by the group that an ingress has or has not. The server's routes, the OpenAPI document, the reference page and
- * the header Allow come from this table.
+ * Every route of an ingress, in groups that an ingress may leave out. The server, the OpenAPI document, the reference page and the Allow
+ * header all use this table.
  */
 export const INGRESS_ROUTES = {
   node: nodeRoutes,

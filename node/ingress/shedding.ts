@@ -13,12 +13,12 @@ export interface SheddingInit {
   readonly log: Logger
 }
 
-/** Both tell a supervisor about the node; a busy node is alive. */
+/** Probes tell a supervisor the state of the node. A busy node is alive, so probes are not shed. */
 const PROBES = new Set(['/livez', '/readyz'])
 
 /**
- * Hands requests to `handler`, and refuses them by prepared bytes while the event loop has more to do than it can: before anything is
- * looked up, and before a body is read. A client that waits for `100 Continue` is told that by whoever reads its body.
+ * Passes requests to `handler`. While the event loop is overloaded, it refuses them with a prepared response, before any lookup and before
+ * reading a body. The code that reads the body sends `100 Continue`.
  */
 export function shedOverload(
   { server, clock, ids, trustProxy, log }: SheddingInit,
@@ -38,7 +38,7 @@ export function shedOverload(
 }
 
 const RETRY_AFTER = String(Math.ceil(limits.OVERLOAD_PAUSE_MS / 1_000))
-const OVERLOADED = new SoukError('overloaded', 'This node has more requests than it can answer in time.')
+const OVERLOADED = new SoukError('overloaded', 'This node is overloaded. Try again later.')
 const [BEFORE_ID = '', AFTER_ID = ''] = JSON.stringify(toProblem(OVERLOADED, '|')).split('|')
 
 type Refused = Pick<Parameters<typeof sendWhole>[0], 'req' | 'res' | 'clock'>

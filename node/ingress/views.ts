@@ -4,14 +4,14 @@ import { rateLimitViewSchema } from '../admin/subscriptions/rate-api.ts'
 import { list, moment, view, viewWith } from '../http/schemas.ts'
 import { reputationViewSchema } from '../reputation-view.ts'
 
-/** What the ingress responds with. Amounts are decimal USDC strings, times RFC 3339. */
+/** Response schemas of the ingress. Amounts are decimal USDC strings, times RFC 3339. */
 
 export const usdc = z.string().meta({ pattern: String.raw`^-?\d+(\.\d{1,6})?$`, description: 'Decimal USDC.' })
-/** Of an object that has a standard of its own. */
+/** For an object whose schema another standard defines. */
 export const anyObject = z.record(z.string(), z.unknown())
 const currency = z.literal('USDC')
 
-/** A list in pages. */
+/** One page of a list. */
 export function page<T extends z.ZodType>(items: T) {
   return z.object({ data: list(items), next_cursor: z.string().nullable() })
 }
@@ -108,7 +108,7 @@ export const accountSchema = view('Account', {
   manages: z.boolean()
 })
 
-const shownOnce = { key: z.string().describe('Shown this once.') }
+const shownOnce = { key: z.string().describe('Shown only in this response.') }
 
 export const openedAccountSchema = viewWith(accountSchema, 'OpenedAccount', shownOnce)
 

@@ -16,15 +16,15 @@ export interface AccountMoneyContext extends RequestParts {
 
 const route = routesWith<AccountMoneyContext>()
 const asked = usdc.describe('Decimal USDC.')
-/** What `dry_run` shows. */
+/** The response to a dry run. */
 const quoteSchema = z.object({ amount: usdc, fee: usdc, receives: usdc, to: z.string() })
 
-/** How money gets into accounts, and back to where it came from. */
+/** Routes for deposits into an account, and for withdrawals back to the depositing addresses. */
 export const accountMoneyRoutes = [
   route({
     method: 'POST',
     path: '/v1/account/deposits',
-    summary: 'Pays in by x402: 402 says how, the same with the payment does it.',
+    summary: 'Deposits by x402. The first request gets a 402 with the payment terms; repeat it with the payment.',
     auth: 'account',
     headers: PAYMENT_HEADER,
     body: z.strictObject({ amount: asked }),
@@ -41,7 +41,7 @@ export const accountMoneyRoutes = [
     method: 'POST',
     path: '/v1/account/withdrawals',
     summary:
-      'Pays back to where it came from. One a day is free; a fee is deducted up to `max_fee`. `dry_run` only shows the fee.',
+      'Withdraws to the depositing addresses. One a day is free; otherwise a fee of at most `max_fee` is deducted. `dry_run` only shows the fee.',
     auth: 'manager',
     headers: IDEMPOTENCY_HEADER,
     body: z.strictObject({ amount: asked, max_fee: asked.optional(), dry_run: z.boolean().optional() }),
@@ -62,7 +62,7 @@ export const accountMoneyRoutes = [
   route({
     method: 'GET',
     path: '/v1/account/withdrawals/:id',
-    summary: 'What became of a withdrawal.',
+    summary: 'Status of a withdrawal.',
     auth: 'manager',
     response: withdrawalSchema,
     async handler({ withdrawals }, { caller, params }) {
@@ -75,7 +75,7 @@ export const accountMoneyRoutes = [
 function paymentOf({ headers }: FastifyRequest): string | undefined {
   const payment = headers['payment-signature']
   if (payment === undefined || isPayment(payment)) return payment
-  const detail = `PAYMENT-SIGNATURE is base64 of at most ${limits.PAYMENT_CHARS_MAX} characters.`
+  const detail = `PAYMENT-SIGNATURE must be base64 of at most ${limits.PAYMENT_CHARS_MAX} characters.`
   throw new SoukError('payment_malformed', detail)
 }
 
@@ -84,7 +84,7 @@ function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key === 'string' && key.length > 0 && key.length <= limits.IDEMPOTENCY_KEY_CHARS_MAX) return key
-  throw new SoukError('invalid_request', `An Idempotency-Key has up to ${limits.IDEMPOTENCY_KEY_CHARS_MAX} characters.`)
+  throw new SoukError('invalid_request', `An Idempotency-Key may have at most ${limits.IDEMPOTENCY_KEY_CHARS_MAX} characters.`)
 }
 
 function view({ id, state, amount, fee = '0', to, at, transaction }: AccountWithdrawal) {

@@ -9,9 +9,9 @@ import { routesWith } from '../route.ts'
 import { accountSchema, entrySchema, openedAccountSchema, page } from '../views.ts'
 
 export interface AccountContext extends RequestParts {
-  /** Anybody may open one. */
+  /** Unauthenticated callers may open accounts. */
   readonly opensAccounts: boolean
-  /** Accounts that hosts open. */
+  /** Limits how many accounts one host may open. */
   readonly openings: PerIp
 }
 
@@ -22,7 +22,7 @@ export const accountRoutes = [
   route({
     method: 'POST',
     path: '/v1/account',
-    summary: 'Opens a prepaid account, with the key that manages it.',
+    summary: 'Opens a prepaid account and returns its managing key.',
     body: z.strictObject({ label: z.string().optional() }),
     response: openedAccountSchema,
     status: 201,
@@ -30,7 +30,7 @@ export const accountRoutes = [
       if (!opensAccounts) {
         throw new SoukError(
           'ingress_not_allowed',
-          'Accounts are not opened by strangers here: ask the operator for a key.'
+          'This node does not let callers open accounts. Ask the operator for a key.'
         )
       }
       openings.count(raw)
@@ -43,7 +43,7 @@ export const accountRoutes = [
   route({
     method: 'GET',
     path: '/v1/account',
-    summary: 'The account of a key.',
+    summary: 'The account that the key belongs to.',
     auth: 'account',
     response: accountSchema,
     handler: ({ accounts }, { caller }) => view(accounts, caller.account, caller.holder)
@@ -51,7 +51,7 @@ export const accountRoutes = [
   route({
     method: 'GET',
     path: '/v1/account/entries',
-    summary: 'Its statement.',
+    summary: 'The account’s statement.',
     auth: 'manager',
     query: pageQuery,
     response: page(entrySchema),

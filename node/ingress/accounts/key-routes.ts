@@ -9,9 +9,9 @@ import { issuedKeySchema, keySchema, page } from '../views.ts'
 
 export interface KeyContext extends RequestParts {
   readonly keys: Keys
-  /** Account holders make keys by themselves. */
+  /** Account holders may create keys themselves. */
   readonly selfService: boolean
-  /** Changes that hosts make. */
+  /** Limits how many key changes one host may make. */
   readonly keyChanges: PerIp
 }
 
@@ -19,7 +19,7 @@ const route = routesWith<KeyContext>()
 const asked = z.string().transform(parseUsdc)
 const moment = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))
 
-/** The keys of an account. A key is shown in the response that made it, and never again. */
+/** The keys of an account. A key’s secret is shown only in the response that created it. */
 export const keyRoutes = [
   route({
     method: 'GET',
@@ -34,7 +34,7 @@ export const keyRoutes = [
   route({
     method: 'POST',
     path: '/v1/keys',
-    summary: 'Makes a key, which only calls unless it is to manage the account.',
+    summary: 'Creates a key. By default it can only make calls; it may also be allowed to manage the account.',
     auth: 'manager',
     body: z.strictObject({
       label: z.string().optional(),
@@ -59,7 +59,7 @@ export const keyRoutes = [
   route({
     method: 'GET',
     path: '/v1/keys/:id',
-    summary: 'One of them.',
+    summary: 'One key of the account.',
     auth: 'manager',
     response: keySchema,
     handler: async ({ keys }, { caller, params }) => view(await own(keys, caller.account.id, params.id))
@@ -67,7 +67,7 @@ export const keyRoutes = [
   route({
     method: 'DELETE',
     path: '/v1/keys/:id',
-    summary: 'Revokes it.',
+    summary: 'Revokes a key.',
     auth: 'manager',
     response: keySchema,
     admit: ({ keyChanges }, { raw }) => keyChanges.count(raw),
@@ -80,7 +80,7 @@ export const keyRoutes = [
   route({
     method: 'POST',
     path: '/v1/keys/:id/rotate',
-    summary: 'Makes a key that takes its place; it works on for a while.',
+    summary: 'Creates a replacement key. The old key stays valid for an overlap period.',
     auth: 'manager',
     body: z.strictObject({ overlap_seconds: z.int().min(0).optional(), expires_at: moment.optional() }),
     response: issuedKeySchema,
@@ -98,7 +98,7 @@ export const keyRoutes = [
   route({
     method: 'POST',
     path: '/v1/keys/:id/disable',
-    summary: 'Refuses its calls until it is enabled.',
+    summary: 'Disables a key: its calls are refused until you enable it.',
     auth: 'manager',
     response: keySchema,
     admit: ({ keyChanges }, { raw }) => keyChanges.count(raw),
@@ -111,7 +111,7 @@ export const keyRoutes = [
   route({
     method: 'POST',
     path: '/v1/keys/:id/enable',
-    summary: 'Lets it call again.',
+    summary: 'Enables a disabled key.',
     auth: 'manager',
     response: keySchema,
     admit: ({ keyChanges }, { raw }) => keyChanges.count(raw),
@@ -130,15 +130,15 @@ async function own(keys: Keys, account: string, id: string): Promise<KeyInfo> {
 
 function checkOpen({ selfService }: KeyContext): void {
   if (selfService) return
-  throw new SoukError('ingress_not_allowed', 'Keys are not made by account holders here: ask the operator for one.')
+  throw new SoukError('ingress_not_allowed', 'Account holders cannot create keys on this node. Ask the operator for one.')
 }
 
-/** Nobody locks himself out. */
+/** Refuses a change to the key of the request itself: its holder could lock himself out. */
 function checkOther(id: string, asking: string): void {
   if (id !== asking) return
   throw new SoukError(
     'invalid_request',
-    'This is the key you ask with: rotate it with {"overlap_seconds":0}, or use another that manages the account.'
+    'This request uses the key that it would change. Rotate it with {"overlap_seconds":0}, or use another managing key of the account.'
   )
 }
 

@@ -7,18 +7,18 @@ import { routesWith } from '../route.ts'
 import { page, receiptSchema } from '../views.ts'
 
 export interface ReceiptContext extends RequestParts {
-  /** What the API's owner signed of a call. Undefined where this node made no such call, or moves no money. */
+  /** The receipt that the API’s provider signed for a call. Undefined if this node did not make the call, or moves no money. */
   readonly receipt: (requestId: string) => Promise<ReceiptRow | undefined>
 }
 
 const route = routesWith<ReceiptContext>()
 
-/** Receipts are known to the node that made the call. */
+/** Only the node that made a call has its receipt. */
 export const receiptRoutes = [
   route({
     method: 'GET',
     path: '/v1/receipts',
-    summary: 'What the account was charged for, with what the owners signed.',
+    summary: 'The receipt of a charged call, as the provider signed it.',
     auth: 'manager',
     query: pageQuery,
     response: page(receiptSchema),

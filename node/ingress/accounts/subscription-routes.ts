@@ -14,17 +14,17 @@ export interface SubscriptionContext extends RequestParts {
 }
 
 const route = routesWith<SubscriptionContext>()
-const CANCEL = 'now is true or false.'
+const CANCEL = 'now must be true or false.'
 
 /**
- * Subscriptions of the account that a key belongs to. Fees are taken from its balance; its calls go with the subscription by themselves.
- * Any key of the account may look, and one that manages it may change them.
+ * Subscriptions of the key’s account. Fees are deducted from its balance. Its calls use the subscription automatically. Any key of the
+ * account may read subscriptions; only a managing key may change them.
  */
 export const subscriptionRoutes = [
   route({
     method: 'GET',
     path: '/v1/subscriptions',
-    summary: 'What the account has subscribed to.',
+    summary: 'Lists the account’s subscriptions.',
     auth: 'account',
     response: page(subscriptionSchema),
     async handler({ service, clock }, { caller }) {
@@ -35,7 +35,7 @@ export const subscriptionRoutes = [
   route({
     method: 'POST',
     path: '/v1/subscriptions',
-    summary: 'Subscribes to a plan of an API; its fee is taken from the balance. Calls go by the plan from then on.',
+    summary: 'Subscribes to a plan of an API and deducts its fee from the balance. Later calls use the plan.',
     auth: 'manager',
     body: subscribeSchema,
     response: subscriptionChangeSchema,
@@ -47,7 +47,7 @@ export const subscriptionRoutes = [
   route({
     method: 'GET',
     path: '/v1/subscriptions/:id',
-    summary: 'One of them.',
+    summary: 'One subscription.',
     auth: 'account',
     response: subscriptionSchema,
     async handler({ service, clock }, { caller, params }) {
@@ -57,7 +57,7 @@ export const subscriptionRoutes = [
   route({
     method: 'PATCH',
     path: '/v1/subscriptions/:id',
-    summary: 'To another plan, or other limits. A dearer plan begins at once, a cheaper one when the period ends.',
+    summary: 'Changes the plan or the limits. A dearer plan starts at once, a cheaper one when the period ends.',
     auth: 'manager',
     body: subscriptionTermsSchema,
     response: subscriptionChangeSchema,
@@ -68,11 +68,11 @@ export const subscriptionRoutes = [
   route({
     method: 'DELETE',
     path: '/v1/subscriptions/:id',
-    summary: 'Ends it with its period, or at once.',
+    summary: 'Cancels the subscription, at the end of its period or at once.',
     auth: 'manager',
     query: z.strictObject(
       {
-        now: z.enum(['true', 'false'], CANCEL).default('false').describe('At once, and not when the period ends.')
+        now: z.enum(['true', 'false'], CANCEL).default('false').describe('Cancel at once instead of at the end of the period.')
       },
       CANCEL
     ),
@@ -84,7 +84,7 @@ export const subscriptionRoutes = [
   route({
     method: 'POST',
     path: '/v1/subscriptions/:id/pause',
-    summary: 'No calls and no fees until it is resumed.',
+    summary: 'Pauses the subscription: no calls and no fees until you resume it.',
     auth: 'manager',
     response: subscriptionChangeSchema,
     async handler({ service, clock }, { caller, params, signal }) {
@@ -94,7 +94,7 @@ export const subscriptionRoutes = [
   route({
     method: 'POST',
     path: '/v1/subscriptions/:id/resume',
-    summary: 'Takes back a pause, or a cancel whose time has not come.',
+    summary: 'Resumes a paused subscription, or withdraws a cancellation that has not taken effect.',
     auth: 'manager',
     response: subscriptionChangeSchema,
     async handler({ service, clock }, { caller, params, signal }) {
@@ -104,7 +104,7 @@ export const subscriptionRoutes = [
   route({
     method: 'POST',
     path: '/v1/subscriptions/:id/renew',
-    summary: 'Pays the next period, where the last one is over. Calls do so by themselves.',
+    summary: 'Pays for the next period once the last one has ended. Calls renew automatically.',
     auth: 'manager',
     response: subscriptionChangeSchema,
     async handler({ service, clock }, { caller, params, signal }) {
@@ -115,7 +115,7 @@ export const subscriptionRoutes = [
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** As everywhere under `/v1`, times are in ISO 8601. */
+/** All times under `/v1` are ISO 8601. */
 function shown(subscription: OwnSubscription, now: number) {
   const { created_at, period_start, period_end, quota, ...view } = subscriptionView(subscription, now)
   return {

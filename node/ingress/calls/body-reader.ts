@@ -6,7 +6,7 @@ import type { KeyHolder } from '../../keys/verifier.ts'
 import { type BodyExchange, hasBody, tooLarge } from './body.ts'
 
 const EMPTY = new Uint8Array(0)
-/** The first buffer of a body whose length was not announced. */
+/** First buffer size for a body without Content-Length. */
 const FIRST_BYTES = 4 * 1024
 
 export interface BodyReaderInit {
@@ -14,11 +14,11 @@ export interface BodyReaderInit {
   readonly trustProxy: boolean
   /** Default `HELD_BYTES_MAX`. */
   readonly bytesMax?: number
-  /** The time in which so much of a body has to arrive. Default `BODY_WINDOW_MS`. */
+  /** In each window, at least `BODY_WINDOW_BYTES_MIN` of a body must arrive. Default `BODY_WINDOW_MS`. */
   readonly windowMs?: number
 }
 
-/** Reads the bodies that an ingress holds whole, within a budget of bytes that is shared fairly. */
+/** Reads the bodies that an ingress buffers whole. All callers share one byte budget fairly. */
 export class BodyReader {
   readonly #clock: Clock
   readonly #trustProxy: boolean
@@ -39,14 +39,14 @@ export class BodyReader {
     this.#budget = new ByteBudget(bytesMax)
   }
 
-  /** Held at present. */
+  /** Bytes buffered now. */
   get bytes(): number {
     return this.#budget.bytes
   }
 
   /**
-   * Begins what one request holds, to be freed when its call is over. Without a holder it comes from a stranger; so does a request with the key
-   * that everybody has, and one with a payment, which nobody has verified yet.
+   * Opens the memory reservation of one request; the caller frees it when the call ends. Requests without a holder, with the public demo
+   * key, or with an unverified payment count as unauthenticated.
    */
   hold(req: IncomingMessage, holder?: KeyHolder): HeldBytes {
     return this.#budget.hold(this.#sharesOf(clientHost(req, this.#trustProxy), holder))
@@ -65,15 +65,15 @@ export class BodyReader {
   }
 
   /**
-   * A whole body, as it was sent. What it takes up is counted in `held` before it is allocated.
-   * @throws SoukError `request_too_large`, `overloaded`; `invalid_request` when it arrives too slowly; `call_interrupted` when the client
-   * goes away
+   * Reads a whole body, byte for byte. `held` reserves its memory before allocation.
+   * @throws SoukError `request_too_large`, `overloaded`; `invalid_request` if it arrives too slowly; `call_interrupted` if the client
+   * disconnects
    */
   async read({ req, res }: BodyExchange, bytesMax: number, held: HeldBytes): Promise<Uint8Array> {
     if (!hasBody(req)) return EMPTY
     const announced = lengthOf(req)
     if (announced !== undefined && announced > bytesMax) throw tooLarge(bytesMax)
-    // Refused before any of it was read, where that is certain.
+    // Refuse before reading if the announced length is already too much.
     held.check(announced ?? 0)
     if (req.headers.expect !== undefined) res?.writeContinue()
     return new Promise((resolve, reject) => {
@@ -86,7 +86,7 @@ export class BodyReader {
         }
       }
       const onEnd = () => settle(() => resolve(body.bytes()))
-      const onGone = () => settle(() => reject(new SoukError('call_interrupted', 'The client went away.')))
+      const onGone = () => settle(() => reject(new SoukError('call_interrupted', 'The client disconnected.')))
       const stopWatch = req.complete ? () => {} : this.#watchPace(body, (error) => settle(() => reject(error)))
       const settle = (outcome: () => void) => {
         stopWatch()
@@ -97,7 +97,7 @@ export class BodyReader {
     })
   }
 
-  /** A body that is held has to go on arriving: one that is only kept open takes its place from others. */
+  /** Ends a body that arrives too slowly: an idle upload would hold memory that others need. */
   #watchPace(body: GrowingBody, onSlow: (error: SoukError) => void): () => void {
     let before = 0
     const look = () =>
@@ -114,14 +114,14 @@ export class BodyReader {
   }
 }
 
-/** The announced length; undefined for a body in chunks, which wins where both are there (RFC 9112 §6.3). */
+/** The announced length; undefined for a chunked body. Transfer-Encoding overrides Content-Length (RFC 9112 §6.3). */
 function lengthOf({ headers }: IncomingMessage): number | undefined {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined
 }
 
 /**
- * A body in one buffer that grows with what has arrived, whatever was announced. Pieces are copied into it: a list of them would take
- * a hundred times their size where each is a byte long.
+ * One buffer that grows with the bytes received, not with the announced length. Chunks are copied: a list of one-byte chunks would take a
+ * hundred times their size.
  */
 class GrowingBody {
   readonly #announced: number | undefined
@@ -144,7 +144,7 @@ class GrowingBody {
   push(chunk: Uint8Array): void {
     const length = this.#length + chunk.length
     if (length > this.#bytesMax) throw tooLarge(this.#bytesMax)
-    // Most bodies come in one piece.
+    // Most bodies arrive in one chunk.
     if (length === this.#announced && this.#length === 0) {
       this.#held.take(length)
       this.#buffer = chunk

@@ -1,25 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SoukError } from '../../../lib/index.ts'
 
-/** A request, and where its response goes. */
+/** A request and its response. */
 export interface BodyExchange {
   readonly req: IncomingMessage
-  /** Tells a client that waits for `100 Continue` to go on. Absent where it was told before. */
+  /** Sends `100 Continue` to a client that waits for it. Absent if it was sent before. */
   readonly res?: ServerResponse
 }
 
-/** RFC 9112 §6.3: a request has a body when it says so by one of two headers. */
+/** RFC 9112 §6.3: one of two headers announces a body. */
 export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
 }
 
-/** A body passed on as it arrives. */
+/** A body that is forwarded as it arrives. */
 export interface StreamedBody extends AsyncIterable<Uint8Array> {
-  /** Set when it became too large, whatever whoever read it made of that. */
+  /** Set when the body exceeded its limit, even if the reader ignored that. */
   readonly failure: SoukError | undefined
 }
 
-/** @throws SoukError `request_too_large`, at once or while it is read. */
+/** @throws SoukError `request_too_large`, at once or while the body is read */
 export function readStreamed({ req, res }: BodyExchange, bytesMax: number): StreamedBody {
   if (Number(req.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax)
   let failure: SoukError | undefined
@@ -30,7 +30,7 @@ export function readStreamed({ req, res }: BodyExchange, bytesMax: number): Stre
     async *[Symbol.asyncIterator]() {
       if (req.headers.expect !== undefined) res?.writeContinue()
       let received = 0
-      // An owner that stops reading ends the upload, not the connection: a destroyed request loses its socket.
+      // If the provider stops reading, only the upload ends. Destroying the request would close its socket.
       for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
         received += chunk.length
         if (received > bytesMax) throw (failure = tooLarge(bytesMax))
@@ -41,5 +41,5 @@ export function readStreamed({ req, res }: BodyExchange, bytesMax: number): Stre
 }
 
 export function tooLarge(bytesMax: number): SoukError {
-  return new SoukError('request_too_large', `A request body has at most ${bytesMax} bytes here.`)
+  return new SoukError('request_too_large', `The request body may have at most ${bytesMax} bytes.`)
 }

@@ -3,8 +3,8 @@ import type { Deprecation } from '../../../lib/interface/index.ts'
 const SECOND = 1_000
 
 /**
- * Notice that an API ends: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and by `Link` what to call instead and where more is said. All of it
- * is of the signed manifest.
+ * Deprecation notice of an API: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to the successor and further information. All
+ * values come from the signed manifest.
  */
 export function deprecationHeaders({ at, sunsetAt, successor, link }: Deprecation): string[] {
   const links = [

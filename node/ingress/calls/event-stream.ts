@@ -6,22 +6,22 @@ import type { RequestContext } from '../request-context.ts'
 
 type Results = ReturnType<typeof sseResults>
 
-/** What becomes of an operation that is known to its stream. */
+/** One operation of a stream. */
 interface Operation {
-  /** Undefined until its API answered. */
+  /** Undefined until the API responds. */
   results?: Results
 }
 
 export interface EventStreamInit {
   readonly clock: Clock
-  /** Of the key that it was reserved with. */
+  /** Id of the key that reserved the stream. */
   readonly holder: string
   readonly onOver: () => void
 }
 
 /**
- * One event stream for many operations ("single connection mode" of GraphQL over SSE). Results are pulled from an API as fast
- * as the client reads: one that does not read, or has not connected yet, holds its operations up and fills no memory.
+ * One event stream for many operations ("single connection mode" of GraphQL over SSE). The stream pulls results from an API only as fast as
+ * the client reads. A slow or unconnected client pauses its operations and fills no memory.
  */
 export class EventStream {
   readonly holder: string
@@ -34,7 +34,7 @@ export class EventStream {
   constructor(init: EventStreamInit) {
     this.#init = init
     this.holder = init.holder
-    // A reservation that nobody makes use of.
+    // Close a reserved stream that no client opens in time.
     init.clock.after(limits.EVENT_STREAM_RESERVED_MS, () => {
       if (this.#res === undefined) this.close()
     })
@@ -44,7 +44,7 @@ export class EventStream {
     return this.#res !== undefined
   }
 
-  /** Answers the one request that reads it. */
+  /** Responds to the request that reads the stream. */
   open({ res, headers }: RequestContext): void {
     this.#res = res
     const head = ['Content-Type', 'text/event-stream; charset=utf-8', 'Cache-Control', 'no-cache']
@@ -54,19 +54,19 @@ export class EventStream {
     this.#beat()
   }
 
-  /** Takes the id of an operation; false where it is taken, or there are too many. */
+  /** Reserves an operation id. Returns false if the id is in use or there are too many operations. */
   reserve(id: string): boolean {
     if (this.#operations.has(id) || this.#operations.size >= limits.EVENT_STREAM_OPERATIONS_MAX) return false
     this.#operations.set(id, {})
     return true
   }
 
-  /** The API did not take the operation. */
+  /** Frees the id of an operation that the API refused. */
   forget(id: string): void {
     if (this.#operations.get(id)?.results === undefined) this.#operations.delete(id)
   }
 
-  /** Sends what comes of a reserved operation; false where it was stopped in the meantime. */
+  /** Sends the results of a reserved operation. Returns false if the operation was stopped meanwhile. */
   follow(id: string, body: AsyncIterable<Uint8Array>): boolean {
     const operation = this.#operations.get(id)
     const results = sseResults(body)
@@ -79,7 +79,7 @@ export class EventStream {
     return true
   }
 
-  /** Stops an operation, at its API too. */
+  /** Stops an operation, also at its API. */
   stop(id: string): void {
     const results = this.#operations.get(id)?.results
     this.#operations.delete(id)
@@ -103,8 +103,8 @@ export class EventStream {
         await this.#send('next', `{"id":${name},"payload":${next.value.replaceAll('\n', ' ')}}`)
       }
     } catch {
-      // The API, or its owner, broke off: there is no more to be told than that.
-      const error = '{"errors":[{"message":"The API broke the operation off."}]}'
+      // The API or its provider broke off, and no more detail is known.
+      const error = '{"errors":[{"message":"The API ended the operation early."}]}'
       await this.#send('next', `{"id":${name},"payload":${error}}`)
     }
     await this.#send('complete', `{"id":${name}}`)
@@ -131,5 +131,5 @@ export class EventStream {
   }
 }
 
-/** Read by nobody: it makes proxies and browsers see that the stream lives. */
+/** An SSE comment. Clients ignore it; it keeps proxies and browsers from timing out. */
 const COMMENT = utf8(':\n\n')

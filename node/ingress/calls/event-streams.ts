@@ -20,8 +20,8 @@ export interface EventStreamsInit {
 }
 
 /**
- * "Single connection mode" of GraphQL over SSE: a client reserves a stream by PUT, reads it by GET, begins operations by POST and
- * stops them by DELETE. Only this node knows of it: at its API each operation is a call of its own, paid like any other.
+ * "Single connection mode" of GraphQL over SSE: a client reserves a stream by PUT, reads it by GET, starts operations by POST and stops
+ * them by DELETE. The API sees each operation as an ordinary paid call.
  */
 export class EventStreams {
   readonly #init: EventStreamsInit
@@ -31,12 +31,12 @@ export class EventStreams {
     this.#init = init
   }
 
-  /** Nearly all requests are told by this to be none of these. */
+  /** A cheap test that excludes nearly all other requests. */
   static mayServe({ method, headers, url }: IncomingMessage): boolean {
     return method === 'PUT' || headers[TOKEN_HEADER] !== undefined || url?.includes('token=') === true
   }
 
-  /** @returns false where the request is none of these, and was not answered */
+  /** @returns false if the request is not about an event stream; it has no response then */
   async serve(context: RequestContext, scope: string, name: string): Promise<boolean> {
     const { req } = context
     const url = URL.parse(req.url ?? '', 'http://localhost')
@@ -73,7 +73,7 @@ export class EventStreams {
       if (own.length >= limits.EVENT_STREAMS_PER_KEY_MAX || this.#streams.size >= limits.EVENT_STREAMS_MAX) {
         throw new SoukError('overloaded', 'Too many event streams are open.')
       }
-      // Whoever knows it reads the stream: an EventSource of a browser can send no key.
+      // The token alone grants access: a browser’s EventSource cannot send a key.
       const token = Buffer.from(random.fill(new Uint8Array(32))).toString('base64url')
       const onOver = () => void this.#streams.delete(token)
       this.#streams.set(token, new EventStream({ clock, holder: holder.id, onOver }))
@@ -84,7 +84,7 @@ export class EventStreams {
     return true
   }
 
-  /** Answers where it is not. */
+  /** Returns false after sending a problem document if the key did not reserve this stream. */
   async #isOwn(context: RequestContext, { holder }: EventStream): Promise<boolean> {
     try {
       if ((await checkKey(this.#init.route.keys, context.req.headers['x-consumer-key'])).id === holder) return true
@@ -123,7 +123,7 @@ function isReservation(req: IncomingMessage, url: URL | null): boolean {
   return !hasBody(req) && url !== null && /^\/api\/[^/]+\/api\/[^/]+$/.test(url.pathname)
 }
 
-/** Accepts an operation: its results go to the stream. What is no stream of events is the response itself. */
+/** Accepts an operation and sends its results to the stream. A response that is not an event stream is sent as the response itself. */
 async function accepted(
   context: RequestContext,
   stream: EventStream,
@@ -152,13 +152,13 @@ async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
 
 function operationIn(body: unknown): string | undefined {
   if (!(body instanceof Uint8Array)) return undefined
-  // It was seen to be a JSON object.
+  // `checkJsonBody` made sure that this is a JSON object.
   const { extensions } = JSON.parse(Buffer.from(body).toString()) as { extensions?: { operationId?: unknown } | null }
   const id = extensions?.operationId
   return typeof id === 'string' && id !== '' && id.length <= limits.IDEMPOTENCY_KEY_CHARS_MAX ? id : undefined
 }
 
-/** In the form of graphql-sse's own server. */
+/** Uses the error format of graphql-sse’s server. */
 function refuse(context: RequestContext, status: number, message: string): void {
   const body = utf8(JSON.stringify({ errors: [{ message }] }))
   sendWhole(context, status, ['Content-Type', 'application/json; charset=utf-8'], body)

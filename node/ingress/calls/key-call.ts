@@ -20,19 +20,20 @@ export interface KeyCalls {
   readonly souk: Pick<Souk, 'call'>
   readonly spending: Pick<Spending, 'begin'>
   readonly keys: Pick<Keys, 'nameFor'>
-  /** One for all doors. */
+  /** Shared by the ingress, MCP and the other entrances. */
   readonly keyLimiter: KeyLimiter
-  /** Sends calls with the subscriptions there are. Default: there are none. */
+  /** Binds calls to subscriptions. Default: no subscriptions. */
   readonly boundCalls?: Pick<BoundCalls, 'bind'>
 }
 
-/** Answers a call. `settle` books what it cost, before anything is sent; `rate` is where the key stands with its own limit. */
+/** Delivers a response. `settle` records the cost before anything is sent; `rate` is the key’s rate-limit status. */
 export type Deliver<T> = (reply: CallReply, settle: () => void | Promise<void>, rate?: RateLimitStatus) => Promise<T>
 
 /**
- * A call for the holder of a key, by whichever door it came in: never dearer than the key allows, within its day's cap and its account's
- * balance, and charged to them for a response that is delivered only. Without a holder it is paid by what comes with it.
- * @throws SoukError `key_not_permitted`, `rate_limited`, `overloaded`; as `BoundCalls.bind`, `Souk.call`, `Spending.begin`, `Purchase.reserve` and `deliver`
+ * Makes a call for the holder of a key. Enforces the key’s price limit, its daily cap and its account’s balance. Charges the account only
+ * for a delivered response. Without a holder, the payment in the call pays.
+ * @throws SoukError `key_not_permitted`, `rate_limited`, `overloaded`; as `BoundCalls.bind`, `Souk.call`, `Spending.begin`,
+ * `Purchase.reserve` and `deliver`
  */
 export async function callWithKey<T>(
   calls: KeyCalls,
@@ -48,7 +49,7 @@ export async function callWithKey<T>(
   }
 }
 
-/** As `callWithKey`, for a call that has passed the gate. */
+/** Like `callWithKey`, for a call that already holds its permit. */
 export async function callAdmitted<T>(
   { souk, spending, keys, boundCalls }: Omit<KeyCalls, 'keyLimiter'>,
   holder: KeyHolder | undefined,
@@ -56,7 +57,7 @@ export async function callAdmitted<T>(
   deliver: Deliver<T>
 ): Promise<T> {
   if (holder !== undefined) call.api = permitted(holder, refOf(call.api))
-  // What comes with a payment of its own goes with nobody's subscription.
+  // A call with its own payment uses no subscription.
   const binding = call.payment === undefined ? boundCalls?.bind(holder?.account, call) : undefined
   if (binding !== undefined) await binding
   const purchase = holder === undefined ? undefined : spending.begin(holder)
@@ -64,16 +65,16 @@ export async function callAdmitted<T>(
     call.maxPrice = lower(call.maxPrice, holder.maxPrice)
     call.onPrice = (price) => purchase?.reserve(price)
     call.consumer = (provider) => keys.nameFor(holder, provider)
-    // One stranger's response is no other's.
+    // Holders of the public key are different people: do not replay a response between them.
     if (holder.isPublic === true) delete call.idempotencyKey
     call.eventBudget = eventBudget(spending, holder)
   }
-  // It goes on without its client, who may come again for the response and is not charged then.
+  // Let the call finish without its client, which may repeat it later to get the response uncharged.
   if (call.idempotencyKey !== undefined) delete call.signal
   try {
     const reply = await souk.call(call)
     const delivered = await deliver(reply, () => purchase?.capture(reply.charged, formatRequestId(reply.requestId)))
-    // Where nobody was there to be answered; after a capture it is nothing.
+    // Applies if no client was left to receive the response. After a capture this does nothing.
     purchase?.release(reply.charged > 0n)
     return delivered
   } catch (thrown) {
@@ -88,7 +89,7 @@ function refOf(api: string | ApiRef): ApiRef {
   return typeof api === 'string' ? parseApiRef(api) : api
 }
 
-/** Events of a stream are bought as they come, each payment like a call of its own. */
+/** Pays for events of a stream as they arrive. Each payment is reserved and captured like a call. */
 function eventBudget(spending: KeyCalls['spending'], holder: KeyHolder): EventBudget {
   let purchase: Purchase | undefined
   return {
@@ -98,12 +99,12 @@ function eventBudget(spending: KeyCalls['spending'], holder: KeyHolder): EventBu
   }
 }
 
-/** What a request allows, but never more than is allowed it. */
+/** Returns the requested limit, but at most `most`. */
 export function lower(asked: string | undefined, most: Atoms): string {
   return asked !== undefined && parseUsdc(asked) < most ? asked : formatUsdc(most)
 }
 
-/** Whatever the owner charged this node for, an account is charged for responses only. */
+/** An account pays only for responses, even if this node may have been charged. */
 function notCharged(error: SoukError): SoukError {
   if (!error.isChargeUnknown) return error
   const { code, message, status, source, members, retryAfterMs } = error

@@ -5,12 +5,12 @@ import type { ApiRef, Clock, Souk } from '../../../lib/interface/index.ts'
 import { isPayment, offerOf } from './payment-headers.ts'
 
 /**
- * Calls without a consumer key: an x402 client pays for each by itself. This node only carries what the client and the API's
- * owner say to each other; it can neither read nor make such a payment.
+ * Calls without a consumer key: an x402 client pays for each call. This node only forwards the payment messages between the client and the
+ * provider. It can neither read nor create such a payment.
  */
 export class Keyless {
   readonly #souk: Pick<Souk, 'call' | 'resolve'>
-  /** What owners ask, by API; a free API and one that takes no such payments have nothing to ask. */
+  /** Payment terms of providers, cached by API. Free APIs and APIs without x402 are cached as `key_missing`. */
   readonly #asked: LRUCache<string, SoukError>
 
   constructor({ souk, clock }: { readonly souk: Pick<Souk, 'call' | 'resolve'>; readonly clock: Clock }) {
@@ -20,18 +20,18 @@ export class Keyless {
   }
 
   /**
-   * The payment that a request comes with.
-   * @throws SoukError `payment_malformed`; without one, `payment_required` with what the owner asks, or `key_missing`
+   * Returns the payment that a request carries.
+   * @throws SoukError `payment_malformed`; without a payment, `payment_required` with the provider’s terms, or `key_missing`
    */
   async paymentFor(req: IncomingMessage, api: ApiRef, signal: AbortSignal): Promise<string> {
     const payment = req.headers['payment-signature']
     if (payment === undefined) throw await this.#ask(api, signal)
     if (isPayment(payment)) return payment
-    const detail = `PAYMENT-SIGNATURE is base64 of at most ${limits.PAYMENT_CHARS_MAX} characters.`
+    const detail = `PAYMENT-SIGNATURE must be base64 of at most ${limits.PAYMENT_CHARS_MAX} characters.`
     throw new SoukError('payment_malformed', detail)
   }
 
-  /** What an API's owner asks of clients of x402; undefined where it asks nothing. @throws SoukError where it cannot be asked */
+  /** Returns the provider’s x402 terms; undefined if it has none. @throws SoukError if the provider cannot be reached */
   async offerFor(api: ApiRef, signal: AbortSignal): Promise<{ readonly accepts: readonly unknown[] } | undefined> {
     return offerOf(await this.#ask(api, signal))
   }
@@ -55,7 +55,7 @@ export class Keyless {
       const takesNone = error.code === 'payment_required' && offerOf(error) === undefined
       return takesNone ? keyMissing() : error
     }
-    throw new SoukError('internal_error', 'An owner ran a call that was not paid for.')
+    throw new SoukError('internal_error', 'The provider ran an unpaid call.')
   }
 }
 

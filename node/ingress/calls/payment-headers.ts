@@ -6,11 +6,11 @@ import type { RequestContext } from '../request-context.ts'
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** The `PAYMENT-REQUIRED` header of a refusal that says how the call can be paid. */
+/** The `PAYMENT-REQUIRED` header for an error that carries payment terms. */
 export function paymentRequired({ req }: RequestContext, error: SoukError): string[] {
   const offer = offerOf(error)
   if (offer === undefined) return []
-  // Told to nobody but whoever sent it, so that a proxy's word needs no trust.
+  // Only the sender sees this URL, so the proxy’s header needs no trust.
   const isTls = 'encrypted' in req.socket || req.headers['x-forwarded-proto'] === 'https'
   const url = `${isTls ? 'https' : 'http'}://${req.headers.host ?? ''}${req.url ?? ''}`
   const value = { x402Version: 2, ...offer, resource: { url, mimeType: 'application/json' } }
@@ -18,17 +18,17 @@ export function paymentRequired({ req }: RequestContext, error: SoukError): stri
   return header.length > limits.HEADER_BYTES_MAX / 2 ? [] : ['Payment-Required', header]
 }
 
-/** The `PAYMENT-RESPONSE` header of a response. An owner is a stranger: what is no header is left out. */
+/** The `PAYMENT-RESPONSE` header of a response. Providers are untrusted: an invalid value is omitted. */
 export function paymentResponse(payment: string | undefined): string[] {
   return isPayment(payment) ? ['Payment-Response', payment] : []
 }
 
-/** What the header of a payment can be, whatever it says. */
+/** Checks the form of a payment header, not its content. */
 export function isPayment(text: unknown): text is string {
   return typeof text === 'string' && text.length <= limits.PAYMENT_CHARS_MAX && BASE64.test(text)
 }
 
-/** How a refused call can be paid, where its owner says so. */
+/** The payment terms in an error, if the provider sent any. */
 export function offerOf(error: SoukError): { readonly accepts: readonly unknown[] } | undefined {
   const offer = error.members?.[PAYMENT_MEMBER]
   const isOffer = typeof offer === 'object' && offer !== null && 'accepts' in offer && Array.isArray(offer.accepts)

@@ -2,8 +2,8 @@ import { limits, type SoukError } from '../../../lib/index.ts'
 import { type Quota, RATE_MEMBER, type RateLimitStatus } from '../../../lib/interface/index.ts'
 
 /**
- * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10), structured fields both: what each limit is, and
- * what is left of it. Windows are in seconds there; a shorter one is told as what it comes to in one.
+ * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10), both structured fields. They state each limit and what
+ * remains of it. Windows are in seconds; a shorter window is scaled to one second.
  */
 export function rateHeaders(...rateStatuses: ReadonlyArray<RateLimitStatus | undefined>): string[] {
   const sound = rateStatuses.flatMap((rateStatus) =>
@@ -13,22 +13,22 @@ export function rateHeaders(...rateStatuses: ReadonlyArray<RateLimitStatus | und
   return ['RateLimit-Policy', sound.map(policyOf).join(', '), 'RateLimit', sound.map(rateStatusOf).join(', ')]
 }
 
-/** The same fields for a subscription's calls in its period: a policy called `quota`. */
+/** The same fields for a subscription’s quota in its period: a policy named `quota`. */
 export function quotaHeaders({ included, limit = included, used, resetsAt }: Quota, now: number): string[] {
   const counts = [limit, used, resetsAt]
-  // Owners are strangers, here too. Without a limit there is nothing to tell.
+  // Providers are untrusted, so check their numbers. Without a limit, send no header.
   if (limit === undefined || !counts.every((count) => Number.isSafeInteger(count) && Number(count) >= 0)) return []
   const left = Math.max(0, limit - used)
   const seconds = Math.max(0, Math.ceil((resetsAt - now) / SECOND))
   return ['RateLimit-Policy', `"quota";q=${limit}`, 'RateLimit', `"quota";r=${left};t=${seconds}`]
 }
 
-/** Where a refusal stands with the limit that refused it. */
+/** The rate-limit status in a refusal. */
 export function refusedBy({ members }: SoukError): RateLimitStatus | undefined {
   const told = members?.[RATE_MEMBER]
   if (typeof told !== 'object' || told === null) return undefined
   const { per_ms: perMs, reset_ms: resetMs, ...rest } = told as Record<string, unknown>
-  // Looked at before it is used.
+  // `isSound` validates it before use.
   return { ...rest, perMs, resetMs } as RateLimitStatus
 }
 
@@ -44,7 +44,7 @@ function rateStatusOf({ policy, remaining, resetMs }: RateLimitStatus): string {
   return `"${policy}";r=${remaining};t=${Math.ceil(resetMs / SECOND)}`
 }
 
-/** Owners are strangers: what cannot be such a field is left out. */
+/** Providers are untrusted: drop a status that does not fit the header’s syntax. */
 function isSound({ policy, calls, perMs, remaining, resetMs }: RateLimitStatus): boolean {
   const isName = typeof policy === 'string' && policy.length <= limits.RATE_POLICY_CHARS_MAX && POLICY.test(policy)
   const isLimit = [calls, perMs].every((value) => Number.isSafeInteger(value) && value >= 1)

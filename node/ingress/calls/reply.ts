@@ -7,15 +7,15 @@ import { quotaHeaders, rateHeaders } from './rate-headers.ts'
 import { leavesMuchUnread, sendWhole, type RequestContext } from '../request-context.ts'
 
 /**
- * Headers of a response that end here: those of one connection (RFC 9110 §7.6.1) and framing, which Node makes anew; and those
- * by which a stranger's API would speak for this node's origin (cookies, CORS, transport policy, reports).
+ * Response headers that the ingress drops. Some belong to one connection (RFC 9110 §7.6.1) or to framing, which Node sets itself. With the
+ * others an untrusted API would speak for this node’s origin (cookies, CORS, transport policy, reports).
  */
 const KEPT_BACK = new Set(
   (
     'connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade ' +
     'content-length date server server-timing x-request-id set-cookie set-cookie2 alt-svc strict-transport-security ' +
     'clear-site-data nel report-to reporting-endpoints service-worker-allowed ' +
-    // What this node says itself; an API’s own limits are those of its provider.
+    // The ingress sets these itself. Rate-limit headers of an API describe the provider’s limits, not the caller’s.
     'content-security-policy content-security-policy-report-only x-content-type-options x-frame-options ' +
     'ratelimit ratelimit-policy idempotency-replayed'
   ).split(' ')
@@ -23,23 +23,23 @@ const KEPT_BACK = new Set(
 const KEPT_BACK_PREFIX = /^(?:souk-|access-control-|(?:x-)?payment-)/
 
 export interface SendInit {
-  /** Books what it cost, once it is sure that it can be sent and before any of it is. */
+  /** Records the cost, once the response is known to be sendable and before any of it is sent. */
   readonly settle?: Settle
-  /** What its key may still do. */
+  /** Rate-limit status of the key. */
   readonly keyRate?: RateLimitStatus | undefined
-  /** Of the request: a whole response counts there until its client has read it. */
+  /** Memory reservation of the request. A whole response counts against it until the client has read it. */
   readonly held?: HeldBytes
 }
 
 /**
- * A browser shows a stranger's document as what it says it is, without scripts and in an origin of its own: this node's origin has its
+ * Makes a browser show an API’s document by its declared type, without scripts and in an opaque origin. This node’s own origin serves its
  * front page and its account API.
  */
 const CONFINED = ['X-Content-Type-Options', 'nosniff', 'Content-Security-Policy', "default-src 'none'; sandbox"]
 
 /**
- * Sends a response: whole, or chunk by chunk as fast as the client reads. Resolves when there is nothing left to do.
- * @throws SoukError `overloaded` where a whole response is more than its caller may hold; nothing is booked then
+ * Sends a response, whole or chunk by chunk as fast as the client reads. Resolves when the exchange is over.
+ * @throws SoukError `overloaded` if a whole response exceeds the caller’s memory share; nothing is recorded then
  */
 export async function sendReply(
   context: RequestContext,
@@ -69,7 +69,7 @@ export async function sendReply(
       sendWhole(context, status, headers, body)
       return isLarge(body) ? await untilRead(context, body.length) : undefined
     }
-    // The head of a stream leaves before its first chunk exists: an event may be minutes away.
+    // Send the head before the first chunk exists: an event may be minutes away.
     sendHead(context, status, headers).flushHeaders()
   } catch (error) {
     discard(body)
@@ -80,7 +80,7 @@ export async function sendReply(
 
 type Settle = () => void | Promise<void>
 
-/** Node looks at them when they are sent: too late for whoever would have paid by then. */
+/** Validates headers early. Node validates them only on sending, when the cost is already recorded. */
 function checkHeaders(headers: readonly string[]): void {
   for (let i = 0; i < headers.length; i += 2) {
     const [name = '', value = ''] = [headers[i], headers[i + 1]]
@@ -98,17 +98,17 @@ function isWhole(body: Payload): body is Uint8Array {
   return body instanceof Uint8Array
 }
 
-/** A smaller one is in the system's own buffers as soon as it is sent. */
+/** Smaller responses fit into the system’s socket buffers at once. */
 function isLarge(body: Uint8Array): boolean {
   return body.length > limits.INLINE_BODY_BYTES_MAX
 }
 
 function checkStatus(status: number): void {
   if (Number.isInteger(status) && status >= 200 && status <= 599) return
-  throw new SoukError('upstream_invalid_response', 'The API answered with a status that HTTP does not have.')
+  throw new SoukError('upstream_invalid_response', 'The API responded with an invalid HTTP status.')
 }
 
-/** A name or value that HTTP cannot carry: the owner's node let it through. */
+/** A header name or value that HTTP cannot carry and the provider’s node did not reject. */
 function isHeaderError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^ERR_INVALID_(?:CHAR|HTTP_TOKEN)$/.test(String(error.code))
 }
@@ -120,7 +120,7 @@ function replyHeaders(context: RequestContext, reply: CallReply): string[] {
   for (const [given, value] of headers) {
     const name = given.toLowerCase()
     if (KEPT_BACK.has(name) || KEPT_BACK_PREFIX.test(name) || perConnection?.includes(name) === true) continue
-    // The signed one counts for who calls by this listing.
+    // The signed manifest’s deprecation replaces the API’s own.
     if (deprecation !== undefined && (name === 'deprecation' || name === 'sunset')) continue
     all.push(name, value)
   }
@@ -135,13 +135,13 @@ function replyHeaders(context: RequestContext, reply: CallReply): string[] {
   return all
 }
 
-/** RFC 9110 §7.6.1: `Connection` also names further headers that are for one hop only. */
+/** RFC 9110 §7.6.1: `Connection` lists further hop-by-hop headers. */
 function connectionOptions(headers: Headers): string[] | undefined {
   const value = headers.find(([name]) => name.toLowerCase() === 'connection')?.[1]
   return value?.split(',').map((option) => option.trim().toLowerCase())
 }
 
-/** W3C Server Timing; durations in milliseconds. What no other part accounts for was spent here. */
+/** W3C Server Timing, in milliseconds. `ingress` is the time that no other part accounts for. */
 function serverTiming(timing: CallTiming, wholeMs: number): string {
   const { lookup, pay, net, owner, upstream } = timing
   const ingress = Math.max(0, wholeMs - lookup - pay - net - owner - upstream)
@@ -179,7 +179,7 @@ async function pump(context: RequestContext, chunks: AsyncIterator<Uint8Array>):
   }
 }
 
-/** Resolves when the client has read on, or is gone. One that reads nothing for `READER_STALL_MS` is cut off. */
+/** Resolves when the client has read on or disconnected. Disconnects a client that reads nothing for `READER_STALL_MS`. */
 function writable({ res, clock }: RequestContext): Promise<void> {
   return new Promise((resolve) => {
     const stalled = clock.after(limits.READER_STALL_MS, () => res.destroy())
@@ -192,7 +192,7 @@ function writable({ res, clock }: RequestContext): Promise<void> {
   })
 }
 
-/** Resolves when a whole response was taken, or its client is gone. One that reads too slowly is cut off. */
+/** Resolves when the client has read the whole response or disconnected. Disconnects a client that reads too slowly. */
 function untilRead({ res, clock }: RequestContext, bytes: number): Promise<void> {
   if (res.writableFinished || res.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
@@ -207,7 +207,7 @@ function untilRead({ res, clock }: RequestContext, bytes: number): Promise<void>
   })
 }
 
-/** Calls `expire` when nothing has moved for `STREAM_IDLE_MS`, on either side. One timer, not one per chunk. */
+/** Calls `expire` after `STREAM_IDLE_MS` without data in either direction. Uses one timer for all chunks. */
 function watchIdle({ clock }: RequestContext, expire: () => void): { touch(): void; cancel(): void } {
   let movedAt = clock.elapsed()
   const arm = (delayMs: number) =>
@@ -225,14 +225,14 @@ function watchIdle({ clock }: RequestContext, expire: () => void): { touch(): vo
   }
 }
 
-/** Ends a broken answer so that it cannot be taken for a whole one. */
+/** Ends a broken response so that the client cannot take it for complete. */
 function cut({ req, res }: RequestContext): void {
-  // An HTTP/1.0 answer ends where the connection does: only a reset tells its client that something is missing.
+  // An HTTP/1.0 response ends with its connection. Only a reset shows the client that something is missing.
   if (req.httpVersionMinor === 0 && !('encrypted' in req.socket)) req.socket.resetAndDestroy()
   else res.destroy()
 }
 
-/** A stream that nobody will read is told so. */
+/** Cancels a stream that nobody will read. */
 export function discard(body: Payload): void {
   if (!isWhole(body)) cancel(body[Symbol.asyncIterator]())
 }

@@ -3,11 +3,11 @@ import { isProviderId, limits, parseApiRef, parseUsdc, SoukError } from '../../.
 import type { ApiRef } from '../../../lib/interface/index.ts'
 import type { CallDraft } from '../../call-draft.ts'
 
-/** Request headers that reach the owner. Everything else, the key above all, stays here. */
+/** Request headers that are always forwarded to the provider. The key and all other headers stay here. */
 const TRAVELLING = ['content-type', 'accept', 'accept-language', 'range', 'if-range', 'last-event-id'] as const
 /** RFC 3986: a URI is ASCII without spaces; RFC 9112 §3.2: a request target has no fragment. */
 const NOT_A_TARGET = /[^!-~]|#/
-/** W3C Trace Context §3.2. An invalid one is as good as none. */
+/** W3C Trace Context §3.2: ignore an invalid one. */
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
 /** RFC 9651 §3.3.3 */
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/
@@ -17,8 +17,8 @@ const FORM_TYPE = /^multipart\/form-data[\t ]*;/i
 const CHARSET = /;[\t ]*charset[\t ]*=[\t ]*"?([^";\t ]*)/i
 
 /**
- * The API that a path names. `demo` leaves the choice of provider to the name; any other scope is a provider id by
- * now: aliases and domains were looked up before.
+ * The API that a path names. The scope `demo` means that the name alone selects the API. Any other scope is a provider id: aliases and
+ * domains were resolved before.
  * @throws SoukError `invalid_request`, `api_not_found` (unknown scope)
  */
 export function readRef(scope: string, name: string): ApiRef {
@@ -28,7 +28,7 @@ export function readRef(scope: string, name: string): ApiRef {
     const shown = scope.slice(0, 80)
     throw new SoukError(
       'api_not_found',
-      `There is no scope "${shown}" here: use "demo", the id of a provider, or a domain that names one.`,
+      `Unknown scope "${shown}". Use "demo", the id of a provider, or a domain that names one.`,
       {
         members: { reason: 'unknown_scope' }
       }
@@ -41,7 +41,7 @@ export function readRef(scope: string, name: string): ApiRef {
 }
 
 /**
- * What the request's line and headers say about the call; the body comes later.
+ * Reads the call from the request line and the headers. The body is read later.
  * @throws SoukError `invalid_request`, `request_too_large`, `unsupported_media_type`, `api_not_found`
  */
 export function readCall(req: IncomingMessage, scope: string, name: string): CallDraft {
@@ -56,7 +56,7 @@ export function readCall(req: IncomingMessage, scope: string, name: string): Cal
     if (value !== undefined) travelling.push([header, value])
   }
   call.headers = travelling
-  // Which of them a listing wants, and may have, the library decides.
+  // The library picks the headers that the listing asks for and may receive.
   call.offeredHeaders = Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' && !TRAVELLING.includes(name as (typeof TRAVELLING)[number])
       ? [[name, value] as const]
@@ -66,7 +66,7 @@ export function readCall(req: IncomingMessage, scope: string, name: string): Cal
   return call
 }
 
-/** A call as the service specification has it (section 4): POST, and nothing behind the name. */
+/** A plain call of the service specification (section 4): a POST without a sub-path. */
 export function isPlain(call: CallDraft): boolean {
   return call.method === 'POST' && call.path?.startsWith('/') !== true
 }
@@ -75,24 +75,24 @@ export function isJsonType(contentType: string | undefined): boolean {
   return contentType === 'application/json' || (contentType !== undefined && JSON_TYPE.test(contentType))
 }
 
-/** A GraphQL request with files beside it. Owners whose API takes none refuse it themselves. */
+/** A GraphQL request with file uploads. Providers whose API takes no files refuse it. */
 function isForm(contentType: string | undefined): boolean {
   return contentType !== undefined && FORM_TYPE.test(contentType)
 }
 
 function checkJsonType(contentType: string | undefined): void {
   if (!isJsonType(contentType)) {
-    throw new SoukError('unsupported_media_type', 'A call is JSON: send the header Content-Type: application/json.')
+    throw new SoukError('unsupported_media_type', 'A call must be JSON. Send the header Content-Type: application/json.')
   }
   const charset = CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase()
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
-    throw new SoukError('unsupported_media_type', 'JSON is sent as UTF-8 (RFC 8259).')
+    throw new SoukError('unsupported_media_type', 'JSON must be encoded as UTF-8 (RFC 8259).')
   }
 }
 
-/** What follows the API's name in the request target, exactly as it was sent. */
+/** The part of the request target after the API’s name, unchanged. */
 function subPath(target: string): string {
-  // Absolute form, as sent to proxies: `http://host/path` (RFC 9112 §3.2.2).
+  // Clients send the absolute form to proxies: `http://host/path` (RFC 9112 §3.2.2).
   const start = target.startsWith('/') ? 0 : target.indexOf('/', target.indexOf('//') + 2)
   let at = start
   // The route matched, so it starts with /api/<scope>/api/<name>.
@@ -100,7 +100,7 @@ function subPath(target: string): string {
   at++
   while (at < target.length && target[at] !== '/' && target[at] !== '?') at++
   if (target.length - at > limits.PATH_BYTES_MAX) {
-    throw new SoukError('request_too_large', `Sub-path and query have at most ${limits.PATH_BYTES_MAX} bytes.`)
+    throw new SoukError('request_too_large', `Sub-path and query together may have at most ${limits.PATH_BYTES_MAX} bytes.`)
   }
   return target.slice(at)
 }
@@ -120,13 +120,13 @@ export function readOptions(call: CallDraft, headers: IncomingMessage['headers']
   }
 }
 
-/** Node joins repeated headers that it does not know; only `set-cookie` ever comes as a list. */
+/** Node joins repeated headers into one string, except `set-cookie`. */
 function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
 /**
- * As the IETF draft has it, a string of RFC 9651 in quotes; or bare, as most clients send it. Both are the same key.
+ * Accepts a quoted string (RFC 9651), as the IETF draft requires, or a bare one, as most clients send it. Both name the same key.
  * @throws SoukError `invalid_request`
  */
 function readIdempotencyKey(header: string): string {
@@ -135,7 +135,7 @@ function readIdempotencyKey(header: string): string {
   if (key === undefined || key.length > limits.IDEMPOTENCY_KEY_CHARS_MAX || !VISIBLE_ASCII.test(key)) {
     throw new SoukError(
       'invalid_request',
-      `An Idempotency-Key is 1 to ${limits.IDEMPOTENCY_KEY_CHARS_MAX} ASCII characters, bare or as a quoted string.`
+      `An Idempotency-Key must have 1 to ${limits.IDEMPOTENCY_KEY_CHARS_MAX} ASCII characters, bare or as a quoted string.`
     )
   }
   return key
@@ -145,7 +145,7 @@ function readTimeout(text: string): number {
   const timeoutMs = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (timeoutMs < limits.DEADLINE_MS_MIN || timeoutMs > limits.UPSTREAM_TIMEOUT_MS_MAX) {
     const range = `${limits.DEADLINE_MS_MIN} to ${limits.UPSTREAM_TIMEOUT_MS_MAX}`
-    throw new SoukError('invalid_request', `Souk-Timeout-Ms is a whole number of milliseconds, ${range}.`)
+    throw new SoukError('invalid_request', `Souk-Timeout-Ms must be a whole number of milliseconds, ${range}.`)
   }
   return timeoutMs
 }

@@ -19,29 +19,29 @@ import { whileConnected } from '../../http/while-connected.ts'
 
 export interface CallRoute extends KeyCalls {
   readonly keys: Pick<Keys, 'verify' | 'nameFor'>
-  /** Requests that come without a key, or with one that is none. */
+  /** Limits requests with a missing or invalid key, per host. */
   readonly unauthenticated: PerIp
-  /** Calls without a key, where they are taken. */
+  /** Payments of calls without a key. Absent if this node refuses such calls. */
   readonly keyless?: Keyless
-  /** Counts those with the key that everybody has, by host. */
+  /** Limits calls with the public demo key, per host. */
   readonly demoCalls: Pick<PerIp, 'count'>
   readonly requestBytesMax: number
-  /** Of a body that is passed on as it arrives. */
+  /** Size limit of a body that is forwarded as it arrives. */
   readonly uploadBytesMax: number
   readonly bodies: BodyReader
-  /** The proxy in front of this node says who the client is. */
+  /** Trust the proxy’s header for the client’s address. */
   readonly trustProxy: boolean
 }
 
-/** Where a call is not answered as it comes. */
+/** Replaces the ordinary response of a call. */
 export interface Answering {
-  /** Looks at the call before it is sent, and may change it. Where it answers itself, the call is not made. */
+  /** Inspects the call before it is sent, and may change it. If this sends a response itself, the call is not made. */
   shape(call: CallDraft): void
-  /** `settle` books what the call cost, before anything is sent. */
+  /** `settle` records the cost of the call before anything is sent. */
   answer(reply: CallReply, settle: () => void | Promise<void>): Promise<void>
 }
 
-/** The way of one call through the ingress: key, request, body, overlay, answer. */
+/** Handles one call: checks the key, reads the request and its body, makes the call and sends the response. */
 export async function serveCall(
   route: CallRoute,
   context: RequestContext,
@@ -62,10 +62,10 @@ export async function serveCall(
     if (payment !== undefined) call.payment = payment
     call.signal = signal
     call.requestId = context.requestId
-    // A call that is refused here is refused before its body is read.
+    // Refuse a call here before reading its body.
     const { rate } = (permit = route.keyLimiter.enter(holder, clientHost(req, route.trustProxy)))
     const holding = (held = route.bodies.hold(req, holder))
-    // A stranger's body is held before anybody has looked at his payment.
+    // The body of an unauthenticated caller is buffered before its payment is verified.
     const most = holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity
     if (isJsonType(req.headers['content-type']) || !hasBody(req)) {
       const body = await route.bodies.read(context, Math.min(route.requestBytesMax, most), holding)
@@ -78,13 +78,13 @@ export async function serveCall(
     if (res.writableEnded) return
     await callAdmitted(route, holder, call, async (reply, settle) => {
       if (payment !== undefined) route.unauthenticated.giveBack(req)
-      // What it will be answered with then is not charged again.
+      // The client may repeat the call later and gets this response uncharged.
       if (res.destroyed && call.idempotencyKey !== undefined) return leave(reply, settle)
       if (answering !== undefined) return answering.answer(reply, settle)
       return sendReply(context, reply, { settle, keyRate: rate, held: holding })
     })
   } catch (error) {
-    // Nobody is there to be told; what the call made of its abort is no news.
+    // Without a client there is nobody to send the error to.
     if (!res.destroyed) sendProblem(context, streamed?.failure ?? error)
   } finally {
     held?.free()
@@ -93,8 +93,8 @@ export async function serveCall(
 }
 
 /**
- * What is asked of a key before anything else is looked at.
- * @throws SoukError `key_not_permitted`, `name_conflict`, `rate_limited` (a key that everybody has)
+ * Checks the key before anything else of the request.
+ * @throws SoukError `key_not_permitted`, `name_conflict`, `rate_limited` (public demo key)
  */
 export function admit(
   { demoCalls }: Pick<CallRoute, 'demoCalls'>,
@@ -116,12 +116,12 @@ async function paymentOf(
 ): Promise<string | undefined> {
   const isKeyless = keyless !== undefined && (req.headers['x-consumer-key'] ?? '') === ''
   if (!isKeyless) return undefined
-  // With a payment as well, until it proves to be one: only its owner can tell.
+  // Count a call with a payment too, until its provider accepts the payment.
   unauthenticated.count(req)
   return keyless.paymentFor(req, api(), signal)
 }
 
-/** Nobody is there to be answered. */
+/** Records the cost of a call whose client disconnected. */
 async function leave({ body }: CallReply, settle: () => void | Promise<void>): Promise<void> {
   discard(body)
   await settle()
@@ -145,11 +145,11 @@ export async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[
   return keys.verify(key)
 }
 
-/** The bytes travel as they were sent; they are only looked at. @throws SoukError `invalid_request` */
+/** Validates the bytes; they are forwarded unchanged. @throws SoukError `invalid_request` */
 function checkJsonBody(call: CallDraft, body: Uint8Array): void {
   if (body.length === 0 && !isPlain(call)) return
   const shape = checkJson(body)
   if (isPlain(call) && shape !== 'object') {
-    throw new SoukError('invalid_request', `The body is a JSON ${shape}; a call takes a JSON object.`)
+    throw new SoukError('invalid_request', `The body is a JSON ${shape}. Send a JSON object.`)
   }
 }

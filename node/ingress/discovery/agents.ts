@@ -16,13 +16,14 @@ export interface AgentsInit extends MarketInit {
   readonly keys: Pick<Keys, 'verify' | 'nameFor'>
   readonly agentApis: AgentApis
   readonly bodies: BodyReader
-  /** As those of `CallRoute`. */
+  /** Limits calls with the public demo key, per host. */
   readonly demoCalls: Pick<PerIp, 'count'>
 }
 
 /**
- * `POST /mcp`: the Model Context Protocol for whoever has a key. `?api=name`, any number of times, says which APIs are tools of their own.
- * @param origins - pages that may, and no others: a page that has its name point here (DNS rebinding) sends its own
+ * `POST /mcp`: the Model Context Protocol for key holders. `?api=name`, repeatable, selects the APIs whose operations become tools of their
+ * own.
+ * @param origins - allowed page origins. Others are refused, because a page can point its own name at this node (DNS rebinding).
  */
 export class Agents {
   readonly #init: AgentsInit
@@ -54,7 +55,7 @@ export class Agents {
   #checkOrigin({ headers }: IncomingMessage): void {
     const { origin } = headers
     if (origin === undefined || this.#origins.includes(origin) || this.#origins.includes('*')) return
-    throw new SoukError('ingress_not_allowed', 'Pages of this origin may not: souk up --cors-origin lets them.')
+    throw new SoukError('ingress_not_allowed', 'Pages of this origin may not call. The operator can allow it with souk up --cors-origin.')
   }
 
   /** @throws SoukError `key_missing`, and as `Keys.verify` */

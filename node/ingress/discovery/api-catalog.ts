@@ -11,15 +11,13 @@ const CONTENT_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.
 
 const route = routesWith<{ readonly souk: Pick<Souk, 'search'> }>()
 
-/**
- * RFC 9727: every API that is known here as a set of links (RFC 9264), page by page. A page is a catalog of its own, and links to the next.
- */
+/** RFC 9727: all known APIs as a set of links (RFC 9264), in pages. Each page is a catalog and links to the next. */
 export const apiCatalogRoutes = [
   route({
     method: 'GET',
     path: PATH,
-    summary: 'Every API known here, as links (RFC 9727).',
-    query: z.object({ cursor: z.string().optional().describe('From the link to the next page.') }),
+    summary: 'All known APIs, as links (RFC 9727).',
+    query: z.object({ cursor: z.string().optional().describe('Cursor from the link to the next page.') }),
     response: anyObject,
     mediaType: CONTENT_TYPE,
     async handler({ souk }, { query: { cursor }, signal, request, reply }) {
@@ -38,13 +36,13 @@ export const apiCatalogRoutes = [
       }
       const own = cursor === undefined ? [ingressLinks(base)] : []
       const linkset = [catalog, ...own, ...listings.map((signed) => linksOf(signed, base))]
-      // As bytes, for Fastify adds a charset to texts, which this type does not have.
+      // Send bytes: Fastify adds a charset to strings, and this media type has none.
       return reply.header('Link', links.join(', ')).send(Buffer.from(JSON.stringify({ linkset })))
     }
   })
 ] as const
 
-/** Where an API is called, whoever else uses its name. */
+/** The path of an API. It names the provider, so it stays unique if others use the same name. */
 export function callPath({ name, provider }: { readonly name: string; readonly provider: string }): string {
   return `/api/${provider}/api/${name}`
 }

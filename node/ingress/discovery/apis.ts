@@ -16,12 +16,12 @@ export interface ApisContext {
 
 const route = routesWith<ApisContext>()
 
-/** What the catalogue knows. Open to anyone. */
+/** Routes for the API catalogue. They need no key. */
 export const apisRoutes = [
   route({
     method: 'GET',
     path: '/v1/apis',
-    summary: 'Searches the APIs known here.',
+    summary: 'Searches the known APIs.',
     query: searchQuery,
     response: page(apiSummarySchema),
     async handler({ souk, clock }, { query, signal }) {
@@ -36,7 +36,7 @@ export const apisRoutes = [
   route({
     method: 'GET',
     path: '/v1/apis/:id',
-    summary: 'One API with the schemas of its operations, by name@provider or bare name.',
+    summary: 'One API with the schemas of its operations, by `name@provider` or by name.',
     response: apiSchema,
     async handler({ souk, clock }, { params, signal }) {
       const { signed } = await souk.resolve(params.id, { signal })
@@ -65,7 +65,7 @@ export const apisRoutes = [
     mediaType: 'application/openapi+json',
     async handler({ souk, clock }, { params, signal, reply }) {
       const { signed } = await souk.resolve(params.id, { signal })
-      // This very host, whatever it is called from outside.
+      // A relative URL: this host may have another name outside.
       return reply.send(JSON.stringify(openapiOf(signed, '/', clock.now())))
     }
   })
@@ -75,7 +75,7 @@ export function searchOf({ q, max_price, min_quality, ...rest }: z.output<typeof
   return present({ ...rest, text: q, maxPrice: max_price, minQuality: min_quality })
 }
 
-/** An API in a list. */
+/** An API as an entry of a list. */
 export function apiSummary({ id, manifest }: SignedManifest, now: number) {
   return {
     ...head(id, manifest),
@@ -85,7 +85,7 @@ export function apiSummary({ id, manifest }: SignedManifest, now: number) {
   }
 }
 
-/** An API with everything that is published of it. */
+/** An API with all that its manifest publishes. */
 export function apiDetails({ id, manifest }: SignedManifest, now: number) {
   const { api, idempotent, issuedAt, expiresAt } = manifest
   return {
@@ -99,7 +99,7 @@ export function apiDetails({ id, manifest }: SignedManifest, now: number) {
   }
 }
 
-/** As everywhere under `/v1`, times are in ISO 8601. */
+/** All times under `/v1` are ISO 8601. */
 function termsOf(manifest: Manifest, now: number) {
   const { deprecation, ...terms } = termsView(manifest, now)
   const iso = (ms: number) => new Date(ms).toISOString()

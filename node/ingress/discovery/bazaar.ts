@@ -18,7 +18,7 @@ interface PaymentRequirements {
   readonly payTo: string
 }
 
-/** An API that can be paid for by x402, and how. */
+/** An API that accepts x402, and its payment terms. */
 interface Resource {
   readonly signed: SignedManifest
   readonly accepts: readonly PaymentRequirements[]
@@ -31,8 +31,8 @@ export interface BazaarInit {
 }
 
 /**
- * What clients of x402's bazaar ask for: the APIs known here that take such payments, with what their owners ask.
- * Owners are asked now and then, some at a time, for all who want to know.
+ * Implements x402’s bazaar: lists the known APIs that accept x402 payments, with their providers’ terms. All requests share one list, which
+ * is read again every `BAZAAR_FRESH_MS`.
  */
 export class Bazaar {
   readonly #init: BazaarInit
@@ -44,7 +44,7 @@ export class Bazaar {
     this.#init = init
   }
 
-  /** A page of the resources that are asked for. @throws SoukError `invalid_request` */
+  /** A page of the matching resources. @throws SoukError `invalid_request` */
   async page(query: BazaarQuery, base: string) {
     const limit = readCount('limit', query.limit, limits.BAZAAR_PAGE, limits.PAGE_MAX)
     const offset = readCount('offset', query.offset, 0, limits.BAZAAR_RESOURCES_MAX)
@@ -56,7 +56,7 @@ export class Bazaar {
     }
   }
 
-  /** What was read before is told while it is read anew. */
+  /** Returns the cached list while a new one is being read. */
   async #all(): Promise<readonly Resource[]> {
     const { clock } = this.#init
     if (clock.elapsed() - this.#readAt >= limits.BAZAAR_FRESH_MS) {
@@ -102,13 +102,13 @@ export class Bazaar {
     return all.slice(0, limits.BAZAAR_RESOURCES_MAX)
   }
 
-  /** One that cannot be asked now is left out, and holds up no other. */
+  /** An API whose provider does not respond is omitted. It does not delay the others. */
   async #ask(signed: SignedManifest, signal: AbortSignal): Promise<Resource | undefined> {
     const { name, provider } = signed.manifest
     try {
       const offer = await this.#init.keyless.offerFor({ name, provider }, signal)
       const { PaymentRequirementsV2Schema } = await import('@x402/core/schemas')
-      // An owner is a stranger: what is no offer is not passed on as one.
+      // Providers are untrusted: drop malformed offers.
       const accepts = (offer?.accepts ?? []).filter((each) => PaymentRequirementsV2Schema.safeParse(each).success)
       if (accepts.length === 0 || JSON.stringify(accepts).length > limits.BAZAAR_OFFER_CHARS_MAX) return undefined
       return { signed, accepts: accepts as readonly PaymentRequirements[] }
@@ -118,7 +118,7 @@ export class Bazaar {
   }
 }
 
-/** The resource with those of its offers that are asked for; undefined where it has none. */
+/** The resource with its matching offers; undefined if none match. */
 function wanted(resource: Resource, query: BazaarQuery): Resource | undefined {
   if ((query.type ?? 'http') !== 'http' || (query.extensions ?? 'bazaar') !== 'bazaar') return undefined
   const accepts = resource.accepts.filter(({ scheme, network, payTo }) => {
@@ -173,7 +173,7 @@ function bazaarOf(body: Readonly<Record<string, unknown>>) {
 function readCount(name: string, text: string | undefined, usual: number, max: number): number {
   if (text === undefined) return usual
   if (/^\d{1,6}$/.test(text)) return Math.min(Number(text), max)
-  throw new SoukError('invalid_request', `${name} is a whole number.`)
+  throw new SoukError('invalid_request', `${name} must be a whole number.`)
 }
 
 const route = routesWith<{ readonly bazaar: Bazaar }>()
@@ -182,7 +182,7 @@ export const bazaarRoutes = [
   route({
     method: 'GET',
     path: '/discovery/resources',
-    summary: 'The APIs that can be paid for by x402, and how, as clients of its bazaar ask.',
+    summary: 'APIs that accept x402 payments, with their terms, in the format of the x402 bazaar.',
     query: bazaarQuery,
     response: z.object({ x402Version: z.literal(2), items: list(anyObject), pagination: anyObject }),
     handler: ({ bazaar }, { query, request }) => bazaar.page(query, publicUrl(request.raw))

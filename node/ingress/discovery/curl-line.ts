@@ -1,7 +1,7 @@
-/** A call as it is pasted into a shell. */
+/** A call to render as a curl command. */
 export interface CurlCall {
   readonly url: string
-  /** Sent as it is, or the name of a variable of the shell: `$SOUK_KEY`. */
+  /** A key, or the name of a shell variable: `$SOUK_KEY`. */
   readonly key: string
   readonly body: object
 }
@@ -17,12 +17,12 @@ export function curlLine({ url, key, body }: CurlCall): string {
   return lines.join(' \\\n')
 }
 
-/** One word of a POSIX shell, whatever is in it. */
+/** Quotes any text as one word of a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** JSON of the same meaning, without a character that a terminal could take for something else. */
+/** The same JSON in ASCII only, so that a terminal interprets no character of it. */
 function ascii(json: string): string {
   return json.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -3,7 +3,7 @@ import type { JsonSchema, Manifest } from '../../../lib/interface/index.ts'
 import { descriptorOf } from '../../../protocols/protocol-descriptors.ts'
 import { SAMPLE_APIS } from '../../demo/sample-apis.ts'
 
-/** A body that a call of an API could have: what its first operation asks for, as far as its schema tells. */
+/** An example body for an API: the input of its first operation, derived from its schema. */
 export function exampleBody({ name, protocol, api }: Manifest): Readonly<Record<string, unknown>> {
   const sample = SAMPLE_APIS.find((known) => known.name === name && known.protocol === protocol)
   if (sample !== undefined) return sample.body
@@ -18,7 +18,7 @@ export function exampleBody({ name, protocol, api }: Manifest): Readonly<Record<
 }
 
 const DEPTH_MAX = 4
-/** A schema is a stranger's: it may be written so that following it never ends. */
+/** Schemas are untrusted: a cyclic schema must not make this run forever. */
 const NODES_MAX = 60
 const MEMBERS_SHOWN = 3
 
@@ -64,7 +64,7 @@ class ExampleMaker {
   }
 }
 
-/** What the schema itself gives for one. */
+/** The example value that the schema itself provides. */
 function givenIn(schema: JsonSchema): unknown {
   const { examples, enum: choices } = schema
   if ('const' in schema) return schema['const']

@@ -5,7 +5,7 @@ import { type IngressDeclaration, needsKey } from '../route.ts'
 const KEY = { key: [] }
 
 const PAYMENT_REQUIRED = {
-  description: 'It has to be paid for: with a key that may, or by x402 as the header says.',
+  description: 'Payment required: send a key with enough balance, or pay by x402 as the header states.',
   headers: { 'PAYMENT-REQUIRED': { description: 'x402 version 2, base64.', schema: { type: 'string' } } },
   content: PROBLEM_CONTENT
 }
@@ -16,7 +16,7 @@ export function ingressOpenapi(routes: readonly IngressDeclaration[], version: s
     title: 'Souk ingress',
     version,
     description:
-      'Calls APIs of a peer-to-peer marketplace, and pays for them by the call. What each API takes is said by its own document, ' +
+      'Calls APIs of a peer-to-peer marketplace, and pays for them by the call. Each API has its own document, ' +
       'at /v1/apis/{id}/openapi.json.',
     server: '/',
     securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Consumer-Key' } },
@@ -37,7 +37,7 @@ function operationOf(route: IngressDeclaration) {
   }
 }
 
-/** For tools that show a document in parts. */
+/** Groups for tools that show a document in sections. */
 const TAGS = [
   ['/api/', 'Calls'],
   ['/mcp', 'Calls'],

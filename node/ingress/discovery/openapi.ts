@@ -4,12 +4,12 @@ import { termsLines } from '../../subscriptions/plan-words.ts'
 import { termsView } from '../../subscriptions/terms-view.ts'
 import type { JsonSchema, Operation, SignedManifest } from '../../../lib/interface/index.ts'
 
-const ANSWER = 'What the API answers. Charged only where the API did what was asked of it.'
-const PROBLEM = 'A problem document (RFC 9457). Nothing was charged, unless it says that nobody knows.'
+const ANSWER = 'The response of the API. Charged only if the call succeeded.'
+const PROBLEM = 'A problem document (RFC 9457). Nothing was charged, unless the document says that the charge is unknown.'
 
 /**
- * OpenAPI 3.1 of an API as it is called here: one POST, whose body names the operation. It is made of the signed manifest alone, so that
- * any ingress tells the same.
+ * OpenAPI 3.1 of an API as the ingress serves it: one POST whose body names the operation. It depends only on the signed manifest, so every
+ * ingress returns the same document.
  */
 export function openapiOf({ id, manifest }: SignedManifest, baseUrl: string, now: number) {
   const terms = termsView(manifest, now)
@@ -55,7 +55,7 @@ export function openapiOf({ id, manifest }: SignedManifest, baseUrl: string, now
   }
 }
 
-/** The operation of an API without a description is not named. */
+/** An API without a description has one operation, which a call does not name. */
 function callSchema(
   { name, description, input }: Operation,
   unnamed: string | undefined,
@@ -68,7 +68,7 @@ function callSchema(
     ...rest,
     ...(description === undefined ? {} : { description }),
     properties: { operation: { const: name }, ...properties },
-    // Unique, as JSON Schema has it: a SOAP service's own schema names it already.
+    // JSON Schema requires unique names, and the schema of a SOAP service lists `operation` itself.
     required: [...new Set(['operation', ...(required ?? [])])]
   }
 }
@@ -81,7 +81,7 @@ function responseSchema(operations: readonly Operation[], schemas: Record<string
   return known.length === 1 ? (known[0] ?? {}) : { anyOf: known }
 }
 
-/** The schema with its definitions among the document's own: `#/$defs/…` would mean the document's root. */
+/** Moves the schema’s definitions into the document: `#/$defs/…` would refer to the document’s root. */
 function moved(
   schema: JsonSchema,
   operation: string,

@@ -12,29 +12,29 @@ import { exampleBody } from '../discovery/example.ts'
 import { STYLE } from './front-style.ts'
 import { type Html, html, plain } from './html.ts'
 
-/** What the page is about. */
+/** The contents of the page. */
 export interface Front {
-  /** Without a `/` at the end. */
+  /** Without a trailing `/`. */
   readonly base: string
   readonly version: string
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** What money is called here. */
+  /** Display name of the currency. */
   readonly money: string
   readonly demo: DemoKey | undefined
   readonly opensAccounts: boolean
   readonly takesX402: boolean
-  /** As it was asked for. */
+  /** The query of the request. */
   readonly asked: { readonly q: string; readonly protocol: string; readonly cursor: string }
   readonly listings: readonly SignedManifest[]
   readonly next: string | undefined
-  /** Why there are none. */
+  /** The reason if there are no listings. */
   readonly problem: string | undefined
 }
 
 const TITLE = 'Souk: call any API, pay by the call'
 
-/** The page: HTML that is well-formed XML too. */
+/** The page, as HTML that is also well-formed XML. */
 export function frontPage(front: Front): string {
   const page = html`<!DOCTYPE html>
 <html lang="en">
@@ -46,7 +46,7 @@ export function frontPage(front: Front): string {
 <link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Cpath fill='%23c2410c' d='M4 0l4 4-4 4-4-4z'/%3E%3Cpath fill='%23fff' d='M4 2l2 2-2 2-2-2z'/%3E%3C/svg%3E" />
 <link rel="api-catalog" href="/.well-known/api-catalog" />
 <style>`
-  // Not a part: its quotes are to stay quotes. Nothing stands beside it, for the policy lets in exactly this.
+  // Insert the style unescaped, with no whitespace around it: its hash in the policy covers exactly this text.
   return `${page.text}${STYLE}${body(front).text}`
 }
 
@@ -89,7 +89,7 @@ function findForm({ asked }: Front): Html {
 `
 }
 
-/** How a newcomer gets to call: what this node offers of it. */
+/** The ways to make a first call that this node offers. */
 function waysIn(front: Front): Html | undefined {
   const { base, demo, opensAccounts, takesX402, asked } = front
   if (asked.cursor !== '') return undefined
@@ -97,7 +97,7 @@ function waysIn(front: Front): Html | undefined {
     demo === undefined
       ? []
       : [
-          html`<li><h3>Try it now</h3><p>The public demo key calls ${demo.holder.apis?.join(', ') ?? ''}, a little of each day. Everybody has it.</p>${code('The demo key', demo.key)}</li>`
+          html`<li><h3>Try it now</h3><p>The public demo key calls ${demo.holder.apis?.join(', ') ?? ''}, up to a daily limit. All visitors share it.</p>${code('The demo key', demo.key)}</li>`
         ]
   const own = opensAccounts
     ? html`<li><h3>Get a key</h3><p>A prepaid account, topped up in USDC by any x402 client at <code>/v1/account/deposits</code>.</p>${code('Opening an account', openLine(base))}</li>`
@@ -128,8 +128,8 @@ function results(front: Front): Html {
   const heading = asked.q === '' ? 'APIs' : `APIs for “${plain(asked.q, 60)}”`
   if (listings.length === 0) {
     const text = isSearch
-      ? 'Nothing here goes by that.'
-      : 'No API is known here yet; a node that has just started hears of them within moments.'
+      ? 'No API matches your search.'
+      : 'This node knows no API yet. A new node finds the first ones within seconds.'
     return html`<h2>${heading}</h2><p class="note" role="status">${text} ${isSearch ? html`<a href="/">Show all APIs</a>` : undefined}</p>`
   }
   const names = listings.map(({ manifest }) => manifest.name)
@@ -176,7 +176,7 @@ function priceOf(price: Manifest['price'], { plans, pay_per_call }: ListingTerms
   return html`<p class="price"><b>${formatUsdc(price)}</b><small>USDC per call${beside}</small></p>`
 }
 
-/** Its plans in words, and that it ends where it does. What a stranger called a plan stays a text. */
+/** Its plans and its end date, in words. Names of plans are untrusted text. */
 function plansOf({ plans, deprecation }: ListingTermsView): Html | undefined {
   const ends =
     deprecation === null
@@ -192,7 +192,7 @@ function plansOf({ plans, deprecation }: ListingTermsView): Html | undefined {
 `
 }
 
-/** With the demo key where it may call this API: then the line works as it is. */
+/** Uses the demo key if it may call this API, so that the line works unchanged. */
 function callLine({ base, demo }: Front, manifest: Manifest, isUnique: boolean): string {
   const { name, provider } = manifest
   const isDemo = demo !== undefined && mayCall(demo, { name, provider })
@@ -208,7 +208,7 @@ function mayCall({ holder }: DemoKey, api: { readonly name: string; readonly pro
   }
 }
 
-/** Code that may be wider than the screen: it scrolls, also by keyboard. */
+/** A code block. It may be wider than the screen, so it scrolls, also by keyboard. */
 function code(label: string, text: string): Html {
   return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>`
 }

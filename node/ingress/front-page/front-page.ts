@@ -14,13 +14,13 @@ export interface FrontPageInit {
   readonly clock: Pick<Clock, 'now'>
   readonly demo: DemoKey | undefined
   readonly version: string
-  /** What money is called here. */
+  /** Display name of the currency. */
   readonly money: string
   readonly opensAccounts: boolean
   readonly takesX402: boolean
 }
 
-/** There is no script at all, nothing from elsewhere, and no place to put it in. */
+/** The page needs no script and nothing from other origins, so its policy forbids both. */
 const POLICY = [
   `default-src 'none'`,
   `style-src ${STYLE_HASH}`,
@@ -42,16 +42,16 @@ const HEADERS = {
 const route = routesWith<FrontPageInit>()
 const text = z.string().optional()
 
-/** What can be called here, what it costs and how, for people. */
+/** The front page for people: APIs, prices and how to call them. */
 export const frontPageRoutes = [
   route({
     method: 'GET',
     path: '/',
-    summary: 'APIs, prices and how to call them, for people.',
+    summary: 'The front page: APIs, prices and how to call them.',
     query: z.object({
-      q: text.describe('Words that all begin words of name, description, tags or operations.'),
-      protocol: text.describe('What the API behind it speaks.'),
-      cursor: text.describe('Where the page begins.')
+      q: text.describe('Search words. Each must match the beginning of a word in the name, description, tags or operations.'),
+      protocol: text.describe('Protocol of the API.'),
+      cursor: text.describe('Cursor of the page.')
     }),
     response: z.string(),
     mediaType: 'text/html; charset=utf-8',
@@ -66,7 +66,7 @@ export const frontPageRoutes = [
         const { listings, next } = await souk.search(wanted, signal)
         return frontPage({ ...shared, listings, next, problem: undefined })
       } catch (thrown) {
-        // Told to a person, on a page: the text is written for strangers.
+        // The page shows the error text, which is safe for untrusted readers.
         const error = asSoukError(thrown)
         if (error.code === 'internal_error') throw error
         reply.code(error.status)

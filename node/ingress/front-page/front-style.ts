@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Pairs of colours, for light and dark; the test of this page holds them to WCAG AA where text is on them. */
+/** Pairs of colours for light and dark. The page’s test checks text colours against WCAG AA. */
 export const COLOURS = {
   ground: ['#faf6ef', '#15110e'],
   surface: ['#ffffff', '#201a15'],
@@ -79,5 +79,5 @@ footer p{margin:.25rem 0}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 `.trim()
 
-/** What a Content-Security-Policy lets this style in by. */
+/** The Content-Security-Policy allows the style by this hash. */
 export const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`

@@ -1,4 +1,4 @@
-/** Markup that was escaped where it had to be. Only `html` makes it. */
+/** Escaped markup. Only `html` creates it. */
 class Html {
   readonly text: string
 
@@ -10,7 +10,7 @@ export type { Html }
 
 type Part = string | number | Html | readonly Html[] | undefined
 
-/** Puts texts into markup so that they stay texts, whoever wrote them: `html\`<b>${name}</b>\``. Attributes have to be in quotes. */
+/** Inserts texts into markup, escaped: `html\`<b>${name}</b>\``. Attribute values must be quoted. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.reduce((all, string, i) => all + rendered(parts[i - 1]) + string))
 }
@@ -28,13 +28,13 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => NAMES[character] ?? '')
 }
 
-/** What a stranger wrote, as one line of text that stays where it is: no control characters, none that turn the direction of others. */
+/** Untrusted text as one line, without control characters and without marks that change the direction of other text. */
 export function plain(text: string, charsMax: number): string {
   const line = text
     .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .replaceAll(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '')
   if (line.trim().length <= charsMax) return line.trim()
-  // A half of a pair would be shown as a question mark.
+  // Do not cut a surrogate pair: half of one is shown as a question mark.
   const cut = line
     .trim()
     .slice(0, charsMax - 1)
