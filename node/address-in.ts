@@ -3,8 +3,8 @@ import type { Address } from '../lib/interface/index.ts'
 import { SetupError } from './setup-error.ts'
 
 /**
- * An account's address that somebody typed: with one wrong digit the money would be nobody's, so a checksum is checked.
- * @throws SetupError `config_invalid`, naming whose it was to be
+ * Parses an account address that a person typed. Verifies the checksum, because money sent to a mistyped address is lost.
+ * @throws SetupError `config_invalid`, which names the address by `whose`
  */
 export function addressIn(whose: string, text: string): Address {
   try {

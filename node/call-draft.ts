@@ -1,4 +1,4 @@
 import type { CallInit } from '../lib/interface/index.ts'
 
-/** `CallInit` while it is put together. */
+/** A `CallInit` under construction. */
 export type CallDraft = { -readonly [Key in keyof CallInit]: CallInit[Key] }

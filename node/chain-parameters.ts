@@ -4,8 +4,8 @@ import { type NetworkName, NETWORKS } from './networks.ts'
 import { SetupError } from './setup-error.ts'
 
 /**
- * The chain of a network, with what its operator decides: the endpoint, and the treasury where the network has none yet. A
- * treasury that is known cannot be another: who reckons with another splits the money where nobody pays it to.
+ * The chain of a network with the operator’s settings: the endpoint, and the treasury if the network has none yet. A known treasury cannot
+ * be changed: payments to another splitter address would be lost.
  * @throws SetupError `config_invalid`
  */
 export function chainParameters(

@@ -2,7 +2,7 @@ import { format } from 'node:util'
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { logger } from '@libp2p/logger'
 
-/** What `@libp2p/logger` makes: a logger of `debug`'s kind, whose output can be replaced. */
+/** The loggers of `@libp2p/logger` are `debug` loggers, whose output can be replaced. */
 type Debug = Logger & { useColors: boolean; log: (...args: unknown[]) => void }
 
 interface Pattern {
@@ -12,8 +12,8 @@ interface Pattern {
 }
 
 /**
- * The logs that `names` turns on: patterns as `DEBUG` takes them, separated by commas or spaces. `*` stands for any text, `-` in front
- * excludes. Trace lines need a pattern with `:trace` in it. Each entry is handed to `write` as one text.
+ * Enables the logs that `names` matches: patterns as in `DEBUG`, separated by commas or spaces. `*` matches any text, and a leading `-`
+ * excludes. Trace lines need a pattern with `:trace`. Calls `write` once per entry.
  */
 export function createComponentLogger(names: string, write: (text: string) => void): ComponentLogger {
   const patterns = names.split(/[\s,]+/).flatMap(readPattern)
@@ -52,7 +52,7 @@ function readPattern(word: string): Pattern[] {
   return [{ regex, isExcluded, isTrace: name.includes(':trace') }]
 }
 
-/** Peers choose some of the texts: none of them begins a line of its own, or steers the terminal. */
+/** Peers choose some of the texts. Escape control characters, so that no text starts a new line or controls the terminal. */
 function onePlace(text: string): string {
   const shown = text.replaceAll(/[^\P{Cc}\n\t]/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
   return shown.replaceAll('\n', '\n    ')

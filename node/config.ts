@@ -9,23 +9,23 @@ import type { Environment, Settings } from './settings.ts'
 
 export type { Environment }
 
-/** It becomes a directory's name. */
+/** The name becomes a directory name. */
 const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i
 
-/** Version of this package. Required, not imported: an imported JSON file would be built into `dist` as a second package. */
+/** Version of this package. Read at run time: importing the JSON file would copy it into `dist` as a second package. */
 export function packageVersion(): string {
   const { version } = createRequire(import.meta.url)('souk/package.json') as { version: string }
   return version
 }
 
-/** The only place that reads the process's environment. */
+/** The only code that reads the process environment. */
 export function processEnvironment(): Environment {
   return process.env
 }
 
 /**
- * The directory of a profile: under `SOUK_HOME`, else under `souk` in the XDG data home.
- * @throws SetupError `config_invalid` for a name that is no plain word.
+ * Locates the directory of a profile: under `SOUK_HOME`, else under `souk` in the XDG data home.
+ * @throws SetupError `config_invalid` if the name is invalid.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ export function locateProfile(name: string | undefined, env: Environment): Profi
   return { name: chosen, directory: join(homeDirectory(env), chosen) }
 }
 
-/** What all profiles of this user share: `SOUK_HOME`, else `souk` in the XDG data home. */
+/** The parent directory of all profiles of this user: `SOUK_HOME`, else `souk` in the XDG data home. */
 export function homeDirectory(env: Environment): string {
   const home = given(env['SOUK_HOME'])
   if (home !== undefined) return resolve(home)
@@ -57,20 +57,20 @@ function given(value: string | undefined): string | undefined {
 }
 
 export interface LoadOptions {
-  /** As typed; names are those of `Settings`. */
+  /** As typed, under the names of `Settings`. */
   readonly flags: Readonly<Record<string, unknown>>
   readonly profile?: string | undefined
   readonly env: Environment
-  /** Asked when nobody said which network a new profile belongs to. Without it that is an error. */
+  /** Asks for the network of a new profile. Without it, a missing network is an error. */
   readonly askNetwork?: (choices: readonly Network[]) => Promise<string>
 }
 
 /**
- * Puts a node's configuration together: flags, then environment, then `profile.json`, then defaults.
+ * Loads the configuration of a node. Precedence: flags, then environment, then `profile.json`, then defaults.
  * @throws SetupError `config_invalid`, `network_missing`, `permissions_too_open`, `profile_broken`
  */
 export async function loadConfig(options: LoadOptions): Promise<NodeConfig> {
-  // Checking loads what talking to a running node does not need.
+  // Load lazily: talking to a running node needs no validation.
   const [{ readEnvironment, readFlags, readSaved }, { compose }] = await Promise.all([
     import('./settings.ts'),
     import('./node-config.ts')

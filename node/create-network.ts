@@ -10,36 +10,36 @@ import { openWallet } from './wallet/wallet-file.ts'
 
 const ALIVE_MS = 60_000
 
-/** What there is to tell of a network that was founded. Addresses carry their checksum. */
+/** The result of founding a network. Addresses carry their checksum. */
 export interface CreatedNetwork {
   readonly network: string
   readonly chain_id: number
   readonly treasury: string
-  /** Every node of the network knows this treasury by itself. */
+  /** Every node of the network knows this treasury without configuration. */
   readonly treasury_known: boolean
   readonly splitter_factory: string
-  /** Null where the factory was there before. */
+  /** Null if the factory existed before. */
   readonly transaction: string | null
-  /** What it cost, in wei, as a decimal number; 0 where nothing was sent. */
+  /** Cost in wei, as a decimal number; 0 if nothing was sent. */
   readonly cost_wei: string
 }
 
 /**
- * Puts the splitter factory of a treasury onto the network's chain, reads it back, and writes the treasury into the profile.
- * The profile's wallet pays the gas and has no other part in it.
+ * Deploys the splitter factory of a treasury on the network’s chain, verifies it, and writes the treasury into the profile. The profile’s
+ * wallet only pays the gas.
  * @throws SetupError, SoukError `settlement_unavailable`
  */
 export async function createNetwork(config: NodeConfig, passphraseFile: string | undefined): Promise<CreatedNetwork> {
   const { profile, network } = config
   const { treasury, chainId } = config.chain
   if (treasury === undefined) {
-    throw new SetupError('config_invalid', `Nobody has said who gets the 5% of the network ${network}.`, {
+    throw new SetupError('config_invalid', `No treasury is set for the 5% fee of the network ${network}.`, {
       hint: 'souk network deploy --treasury <address>'
     })
   }
   await openProfile(profile)
   const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
-  // The clock's timers keep no process alive, and nothing else does while a transaction is waited for.
+  // Keep the process alive while it waits for a transaction: the clock’s timers do not.
   const alive = setInterval(() => undefined, ALIVE_MS)
   try {
     const passphrase = await readPassphrase(passphraseFile === undefined ? {} : { file: passphraseFile })

@@ -20,23 +20,23 @@ export interface DoctorInit {
   readonly souk: Souk
   readonly registrations: Registrations
   readonly clock: Clock
-  /** Peer id of the key on disk, read afresh. */
+  /** Peer id of the key file, read again each time. */
   readonly identityOnDisk: () => Promise<string>
-  /** Addresses as listened on: multiaddrs and URLs. */
+  /** Listening addresses: multiaddrs and URLs. */
   readonly p2p: readonly string[]
   readonly ingress: string | undefined
   readonly admin: string
-  /** When the node started, by both kinds of time. */
+  /** Start time on the wall clock and on the monotonic clock. */
   readonly startedAt: { readonly now: number; readonly elapsed: number }
   readonly money: Money | undefined
   readonly whyFree: string | undefined
   readonly payout: Address | undefined
   readonly store: StoreView
-  /** Why the shared database cannot be used. */
+  /** Why the shared database is unreachable. */
   readonly away: Error | undefined
 }
 
-/** Looks at everything that commonly is wrong with a node, and says what to do about it. */
+/** Checks a node for common problems and suggests fixes. */
 export async function examine(init: DoctorInit, signal: AbortSignal): Promise<DoctorView> {
   const asked = await Promise.all([
     nodeVersion(),
@@ -67,7 +67,7 @@ async function files({ profile }: DoctorInit): Promise<DoctorCheck> {
     } catch (error) {
       if (isMissing(error)) continue
       if (error instanceof SetupError) return fail('files', error.message, error.hint ?? `look at ${path}`)
-      return fail('files', `${path} cannot be looked at.`, 'run souk doctor as the user who owns the profile')
+      return fail('files', `${path} cannot be inspected.`, 'run souk doctor as the user who owns the profile')
     }
   }
   return ok('files', `${profile.directory} is private`)
@@ -90,8 +90,8 @@ async function ports({ p2p, ingress, admin, clock }: DoctorInit): Promise<Doctor
     try {
       await fetch(`${ingress}/livez`, { signal: limit.signal })
     } catch {
-      // Its own certificate may not be one for this address: somebody answered all the same.
-      if (ingress.startsWith('http:')) return fail('ports', `Nothing answers on ${ingress}.`, 'restart it with souk up')
+      // A TLS certificate may not match this address. Any TLS response shows that the server is up.
+      if (ingress.startsWith('http:')) return fail('ports', `Nothing responds on ${ingress}.`, 'restart it with souk up')
     } finally {
       limit.clear()
     }
@@ -104,42 +104,42 @@ function peers({ souk }: DoctorInit): Finding {
   return alone
     ? warn(
         'peers',
-        'No peer is connected: nobody finds what is served here.',
+        'No peer is connected, so consumers cannot find your APIs.',
         'souk up --bootstrap <multiaddr of a peer>'
       )
     : ok('peers', `${peers.length} connected`)
 }
 
-/** Loopback, then what no router passes on (RFC 1918, 3927, 4193, 4291, 6598). */
+/** Loopback, and the ranges that routers do not forward (RFC 1918, 3927, 4193, 4291, 6598). */
 const OWN = /^\/ip4\/127\.|^\/ip6\/::1\//
 const PRIVATE =
   /^\/ip4\/(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^\/ip6\/(?:f[cd]|fe[89ab])/i
 
-/** By the addresses that peers are told: whether a firewall is in between, only somebody outside could say. */
+/** Judges by the announced addresses. Only an outside peer could tell whether a firewall blocks them. */
 export function reachability({ p2p, network }: Pick<DoctorInit, 'p2p' | 'network'>): Finding {
   const name = 'reachability'
   const elsewhere = p2p.filter((address) => !OWN.test(address))
   const everywhere = elsewhere.filter((address) => !PRIVATE.test(address))
   const port = /\/tcp\/(\d+)/.exec(p2p[0] ?? '')?.[1] ?? '4402'
   if (everywhere.length > 0) {
-    return ok(name, `from anywhere, where firewalls let TCP port ${port} in: ${everywhere.join(', ')}`)
+    return ok(name, `from anywhere, if firewalls allow TCP port ${port}: ${everywhere.join(', ')}`)
   }
   if (network.privateAddresses) {
-    return ok(name, elsewhere.length === 0 ? 'from this machine' : 'from this machine and the networks it is in')
+    return ok(name, elsewhere.length === 0 ? 'from this machine' : 'from this machine and its networks')
   }
   if (elsewhere.length === 0) {
     return warn(name, 'Peers on other machines cannot reach this node.', 'souk up --p2p-host 0.0.0.0')
   }
   return warn(
     name,
-    `It has addresses of private networks only (${elsewhere.join(', ')}): peers elsewhere cannot reach it.`,
+    `The node has private addresses only (${elsewhere.join(', ')}). Peers in other networks cannot reach it.`,
     `forward TCP port ${port} to this machine, then: souk up --announce /ip4/<your public address>/tcp/${port}`
   )
 }
 
 /**
- * A clock that jumped, or went back, shows by itself; else the chain says what time it is. Not on `dev`, whose chain has no time of
- * its own.
+ * Detects a clock that jumped, a clock behind its own records, and a clock that differs from the chain’s. The chain of `dev` keeps no real
+ * time, so it is not compared.
  */
 async function clock({ clock, startedAt, registrations, money, network }: DoctorInit): Promise<DoctorCheck> {
   const now = clock.now()
@@ -148,14 +148,14 @@ async function clock({ clock, startedAt, registrations, money, network }: Doctor
   if (Math.abs(drift) > limits.CLOCK_SKEW_MS) {
     return fail(
       'clock',
-      `The clock was moved by ${Math.round(drift / 1000)} s since the node started.`,
+      `The clock changed by ${Math.round(drift / 1000)} s since the node started.`,
       'set up NTP, then restart'
     )
   }
   if (newest > now + limits.CLOCK_SKEW_MS) {
     return fail(
       'clock',
-      'The clock is behind: something here was registered in its future.',
+      'The clock is behind: a registration has a later date.',
       'set up NTP, then restart'
     )
   }
@@ -164,7 +164,7 @@ async function clock({ clock, startedAt, registrations, money, network }: Doctor
   return againstChain(now, block?.at)
 }
 
-/** @param chainAt when the last block was made; undefined where nobody knows */
+/** @param chainAt time of the last block; undefined if unknown */
 export function againstChain(now: number, chainAt: number | undefined): DoctorCheck {
   const text = new Date(now).toISOString()
   if (chainAt === undefined) return ok('clock', text)
@@ -175,17 +175,17 @@ export function againstChain(now: number, chainAt: number | undefined): DoctorCh
     ? fail('clock', `The clock is ${seconds} s behind the chain.`, 'set up NTP, then restart')
     : warn(
         'clock',
-        `The clock is ${seconds} s ahead of the chain's last block: the clock is wrong, or the endpoint is behind.`,
+        `The clock is ${seconds} s ahead of the chain's last block. The clock is wrong, or the endpoint is behind.`,
         'set up NTP; or souk up --chain-rpc <url of an endpoint>'
       )
 }
 
 export function disk({ profile, store }: Pick<DoctorInit, 'profile' | 'store'>): DoctorCheck {
   const free = store.free_bytes
-  if (free === null) return warn('disk', 'The system does not say how much is free.', `df ${profile.directory}`)
+  if (free === null) return warn('disk', 'The free disk space is unknown.', `df ${profile.directory}`)
   const text = `${(free / GIB).toFixed(1)} GiB free`
   const hint = `make room on the disk of ${profile.directory}`
-  if (free < limits.STORE_FREE_BYTES_MIN) return fail('disk', `${text}: this node takes no calls.`, hint)
+  if (free < limits.STORE_FREE_BYTES_MIN) return fail('disk', `${text}: this node accepts no calls.`, hint)
   return free < limits.DISK_FREE_BYTES_MIN ? warn('disk', text, hint) : ok('disk', text)
 }
 
@@ -198,11 +198,11 @@ function database({ store, away }: DoctorInit): DoctorCheck[] {
 function listing({ registration, listing, problem, warnings }: RegistrationStatus): Finding {
   const name = `listing ${registration.name}`
   if (problem !== undefined || listing === undefined) {
-    return fail(name, problem ?? 'It is not served.', `souk api show ${registration.name}`)
+    return fail(name, problem ?? 'The API is not served.', `souk api show ${registration.name}`)
   }
   const { published } = listing
   if (published !== undefined && published.asked > 0 && published.stored === 0) {
-    return warn(name, `None of ${published.asked} peers took the announcement.`, 'souk peers')
+    return warn(name, `None of ${published.asked} peers accepted the listing.`, 'souk peers')
   }
   const [warning] = warnings
   if (warning === undefined) return ok(name, listing.state)

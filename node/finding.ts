@@ -1,10 +1,10 @@
 import type { DoctorCheck } from './admin/api.ts'
 
-/** What one look at a node found. */
+/** The result of one check. */
 export type Finding = DoctorCheck | Promise<DoctorCheck>
 
 export const ok = (name: string, message: string): DoctorCheck => ({ name, result: 'ok', message })
-/** It works, and somebody should know. */
+/** Works, but needs attention. */
 export const warn = (name: string, message: string, hint: string): DoctorCheck => ({
   name,
   result: 'warn',

@@ -1,13 +1,13 @@
 type Facts = Readonly<Record<string, unknown>>
 
-/** What a node tells its operator. Never a key, a token or a body. */
+/** Messages of a node to its operator. They contain no keys, tokens or bodies. */
 export interface Log {
   readonly info: (message: string, facts?: Facts) => void
   readonly warn: (message: string, facts?: Facts) => void
   readonly error: (message: string, facts?: Facts) => void
 }
 
-/** Lines such as `warning: a response could not be sent request_id=01…`; a cause is told with its stack. */
+/** Writes lines such as `warning: a response could not be sent request_id=01…`, and a cause with its stack. */
 export function createLog(write: (line: string) => void): Log {
   const tell =
     (level: string) =>

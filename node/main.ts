@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Nothing newer may be imported before the version is known: an older Node.js would fail on it without a word of help.
+// Check the version before importing anything newer: an older Node.js would fail without an explanation.
 const NODE_MAJOR_MIN = 24
 /** sysexits: EX_CONFIG. */
 const EXIT_CONFIG = 78
@@ -12,6 +12,6 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
 } else {
   const { main } = await import('./cli/program.ts')
   process.exitCode = await main(process.argv.slice(2))
-  // All is said and stopped by now. libp2p leaves a timer of a second behind, which nobody should have to wait for.
+  // All work is done, but libp2p leaves a one-second timer. Do not wait for it.
   setTimeout(() => process.exit(), EXIT_MS).unref()
 }

@@ -1,27 +1,27 @@
 import type { ChainParameters, PinnedContract } from '../lib/interface/index.ts'
 
 /**
- * Parameters of each network, one typed place. A node belongs to one network for good: its profile remembers which, and
- * nodes of different networks do not speak to each other.
+ * The parameters of each network. A node belongs to one network for good: its profile stores the name, and nodes of different networks do
+ * not talk to each other.
  */
 export interface Network {
   readonly name: string
-  /** One line for whoever has to choose. */
+  /** One line that helps the user choose. */
   readonly summary: string
-  /** Multiaddrs of peers to start from when the profile names none. */
+  /** Multiaddrs of the first peers, unless the profile names others. */
   readonly bootstrap: readonly string[]
-  /** What money is called here. */
+  /** Display name of the currency. */
   readonly money: string
-  /** Where that money lives. */
+  /** The chain that holds the money. */
   readonly chain: ChainParameters
-  /** Loopback and private addresses are told to other peers: only where no stranger would be sent to them in vain. */
+  /** Announce loopback and private addresses to peers. Only for networks whose peers can reach them. */
   readonly privateAddresses: boolean
 }
 
 export const NETWORK_NAMES = ['dev', 'base-sepolia', 'base'] as const
 export type NetworkName = (typeof NETWORK_NAMES)[number]
 
-/** x402's contracts stand at the same addresses on every chain, ours for play in their place on a `dev` one. */
+/** x402’s contracts have the same addresses on every chain. A `dev` chain has our substitutes there. */
 const SETTLEMENT = '0x4020074e9df2ce1dee5a9c1b5c3f541d02a10003'
 const COLLECTOR = '0x4020806089470a89826cb9fb1f4059150b550004'
 const REAL_COLLECTOR: PinnedContract = {
@@ -30,8 +30,8 @@ const REAL_COLLECTOR: PinnedContract = {
 }
 
 /**
- * Networks of real chains name no treasury yet: nobody has founded them. Whoever does deploys the splitter factory and
- * writes its treasury here, or in the profiles of those who want to pay each other; until then they carry free calls only.
+ * Networks on real chains have no treasury yet. Their founder deploys the splitter factory and adds its treasury here, or to the
+ * profiles of the participants. Until then they carry free calls only.
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
     bootstrap: [],
     money: 'play USDC',
     chain: {
-      // Never that of a chain with money on it: signatures made for one chain count on every chain of its number.
+      // Never use the id of a chain with real money: a signature is valid on every chain with the same id.
       chainId: 31337,
       rpcUrl: 'http://127.0.0.1:8545',
       // "play USDC" in ASCII.
@@ -60,7 +60,7 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
         address: COLLECTOR,
         codeHash: '0xcf9eeb46c7ea67a34eb22acdf9829b75809499f042bea4022790ace63bcc4f9c'
       },
-      // "treasury" in ASCII. What it gets, nobody gets out.
+      // "treasury" in ASCII. No key exists for this address.
       treasury: '0x7472656173757279000000000000000000000001',
       confirmations: 1
     },

@@ -9,27 +9,27 @@ import type { ProfileLocation } from './profile/profile.ts'
 import type { Settings, PaymentSchemeName } from './settings.ts'
 import { SetupError } from './setup-error.ts'
 
-/** A port somebody asked for has to be that one; a port of our own choosing moves up when it is taken. */
+/** An explicitly requested port is used as it is. A default port moves up when it is taken. */
 export interface PortPreference {
   readonly port: number
   readonly exact: boolean
 }
 
-/** Everything a node needs to know to run, checked. Made by `loadConfig`, or by hand when embedding. */
+/** The validated configuration of a node, made by `loadConfig` or by an embedder. */
 export interface NodeConfig {
   readonly profile: ProfileLocation
   readonly network: NetworkName
-  /** Where the network's money lives. */
+  /** The chain that holds the network’s money. */
   readonly chain: ChainParameters
   readonly p2p: {
     readonly host: string
     readonly port: PortPreference
-    /** Multiaddrs told to others instead of the ones listened on. */
+    /** Multiaddrs to announce instead of the listening ones. */
     readonly announce: readonly string[]
-    /** Multiaddrs with peer ids; beside the network's own. */
+    /** Multiaddrs with peer ids, in addition to the network’s own. */
     readonly bootstrap: readonly string[]
   }
-  /** Absent for a node that only serves and has no HTTP ingress. */
+  /** Absent if the node has no HTTP ingress. */
   readonly ingress?: {
     readonly host: string
     readonly port: PortPreference
@@ -37,46 +37,46 @@ export interface NodeConfig {
     readonly tls?: { readonly certFile: string; readonly keyFile: string }
     readonly trustProxy: boolean
     readonly corsOrigins: readonly string[]
-    /** Calls without a key, paid by x402, are passed on. Default true. */
+    /** Forwards calls without a key that an x402 client pays for. Default true. */
     readonly x402?: boolean
   }
   readonly admin: {
-    /** Default 127.0.0.1. Anything wider is meant for containers, which publish the port on loopback again. */
+    /** Default 127.0.0.1. Wider addresses are for containers that publish the port on loopback. */
     readonly host?: string
     readonly port: PortPreference
   }
   readonly payments: PaymentConfig
-  /** PostgreSQL that several ingress nodes share keys and accounts through. A secret. Absent: the node's own store. */
+  /** PostgreSQL database through which several ingress nodes share keys and accounts. A secret. Absent: the node’s own store. */
   readonly store?: string
-  /** Strangers may open prepaid accounts at the ingress. Default false. */
+  /** Unauthenticated callers may open prepaid accounts at the ingress. Default false. */
   readonly accounts?: boolean
-  /** Account holders make keys by themselves. Default true; false also closes `accounts`. */
+  /** Account holders may create keys. Default true; false also disables `accounts`. */
   readonly selfService?: boolean
-  /** APIs that anybody may call with the public demo key: `name@provider` or bare names. Default: none, and no such key. */
+  /** APIs that the public demo key may call: `name@provider` or names. Default: none, and no demo key. */
   readonly demoKey?: readonly string[]
-  /** Manifests of own APIs say how these did. Default true. */
+  /** Manifests of own APIs include their measured reliability. Default true. */
   readonly selfReport?: boolean
-  /** Tries whether APIs called or looked at here can be reached. Default false. */
+  /** Probes APIs that were called or shown here. Default false. */
   readonly probe?: boolean
-  /** `souk up` ends when its event loop does not turn for so long. 0: never. Embedders have no watchdog. */
+  /** `souk up` ends the process when its event loop hangs this long. 0: never. Embedders have no watchdog. */
   readonly watchdogMs?: number
-  /** Days that books are kept in detail; `Infinity` for ever. Default: the library's. */
+  /** Days to keep detailed records; `Infinity` keeps them for ever. Default: the library’s. */
   readonly keepDays?: number
-  /** Logs of components that are on, as `DEBUG` takes them. Default: none. */
+  /** Components to log, as in `DEBUG`. Default: none. */
   readonly log?: string
 }
 
-/** How a node pays and is paid. */
+/** How a node pays and gets paid. */
 export interface PaymentConfig {
-  /** `metered` counts calls and moves no money, whatever they cost. */
+  /** `metered` counts calls and moves no money, whatever their price. */
   readonly paymentScheme: PaymentSchemeName
-  /** Where the wallet's passphrase is read. Absent: whoever sits there is asked. */
+  /** File with the wallet’s passphrase. Absent: the terminal asks for it. */
   readonly passphraseFile?: string
-  /** Where this provider is paid; a cold address. */
+  /** Payout address of this provider; may be a cold address. */
   readonly payout?: Address
-  /** What the node signs for in one day (UTC), all keys together. Absent: the library's default. */
+  /** Maximum that the node signs for in one day (UTC), over all keys. Absent: the library’s default. */
   readonly dailyMax?: Atoms
-  /** Fetches what was earned before the node stops. */
+  /** Claims earnings before the node stops. */
   readonly settleOnStop: boolean
 }
 
@@ -99,7 +99,7 @@ export function compose(profile: ProfileLocation, network: NetworkName, asked: S
       announce: all.announce ?? [],
       bootstrap: all.bootstrap ?? []
     },
-    // Never from the profile: who opens the admin API to a network has to say so at each start.
+    // Never read from the profile: opening the admin API to a network must be requested at each start.
     admin: { host: asked.adminHost ?? DEFAULTS.host, port: port('adminPort') },
     payments: composePayments(all),
     watchdogMs: all.watchdog === undefined ? limits.WATCHDOG_MS : checkWatchdog(all.watchdog) * 1_000,
@@ -154,7 +154,7 @@ function composePayments({ till, passphraseFile, payout, dailyCap, settleOnStop 
 
 function composeIngress(all: Settings, port: PortPreference): NonNullable<NodeConfig['ingress']> {
   if ((all.tlsCert === undefined) !== (all.tlsKey === undefined)) {
-    throw new SetupError('config_invalid', 'A certificate and its key belong together.', {
+    throw new SetupError('config_invalid', 'A TLS certificate needs its key, and a key its certificate.', {
       hint: 'souk up --tls-cert cert.pem --tls-key key.pem'
     })
   }

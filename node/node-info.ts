@@ -3,28 +3,28 @@ import { NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
 import { packageVersion } from './config.ts'
 
-/** Where a running node is reached. */
+/** Addresses of a running node. */
 export interface NodeInfo {
   readonly version: string
   readonly profile: string
   readonly peer: string
   readonly network: string
-  /** What money is called there. */
+  /** Display name of the network’s currency. */
   readonly money: string
-  /** URLs; no ingress on a node that only serves. */
+  /** URLs. `ingress` is undefined if the node has none. */
   readonly admin: string
   readonly ingress: string | undefined
   /** Multiaddrs, with the peer id. */
   readonly p2p: readonly string[]
-  /** The public demo key, where there is one. */
+  /** The public demo key, if enabled. */
   readonly demoKey: string | undefined
-  /** No peer was connected yet when it was ready. */
+  /** No peer was connected when the node became ready. */
   readonly alone: boolean
-  /** Lets a browser into the console; made where none was let in before. */
+  /** Signs a browser in to the console. Created if no browser has signed in before. */
   readonly setupCode: string | undefined
 }
 
-/** What only the composition root knows. */
+/** The parts that only the composition root knows. */
 type Places = Pick<NodeInfo, 'admin' | 'ingress' | 'demoKey' | 'setupCode'>
 
 export function nodeInfo({ profile, network }: NodeConfig, souk: Souk, places: Places): NodeInfo {

@@ -5,10 +5,10 @@ import { moment, view } from './http/schemas.ts'
 export const reputationViewSchema = view(
   'StandingView',
   {
-    known_since: moment.nullable().describe('When this node first heard of it, RFC 3339; null where it has not.'),
+    known_since: moment.nullable().describe('When this node first saw the provider, RFC 3339; null if never.'),
     quality: z.object({
-      score: z.number().describe('0 to 1, shrunk towards a prior where there are few calls.'),
-      calls: z.number().describe('Calls of this node that it rests on; older ones count less.'),
+      score: z.number().describe('0 to 1. With few calls, it is close to a prior.'),
+      calls: z.number().describe('Number of this node’s calls behind the score; older calls count less.'),
       success_rate: z.number().nullable().describe('Null before the first call.'),
       p50_ms: z.number().nullable(),
       p95_ms: z.number().nullable()
@@ -22,21 +22,21 @@ export const reputationViewSchema = view(
       })
       .nullable()
       .describe(
-        'Whether it was reached when this node tried, without a call; null where it does not try, or has not yet.'
+        'Whether this node’s last probe reached the API; null without a probe.'
       ),
     claimed_by_owner: z
       .object({
         days: z.number(),
-        until: moment.describe('RFC 3339: end of those days.'),
-        calls: z.number().describe('At least so many.'),
+        until: moment.describe('RFC 3339: end of the reported days.'),
+        calls: z.number().describe('Lower bound of the number of calls.'),
         success_rate: z.number(),
         p50_ms: z.number().nullable(),
         p95_ms: z.number().nullable()
       })
       .nullable()
-      .describe("The owner's own word, checked by nobody; null where it says nothing.")
+      .describe("The provider's own, unverified report; null if it makes none.")
   },
-  'How a listing did, as it is shown: what this node knows by itself, and apart from it what the owner says.'
+  'Reputation of a listing: this node's own measurements, and separately the provider's report.'
 )
 export type ReputationView = z.output<typeof reputationViewSchema>
 

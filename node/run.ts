@@ -27,22 +27,20 @@ import { NodeGuard } from './upstream/guard.ts'
 import { createSecretBox, type SecretBox, SECRET_BOX_KEY_BYTES } from './upstream/secret-box.ts'
 
 export interface RunOptions {
-  /** Lines for the operator. Default: nowhere. */
+  /** Receives log lines for the operator. Default: none. */
   readonly log?: (line: string) => void
-  /**
-   * Called once when the node must stop: a commit failed, and only the disk knows what survived. Stop it, and start anew.
-   */
+  /** Called once when the node must stop: a commit failed, and only the disk knows whether it is durable. Stop the node and start it again. */
   readonly onFailure?: (error: SetupError) => void
-  /** Ends a start that waits for a database; it rejects with its reason. */
+  /** Aborts a start that waits for a database. The start rejects with the signal’s reason. */
   readonly signal?: AbortSignal
-  /** Asks whoever sits there for the wallet's passphrase, without showing it. Default: nobody does. */
+  /** Asks for the wallet’s passphrase without echo. Default: never asks. */
   readonly askSecret?: (question: string) => Promise<string>
 }
 
 export interface RunningNode {
   readonly info: NodeInfo
   readonly souk: Souk
-  /** Ends what runs, in order; a second call waits for the first. */
+  /** Stops all parts in order. A second call waits for the first. */
   stop(): Promise<void>
 }
 
@@ -74,7 +72,7 @@ export interface RunningNode {
 export async function runNode(config: NodeConfig, options: RunOptions = {}): Promise<RunningNode> {
   let failure: SetupError | undefined
   const log = createLog((line) => {
-    // What a failed store breaks elsewhere is no news.
+    // After a store failure, log no follow-up errors.
     if (failure === undefined) options.log?.(line)
   })
   const write = (text: string) => options.log?.(text)
@@ -109,7 +107,7 @@ interface Start extends PaymentsInit {
   readonly clock: Clock
 }
 
-/** The parts of a node, in the order in which they start. `parts` stops them in reverse. */
+/** Starts the parts of a node in order. `parts` stops them in reverse. */
 async function start(init: Start, parts: AsyncDisposableStack): Promise<Omit<RunningNode, 'stop'>> {
   const { config, clock } = init
   const { profile } = config
@@ -152,15 +150,15 @@ async function start(init: Start, parts: AsyncDisposableStack): Promise<Omit<Run
   return { info, souk }
 }
 
-/** No API is ever taken to be where this node itself listens, or where it reads its money from. */
+/** Refuses upstreams at addresses of this node or of the services it depends on for money and storage. */
 function guardOf({ chain, store }: NodeConfig): NodeGuard {
   const guard = new NodeGuard()
-  // Names are known at once; a node that is offline does not wait for their addresses.
+  // Names are blocked at once. Resolving their addresses runs in the background, because the node may be offline.
   for (const url of [chain.rpcUrl, store]) if (url !== undefined) void guard.addService(url)
   return guard
 }
 
-/** The ports of this node. An announced one may be forwarded to the one listened on: neither is an API. */
+/** The node’s ports, listening and announced: an announced port may forward to a listening one. */
 function* portsOf(
   { souk, p2pPort }: { readonly souk: Souk; readonly p2pPort: number },
   { ingress, admin }: { readonly ingress: string | undefined; readonly admin: string }

@@ -11,7 +11,7 @@ const PORT_MAX = 65_535
 const yes = new Set(['1', 'true', 'yes', 'on'])
 const no = new Set(['0', 'false', 'no', 'off'])
 
-/** Flags come as words or numbers, the environment as words, `profile.json` as JSON: one reading for all. */
+/** Accepts flags (words or numbers), environment variables (words) and `profile.json` (JSON). */
 const port = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(0).max(PORT_MAX))
 const flag = z.union([
   z.boolean(),
@@ -28,8 +28,8 @@ const list = (item: z.ZodType<string>) =>
   )
 const host = z.string().regex(/^[\w.:-]+$/, 'give an IP address or host name')
 const address = z.string().refine(isMultiaddr, 'give a multiaddr such as /ip4/192.0.2.1/tcp/4402/p2p/12D3KooW…')
-/** Who it is has to be in it: an address alone could be anybody's. */
-const peerAddress = address.refine((text) => text.includes('/p2p/'), 'it has to end in /p2p/<peer id>')
+/** The peer id is required: an address alone does not identify a peer. */
+const peerAddress = address.refine((text) => text.includes('/p2p/'), 'the address must end in /p2p/<peer id>')
 const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'give an address: 0x and 40 hex digits')
 const httpUrl = z.string().refine(isHttpUrl, 'give an http or https URL')
 const seconds = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(0))
@@ -53,14 +53,14 @@ const keepDays = z.union(
   'give a number of days, or forever'
 )
 
-/** How calls are paid for: through channels, or not at all, only counted. */
+/** Payment schemes: through channels, or counting calls without payment. */
 export const PAYMENT_SCHEME_NAMES = ['channel', 'metered'] as const
 export type PaymentSchemeName = (typeof PAYMENT_SCHEME_NAMES)[number]
 
-/** The admin API is reached under loopback names only: another address of this machine would be of no use. */
+/** The admin API accepts loopback host names only, so other addresses would be useless. */
 const ADMIN_HOSTS = ['127.0.0.1', '0.0.0.0', '::'] as const
 
-/** What a person may decide about a node, from whichever place it comes. */
+/** All settings of a node, from any source. */
 const settingsSchema = z.object({
   network: z.enum(NETWORK_NAMES).optional(),
   p2pHost: host.optional(),
@@ -100,11 +100,11 @@ export type Settings = z.output<typeof settingsSchema>
 /** Names of all settings, as `profile.json` has them. */
 export const SETTING_NAMES = Object.keys(settingsSchema.shape)
 
-/** Options that have another name than their setting has in `profile.json` and in the environment. */
+/** Options whose name differs from the setting’s name in `profile.json` and in the environment. */
 const OPTION_NAMES: Readonly<Record<string, string>> = { till: 'paymentScheme' }
 const optionOf = (name: string): string => OPTION_NAMES[name] ?? name
 
-/** @throws SetupError `config_invalid` for a value that is not valid, and for an option that was renamed */
+/** @throws SetupError `config_invalid` for an invalid value or a renamed option */
 export function readFlags(flags: Readonly<Record<string, unknown>>): Settings {
   for (const name of Object.keys(OPTION_NAMES)) {
     if (flags[name] === undefined) continue
@@ -123,7 +123,7 @@ export function readEnvironment(env: Environment): Settings {
   )
 }
 
-/** `profile.json`; an empty object when there is none. Members it does not know are left alone. */
+/** Reads `profile.json`; an empty object if absent. Ignores unknown members. */
 export function readSaved(saved: unknown): Settings {
   return read(saved ?? {}, (name) => `profile.json: ${name}`)
 }
@@ -136,16 +136,16 @@ function read(values: unknown, nameOf: (name: string) => string): Settings {
   throw new SetupError('config_invalid', `${nameOf(name)} is not valid: ${explain(name, issue?.message)}.`)
 }
 
-function explain(name: string, message = 'it has the wrong form'): string {
+function explain(name: string, message = 'the value has the wrong form'): string {
   if (name === 'network') return `give one of ${NETWORK_NAMES.join(', ')}`
   if (name === 'till') return `give one of ${PAYMENT_SCHEME_NAMES.join(', ')}`
   if (name === 'adminHost') return 'give 127.0.0.1, or inside a container 0.0.0.0 or ::'
   if (name === 'watchdog') return 'give whole seconds, or 0 for no watchdog'
   if (name.endsWith('Port')) return `give a port from 0 (any free one) to ${PORT_MAX}`
-  return message === 'Invalid input' ? 'it has the wrong form' : message
+  return message === 'Invalid input' ? 'the value has the wrong form' : message
 }
 
-/** `p2pPort` → `--p2p-port`; of a setting, as its option is called. */
+/** The option of a setting: `p2pPort` → `--p2p-port`. */
 export function flagName(name: string): string {
   return dashed(optionOf(name))
 }
@@ -164,7 +164,7 @@ function only(names: readonly string[], valueOf: (name: string) => unknown): Rec
   return Object.fromEntries(pairs.filter(([, value]) => value !== undefined))
 }
 
-/** So that spreading one source over another never covers a value with nothing. */
+/** Removes undefined members, so that spreading one source over another overwrites no value with undefined. */
 function stripUndefined(settings: Settings): Settings {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 }

@@ -1,6 +1,6 @@
 /**
- * Why a node could not be set up or started on this machine. Told to the person at the terminal, never to a peer or a
- * consumer, so it has codes of its own beside the table of problems: they become exit codes, not HTTP statuses.
+ * Why a node could not be set up or started on this machine. Only the operator sees these errors, never a peer or a consumer. Their codes
+ * become exit codes, not HTTP statuses.
  */
 export type SetupErrorCode =
   | 'config_invalid'
@@ -20,7 +20,7 @@ export type SetupErrorCode =
 export class SetupError extends Error {
   override readonly name = 'SetupError'
   readonly code: SetupErrorCode
-  /** What to do about it: a command or an option, shown behind `Try:`. */
+  /** A command or an option that helps, shown after `Try:`. */
   readonly hint: string | undefined
 
   constructor(code: SetupErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {

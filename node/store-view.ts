@@ -3,7 +3,7 @@ import type { StoreView } from './admin/api.ts'
 import type { ProfileLocation } from './profile/profile.ts'
 import type { Stores } from './stores.ts'
 
-/** How it stands with what a node keeps. */
+/** The state of a node’s stores. */
 export function storeView({ own, shared }: Stores, { directory }: ProfileLocation): StoreView {
   const refusal = own.refusal?.() ?? shared?.refusal?.()
   return {

@@ -16,20 +16,20 @@ export interface StoresInit {
   /** Default: that of `@libp2p/logger`. */
   readonly logger?: ComponentLogger
   readonly onFailure: (error: Error) => void
-  /** Ends the wait for a database that is away. */
+  /** Aborts waiting for an unreachable database. */
   readonly signal: AbortSignal
 }
 
 /**
- * What a node keeps: on its own disk, and, where several share them, keys, accounts and subscriptions in one database. Its disposal
- * closes both.
+ * The stores of a node: its own on disk and, if several nodes share one, a database with keys, accounts and subscriptions. Disposal closes
+ * both.
  */
 export interface Stores extends AsyncDisposable {
   readonly own: Store
   readonly shared: Store | undefined
 }
 
-/** Waits for the shared store where it is away. @throws SetupError `store_failed`, `profile_broken`, `config_invalid`; the signal's reason */
+/** Waits while the shared store is unreachable. @throws SetupError `store_failed`, `profile_broken`, `config_invalid`; the signal’s reason */
 export async function openStores(init: StoresInit): Promise<Stores> {
   const { config, onFailure, logger = defaultLogger() } = init
   await using opened = new AsyncDisposableStack()
@@ -46,7 +46,7 @@ export async function openStores(init: StoresInit): Promise<Stores> {
 }
 
 async function openShared(shared: Store, init: StoresInit): Promise<void> {
-  // The clock's timers keep no process running, and nothing else runs yet.
+  // Keep the process alive: the clock’s timers do not, and no other part runs yet.
   const running = setInterval(() => {}, limits.STORE_WAIT_SAID_MS)
   try {
     await untilOpen(shared, init)
@@ -71,7 +71,7 @@ async function untilOpen(shared: Store, { clock, log, signal }: StoresInit): Pro
   }
 }
 
-/** No wait helps. The address is a secret: it may hold a password. */
+/** Retrying does not help. The error omits the address, which may contain a password. */
 function refused(error: unknown): SetupError {
   const why = isSoukError(error) ? ` ${error.message}` : ''
   return new SetupError('config_invalid', `The shared store of keys and accounts cannot be used.${why}`, {

@@ -16,23 +16,23 @@ export interface AccountDepositsInit {
   readonly documents: Documents
   readonly ledger: Ledger
   readonly clock: Clock
-  /** This node: it collects what was paid to its wallet. */
+  /** This node’s id. It collects payments to its own wallet. */
   readonly holder: string
-  /** Undefined where this node moves no money. */
+  /** Undefined if this node moves no money. */
   readonly deposits: () => Deposits | undefined
   readonly log: { warn(message: string, facts?: Readonly<Record<string, unknown>>): void }
 }
 
-/** A deposit that was credited. */
+/** A credited deposit. */
 export interface DepositDone {
   readonly amount: Atoms
-  /** The value of the header `PAYMENT-RESPONSE`. */
+  /** Value of the `PAYMENT-RESPONSE` header. */
   readonly response: string
 }
 
-/** By name of the payment, in the store that accounts are in: one payment is credited to one account. */
+/** Keyed by payment name and stored with the accounts, so that a payment is credited to one account only. */
 const OPEN = 'account-deposits'
-/** Those that were credited or refused: no start reads them. */
+/** Deposits that were credited or refused. A start does not read them. */
 const ENDED = 'account-deposits-ended'
 
 interface DepositDocument {
@@ -47,14 +47,14 @@ interface DepositDocument {
 }
 
 /**
- * Money that comes in for accounts: written down, collected on chain, and credited once it counts. A payment that was written
- * down is followed to its end, whoever asks, also after a restart.
+ * Deposits into accounts: recorded, collected on chain, and credited once they count. A recorded payment is processed to its end, also
+ * after a restart.
  */
 export class AccountDeposits {
   readonly #init: AccountDepositsInit
   readonly #running = new Map<string, Promise<DepositDocument>>()
   readonly #unsettled = new Unsettled()
-  /** Of today, by account. Begun anew in each process. */
+  /** Today’s deposits by account. Reset when the process restarts. */
   readonly #counts = new Map<string, number>()
   #day = 0
   readonly #stopping = new AbortController()
@@ -63,7 +63,7 @@ export class AccountDeposits {
     this.#init = init
   }
 
-  /** Goes on with what an earlier process left. */
+  /** Resumes the deposits of an earlier process. */
   async start(): Promise<void> {
     const { documents, holder, deposits } = this.#init
     const known = deposits()
@@ -77,30 +77,30 @@ export class AccountDeposits {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new SoukError('settlement_pending', 'This node stops; send the same payment again later.'))
+    this.#stopping.abort(new SoukError('settlement_pending', 'This node is stopping. Send the same payment again later.'))
     await Promise.allSettled(this.#running.values())
   }
 
   /**
-   * Takes a payment into an account. Asking again with the same one gives the same response.
-   * @param text value of the header `PAYMENT-SIGNATURE`
-   * @throws SoukError `payment_required` without one, `payment_malformed`, `payment_rejected`, `insufficient_funds`,
-   *   `payment_id_conflict`, `settlement_pending` until it counts, `settlement_unavailable`, `invalid_request`, `quota_exceeded`
+   * Deposits a payment into an account. Repeating it with the same payment returns the same response.
+   * @param text value of the `PAYMENT-SIGNATURE` header
+   * @throws SoukError `payment_required` without a payment, `payment_malformed`, `payment_rejected`, `insufficient_funds`,
+   * `payment_id_conflict`, `settlement_pending` until it counts, `settlement_unavailable`, `invalid_request`, `quota_exceeded`
    */
   async deposit(account: string, amount: Atoms, text: string | undefined): Promise<DepositDone> {
     checkAmount(amount)
     const deposits = this.#init.deposits()
     if (deposits === undefined)
-      throw new SoukError('settlement_unavailable', 'No money can be paid in at this ingress.')
+      throw new SoukError('settlement_unavailable', 'This ingress accepts no deposits.')
     if (text === undefined) throw deposits.ask(amount)
     const payment = await deposits.read(text)
     const document = await this.#admit(deposits, account, amount, payment)
     const { state, response } = document.state === 'pending' ? await this.#wait(deposits, payment, document) : document
     if (state === 'credited') return { amount: parseUsdc(document.amount), response: response ?? '' }
-    throw new SoukError('payment_rejected', 'The payment could not be collected: its payer had moved the money away.')
+    throw new SoukError('payment_rejected', 'The payment could not be collected: the payer no longer has the money.')
   }
 
-  /** Durable when it resolves: what was taken in is followed to its end. */
+  /** Durable when it resolves: an admitted payment is processed to its end. */
   async #admit(deposits: Deposits, account: string, amount: Atoms, payment: DepositPayment): Promise<DepositDocument> {
     const { accounts, documents, clock, holder } = this.#init
     const { name, text, payer } = payment
@@ -109,14 +109,14 @@ export class AccountDeposits {
       if (known !== undefined) {
         const document = JSON.parse(known) as DepositDocument
         if (document.account === account && document.text === text) return document
-        throw new SoukError('payment_id_conflict', 'This payment was made for something else before.')
+        throw new SoukError('payment_id_conflict', 'This payment was already used for another purpose.')
       }
       await deposits.check(payment, amount)
       this.#checkCount(account)
       if (!(await accounts.bind(account, payer))) {
         throw new SoukError(
           'payment_rejected',
-          'An account is paid into from one address only, where it is paid back to.'
+          'Deposit from the address of the account’s first deposit. Withdrawals go to that address only.'
         )
       }
       const head = { account, amount: formatUsdc(amount), text, holder, at: clock.now() }
@@ -136,16 +136,16 @@ export class AccountDeposits {
       this.#counts.clear()
     }
     if ((this.#counts.get(account) ?? 0) < limits.ACCOUNT_DEPOSITS_MAX) return
-    const detail = `An account takes ${limits.ACCOUNT_DEPOSITS_MAX} deposits a day. Deposit more at once, or tomorrow.`
+    const detail = `An account accepts ${limits.ACCOUNT_DEPOSITS_MAX} deposits a day. Make larger deposits, or wait until tomorrow.`
     throw new SoukError('quota_exceeded', detail, { retryAfterMs: (day + 1) * limits.DAY_MS - now })
   }
 
-  /** @throws SoukError `settlement_pending` where it takes longer than somebody waits */
+  /** @throws SoukError `settlement_pending` if it takes longer than a client waits */
   async #wait(deposits: Deposits, { name }: DepositPayment, document: DepositDocument): Promise<DepositDocument> {
     const { clock, holder } = this.#init
     const pending = new SoukError(
       'settlement_pending',
-      'The payment is on its way. Send the same one again for the response.',
+      'The payment is being collected. Send the same payment again to get the response.',
       {
         retryAfterMs: limits.WATCH_POLL_MS
       }
@@ -189,7 +189,7 @@ export class AccountDeposits {
     }
   }
 
-  /** Once for each payment, whoever does it. */
+  /** Credits a payment once, even if several processes try. */
   async #credit(
     deposits: Deposits,
     payment: DepositPayment,
@@ -218,13 +218,13 @@ export class AccountDeposits {
     return refused
   }
 
-  /** Where it is in both collections, a process was ended between the two writes: how it ended counts. */
+  /** A payment in both collections means that a process died between the two writes. The ended entry counts. */
   async #find(name: string): Promise<string | undefined> {
     const { documents } = this.#init
     return (await documents.get(ENDED, name)) ?? (await documents.get(OPEN, name))
   }
 
-  /** What was credited before it was final counts against what is credited so, until it is. */
+  /** Until an early credit is final, it counts against further early credits. */
   async #settle(deposits: Deposits, payment: DepositPayment, account: string): Promise<void> {
     const { clock, log } = this.#init
     const { signal } = this.#stopping
@@ -249,5 +249,5 @@ export class AccountDeposits {
 function checkAmount(amount: Atoms): void {
   const [least, most] = [limits.ACCOUNT_DEPOSIT_ATOMS_MIN, limits.ACCOUNT_DEPOSIT_ATOMS_MAX]
   if (amount >= least && amount <= most) return
-  throw new SoukError('invalid_request', `A deposit is between ${formatUsdc(least)} and ${formatUsdc(most)} USDC.`)
+  throw new SoukError('invalid_request', `A deposit must be between ${formatUsdc(least)} and ${formatUsdc(most)} USDC.`)
 }

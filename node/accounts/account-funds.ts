@@ -5,7 +5,7 @@ import { Slices } from '../spending/slices.ts'
 import { balanceOf, kindOf, leasedTo, moved, soldTo } from './account-ledger.ts'
 import type { Leases } from './leases.ts'
 
-/** Whose money. */
+/** The account to charge. */
 export interface AccountRef {
   readonly id: string
 }
@@ -14,16 +14,16 @@ export interface AccountFundsInit {
   readonly ledger: Ledger
   readonly leases: Leases
   readonly clock: Clock
-  /** As the leases'. */
+  /** The same holder as in `Leases`. */
   readonly holder: string
-  /** Told that little of an account is free: once, and again when there was more in between. Default: nobody is. */
+  /** Called when the free balance becomes low, and again after it recovered in between. Default: no call. */
   readonly onLow?: (account: string, balance: Atoms) => void
-  /** As `Store.refusal`: what is begun now could not be charged. Default: it always can. */
+  /** As `Store.refusal`: a new call could not be charged. Default: never refuses. */
   readonly refusal?: () => SoukError | undefined
   readonly log: { warn(message: string, facts?: Readonly<Record<string, unknown>>): void }
 }
 
-/** Spends from prepaid balances: reserved from a lease that this process holds, charged in the ledger. */
+/** Spends from prepaid balances: reserves from this process’s lease and charges in the ledger. */
 export class AccountFunds {
   readonly #init: AccountFundsInit
   readonly #slices: Slices<AccountRef>
@@ -39,7 +39,7 @@ export class AccountFunds {
   }
 
   /**
-   * At once where a lease covers it.
+   * Resolves at once if a lease covers the amount.
    * @throws SoukError `insufficient_funds`, with the `balance`, `store_unavailable` (or rejects)
    */
   reserve(account: AccountRef, amount: Atoms): void | Promise<void> {
@@ -52,17 +52,14 @@ export class AccountFunds {
     this.#slices.release(account, amount)
   }
 
-  /**
-   * Charges what was reserved. Durable when it resolves: only then may the response leave that it is for. `reference` names the
-   * call: it is charged once.
-   */
+  /** Charges a reservation. Durable when it resolves; send the response only then. `reference` identifies the call, which is charged once. */
   async charge(account: AccountRef, amount: Atoms, reference: string): Promise<void> {
     const { holder, log } = this.#init
     const { id } = account
     const drawn = await this.#charge(id, leasedTo(id, holder), amount, reference)
     if (drawn === 'repeated') return this.#slices.release(account, amount)
     if (drawn === 'booked') return
-    // This process was taken for dead, and its lease went back to where it came from.
+    // Other processes took this one for dead and returned its lease to the balance.
     this.#slices.forget(account)
     if ((await this.#charge(id, balanceOf(id), amount, reference)) !== 'short') return
     log.warn('a call could not be charged: its account was spent elsewhere meanwhile', {
@@ -72,17 +69,17 @@ export class AccountFunds {
     })
   }
 
-  /** Lets go of what this process holds of one balance. */
+  /** Returns what this process holds of one balance. */
   giveBack(account: AccountRef): Promise<void> {
     return this.#slices.giveBack(account)
   }
 
-  /** This process was taken for dead: its leases went back to where they came from. */
+  /** Drops all leases: other processes took this one for dead and returned them. */
   forgetAll(): void {
     this.#slices.forgetAll()
   }
 
-  /** When nothing is reserved any more. */
+  /** Requires that nothing is reserved any more. */
   stop(): Promise<void> {
     return this.#slices.stop()
   }
@@ -121,6 +118,6 @@ export class AccountFunds {
 
 function insufficient(free: Atoms): SoukError {
   const balance = formatUsdc(free > 0n ? free : 0n)
-  const detail = `${balance} USDC of this account are free: top it up by POST /v1/account/deposits.`
+  const detail = `This account has ${balance} USDC available. Top it up by POST /v1/account/deposits.`
   return new SoukError('insufficient_funds', detail, { members: { balance, top_up: '/v1/account/deposits' } })
 }

@@ -2,35 +2,35 @@ import type { Atoms } from '../../lib/index.ts'
 import type { Entry } from '../../lib/interface/index.ts'
 
 /**
- * Hosted accounts in the ledger. What customers hold is a credit of the operator: their balances, and the slices of them that
- * processes spend from. The other side is what came in for it.
+ * Hosted accounts in the ledger. The operator owes customers their balances, including the leases that processes spend from. The contra
+ * account holds the deposits.
  */
 
-/** Money that came in for balances, less what went out again. */
+/** Deposits into balances, less withdrawals. */
 export const PREPAID = 'prepaid'
 
-/** What customers paid for the gas of their withdrawals. */
+/** Gas fees that customers paid for withdrawals. */
 export const WITHDRAWAL_FEES = 'withdrawal-fees'
 
-/** Balances and leases alike begin so: what a customer has is read in one go. */
+/** Prefix of balances and leases, so that one read returns all that a customer has. */
 export const ACCOUNTS = 'account/'
 export const balanceOf = (account: string): string => `${ACCOUNTS}${account}`
-/** What a process holds of a balance: it alone charges calls to it, as long as it lives. */
+/** The lease of a process on a balance. Only that process charges calls to it while it lives. */
 export const leasedTo = (account: string, holder: string): string => `${balanceOf(account)}/${holder}`
-/** What has left the balance and is on its way out. */
+/** Money that left the balance for a withdrawal under way. */
 export const withdrawingFrom = (account: string): string => `withdrawing/${account}`
-/** What calls brought the operator; its own wallet pays their owners. */
+/** Revenue from calls. The operator’s own wallet pays the providers. */
 export const soldTo = (account: string): string => `sold/${account}`
 
-/** What a customer sees of an account: events of a kind of its own, which finds them. */
+/** The entries that a customer sees. Each has its own kind, by which it is found. */
 export const ENTRY_KINDS = ['deposit', 'charge', 'withdrawal', 'withdrawal_failed'] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 export const kindOf = (kind: EntryKind, account: string): string => `${kind}/${account}`
 
-/** Beginnings of the kinds of entries that every call makes more of: they may be deleted for their age. */
+/** Prefixes of the kinds that every call adds entries of. Such entries may be deleted when old. */
 export const TRIMMED_KINDS = ['lease', 'unlease', 'charge/'] as const
 
-/** From one account to another. Kind and reference name the event, so that it happens once. */
+/** A transfer between two accounts. Kind and reference identify the event, so it is recorded once. */
 export function moved(event: Omit<Entry, 'postings'>, amount: Atoms, from: string, to: string): Entry {
   const postings = [
     { account: from, amount },
@@ -39,7 +39,7 @@ export function moved(event: Omit<Entry, 'postings'>, amount: Atoms, from: strin
   return { ...event, postings }
 }
 
-/** Account and holder of a lease's name; undefined for any other. */
+/** Account and holder in a lease’s name; undefined for other names. */
 export function readLease(name: string): { account: string; holder: string } | undefined {
   const [, account, holder, ...rest] = name.split('/')
   const isLease = name.startsWith(ACCOUNTS) && account !== undefined && holder !== undefined && rest.length === 0

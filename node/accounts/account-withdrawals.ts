@@ -32,65 +32,65 @@ export interface AccountWithdrawalsInit {
   readonly ledger: Ledger
   readonly clock: Clock
   readonly random: Random
-  /** This node: its wallet pays what was asked of it. */
+  /** This node’s id. Its wallet pays the withdrawals it accepts. */
   readonly holder: string
-  /** Undefined where this node moves no money. */
+  /** Undefined if this node moves no money. */
   readonly wallet: () => Wallet | undefined
   readonly log: { warn(message: string, facts?: Readonly<Record<string, unknown>>): void }
 }
 
 /**
- * Money on its way back to whom it came from. `pending`: it has left the balance. `sent`: it is in a block, which can still be
- * taken back; it is then sent again. `done`: for good. `failed`: nothing was sent, and it is in the balance again.
+ * A withdrawal to the depositing address. `pending`: it has left the balance. `sent`: it is in a block that a reorganization can still
+ * remove; it is then sent again. `done`: final. `failed`: nothing was sent, and the balance has it back.
  */
 export interface AccountWithdrawal {
   readonly id: string
   readonly account: string
   readonly to: Address
-  /** Decimal USDC: what leaves the balance, with the fee. */
+  /** Amount that leaves the balance, including the fee, in decimal USDC. */
   readonly amount: string
-  /** Decimal USDC, of the amount; absent where it is free. */
+  /** Fee, as part of the amount, in decimal USDC; absent if free. */
   readonly fee?: string
   readonly holder: string
   readonly at: number
   readonly state: 'pending' | 'sent' | 'done' | 'failed'
-  /** Hash of the transaction, once it is in a block. */
+  /** Transaction hash, once in a block. */
   readonly transaction?: string
 }
 
 export interface WithdrawalRequest {
   readonly amount: Atoms
-  /** The highest fee that the customer accepts. Default 0. */
+  /** Maximum fee that the customer accepts. Default 0. */
   readonly feeMax?: Atoms
-  /** Names the withdrawal: asked for again, it is the same one. */
+  /** Identifies the withdrawal: a repeat returns the same one. */
   readonly idempotencyKey?: string | undefined
 }
 
-/** What a withdrawal would be, as of now. */
+/** The current terms of a withdrawal. */
 export interface WithdrawalQuote {
   readonly to: Address
   readonly amount: Atoms
   readonly fee: Atoms
 }
 
-/** Gas that a customer pays: who moves money in circles pays for the deposits as well. */
+/** Gas that the customer pays. It includes the gas of the deposits, so that depositing and withdrawing in circles costs the operator nothing. */
 function gasOf(deposits: bigint, isFree: boolean): bigint {
   const paid = isFree ? deposits - BigInt(limits.FREE_DEPOSITS_MAX) : deposits || 1n
   return (isFree ? 0n : limits.WALLET_TRANSFER_GAS) + (paid > 0n ? paid : 0n) * limits.WALLET_DEPOSIT_GAS
 }
 
-/** By id, in the store that accounts are in. */
+/** Keyed by id and stored with the accounts. */
 const OPEN = 'account-withdrawals'
-/** Those that are done or failed: no start reads them. */
+/** Withdrawals that are done or failed. A start does not read them. */
 const ENDED = 'account-withdrawals-ended'
 const ID_BYTES = 16
 
-/** Pays balances out, to the funding address only: debited first, then sent once, also over restarts. */
+/** Pays balances out, to the funding address only. Each withdrawal is debited first and sent once, even across restarts. */
 export class AccountWithdrawals {
   readonly #init: AccountWithdrawalsInit
   readonly #free: FreeWithdrawals
   readonly #running = new Map<string, Promise<void>>()
-  /** Being taken out of a balance, by id. */
+  /** Debits in progress, by withdrawal id. */
   readonly #drawing = new Map<string, Promise<AccountWithdrawal>>()
   readonly #turns = new KeyedMutex()
   readonly #stopping = new AbortController()
@@ -100,7 +100,7 @@ export class AccountWithdrawals {
     this.#free = new FreeWithdrawals(init)
   }
 
-  /** Goes on with what an earlier process left. */
+  /** Resumes the withdrawals of an earlier process. */
   async start(): Promise<void> {
     const { documents, holder, wallet } = this.#init
     const known = wallet()
@@ -115,13 +115,13 @@ export class AccountWithdrawals {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new SoukError('settlement_pending', 'This node stops.'))
+    this.#stopping.abort(new SoukError('settlement_pending', 'This node is stopping. Try again later.'))
     await Promise.allSettled(this.#running.values())
   }
 
   /**
-   * What a withdrawal would cost now. Nothing is taken.
-   * @throws SoukError as `withdraw`, but `fee_not_accepted`
+   * The current cost of a withdrawal. Debits nothing.
+   * @throws SoukError as `withdraw`, except `fee_not_accepted`
    */
   async quote(account: Account, amount: Atoms): Promise<WithdrawalQuote> {
     const to = await this.#checkAmount(account, amount)
@@ -132,10 +132,10 @@ export class AccountWithdrawals {
   }
 
   /**
-   * Takes money out of the balance, durably, and sends it behind. One withdrawal a day is free, with `FREE_DEPOSITS_MAX` deposits that brought
-   * the money in; the fee of anything more is deducted.
-   * @throws SoukError `invalid_request`, `insufficient_funds`, `settlement_unavailable`, `idempotency_mismatch`,
-   *   `fee_not_accepted` with the fee
+   * Debits the balance durably, then sends the money asynchronously. One withdrawal a day is free, including the gas of `FREE_DEPOSITS_MAX`
+   * deposits. The fee of anything more is deducted.
+   * @throws SoukError `invalid_request`, `insufficient_funds`, `settlement_unavailable`, `idempotency_mismatch`, `fee_not_accepted` with
+   * the fee
    */
   async withdraw(account: Account, request: WithdrawalRequest): Promise<AccountWithdrawal> {
     const id = this.#idFor(account.id, request.idempotencyKey)
@@ -143,7 +143,7 @@ export class AccountWithdrawals {
     if (known !== undefined) return repeated(JSON.parse(known) as AccountWithdrawal, request.amount)
     const drawing = this.#drawing.get(id)
     if (drawing !== undefined) return repeated(await drawing, request.amount)
-    // In turn: two at once would both be asked for the same deposits.
+    // Serialize: two withdrawals at once would both be charged for the same deposits.
     const drawn = this.#turns
       .run(account.id, () => this.#withdraw(account, id, request))
       .finally(() => this.#drawing.delete(id))
@@ -186,7 +186,7 @@ export class AccountWithdrawals {
     }
   }
 
-  /** Durable when it resolves. Another process may have been faster: then it is what that one wrote. */
+  /** Durable when it resolves. If another process was faster, resolves to the withdrawal that it recorded. */
   async #draw(withdrawal: AccountWithdrawal, amount: Atoms, mark: DocumentPut): Promise<AccountWithdrawal> {
     const { id, account, at } = withdrawal
     const event = { kind: kindOf('withdrawal', account), reference: id, at }
@@ -201,10 +201,10 @@ export class AccountWithdrawals {
     const value = await this.#find(id)
     const withdrawal = value === undefined ? undefined : (JSON.parse(value) as AccountWithdrawal)
     if (withdrawal?.account === account) return withdrawal
-    throw new SoukError('invalid_request', 'There is no such withdrawal.')
+    throw new SoukError('invalid_request', 'This account has no such withdrawal.')
   }
 
-  /** Where it is in both collections, a process was ended between the two writes: how it ended counts. */
+  /** A withdrawal in both collections means that a process died between the two writes. The ended entry counts. */
   async #find(id: string): Promise<string | undefined> {
     const { documents } = this.#init
     return (await documents.get(ENDED, id)) ?? (await documents.get(OPEN, id))
@@ -221,29 +221,29 @@ export class AccountWithdrawals {
 
   async #walletWith(amount: Atoms): Promise<Wallet> {
     const wallet = this.#init.wallet()
-    if (wallet === undefined) throw new SoukError('settlement_unavailable', 'No money can be paid out at this ingress.')
+    if (wallet === undefined) throw new SoukError('settlement_unavailable', 'This ingress offers no withdrawals.')
     const { latest } = await wallet.balance()
     if (latest >= amount) return wallet
     throw new SoukError(
       'settlement_unavailable',
-      'This ingress cannot pay out as much at the moment. Nothing was taken.'
+      'This ingress cannot pay out this amount at the moment. Nothing was debited. Try again later, or withdraw less.'
     )
   }
 
   async #checkAmount({ id, funding }: Account, amount: Atoms): Promise<Address> {
-    if (funding === undefined) throw new SoukError('invalid_request', 'Nothing was ever paid into this account.')
-    if (amount <= 0n) throw new SoukError('invalid_request', 'The amount has to be above 0.')
+    if (funding === undefined) throw new SoukError('invalid_request', 'This account has never received a deposit, so it has no address to withdraw to.')
+    if (amount <= 0n) throw new SoukError('invalid_request', 'The amount must be above 0.')
     if (amount >= limits.ACCOUNT_WITHDRAWAL_ATOMS_MIN) return funding
     const { balance } = await this.#init.accounts.balance(id)
     if (amount === balance) return funding
     const least = formatUsdc(limits.ACCOUNT_WITHDRAWAL_ATOMS_MIN)
-    throw new SoukError('invalid_request', `A withdrawal is of ${least} USDC at least, or of all there is.`)
+    throw new SoukError('invalid_request', `Withdraw at least ${least} USDC, or the whole balance.`)
   }
 
   async #insufficient(id: string): Promise<SoukError> {
     const { balance, setAside } = await this.#init.accounts.balance(id)
     const [all, aside] = [formatUsdc(balance), formatUsdc(setAside)]
-    const detail = `The account holds ${all} USDC, of which ${aside} are set aside for calls; what is not used comes back soon.`
+    const detail = `The account has ${all} USDC, of which ${aside} are reserved for calls. Unused reservations become available within a minute.`
     return new SoukError('insufficient_funds', detail, { members: { balance: all, set_aside: aside } })
   }
 
@@ -259,7 +259,7 @@ export class AccountWithdrawals {
     this.#running.set(id, following)
   }
 
-  /** Over outages of the database. */
+  /** Retries while the database is unreachable. */
   async #payOn(wallet: Wallet, withdrawal: AccountWithdrawal): Promise<void> {
     const { clock } = this.#init
     const { signal } = this.#stopping
@@ -279,7 +279,7 @@ export class AccountWithdrawals {
     const { to, id } = withdrawal
     const order = { to, amount: parseUsdc(withdrawal.amount) - feeIn(withdrawal), id }
     for (;;) {
-      // Asked first: the submitter forgets what is long final, and would send it again.
+      // Check finality first: the submitter forgets old final transactions and would send this one again.
       const final = await wallet.final(order)
       if (final?.succeeded === true) return this.#end(withdrawal, 'done', final.hash)
       try {
@@ -289,7 +289,7 @@ export class AccountWithdrawals {
         const error = asSoukError(thrown)
         if (signal.aborted || error.code === 'internal_error') throw error
         const isRefused = error.code === 'payment_rejected' || error.code === 'insufficient_funds'
-        // One that was mined and did nothing may still be mined again elsewhere, as long as it is not final.
+        // A reverted transaction that is not final can still be mined in another block.
         if (isRefused && !wallet.isUnderWay(order)) return this.#end(withdrawal, 'failed')
         log.warn(`a withdrawal waits: ${error.message}`, { id })
       }
@@ -327,7 +327,7 @@ function put(withdrawal: AccountWithdrawal) {
 
 const feeIn = ({ fee }: AccountWithdrawal): Atoms => (fee === undefined ? 0n : parseUsdc(fee))
 
-/** The fee stays in the wallet: so much less goes out of what came in for balances. */
+/** The fee stays in the wallet, so the outgoing transfer is smaller by the fee. */
 function withFee(entry: Entry, fee: Atoms): Entry {
   const postings = entry.postings.map(({ account, amount }) => ({
     account,
@@ -336,12 +336,12 @@ function withFee(entry: Entry, fee: Atoms): Entry {
   return { ...entry, postings: [...postings, { account: WITHDRAWAL_FEES, amount: -fee }] }
 }
 
-/** @throws SoukError `invalid_request` where the amount does not cover it, `settlement_unavailable` */
+/** @throws SoukError `invalid_request` if the amount does not cover the fee, `settlement_unavailable` */
 async function feeOf(wallet: Wallet, amount: Atoms, gas: bigint): Promise<Atoms> {
   if (gas === 0n) return 0n
   const fee = await wallet.feeFor(gas)
   if (fee < amount) return fee
-  const detail = `A withdrawal costs ${formatUsdc(fee)} USDC of gas at the moment. Withdraw more at once, or wait until gas is cheaper.`
+  const detail = `A withdrawal costs ${formatUsdc(fee)} USDC of gas at the moment. Withdraw a larger amount, or wait until gas is cheaper.`
   throw new SoukError('invalid_request', detail, { members: { fee: formatUsdc(fee) } })
 }
 
@@ -356,5 +356,5 @@ function notAccepted(amount: Atoms, fee: Atoms): SoukError {
 /** @throws SoukError `idempotency_mismatch` */
 function repeated(withdrawal: AccountWithdrawal, amount: Atoms): AccountWithdrawal {
   if (withdrawal.amount === formatUsdc(amount)) return withdrawal
-  throw new SoukError('idempotency_mismatch', 'This Idempotency-Key was used for another amount.')
+  throw new SoukError('idempotency_mismatch', 'This Idempotency-Key was used for another amount. Use a new key.')
 }

@@ -9,32 +9,32 @@ export interface Account {
   readonly label: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** Who pays in, and where alone money goes back to: the payer of the first deposit. */
+  /** Payer of the first deposit. Only this address may deposit, and withdrawals go only to it. */
   readonly funding?: Address
 }
 
 export interface AccountBalance {
-  /** What the customer has. */
+  /** The customer’s whole balance. */
   readonly balance: Atoms
-  /** Of it, what processes have set aside to pay calls from; it comes back within a minute of not being used. */
+  /** The part of the balance that processes have leased to pay calls. Unused leases return within a minute. */
   readonly setAside: Atoms
 }
 
-/** Something that happened to an account's money. */
+/** A change of an account’s balance. */
 export interface AccountEntry {
   readonly seq: number
   readonly kind: EntryKind
-  /** Request id, or id of the withdrawal; of a deposit the payer's address and nonce. */
+  /** Request id or withdrawal id; for a deposit, the payer’s address and nonce. */
   readonly reference: string
   readonly at: number
-  /** Above zero where it came in. */
+  /** Positive for money that comes in. */
   readonly amount: Atoms
 }
 
 export interface AccountEntryQuery {
   readonly after?: number
   readonly limit: number
-  /** Default: all of them. */
+  /** Default: all kinds. */
   readonly kinds?: readonly EntryKind[]
 }
 
@@ -49,7 +49,7 @@ export interface AccountsInit {
 const COLLECTION = 'accounts'
 const ID_BYTES = 12
 
-/** The accounts of an ingress, or of several that share a store. */
+/** The accounts of one ingress, or of several that share a store. */
 export class Accounts {
   readonly #init: AccountsInit
 
@@ -57,17 +57,17 @@ export class Accounts {
     this.#init = init
   }
 
-  /** Where what they hold is booked. */
+  /** The ledger with the balances. */
   get ledger(): Ledger {
     return this.#init.ledger
   }
 
-  /** Opens an account with nothing in it. @throws SoukError `quota_exceeded` */
+  /** Opens an empty account. @throws SoukError `quota_exceeded` */
   async open(label = ''): Promise<{ readonly account: Account; readonly key: IssuedKey }> {
     const { documents, keys, clock, random } = this.#init
     const id = `acct_${Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex')}`
     const account: Account = { id, label, createdAt: clock.now() }
-    // The key comes first: an account without one would be of no use to anybody, a key without an account pays for nothing.
+    // Create the key first: an account without a key is useless, and a key without its account cannot spend.
     const key = await keys.issue({ label, account: id, manages: true })
     await documents.put(COLLECTION, id, JSON.stringify(account))
     return { account, key }
@@ -80,7 +80,7 @@ export class Accounts {
     return JSON.parse(value) as Account
   }
 
-  /** Oldest first. */
+  /** Sorted, oldest first. */
   async list(): Promise<Account[]> {
     const all = (await this.#init.documents.list(COLLECTION)).map(({ value }) => JSON.parse(value) as Account)
     return all.sort((a, b) => a.createdAt - b.createdAt)
@@ -92,18 +92,18 @@ export class Accounts {
     return { balance: sum(parts), setAside: sum(parts.filter(({ account }) => account !== balanceOf(id))) }
   }
 
-  /** What all accounts hold: the operator owes it, and its wallets have to have it. */
+  /** The sum of all balances. The operator owes it, so its wallets must cover it. */
   async held(): Promise<Atoms> {
     const all = await this.#init.ledger.balances(ACCOUNTS)
     return -all.reduce((total, { amount }) => total + amount, 0n)
   }
 
-  /** What calls have cost it in all. */
+  /** The total that calls have cost an account. */
   async spent(id: string): Promise<Atoms> {
     return -(await this.#init.ledger.balance(soldTo(id)))
   }
 
-  /** Oldest first. */
+  /** Sorted, oldest first. */
   async entries(id: string, query: AccountEntryQuery): Promise<AccountEntry[]> {
     const { after = 0, kinds = ENTRY_KINDS } = query
     const limit = Math.min(query.limit, limits.PAGE_MAX)
@@ -111,7 +111,7 @@ export class Accounts {
     return (await this.#init.ledger.entries({ after, limit, kinds: wanted })).map(shown)
   }
 
-  /** Where the first deposit came from, once and for all; false where it came from elsewhere before. */
+  /** Sets the funding address at the first deposit. Returns false if the account has another one. */
   async bind(id: string, funding: Address): Promise<boolean> {
     const { documents } = this.#init
     for (;;) {

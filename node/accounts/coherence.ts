@@ -3,40 +3,40 @@ import type { Clock, Signals } from '../../lib/interface/index.ts'
 import type { Leases } from './leases.ts'
 
 /**
- * Keeps what processes have at hand of the store they share true. What was read may be kept for `SHARED_FRESH_MS` from when its
- * reading began, and only while `mayKeep` says so; and whoever changes something waits for all who may have it.
+ * Keeps the caches of processes that share a store valid. A cached value may be used for `SHARED_FRESH_MS` from the start of its read, and
+ * only while `mayKeep` returns true. A process that changes a value waits until all other caches have dropped it.
  */
 export interface Coherence {
-  /** Others are sure to find this process, and to wait for it. */
+  /** Whether other processes know this one and wait for it. */
   mayKeep(): boolean
   /**
-   * After the change was written. Resolves when no process goes by what was before: each that is alive has said that it heard, or
-   * has nothing at hand any more. Takes milliseconds, and `SHARED_FRESH_MS` where one does not answer. Never rejects.
+   * Call after writing a change. Resolves when no process uses the old value: each live process has confirmed, or its cached values have
+   * expired. Takes milliseconds, or `SHARED_FRESH_MS` if a process does not respond. Never rejects.
    */
   changed(topic: string, text: string): Promise<void>
-  /** `undefined`: anything may have changed. Returns what ends the listening. */
+  /** Calls `hear` on each change; `undefined` means that anything may have changed. Returns a function that stops listening. */
   listen(topic: string, hear: (text: string | undefined) => void): () => void
 }
 
-/** Of a store that one process has for itself. */
+/** For a store that only one process uses. */
 export const ALONE: Coherence = { mayKeep: () => true, changed: async () => {}, listen: () => () => {} }
 
 export interface SharedCoherenceInit {
   readonly signals: Signals
   readonly clock: Clock
-  /** Who shares the store: each is listed there before it reads anything. */
+  /** Lists the processes that share the store. Each is listed before it reads anything. */
   readonly leases: Pick<Leases, 'isListed' | 'holders' | 'onListed'>
-  /** This process's name there. */
+  /** This process’s name in that list. */
   readonly holder: string
 }
 
-/** What hearers say: the ticket of the change, a space, who they are. */
+/** Topic of confirmations: the ticket of the change, a space, and the holder that heard it. */
 const HEARD = 'coherence-heard'
 
-/** Of the processes on one database. */
+/** Coherence between processes on one database. */
 export class SharedCoherence implements Coherence {
   readonly #init: SharedCoherenceInit
-  /** By ticket: who has heard of it. */
+  /** Callbacks by ticket, called for each holder that confirms. */
   readonly #waiting = new Map<string, (who: string) => void>()
   #tickets = 0
 
@@ -51,12 +51,12 @@ export class SharedCoherence implements Coherence {
 
   listen(topic: string, hear: (text: string | undefined) => void): () => void {
     const { signals, leases, holder } = this.#init
-    // Who was not listed for a while was not waited for.
+    // Others did not wait for this process while it was not listed, so anything may have changed.
     const endings = [leases.onListed(() => hear(undefined))]
     const pass = (message: string | undefined) => {
       const [ticket, text] = message === undefined ? [] : cut(message)
       hear(text)
-      // Where it is lost, it is waited for in vain, and for no longer than anything is kept.
+      // If the signal is lost, the changing process waits until all cached values expire.
       if (ticket !== undefined) void signals.send(HEARD, `${ticket} ${holder}`).catch(() => {})
     }
     endings.push(signals.listen(topic, pass))
@@ -84,7 +84,7 @@ export class SharedCoherence implements Coherence {
       others = await leases.holders()
       look()
     } catch {
-      // Nobody may have heard: then it is waited until nobody has it any more.
+      // The signal may not have reached anyone. Then wait until all cached values expire.
     }
     await over.promise
     timer.cancel()

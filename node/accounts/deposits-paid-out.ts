@@ -2,7 +2,7 @@ import { type Atoms, limits } from '../../lib/index.ts'
 import type { DocumentPut, Documents, Ledger } from '../../lib/interface/index.ts'
 import { balanceOf, kindOf } from './account-ledger.ts'
 
-/** By account: the last deposit whose gas a withdrawal was asked for, as its number in the ledger. */
+/** By account: the ledger number of the last deposit whose gas a withdrawal has paid. */
 const COLLECTION = 'account-deposits-counted'
 
 export interface DepositsPaidOutInit {
@@ -10,16 +10,16 @@ export interface DepositsPaidOutInit {
   readonly ledger: Pick<Ledger, 'entries'>
 }
 
-/** The deposits that brought in what a withdrawal pays out. */
+/** The deposits that funded a withdrawal. */
 export interface PaidOut {
   readonly count: bigint
-  /** To be written with the withdrawal: these deposits are counted once. */
+  /** Must be written with the withdrawal, so that each deposit is charged once. */
   readonly mark: DocumentPut
 }
 
 /**
- * The operator pays the gas of each deposit. A withdrawal is asked for the gas of as many deposits as brought its amount in, the oldest
- * first: many small deposits before one withdrawal cost as much as they cost the operator.
+ * The operator pays the gas of each deposit. A withdrawal is charged for the deposits that funded its amount, oldest first. Many small
+ * deposits thus cost the customer what they cost the operator.
  */
 export async function depositsPaidOut(
   { documents, ledger }: DepositsPaidOutInit,

@@ -1,7 +1,7 @@
 import { limits } from '../../lib/index.ts'
 import type { Clock, Documents } from '../../lib/interface/index.ts'
 
-/** By account and by funding address: the UTC day of the last free withdrawal. Under `ALL`: that day, and how many there were. */
+/** By account and by funding address: the UTC day of the last free withdrawal. Under `ALL`: the day and the number of free withdrawals. */
 const COLLECTION = 'free-withdrawals'
 const ALL = 'all'
 
@@ -10,13 +10,13 @@ export interface FreeWithdrawalsInit {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Whoever is to be paid out. */
+/** The recipient of a withdrawal. */
 export interface Recipient {
   readonly id: string
   readonly funding: string
 }
 
-/** Withdrawals that the operator pays the gas of. They are counted in the store that accounts are in: all its processes share them. */
+/** Withdrawals whose gas the operator pays. Counted in the accounts’ store, so that all its processes share the count. */
 export class FreeWithdrawals {
   readonly #init: FreeWithdrawalsInit
 
@@ -31,7 +31,7 @@ export class FreeWithdrawals {
     return this.#countOf(await documents.get(COLLECTION, ALL)) < limits.FREE_WITHDRAWALS_MAX
   }
 
-  /** Durable when it resolves; false where none is left, or somebody was faster. */
+  /** Durable when it resolves. False if none is left, or if another process took the last one. */
   async take(recipient: Recipient): Promise<boolean> {
     const { id, funding } = recipient
     if (!(await this.isLeft(recipient)) || !(await this.#mark(id))) return false
@@ -40,7 +40,7 @@ export class FreeWithdrawals {
     return false
   }
 
-  /** Of one that was taken and not used. The count of all stays: it is no promise to anybody. */
+  /** Returns an unused free withdrawal to its account and address. The total count stays. */
   async giveBack({ id, funding }: Recipient): Promise<void> {
     for (const key of [id, funding]) await this.#change(key, () => '')
   }
@@ -57,7 +57,7 @@ export class FreeWithdrawals {
     })
   }
 
-  /** False where `next` has nothing to write. */
+  /** Returns false if `next` has nothing to write. */
   async #change(key: string, next: (before: string | undefined) => string | undefined): Promise<boolean> {
     const { documents } = this.#init
     for (;;) {

@@ -25,25 +25,25 @@ export interface HostingInit {
   readonly config: Pick<NodeConfig, 'profile' | 'network' | 'store' | 'demoKey'>
   readonly log: Log
   readonly clock: Clock
-  /** The shared one where there is one, else the node's own. */
+  /** The shared store if configured, else the node’s own. */
   readonly store: Store
   /** Peer id of this node. */
   readonly self: string
-  /** Undefined where the node moves none. */
+  /** Undefined if the node moves no money. */
   readonly money: () => Pick<Money, 'paymentScheme'> | undefined
-  /** Whoever wants to know what becomes of keys, caps and accounts. Default: nobody. */
+  /** Receives events about keys, caps and accounts. Default: no events. */
   readonly events?: Pick<Events, 'emit'>
 }
 
-/** Everything about those who call through this node's ingress. */
+/** The parts that serve callers of this node’s ingress. */
 export interface Hosting extends AsyncDisposable {
   readonly keys: Keys
   readonly spending: Spending
   readonly accounts: Accounts
-  /** With the other processes that share the store. */
+  /** Coherence with other processes that share the store. */
   readonly coherence: Coherence
   readonly accountMoney: { readonly deposits: AccountDeposits; readonly withdrawals: AccountWithdrawals }
-  /** What the owner of an API signed of a call that this node made. */
+  /** Looks up the receipt that the API’s provider signed for a call of this node. */
   readonly receipt: (requestId: string) => Promise<ReceiptRow | undefined>
 }
 

@@ -7,34 +7,33 @@ export interface LeasesInit {
   readonly ledger: Ledger
   readonly clock: Clock
   readonly random: Random
-  /** This process, over restarts: what it held before is its own to give back. No two may run under one name. */
+  /** Name of this process, kept across restarts so that it returns its own old leases. Must be unique. */
   readonly holder: string
-  /** Keeps those that are taken for dead from writing. Absent where one process has the store for itself. */
+  /** Blocks writes of processes that were taken for dead. Absent if one process uses the store alone. */
   readonly fencing?: Fencing
-  /** As `Store.refusal`: leases are neither taken nor given back meanwhile. Default: they always are. */
+  /** As `Store.refusal`: leases are neither taken nor returned meanwhile. Default: never refuses. */
   readonly refusal?: () => SoukError | undefined
 }
 
-/** By holder: until when it counts as alive. */
+/** By holder: the time until which it counts as alive. */
 const HOLDERS = 'lease-holders'
-/** By holder: its id for `Fencing.fence`. */
+/** By holder: its writer id for `Fencing.fence`. */
 const WRITERS = 'lease-writers'
 
 /**
- * Parts of balances that were given to a process, so that it can promise them without asking anybody. Each is an account of
- * the ledger, drawn on by one process, and every draw is refused where it is not covered. So nothing is lost with a process:
- * what it had not charged goes back to the balances it came from, at its next start, or by any other process once it has not
- * been heard of for a while. Should it live all the same, it finds its leases empty and can charge nothing to them.
+ * Leases on balances, from which a process reserves without further queries. Each lease is a ledger account that one process draws on, and
+ * the ledger refuses overdrafts. If a process dies, its unspent leases return to their balances at its next start, or when another process
+ * finds it silent for too long. A process that was wrongly taken for dead finds its leases empty and can charge nothing to them.
  */
 export class Leases {
   readonly #init: LeasesInit
   readonly #ids: ReturnType<typeof requestIds>
-  /** On the clock's `elapsed`. */
+  /** On the clock’s `elapsed`. */
   #listedUntil = -Infinity
   readonly #onListed = new Set<() => void>()
   #deafen: (() => void) | undefined
   #timer: { cancel(): void } | undefined
-  /** On the clock's `elapsed`: nobody is taken for dead before, as after an outage all processes are late alike. */
+  /** On the clock’s `elapsed`. Take no process for dead before this time: after an outage, all are late. */
   #patientUntil = -Infinity
   #hasBeaten = false
   #beating: Promise<void> = Promise.resolve()
@@ -44,37 +43,37 @@ export class Leases {
     this.#ids = requestIds(init.clock, init.random)
   }
 
-  /** Gives back what an earlier process of this name left, and says from then on that this one is alive. */
+  /** Returns the leases of an earlier process of this name, then announces this one as alive. */
   async start(): Promise<void> {
-    // An earlier process of this name may still run somewhere.
+    // An earlier process of this name may still run elsewhere.
     await this.#fence(this.#init.holder)
     await this.#reclaim(new Set([this.#init.holder]))
     await this.#beat()
     this.#beatLater()
     this.#deafen = this.#init.fencing?.onFenced(() => {
-      // At once, so that others wait for it again.
+      // Announce at once, so that other processes wait for this one again.
       this.#listedUntil = -Infinity
       this.#beatNow()
     })
   }
 
-  /** Whoever asks for the `holders` now is sure to find this process: with clocks that differ by half of `HOLDER_MS` as well. */
+  /** Whether every caller of `holders` now sees this process, even if clocks differ by half of `HOLDER_MS`. */
   get isListed(): boolean {
     return this.#init.clock.elapsed() < this.#listedUntil
   }
 
-  /** All that may be alive, this one with them. */
+  /** All processes that may be alive, including this one. */
   async holders(): Promise<readonly string[]> {
     return (await this.#init.documents.list(HOLDERS)).map(({ key }) => key)
   }
 
-  /** `hear` is told when this process is listed after it was not. Returns what ends that. */
+  /** Calls `hear` when this process is listed again after a gap. Returns a function that stops that. */
   onListed(hear: () => void): () => void {
     this.#onListed.add(hear)
     return () => void this.#onListed.delete(hear)
   }
 
-  /** Everything was given back. */
+  /** Requires that all leases were returned. */
   async stop(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -82,13 +81,13 @@ export class Leases {
     await this.#beating
     this.#listedUntil = -Infinity
     const { documents, holder } = this.#init
-    // Without the store this process counts as dead after a while, as a killed one does.
+    // Without the store, this process counts as dead after a while, like a killed one.
     if (this.#init.refusal?.() !== undefined) return
     await documents.delete(HOLDERS, holder)
     await documents.delete(WRITERS, holder)
   }
 
-  /** Durable when it resolves. False where the balance does not cover it. */
+  /** Durable when it resolves. Returns false if the balance is too low. */
   async take(account: string, amount: Atoms): Promise<boolean> {
     this.#check()
     const { ledger, clock, holder } = this.#init
@@ -97,12 +96,12 @@ export class Leases {
     return (await ledger.draw(moved(event, amount, from, to), from)) === 'booked'
   }
 
-  /** Durable when it resolves. False where the lease is not ours any more. */
+  /** Durable when it resolves. Returns false if the lease no longer belongs to this process. */
   giveBack(account: string, amount: Atoms): Promise<boolean> {
     return this.#giveBack(account, this.#init.holder, amount)
   }
 
-  /** The ledger itself would wait for a database that is away. */
+  /** Fail fast: the ledger itself would wait for an unreachable database. */
   #check(): void {
     const refusal = this.#init.refusal?.()
     if (refusal !== undefined) throw refusal
@@ -127,7 +126,7 @@ export class Leases {
     })
   }
 
-  /** Where the store fails, whoever runs this process is told by the store. */
+  /** Ignores errors: the store reports its own failures. */
   #beatNow(): void {
     this.#beating = this.#beating.then(() => this.#beat()).catch(() => {})
   }
@@ -153,7 +152,7 @@ export class Leases {
     for (const key of dead) await documents.delete(HOLDERS, key)
   }
 
-  /** First of all: what it writes from here on, it has to know that it was taken for dead. */
+  /** Called first: later writes of the fenced process must fail. */
   async #fence(holder: string): Promise<void> {
     const { documents, fencing } = this.#init
     const id = await documents.get(WRITERS, holder)
@@ -162,7 +161,7 @@ export class Leases {
     await documents.delete(WRITERS, holder)
   }
 
-  /** What the holders have, one lease after the other; a holder that still charges is met by trying again with what is left. */
+  /** Returns the leases of the holders one by one. If a holder still charges, retries with the remaining amount. */
   async #reclaim(holders: ReadonlySet<string>): Promise<void> {
     for (const { account: name } of await this.#init.ledger.balances(ACCOUNTS)) {
       const lease = readLease(name)

@@ -6,7 +6,7 @@ export interface PepperCheckInit {
   readonly documents: Documents
   readonly secret: Uint8Array
   readonly network: string
-  /** Where this node keeps the secret. */
+  /** Path of this node’s secret. */
   readonly path: string
 }
 
@@ -14,9 +14,9 @@ const COLLECTION = 'consumer-keys-shared'
 const KEY = 'made-with'
 
 /**
- * Nodes that share keys have to hash them alike, and be of one network: the first one leaves a mark in the store that the others
- * compare.
- * @throws SetupError `config_invalid`, with what to do
+ * Nodes that share keys must hash them with the same secret and belong to one network. The first node writes a mark to the store, and the
+ * others compare it.
+ * @throws SetupError `config_invalid`, with a hint
  */
 export async function checkPepper({ documents, secret, network, path }: PepperCheckInit): Promise<void> {
   const check = createHmac('sha256', secret).update('souk shared keys 1').digest('hex')
@@ -30,7 +30,7 @@ export async function checkPepper({ documents, secret, network, path }: PepperCh
   if (made.check === check) return
   throw new SetupError(
     'config_invalid',
-    'The keys in the shared store were made with another secret than this node has.',
+    'The keys in the shared store were hashed with another secret than this node’s.',
     {
       hint: `stop this node and copy the file "pepper" from the profile of a node that uses the store to ${path}`
     }

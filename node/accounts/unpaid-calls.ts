@@ -9,10 +9,13 @@ export interface UnpaidCallsInit {
   readonly events?: Pick<Events, 'emit'>
 }
 
-/** Tells the operator that the operator cannot pay: of each reason the first time, and as often as a wallet is looked at from then on. */
+/**
+ * Warns the operator when this node cannot pay for calls of accounts. Each reason is logged at once, then at most once per wallet check
+ * interval.
+ */
 export class UnpaidCalls {
   readonly #init: UnpaidCallsInit
-  /** By code, on the clock's `elapsed`. */
+  /** By error code, on the clock’s `elapsed`. */
   readonly #toldAt = new Map<string, number>()
 
   constructor(init: UnpaidCallsInit) {

@@ -4,20 +4,20 @@ import type { Address, BlockTag } from '../../lib/interface/index.ts'
 interface Credited {
   readonly payer: Address
   readonly amount: Atoms
-  /** How deep it was when it was credited. */
+  /** Block depth at which the deposit was credited. */
   readonly depth: BlockTag
 }
 
 const DEPTHS: readonly BlockTag[] = ['latest', 'safe', 'finalized']
 
 /**
- * Deposits that were credited before nothing can take them back any more, and how deep the next one has to be: little counts at
- * once, more where it is `safe`, anything where it is `finalized`.
+ * Tracks deposits that were credited before they were final, and the depth that the next one needs. A small sum counts at once, a larger
+ * one when `safe`, any sum when `finalized`.
  */
 export class Unsettled {
   readonly #credited = new Map<string, Credited>()
 
-  /** Whether a deposit counts at the depth that it has. */
+  /** Whether a deposit counts at its current depth. */
   counts(payer: Address, amount: Atoms, depth: BlockTag): boolean {
     return DEPTHS.indexOf(depth) >= DEPTHS.indexOf(this.#needed(payer, amount))
   }

@@ -66,7 +66,7 @@ const TYPES = `<xs:schema targetNamespace="${ACCOUNT_NAMESPACE}" elementFormDefa
     </xs:schema>
 `
 
-/** The WSDL of the demo's account service, for an instance that is called at `address`. */
+/** The WSDL of the demo’s account service at `address`. */
 export function accountWsdl(address: string): string {
   return `<?xml version="1.0" encoding="utf-8"?>
 <wsdl:definitions name="AccountService" targetNamespace="${ACCOUNT_NAMESPACE}" xmlns:tns="${ACCOUNT_NAMESPACE}"
@@ -80,7 +80,7 @@ export function accountWsdl(address: string): string {
   ${message('getTransactionsResponse', 'getTransactionsResponse')}
   ${message('AccountNotFoundFault', 'AccountNotFound')}
   <wsdl:portType name="Account">
-    ${operation('getBalance', 'The balance of an account, as of now.')}
+    ${operation('getBalance', 'The current balance of an account.')}
     ${operation('getTransactions', 'The latest transactions of an account, newest first.')}
   </wsdl:portType>
   <wsdl:binding name="AccountSoap" type="tns:Account">

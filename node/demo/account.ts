@@ -9,13 +9,13 @@ const TRANSACTIONS_MAX = 20
 const CURRENCIES = ['USD', 'EUR', 'CHF'] as const
 const DESCRIPTIONS = ['Card payment', 'Salary', 'Rent & utilities', 'Refund', 'Cash'] as const
 
-/** What a request's wrapper element holds; `undefined` where the element is missing. */
+/** The parameters in the request’s wrapper element; `undefined` for a missing element. */
 type Parameters = Readonly<Record<string, string | undefined>>
 
-/** A fault with a code that tells whose mistake it was (SOAP 1.1, section 4.4.1). */
+/** A fault. Its code says which side caused it (SOAP 1.1, section 4.4.1). */
 class Fault extends Error {
   readonly code: 'Client' | 'Server'
-  /** Content of `detail`, XML. */
+  /** XML content of `detail`. */
   readonly detail: string
 
   constructor(code: Fault['code'], message: string, detail = '') {
@@ -49,8 +49,8 @@ const OPERATIONS: Readonly<Record<string, (parameters: Parameters) => string>> =
 }
 
 /**
- * The demo's SOAP service: balances and transactions of made-up accounts, `ACC-1000` to `ACC-1999`. SOAP 1.1,
- * document/literal wrapped; its WSDL is at the URL it is started with, which ends with `?wsdl`.
+ * The demo’s SOAP service: balances and transactions of fictional accounts, `ACC-1000` to `ACC-1999`. SOAP 1.1, document/literal wrapped.
+ * It returns its WSDL at its URL, which ends with `?wsdl`.
  */
 export async function startAccount(options: DemoOptions = {}): Promise<DemoServer> {
   const server = await serveDemo(
@@ -66,7 +66,7 @@ export async function startAccount(options: DemoOptions = {}): Promise<DemoServe
   return { ...server, url: `${server.url}?wsdl` }
 }
 
-/** The service's own address as this request reached it. */
+/** The address at which this request reached the service. */
 function addressOf({ socket }: IncomingMessage): string {
   const host = socket.localFamily === 'IPv6' ? `[${socket.localAddress}]` : socket.localAddress
   return `http://${host}:${socket.localPort}/account`
@@ -84,7 +84,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
 }
 
-/** The operation is named by the first element of the body (WS-I Basic Profile 1.1, R2712). */
+/** The first element of the body names the operation (WS-I Basic Profile 1.1, R2712). */
 function read(text: string): { operation: string; parameters: Parameters } {
   const body = child(child(parsed(text), 'Envelope'), 'Body')
   const [operation] = Object.keys(isRecord(body) ? body : {})
@@ -117,7 +117,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
-/** Layout between tags counts as text for the parser, and is no element. */
+/** Returns a child element. The parser yields whitespace between tags as text, which this ignores. */
 function child(parent: unknown, name: string): unknown {
   const value = isRecord(parent) && Object.hasOwn(parent, name) ? parent[name] : undefined
   if (!isRecord(value)) return value

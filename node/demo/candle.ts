@@ -23,14 +23,14 @@ export interface Candle {
   readonly note: string
 }
 
-/** Time scales of the play market's moves, in milliseconds. */
+/** Time scales of the simulated market’s price changes, in milliseconds. */
 const SCALES = [250, 2_000, 15_000, 120_000, 900_000, 7_200_000, 86_400_000] as const
-/** Relative move of a scale of one second; the others follow the square root of time, as a random walk does. */
+/** Relative price change on the scale of one second. Other scales follow the square root of time, like a random walk. */
 const MOVE_PER_SECOND = 0.0002
-/** Prices looked at within one candle. */
+/** Prices sampled per candle. */
 const SAMPLES = 24
 
-/** The candle that `nowMs` falls into, as far as it has come by then. The same arguments give the same candle, anywhere. */
+/** The candle at `nowMs`, up to that moment. Deterministic: the same arguments always give the same candle. */
 export function candleAt(symbol: string, interval: string, nowMs: number): Candle {
   const lengthMs = INTERVALS[interval] ?? 60_000
   const startMs = nowMs - (nowMs % lengthMs)
@@ -52,7 +52,7 @@ export function candleAt(symbol: string, interval: string, nowMs: number): Candl
   }
 }
 
-/** A walk without memory: every scale adds its own noise, so that any moment can be asked for at once. */
+/** A stateless walk: each scale adds its own noise, so the price of any moment is computed directly. */
 function priceAt(symbol: string, atMs: number): number {
   const base = 10 ** (1 + 3 * noise(symbol, 0))
   let drift = 0
@@ -67,7 +67,7 @@ function priceAt(symbol: string, atMs: number): number {
   return base * Math.exp(drift)
 }
 
-/** A number in [0, 1) for a name and an index: FNV-1a, then the finisher of MurmurHash3. */
+/** A number in [0, 1) from a name and an index: FNV-1a, then the finalizer of MurmurHash3. */
 function noise(name: string, index: number): number {
   let hash = 0x811c9dc5
   for (const char of `${name}:${index}`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193)

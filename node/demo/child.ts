@@ -4,33 +4,33 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { SetupError } from '../setup-error.ts'
 
-/** How long a process may take to say that it is ready, and to end when asked. */
+/** Time limits for a process to become ready, and to exit when asked. */
 const READY_MS = 30_000
 const STOP_MS = 15_000
-/** What a process says on stderr is shown when it fails: its last lines. */
+/** Number of stderr lines shown when a process fails. */
 const STDERR_LINES_MAX = 20
 
-/** A process of the demo that said it was ready. */
+/** A demo process that is ready. */
 export interface Child {
   readonly name: string
-  /** The JSON line by which it said so. */
+  /** The JSON line with which the process reported that it is ready. */
   readonly info: Record<string, unknown>
-  /** Resolves with why when it ends without being asked to. */
+  /** Resolves with the reason if the process exits without being asked. */
   readonly died: Promise<string>
   stop(): Promise<void>
 }
 
 export interface ChildInit {
   readonly name: string
-  /** Module beside this one, without its ending: `.ts` in a checkout, `.js` when built. */
+  /** Module in this directory, without extension: `.ts` in a checkout, `.js` when built. */
   readonly module: string
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
 }
 
 /**
- * Starts a module of this package as a process of its own and waits for its first line of JSON.
- * @throws SetupError `start_failed`, with its last words, when it does not get ready
+ * Starts a module of this package as its own process and waits for its first line of JSON.
+ * @throws SetupError `start_failed`, with the last stderr lines, if it does not become ready
  */
 export async function startChild(init: ChildInit): Promise<Child> {
   const process = spawnModule(init, ['ignore', 'pipe', 'pipe', 'ipc'])
@@ -56,7 +56,7 @@ export async function startChild(init: ChildInit): Promise<Child> {
   }
 }
 
-/** Runs a module to its end. @returns its exit code and what it wrote */
+/** Runs a module to completion. @returns its exit code and its output */
 export async function runModule(init: ChildInit): Promise<{ code: number; stdout: string; stderr: string }> {
   const process = spawnModule(init, ['ignore', 'pipe', 'pipe'])
   const stderr = lastLines(process)
@@ -69,7 +69,7 @@ export async function runModule(init: ChildInit): Promise<{ code: number; stdout
 function spawnModule({ module, args, env }: ChildInit, stdio: StdioOptions): ChildProcess {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
   const path = fileURLToPath(new URL(module + ending, import.meta.url))
-  // Not detached: Ctrl-C reaches the whole group, and each of them ends cleanly by itself.
+  // Not detached: Ctrl-C reaches the whole group, and each process exits cleanly by itself.
   return spawn(process.execPath, [path, ...args], { env, stdio })
 }
 
@@ -88,7 +88,7 @@ async function firstJson(process: ChildProcess, died: Promise<string>): Promise<
     if (process.stdout !== null) createInterface({ input: process.stdout }).once('line', resolve)
     died.then((why) => reject(new SetupError('start_failed', why)), reject)
     setTimeout(
-      () => reject(new SetupError('start_failed', 'A process of the demo was not ready in time.')),
+      () => reject(new SetupError('start_failed', 'A process of the demo did not become ready in time.')),
       READY_MS
     ).unref()
   })

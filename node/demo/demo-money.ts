@@ -12,22 +12,21 @@ import { openProfile, profileFile } from '../profile/profile.ts'
 import { createWallet } from '../wallet/wallet-file.ts'
 import { faucet } from './chain/dev-chain.ts'
 
-/** "provider" in ASCII: where the demo's APIs are paid. A cold address, as it should be: nobody has its key. */
+/** "provider" in ASCII: the payout address of the demo’s APIs. No key exists for it. */
 export const DEMO_PAYOUT: Address = '0x70726f7669646572000000000000000000000001'
-/** What the demo's consumer starts with: thousands of calls. */
+/** Start balance of the demo’s consumer: enough for thousands of calls. */
 const POCKET_MONEY: Atoms = 10_000_000n
-/** The passphrase lies beside the key, and the money is for play: deriving a key for long would protect nothing. */
+/** A cheap key derivation: the passphrase is stored beside the key, and the money is play money. */
 const SCRYPT_N = 1_024
 
-/** A profile of the demo with a wallet, new. */
+/** A new demo profile with a wallet. */
 export interface DemoWallet {
   readonly address: Address
   readonly passphraseFile: string
 }
 
 /**
- * Makes a profile anew. Play money lives as long as the demo's chain, which ends with the demo: books of an earlier one
- * would speak of channels that are gone.
+ * Creates a profile anew. The demo’s chain ends with the demo, so old records would name channels that no longer exist.
  * @throws SetupError `profile_in_use`: another demo is running
  */
 export async function freshProfile(name: string, env: NodeJS.ProcessEnv): Promise<DemoWallet> {
@@ -47,23 +46,23 @@ export async function freshProfile(name: string, env: NodeJS.ProcessEnv): Promis
   return { address, passphraseFile }
 }
 
-/** The owner gets gas, to fetch what it earns; the consumer play USDC, and gas should it ever have to leave an owner alone. */
+/** Gives the owner gas to claim its earnings, and the consumer play USDC, plus gas in case it must withdraw from a channel itself. */
 export async function fund(rpcUrl: string, owner: Address, consumer: Address): Promise<void> {
   const bank = faucet(rpcUrl)
   await Promise.all([bank.fundGas(owner), bank.fundGas(consumer)])
   await bank.mint(consumer, POCKET_MONEY)
 }
 
-/** Who got what, as the chain says; decimal USDC. */
+/** Final balances on the chain, in decimal USDC. */
 export interface DemoSettlement {
   readonly total: string
   readonly provider: string
   readonly platform: string
-  /** Hashes of the transactions that brought it there. */
+  /** Hashes of the settlement transactions. */
   readonly tx: readonly string[]
 }
 
-/** Reads the balances back from the chain: nothing but the demo was ever paid to these accounts. */
+/** Reads the balances from the chain. Only this demo ever paid to these accounts. */
 export async function settlementOn(rpcUrl: string, tx: readonly string[]): Promise<DemoSettlement> {
   const parameters = { ...NETWORKS.dev.chain, rpcUrl }
   const chain = createChain(parameters)

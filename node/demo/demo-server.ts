@@ -2,33 +2,33 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 
-/** One of the play APIs of the demo, running. */
+/** A running sample API of the demo. */
 export interface DemoServer {
-  /** Where it is called. */
+  /** URL to call. */
   readonly url: string
   close(): Promise<void>
 }
 
 export interface DemoOptions {
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   readonly port?: number
   /** Default `127.0.0.1`. */
   readonly host?: string
 }
 
-/** Answers one request of a demo's path; what it throws becomes a plain 500. */
+/** Handles a request to the demo’s path. If it throws, the client gets a 500. */
 export type DemoHandler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>
 
-/** Play APIs take small requests: the bound keeps a mistaken upload out of memory. */
+/** Sample APIs take small requests. The limit keeps accidental uploads out of memory. */
 const BODY_BYTES_MAX = 64 * 1024
 
-/** Serves `handler` at `path`, and 404 elsewhere. */
+/** Serves `handler` at `path`, and 404 on all other paths. */
 export async function serveDemo(path: string, handler: DemoHandler, options: DemoOptions = {}): Promise<DemoServer> {
   const { port = 0, host = '127.0.0.1' } = options
   const server = createServer((request, response) => {
     const url = URL.parse(request.url ?? '/', 'http://demo')
     if (url?.pathname !== path) {
-      sendJson(response, 404, { error: 'not_found', message: `This API lives at ${path}.` })
+      sendJson(response, 404, { error: 'not_found', message: `This API is at ${path}.` })
       return
     }
     handler(request, response, url).catch(() => {
@@ -51,7 +51,7 @@ export async function serveDemo(path: string, handler: DemoHandler, options: Dem
   }
 }
 
-/** The request's body as text, or undefined when it is too large to be one of ours. */
+/** The request body as text; undefined if it is too large. */
 export async function bodyText(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let total = 0
@@ -69,7 +69,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 }
 
 /**
- * Runs a demo as a process of its own: `--port N`, one line `{"url":…}` on stdout when it answers, a clean end on SIGINT
+ * Runs a demo server as its own process. Accepts `--port N`, prints one line `{"url":…}` on stdout when ready, and exits cleanly on SIGINT
  * and SIGTERM.
  */
 export async function runAlone(start: (options: DemoOptions) => Promise<DemoServer>): Promise<void> {

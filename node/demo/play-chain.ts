@@ -7,16 +7,16 @@ import { NETWORKS } from '../networks.ts'
 import type { Environment } from '../settings.ts'
 import { faucet, startDevChain } from './chain/dev-chain.ts'
 
-/** A chain for the network `dev`, running. */
+/** A running chain for the network `dev`. */
 export interface PlayChain {
   readonly url: string
   readonly chainId: number
-  /** Where it is kept between runs. */
+  /** File that keeps the chain between runs. */
   readonly stateFile: string
   close(): Promise<void>
 }
 
-/** Starts it where it was left. A kill -9 loses its last seconds. */
+/** Starts the chain from its saved state. A kill -9 loses the last seconds. */
 export async function startPlayChain(port: number, env: Environment): Promise<PlayChain> {
   const home = homeDirectory(env)
   await mkdir(home, { recursive: true, mode: 0o700 })
@@ -25,7 +25,7 @@ export async function startPlayChain(port: number, env: Environment): Promise<Pl
   return { url: chain.url, chainId: chain.parameters.chainId, stateFile, close: () => chain.close() }
 }
 
-/** Play USDC, and ETH for gas. @throws SetupError for what is no address */
+/** Mints play USDC, and ETH for gas. @throws SetupError for an invalid address */
 export async function givePlayMoney(address: string, usdc: string, rpcUrl = NETWORKS.dev.chain.rpcUrl): Promise<void> {
   const account = addressIn('wallet', address)
   const bank = faucet(rpcUrl)

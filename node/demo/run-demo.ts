@@ -9,22 +9,22 @@ import { DEMO_PAYOUT, type DemoSettlement, freshProfile, fund, settlementOn } fr
 import { SAMPLE_APIS, type SampleApi } from './sample-apis.ts'
 
 export interface DemoRun {
-  /** Ends after the first calls, and leaves nothing behind. */
+  /** Exits after the first calls and removes all files. */
   readonly once: boolean
-  /** The last line on stdout is one JSON object; everything else goes to stderr. */
+  /** Prints one JSON object as the last line on stdout, and all else on stderr. */
   readonly json: boolean
   readonly env: NodeJS.ProcessEnv
   readonly stdout: (line: string) => void
   readonly stderr: (line: string) => void
-  /** Resolves when the user wants it to end. */
+  /** Resolves when the user wants to stop. */
   readonly stopped: Promise<void>
 }
 
-/** One call, as the last line of `--json` tells it. */
+/** One call, as `--json` reports it. */
 interface DemoCall {
   readonly api: string
   readonly protocol: string
-  /** HTTP status; 0 when there was no response at all. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number
   readonly ms: number
   /** Decimal USDC. */
@@ -33,16 +33,15 @@ interface DemoCall {
 
 const MAIN = '../main'
 const PROFILE = { bootstrap: 'demo-bootstrap', owner: 'demo-owner', consumer: 'demo-consumer' }
-/** How long the network may take to find a new listing, and how often it is looked for. */
+/** Time for the network to find a new listing, and the polling interval. */
 const FIND_MS = 15_000
 const FIND_PAUSE_MS = 100
 
 /**
- * A whole marketplace on one machine, as separate processes: three upstreams, a local chain with play USDC, a bootstrap
- * node, an owner node, a consumer node. Registers the APIs by the command line, calls each through the overlay, has what
- * that earned settled on the chain, and stays up unless it is to run once.
- *
- * @returns exit code: 0 when every call was answered with 2xx
+ * Runs a whole marketplace on one machine, as separate processes: three upstreams, a local chain with play USDC, a bootstrap node, an owner
+ * node and a consumer node. Registers the APIs by the command line, calls each one, settles the earnings on the chain, and keeps running
+ * unless `once` is set.
+ * @returns exit code: 0 if every call returned 2xx
  */
 export async function runDemo(run: DemoRun): Promise<number> {
   const say = run.json ? run.stderr : run.stdout
@@ -69,7 +68,7 @@ export async function runDemo(run: DemoRun): Promise<number> {
     if (run.json) run.stdout(JSON.stringify({ calls, settlement }))
     return failed.length === 0 ? 0 : 1
   } finally {
-    // The other way round: whoever depends on others goes first.
+    // Stop in reverse order, because later processes depend on earlier ones.
     for (const child of started.reverse()) await child.then((running) => running.stop()).catch(() => {})
     if (home !== undefined) await rm(home, { recursive: true, force: true })
   }
@@ -78,7 +77,7 @@ export async function runDemo(run: DemoRun): Promise<number> {
 interface Market {
   /** URL of the consumer node's ingress. */
   readonly ingress: string
-  /** What everybody may call the sample APIs with. */
+  /** The demo key that calls the sample APIs. */
   readonly demoKey: string
   /** Endpoint of each sample API. */
   readonly endpoints: ReadonlyMap<string, string>
@@ -89,7 +88,7 @@ interface Market {
 async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): Promise<Market> {
   const start = (name: string, module: string, args: readonly string[]): Promise<Child> => {
     const child = startChild({ name, module, args, env })
-    // One that fails while another is waited for is heard of when its turn comes.
+    // Avoid an unhandled rejection: the error is reported when this child is awaited.
     child.catch(() => {})
     all.push(child)
     return child
@@ -111,7 +110,7 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
   await fund(rpcUrl, wallets.owner.address, wallets.consumer.address)
   const join = ['--chain-rpc', rpcUrl, '--bootstrap', ...textsIn(bootstrap.info['p2p'])]
   const { owner, consumer: payer } = wallets
-  // One after the other, so that the owner gets admin port 3000 and the consumer the next.
+  // Start one after the other, so that the owner gets admin port 3000 and the consumer the next.
   await up(PROFILE.owner, '--no-ingress', '--passphrase-file', owner.passphraseFile, '--payout', DEMO_PAYOUT, ...join)
   const forAll = ['--accounts', '--demo-key', ...SAMPLE_APIS.map(({ name }) => name)]
   const consumer = await up(PROFILE.consumer, '--passphrase-file', payer.passphraseFile, ...forAll, ...join)
@@ -135,7 +134,7 @@ async function issueKey(env: NodeJS.ProcessEnv): Promise<string> {
   return String(issued['key'])
 }
 
-/** Runs the command line as a user would. */
+/** Runs the command line like a user. */
 async function souk(
   env: NodeJS.ProcessEnv,
   profile: string,
@@ -185,7 +184,7 @@ function statement({ total, provider, platform, tx }: DemoSettlement): string[] 
   ]
 }
 
-/** Waits until the consumer's node finds a listing; the call itself tells why when it never does. */
+/** Waits until the consumer’s node finds a listing. If it never does, the later call reports why. */
 async function isFound(ingress: string, name: string): Promise<void> {
   for (const until = performance.now() + FIND_MS; performance.now() < until; ) {
     const { ok } = await fetch(`${ingress}/v1/apis/${name}`).catch(() => ({ ok: false }))
@@ -210,14 +209,14 @@ function invitation({ ingress, demoKey }: Market): string[] {
     ...commandHint(),
     `In the browser, as its provider: souk --profile ${PROFILE.owner} console; as its consumer: souk --profile ${PROFILE.consumer} console`,
     `Sell an API of your own: souk --profile ${PROFILE.owner} api register --name my-api --protocol REST --endpoint http://127.0.0.1:8080/ --price 0.001`,
-    `A key of your own: souk --profile ${PROFILE.consumer} key issue, or ${ingress}/v1/account`,
-    `Fetch what it earned: souk --profile ${PROFILE.owner} settle --now`,
+    `Create your own key: souk --profile ${PROFILE.consumer} key issue, or ${ingress}/v1/account`,
+    `Claim the earnings: souk --profile ${PROFILE.owner} settle --now`,
     `Look around: souk --profile ${PROFILE.consumer} search; souk --profile ${PROFILE.owner} api list`,
     'Ctrl-C stops everything.'
   ]
 }
 
-/** In a checkout, the command is among those of its dependencies, and so is the Node.js it runs on. */
+/** In a checkout, the `souk` command and its Node.js are in node_modules/.bin. */
 function commandHint(): string[] {
   const commands = join(process.cwd(), 'node_modules/.bin')
   return existsSync(join(commands, 'souk')) ? [`In another terminal, first: export PATH="${commands}:$PATH"`] : []

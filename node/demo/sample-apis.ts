@@ -1,4 +1,4 @@
-/** The three APIs of the demo: what serves them, how they are registered, and a call to each. */
+/** The three APIs of the demo: their servers, their registrations, and a sample call of each. */
 export interface SampleApi {
   readonly name: string
   readonly protocol: 'REST' | 'SOAP' | 'GraphQL'
@@ -15,7 +15,7 @@ export const SAMPLE_APIS: readonly SampleApi[] = [
   {
     name: 'bb-sse-ticker',
     protocol: 'REST',
-    description: 'Candles of a market that does not exist; as a stream when asked for server-sent events.',
+    description: 'Candles of a simulated market, also as a stream of server-sent events.',
     price: '0.001',
     upstream: './ticker',
     body: { symbol: 'BTCUSDT', interval: '1m' }
@@ -23,7 +23,7 @@ export const SAMPLE_APIS: readonly SampleApi[] = [
   {
     name: 'bb-soap-account',
     protocol: 'SOAP',
-    description: 'Balances of play accounts, from a SOAP service.',
+    description: 'Balances of fictional accounts, from a SOAP service.',
     price: '0.002',
     upstream: './account',
     body: { operation: 'getBalance', accountId: 'ACC-1001' }
@@ -31,7 +31,7 @@ export const SAMPLE_APIS: readonly SampleApi[] = [
   {
     name: 'bb-graphql-user',
     protocol: 'GraphQL',
-    description: 'Play users and their posts.',
+    description: 'Fictional users and their posts.',
     price: '0.0005',
     upstream: './users',
     body: { query: 'query ($id: ID!) { user(id: $id) { name email } }', variables: { id: '1' } }

@@ -2,20 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { INTERVALS, candleAt } from './candle.ts'
 import { type DemoOptions, type DemoServer, bodyText, runAlone, sendJson, serveDemo } from './demo-server.ts'
 
-/** Between two events of a stream. */
+/** Interval between two events of a stream. */
 const EVENT_MS = 250
 const SYMBOL = /^[A-Z0-9]{1,10}(?:[-/][A-Z0-9]{1,10})?$/
 
 interface Wanted {
   readonly symbol: string
   readonly interval: string
-  /** Events after which a stream ends; without it, it goes on. */
+  /** Number of events in a stream; without a limit the stream does not end. */
   readonly limit: number
 }
 
 /**
- * The demo's REST API: candles of a play market, by POST of JSON or by GET, as server-sent events when asked for
- * (`Accept: text/event-stream`). Takes `symbol`, `interval` (default `1m`) and `limit` (of events).
+ * The demo’s REST API: candles of a simulated market, by POST of JSON or by GET, and as server-sent events with `Accept:
+ * text/event-stream`. Takes `symbol`, `interval` (default `1m`) and `limit` (number of events).
  */
 export function startTicker(options: DemoOptions = {}): Promise<DemoServer> {
   return serveDemo(
@@ -31,7 +31,7 @@ export function startTicker(options: DemoOptions = {}): Promise<DemoServer> {
   )
 }
 
-/** The request's fields, or what is wrong with it. */
+/** The request’s fields, or an error text. */
 async function fieldsOf(request: IncomingMessage, url: URL): Promise<Record<string, unknown> | string> {
   if (request.method === 'GET') return Object.fromEntries(url.searchParams)
   if (request.method !== 'POST') return 'Use GET or POST.'
@@ -61,7 +61,7 @@ function stream(response: ServerResponse, { symbol, interval, limit }: Wanted): 
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
   let sent = 0
   const send = () => {
-    // A reader that is behind misses candles; it never fills our memory.
+    // A slow reader misses candles instead of filling our memory.
     if (response.writableNeedDrain) return
     sent++
     response.write(`id: ${sent}\nevent: candle\ndata: ${JSON.stringify(candleAt(symbol, interval, Date.now()))}\n\n`)

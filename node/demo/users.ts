@@ -39,7 +39,7 @@ const TITLES = ['On notes', 'On machines', 'On types', 'On goto', 'On nanosecond
 const USERS = 100
 const FIRST_DAY_MS = Date.UTC(2024, 0, 1)
 const DAY_MS = 86_400_000
-/** Enough for any honest query of so small a schema. */
+/** Enough for any reasonable query of this small schema. */
 const TOKENS_MAX = 2_000
 
 interface User {
@@ -83,7 +83,7 @@ const root = {
     Array.from({ length: bounded(first, USERS) }, (_, index) => userOf(index + 1))
 }
 
-/** The demo's GraphQL API: users 1 to 100 and their posts, made up, with introspection. */
+/** The demo’s GraphQL API: fictional users 1 to 100 and their posts, with introspection. */
 export function startUsers(options: DemoOptions = {}): Promise<DemoServer> {
   return serveDemo(
     '/graphql',
@@ -112,7 +112,7 @@ async function answer(request: IncomingMessage): Promise<{ status: number; body:
     variableValues: typeof variables === 'object' && variables !== null ? { ...variables } : {},
     operationName: typeof operationName === 'string' ? operationName : null
   })
-  // Without data the request itself was at fault (GraphQL over HTTP, "Status codes").
+  // Without data, the request itself was wrong (GraphQL over HTTP, "Status codes").
   return { status: 'data' in result ? 200 : 400, body: result }
 }
 

@@ -29,7 +29,7 @@ export interface IngressRequest<P extends string, Q, B, A extends Auth> {
   readonly query: Q
   readonly body: B
   readonly caller: A extends string ? Caller : undefined
-  /** Aborts when the client goes away before its response is complete. */
+  /** Aborts if the client disconnects before its response is complete. */
   readonly signal: AbortSignal
   readonly request: FastifyRequest
   readonly reply: FastifyReply

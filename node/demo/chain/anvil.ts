@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 
-/** A local EVM node, running. */
+/** A running local EVM node. */
 export interface Anvil {
   readonly url: string
   close(): Promise<void>
@@ -13,7 +13,7 @@ export interface AnvilOptions {
   readonly port: number
   readonly host: string
   readonly chainId: number
-  /** A block a second, as design asks; or only when a transaction asks for one. */
+  /** One block per second, or one per transaction. */
   readonly mining: 'interval' | 'instant'
   /** Keeps the chain in this file between runs. */
   readonly stateFile?: string
@@ -21,12 +21,12 @@ export interface AnvilOptions {
 
 const READY_MS = 15_000
 const STOP_MS = 5_000
-/** States kept in memory. Anvil would put older ones on disk in the user's home; nobody asks for them. */
+/** Number of states kept in memory. Anvil would write older ones to the user’s home, and nothing reads them. */
 const STATES_KEPT = 512
-/** About what Base charges, in wei. */
+/** Roughly Base’s fee, in wei. */
 const BASE_FEE = 10_000_000
 
-/** @throws Error when anvil is not installed or does not get ready */
+/** @throws Error if anvil is not installed or does not become ready */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const child = spawn(binary(), argumentsOf(options), { stdio: ['ignore', 'pipe', 'pipe'] })
   const killed = () => void child.kill('SIGKILL')
@@ -41,7 +41,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   }
 }
 
-/** One slot an epoch makes `safe` and `finalized` follow the head instead of trailing it by 64 blocks. */
+/** One slot per epoch makes `safe` and `finalized` follow the head instead of trailing it by 64 blocks. */
 function argumentsOf({ port, host, chainId, mining, stateFile }: AnvilOptions): string[] {
   const numbers = {
     port,
@@ -60,12 +60,12 @@ function argumentsOf({ port, host, chainId, mining, stateFile }: AnvilOptions): 
   ]
 }
 
-/** The binary in npm's package for this platform, else whatever `anvil` there is on the PATH. */
+/** The binary from npm’s package for this platform, else `anvil` on the PATH. */
 function binary(): string {
   const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch as string] ?? process.arch
   const name = `@foundry-rs/anvil-${process.platform}-${architecture}/bin/anvil${process.platform === 'win32' ? '.exe' : ''}`
   try {
-    // By way of the package that has it as a dependency: package managers need not put it beside us.
+    // Resolve through the package that depends on it: package managers may not install the binary beside this package.
     const wrapper = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json')
     return createRequire(wrapper).resolve(name)
   } catch {

@@ -9,33 +9,33 @@ import { rpc } from './rpc.ts'
 
 export interface DevChainOptions extends DemoOptions {
   /**
-   * What network it plays. Default: `dev`. The contracts are ours for play whatever the pinned hashes say.
-   * @throws Error for a chain with real money on it
+   * The network to simulate. Default: `dev`. The contracts are our substitutes, whatever the pinned hashes say.
+   * @throws Error for a chain with real money
    */
   readonly parameters?: ChainParameters
   /** A block each second (default), or one for each transaction. */
   readonly mining?: 'interval' | 'instant'
-  /** Keeps the chain in this file between runs. Default: gone when it ends. */
+  /** File that keeps the chain between runs. Default: the chain is discarded. */
   readonly stateFile?: string
 }
 
-/** A chain on this machine with everything that Souk's money needs, and play USDC for the asking. */
+/** A local chain with all contracts that Souk needs, and a faucet of play USDC. */
 export interface DevChain extends DemoServer, Faucet {
   readonly parameters: ChainParameters
 }
 
-/** Gives play money away on a dev chain, also one that another process runs. */
+/** Mints play money on a dev chain, also if another process runs the chain. */
 export interface Faucet {
-  /** Makes new play USDC. Mined when it resolves. */
+  /** Mints play USDC. Resolves when mined. */
   mint(to: Address, amount: Atoms): Promise<void>
-  /** Sets what an account has for gas, in wei. Default: 1 ether. */
+  /** Sets an account’s balance for gas, in wei. Default: 1 ether. */
   fundGas(account: Address, wei?: bigint): Promise<void>
 }
 
-/** Chains whose signatures are worth real money: a play one must never carry such a number. */
+/** Chains with real money. A simulated chain must never use such an id, because signatures would be valid there. */
 const REAL_CHAINS = [1, 8453]
 
-/** Plenty for any demo: thousands of claims. */
+/** Enough gas for thousands of claims. */
 const ETHER = 10n ** 18n
 
 const MINT = parseAbi(['function mint(address to, uint256 amount)'])
@@ -43,7 +43,7 @@ const MINT = parseAbi(['function mint(address to, uint256 amount)'])
 export async function startDevChain(options: DevChainOptions = {}): Promise<DevChain> {
   const { port = 0, host = '127.0.0.1', parameters = NETWORKS.dev.chain, mining = 'interval', stateFile } = options
   const { chainId, usdc } = parameters
-  if (REAL_CHAINS.includes(chainId)) throw new Error(`Chain ${chainId} has real money on it: it is not played.`)
+  if (REAL_CHAINS.includes(chainId)) throw new Error(`Chain ${chainId} has real money, so it cannot be simulated.`)
   const anvil = await startAnvil({ port, host, chainId, mining, ...(stateFile !== undefined && { stateFile }) })
   try {
     await placeContracts(anvil.url, parameters)

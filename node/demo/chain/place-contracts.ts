@@ -13,17 +13,17 @@ import {
 } from './dev-contracts.generated.ts'
 import { rpc } from './rpc.ts'
 
-/** Mints and owns the play USDC; anvil sends for it without a key. */
+/** Mints and owns the play USDC. Anvil sends its transactions without a key. */
 const BANKER = '0x62616e6b65720000000000000000000000000001'
 
-/** Where stock x402 facilitators look for it. */
+/** The address at which standard x402 facilitators expect it. */
 const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11'
 const FIAT_TOKEN = '0x46696174546f6b656e0000000000000000000001'
 const SIGNATURE_CHECKER = '0x46696174546f6b656e0000000000000000000002'
-/** keccak256 of "org.zeppelinos.proxy.implementation" and of "org.zeppelinos.proxy.admin": slots of USDC's old proxy. */
+/** keccak256 of "org.zeppelinos.proxy.implementation" and "org.zeppelinos.proxy.admin": storage slots of USDC’s old proxy. */
 const IMPLEMENTATION_SLOT = '0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3'
 const ADMIN_SLOT = '0x10d6a54a4754c8869d6886b5f5d7fbfa5b4522237ea5c60d11bc4e7a1ff9390b'
-/** Whoever is admin of the proxy cannot use the token, so it is nobody. */
+/** The proxy’s admin cannot use the token, so this address belongs to no one. */
 const ADMIN = '0x61646d696e000000000000000000000000000001'
 const LOST_AND_FOUND = '0x6c6f737400000000000000000000000000000001'
 
@@ -38,7 +38,7 @@ const TOKEN_SETUP = parseAbi([
   'function configureMinter(address minter, uint256 allowance)'
 ])
 
-/** Puts everything that Souk's money needs onto an empty dev chain, as far as it is not there yet. */
+/** Installs all contracts that Souk needs on a dev chain, if they are missing. */
 export async function placeContracts(url: string, parameters: ChainParameters): Promise<void> {
   const { settlement, collector, usdc, treasury } = parameters
   await rpc(url, 'anvil_setBalance', [BANKER, numberToHex(10n ** 24n)])
@@ -62,8 +62,8 @@ export async function placeContracts(url: string, parameters: ChainParameters): 
 }
 
 /**
- * A transaction of the banker, mined at once.
- * @throws Error when it reverts
+ * Sends a transaction of the banker, mined at once.
+ * @throws Error if it reverts
  */
 export async function asBanker(url: string, to: string, data: Hex): Promise<void> {
   await rpc(url, 'anvil_impersonateAccount', [BANKER])
@@ -73,7 +73,7 @@ export async function asBanker(url: string, to: string, data: Hex): Promise<void
   if (status !== '0x1') throw new Error(`The dev chain refused a transaction to ${to}.`)
 }
 
-/** Where each transaction makes a block, that block may still be in the making when the next is asked for. */
+/** With one block per transaction, the block may not be ready yet, so this retries. */
 async function receiptOf(url: string, hash: unknown): Promise<{ status: string }> {
   for (let tries = 0; tries < MINED_TRIES; tries++) {
     const receipt = await rpc(url, 'eth_getTransactionReceipt', [hash])

@@ -1,4 +1,4 @@
-/** One JSON-RPC request to the dev chain. @throws Error with the chain's own words */
+/** Sends a JSON-RPC request to the dev chain. @throws Error with the chain’s message */
 export async function rpc(url: string, method: string, params: readonly unknown[] = []): Promise<unknown> {
   const response = await fetch(url, {
     method: 'POST',

@@ -206,7 +206,7 @@ describe('ingress: the front page', () => {
   it('says what is wrong to a person, and keeps what is none of theirs', async () => {
     const wrong = await read('/?protocol=FTP')
     assert.equal(wrong.response.status, 400)
-    assert.match(classed(wrong.elements, 'note')[0]?.text ?? '', /protocol is one of REST/)
+    assert.match(classed(wrong.elements, 'note')[0]?.text ?? '', /protocol must be one of REST/)
     ingress.onSearch = () => Promise.reject(new SoukError('internal_error', 'secret'))
     const failed = await fetch(ingress.url)
     assert.equal(failed.status, 500)
