@@ -1,13 +1,13 @@
 import { limits, text } from '../../lib/index.ts'
 
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 const REDACTED = '[redacted]'
-/** Names of members whose values nobody reads by accident. */
+/** Member names whose values are treated as secrets. */
 const SECRET = /pass(?:word|phrase|code)|secret|token|api.?key|authorization|credential|cvv|\bpin\b|iban|card.?number/i
 
 /**
- * What calls made from here said, for whoever wants to make one again: nothing, until somebody asks for it, then the last ones
- * in memory alone, secrets left out by their names. It is off again at the next start.
+ * Request bodies of calls made from this node, kept so that a user can repeat a call. Off by default and after each start. When on, it
+ * keeps the last bodies in memory and redacts members whose names suggest secrets.
  */
 export class Captures {
   #isOn = false
@@ -22,13 +22,13 @@ export class Captures {
     return this.#kept.size
   }
 
-  /** Off, what was kept is forgotten. */
+  /** Switching it off forgets all bodies. */
   set(isOn: boolean): void {
     this.#isOn = isOn
     if (!isOn) this.#kept.clear()
   }
 
-  /** @param body - as a call has it; only JSON is kept, and no long one */
+  /** @param body - only JSON of limited length is kept */
   keep(requestId: string, body: unknown): void {
     if (!this.#isOn) return
     const json = redacted(body)
@@ -38,7 +38,7 @@ export class Captures {
     if (this.#kept.size > limits.CAPTURED_CALLS_MAX && oldest !== undefined) this.#kept.delete(oldest)
   }
 
-  /** The JSON value; undefined where it was not kept, or no longer is. */
+  /** The JSON value; undefined if it was not kept or was evicted. */
   find(requestId: string): unknown {
     const json = this.#kept.get(requestId)
     return json === undefined ? undefined : JSON.parse(json)
@@ -53,7 +53,7 @@ function redacted(body: unknown): string | undefined {
     }
     return JSON.stringify(value, (name, member: unknown) => (SECRET.test(name) ? REDACTED : member))
   } catch {
-    // No JSON: a form, or bytes.
+    // Not JSON: a form, or bytes.
     return undefined
   }
 }

@@ -2,18 +2,18 @@ import { limits } from '../../lib/index.ts'
 import type { Clock, Documents, Random, Timer } from '../../lib/interface/index.ts'
 import type { SoukEvent } from './event-types.ts'
 
-/** What became of one attempt. */
+/** The result of one attempt. */
 export type Outcome =
   | { readonly fate: 'taken'; readonly status: number }
-  /** The webhook wants nothing more (410). */
+  /** The webhook asked for no further events (410). */
   | { readonly fate: 'gone' }
   | { readonly fate: 'failed'; readonly why: string; readonly retryAfterMs?: number }
 
-/** An event on its way to one webhook. Times in milliseconds since the epoch. */
+/** A pending delivery of an event to one webhook. Times in milliseconds since the epoch. */
 export interface Delivery {
   readonly webhook: string
   readonly event: SoukEvent
-  /** Attempts that failed. */
+  /** Number of failed attempts. */
   readonly failures: number
   readonly firstAt: number
   readonly nextAt: number
@@ -24,18 +24,18 @@ export interface DeliveriesInit {
   readonly clock: Clock
   readonly random: Random
   readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<Outcome>
-  /** Told of each attempt; `isLast` where there will be no other. Rejects never. */
+  /** Called after each attempt. `isLast` means that no attempt will follow. Must not reject. */
   readonly onOutcome: (delivery: Delivery, outcome: Outcome, isLast: boolean) => Promise<void>
   readonly onError: (cause: unknown) => void
 }
 
 const COLLECTION = 'webhook-deliveries'
-/** A delay is lengthened by a tenth at most, so that what failed together does not come again together. */
+/** Adds at most a tenth to a delay, so that deliveries that failed together do not retry together. */
 const JITTER_PART = 10
 
 /**
- * Events on their way to webhooks, over restarts: each is written down before anybody counts on it, and until it is taken or given up. It may
- * arrive twice, where a process ends between the two; its id is the same then.
+ * The retry queue of webhooks, kept across restarts. An event is stored before `add` resolves, and until it is delivered or given up. It
+ * may arrive twice if the process dies after sending; its id stays the same.
  */
 export class Deliveries {
   readonly #init: DeliveriesInit
@@ -55,14 +55,14 @@ export class Deliveries {
     this.#plan()
   }
 
-  /** What is under way is ended, and begins anew with the next start. */
+  /** Aborts running attempts. They start again at the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#timer?.cancel()
     await Promise.allSettled(this.#running.values())
   }
 
-  /** Durable when it resolves. Where too many wait, the oldest of them is given up. */
+  /** Durable when it resolves. If too many deliveries wait, this gives up the oldest one. */
   async add(webhook: string, event: SoukEvent): Promise<void> {
     const own = this.#of(webhook)
     if (own.length >= limits.WEBHOOK_QUEUE_MAX) {
@@ -78,7 +78,7 @@ export class Deliveries {
     return this.#of(webhook).length
   }
 
-  /** Gives up all that waits for a webhook. */
+  /** Gives up all pending deliveries of a webhook. */
   async drop(webhook: string): Promise<void> {
     await Promise.all(this.#of(webhook).map(([key]) => this.#forget(key)))
   }
@@ -113,7 +113,7 @@ export class Deliveries {
         this.#run(key, delivery)
       }
     }
-    // A timer of ours is good for 24 days; a clock that is set on is noticed within a minute.
+    // Timers are limited to 24 days. Waking up every minute also notices a changed clock.
     const delayMs = Math.min(soonest - now, limits.WEBHOOK_LOOK_MS)
     if (soonest !== Infinity) this.#timer = this.#init.clock.after(delayMs, () => this.#plan())
   }
@@ -133,14 +133,14 @@ export class Deliveries {
     const { signal } = this.#stopping
     const outcome = await send(delivery, signal)
     if (signal.aborted && outcome.fate === 'failed') return
-    // Given up in the meantime.
+    // The delivery was given up meanwhile.
     if (!this.#waiting.has(key)) return
     const pauseMs = limits.WEBHOOK_RETRY_MS[delivery.failures]
     if (outcome.fate === 'failed' && pauseMs !== undefined) {
       const asked = Math.min(outcome.retryAfterMs ?? 0, limits.DAY_MS)
       const nextAt = clock.now() + Math.max(asked, this.#jittered(pauseMs))
       const later: Delivery = { ...delivery, failures: delivery.failures + 1, nextAt }
-      // Before it is written down: where it is given up meanwhile, it stays so.
+      // Update memory before storing, so that a delivery given up meanwhile stays given up.
       this.#waiting.set(key, later)
       await this.#init.documents.put(COLLECTION, key, JSON.stringify(later))
       return onOutcome(delivery, outcome, false)

@@ -9,10 +9,10 @@ export interface EventsInit {
   readonly log: { error(message: string, facts?: Readonly<Record<string, unknown>>): void }
 }
 
-/** Keeps an event for those who are to hear of it, whatever becomes of this process. */
+/** Stores an event durably for its webhooks. */
 export type Keep = (event: SoukEvent) => Promise<void>
 
-/** What happens on this node that somebody may want to hear of. */
+/** The event publisher of a node. */
 export class Events {
   readonly feed = new Feed<SoukEvent>(limits.EVENTS_KEPT_MAX)
   readonly #init: EventsInit
@@ -24,14 +24,14 @@ export class Events {
     this.#ids = requestIds(init.clock, init.random)
   }
 
-  /** From now on each event is kept so first. */
+  /** Stores each later event with `keep` before publishing it. */
   keepBy(keep: Keep): void {
     this.#keep = keep
   }
 
   /**
-   * Tells of something. When it resolves, whoever has a webhook for it will hear of it, also after a crash. It never rejects: what happened has
-   * happened, whether it can be told or not.
+   * Publishes an event. When this resolves, its webhooks will get the event, even after a crash. Never rejects: a failed delivery must not
+   * fail the operation that caused the event.
    */
   async emit<T extends EventType>(type: T, data: EventData<T>): Promise<void> {
     const event = this.make(type, data)
@@ -43,7 +43,7 @@ export class Events {
     this.feed.tell(event)
   }
 
-  /** An event that nobody is told of yet. */
+  /** Creates an event without publishing it. */
   make<T extends EventType>(type: T, data: EventData<T>): SoukEvent {
     const timestamp = new Date(this.#init.clock.now()).toISOString()
     return { id: `evt_${formatRequestId(this.#ids.next())}`, type, timestamp, data }

@@ -1,10 +1,10 @@
-/** Tells whoever listens of what happens, as it happens, and those who missed something of the last few. */
+/** Publishes items to its listeners, and keeps the last few for listeners that reconnect. */
 export class Feed<T> {
   readonly #listeners = new Set<(item: T) => void>()
   readonly #last: T[] = []
   readonly #keptMax: number
 
-  /** @param keptMax - of what happened, for those who come back */
+  /** @param keptMax - number of items to keep for reconnecting listeners */
   constructor(keptMax: number) {
     this.#keptMax = keptMax
   }

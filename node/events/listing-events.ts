@@ -2,7 +2,7 @@ import { formatUsdc } from '../../lib/index.ts'
 import type { Listing } from '../../lib/interface/index.ts'
 import type { Events } from './events.ts'
 
-/** What becomes of the APIs of this node, for whoever wants to hear of it. */
+/** Publishes events about the APIs of this node. */
 export class ListingEvents {
   readonly #events: Pick<Events, 'emit'> | undefined
 
@@ -10,7 +10,7 @@ export class ListingEvents {
     this.#events = events
   }
 
-  /** It was registered, or moved to another state. */
+  /** The API was registered, or changed its state. */
   async changed({ signed, state }: Listing): Promise<void> {
     const { id: api, manifest } = signed
     const { price, revision, deprecation } = manifest
@@ -34,7 +34,7 @@ export class ListingEvents {
     await this.#events?.emit('listing.removed', { api })
   }
 
-  /** @param why - it is unwell; absent: it is well again */
+  /** @param why - why the API is unhealthy; absent if it is healthy again */
   async health(api: string, why?: string): Promise<void> {
     if (why === undefined) await this.#events?.emit('listing.well', { api })
     else await this.#events?.emit('listing.unwell', { api, why })

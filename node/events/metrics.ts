@@ -9,7 +9,7 @@ const OUTCOMES = ['ok', 'error'] as const
 /** Upper bounds of a histogram's buckets, in seconds. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const
 
-/** What of a node's state is measured. */
+/** The state of a node that metrics report. */
 export interface NodeState {
   readonly version: string
   readonly network: string
@@ -41,7 +41,7 @@ const perRole = (value: (counts: Counts) => number | string): Metric['samples'] 
   return (calls) => ROLES.map((role) => ({ labels: { role }, value: value(calls[role]) }))
 }
 
-/** All that `GET /metrics` of the admin API tells. One table: docs/reference/metrics.md is made of it. Names are never changed. */
+/** All metrics of `GET /metrics` in the admin API. docs/reference/metrics.md is generated from this table. Names are permanent. */
 export const METRICS = {
   souk_info: {
     type: 'gauge',
@@ -51,22 +51,22 @@ export const METRICS = {
   },
   souk_uptime_seconds: {
     type: 'gauge',
-    help: 'Since the node was started.',
+    help: 'Time since the node started.',
     samples: (_, { uptime_ms }) => [{ value: uptime_ms / 1000 }]
   },
   souk_peers: {
     type: 'gauge',
-    help: 'Nodes connected to this one.',
+    help: 'Number of connected nodes.',
     samples: (_, { peers }) => [{ value: peers }]
   },
   souk_listings: {
     type: 'gauge',
-    help: 'APIs that are served here.',
+    help: 'Number of APIs that this node serves.',
     samples: (_, { listings }) => [{ value: listings }]
   },
   souk_calls_in_flight: {
     type: 'gauge',
-    help: 'Calls under way; a stream until it ends.',
+    help: 'Calls in progress. A stream counts until it ends.',
     labels: { role: ROLE },
     samples: (_, { serving, calling }) => [
       { labels: { role: 'owner' }, value: serving },
@@ -82,18 +82,18 @@ export const METRICS = {
   },
   souk_charged_usdc_total: {
     type: 'counter',
-    help: 'What these calls were charged, in USDC: earned as owner, paid as payer.',
+    help: 'Total price of these calls in USDC: earned as owner, paid as payer.',
     labels: { role: ROLE },
     samples: perRole(({ charged }) => formatUsdc(charged))
   },
   souk_written_off_usdc: {
     type: 'gauge',
-    help: 'What was charged through channels and cannot be collected any more, in USDC.',
+    help: 'Channel payments that can no longer be collected, in USDC.',
     samples: (_, { written_off }) => [{ value: written_off }]
   },
   souk_call_seconds: {
     type: 'histogram',
-    help: 'How long they took. As owner: with the API; as payer: until the response began.',
+    help: 'Duration of calls. As owner: including the API; as payer: until the response began.',
     labels: { role: ROLE },
     samples: (calls) => ROLES.flatMap((role) => histogram(role, calls[role]))
   }
@@ -104,7 +104,7 @@ class Counts {
   error = 0
   charged = 0n
   seconds = 0
-  /** One for each bound, and one for what is longer. */
+  /** One bucket per bound, and one for longer durations. */
   readonly buckets: number[] = Array.from({ length: SECONDS.length + 1 }, () => 0)
 
   add({ status, charged, ms }: CallLine): void {
@@ -130,7 +130,7 @@ function histogram(role: Role, { buckets, seconds, ok, error }: Counts): Sample[
   ]
 }
 
-/** Counts the node's calls since it was started, for a monitoring system that asks now and then. */
+/** Counts the node’s calls since its start, for a monitoring system that polls. */
 export class Metrics {
   readonly #calls: Readonly<Record<Role, Counts>> = { owner: new Counts(), payer: new Counts() }
   readonly #end: () => void
@@ -139,7 +139,7 @@ export class Metrics {
     this.#end = calls.listen((line) => this.#calls[line.role].add(line))
   }
 
-  /** Prometheus' text format, 0.0.4. */
+  /** Prometheus’ text format, 0.0.4. */
   text(state: NodeState): string {
     const lines = Object.entries<Metric>(METRICS).flatMap(([name, { type, help, samples }]) => [
       `# HELP ${name} ${help.replaceAll('\\', '\\\\')}`,

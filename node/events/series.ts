@@ -7,36 +7,36 @@ export type CallRole = CallLine['role']
 
 const MINUTE_MS = 60_000
 const QUARTER_MS = 15 * MINUTE_MS
-/** Times are counted by their order of size, eight steps for each doubling: a quantile is right to a tenth. */
+/** Durations are counted in logarithmic steps, eight per doubling. A quantile is accurate to a tenth. */
 const STEPS_PER_DOUBLING = 8
-/** What is shorter is counted as this. */
+/** Shorter durations count as this. */
 const MS_MIN = 1 / 8
 const STEPS_MAX = STEPS_PER_DOUBLING * 20
 
-/** How calls went, in one step of time or several. */
+/** Statistics of calls over one or more time steps. */
 export interface Span {
   readonly calls: number
-  /** Of them, those with a status of 400 and more. */
+  /** Calls with a status of 400 or more. */
   readonly errors: number
   readonly charged: Atoms
-  /** Milliseconds; undefined without a call. */
+  /** Milliseconds; undefined if there were no calls. */
   readonly p50: number | undefined
   readonly p95: number | undefined
 }
 
 export interface Point extends Span {
-  /** When it began, milliseconds since the epoch. */
+  /** Start of the step, milliseconds since the epoch. */
   readonly at: number
 }
 
 export interface SeriesReading {
   readonly stepMs: number
-  /** Oldest first, one for each step: those without a call as well. */
+  /** One point per step, oldest first, including steps without calls. */
   readonly points: readonly Point[]
   readonly total: Span
 }
 
-/** How the calls of this node went since it was started, by the minute and by the quarter of an hour. In memory: the books have the sums. */
+/** Statistics of this node’s calls since its start, per minute and per quarter of an hour. In memory only: the ledger has the totals. */
 export class Series {
   readonly startedAt: number
   readonly #clock: Clock
@@ -55,7 +55,7 @@ export class Series {
     })
   }
 
-  /** From then on, by the minute as far as that is known so closely. */
+  /** Statistics since `since`, per minute as far back as minutes are kept. */
   read(role: CallRole, since: number): SeriesReading {
     const now = this.#clock.now()
     const [minutes, quarters] = this.#rings[role]
@@ -67,7 +67,7 @@ export class Series {
   }
 }
 
-/** The last steps of one size. */
+/** The last steps of one length. */
 class Ring {
   readonly #stepMs: number
   readonly #lengthMax: number
@@ -82,7 +82,7 @@ class Ring {
   add(now: number, line: CallLine): void {
     const at = this.#stepOf(now)
     let last = this.#buckets.at(-1)
-    // A clock that was put back adds to what is newest.
+    // After the clock was set back, calls count in the newest bucket.
     if (last === undefined || at > last.at) {
       last = new Bucket(at)
       this.#buckets.push(last)
@@ -113,7 +113,7 @@ class Bucket {
   calls = 0
   errors = 0
   charged: Atoms = 0n
-  /** How many calls took so long, by step. */
+  /** Number of calls by duration step. */
   readonly #times = new Map<number, number>()
 
   constructor(at: number) {

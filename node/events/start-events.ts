@@ -17,7 +17,7 @@ export interface StartEventsInit {
   readonly logger?: ComponentLogger
 }
 
-/** Everything by which somebody hears of what happens on a node. Its disposal ends what is on its way to webhooks. */
+/** The parts that publish events. Disposal stops deliveries to webhooks. */
 export interface NodeEvents extends AsyncDisposable {
   readonly events: Events
   readonly webhooks: Webhooks

@@ -4,7 +4,7 @@ import type { Events } from './events.ts'
 
 type Happened = 'created' | 'renewed' | 'changed' | 'canceled'
 
-/** What became of a subscription by a change of it; undefined where nothing that others would want to hear of. */
+/** The event of a change to a subscription; undefined if the change needs none. */
 function happenedTo(before: Subscription | undefined, after: Subscription): Happened | undefined {
   if (before === undefined || before.state === 'incomplete') return after.state === 'incomplete' ? undefined : 'created'
   const isEnding = after.state === 'canceling' || after.state === 'canceled'
@@ -14,7 +14,7 @@ function happenedTo(before: Subscription | undefined, after: Subscription): Happ
   return isOther ? 'changed' : undefined
 }
 
-/** What becomes of subscriptions, those of this node and those it sold, for whoever wants to hear of it. */
+/** Publishes events about subscriptions that this node bought or sold. */
 export class SubscriptionEvents {
   readonly #events: Pick<Events, 'emit'>
 
@@ -22,7 +22,7 @@ export class SubscriptionEvents {
     this.#events = events
   }
 
-  /** @param account - of this node; absent: it is the node's own */
+  /** @param account - of this node; absent for the node’s own subscription */
   async bought(
     before: OwnSubscription | undefined,
     after: OwnSubscription,
@@ -38,7 +38,7 @@ export class SubscriptionEvents {
   }
 }
 
-/** A call has used so much of what its subscription includes, in percent. */
+/** Publishes that calls have used this percentage of a subscription’s quota. */
 export async function publishQuota(
   events: Pick<Events, 'emit'>,
   level: 85 | 100,

@@ -5,39 +5,39 @@ import type { Events } from './events.ts'
 import { publishQuota } from './subscription-events.ts'
 import { Feed } from './feed.ts'
 
-/** A call that ended, as `souk tail` shows it. */
+/** A finished call, as `souk tail` shows it. */
 export interface CallLine {
-  /** Served here, or made from here. */
+  /** `owner`: served by this node. `payer`: made from this node. */
   readonly role: 'owner' | 'payer'
   readonly request_id: string
   /** RFC 3339. */
   readonly timestamp: string
   readonly api: string
   readonly status: number
-  /** Where the response is an error of Souk's own. */
+  /** Error code if the response is an error of Souk itself. */
   readonly code: string | null
   readonly ms: number
-  /** Where the time went, as far as this node knows: of a call that it served, at itself and at the API. */
+  /** Durations that this node knows. For a served call: its own time and the API’s. */
   readonly timing: Partial<CallTiming>
   readonly charged: string
 }
 
 type Caller = Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'pinned'>
 
-/** Calls as they end, for whoever looks on: nothing of what was said in them. */
+/** Publishes finished calls, without their contents. */
 export class WatchedCalls {
   readonly feed = new Feed<CallLine>(limits.EVENTS_KEPT_MAX)
   readonly captures = new Captures()
   readonly #clock: Clock
   readonly #events: Pick<Events, 'emit'> | undefined
 
-  /** @param events - told where the included calls of a subscription run out */
+  /** @param events - gets an event when a subscription’s quota runs out */
   constructor(clock: Clock, events?: Pick<Events, 'emit'>) {
     this.#clock = clock
     this.#events = events
   }
 
-  /** The same store, and what is served with it is seen. */
+  /** Wraps a store, so that calls recorded in it are published. */
   store(store: Store): Store {
     const calls: CallLog = {
       append: (record, effects) => {
@@ -54,7 +54,7 @@ export class WatchedCalls {
       usage: () => store.calls.usage(),
       dropResponses: (before) => store.calls.dropResponses(before)
     }
-    // Everything else is the store's own, whatever it will be.
+    // Forward all other members unchanged.
     return new Proxy(store, {
       get(target, name) {
         if (name === 'calls') return calls
@@ -64,7 +64,7 @@ export class WatchedCalls {
     })
   }
 
-  /** The same node to call from, and what is called is seen. */
+  /** Wraps a caller, so that its calls are published. */
   caller(souk: Caller): Caller {
     return {
       search: (query, signal) => souk.search(query, signal),
@@ -92,7 +92,7 @@ export class WatchedCalls {
 
 type Outcome = Pick<CallLine, 'request_id' | 'api' | 'status' | 'code' | 'timing' | 'charged'>
 
-/** Who is told of calls. */
+/** Receivers of finished calls. */
 export interface CallWatch {
   readonly feed: Feed<CallLine>
   readonly captures: Captures
@@ -100,7 +100,7 @@ export interface CallWatch {
   readonly events: Pick<Events, 'emit'> | undefined
 }
 
-/** Calls as before, and the feed is told of each when its response begins, or it failed. */
+/** Wraps `call`, so that each call is published when its response begins or the call fails. */
 export function watchedCall(souk: Pick<Souk, 'call'>, watch: CallWatch): Souk['call'] {
   const { feed, captures, clock, events } = watch
   return async (init) => {

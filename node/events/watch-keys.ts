@@ -1,7 +1,7 @@
 import type { KeyInfo, Keys } from '../keys/keys.ts'
 import type { Events } from './events.ts'
 
-/** The same keys, and whoever wants to hears what becomes of them. */
+/** Wraps keys, so that each change publishes an event. */
 export function watchedKeys(keys: Keys, events: Pick<Events, 'emit'>): Keys {
   const about = ({ id, label, hint }: KeyInfo) => ({ key: id, label, hint })
   return {

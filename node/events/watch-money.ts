@@ -11,7 +11,7 @@ export interface MoneyWatchInit {
   readonly clock: Clock
 }
 
-/** Transactions up to here are told of. */
+/** Transactions up to this one were published. */
 interface Told {
   readonly block: string
   readonly hashes: readonly string[]
@@ -20,7 +20,7 @@ interface Told {
 const COLLECTION = 'events-told'
 const KEY = 'transactions'
 
-/** Looks now and then at what became final, and at what is left in the wallet. */
+/** Polls for final transactions and for a low wallet balance. */
 export class MoneyWatch {
   readonly #init: MoneyWatchInit
   readonly #low = new Set<'balance' | 'gas'>()
@@ -46,7 +46,7 @@ export class MoneyWatch {
     await this.#looking
   }
 
-  /** @throws SoukError `settlement_unavailable` where the chain does not answer: what is final has been told by then */
+  /** @throws SoukError `settlement_unavailable` if the chain does not respond; final transactions were published by then */
   async look(): Promise<void> {
     await this.#tellFinal()
     await this.#tellLow()
@@ -63,7 +63,7 @@ export class MoneyWatch {
       const data = { what, transaction: hash, block: block.toString(), cost: formatEther(cost) }
       await events.emit(succeeded ? 'settlement.made' : 'settlement.failed', data)
     }
-    // What was final before there were events is no news.
+    // The first look only marks old transactions: publish no events for them.
     if (told === undefined || fresh.length > 0) await documents.put(COLLECTION, KEY, JSON.stringify(upTo(found)))
   }
 
@@ -83,7 +83,7 @@ export class MoneyWatch {
     }
   }
 
-  /** Told once, and again when it was better in between. */
+  /** True once while the value is low, and again after it recovered in between. */
   #isNews(what: 'balance' | 'gas', isLow: boolean): boolean {
     if (!isLow) this.#low.delete(what)
     if (!isLow || this.#low.has(what)) return false

@@ -2,9 +2,8 @@ import { isPublicIp } from '../../lib/index.ts'
 import type { UpstreamGuard } from '../../lib/interface/index.ts'
 
 /**
- * Keeps webhooks on the Internet: an address of this machine, or of a network that it stands in, would be reached with the node's rights.
- *
- * @param own - what no request of this node goes to, allowed or not
+ * Refuses webhooks at private addresses, which the node could reach with its own network access.
+ * @param own - refuses addresses that no request of this node may go to, even if private ones are allowed
  */
 export function webhookGuard(own: UpstreamGuard | undefined, allowsPrivate: boolean): UpstreamGuard {
   return {

@@ -1,23 +1,23 @@
 import { createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import type { Random } from '../../lib/interface/index.ts'
 
-/** What signs for one webhook: a secret that both sides know, and a key of which the other side knows the public half. */
+/** The signing secrets of one webhook: a shared HMAC secret, and an Ed25519 private key whose public half the receiver knows. */
 export interface WebhookSecrets {
   /** 32 bytes each, base64. */
   readonly hmac: string
   readonly ed25519: string
 }
 
-/** How the other side is told of them. */
+/** The secrets as shown to the user. */
 export interface ShownSecrets {
   /** `whsec_` and base64. */
   readonly secret: string
-  /** `whpk_` and base64: no secret. */
+  /** `whpk_` and base64; not a secret. */
   readonly public_key: string
 }
 
 const SECRET_BYTES = 32
-/** RFC 8410: what stands before the 32 bytes of an Ed25519 private key in PKCS #8, and how long it is before a public one in SPKI. */
+/** RFC 8410: the prefix of a 32-byte Ed25519 private key in PKCS #8, and the length of the prefix of a public key in SPKI. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 const SPKI_HEAD_BYTES = 12
 
@@ -32,9 +32,8 @@ export function shownSecrets({ hmac, ed25519 }: WebhookSecrets): ShownSecrets {
 }
 
 /**
- * The headers of Standard Webhooks 1.0: `webhook-signature` holds `v1` (HMAC-SHA256) and `v1a` (Ed25519) over `id.timestamp.payload`, for each
- * of the secrets that are good at the moment.
- *
+ * The headers of Standard Webhooks 1.0. `webhook-signature` has `v1` (HMAC-SHA256) and `v1a` (Ed25519) over `id.timestamp.payload`, for
+ * each valid secret.
  * @param at - seconds since the epoch
  */
 export function signedHeaders(

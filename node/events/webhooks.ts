@@ -16,34 +16,34 @@ import {
   type WebhookSecrets
 } from './webhook-signature.ts'
 
-/** A webhook as it is written down. Times in milliseconds since the epoch. */
+/** A webhook as stored. Times in milliseconds since the epoch. */
 interface WebhookDocument {
   readonly id: string
   readonly url: string
-  /** Types, and `listing.*`. Empty: all. */
+  /** Event types and patterns like `listing.*`. Empty: all events. */
   readonly events: readonly string[]
   readonly allowsPrivate: boolean
   readonly createdAt: number
-  /** Newest first, sealed. */
+  /** Newest first, encrypted. */
   readonly secrets: ReadonlyArray<{ readonly sealed: string; readonly endsAt?: number }>
-  /** Why nothing is sent to it any more. */
+  /** Why the webhook is disabled. */
   readonly disabled?: string
   readonly deliveredAt?: number
-  /** Why the last attempt failed; absent where it did not. */
+  /** Why the last attempt failed; absent if it succeeded. */
   readonly failed?: string
 }
 
 /** A webhook as listed: without its secret. */
 export interface WebhookInfo extends Omit<WebhookDocument, 'secrets'> {
   readonly publicKey: string
-  /** Events on their way. */
+  /** Number of pending deliveries. */
   readonly pending: number
 }
 
 export interface WebhookInit {
   readonly url: string
   readonly events?: readonly string[]
-  /** Plain HTTP, and addresses of this machine and its networks. Default false. */
+  /** Allow plain HTTP and private addresses. Default false. */
   readonly allowsPrivate?: boolean
 }
 
@@ -52,9 +52,9 @@ export interface WebhooksInit {
   readonly clock: Clock
   readonly random: Random
   readonly events: Events
-  /** Secrets stand in the store sealed only. */
+  /** Encrypts secrets before they are stored. */
   readonly secretBox: SecretBox
-  /** What no request of this node goes to. */
+  /** Refuses addresses that no request of this node may go to. */
   readonly guard?: UpstreamGuard
   readonly log: {
     info(message: string): void
@@ -67,13 +67,13 @@ export interface WebhooksInit {
 const COLLECTION = 'webhooks'
 const ID_BYTES = 10
 
-/** URLs that are told of events, as Standard Webhooks 1.0 has it. */
+/** Sends events to URLs, as in Standard Webhooks 1.0. */
 export class Webhooks {
   readonly #init: WebhooksInit
   readonly #log: Logger
   readonly #known = new Map<string, WebhookDocument>()
   readonly #deliveries: Deliveries
-  /** Of each, one change at a time: what is noted of it never takes back what somebody just decided. */
+  /** Serializes changes of a webhook, so that a delivery result does not overwrite a user’s change. */
   readonly #changes = new KeyedMutex()
 
   constructor(init: WebhooksInit) {
@@ -102,18 +102,18 @@ export class Webhooks {
     return this.#deliveries.stop()
   }
 
-  /** The only time the secret is shown. @throws SoukError `invalid_request`, `quota_exceeded` */
+  /** Returns the secret, which is not shown again. @throws SoukError `invalid_request`, `quota_exceeded` */
   async add({ url, events = [], allowsPrivate = false }: WebhookInit): Promise<WebhookInfo & ShownSecrets> {
     checkUrl(url, allowsPrivate)
     const unknown = events.find((name) => !isWish(name))
     if (unknown !== undefined) {
       throw new SoukError(
         'invalid_request',
-        `There is no event "${unknown.slice(0, 80)}": docs/reference/events.md has them.`
+        `There is no event "${unknown.slice(0, 80)}". docs/reference/events.md lists all events.`
       )
     }
     if (this.#known.size >= limits.WEBHOOKS_MAX) {
-      throw new SoukError('quota_exceeded', `A node has at most ${limits.WEBHOOKS_MAX} webhooks.`)
+      throw new SoukError('quota_exceeded', `A node may have at most ${limits.WEBHOOKS_MAX} webhooks. Remove one first.`)
     }
     const { clock, random } = this.#init
     const id = `wh_${Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex')}`
@@ -135,7 +135,7 @@ export class Webhooks {
     return [...this.#known.values()].sort((a, b) => a.createdAt - b.createdAt).map((each) => this.#describe(each))
   }
 
-  /** What is on its way to it is given up. @throws SoukError `invalid_request` */
+  /** Gives up pending deliveries. @throws SoukError `invalid_request` */
   remove(id: string): Promise<void> {
     return this.#changes.run(id, async () => {
       this.#get(id)
@@ -145,7 +145,7 @@ export class Webhooks {
     })
   }
 
-  /** A new secret; for a day everything is signed with the old one as well. @throws SoukError `invalid_request` */
+  /** Creates a new secret. For one day, deliveries carry signatures of both secrets. @throws SoukError `invalid_request` */
   rotate(id: string): Promise<WebhookInfo & ShownSecrets> {
     return this.#changes.run(id, async () => {
       const webhook = this.#get(id)
@@ -159,7 +159,7 @@ export class Webhooks {
     })
   }
 
-  /** It is told again of what happens from now on. @throws SoukError `invalid_request` */
+  /** Enables a webhook for future events. @throws SoukError `invalid_request` */
   enable(id: string): Promise<WebhookInfo> {
     return this.#changes.run(id, async () => {
       const { disabled: _, failed: __, ...webhook } = this.#get(id)
@@ -167,7 +167,7 @@ export class Webhooks {
     })
   }
 
-  /** Sends it an event of its own at once, once. @throws SoukError `invalid_request` */
+  /** Sends a test event once, without retries. @throws SoukError `invalid_request` */
   async test(id: string, signal: AbortSignal): Promise<Outcome> {
     this.#get(id)
     return this.#send(id, this.#init.events.make('webhook.test', { webhook: id }), signal)
@@ -220,17 +220,17 @@ export class Webhooks {
   async #noteNow({ webhook: id, firstAt }: Delivery, outcome: Outcome, isLast: boolean): Promise<void> {
     const webhook = this.#known.get(id)
     if (webhook === undefined) return
-    if (outcome.fate === 'gone') return this.#disable(webhook, 'It answered 410: it wants nothing more.')
+    if (outcome.fate === 'gone') return this.#disable(webhook, 'It responded with 410 Gone.')
     if (outcome.fate === 'failed') {
       const deliveredAt = webhook.deliveredAt ?? 0
       if (isLast && deliveredAt < firstAt) {
-        return this.#disable(webhook, `It took nothing for days. The last attempt: ${outcome.why}`)
+        return this.#disable(webhook, `All deliveries failed for days. The last error: ${outcome.why}`)
       }
       if (webhook.failed !== outcome.why) await this.#put({ ...webhook, failed: outcome.why })
       return
     }
     const now = this.#init.clock.now()
-    // Not at each of many: that it works is known to the minute.
+    // Store a repeated success at most once a minute.
     if (webhook.failed === undefined && now - (webhook.deliveredAt ?? 0) < limits.WEBHOOK_LOOK_MS) return
     const { failed: _, ...well } = webhook
     await this.#put({ ...well, deliveredAt: now })
@@ -276,10 +276,10 @@ function checkUrl(url: string, allowsPrivate: boolean): void {
   const parsed = URL.parse(url)
   const isKnown = parsed?.protocol === 'https:' || parsed?.protocol === 'http:'
   if (!isKnown || url.length > limits.WEBHOOK_URL_CHARS_MAX || parsed.username !== '' || parsed.password !== '') {
-    throw new SoukError('invalid_request', 'A webhook is an https URL, without a user in it.')
+    throw new SoukError('invalid_request', 'A webhook must be an https URL without a user name.')
   }
   if (parsed.protocol === 'http:' && !allowsPrivate) {
-    throw new SoukError('invalid_request', 'What happens here would be told in the clear: give an https URL.')
+    throw new SoukError('invalid_request', 'Events would be sent unencrypted. Give an https URL.')
   }
 }
 

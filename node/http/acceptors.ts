@@ -5,10 +5,9 @@ import { limits } from '../../lib/index.ts'
 import { listenOnFreePort, type ListenTarget } from './listen.ts'
 
 /**
- * Listens on one port with several sockets that share it (SO_REUSEPORT). libuv takes one connection of each listening socket in a turn of
- * the event loop: at 50 turns a second, a thousand new clients would wait for 20 seconds at a single one.
- *
- * @returns where it listens, and the further servers, for whoever closes the first
+ * Listens on one port with several sockets that share it (SO_REUSEPORT). libuv accepts one connection per listening socket and turn of the
+ * event loop. At 50 turns a second, a thousand new clients would wait 20 seconds at a single socket.
+ * @returns the listening address, and the further servers, which the caller must close
  * @throws SetupError `port_busy`, `start_failed`
  */
 export async function listenWide(
@@ -20,24 +19,24 @@ export async function listenWide(
   const { host, port } = await listenOnFreePort(server, await unshared(wish), true)
   const acceptors: Server[] = []
   while (acceptors.length < acceptorsMax - 1) {
-    // As `node:http` creates its own sockets.
+    // With the same options as the sockets of `node:http`.
     const acceptor = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
       server.emit('connection', socket)
     )
     try {
       await listenOnFreePort(acceptor, { host, port, exact: true }, true)
     } catch {
-      // Fewer are slower to accept, and all that this system gives.
+      // This system allows no more sockets. Accepting is slower, but works.
       break
     }
-    // A connection that was reset before it was accepted.
+    // Ignore connections that were reset before they were accepted.
     acceptor.on('error', () => {})
     acceptors.push(acceptor)
   }
   return { host, port, acceptors }
 }
 
-/** A port that nobody has: a shared one could be that of another node of the same user, which would go unnoticed. */
+/** Finds a port that no other process uses. A shared port could silently belong to another node of the same user. */
 async function unshared(wish: ListenTarget): Promise<ListenTarget> {
   if (wish.port === 0) return wish
   const probe = createServer()

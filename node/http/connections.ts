@@ -5,28 +5,28 @@ import { isLocal, networkOf } from './host.ts'
 
 export interface ConnectionLimits {
   readonly connectionsMax: number
-  /** Of one host. Connections of this machine count for none. */
+  /** Per host. Connections from this machine are exempt. */
   readonly perHostMax: number
-  /** All connections come from a proxy: none is told apart by its host. */
+  /** All connections come from a proxy, so they are not limited per host. */
   readonly trustProxy: boolean
 }
 
 interface Connection {
   readonly socket: Socket
   readonly host: string | undefined
-  /** Requests without a complete response. */
+  /** Requests whose response is incomplete. */
   requests: number
 }
 
 /**
- * Bounds the connections of an HTTP or HTTPS server. A host that has as many as it may gets no more. When all places are taken, the
- * connection that has been idle for longest makes room; a connection that has sent no complete request head counts as idle. When all
- * have requests under way, the new connection is refused.
+ * Limits the connections of an HTTP or HTTPS server, in total and per host. When the server is full, it closes the connection that has been
+ * idle for longest. A connection without a complete request head counts as idle. If all connections have requests in progress, the server
+ * refuses the new one.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): void {
   const places = new Places(limits)
   server.on('connection', (socket: Socket) => places.take(socket))
-  // Under TLS requests come on the socket inside.
+  // Under TLS, requests arrive on the inner socket.
   if (server instanceof TlsServer) server.on('secureConnection', (inner: Socket) => places.wrap(inner))
   server.prependListener('request', ({ socket }, res) => {
     const over = places.begin(socket)
@@ -37,7 +37,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
 class Places {
   readonly #limits: ConnectionLimits
   readonly #all = new Set<Connection>()
-  /** Under TLS, by the socket inside as well. */
+  /** Includes the inner sockets of TLS connections. */
   readonly #bySocket = new WeakMap<Socket, Connection>()
   readonly #byAddress = new Map<string, Connection>()
   readonly #perHost = new Map<string, number>()
@@ -73,7 +73,7 @@ class Places {
     if (connection !== undefined) this.#bySocket.set(inner, connection)
   }
 
-  /** A request begins; returns what to do when its response is over. */
+  /** Call when a request begins. Returns a function to call when its response is over. */
   begin(socket: Socket): (() => void) | undefined {
     const connection = this.#bySocket.get(socket)
     if (connection === undefined) return undefined

@@ -5,17 +5,17 @@ import { limits } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 
 export interface Graceful {
-  /** The server is on its way down. */
+  /** The server is shutting down. */
   readonly draining: boolean
-  /** Stops accepting, waits for running requests up to `drainMs`, then cuts what is left. A second call waits for the first. */
+  /** Stops accepting, waits up to `drainMs` for running requests, then closes the rest. A second call waits for the first. */
   close(drainMs: number): Promise<void>
-  /** These accept connections for the server, and end with it. */
+  /** Further servers that accept connections for this one. They close with it. */
   readonly acceptors: Acceptor[]
 }
 
 /**
- * An end for an HTTP or HTTPS server that neither drops a running request nor waits for idle connections. `server.close()`
- * alone waits for connections that never sent a request, and for those whose last response began before the end did.
+ * Shuts an HTTP or HTTPS server down without dropping a running request or waiting for idle connections. `server.close()` alone also waits
+ * for connections without any request, and for those whose last response began before the shutdown.
  */
 export function graceful(server: Server, clock: Clock): Graceful {
   const sockets = new Set<Socket>()
@@ -27,7 +27,7 @@ export function graceful(server: Server, clock: Clock): Graceful {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  // Under TLS requests come on the socket inside.
+  // Under TLS, requests arrive on the inner socket.
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))

@@ -5,21 +5,21 @@ import { limits, SoukError } from '../../lib/index.ts'
 export interface HttpServerInit {
   /** PEM texts. */
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** How long a request may take to arrive. Default `REQUEST_RECEIVE_MS`. */
+  /** Time limit for a request to arrive. Default `REQUEST_RECEIVE_MS`. */
   readonly receiveMs?: number
 }
 
-/** An HTTP or HTTPS server that closes connections which stay silent, stop in the middle of a request, or send it too slowly. */
+/** An HTTP or HTTPS server that closes connections which stay silent, stop during a request, or send it too slowly. */
 export function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: HttpServerInit = {}): Server {
   const headersTimeout = Math.min(limits.HEADERS_RECEIVE_MS, receiveMs)
   const options: ServerOptions = {
     maxHeaderSize: limits.HEADER_BYTES_MAX,
     requestTimeout: receiveMs,
     headersTimeout,
-    // Node looks at both only this often.
+    // Node checks both time limits only at this interval.
     connectionsCheckingInterval: Math.ceil(headersTimeout / 4),
     keepAliveTimeout: limits.KEEP_ALIVE_MS,
-    // Checked by `checkTarget`, so that its absence is a problem document too.
+    // `checkTarget` checks it, so that a missing Host gets a problem document.
     requireHostHeader: false
   }
   if (tls === undefined) return createServer(options)
@@ -29,8 +29,8 @@ export function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }:
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?]*)/i
 
 /**
- * RFC 9112 §3.2: a request names one host. Two `Host` fields, or a target that names another host than the field, mean something else to
- * a proxy than to this server.
+ * RFC 9112 §3.2: a request names exactly one host. With two `Host` fields, or a target that names another host, a proxy and this server
+ * could disagree about the host.
  * @throws SoukError `invalid_request`
  */
 export function checkTarget({ headers, rawHeaders, httpVersion, url = '' }: IncomingMessage): void {

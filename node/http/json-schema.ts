@@ -5,11 +5,11 @@ export type JsonSchema = { readonly [keyword: string]: unknown }
 
 export interface DescribedSchema {
   readonly schema: JsonSchema
-  /** Views that it refers to as `#/$defs/<name>`. */
+  /** Schemas that it refers to as `#/$defs/<name>`. */
   readonly definitions: Readonly<Record<string, JsonSchema>>
 }
 
-/** A schema for documents. @param io - what clients send, or what they get */
+/** A schema for documents. @param io - `input`: what clients send; `output`: what they receive */
 export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): DescribedSchema {
   const { $schema: _, $defs = {}, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: plain })
   const definitions = Object.entries($defs).filter(([name]) => !ANY_JSON.test(name))
@@ -19,7 +19,7 @@ export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): Descr
   }
 }
 
-/** Leaves out keywords that only say what JSON and JavaScript allow. */
+/** Removes keywords that only repeat the rules of JSON and JavaScript. */
 function plain({
   zodSchema,
   jsonSchema
@@ -31,12 +31,12 @@ function plain({
   delete jsonSchema.propertyNames
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-  // Only objects that refuse unknown members say so: clients ignore members that they do not know.
+  // Keep `additionalProperties` only for objects that refuse unknown members.
   const isOpen = zodSchema instanceof z.ZodObject && zodSchema.def.catchall === undefined
   if (isOpen && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
 }
 
-/** `z.json()` becomes a recursive definition of this name. A schema without keywords means the same. */
+/** `z.json()` becomes a recursive definition with such a name. An empty schema means the same. */
 const ANY_JSON = /^__schema\d+$/
 
 function withoutAnyJson(value: unknown): unknown {

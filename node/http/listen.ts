@@ -4,21 +4,21 @@ import { SetupError } from '../setup-error.ts'
 
 export interface ListenTarget {
   readonly host: string
-  /** `0` takes any free one. */
+  /** `0` means any free port. */
   readonly port: number
-  /** The port was asked for by somebody, so another one would be wrong. Default false: a busy port moves up. */
+  /** The user asked for this port, so another one would be wrong. Default false: a busy port moves up. */
   readonly exact?: boolean
 }
 
-/** Listening on it is reached from this machine only. */
+/** Whether the host is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
 }
 
 /**
- * Listens on the wished port, or on the next free one above it, at most `PORT_TRIES_MAX` further.
- * @param isShared - other sockets of this user may listen on the port as well (SO_REUSEPORT)
- * @throws SetupError `port_busy`, `start_failed` (no such address here, not permitted)
+ * Listens on the requested port, or on the next free one, at most `PORT_TRIES_MAX` higher.
+ * @param isShared - other sockets of this user may share the port (SO_REUSEPORT)
+ * @throws SetupError `port_busy`, `start_failed` (address not available, or not permitted)
  */
 export async function listenOnFreePort(
   server: Server,
@@ -48,7 +48,7 @@ function listen(server: Server, place: ListenOptions): Promise<AddressInfo> {
     }
     const onListening = () => {
       server.off('error', onError)
-      // A string only for a pipe, null only when not listening.
+      // A string only for a pipe, and null only when not listening.
       resolve(server.address() as AddressInfo)
     }
     server.once('error', onError)
@@ -59,7 +59,7 @@ function listen(server: Server, place: ListenOptions): Promise<AddressInfo> {
 
 function unusable(host: string, port: number, cause: unknown): SetupError {
   if (hasCode(cause, 'EACCES')) {
-    return new SetupError('start_failed', `Port ${port} is reserved for the system's own services.`, {
+    return new SetupError('start_failed', `Port ${port} is reserved for system services.`, {
       hint: 'a port above 1023',
       cause
     })

@@ -3,16 +3,16 @@ import { describeSchema, type JsonSchema } from './json-schema.ts'
 import { type RouteDeclaration, statusOf } from './route.ts'
 import { problemSchema } from './schemas.ts'
 
-/** What an OpenAPI document says of a route beside its declaration. */
+/** A route as an OpenAPI operation. */
 export interface Operation extends RouteDeclaration {
-  /** For tools that show a document in parts. */
+  /** Groups operations in tools. */
   readonly tag: string
-  /** Parameters in the path, and request headers, by name. A parameter without a schema is any string. */
+  /** Path parameters and request headers, by name. A parameter without a schema is a string. */
   readonly params?: Readonly<Record<string, z.ZodType>>
   readonly headers?: Readonly<Record<string, z.ZodType>>
-  /** Alternatives, as in OpenAPI. Absent: it is open to anybody. */
+  /** Alternatives, as in OpenAPI. Absent: no authentication. */
   readonly security?: ReadonlyArray<Readonly<Record<string, readonly string[]>>>
-  /** Further responses, by status. */
+  /** Error responses, by status. */
   readonly refusals?: Readonly<Record<string, object>>
 }
 
@@ -20,7 +20,7 @@ export interface DocumentInit {
   readonly title: string
   readonly version: string
   readonly description: string
-  /** Where the paths of its routes begin. */
+  /** Prefix of all paths. */
   readonly server: string
   readonly securitySchemes: Readonly<Record<string, object>>
   readonly operations: readonly Operation[]
@@ -30,7 +30,7 @@ export const PROBLEM_CONTENT = {
   'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } }
 } as const
 
-/** An HTTP surface as OpenAPI 3.1, made from its routes. */
+/** The OpenAPI 3.1 document of an HTTP surface, generated from its routes. */
 export function openapiDocument({ title, version, description, server, securitySchemes, operations }: DocumentInit) {
   const components = new Components()
   components.of(problemSchema, 'output')
@@ -49,7 +49,7 @@ export function openapiDocument({ title, version, description, server, securityS
   }
 }
 
-/** Views that schemas refer to: each is described once. */
+/** Named schemas, each described once. */
 class Components {
   readonly #schemas = new Map<string, JsonSchema>()
 
@@ -64,7 +64,7 @@ class Components {
   }
 }
 
-/** With its references to definitions as references to components. */
+/** Turns references to definitions into references to components. */
 function moved(schema: JsonSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as JsonSchema
 }
@@ -104,7 +104,7 @@ function responsesOf(operation: Operation, components: Components) {
       Object.entries(otherResponses).map(([status, schema]) => [status, contentOf(schema, 'application/json')])
     ),
     [String(statusOf(operation))]: response === undefined ? { description } : contentOf(response, type),
-    default: { description: 'A problem document (RFC 9457): match on its `code`.', content: PROBLEM_CONTENT }
+    default: { description: 'A problem document (RFC 9457). Match on its `code`.', content: PROBLEM_CONTENT }
   }
 }
 
@@ -120,7 +120,7 @@ const TEXT = { schema: { type: 'string' } }
 
 function queryOf(query: z.ZodType | undefined, components: Components) {
   if (query === undefined) return []
-  // Text becomes numbers: what it becomes says more than that it is text. A default makes a member optional.
+  // Use the output schema: its types (such as numbers) say more than the text in the URL. A default makes a parameter optional.
   const { properties = {}, required = [] } = components.of(query, 'output') as ObjectSchema
   return Object.entries(properties).map(([name, schema]) => ({
     name,

@@ -1,4 +1,4 @@
-/** What a client sends to a route. */
+/** The input of a request to a route. */
 export interface RouteInput {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: object
@@ -6,7 +6,7 @@ export interface RouteInput {
   readonly signal?: AbortSignal
 }
 
-/** The method and the target of a request to a route such as `GET /keys/:id`. Query members that are undefined are left out. */
+/** The method and the target of a request to a route such as `GET /keys/:id`. Omits undefined query members. */
 export function requestTo(
   route: string,
   { params = {}, query = {} }: RouteInput

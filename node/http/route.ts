@@ -14,8 +14,8 @@ export type ParamsOf<P extends string> = string extends P
   : { readonly [Name in ParamNames<P>]: string }
 
 /**
- * One route of an HTTP surface, as it is declared. The registration with the server, the input validation, the reference page, the
- * OpenAPI document and the typed clients are made from it. `ZodNever` stands for a part that the route does not take.
+ * The declaration of one HTTP route. The server, the input validation, the reference page, the OpenAPI document and the typed clients all
+ * derive from it. `ZodNever` marks a part that the route does not take.
  */
 export interface RouteDeclaration<
   M extends Method = Method,
@@ -25,18 +25,18 @@ export interface RouteDeclaration<
   R extends z.ZodType = z.ZodType
 > {
   readonly method: M
-  /** As Fastify writes it, below the prefix of the surface: `/keys/:id`. */
+  /** In Fastify’s syntax, below the prefix of the surface: `/keys/:id`. */
   readonly path: P
   readonly summary: string
   readonly query?: Q
   readonly body?: B
-  /** Of a successful response. Absent: there is no body. */
+  /** Body of a successful response. Absent: no body. */
   readonly response?: R
-  /** Of a successful response. Default: 200, or 204 without a body. */
+  /** Status of a successful response. Default: 200, or 204 without a body. */
   readonly status?: number
   /** Other successful responses, by status. */
   readonly otherResponses?: Readonly<Record<number, z.ZodType>>
-  /** Of a successful response. Default `application/json`. */
+  /** Media type of a successful response. Default `application/json`. */
   readonly mediaType?: string
 }
 
@@ -44,7 +44,7 @@ export function statusOf({ status, response }: RouteDeclaration): number {
   return status ?? (response === undefined ? 204 : 200)
 }
 
-/** What a client sends to a route, and what it gets back. */
+/** The input of a route and its response. */
 interface Exchange {
   readonly params: object
   readonly query: unknown
@@ -62,14 +62,14 @@ type ExchangeOf<D> =
       }
     : never
 
-/** A surface as its clients see it: exchanges by `METHOD /path`. */
+/** The routes of a surface as typed clients see them, by `METHOD /path`. */
 export type SurfaceOf<D extends RouteDeclaration> = {
   readonly [Each in D as `${Each['method']} ${Each['path']}`]: ExchangeOf<Each>
 }
 
 type Surface<S> = { readonly [Route in keyof S]: Exchange }
 
-/** A part of a request: it may be left out where nothing in it is required, and is not there where the route takes none. */
+/** A part of a request: optional if none of its members is required, absent if the route takes none. */
 type Part<Name extends string, T> = [T] extends [never]
   ? unknown
   : [object] extends [T]

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Problem } from '../../lib/interface/index.ts'
 
-/** Schemas that both HTTP surfaces are described with. */
+/** Schemas that both HTTP surfaces use. */
 
-/** USDC as a client writes it. */
+/** USDC in a client’s request. */
 export const amount = z
   .string()
   .regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
@@ -11,17 +11,17 @@ export const amount = z
 /** RFC 3339. */
 export const moment = z.string().meta({ format: 'date-time' })
 
-/** A list that is not changed. */
+/** A read-only list. */
 export function list<T extends z.ZodType>(items: T): z.ZodReadonly<z.ZodArray<T>> {
   return z.array(items).readonly()
 }
 
-/** An object that responses are made of. A document describes it once, under its name. */
+/** A named response object. A document describes it once, under its name. */
 export function view<S extends z.ZodRawShape>(id: string, shape: S, description?: string) {
   return z.object(shape).meta(metaOf(id, description))
 }
 
-/** A view with all members of another. */
+/** A view that extends another. */
 export function viewWith<B extends z.ZodRawShape, S extends z.ZodRawShape>(
   base: z.ZodObject<B>,
   id: string,

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { SoukError } from '../../lib/index.ts'
 
-/** Aborts when the client goes away before its response is complete. */
+/** Aborts if the client disconnects before its response is complete. */
 export function whileConnected(res: ServerResponse): AbortSignal {
   const gone = new AbortController()
   res.once('close', () => {
-    if (!res.writableFinished) gone.abort(new SoukError('call_interrupted', 'The client went away.'))
+    if (!res.writableFinished) gone.abort(new SoukError('call_interrupted', 'The client disconnected.'))
   })
   return gone.signal
 }
