@@ -3,14 +3,14 @@ import { KEY_PREFIXES, type KeyKind, sealKey } from './format.ts'
 import type { DemoKey } from './keys.ts'
 import { checkScope } from './scope.ts'
 
-/** It is no secret, and says so. */
+/** Public on purpose; the text says so. */
 const SECRET = 'SharedPublicDemoKeyForEverybody0'
-/** Nothing like it is ever issued: ids of keys are hexadecimal. */
+/** Never collides with an issued key: their ids are hexadecimal. */
 const ID = 'key_demo'
 
 /**
- * The key that everybody has, the same on every node, for the APIs that an operator gives away a little of: `apis` as `checkScope` takes
- * them. Its calls are paid by the operator, up to a tiny daily cap.
+ * The public demo key, the same on every node. It calls the APIs in `apis` (format of `checkScope`) at the operator’s expense, up to a
+ * small daily cap.
  * @throws SoukError `invalid_request`
  */
 export function demoKey(kind: KeyKind, apis: readonly string[]): DemoKey {

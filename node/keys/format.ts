@@ -2,14 +2,14 @@ import { crc32 } from 'node:zlib'
 import type { Random } from '../../lib/interface/index.ts'
 
 /**
- * A consumer key: `souk_live_` or `souk_test_`, 32 random characters, then the CRC-32 of all that in six characters. The
- * prefix lets secret scanners find leaked keys; the checksum tells a mistyped one without asking the store.
+ * A consumer key: `souk_live_` or `souk_test_`, 32 random characters, then six characters of CRC-32 over all before. The prefix lets secret
+ * scanners find leaked keys. The checksum detects a mistyped key without a query.
  */
 export const KEY_PREFIXES = { live: 'souk_live_', test: 'souk_test_' } as const
 export type KeyKind = keyof typeof KEY_PREFIXES
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** 190 bits: out of reach of any guessing. */
+/** 190 bits, which cannot be guessed. */
 const SECRET_CHARS = 32
 /** 62⁶ > 2³² */
 const CHECKSUM_CHARS = 6
@@ -21,18 +21,18 @@ export function makeKey(kind: KeyKind, random: Random): string {
   return sealKey(kind, randomBase62(SECRET_CHARS, random))
 }
 
-/** The key with this secret of 32 characters. */
+/** Builds the key from a secret of 32 characters. */
 export function sealKey(kind: KeyKind, secret: string): string {
   const body = KEY_PREFIXES[kind] + secret
   return body + checksum(body)
 }
 
-/** Of keys on this network. */
+/** The kind of keys on a network. */
 export function kindOn(network: string): KeyKind {
   return network === 'base' ? 'live' : 'test'
 }
 
-/** The kind of a well-formed key; undefined when the format or the checksum is wrong. */
+/** The kind of a well-formed key; undefined if the format or the checksum is wrong. */
 export function keyKind(key: string): KeyKind | undefined {
   if (key.length !== KEY_CHARS || !KEY.test(key)) return undefined
   const body = key.slice(0, -CHECKSUM_CHARS)
@@ -50,7 +50,7 @@ function checksum(body: string): string {
   return text
 }
 
-/** Bytes from 248 up are thrown away: 248 = 4 × 62, so that every character is as likely. */
+/** Discards bytes from 248 up: 248 = 4 × 62, so every character is equally likely. */
 function randomBase62(chars: number, random: Random): string {
   let text = ''
   while (text.length < chars) {

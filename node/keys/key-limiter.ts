@@ -2,16 +2,16 @@ import { limits, RateLimiter, SoukError } from '../../lib/index.ts'
 import { type Clock, RATE_MEMBER, type RateLimitStatus } from '../../lib/interface/index.ts'
 import type { KeyHolder } from './verifier.ts'
 
-/** A call of a key that was let through. */
+/** A permit for one call of a key. */
 export interface KeyPermit {
   readonly rate?: RateLimitStatus
-  /** The call is over. Once. */
+  /** Must be called once, when the call is over. */
   leave(): void
 }
 
 /**
- * Holds keys to their rate and to the calls they may have under way, before anything of a call is reserved. Rotated keys count
- * with those they came of. Each process counts for itself.
+ * Limits the rate and the concurrent calls of each key, before a call reserves anything. A rotated key shares the limits of its
+ * predecessors. Each process counts separately.
  */
 export class KeyLimiter {
   readonly #rates: RateLimiter
@@ -24,16 +24,16 @@ export class KeyLimiter {
   }
 
   /**
-   * Without a holder, the call counts with those of its host, and of all who have no key.
-   * @param host - undefined where it tells nobody apart
+   * Takes a permit. Without a holder, the call counts for its host and for all unauthenticated callers.
+   * @param host - undefined if it identifies no client
    * @throws SoukError `overloaded`, `rate_limited`
    */
   enter(holder: Pick<KeyHolder, 'id' | 'rateLimit'> | undefined, host?: string): KeyPermit {
-    if (this.#all >= limits.IN_FLIGHT_PER_INGRESS_MAX) throw busy('This ingress has too many calls under way.')
+    if (this.#all >= limits.IN_FLIGHT_PER_INGRESS_MAX) throw busy('This ingress has too many calls in progress.')
     if (holder === undefined) return this.#enterUnauthenticated(host)
     const { id, rateLimit } = holder
     if ((this.#inFlight.get(id) ?? 0) >= limits.IN_FLIGHT_PER_KEY_MAX) {
-      throw busy(`At most ${limits.IN_FLIGHT_PER_KEY_MAX} calls of one key are under way here at once.`)
+      throw busy(`A key may have at most ${limits.IN_FLIGHT_PER_KEY_MAX} calls in progress here.`)
     }
     const rate = rateLimit && this.#rate(id, rateLimit)
     const leave = this.#count(id)
@@ -42,13 +42,13 @@ export class KeyLimiter {
 
   #enterUnauthenticated(host: string | undefined): KeyPermit {
     if (this.#unauthenticated >= limits.IN_FLIGHT_STRANGERS_MAX) {
-      throw busy('This ingress has too many calls without a key under way.')
+      throw busy('This ingress has too many calls without a key in progress.')
     }
-    // No id of a key has a space.
+    // Key ids contain no space, so this cannot collide.
     const id = host === undefined ? undefined : `host ${host}`
     if (id !== undefined && (this.#inFlight.get(id) ?? 0) >= limits.IN_FLIGHT_PER_HOST_MAX) {
       throw busy(
-        `At most ${limits.IN_FLIGHT_PER_HOST_MAX} calls without a key are under way here at once for one host.`
+        `A host may have at most ${limits.IN_FLIGHT_PER_HOST_MAX} calls without a key in progress here.`
       )
     }
     this.#unauthenticated++
@@ -77,14 +77,14 @@ export class KeyLimiter {
     const { isWithin, remaining, resetMs } = this.#rates.take(id, limit)
     const { calls, perMs } = limit
     if (isWithin) return { policy: KEY_POLICY, calls, perMs, remaining, resetMs }
-    throw new SoukError('rate_limited', 'Too many calls with this key in a short time.', {
+    throw new SoukError('rate_limited', 'This key exceeds its rate limit.', {
       retryAfterMs: resetMs,
       members: { [RATE_MEMBER]: { policy: KEY_POLICY, calls, per_ms: perMs, remaining, reset_ms: resetMs } }
     })
   }
 }
 
-/** Name of a key's own limit, beside those of listings and plans. */
+/** Policy name of a key’s own limit, next to those of listings and plans. */
 const KEY_POLICY = 'key'
 
 function busy(detail: string): SoukError {

@@ -4,18 +4,18 @@ import { isDone, type KeyAction, keyState, mayMove } from './state.ts'
 import type { KeyDocument } from './verifier.ts'
 
 const COLLECTION = 'consumer-keys'
-/** Beside the keys, not in them: noting a use can never undo a revocation that happens at the same time. */
+/** Stored apart from the keys, so that recording a use cannot overwrite a concurrent revocation. */
 const USES = 'consumer-key-uses'
-/** By account, the ids of its keys: nobody who lists a few reads all there are. */
+/** The ids of an account’s keys, so that listing them does not read all keys. */
 const keysOf = (account: string): string => `consumer-keys-of/${account}`
 
-/** A key with when it was used last, to within `KEY_USE_MS`. */
+/** A key with its last use, accurate to `KEY_USE_MS`. */
 export interface StoredKey {
   readonly document: KeyDocument
   readonly lastUsedAt?: number
 }
 
-/** The keys as they are stored. Each change is one that the table of states has, whoever else changes the same key. */
+/** Stores keys. Every change follows the table of states, even with concurrent changes of one key. */
 export class KeyRepository {
   readonly #documents: Documents
   readonly #clock: Pick<Clock, 'now' | 'elapsed'>
@@ -36,14 +36,14 @@ export class KeyRepository {
     return this.#withUse(await this.#read(id))
   }
 
-  /** All, or those of one account; oldest first. */
+  /** All keys, or those of one account; oldest first. */
   async list(account?: string): Promise<StoredKey[]> {
     const found = account === undefined ? await this.#all() : await this.#of(account)
     return found.sort((a, b) => a.document.createdAt - b.document.createdAt)
   }
 
   /**
-   * Writes down a new key. Of an account that has too many, those that ended go; those that did not are never touched.
+   * Stores a new key. If its account has too many, deletes ended keys, never live ones.
    * @throws SoukError `quota_exceeded`
    */
   async add(document: KeyDocument): Promise<void> {
@@ -57,7 +57,7 @@ export class KeyRepository {
     if (this.#counted !== undefined) this.#counted.count++
   }
 
-  /** Forgets one that nobody has. */
+  /** Deletes a key that nobody holds. */
   async drop({ id, account }: KeyDocument): Promise<void> {
     await this.#documents.delete(COLLECTION, id)
     await this.#documents.delete(USES, id)
@@ -65,8 +65,8 @@ export class KeyRepository {
   }
 
   /**
-   * What `change` makes of a key, where its state allows `action`; what was done before is not done again.
-   * @throws SoukError `invalid_request` (no such key, not in this state)
+   * Applies `change` to a key if its state allows `action`. Repeating a finished action changes nothing.
+   * @throws SoukError `invalid_request` (no such key, or wrong state)
    */
   async change(id: string, action: KeyAction, change: (document: KeyDocument) => KeyDocument): Promise<KeyDocument> {
     for (;;) {
@@ -81,7 +81,7 @@ export class KeyRepository {
     }
   }
 
-  /** A lost note of a use harms nobody, so no call waits for it or fails with it. */
+  /** Not awaited: losing the record of a use is harmless. */
   noteUse(id: string, at: number): void {
     void this.#documents.put(USES, id, String(at)).catch(() => {})
   }
@@ -117,7 +117,7 @@ export class KeyRepository {
     const ended = known.filter(({ document }) => hasEnded(document, now))
     const live = known.length - ended.length
     if (live >= limits.KEYS_PER_ACCOUNT_MAX) {
-      throw new SoukError('quota_exceeded', `An account has at most ${limits.KEYS_PER_ACCOUNT_MAX} keys: revoke one.`)
+      throw new SoukError('quota_exceeded', `An account may have at most ${limits.KEYS_PER_ACCOUNT_MAX} keys. Revoke one first.`)
     }
     const tooMany = known.length + 1 - limits.KEYS_PER_ACCOUNT_MAX
     for (const { document } of ended.slice(0, Math.max(0, tooMany))) await this.drop(document)
@@ -129,14 +129,14 @@ export class KeyRepository {
       this.#counted = { count: (await this.#documents.list(COLLECTION)).length, at: now }
     }
     if (this.#counted.count < limits.KEYS_MAX) return
-    throw new SoukError('quota_exceeded', `A node keeps at most ${limits.KEYS_MAX} keys.`)
+    throw new SoukError('quota_exceeded', `This node has its maximum of ${limits.KEYS_MAX} keys.`)
   }
 }
 
 const REFUSALS: Readonly<Record<KeyAction, string>> = {
-  rotate: 'only an active one is rotated.',
-  disable: 'only one that works is disabled.',
-  enable: 'only a disabled one is enabled.',
+  rotate: 'only an active key can be rotated.',
+  disable: 'only a working key can be disabled.',
+  enable: 'only a disabled key can be enabled.',
   revoke: 'it cannot be revoked.'
 }
 

@@ -12,19 +12,19 @@ import { createVerifier, holderOf, type KeyDocument, type KeyHolder } from './ve
 
 export interface KeysInit {
   readonly documents: Documents
-  /** With the processes that share the documents. Default: none does. */
+  /** Coherence with processes that share the documents. Default: no other process does. */
   readonly coherence?: Coherence
-  /** Pepper of the HMAC, kept outside the store: a stolen store alone verifies no guess. At least 32 bytes. */
+  /** HMAC key of at least 32 bytes, kept outside the store, so that a stolen store alone cannot verify a guessed key. */
   readonly secret: Uint8Array
   readonly clock: Clock
   readonly random: Random
-  /** Keys say `live` on the network `base`, `test` on every other. */
+  /** Keys are `live` on the network `base`, and `test` on all others. */
   readonly network: string
-  /** A key that everybody has. Default: there is none. */
+  /** The public demo key. Default: none. */
   readonly demo?: DemoKey
 }
 
-/** A key that is published, and what it may do. */
+/** A public key and its permissions. */
 export interface DemoKey {
   readonly key: string
   readonly holder: KeyHolder
@@ -33,7 +33,7 @@ export interface DemoKey {
 /** A key as listed. Times in milliseconds since the epoch. */
 export interface KeyInfo extends Omit<KeyHolder, 'id' | 'keyId' | 'isPublic'> {
   readonly id: string
-  /** The first of the keys that followed each other by rotation: what their limits are counted under. */
+  /** Id of the first key in a chain of rotations. Limits are counted under it. */
   readonly lineage: string
   readonly replaces?: string
   readonly successor?: string
@@ -44,11 +44,11 @@ export interface KeyInfo extends Omit<KeyHolder, 'id' | 'keyId' | 'isPublic'> {
   readonly retiresAt?: number
   readonly disabledAt?: number
   readonly revokedAt?: number
-  /** To within `KEY_USE_MS`; absent when never used. */
+  /** Accurate to `KEY_USE_MS`; absent if never used. */
   readonly lastUsedAt?: number
 }
 
-/** The only time the key itself is shown. */
+/** A new key. The key itself is not shown again. */
 export interface IssuedKey extends KeyInfo {
   readonly key: string
 }
@@ -56,62 +56,63 @@ export interface IssuedKey extends KeyInfo {
 export interface IssueInit {
   readonly label?: string
   readonly expiresAt?: number
-  /** The dearest call. Default `CALL_PRICE_ATOMS_MAX`. */
+  /** Maximum price of a call. Default `CALL_PRICE_ATOMS_MAX`. */
   readonly maxPrice?: Atoms
-  /** What its calls may cost in one day (UTC). Default `KEY_DAILY_ATOMS_MAX`. */
+  /** Maximum cost of its calls in one day (UTC). Default `KEY_DAILY_ATOMS_MAX`. */
   readonly dailyCap?: Atoms
-  /** Of its calls, at each process of an ingress. Default: none. */
+  /** Rate limit of its calls, per ingress process. Default: none. */
   readonly rateLimit?: RateLimit
-  /** Id of the prepaid account that its calls are charged to. Default: none, the operator pays. */
+  /** Prepaid account that pays for its calls. Default: none, the operator pays. */
   readonly account?: string
-  /** It may also manage its account: keys, withdrawals, statements. Default false. */
+  /** The key may also manage its account: keys, withdrawals, statements. Default false. */
   readonly manages?: boolean
-  /** All that it may call, `name@provider` or a bare name. Default: anything. */
+  /** The APIs that it may call, `name@provider` or a name. Default: all. */
   readonly apis?: readonly string[]
 }
 
 export interface RotateInit {
-  /** How long the old key goes on working; 0 ends it at once. Default `KEY_OVERLAP_MS`. */
+  /** How long the old key stays valid; 0 ends it at once. Default `KEY_OVERLAP_MS`. */
   readonly overlapMs?: number
-  /** Of the new one. Default: it lives as long as the old one was to live. */
+  /** Expiry of the new key. Default: that of the old key. */
   readonly expiresAt?: number
 }
 
 export interface Keys {
-  /** Where everybody is shown it. */
+  /** The demo key, to show to all visitors. */
   readonly demo: DemoKey | undefined
   /** @throws SoukError `invalid_request` (label, expiry in the past, APIs), `quota_exceeded` (`KEYS_MAX`, `KEYS_PER_ACCOUNT_MAX`) */
   issue(init?: IssueInit): Promise<IssuedKey>
-  /** All, or those of one account; oldest first. */
+  /** All keys, or those of one account; oldest first. */
   list(account?: string): Promise<KeyInfo[]>
   /** @throws SoukError `invalid_request` (no such key) */
   get(id: string): Promise<KeyInfo>
   /**
-   * A new key with the terms of an active one, which works on until the overlap ends. What was spent of a cap stays spent.
+   * Creates a key with the terms of an active one. The old key stays valid during the overlap. The new key continues the old one’s daily
+   * cap.
    * @throws SoukError `invalid_request` (no such key, not active, overlap), `quota_exceeded`
    */
   rotate(id: string, init?: RotateInit): Promise<IssuedKey>
-  /** Its calls are refused until it is enabled. A second time changes nothing. @throws SoukError `invalid_request` */
+  /** Refuses its calls until it is enabled. Repeating this changes nothing. @throws SoukError `invalid_request` */
   disable(id: string): Promise<KeyInfo>
   /** @throws SoukError `invalid_request` */
   enable(id: string): Promise<KeyInfo>
-  /** For good. A second time changes nothing. @throws SoukError `invalid_request` (no such key) */
+  /** Revokes a key permanently. Repeating this changes nothing. @throws SoukError `invalid_request` (no such key) */
   revoke(id: string): Promise<KeyInfo>
   /**
-   * Answers at once for a key seen before, with a promise otherwise. A change holds from the next call on that comes after it was
-   * answered, here and at all processes that share the store.
+   * Returns at once for a cached key, and a promise otherwise. A change applies to every call that starts after the change has returned, at
+   * all processes that share the store.
    * @throws SoukError `key_invalid`, `key_disabled`, `key_expired`, `key_revoked`; thrown or rejected.
    */
   verify(key: string): KeyHolder | Promise<KeyHolder>
-  /** By which one provider knows whoever holds a key: sixteen bytes, the same at every node that shares the secret. */
+  /** The pseudonym by which one provider knows a holder: sixteen bytes, the same at every node that shares the secret. */
   nameFor(holder: Caller, provider: string): Uint8Array
-  /** Hears no more of changes elsewhere. */
+  /** Stops listening for changes of other processes. */
   close(): void
 }
 
 const ID_CHARS = 20
 const SECRET_BYTES_MIN = 32
-/** Its messages name a key that was changed. */
+/** Coherence topic. A message names the changed key. */
 const TOPIC = 'consumer-keys'
 
 export function createKeys(init: KeysInit): Keys {
@@ -126,11 +127,11 @@ export function createKeys(init: KeysInit): Keys {
     noteUse: (id, at) => book.noteUse(id, at)
   })
   const deafen = coherence.listen(TOPIC, (id) => (id === undefined ? verifier.forgetAll() : verifier.forget(id)))
-  // A key object made once: from bytes, Node would make one for every call, eight times as slow.
+  // Create the key object once. From bytes, Node would create one per call, which is eight times slower.
   const pepper = createSecretKey(secret)
   const digestOf = (key: string) => createHmac('sha256', pepper).update(key).digest('hex')
 
-  /** A fresh key with these terms, written down. */
+  /** Creates and stores a key with these terms. */
   async function mint(terms: Omit<KeyDocument, 'id' | 'digest' | 'hint'>): Promise<IssuedKey> {
     checkTerms(terms)
     const key = makeKey(kind, random)
@@ -161,7 +162,7 @@ export function createKeys(init: KeysInit): Keys {
         ...rest,
         label,
         createdAt: clock.now(),
-        // Written down with the key, so that a later default changes no key that was issued.
+        // Store the values with the key, so that a new default does not change issued keys.
         maxPrice: String(maxPrice ?? limits.CALL_PRICE_ATOMS_MAX),
         dailyCap: String(dailyCap ?? limits.KEY_DAILY_ATOMS_MAX),
         manages,
@@ -173,7 +174,7 @@ export function createKeys(init: KeysInit): Keys {
       checkOverlap(overlapMs)
       const { document } = await book.get(id)
       const now = clock.now()
-      // The new key comes first: where this process is killed in between, there is one more that nobody has.
+      // Store the new key first. If the process dies in between, only an unused key remains.
       const issued = await mint(succeeding(document, now, expiresAt))
       const retire = (old: KeyDocument): KeyDocument => ({ ...old, successor: issued.id, retiresAt: now + overlapMs })
       try {
@@ -199,11 +200,11 @@ export function createKeys(init: KeysInit): Keys {
       if (key === demo?.key) return demo.holder
       const found = keyKind(key)
       if (found === undefined)
-        throw new SoukError('key_invalid', 'This is not a consumer key, or part of it is missing.')
+        throw new SoukError('key_invalid', 'The consumer key is malformed or incomplete.')
       if (found !== kind) {
         throw new SoukError(
           'key_invalid',
-          `A ${found} key is of no use on the network ${network}: it takes ${kind} keys.`
+          `The network ${network} needs a ${kind} key, not a ${found} key.`
         )
       }
       const digest = digestOf(key)
@@ -214,12 +215,12 @@ export function createKeys(init: KeysInit): Keys {
   }
 }
 
-/** Names a key without giving anything of it away: part of its HMAC. */
+/** A key id is a prefix of the key’s HMAC, which reveals nothing about the key. */
 function idOf(digest: string): string {
   return `key_${digest.slice(0, ID_CHARS)}`
 }
 
-/** What a key has that takes the place of another: all of its terms, and a life of its own. */
+/** The terms of a replacement key: those of the old key, but with its own lifetime. */
 function succeeding(old: KeyDocument, now: number, expiresAt?: number): Omit<KeyDocument, 'id' | 'digest' | 'hint'> {
   const { id, digest: _, hint: __, retiresAt: ___, successor: ____, ...terms } = old
   const lifeMs = old.expiresAt === undefined ? undefined : old.expiresAt - old.createdAt
@@ -236,17 +237,17 @@ function succeeding(old: KeyDocument, now: number, expiresAt?: number): Omit<Key
 function checkTerms({ label, createdAt, expiresAt, rateLimit }: Omit<KeyDocument, 'id' | 'digest' | 'hint'>): void {
   if (rateLimit !== undefined) checkRateLimit(rateLimit)
   if (label.length > limits.LABEL_CHARS_MAX || /\p{Cc}/u.test(label)) {
-    throw new SoukError('invalid_request', `A label is one line of at most ${limits.LABEL_CHARS_MAX} characters.`)
+    throw new SoukError('invalid_request', `A label must be one line of at most ${limits.LABEL_CHARS_MAX} characters.`)
   }
   if (expiresAt !== undefined && !(expiresAt > createdAt)) {
-    throw new SoukError('invalid_request', 'The key would have expired already.')
+    throw new SoukError('invalid_request', 'The expiry must be in the future.')
   }
 }
 
 function checkOverlap(overlapMs: number): void {
   if (Number.isInteger(overlapMs) && overlapMs >= 0 && overlapMs <= limits.KEY_OVERLAP_MS_MAX) return
   const days = limits.KEY_OVERLAP_MS_MAX / limits.DAY_MS
-  throw new SoukError('invalid_request', `The old key goes on working for at most ${days} days.`)
+  throw new SoukError('invalid_request', `The overlap may be at most ${days} days.`)
 }
 
 function describe({ document, lastUsedAt }: StoredKey, now: number): KeyInfo {

@@ -3,13 +3,13 @@ import { LRUCache } from 'lru-cache'
 import { limits } from '../../lib/index.ts'
 import type { KeyHolder } from './verifier.ts'
 
-/** What of a key's holder makes the name. */
+/** The parts of a key’s holder that determine its pseudonym. */
 export type Caller = Pick<KeyHolder, 'id' | 'account'>
 
 /**
- * The name by which one provider knows one account of this ingress, or one key of the operator with all that come of it by rotation.
- * It is the same at every ingress that shares the secret, so that limits and idempotency keys hold at all of them together; no
- * two providers can tell by their names that they serve the same account, and nobody can make one up.
+ * The pseudonym by which one provider knows an account, or an operator’s key with its rotations. All ingresses that share the secret
+ * produce the same pseudonym, so limits and idempotency keys hold across them. Providers cannot link their pseudonyms of one account, and
+ * nobody can forge one.
  */
 export function createPseudonyms(secret: KeyObject): (holder: Caller, provider: string) => Uint8Array {
   const atHand = new LRUCache<string, Uint8Array>({ max: limits.PSEUDONYMS_CACHED_MAX })

@@ -2,26 +2,26 @@ import { formatApiRef, limits, parseApiRef, SoukError } from '../../lib/index.ts
 import type { ApiRef } from '../../lib/interface/index.ts'
 
 /**
- * The APIs that a key may call: `name@provider`, or a bare name, which is any provider's. Each once.
+ * Validates the APIs that a key may call: `name@provider`, or a name, which allows any provider. Removes duplicates.
  * @throws SoukError `invalid_request`
  */
 export function checkScope(apis: readonly string[]): readonly string[] {
   if (apis.length === 0) {
     throw new SoukError(
       'invalid_request',
-      'A key that may call nothing is of no use: leave the APIs out for all of them.'
+      'The list of APIs is empty. Omit it to allow all APIs.'
     )
   }
   if (apis.length > limits.KEY_APIS_MAX) {
-    throw new SoukError('invalid_request', `A key names at most ${limits.KEY_APIS_MAX} APIs.`)
+    throw new SoukError('invalid_request', `A key may name at most ${limits.KEY_APIS_MAX} APIs.`)
   }
   return [...new Set(apis.map((api) => formatApiRef(parseApiRef(api))))].sort()
 }
 
 /**
- * The API that a call by a key goes to. Where the key may call one provider's only, its bare name is that one's: whoever else
- * takes the name never sees the call.
- * @throws SoukError `key_not_permitted`; `name_conflict` where it may call several of that name
+ * Resolves the API of a call. If the key may call the API of one provider only, its plain name means that provider, so that no other
+ * provider of the name sees the call.
+ * @throws SoukError `key_not_permitted`; `name_conflict` if the key may call several APIs of that name
  */
 export function permitted({ apis }: { readonly apis?: readonly string[] }, asked: ApiRef): ApiRef {
   if (apis === undefined) return asked
@@ -36,7 +36,7 @@ export function permitted({ apis }: { readonly apis?: readonly string[] }, asked
   if (isOpen) return asked
   if (only === undefined) throw notPermitted(asked)
   if (others.length === 0) return only
-  const detail = `This key may call several APIs named ${asked.name}: say whose.`
+  const detail = `This key may call several APIs named ${asked.name}. Use name@provider.`
   throw new SoukError('name_conflict', detail, { members: { candidates: exact.map(formatApiRef) } })
 }
 

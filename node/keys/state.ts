@@ -1,17 +1,17 @@
 import type { ErrorCode } from '../../lib/interface/index.ts'
 
-/** What is done to a key; `time` does what it does by itself. */
+/** Actions on a key. `time` stands for changes by the clock. */
 export type KeyAction = 'rotate' | 'disable' | 'enable' | 'revoke'
 
 interface KeyKind {
-  /** What a caller with such a key hears; undefined where it is let in. */
+  /** Error for a caller with such a key; undefined if the key is accepted. */
   readonly refusal: ErrorCode | undefined
   readonly moves: { readonly [action in KeyAction | 'time']?: readonly string[] }
 }
 
 /**
- * States of a consumer key, the moves between them, and what a caller with such a key hears. One table: the code and
- * docs/reference/states.md follow it. `rotating`: another key has taken its place, and it works until the overlap ends.
+ * The states of a consumer key, their transitions, and the error that a caller gets. docs/reference/states.md is generated from this table.
+ * `rotating`: the key was replaced, and works until the overlap ends.
  */
 export const KEY_STATES = {
   active: {
@@ -21,7 +21,7 @@ export const KEY_STATES = {
   rotating: { refusal: undefined, moves: { disable: ['disabled'], revoke: ['revoked'], time: ['expired'] } },
   disabled: {
     refusal: 'key_disabled',
-    // To what it was before.
+    // Back to the state before it was disabled.
     moves: { enable: ['active', 'rotating'], revoke: ['revoked'], time: ['expired'] }
   },
   expired: { refusal: 'key_expired', moves: { revoke: ['revoked'] } },
@@ -39,7 +39,7 @@ export interface KeyTimes {
   readonly revokedAt?: number
 }
 
-/** Nobody writes `expired` down: it is reached by the clock alone. */
+/** `expired` is never stored: it follows from the clock. */
 export function keyState({ expiresAt, retiresAt, disabledAt, revokedAt }: KeyTimes, now: number): KeyState {
   if (revokedAt !== undefined) return 'revoked'
   if (now >= Math.min(expiresAt ?? Infinity, retiresAt ?? Infinity)) return 'expired'
@@ -51,7 +51,7 @@ export function mayMove(state: KeyState, action: KeyAction): boolean {
   return action in KEY_STATES[state].moves
 }
 
-/** It was done before: doing it again changes nothing, and is no mistake. A rotation makes another key each time. */
+/** Whether an action was done before, so that a repeat changes nothing. A rotation creates another key each time. */
 export function isDone(state: KeyState, action: KeyAction): boolean {
   if (action === 'rotate' || mayMove(state, action)) return false
   return Object.values<KeyKind>(KEY_STATES).some(({ moves }) => moves[action]?.includes(state) === true)

@@ -4,16 +4,16 @@ import type { Clock } from '../../lib/interface/index.ts'
 import type { Coherence } from '../accounts/coherence.ts'
 import { KEY_STATES, type KeyTimes, keyState } from './state.ts'
 
-/** A key as stored. The digest is all that is kept of the key itself. Times in milliseconds since the epoch. */
+/** A key as stored. Of the key itself, only its digest is stored. Times in milliseconds since the epoch. */
 export interface KeyDocument extends KeyTimes {
   readonly id: string
-  /** The first of the keys that followed each other by rotation. Absent: itself. */
+  /** Id of the first key in a chain of rotations. Absent: this key. */
   readonly lineage?: string
-  /** The key that took its place, and the one whose place it took. */
+  /** The key that replaced it, and the key that it replaced. */
   readonly successor?: string
   readonly replaces?: string
   readonly label: string
-  /** Enough to recognise it by: prefix and last four characters. */
+  /** Recognizable parts of the key: prefix and last four characters. */
   readonly hint: string
   /** HMAC-SHA-256 of the key, hex. */
   readonly digest: string
@@ -21,42 +21,42 @@ export interface KeyDocument extends KeyTimes {
   /** Atoms, as decimal digits. */
   readonly maxPrice?: string
   readonly dailyCap?: string
-  /** Absent: none. */
+  /** Absent: no limit. */
   readonly rateLimit?: RateLimit
-  /** Whose balance its calls are paid from. Absent: the operator's own wallet pays. */
+  /** Account that pays for its calls. Absent: the operator’s own wallet pays. */
   readonly account?: string
-  /** False for a key that only calls. Absent: it was made before there were any. */
+  /** False for a key that can only call. Absent for keys from before this setting, which may manage. */
   readonly manages?: boolean
-  /** All that it may call: `name@provider` or a bare name. Absent: anything. */
+  /** The APIs that it may call: `name@provider` or a name. Absent: all. */
   readonly apis?: readonly string[]
 }
 
-/** Whom a call is made for, and what it may cost. */
+/** The caller of a call, and its spending limits. */
 export interface KeyHolder {
-  /** What its limits are counted under: the same for a key and for all that come of it by rotation. */
+  /** Limits are counted under this id, which a key shares with all keys of its rotations. */
   readonly id: string
-  /** Of this very key. */
+  /** Id of this key itself. */
   readonly keyId: string
   readonly label: string
-  /** Enough to recognise the key by. */
+  /** Recognizable parts of the key. */
   readonly hint: string
-  /** The dearest call. */
+  /** Maximum price of a call. */
   readonly maxPrice: Atoms
-  /** All calls of one day (UTC). */
+  /** Maximum cost of all calls of one day (UTC). */
   readonly dailyCap: Atoms
-  /** At each process of an ingress. Absent: none. */
+  /** Per ingress process. Absent: no limit. */
   readonly rateLimit?: RateLimit
-  /** The prepaid account that its calls are charged to. Absent for a key of the operator. */
+  /** Prepaid account that pays for its calls. Absent for a key of the operator. */
   readonly account?: string
-  /** It speaks for its account, whose keys and money it may move. Absent for one that only calls. */
+  /** The key may manage its account’s keys and money. Absent for a key that can only call. */
   readonly manages?: true
-  /** All that it may call, see `permitted`. Absent: anything. */
+  /** The APIs that it may call, see `permitted`. Absent: all. */
   readonly apis?: readonly string[]
-  /** Everybody has it. */
+  /** The public demo key. */
   readonly isPublic?: true
 }
 
-/** A key that says nothing of its limits has the usual ones. */
+/** A key without stored limits gets the default ones. */
 export function holderOf(document: KeyDocument): KeyHolder {
   const { id: keyId, lineage: id = keyId, label, hint, maxPrice, dailyCap, account, manages, apis } = document
   const { rateLimit } = document
@@ -74,11 +74,11 @@ export function holderOf(document: KeyDocument): KeyHolder {
   }
 }
 
-/** A key at hand. */
+/** A cached key. */
 interface KnownKey {
   readonly document: KeyDocument
   readonly holder: KeyHolder
-  /** On the clock's `elapsed`: when its reading began. */
+  /** Start of its read, on the clock’s `elapsed`. */
   readonly readAt: number
   usedAt: number
 }
@@ -93,17 +93,17 @@ interface VerifierInit {
 
 interface Verifier {
   /**
-   * By id, which the digest begins with, and the whole of it.
-   * @throws SoukError `key_invalid`, `key_disabled`, `key_expired`, `key_revoked`; thrown for a key at hand, rejected otherwise.
+   * Verifies a key by its id, a prefix of the digest, and the whole digest.
+   * @throws SoukError `key_invalid`, `key_disabled`, `key_expired`, `key_revoked`; thrown for a cached key, rejected otherwise.
    */
   verify(id: string, digest: string): KeyHolder | Promise<KeyHolder>
-  /** The stored document has changed. */
+  /** Drops a cached key after its document has changed. */
   forget(id: string): void
-  /** Any of them may have. */
+  /** Drops all cached keys. */
   forgetAll(): void
 }
 
-/** Answers for known keys from memory, so that a busy key costs one HMAC per call and a look-up now and then. */
+/** Verifies cached keys in memory, so that a busy key costs one HMAC per call and an occasional query. */
 export function createVerifier({ clock, coherence, read, noteUse }: VerifierInit): Verifier {
   const atHand = new LRUCache<string, KnownKey>({ max: limits.KEYS_CACHED_MAX })
   let changes = 0
@@ -111,7 +111,7 @@ export function createVerifier({ clock, coherence, read, noteUse }: VerifierInit
   async function load(id: string, digest: string): Promise<KeyHolder> {
     let document: KeyDocument | undefined
     const readAt = clock.elapsed()
-    // A revocation while the store is read would otherwise be missed, and the key cached as good.
+    // Read again after a concurrent change. Otherwise a key that was just revoked could be cached as valid.
     for (let seen = -1; seen !== changes; ) {
       seen = changes
       document = await read(id)
@@ -159,5 +159,5 @@ function isSame(document: KeyDocument, digest: string): boolean {
 }
 
 function unknownKey(): SoukError {
-  return new SoukError('key_invalid', 'This node has issued no such key.')
+  return new SoukError('key_invalid', 'Unknown consumer key. Check it, or ask for a new one.')
 }

@@ -6,23 +6,22 @@ import { outlineOf } from './outline.ts'
 import { toolName } from './tool-name.ts'
 import { responseSchema, type InputSchema, inputSchema } from './tool-schema.ts'
 
-/** A tool that is one operation of an API. */
+/** An operation of an API as a tool. */
 export interface ApiTool {
   readonly name: string
   /** `name@provider`. */
   readonly api: string
-  /** What is promised of its responses. */
+  /** The promised schema of its responses. */
   output(): InputSchema | undefined
-  /** As agents are shown it. */
+  /** The tool as agents see it. */
   describe(): Tool
-  /** The body of the call, as the API takes it. */
+  /** Builds the body of the call in the API’s format. */
   body(given: Readonly<Record<string, unknown>>): unknown
 }
 
 /**
- * The operations of an API as tools, with nothing done by its provider. They are made of the signed manifest alone.
- *
- * @param isTaken - a tool has this name already
+ * Makes tools of the operations of an API. Needs only the signed manifest, and nothing from the provider.
+ * @param isTaken - whether another tool has this name
  */
 export function apiTools({ id, manifest }: SignedManifest, isTaken: (name: string) => boolean): ApiTool[] {
   const { protocol, api } = manifest
@@ -51,7 +50,7 @@ export function apiTools({ id, manifest }: SignedManifest, isTaken: (name: strin
   })
 }
 
-/** The bare name of the API that a tool of this name can only be of. */
+/** The API name that is contained in a tool name. */
 export function apiNameIn(tool: string): string | undefined {
   const end = tool.indexOf('_')
   return end > 0 ? tool.slice(0, end) : undefined
@@ -61,7 +60,7 @@ function operationTool(name: string, id: string, manifest: Manifest, operation: 
   const takes = inputSchema(operation.input)
   const gives = responseSchema(operation.output)
   const about = operation.description ?? manifest.description
-  const large = takes === undefined ? ['What it takes is too much to be shown here: souk_show tells.'] : []
+  const large = takes === undefined ? ['The input schema is too large to show here. Use souk_show.'] : []
   return {
     ...head(name, manifest, operation.name),
     description: [brief(about), ...large, costs(id, manifest)].filter((part) => part !== '').join('\n\n'),
@@ -86,13 +85,13 @@ function aboutRequest(id: string, manifest: Manifest): string {
 }
 
 function costs(id: string, { price, protocol, payPerCall }: Manifest): string {
-  if (payPerCall === false) return `Called with a subscription only: souk_show tells the plans. API: ${id}.`
+  if (payPerCall === false) return `Requires a subscription. souk_show lists the plans. API: ${id}.`
   const most = descriptorOf(protocol)?.isPriceCeiling === true ? 'at most ' : ''
-  const cost = price === 0n ? 'Free of charge.' : `Costs ${most}${formatUsdc(price)} USDC, and nothing where it fails.`
+  const cost = price === 0n ? 'Free of charge.' : `Costs ${most}${formatUsdc(price)} USDC. Failed calls are free.`
   return `${cost} API: ${id}.`
 }
 
-/** A stranger's text, without what moves a cursor or hides a line. */
+/** Untrusted text without control characters that move the cursor or hide lines. */
 function brief(text: string): string {
   const plain = text.replaceAll(/[^\P{C}\n]/gu, '').trim()
   return plain.length > limits.MCP_DESCRIPTION_CHARS_MAX

@@ -9,12 +9,12 @@ import { whileConnected } from '../http/while-connected.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import { agentServer, type ToolBox } from './agent-server.ts'
 
-/** What a message came with, and what its response goes to. */
+/** The HTTP exchange of one message. */
 export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers'>
 
 /**
- * Reads one message of an agent, and answers it.
- * @throws SoukError `unsupported_media_type`, `invalid_request`, `request_too_large`, `overloaded`, before anything was answered
+ * Reads one message of an agent and responds to it.
+ * @throws SoukError `unsupported_media_type`, `invalid_request`, `request_too_large`, `overloaded`, before any response was sent
  */
 export async function serveAgent(
   context: RequestContext,
@@ -24,13 +24,13 @@ export async function serveAgent(
 ): Promise<void> {
   const { req } = context
   if (!isJsonType(req.headers['content-type'])) {
-    throw new SoukError('unsupported_media_type', 'Messages are JSON: send the header Content-Type: application/json.')
+    throw new SoukError('unsupported_media_type', 'Messages must be JSON. Send the header Content-Type: application/json.')
   }
-  if (!hasBody(req)) throw new SoukError('invalid_request', 'The body is empty: send a JSON-RPC message.')
+  if (!hasBody(req)) throw new SoukError('invalid_request', 'The body is empty. Send a JSON-RPC message.')
   const held = bodies.hold(req, holder)
   try {
     const body = await bodies.read(context, limits.MCP_MESSAGE_BYTES_MAX, held)
-    if (checkJson(body) !== 'object') throw new SoukError('invalid_request', 'A message is one JSON object.')
+    if (checkJson(body) !== 'object') throw new SoukError('invalid_request', 'A message must be one JSON object.')
     await answerAgent(context, tools, JSON.parse(text(body)))
   } finally {
     held.free()
@@ -38,28 +38,28 @@ export async function serveAgent(
 }
 
 /**
- * Answers one message by Streamable HTTP, in the current revision of the protocol (2026-07-28) or the one before. Nothing is kept from one
- * message to the next, so that any node behind a load balancer can answer each. An agent that goes away ends its call, at the provider too.
+ * Responds to one message by Streamable HTTP, in the current protocol revision (2026-07-28) or the one before. Keeps no state between
+ * messages, so any node behind a load balancer can respond. A disconnecting agent ends its call, also at the provider.
  */
 export async function answerAgent(exchange: Exchange, tools: ToolBox, message: unknown): Promise<void> {
-  // There is nothing to be told of later: lists are asked for again.
+  // No change notifications: agents list tools again instead.
   const handler = createMcpHandler(() => agentServer(tools), { maxSubscriptions: 0 })
   const request = requestOf(exchange, whileConnected(exchange.res))
   await send(exchange, await handler.fetch(request, { parsedBody: message }))
 }
 
-/** The APIs that a URL names by `?api=`. @throws SoukError `invalid_request` */
+/** The APIs in the `?api=` parameters of a URL. @throws SoukError `invalid_request` */
 export function apisIn(url: string): ApiRef[] {
   const apis = new URLSearchParams(url.split('?')[1] ?? '').getAll('api').map(parseApiRef)
   if (apis.length <= limits.MCP_APIS_MAX) return apis
-  throw new SoukError('invalid_request', `At most ${limits.MCP_APIS_MAX} APIs can be tools at once.`)
+  throw new SoukError('invalid_request', `The URL may name at most ${limits.MCP_APIS_MAX} APIs.`)
 }
 
-/** Its body was read already. */
+/** Omits the body, which was read before. */
 function requestOf({ req }: Exchange, signal: AbortSignal): Request {
   const headers = new Headers()
   for (const [name, value] of Object.entries(req.headers)) {
-    // Where a key stands it is of no use behind this door.
+    // The key stays here: later code does not need it.
     if (typeof value === 'string' && name !== 'authorization' && name !== 'x-consumer-key') headers.set(name, value)
   }
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
@@ -77,7 +77,7 @@ async function send({ res, headers }: Exchange, { status, headers: given, body }
     for await (const chunk of body) if (!res.write(chunk)) await room(res)
     res.end()
   } catch {
-    // The agent went away, or what would have answered it did.
+    // The agent disconnected, or the MCP handler failed.
     res.destroy()
   }
 }

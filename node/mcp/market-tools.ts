@@ -8,10 +8,10 @@ import type { InputSchema } from './tool-schema.ts'
 const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number of USDC, like 0.01')
 const api = z.string().describe('a name, or name@provider as souk_search gives it')
 
-/** What the tools of the marketplace itself take. One table: lists, checks and docs follow it. */
+/** The marketplace’s own tools and their inputs. Tool lists, validation and docs all use this table. */
 export const MARKET_TOOLS = {
   souk_search: {
-    about: 'Finds APIs on the marketplace, with how well each has answered this node. Free of charge.',
+    about: 'Searches the marketplace for APIs, and shows how reliable each one was for this node. Free of charge.',
     readOnly: true,
     takes: z.object({
       query: z
@@ -21,58 +21,58 @@ export const MARKET_TOOLS = {
         .describe('words, all of which appear in name, description or tags'),
       protocol: z.enum(PROTOCOL_NAMES).optional(),
       tag: z.string().optional(),
-      max_price: usdc.optional().describe('most expensive call wanted, in USDC'),
+      max_price: usdc.optional().describe('maximum price of a call, in USDC'),
       sort: z.enum(LISTING_SORTS).optional(),
       limit: z.int().min(1).max(limits.PAGE_MAX).optional(),
-      cursor: z.string().optional().describe('next_cursor of the page before')
+      cursor: z.string().optional().describe('next_cursor of the previous page')
     })
   },
   souk_show: {
     about:
-      'Shows an API: its price, its plans, and each operation with the JSON Schemas of what it takes and gives. Free of charge.',
+      'Shows an API: its price, its plans, and each operation with its input and output JSON Schemas. Free of charge.',
     readOnly: true,
-    takes: z.object({ api, operation: z.string().optional().describe('this operation alone') })
+    takes: z.object({ api, operation: z.string().optional().describe('show only this operation') })
   },
   souk_call: {
     about:
-      'Calls any API of the marketplace, and pays its price where it succeeds. For APIs that have tools of their own, use those.',
+      'Calls any API of the marketplace and pays its price if the call succeeds. For APIs with their own tools, use those tools.',
     readOnly: false,
     takes: z.object({
       api,
-      max_price: usdc.describe('refuse to pay more for this call, in USDC'),
+      max_price: usdc.describe('maximum price of this call, in USDC'),
       operation: z.string().optional().describe('as souk_show names it; not for GraphQL'),
       arguments: z
         .record(z.string(), z.json())
         .optional()
-        .describe('what the operation takes; for GraphQL {"query", "variables"}'),
-      idempotency_key: z.string().optional().describe('a repeat with the same key is the same call'),
+        .describe('input of the operation; for GraphQL {"query", "variables"}'),
+      idempotency_key: z.string().optional().describe('a repeat with the same key returns the same response and costs nothing'),
       timeout_ms: z.int().min(limits.DEADLINE_MS_MIN).max(limits.UPSTREAM_TIMEOUT_MS_MAX).optional()
     })
   },
   souk_subscribe: {
     about:
-      'Subscribes to a plan of an API, as souk_show lists them, and pays its fee where it has one. Calls then go by the plan. Costs money.',
+      'Subscribes to a plan of an API, as listed by souk_show, and pays its fee. Later calls use the plan. Costs money.',
     readOnly: false,
     takes: z.object({
       api,
       plan: z.string(),
-      max_price: usdc.describe('no call of the subscription ever costs more, in USDC; 0 where none may cost anything'),
-      max_fee: usdc.optional().describe('no period ever costs more; default: the fee of now'),
-      daily_cap: usdc.optional().describe('in one day (UTC), fees included'),
-      trial: z.boolean().optional().describe('begin with the trial, where there is one; default true')
+      max_price: usdc.describe('maximum price of a call in the subscription, in USDC; 0 allows free calls only'),
+      max_fee: usdc.optional().describe('maximum fee of a period; default: the current fee'),
+      daily_cap: usdc.optional().describe('maximum cost in one day (UTC), including fees'),
+      trial: z.boolean().optional().describe('start with the trial, if the plan has one; default true')
     })
   },
   souk_subscriptions: {
-    about: 'Lists the subscriptions there are, and how much of each is used. Free of charge.',
+    about: 'Lists the subscriptions and their usage. Free of charge.',
     readOnly: true,
     takes: z.object({})
   },
   souk_change_subscription: {
     about:
-      'Changes a subscription: cancel (when its period ends), pause, resume, or change to another plan or other limits. A dearer plan is paid at once.',
+      'Changes a subscription: cancel (at the end of its period), pause, resume, or change its plan or limits. A dearer plan is paid at once.',
     readOnly: false,
     takes: z.object({
-      subscription: z.string().describe('its id, as souk_subscriptions lists it'),
+      subscription: z.string().describe('id of the subscription, from souk_subscriptions'),
       action: z.enum(['cancel', 'pause', 'resume', 'change']),
       plan: z.string().optional(),
       max_price: usdc.optional(),
@@ -80,7 +80,7 @@ export const MARKET_TOOLS = {
     })
   },
   souk_balance: {
-    about: 'Tells what may still be spent: the dearest call, what is left of today, the balance. Free of charge.',
+    about: 'Shows what may still be spent: the maximum price of a call, the rest of today’s cap, and the balance. Free of charge.',
     readOnly: true,
     takes: z.object({})
   }
@@ -112,7 +112,7 @@ export function marketInput<T extends MarketTool>(tool: T, given: unknown): Mark
   throw new SoukError('invalid_request', result.error.issues.map((issue) => wrong(issue, given)).join('; '))
 }
 
-/** In words for whoever can read the schema: zod's own speak of `undefined` where something was left out. */
+/** Words the problem for a reader of the schema: zod says `undefined` for a missing member. */
 function wrong({ path, message }: z.core.$ZodIssue, given: unknown): string {
   const name = path.join('.')
   const [first] = path

@@ -32,27 +32,27 @@ import type { InputSchema } from './tool-schema.ts'
 export interface MarketInit extends KeyCalls {
   readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation'>
   readonly spending: Pick<Spending, 'begin' | 'left'>
-  /** Default: none are kept. */
+  /** Default: no accounts. */
   readonly accounts?: Pick<Accounts, 'balance'>
-  /** Default: there are none. */
+  /** Default: no subscriptions. */
   readonly subscriptions?: Pick<SubscriptionParts, 'service'>
   readonly clock: Clock
   readonly random: Random
   readonly log: Pick<IngressLog, 'error'>
 }
 
-/** Whom an agent acts for. */
+/** The principal that an agent acts for. */
 export interface Principal {
-  /** Absent for whoever runs this node: it pays itself, up to `maxPrice` for a call. */
+  /** Absent for the operator, who pays directly, up to `maxPrice` per call. */
   readonly holder?: KeyHolder
   readonly maxPrice?: Atoms
-  /** APIs whose operations are tools: names, or `name@provider`. Any other is reached by `souk_call`. */
+  /** APIs whose operations become tools: names, or `name@provider`. `souk_call` reaches all others. */
   readonly apis: readonly string[]
 }
 
 type Ids = ReturnType<typeof requestIds>
 
-/** What agents can do on this node: the marketplace as tools, and each operation of the APIs that were chosen. */
+/** The tools of agents on this node: the marketplace’s own, and one for each operation of the selected APIs. */
 export class Market {
   readonly #init: MarketInit
   readonly #ids: Ids
@@ -114,7 +114,7 @@ class PrincipalTools implements ToolBox {
     return this.#subscriptions(name, given, call.signal)
   }
 
-  /** An API that cannot be found now is left out, and holds up no other. */
+  /** Omits an API that cannot be found. It does not delay the others. */
   async #toolsOf(apis: readonly string[], signal: AbortSignal): Promise<ApiTool[]> {
     const { clock, souk } = this.#init
     const late = deadline(clock, limits.MCP_LOOKUP_MS, () => new SoukError('lookup_timeout'), signal)
@@ -146,7 +146,7 @@ class PrincipalTools implements ToolBox {
     if (maxPrice !== undefined) call.maxPrice = lower(call.maxPrice, maxPrice)
     const startedAt = clock.elapsed()
     return callWithKey(this.#init, holder, call, async (reply, settle) => {
-      // Booked before anything of it is handed out, as everywhere.
+      // Record the cost before returning any of the response.
       await settle()
       return toolResult(reply, promised, clock, () => clock.elapsed() - startedAt)
     })
@@ -197,7 +197,7 @@ class PrincipalTools implements ToolBox {
     const whole = { ...rest, operations: shown }
     if (JSON.stringify(whole).length <= limits.MCP_ANSWER_BYTES_MAX / 4) return told(whole)
     const { sdl, ...less } = rest
-    const note = 'Too much to be shown at once: name an operation to see its schemas.'
+    const note = 'The description is too large to show at once. Name an operation to see its schemas.'
     const part = sdl === undefined ? {} : { sdl: sdl.slice(0, limits.MCP_ANSWER_BYTES_MAX / 8), sdl_chars: sdl.length }
     return told({
       ...less,
@@ -213,7 +213,7 @@ class PrincipalTools implements ToolBox {
     signal?: AbortSignal
   ): Promise<CallToolResult> {
     const { subscriptions, clock } = this.#init
-    if (subscriptions === undefined) throw new SoukError('ingress_not_allowed', 'There are no subscriptions here.')
+    if (subscriptions === undefined) throw new SoukError('ingress_not_allowed', 'This node offers no subscriptions.')
     const tools = new SubscriptionTools(subscriptions.service, this.#principal.holder, () => clock.now())
     if (name === 'souk_subscriptions') return told(await tools.list())
     if (name === 'souk_subscribe') return told(await tools.subscribe(marketInput(name, given), signal))
@@ -246,7 +246,7 @@ function isGone({ manifest }: SignedManifest): boolean {
   return manifest.state === 'retired'
 }
 
-/** The members of a request's `_meta` that say how it is called, as the headers that say so over HTTP. */
+/** Turns options in a request’s `_meta` into the equivalent HTTP headers. */
 function optionsIn(meta: ToolCall['meta']): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [member, header] of OPTIONS) {

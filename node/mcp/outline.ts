@@ -2,20 +2,17 @@ import { type GraphQLField, type GraphQLObjectType, buildSchema } from 'graphql'
 import { limits } from '../../lib/index.ts'
 import type { ApiDescription } from '../../lib/interface/index.ts'
 
-/**
- * What can be asked of a GraphQL API, in short: the fields of its roots with what they take and give. The rest of the schema is told by
- * `souk_show`.
- */
+/** A short form of a GraphQL API: the fields of its root types, with arguments and results. `souk_show` returns the whole schema. */
 export function outlineOf({ sdl, operations }: ApiDescription): string {
   const lines = sdl === undefined ? undefined : rootFields(sdl)
   if (lines === undefined) {
     const names = operations.map(({ name }) => name).join(', ')
     return names === '' ? '' : fitted(`Fields: ${names}.`)
   }
-  return fitted(['In short (all of it by souk_show):', ...lines].join('\n'))
+  return fitted(['Summary (souk_show returns the whole schema):', ...lines].join('\n'))
 }
 
-/** Undefined where it is no schema: a stranger published it. */
+/** Undefined if the text is not a schema: it is untrusted. */
 function rootFields(sdl: string): string[] | undefined {
   try {
     const schema = buildSchema(sdl, { assumeValidSDL: true, noLocation: true })

@@ -14,13 +14,13 @@ import { isObject } from './tool-schema.ts'
 
 const REVISION = '2026-07-28'
 const TOOL_NAME = /^[a-zA-Z0-9_-]+$/
-/** What the protocol itself says beside a message holds from here to there only. */
+/** Metadata of the protocol itself applies to one connection only, so it is not forwarded. */
 const OF_PROTOCOL = 'io.modelcontextprotocol/'
 
-/** Sends a message to the endpoint of a node. @throws what is told of a node that does not answer */
+/** Sends a message to a node’s endpoint. @throws an error to report if the node does not respond */
 export type Post = (body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>
 
-/** The tools of a node somewhere else, one message of the protocol for each question. */
+/** The tools of a remote node. Each query is one message of the protocol. */
 export class RemoteTools implements ToolBox {
   readonly #post: Post
 
@@ -34,7 +34,7 @@ export class RemoteTools implements ToolBox {
   }
 
   async call({ name, arguments: given, meta }: ToolCall, signal: AbortSignal): Promise<CallToolResult> {
-    if (!TOOL_NAME.test(name)) return failed('There is no tool of this name.')
+    if (!TOOL_NAME.test(name)) return failed('There is no tool with this name.')
     try {
       const asked = { name, arguments: given, _meta: unbound(meta) }
       const result = await this.#ask('tools/call', asked, { 'mcp-name': name }, signal)
@@ -46,7 +46,7 @@ export class RemoteTools implements ToolBox {
         ...(beside === undefined ? {} : { _meta: unbound(beside) })
       }
     } catch (error) {
-      return failed(error instanceof Error ? error.message : 'The node did not answer.')
+      return failed(error instanceof Error ? error.message : 'The node did not respond.')
     }
   }
 
@@ -75,12 +75,12 @@ export class RemoteTools implements ToolBox {
       signal
     )
     const answer: unknown = await response.json().catch(() => undefined)
-    if (!isObject(answer)) throw refused(`The node answered ${response.status}, which is no message of the protocol.`)
-    // A node refuses what it cannot even read with a problem document.
+    if (!isObject(answer)) throw refused(`The node responded with ${response.status} and no MCP message.`)
+    // A node responds with a problem document if it cannot read the message.
     if (typeof answer['detail'] === 'string') throw refused(answer['detail'])
     const { error, result } = answer
     if (isObject(result)) return result
-    throw refused(isObject(error) ? String(error['message']) : `The node answered ${response.status}.`)
+    throw refused(isObject(error) ? String(error['message']) : `The node responded with ${response.status}.`)
   }
 }
 

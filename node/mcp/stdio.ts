@@ -9,7 +9,7 @@ export interface Stdio {
   write(data: Uint8Array): Promise<void>
 }
 
-/** Answers an agent that started this program, message by message, until it closes its end or `stopped` resolves. */
+/** Serves an agent that started this program, until the agent closes its input or `stopped` resolves. */
 export async function serveStdioAgent(stdio: Stdio, tools: ToolBox, stopped: Promise<void>): Promise<void> {
   const input = Readable.from(stdio.stdin, { objectMode: false })
   const output = Writable.fromWeb(new WritableStream({ write: (chunk: Uint8Array) => stdio.write(chunk) }))

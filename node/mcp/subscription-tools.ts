@@ -8,8 +8,8 @@ import type { MarketInput } from './market-tools.ts'
 type Told = Record<string, unknown>
 
 /**
- * Subscriptions as agents see and make them: those of the account behind a key, or of the operator for whoever runs the node. A key that
- * only calls may look at them and change none.
+ * Subscription tools of agents: for the account of a key, or for the operator. A key that can only call may read subscriptions but not
+ * change them.
  */
 export class SubscriptionTools {
   readonly #service: SubscriptionService
@@ -52,6 +52,6 @@ export class SubscriptionTools {
   #checkMayChange(): void {
     const holder = this.#holder
     if (holder === undefined || (holder.account !== undefined && holder.manages === true)) return
-    throw new SoukError('key_not_permitted', 'This key only calls: whoever issued it subscribes.')
+    throw new SoukError('key_not_permitted', 'This key can only make calls. Use a key that manages the account.')
   }
 }

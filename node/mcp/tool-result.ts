@@ -3,25 +3,24 @@ import { formatRequestId, formatUsdc, limits, nestsDeeperThan, type SoukError, t
 import type { CallReply, Clock } from '../../lib/interface/index.ts'
 import { fits, type InputSchema, isObject } from './tool-schema.ts'
 
-/** What goes with a result beside its content: what the call cost, and where its time went. */
+/** Prefix of a result’s metadata: the cost of the call and its timing. */
 export const META = 'dev.souk/'
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 const TEXT_TYPE = /^(?:text\/|application\/(?:[\w.-]+\+)?xml\b|application\/(?:yaml|graphql|javascript)\b)/i
 
-/** As much of a response as an agent is given. */
+/** The part of a response that an agent gets. */
 interface Taken {
   readonly bytes: Buffer
-  /** Undefined where it came whole. */
+  /** Undefined if the response is complete. */
   readonly cut?: string
 }
 
 /**
- * A response of an API as a result: JSON as structured content and text, images and sounds as such, other bytes as a resource, what the API
- * refused as an error.
- *
- * @param promised - what the tool says of its responses
- * @param elapsedMs - the time of the call so far
+ * Turns a response of an API into a result. JSON becomes structured content and text, images and audio stay such, other bytes become a
+ * resource. An error of the API becomes an error result.
+ * @param promised - the tool’s output schema
+ * @param elapsedMs - the duration of the call so far
  */
 export async function toolResult(
   reply: CallReply,
@@ -39,11 +38,11 @@ export async function toolResult(
   const value = JSON_TYPE.test(type) && taken.cut === undefined ? parsed(taken.bytes) : undefined
   const content = contentOf(type, taken, reply)
   if (isRefusedQuery(value)) {
-    const said = `The API did nothing; ${formatUsdc(reply.charged)} USDC were charged. Correct the query, and call again.`
+    const said = `The API refused the query; ${formatUsdc(reply.charged)} USDC were charged. Correct the query and call again.`
     return { isError: true, content: [text(said), ...content], _meta: meta }
   }
   if (promised !== undefined && (!isObject(value) || !fits(value, promised))) {
-    const said = 'This is not what the provider said its responses are like. '
+    const said = 'The response does not match the output schema of the provider. '
     return {
       isError: true,
       content: [text(`${said}${formatUsdc(reply.charged)} USDC were charged.`), ...content],
@@ -53,7 +52,7 @@ export async function toolResult(
   return { content, ...(isObject(value) ? { structuredContent: value } : {}), _meta: meta }
 }
 
-/** A GraphQL answer with errors and no data: it comes with 200, and an agent would take it for one. */
+/** A GraphQL response with errors and no data has status 200, so an agent could take it for a success. */
 function isRefusedQuery(value: unknown): boolean {
   if (!isObject(value) || !Array.isArray(value['errors']) || value['errors'].length === 0) return false
   return (value['data'] ?? null) === null && Object.keys(value).every((name) => GRAPHQL_MEMBERS.has(name))
@@ -62,7 +61,7 @@ function isRefusedQuery(value: unknown): boolean {
 /** https://spec.graphql.org/October2021/#sec-Response-Format */
 const GRAPHQL_MEMBERS: ReadonlySet<string> = new Set(['data', 'errors', 'extensions'])
 
-/** A refusal as a result: a problem document (RFC 9457) and what can be done about it. */
+/** An error as a result: a problem document (RFC 9457) and advice. */
 export function toolProblem(error: SoukError, requestId: string): CallToolResult {
   const problem = { ...toProblem(error, requestId), what_to_do: adviceFor(error.code, error.retryable) }
   const charged = problem.amount_charged ?? 'unknown'
@@ -74,24 +73,24 @@ export function text(said: string) {
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  api_not_found: 'Look for it with souk_search, and call it by the id that is found.',
-  api_paused: 'Try another API, or this one later.',
-  insufficient_funds: 'Ask whoever runs you to top up the account. Nothing that costs money can be called until then.',
+  api_not_found: 'Find the API with souk_search, and call it by its id.',
+  api_paused: 'Use another API, or try this one later.',
+  insufficient_funds: 'Ask your user to top up the account. Until then, only free calls work.',
   invalid_request:
-    'Correct the arguments by the schema of the tool, or the one of the operation that souk_show tells, and call again.',
-  key_not_permitted: 'This key may not call this API: use another one.',
+    'Correct the arguments to match the schema of the tool, or of the operation in souk_show, and call again.',
+  key_not_permitted: 'This key may not call this API. Use another API.',
   name_conflict: 'Call it as name@provider, with one of the candidates.',
-  operation_not_found: 'souk_show tells the operations of an API, and the list of tools what tools there are.',
-  price_exceeds_limit: 'Allow a higher max_price if it is worth that much and the key allows it, or use a cheaper API.',
-  quota_exceeded: 'Stop calling this API until the quota is renewed.',
-  spend_cap_reached: 'Stop calling what costs more than is left, until resets_at.',
-  subscription_required: 'This API is only called with a subscription.'
+  operation_not_found: 'souk_show lists the operations of an API. Use a tool of the tool list.',
+  price_exceeds_limit: 'Allow a higher max_price if the call is worth it and the key permits it, or use a cheaper API.',
+  quota_exceeded: 'Do not call this API until the quota renews.',
+  spend_cap_reached: 'Until resets_at, call only APIs that cost no more than the rest of the cap.',
+  subscription_required: 'This API requires a subscription.'
 }
 
 function adviceFor(code: string, isRetryable: boolean): string {
   return (
     ADVICE[code] ??
-    (isRetryable ? 'Call again in a moment.' : 'The same call will fail again: change it, or use another API.')
+    (isRetryable ? 'Try again in a moment.' : 'The same call would fail again. Change it, or use another API.')
   )
 }
 
@@ -111,7 +110,7 @@ function metaOf(reply: CallReply, ms: number): Record<string, unknown> {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [META + name, value]))
 }
 
-/** Reads a response to its end, to as much as is shown, or as long as is waited. What else there is, is given up at the API too. */
+/** Reads a response until its end, the size limit or the time limit. Cancels the rest, also at the API. */
 async function take({ body }: CallReply, clock: Clock): Promise<Taken> {
   const most = limits.MCP_ANSWER_BYTES_MAX
   if (body instanceof Uint8Array) {
@@ -126,14 +125,14 @@ async function take({ body }: CallReply, clock: Clock): Promise<Taken> {
   try {
     for (;;) {
       const next = await Promise.race([chunks.next(), late.promise])
-      if (next === undefined) return { bytes: Buffer.concat(parts), cut: 'what came in time of a stream' }
+      if (next === undefined) return { bytes: Buffer.concat(parts), cut: 'the part of the stream that arrived in time' }
       if (next.done === true) return { bytes: Buffer.concat(parts) }
       parts.push(next.value)
       received += next.value.byteLength
       if (received > most) return { bytes: Buffer.concat(parts).subarray(0, most), cut: `the first ${most} bytes` }
     }
   } catch {
-    return { bytes: Buffer.concat(parts), cut: 'what came before the response broke off' }
+    return { bytes: Buffer.concat(parts), cut: 'the part before the response broke off' }
   } finally {
     timer.cancel()
     void chunks.return?.().catch(() => undefined)
@@ -155,7 +154,7 @@ function contentOf(type: string, { bytes, cut }: Taken, { requestId }: CallReply
   return [{ type: 'resource', resource: { uri: `souk:answer/${formatRequestId(requestId)}`, mimeType, blob: data } }]
 }
 
-/** Undefined where it is not JSON, or nests too deep to be written again: its text is delivered all the same. */
+/** Undefined if the bytes are not JSON, or nest too deep to serialize. The agent then gets only the text. */
 function parsed(bytes: Buffer): unknown {
   if (nestsDeeperThan(bytes, limits.RESPONSE_JSON_DEPTH_MAX)) return undefined
   try {

@@ -1,20 +1,20 @@
 import { limits, utf8 } from '../../lib/index.ts'
 import type { JsonSchema } from '../../lib/interface/index.ts'
 
-/** What a tool takes; at its root always an object. */
+/** The input schema of a tool; its root is always an object. */
 export interface InputSchema extends JsonSchema {
   readonly type: 'object'
 }
 
 const ANY: InputSchema = { type: 'object' }
-/** `x-mcp-header` would have clients copy arguments into headers; the others name schemas, of which two tools may use one name. */
+/** With `x-mcp-header`, clients would copy arguments into headers. The other keywords name schemas, and two tools could use the same name. */
 const NOT_SHOWN = new Set(['$schema', '$id', '$anchor', '$dynamicAnchor', 'x-mcp-header'])
-/** Keywords whose members are names of the API's. */
+/** Keywords whose members have names that the API chose. */
 const OF_NAMES = new Set(['properties', '$defs', 'definitions'])
 
 /**
- * A published schema as agents are shown it. A stranger wrote it: one form that a client cannot read would cost it all tools of all
- * APIs. Undefined where it is too large to be shown.
+ * A published schema, adapted for agents. Schemas are untrusted: one that a client cannot read would make the client reject all tools.
+ * Undefined if it is too large.
  */
 export function inputSchema(published: JsonSchema | undefined): InputSchema | undefined {
   if (published === undefined) return ANY
@@ -29,12 +29,12 @@ export function inputSchema(published: JsonSchema | undefined): InputSchema | un
   }
 }
 
-/** @param areNames - its members are named by the API, and not by JSON Schema */
+/** @param areNames - the API, not JSON Schema, chose the member names */
 function cleaned(value: unknown, areNames = false): unknown {
   if (Array.isArray(value)) return value.map((item) => cleaned(item))
   if (!isObject(value)) return value
   const kept = Object.entries(value).filter(([name, member]) => {
-    // A client that followed a reference elsewhere would fetch what a stranger tells it to.
+    // Drop external references: a client that follows one would fetch an untrusted address.
     const isElsewhere = name === '$ref' && typeof member === 'string' && !member.startsWith('#')
     return areNames || (!NOT_SHOWN.has(name) && !isElsewhere)
   })
@@ -42,8 +42,8 @@ function cleaned(value: unknown, areNames = false): unknown {
 }
 
 /**
- * What of a published schema of responses can be promised: a tree of types, members and items, without patterns, references and choices.
- * Looking at a response by it takes time in proportion to the response, whatever a stranger published. Undefined where no object comes out.
+ * The part of a published response schema that can be checked safely: types, members and items, without patterns, references and choices.
+ * Checking takes time linear in the response size, whatever the schema. Undefined if it describes no object.
  */
 export function responseSchema(published: JsonSchema | undefined): InputSchema | undefined {
   if (published === undefined) return undefined
@@ -73,7 +73,7 @@ export function responseSchema(published: JsonSchema | undefined): InputSchema |
   return isShown ? { ...root, type: 'object' } : undefined
 }
 
-/** Whether a value is as a schema made by `responseSchema` says. */
+/** Whether a value matches a schema made by `responseSchema`. */
 export function fits(value: unknown, schema: JsonSchema): boolean {
   const { type, properties, items, required } = schema
   if (isType(type) && ![type].flat().some((name) => isOf(name, value))) return false

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { isApiName, isProviderId, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Souk } from '../../lib/interface/index.ts'
 
-/** Asks the DNS for the TXT records of a name, each in its parts. */
+/** Looks up the TXT records of a name. Each record is a list of its parts. */
 export type TxtLookup = (name: string) => Promise<string[][]>
 
 export interface ScopesInit {
@@ -20,10 +20,10 @@ interface Known {
 /** Host names of at least two labels, in lower case (RFC 1123). */
 const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/
 const RECORD = /^provider=([1-9A-Za-z]+)$/
-/** What the DNS says where there is no such record: https://nodejs.org/api/dns.html#error-codes. */
+/** Error codes for a missing record: https://nodejs.org/api/dns.html#error-codes. */
 const ABSENT: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA'])
 
-/** What a scope of a call's path means beside `demo` and a provider id: an alias pinned on this node, or a domain that names one. */
+/** Resolves scopes other than `demo` and provider ids: an alias pinned on this node, or a domain that names a provider. */
 export class Scopes {
   readonly #init: ScopesInit
   readonly #domains = new LRUCache<string, Known>({ maxSize: limits.SCOPES_KNOWN_MAX, sizeCalculation: () => 1 })
@@ -34,8 +34,8 @@ export class Scopes {
   }
 
   /**
-   * The provider that a scope stands for; undefined where it stands for none.
-   * @throws SoukError `lookup_timeout` (the DNS did not answer), `name_conflict` (it names several), `overloaded`
+   * The provider of a scope; undefined if there is none.
+   * @throws SoukError `lookup_timeout` (no DNS response), `name_conflict` (several providers), `overloaded`
    */
   async providerOf(scope: string): Promise<string | undefined> {
     if (isProviderId(scope)) return scope
@@ -53,7 +53,7 @@ export class Scopes {
   #ask(domain: string): Promise<string | undefined> {
     const running = this.#asking.get(domain)
     if (running !== undefined) return running
-    // Strangers choose the names: a flood of them waits for nobody.
+    // Unauthenticated callers choose the names. Refuse excess lookups instead of queueing them.
     if (this.#asking.size >= limits.SCOPES_ASKED_AT_ONCE) {
       throw new SoukError('overloaded', 'Too many domains are being looked up.', { retryAfterMs: limits.DNS_MS })
     }
@@ -70,13 +70,13 @@ export class Scopes {
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       if (!ABSENT.has(code)) {
-        throw new SoukError('lookup_timeout', `The DNS did not say what ${domain} stands for.`, { cause: error })
+        throw new SoukError('lookup_timeout', `The DNS lookup of ${domain} failed. Try again, or call the API by its provider id.`, { cause: error })
       }
     }
     const named = records.map((parts) => RECORD.exec(parts.join('').trim())?.[1] ?? '').filter(isProviderId)
     const providers = [...new Set(named)]
     if (providers.length > 1) {
-      const detail = `${domain} names several providers; call one of them by its id.`
+      const detail = `${domain} names several providers. Call one of them by its id.`
       throw new SoukError('name_conflict', detail, { members: { candidates: providers.map((id) => ({ id })) } })
     }
     const [provider] = providers
@@ -85,7 +85,7 @@ export class Scopes {
   }
 }
 
-/** The system's DNS servers, or these (`address:port`), with a time limit. */
+/** Queries the system’s DNS servers, or the given ones (`address:port`), with a time limit. */
 export function dnsLookup(servers?: readonly string[]): TxtLookup {
   const resolver = new Resolver({ timeout: limits.DNS_MS / 2, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)

@@ -54,7 +54,7 @@ export async function startAdminPart(init: AdminPartInit): Promise<AdminPart> {
   const { events, webhooks } = nodeEvents
   const { feed: calls, captures } = nodeEvents.calls
   const { keys, accounts, spending } = hosting
-  // Its own address is known once it listens, and asked for only then.
+  // The address is known once the API listens, and is read only after that.
   const own = { url: '', startedAt: { now: clock.now(), elapsed: clock.elapsed() } }
   const admin = await startAdmin(
     {
@@ -87,7 +87,7 @@ export async function startAdminPart(init: AdminPartInit): Promise<AdminPart> {
   return { url: admin.url, [Symbol.asyncDispose]: () => admin.close() }
 }
 
-/** What the admin API says of itself. */
+/** The admin API’s information about itself. */
 interface Own {
   readonly url: string
   readonly startedAt: { readonly now: number; readonly elapsed: number }
@@ -141,7 +141,7 @@ function diagnose(init: AdminPartInit, own: Own, signal: AbortSignal): Promise<D
   )
 }
 
-/** 256 bits, as text that can stand in a header. */
+/** 256 random bits as header-safe text. */
 function makeToken(): Uint8Array {
   return utf8(Buffer.from(systemRandom.fill(new Uint8Array(SECRET_BYTES))).toString('base64url'))
 }

@@ -1,4 +1,4 @@
-/** Makes what a stack holds the disposal of a part: `return { …, ...closing(stack.move()) }`. */
+/** Makes the disposal of a stack the disposal of a part: `return { …, ...closing(stack.move()) }`. */
 export function closing(stack: AsyncDisposableStack): AsyncDisposable {
   return { [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }

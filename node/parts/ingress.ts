@@ -22,7 +22,7 @@ export interface IngressPartInit extends Pick<IngressInit, 'refusal'> {
   readonly subscriptions: SubscriptionParts
 }
 
-/** The HTTP side for consumers, where the node has one. To stop, it takes nothing new and lets running calls end. */
+/** The ingress for consumers, if the node has one. Disposal refuses new requests and waits for running calls. */
 export interface IngressPart extends AsyncDisposable {
   readonly url: string | undefined
 }

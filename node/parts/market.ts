@@ -33,8 +33,8 @@ export interface MarketInit {
 }
 
 /**
- * The peer-to-peer side of a node, and the APIs that it serves. To stop, it changes no listing any more, fetches what was earned where that
- * is wanted, drains, and leaves the network.
+ * The peer-to-peer part of a node, and the APIs that it serves. Disposal stops changing listings, claims earnings if configured, drains,
+ * and leaves the network.
  */
 export interface Market extends AsyncDisposable {
   readonly souk: Souk
@@ -60,7 +60,7 @@ export async function startMarket(init: MarketInit): Promise<Market> {
   try {
     await node.start()
   } catch (error) {
-    throw new SetupError('start_failed', 'The peer-to-peer side of the node did not start.', { cause: error })
+    throw new SetupError('start_failed', 'The peer-to-peer part of the node did not start.', { cause: error })
   }
   started.defer(() => node.stop())
   started.defer(payments.settleAtLast)
