@@ -1,7 +1,7 @@
 const GWEI = 10n ** 9n
 const GWEI_PER_ETHER = 10n ** 9n
 
-/** To nine decimals: a transaction on Base costs about as little. */
+/** Formats ETH with nine decimals: a transaction on Base costs about that little. */
 export function formatEther(wei: bigint): string {
   const gwei = wei / GWEI
   return `${gwei / GWEI_PER_ETHER}.${String(gwei % GWEI_PER_ETHER).padStart(9, '0')}`.replace(/\.?0+$/, '')

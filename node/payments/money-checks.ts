@@ -13,7 +13,7 @@ export interface MoneyChecksInit {
   readonly registrations: Pick<Registrations, 'list'>
 }
 
-/** What keeps a node from paying and being paid. Nothing to say of one that does neither. */
+/** Checks what can keep a node from paying and from being paid. Empty for a node that does neither. */
 export function moneyChecks({ money, whyFree, payout, registrations }: MoneyChecksInit): Finding[] {
   if (money === undefined) return whyFree === undefined ? [] : [warn('money', 'Free calls only.', whyFree)]
   const isSelling = registrations
@@ -22,7 +22,7 @@ export function moneyChecks({ money, whyFree, payout, registrations }: MoneyChec
   return [chainCheck(money), walletCheck(money), gasCheck(money, isSelling), ...payoutCheck(payout, isSelling)]
 }
 
-/** The endpoint's URL may carry an access key: only its host is told. */
+/** Show only the endpoint’s host: its URL may contain an access key. */
 async function chainCheck({ chain }: Money): Promise<DoctorCheck> {
   const { chainId, rpcUrl } = chain.parameters
   const host = new URL(rpcUrl).host
@@ -36,26 +36,26 @@ async function chainCheck({ chain }: Money): Promise<DoctorCheck> {
 
 async function walletCheck({ chain, wallet, name }: Money): Promise<DoctorCheck> {
   const balance = await chain.balance(wallet, 'latest').catch(() => undefined)
-  if (balance === undefined) return warn('wallet', 'The balance is not known.', 'see the check of the chain')
+  if (balance === undefined) return warn('wallet', 'The balance is unknown.', 'see the check of the chain')
   const text = `${formatUsdc(balance)} ${name} in ${checksummed(wallet)}`
   return balance > 0n ? ok('wallet', text) : warn('wallet', text, `to pay for calls, send some ${name} there`)
 }
 
-/** An owner needs gas to fetch what it earned; a consumer only to withdraw from an owner that does not answer. */
+/** An owner needs gas to claim earnings. A consumer needs it only to withdraw from a channel whose owner does not respond. */
 async function gasCheck({ chain, wallet, paymentScheme }: Money, isSelling: boolean): Promise<DoctorCheck> {
   const gas = await chain.gas(wallet).catch(() => undefined)
-  if (gas === undefined) return warn('gas', 'What there is for gas is not known.', 'see the check of the chain')
+  if (gas === undefined) return warn('gas', 'The gas balance is unknown.', 'see the check of the chain')
   const { claimsInHand } = paymentScheme.settlement.redeemer.status()
   const lasts = claimsInHand === undefined ? '' : `, enough for ${claimsInHand} claims`
   const text = `${formatEther(gas)} ETH${lasts}`
   const hint = `send a little ETH to ${checksummed(wallet)}`
   if (gas > 0n && !(isSelling && claimsInHand !== undefined && claimsInHand < limits.CLAIMS_IN_HAND_MIN))
     return ok('gas', text)
-  if (isSelling) return fail('gas', `${text}: no channel is opened, and nothing earned is fetched.`, hint)
-  return warn('gas', `${text}: calls are paid without, but leaving an owner that does not answer takes some.`, hint)
+  if (isSelling) return fail('gas', `${text}: the node cannot open channels or claim earnings.`, hint)
+  return warn('gas', `${text}: calls need none, but withdrawing from an unresponsive owner does.`, hint)
 }
 
 function payoutCheck(payout: Address | undefined, isSelling: boolean): DoctorCheck[] {
   if (payout !== undefined) return [ok('payout', checksummed(payout))]
-  return isSelling ? [fail('payout', 'Nobody has said where you are paid.', 'souk payout set <address>')] : []
+  return isSelling ? [fail('payout', 'No payout address is set.', 'souk payout set <address>')] : []
 }

@@ -9,31 +9,31 @@ import { openWallet, walletInfo } from '../wallet/wallet-file.ts'
 import { type Money, stopWithMoney } from './money.ts'
 import { Payout } from './payout.ts'
 
-/** How a node pays and is paid, before it runs. */
+/** Payment setup of a node before it runs. */
 export interface Payments {
-  /** Absent: the library's own, which only counts. */
+  /** Absent: the library’s default scheme, which only counts calls. */
   readonly paymentScheme?: (components: PaymentSchemeComponents) => PaymentScheme
-  /** Why priced calls are refused here, either way, with what to do about it. */
+  /** Why this node refuses to make and serve priced calls, and what to do about it. */
   readonly whyFree?: string
-  /** Where its own APIs are paid. */
+  /** Payout address of this node’s own APIs. */
   readonly payout: Payout
-  /** Once the node was started; undefined where it moves no money. */
+  /** Available once the node has started; undefined if it moves no money. */
   money(): Money | undefined
-  /** Before the node stops. */
+  /** Call before the node stops. */
   readonly settleAtLast: () => Promise<void>
 }
 
 export interface PaymentsInit {
   readonly config: NodeConfig
   readonly log: Log
-  /** Asks whoever sits there, without showing what is typed. */
+  /** Asks the user without echo. */
   readonly askSecret?: (question: string) => Promise<string>
 }
 
 /**
- * Unlocks the wallet and gets the chain ready. A chain that cannot be reached now keeps no node from starting: free calls go
- * through, and paid ones as soon as it is there.
- * @throws SetupError where the wallet cannot be opened
+ * Unlocks the wallet and prepares the chain. If the chain is unreachable, the node starts anyway: free calls work, and paid calls as soon
+ * as the chain responds.
+ * @throws SetupError if the wallet cannot be opened
  */
 export async function openPayments({ config, log, askSecret }: PaymentsInit): Promise<Payments> {
   const { profile, network, chain: parameters, payments } = config
@@ -74,7 +74,7 @@ const NO_WALLET = 'This node has no wallet. Stop it, run: souk wallet create'
 function whyFree({ network, chain }: NodeConfig, wallet: Address | undefined): string | undefined {
   if (wallet === undefined) return NO_WALLET
   return chain.treasury === undefined
-    ? `Nobody has founded the money of the network ${network} yet; whoever does runs: souk network deploy`
+    ? `The network ${network} has no treasury yet. To found it, run: souk network deploy`
     : undefined
 }
 
@@ -86,6 +86,6 @@ async function tellChain(chain: Chain, log: Log): Promise<void> {
   try {
     await chain.verify()
   } catch (error) {
-    log.warn(`No call is paid before this is put right: ${asSoukError(error).message}`)
+    log.warn(`Paid calls fail until this is fixed: ${asSoukError(error).message}`)
   }
 }

@@ -7,11 +7,11 @@ export interface PayoutInit {
   readonly payout: Address | undefined
   /** Priced APIs are paid for on this node. */
   readonly isNeeded: boolean
-  /** Why the node cannot be paid, with what to do about it. */
+  /** Why the node cannot be paid, and what to do about it. */
   readonly why?: string
 }
 
-/** Where the APIs of this node's provider are paid: one address for all of them. The node never needs its key. */
+/** The payout address of this node’s provider, one for all its APIs. The node never needs the address’s key. */
 export class Payout {
   readonly #init: PayoutInit
   #address: Address | undefined
@@ -25,7 +25,7 @@ export class Payout {
     return this.#address
   }
 
-  /** In `profile.json` when it resolves. */
+  /** Durable in `profile.json` when it resolves. */
   async set(address: Address): Promise<void> {
     const { profile } = this.#init
     const saved = await readProfileJson(profile, 'settings')
@@ -33,22 +33,22 @@ export class Payout {
     this.#address = address
   }
 
-  /** That calls can be paid for here at all. @throws SoukError `settlement_unavailable`, with the command to run */
+  /** Checks that calls can be paid for here. @throws SoukError `settlement_unavailable`, with the command to run */
   checkEarning(price: Atoms): void {
     const { isNeeded, why } = this.#init
     if (price > 0n && isNeeded && why !== undefined) {
-      throw new SoukError('settlement_unavailable', `Nobody can be paid here. ${why}`)
+      throw new SoukError('settlement_unavailable', `This node cannot receive payments. ${why}`)
     }
   }
 
   /**
-   * That an API of this provider can have a price.
+   * Checks that an API of this provider may have a price.
    * @throws SoukError `settlement_unavailable`, `invalid_request`, both with the command to run
    */
   check(price: Atoms): void {
     this.checkEarning(price)
     if (price === 0n || !this.#init.isNeeded || this.#address !== undefined) return
-    const detail = 'A price needs an address where you are paid. Run: souk payout set <address>'
+    const detail = 'A price needs a payout address. Run: souk payout set <address>'
     throw new SoukError('invalid_request', detail)
   }
 }

@@ -7,22 +7,22 @@ import { SetupError } from '../setup-error.ts'
 const OTHERS = 0o077
 const DIRECTORY_MODE = 0o700
 const FILE_MODE = 0o600
-/** Windows has no such bits: there the profile lies in the user's own directory, which its access lists guard. */
+/** Windows has no such mode bits. There, the access lists of the user’s own directory protect the profile. */
 const MODES_MEAN_SOMETHING = process.platform !== 'win32'
 
-/** Makes a directory that only its owner can enter; refuses one that is looser already. */
+/** Creates a directory that only its owner can enter. Refuses an existing one with wider permissions. */
 export async function ensurePrivateDirectory(path: string): Promise<void> {
   const created = await mkdir(path, { recursive: true, mode: DIRECTORY_MODE }).catch((error: unknown) => {
     throw unusable(path, error)
   })
-  // A umask can only take bits away, and a 0000 umask leaves parents open: what counts is the directory itself.
+  // The umask can only remove bits, and mkdir may create open parents. Only the directory itself matters.
   if (created !== undefined && MODES_MEAN_SOMETHING) await chmod(path, DIRECTORY_MODE)
   await checkPrivate(path)
 }
 
 /**
- * Refuses a file or directory that others on this machine may read or write.
- * @throws SetupError `permissions_too_open`, `profile_broken`; the system's `ENOENT` when there is none.
+ * Refuses a file or directory that other users may read or write.
+ * @throws SetupError `permissions_too_open`, `profile_broken`; the system’s `ENOENT` if it does not exist.
  */
 export async function checkPrivate(path: string): Promise<void> {
   const found = await stat(path).catch((error: unknown) => {
@@ -36,7 +36,7 @@ export async function checkPrivate(path: string): Promise<void> {
   })
 }
 
-/** The bytes of a private file, or undefined when there is none. @throws SetupError `permissions_too_open` */
+/** The bytes of a private file; undefined if it does not exist. @throws SetupError `permissions_too_open` */
 export async function readPrivateFile(path: string): Promise<Uint8Array | undefined> {
   try {
     await checkPrivate(path)
@@ -52,7 +52,7 @@ export async function readPrivateFile(path: string): Promise<Uint8Array | undefi
   }
 }
 
-/** Replaces a file whole: after a crash there is the old one or the new one, never half of one. */
+/** Replaces a file atomically: after a crash, it has either the old or the new content. */
 export async function writePrivateFile(path: string, content: Uint8Array | string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
   try {
@@ -71,7 +71,7 @@ export async function writePrivateFile(path: string, content: Uint8Array | strin
   await syncDirectory(dirname(path))
 }
 
-/** A renamed file is only durable once its directory is. */
+/** A rename is durable only after its directory is synced. */
 async function syncDirectory(path: string): Promise<void> {
   if (!MODES_MEAN_SOMETHING) return
   const directory = await open(path, 'r')
@@ -82,7 +82,7 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** What the system says of a path that is there and cannot be used, for the person who chose it. */
+/** Turns a system error about an existing path into a message for the operator. */
 function unusable(path: string, error: unknown): unknown {
   if (isMissing(error) || !(error instanceof Error) || !('code' in error)) return error
   return new SetupError('profile_broken', `${path} cannot be used (${String(error.code)}).`, {

@@ -9,28 +9,28 @@ import { lockProfile } from './profile-lock.ts'
 import { fileFault, storeFault } from './store-fault.ts'
 import { type ProfileFile, type ProfileLocation, profileFile } from './profile.ts'
 
-/** What makes a profile what it is, beside its store. The token of the admin API is made anew. */
+/** The files of a backup, besides the store. The admin API’s token is created anew. */
 const SMALL = ['settings', 'identity', 'pepper', 'upstreamKey', 'wallet'] as const satisfies readonly ProfileFile[]
 
-/** A directory that is a profile: the same files under the same names. */
+/** A backup: a directory with the profile’s files under their names. */
 export interface ProfileBackup {
   readonly directory: string
-  /** Names of the files in it. */
+  /** Names of its files. */
   readonly files: readonly string[]
   readonly bytes: number
 }
 
 /**
  * Copies a profile into a new directory that only its owner can enter.
- * @param copyStore writes the store's state of one moment into a new file
- * @throws SoukError `invalid_request` for a relative path, one that exists, or one that cannot be made; SetupError
+ * @param copyStore writes a consistent copy of the store into a new file
+ * @throws SoukError `invalid_request` for a relative path, an existing one, or one that cannot be created; SetupError
  */
 export async function backUpProfile(
   profile: ProfileLocation,
   directory: string,
   copyStore: (path: string) => Promise<void>
 ): Promise<ProfileBackup> {
-  if (!isAbsolute(directory)) throw new SoukError('invalid_request', 'Give the whole path of the directory.')
+  if (!isAbsolute(directory)) throw new SoukError('invalid_request', 'Give the absolute path of the directory.')
   await makeNew(directory)
   const target: ProfileLocation = { name: profile.name, directory }
   try {
@@ -41,13 +41,13 @@ export async function backUpProfile(
     await copyStore(profileFile(target, 'store'))
     return await listed(target)
   } catch (error) {
-    // Half a backup would be taken for one.
+    // Remove a partial backup, because it would look complete.
     await rm(directory, { recursive: true, force: true })
     throw fileFault(error, profile) ?? error
   }
 }
 
-/** The same of a profile on which no node runs. @throws SetupError `profile_in_use`, SoukError */
+/** Backs up a profile whose node is stopped. @throws SetupError `profile_in_use`, SoukError */
 export async function backUpStopped(profile: ProfileLocation, directory: string): Promise<ProfileBackup> {
   if (!(await exists(profileFile(profile, 'identity')))) {
     throw new SetupError('config_invalid', `There is no profile "${profile.name}" in ${profile.directory}.`, {
@@ -71,19 +71,18 @@ export async function backUpStopped(profile: ProfileLocation, directory: string)
 }
 
 /**
- * Makes a profile of a backup. What it holds is looked at first: the key names a node, and the store is whole.
+ * Creates a profile from a backup, after checking that the key is valid and the store undamaged.
  * @throws SetupError `profile_exists`, `profile_broken`, `config_invalid`
- */
 export async function restoreProfile(profile: ProfileLocation, directory: string): Promise<ProfileBackup> {
   const source: ProfileLocation = { name: profile.name, directory }
   if (!(await exists(profileFile(source, 'identity'))) || !(await exists(profileFile(source, 'store')))) {
-    throw new SetupError('config_invalid', `${directory} is no backup of a profile.`, {
-      hint: 'a directory that souk backup made'
+    throw new SetupError('config_invalid', `${directory} is not a backup of a profile.`, {
+      hint: 'give a directory that souk backup created'
     })
   }
   for (const file of ['identity', 'store'] as const) {
     if (!(await exists(profileFile(profile, file)))) continue
-    throw new SetupError('profile_exists', `The profile "${profile.name}" is there already.`, {
+    throw new SetupError('profile_exists', `The profile "${profile.name}" exists already.`, {
       hint: `another one by --profile <name>, or move ${profile.directory} away`
     })
   }
@@ -121,7 +120,7 @@ function checkStore(path: string): void {
   throw new SetupError('profile_broken', 'The store in the backup is damaged.', { hint: 'an earlier backup' })
 }
 
-/** The node has to know that calls may be missing in its books. @throws SetupError as `storeFault` */
+/** Marks the store as restored, because its ledger may lack recent calls. @throws SetupError as `storeFault` */
 async function markStore(profile: ProfileLocation): Promise<void> {
   const store = createSqliteStore({ path: profileFile(profile, 'store') })
   try {
@@ -140,7 +139,7 @@ async function makeNew(directory: string): Promise<void> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     const why = code === 'EEXIST' ? 'is there already' : `cannot be made (${code})`
-    throw new SoukError('invalid_request', `${directory} ${why}: a backup makes a directory of its own.`, {
+    throw new SoukError('invalid_request', `${directory} ${why}: a backup needs a new directory.`, {
       cause: error
     })
   }

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { SetupError } from '../setup-error.ts'
 
-/** SQLite's result code for "somebody else holds it". */
+/** SQLite’s result code for a database that another process has locked. */
 const SQLITE_BUSY = 5
 
 export interface ProfileLock {
@@ -10,15 +10,13 @@ export interface ProfileLock {
 }
 
 /**
- * Holds a profile for this process alone: two nodes with one identity would answer for each other and write one ledger.
- *
- * Node has no `flock`, and a pid file outlives a killed process. So the lock is SQLite's own, on an empty database file:
- * the kernel drops it with the process, however it ends, and a pid that was given away again cannot confuse it.
- *
+ * Locks a profile for this process: two nodes with one identity would conflict on the network and in the ledger.
+ * Node has no `flock`, and a pid file outlives a killed process. This uses SQLite’s lock on an empty database file: the kernel releases it
+ * when the process ends, and reused pids do no harm.
  * @throws SetupError `profile_in_use`
  */
 export function lockProfile(path: string, profile: string): ProfileLock {
-  // SQLite would make it with the umask's mode.
+  // Create the file first, because SQLite would create it with the umask’s mode.
   closeSync(openSync(path, 'a', 0o600))
   const file = new DatabaseSync(path, { timeout: 0 })
   try {

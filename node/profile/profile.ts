@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { checkPrivate, ensurePrivateDirectory, isMissing, readPrivateFile, writePrivateFile } from './private-file.ts'
 import { SetupError } from '../setup-error.ts'
 
-/** Where a profile lies: one directory with everything one node keeps. */
+/** Location of a profile: one directory with all files of a node. */
 export interface ProfileLocation {
   readonly name: string
   readonly directory: string
@@ -11,18 +11,18 @@ export interface ProfileLocation {
 
 export const DEFAULT_PROFILE = 'default'
 
-/** The files of a profile. Each is 0600 in a 0700 directory. */
+/** The files of a profile. Each has mode 0600, in a directory with mode 0700. */
 const FILES = {
-  /** What its owner decided, and the ports it got last. */
+  /** The operator’s settings, and the ports that the node used last. */
   settings: 'profile.json',
-  /** What runs now; gone when the node stopped by itself. */
+  /** Addresses of the running node; removed when the node stops cleanly. */
   running: 'running.json',
   /** libp2p private key, Ed25519, in libp2p's protobuf. */
   identity: 'identity.key',
   adminToken: 'admin.token',
-  /** Secret under which consumer keys are hashed. */
+  /** HMAC secret for consumer keys. */
   pepper: 'pepper',
-  /** Key under which the credentials of upstreams are kept. */
+  /** Key that encrypts the credentials of upstreams. */
   upstreamKey: 'upstream.key',
   /** Ethereum key file, encrypted. */
   wallet: 'wallet.json',
@@ -33,7 +33,7 @@ const FILES = {
 export type ProfileFile = keyof typeof FILES
 export const PROFILE_FILES = Object.keys(FILES) as readonly ProfileFile[]
 
-/** Where the parts of a running node are reached, for clients on this machine. */
+/** Addresses of a running node, for clients on this machine. */
 export interface RunningInfo {
   readonly pid: number
   readonly peer: string
@@ -49,7 +49,7 @@ export function profileFile(profile: ProfileLocation, file: ProfileFile): string
   return join(profile.directory, FILES[file])
 }
 
-/** Makes the directory where there is none. @throws SetupError `permissions_too_open` */
+/** Creates the directory if missing. @throws SetupError `permissions_too_open` */
 export async function openProfile(profile: ProfileLocation): Promise<void> {
   await ensurePrivateDirectory(profile.directory)
   for (const file of PROFILE_FILES) {
@@ -61,7 +61,7 @@ export async function openProfile(profile: ProfileLocation): Promise<void> {
   }
 }
 
-/** `profile.json` or `running.json` as parsed JSON, unchecked; undefined when there is none. */
+/** `profile.json` or `running.json` as parsed JSON, not validated; undefined if missing. */
 export async function readProfileJson(profile: ProfileLocation, file: 'settings' | 'running'): Promise<unknown> {
   const path = profileFile(profile, file)
   const bytes = await readPrivateFile(path)
@@ -81,7 +81,7 @@ export async function writeProfileJson(
   await writePrivateFile(profileFile(profile, file), `${JSON.stringify(value, undefined, 2)}\n`)
 }
 
-/** The bytes of a secret, made by `create` the first time. */
+/** The bytes of a secret. `create` generates it on first use. */
 export async function secretOf(
   profile: ProfileLocation,
   file: 'identity' | 'adminToken' | 'pepper' | 'upstreamKey',
@@ -100,7 +100,7 @@ export async function secretOf(
   return fresh
 }
 
-/** Profiles beside this one whose node said that it runs and not that it stopped. */
+/** Other profiles in the same home whose node started and has not reported that it stopped. */
 export async function runningProfiles({ directory }: ProfileLocation): Promise<string[]> {
   const home = dirname(directory)
   const names = await readdir(home).catch(() => [])

@@ -15,13 +15,13 @@ import { SetupError } from '../setup-error.ts'
 import type { Settings } from '../settings.ts'
 
 /**
- * Writes down what runs, for clients on this machine, and in `profile.json` the ports it got, so that the next start gets
- * the same where it can. A new profile also keeps the settings it was started with; later ones hold for one run.
+ * Stores the node’s addresses for clients on this machine, and its ports in `profile.json`, so that the next start uses the same ones if
+ * free. A new profile also stores its start settings. Settings of later starts apply to one run only.
  */
 export async function rememberRunning(config: NodeConfig, info: NodeInfo, p2pPort: number): Promise<void> {
   const { profile } = config
   const saved = (await readProfileJson(profile, 'settings')) as Settings | undefined
-  // What made a wallet or founded a network before has started no node.
+  // A profile with a wallet or a network but no port has never started a node.
   const settings = saved?.p2pPort === undefined ? { ...saved, ...firstSettings(config) } : saved
   await writeProfileJson(profile, 'settings', { ...settings, ...portsOf(info), p2pPort })
   const running: RunningInfo = {
@@ -35,13 +35,13 @@ export async function rememberRunning(config: NodeConfig, info: NodeInfo, p2pPor
   await writeProfileJson(profile, 'running', running)
 }
 
-/** A profile that gets something which belongs to a network belongs there itself from then on. */
+/** Binds a profile to its network, when it first gets something that belongs to that network. */
 export async function rememberNetwork({ profile, network, chain }: NodeConfig): Promise<void> {
   const saved = await readProfileJson(profile, 'settings')
   if (saved === undefined) await writeProfileJson(profile, 'settings', chainSettings({ network, chain }))
 }
 
-/** @throws SetupError `profile_exists` where a node has run on it: it remembers how it was started. */
+/** @throws SetupError `profile_exists` if a node has run on the profile, which then has its start settings */
 export async function checkNeverStarted(profile: ProfileLocation): Promise<void> {
   const saved = (await readProfileJson(profile, 'settings')) as Settings | undefined
   if (saved?.p2pPort === undefined) return
@@ -50,13 +50,13 @@ export async function checkNeverStarted(profile: ProfileLocation): Promise<void>
   })
 }
 
-/** What a new profile is started with the first time, and from then on. */
+/** Stores the settings of a new profile before its first start. */
 export async function rememberSetup(config: NodeConfig): Promise<void> {
   await openProfile(config.profile)
   await writeProfileJson(config.profile, 'settings', firstSettings(config))
 }
 
-/** The node stopped by itself: clients need not try to reach it. */
+/** Records that the node stopped cleanly, so that clients do not try to reach it. */
 export async function forgetRunning(profile: ProfileLocation): Promise<void> {
   await rm(profileFile(profile, 'running'), { force: true })
 }

@@ -4,7 +4,7 @@ import { type ProfileLocation, profileFile } from './profile.ts'
 
 const RESTORE = 'another profile of a backup by: souk restore <directory of the backup> --profile <new name>'
 
-/** What happened to the file, and what to do. No wait and no restart mends what is `profile_broken`. */
+/** The fault and its fix, by kind. Waiting or restarting does not fix `profile_broken`. */
 const FAULTS: Readonly<
   Record<StoreFault, readonly ['profile_broken' | 'store_failed' | 'profile_in_use', string, string]>
 > = {
@@ -29,7 +29,7 @@ const FAULTS: Readonly<
   ]
 }
 
-/** The store's failure in words for its operator; undefined where it was none of its file. */
+/** Explains a failure of the store’s file to the operator; undefined for other errors. */
 export function storeFault(error: unknown, profile: ProfileLocation): SetupError | undefined {
   const fault = storeFaultOf(error)
   if (fault === undefined) return undefined
@@ -37,7 +37,7 @@ export function storeFault(error: unknown, profile: ProfileLocation): SetupError
   return new SetupError(code, `${profileFile(profile, 'store')} ${what}`, { hint })
 }
 
-/** A file of the profile that cannot be read or written at the start; undefined for any other error. */
+/** Explains a profile file that cannot be read or written at the start; undefined for other errors. */
 export function fileFault(error: unknown, profile: ProfileLocation): SetupError | undefined {
   if (!(error instanceof Error)) return undefined
   if ('errcode' in error) return storeFault(error, profile)
@@ -48,7 +48,7 @@ export function fileFault(error: unknown, profile: ProfileLocation): SetupError 
   return new SetupError(code, `${path} ${what}`, { hint })
 }
 
-/** A commit failed: what it held may have survived or not, so the process has to end. */
+/** A commit failed. Its data may or may not be durable, so the process must end. */
 export function storeFailed(error: unknown, profile: ProfileLocation): SetupError {
   const words = `${profileFile(profile, 'store')} cannot be used any more.`
   return (

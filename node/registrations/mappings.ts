@@ -7,13 +7,13 @@ import type {
   MappingSupport
 } from '../../lib/interface/index.ts'
 
-/** What of a registration a mapping is about. */
+/** The part of a registration that its mapping needs. */
 interface Mapped {
   readonly name: string
   readonly snapshot: string
 }
 
-/** A mapping as its provider sees it: the document, and what such a document may say. */
+/** A mapping document, and the schema of such documents. */
 export interface ShownMapping {
   readonly mapping: unknown
   readonly schema: JsonSchema
@@ -44,8 +44,8 @@ export async function remapped(
 }
 
 /**
- * An API that was read again, with the mapping it had before.
- * @throws SoukError `invalid_request` where that does not fit any more
+ * Reads an API again with its previous mapping.
+ * @throws SoukError `invalid_request` if the mapping no longer fits
  */
 export async function keepingMapping(
   { mapping: support }: AdapterFactory,
@@ -61,7 +61,7 @@ export async function keepingMapping(
 
 function supportOf({ protocol, mapping }: AdapterFactory, name: string): MappingSupport {
   if (mapping !== undefined) return mapping
-  throw new SoukError('invalid_request', `${name} is a ${protocol} API: its JSON is its own, and is not mapped.`)
+  throw new SoukError('invalid_request', `${name} is a ${protocol} API, which has no mapping.`)
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

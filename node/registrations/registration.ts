@@ -1,7 +1,7 @@
 import type { Listing, ListingInit } from '../../lib/interface/index.ts'
 import type { ReadUpstream } from '../upstream/adapters.ts'
 
-/** An upstream of this node, and what is published with it: own terms, or another provider's API. */
+/** An upstream of this node with its listing: the node’s own terms, or another provider’s API. */
 export type Registration = OwnRegistration | ReplicaRegistration
 
 export interface OwnRegistration extends RegistrationBase {
@@ -27,12 +27,12 @@ export interface Registered {
   readonly warnings: readonly string[]
 }
 
-/** A registration beside its listing; `problem` says why there is none. */
+/** A registration and its listing. `problem` says why there is no listing. */
 export interface RegistrationStatus {
   readonly registration: Registration
   readonly listing: Listing | undefined
   readonly problem: string | undefined
-  /** What calls of it are not checked against. */
+  /** Parts of the schema that calls are not checked against. */
   readonly warnings: readonly string[]
 }
 

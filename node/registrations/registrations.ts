@@ -39,15 +39,15 @@ export interface RegistrationsInit extends CredentialStoreInit {
   readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
   readonly clock: Clock
   readonly payout: Payout
-  /** Whoever wants to know what becomes of listings. Default: nobody. */
+  /** Receives events about listings. Default: no events. */
   readonly events?: Pick<Events, 'emit'>
-  /** Told what could not be served, and when it could again. */
+  /** Logs APIs that cannot be served, and APIs that can be served again. */
   readonly log: (line: string) => void
 }
 
 /**
- * The upstreams of this node: checked when they are registered, kept, and served again after a restart. A name is used
- * once on a node, whether for an own API or a replica.
+ * The upstreams of this node: checked at registration, stored, and served again after a restart. A name is unique on a node, for own APIs
+ * and replicas together.
  */
 export class Registrations {
   readonly #init: RegistrationsInit
@@ -57,9 +57,9 @@ export class Registrations {
   readonly #health: Health
   readonly #serving: Serving
   readonly #told: ListingEvents
-  /** What could be registered. */
+  /** Dry runs of upstreams that are not registered. */
   readonly dryRun: DryRun
-  /** One change at a time: two registrations of one name would race for its revision. */
+  /** Serializes changes: two registrations of one name would both claim its next revision. */
   readonly #changes = new Mutex()
 
   constructor(init: RegistrationsInit) {
@@ -83,8 +83,8 @@ export class Registrations {
   }
 
   /**
-   * Serves what was registered before: all, or those of one kind. This provider's own need no network, so they can be served
-   * before any peer is heard and could find them missing. What cannot be served yet is tried again later, and said.
+   * Serves the stored registrations, all or those of one kind. Own APIs need no network, so they can be served before a peer asks for them.
+   * APIs that cannot be served now are logged and retried.
    */
   async restore(kind?: Registration['kind']): Promise<void> {
     for (const { value } of await this.#init.documents.list(COLLECTION)) {
@@ -99,9 +99,8 @@ export class Registrations {
   }
 
   /**
-   * Checks the upstream for real, publishes the listing and keeps both. An own name that is known gets a new revision.
-   *
-   * @param asked.auth - null for none. Where it is not said, what is known for the same name and origin stays.
+   * Checks the upstream with a real request, publishes the listing and stores both. An own name that exists gets a new revision.
+   * @param asked.auth - null for none. If absent, the stored credentials of the same name and origin stay.
    * @throws SoukError those of `AdapterFactory.inspect` and `Souk.serve`
    */
   async register(
@@ -115,7 +114,7 @@ export class Registrations {
     const upstream = this.#credentialStore.taken(name, asked, known)
     if (known?.kind === 'replica') throw taken(name)
     this.#init.payout.check(parseUsdc(terms.price))
-    // Not in turn: an endpoint that hangs must not hold up what is done to other listings.
+    // Outside the mutex: an endpoint that hangs must not block changes of other listings.
     const { adapter, inspection } = await this.#inspected(protocol, upstream, signal, known)
     return this.#changes.run(async () => {
       const before = this.#known.get(name)
@@ -131,7 +130,7 @@ export class Registrations {
   }
 
   /**
-   * Serves another provider's published API from this node's upstream.
+   * Serves another provider’s published API through an upstream of this node.
    * @throws SoukError those of `Souk.resolve`, `AdapterFactory.inspect` and `Souk.serveReplica`
    */
   serve(api: string, asked: AskedUpstream, signal: AbortSignal): Promise<Registered> {
@@ -178,12 +177,12 @@ export class Registrations {
   revise(name: string, change: (terms: ListingInit) => ListingInit): Promise<Registered> {
     return this.#changes.run(async () => {
       const { registration } = this.show(name)
-      if (registration.kind !== 'own') throw new SoukError('invalid_request', 'Its terms are its provider’s to change.')
+      if (registration.kind !== 'own') throw new SoukError('invalid_request', 'This is another provider’s API. Only its provider can change the terms.')
       return this.#publish({ ...registration, terms: change(registration.terms) })
     })
   }
 
-  /** False where the listing is in another state by now. */
+  /** Returns false if the listing is no longer in the state `from`. */
   #moveFrom(name: string, from: ListingState, to: 'paused' | 'published'): Promise<boolean> {
     return this.#changes.run(async () => {
       if (this.#known.get(name) === undefined || this.show(name).listing?.state !== from) return false
@@ -192,7 +191,7 @@ export class Registrations {
     })
   }
 
-  /** Stops serving it and forgets it. @throws SoukError `api_not_found` */
+  /** Stops serving an API and deletes its registration. @throws SoukError `api_not_found` */
   remove(name: string): Promise<void> {
     return this.#changes.run(async () => {
       const { listing } = this.show(name)
@@ -204,7 +203,7 @@ export class Registrations {
     })
   }
 
-  /** From now on this provider is paid there: its APIs get a new revision that says so. */
+  /** Sets the provider’s payout address. Its APIs get a new revision with it. */
   payTo(address: Address): Promise<void> {
     return this.#changes.run(async () => {
       await this.#init.payout.set(address)
@@ -212,25 +211,25 @@ export class Registrations {
     })
   }
 
-  /** @throws SoukError `api_not_found`, `invalid_request` where there is nothing to map */
+  /** @throws SoukError `api_not_found`, `invalid_request` if the protocol has no mapping */
   mapping(name: string): ShownMapping {
     const { registration } = this.show(name)
     return shownMapping(this.#adapters.factory(registration.protocol), registration)
   }
 
-  /** The API as another mapping would make it. @throws SoukError as `map` */
+  /** The API as another mapping would describe it. @throws SoukError as `map` */
   async previewMapping(name: string, document: unknown): Promise<Inspection> {
     const { registration } = this.show(name)
     return remapped(this.#adapters.factory(registration.protocol), registration, document)
   }
 
-  /** What of a document does not fit. @throws SoukError as `mapping` */
+  /** The problems of a mapping document. @throws SoukError as `mapping` */
   async checkMapping(name: string, document: unknown): Promise<readonly MappingProblem[]> {
     const { registration } = this.show(name)
     return mappingProblems(this.#adapters.factory(registration.protocol), registration, document)
   }
 
-  /** Serves an API with another mapping from now on. @throws SoukError as `mapping`, with the `problems` where it does not fit */
+  /** Serves an API with another mapping. @throws SoukError as `mapping`, with the `problems` if it does not fit */
   map(name: string, document: unknown): Promise<Registered> {
     return this.#changes.run(async () => {
       const { registration } = this.show(name)
@@ -266,7 +265,7 @@ export class Registrations {
     return { name, protocol, ...this.#credentialStore.sealed(name, upstream), snapshot, registeredAt }
   }
 
-  /** Serves it as it is from now on, and keeps it. */
+  /** Serves a registration and stores it. */
   async #publish(registration: Registration, warnings: readonly string[] = [], adapter?: Adapter): Promise<Registered> {
     const { name } = registration
     const listing = await this.#serving.serve(registration, adapter)
@@ -276,7 +275,7 @@ export class Registrations {
     return { registration, listing, updated, warnings }
   }
 
-  /** The API says something else of itself: its listing gets a new revision that says so. */
+  /** Publishes a new revision after the API’s own description changed. */
   #renew(name: string, snapshot: string): Promise<void> {
     return this.#changes.run(async () => {
       const registration = this.#known.get(name)
@@ -287,7 +286,7 @@ export class Registrations {
     })
   }
 
-  /** What could not be served, as far as it is still registered. */
+  /** Serves the failed registrations that still exist. */
   #retry(): Promise<void> {
     return this.#changes.run(() => {
       const waiting = [...this.#known.values()].filter(({ name }) => this.#serving.problemOf(name) !== undefined)
@@ -299,6 +298,6 @@ export class Registrations {
 function taken(name: string): SoukError {
   return new SoukError(
     'invalid_request',
-    `The name "${name}" is used on this node already, for another provider's API or your own.`
+    `The name "${name}" is already used on this node, by your own or another provider's API.`
   )
 }

@@ -13,13 +13,13 @@ export interface ServingInit {
   readonly health: Health
   readonly updates: DescriptionUpdates
   readonly clock: Clock
-  /** Told what could not be served, and when it could again. */
+  /** Logs APIs that cannot be served, and APIs that can be served again. */
   readonly log: (line: string) => void
-  /** Some could not be served; it is time to try again. */
+  /** Called when it is time to retry the APIs that could not be served. */
   readonly retry: () => void
 }
 
-/** Serves what is registered, looks after it, and knows what could not be served, and why. */
+/** Serves the registered APIs, watches their health, and records why one cannot be served. */
 export class Serving {
   readonly #init: ServingInit
   readonly #problems = new Map<string, string>()
@@ -31,17 +31,17 @@ export class Serving {
     this.#init = init
   }
 
-  /** Why an API is not served, where it should be. */
+  /** Why an API is not served although it should be. */
   problemOf(name: string): string | undefined {
     return this.#problems.get(name)
   }
 
-  /** What calls of an API are not checked against, while it is served. */
+  /** Parts of a served API’s schema that calls are not checked against. */
   warningsOf(name: string): readonly string[] {
     return this.#adapters.get(name)?.warnings ?? []
   }
 
-  /** @param looks - the API may say something else of itself than what is known of it */
+  /** @param looks - read the API’s description again, because it may have changed */
   async serve(registration: Registration, given?: Adapter, looks = false): Promise<Listing> {
     const { souk, health, updates, adapters } = this.#init
     const { name } = registration
@@ -60,7 +60,7 @@ export class Serving {
     return listing
   }
 
-  /** What cannot be served now is tried again later, and said. */
+  /** Serves all registrations. Those that fail are logged and retried later. */
   async serveAll(registrations: readonly Registration[]): Promise<void> {
     for (let at = 0; at < registrations.length && !this.#isStopped; at += limits.RESTORE_AT_ONCE_MAX) {
       const some = registrations.slice(at, at + limits.RESTORE_AT_ONCE_MAX)
@@ -82,7 +82,7 @@ export class Serving {
     this.#init.updates.stop()
   }
 
-  /** One address for all of a provider's APIs: it is no part of the terms that are kept. */
+  /** Adds the payout address. It is one for all of a provider’s APIs, so the stored terms omit it. */
   async #serve(terms: ListingInit, adapter: Adapter): Promise<Listing> {
     const { souk, payout } = this.#init
     payout.check(parseUsdc(terms.price))
@@ -94,7 +94,7 @@ export class Serving {
     const { log } = this.#init
     const before = this.#problems.get(name)
     try {
-      // It may have changed while this node was off.
+      // The API’s description may have changed while this node was off.
       await this.serve(registration, undefined, true)
       if (before !== undefined) log(`${name} is served again.`)
       const [warning, ...more] = this.warningsOf(name)
@@ -107,14 +107,14 @@ export class Serving {
     }
   }
 
-  /** A replica's manifest comes from its provider, who may start after us. */
+  /** Retries later. A replica needs its provider’s manifest, and that provider may start after this node. */
   #retryLater(): void {
     this.#retry?.cancel()
     this.#retry = this.#init.clock.after(limits.RESTORE_RETRY_MS, this.#init.retry)
   }
 }
 
-/** Hands an adapter over; one that was not taken is let go of. */
+/** Passes an adapter on. If serving fails, closes the adapter. */
 async function serving(adapter: Adapter, serve: () => Promise<Listing>): Promise<Listing> {
   try {
     return await serve()

@@ -4,9 +4,9 @@ import type { Clock, Documents } from '../../lib/interface/index.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import { Slices, type SliceSource } from './slices.ts'
 
-/** One day (UTC) of one key. */
+/** The daily cap of one key on one day (UTC). */
 export interface KeyDay {
-  /** Of both. */
+  /** Id of key and day together. */
   readonly id: string
   readonly key: string
   /** Days since the epoch. */
@@ -14,7 +14,7 @@ export interface KeyDay {
   readonly cap: Atoms
 }
 
-/** A cap of which most is spent, or that a call was refused for. */
+/** A cap that is nearly spent, or for which a call was refused. */
 export interface CapLevel {
   readonly day: KeyDay
   readonly left: Atoms
@@ -24,11 +24,11 @@ export interface CapLevel {
 export interface DailyCapsInit {
   readonly clock: Clock
   readonly documents: Documents
-  /** Told of each level once a day, by one of the processes that share the store. Default: nobody is. */
+  /** Called for each level once a day, by one of the processes that share the store. Default: no call. */
   readonly onLevel?: (level: CapLevel) => void
 }
 
-/** By key. Slices that were taken of a day's cap count as spent, until they are given back. */
+/** By key. Slices that processes took from a day’s cap count as spent until they are returned. */
 const COLLECTION = 'consumer-key-spending'
 
 type Told = 'nearly' | 'reached'
@@ -37,20 +37,20 @@ interface SpentDocument {
   readonly day: number
   /** Atoms, as decimal digits. */
   readonly taken: string
-  /** The level that was told of. */
+  /** The last level that was reported. */
   readonly told?: Told
 }
 
 /**
- * What the calls of a key may cost in a day, however many processes share the store: each takes slices of the cap, which are
- * written down before they are spent. So no restart opens a cap again, and a process that is killed leaves less of it, never more.
+ * Enforces the daily cap of a key, across all processes that share the store. Each process takes slices of the cap and records them before
+ * spending. A restart therefore never resets a cap, and a killed process wastes at most its slices.
  */
 export class DailyCaps {
   readonly #clock: Clock
   readonly #documents: Documents
   readonly #slices: Slices<KeyDay>
   readonly #onLevel: DailyCapsInit['onLevel']
-  /** Levels told of by this process, by key and day. */
+  /** Levels that this process reported, by key and day. */
   readonly #told = new LRUCache<string, Told>({ max: limits.KEYS_CACHED_MAX })
 
   constructor(init: DailyCapsInit) {
@@ -69,7 +69,7 @@ export class DailyCaps {
     return { id: `${key}/${day}`, key, day, cap }
   }
 
-  /** @throws SoukError `spend_cap_reached`, with what is `left` and when it `resets_at`; it rejects with it */
+  /** @throws SoukError `spend_cap_reached`, with `left` and `resets_at`; may reject instead */
   reserve(day: KeyDay, amount: Atoms): void | Promise<void> {
     return this.#slices.reserve(day, amount)
   }
@@ -78,7 +78,7 @@ export class DailyCaps {
     this.#slices.release(day, amount)
   }
 
-  /** Of today's cap. What other processes have taken to spend it counts as spent. */
+  /** The rest of today’s cap. Slices of other processes count as spent. */
   async left(holder: KeyHolder): Promise<Atoms> {
     const day = this.today(holder)
     const value = await this.#documents.get(COLLECTION, day.key)
@@ -87,7 +87,7 @@ export class DailyCaps {
     return (day.cap > taken ? day.cap - taken : 0n) + this.#slices.atHand(day)
   }
 
-  /** What is not spent counts as unspent from here on. */
+  /** Returns unspent slices. */
   stop(): Promise<void> {
     return this.#slices.stop()
   }
@@ -107,14 +107,14 @@ export class DailyCaps {
     })
   }
 
-  /** No call waits for it, or fails with it. */
+  /** Runs in the background: calls neither wait for it nor fail with it. */
   #noteBehind(day: KeyDay, level: Told, left: Atoms): void {
     if (this.#onLevel === undefined || this.#told.get(day.id) === level || this.#told.get(day.id) === 'reached') return
     this.#told.set(day.id, level)
     this.#note(day, level, left).catch(() => this.#told.delete(day.id))
   }
 
-  /** The one process that writes it down tells. */
+  /** Only the process whose write succeeds reports the level. */
   async #note(day: KeyDay, told: Told, left: Atoms): Promise<void> {
     for (;;) {
       const before = await this.#documents.get(COLLECTION, day.key)
@@ -135,13 +135,13 @@ export class DailyCaps {
     await this.#change(day, (taken, isToday) => (isToday ? -amount : 0n))
   }
 
-  /** Adds what `change` says to what was taken of the day, and says it too. */
+  /** Adds the result of `change` to the amount taken on the day, and returns it. */
   async #change({ key, day }: KeyDay, change: (taken: Atoms, isToday: boolean) => Atoms): Promise<Atoms> {
     for (;;) {
       const before = await this.#documents.get(COLLECTION, key)
       const last = before === undefined ? { day, taken: '0' } : (JSON.parse(before) as SpentDocument)
       const isToday = last.day === day
-      // A clock set back does not open the cap again.
+      // A clock that was set back does not reset the cap.
       const current: SpentDocument = last.day >= day ? last : { day, taken: '0' }
       const added = change(BigInt(current.taken), isToday)
       if (added === 0n) return added

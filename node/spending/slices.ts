@@ -1,40 +1,40 @@
 import { type Atoms, KeyedMutex, limits } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 
-/** Where slices come from: something shared and durable, such as what is left of a balance or of a day's cap. */
+/** The source of slices: a shared, durable amount, such as a balance or the rest of a daily cap. */
 export interface SliceSource<T> {
   /**
-   * Takes a slice: at least `needed`, and `wanted` or a usual slice where there is as much. Durable when it resolves. Asked for
-   * 0 it may come back with nothing.
-   * @throws SoukError what the caller hears where there is less than `needed`
+   * Takes a slice of at least `needed`, and of `wanted` or the usual size if available. Durable when it resolves. May return nothing if
+   * `needed` is 0.
+   * @throws SoukError for the caller if less than `needed` is available
    */
   take(owner: T, needed: Atoms, wanted: Atoms): Promise<Atoms>
-  /** What was not spent. Lost where it rejects. */
+  /** Returns an unspent amount. The amount is lost if this rejects. */
   giveBack(owner: T, amount: Atoms): Promise<void>
 }
 
 interface Slice<T> {
   readonly owner: T
-  /** Taken, and neither reserved nor spent. */
+  /** Taken, but neither reserved nor spent. */
   left: Atoms
-  /** Of the last one. */
+  /** Size of the last slice. */
   size: Atoms
-  /** What those who wait for the next one need together. */
+  /** Total that callers waiting for the next slice need. */
   awaited: Atoms
   dryUntil: number
   touched: boolean
 }
 
 /**
- * Spends from slices that were taken ahead, so that hardly anybody waits for the source: reserving is taking from what is at
- * hand, a new slice is fetched behind when half of it is gone, and what lies idle is given back. What a killed process had at
- * hand is the source's to know of.
+ * Spends from slices that were taken in advance, so that callers rarely wait for the source. A reservation takes from the current slice. A
+ * new slice is taken in the background when half of it is gone, and an idle slice is returned. The source accounts for the slices of a
+ * killed process.
  */
 export class Slices<T extends { readonly id: string }> {
   readonly #clock: Clock
   readonly #source: SliceSource<T>
   readonly #slices = new Map<string, Slice<T>>()
-  /** Of each owner, one thing after the other is asked of the source. */
+  /** Serializes requests to the source, per owner. */
   readonly #turns = new KeyedMutex()
   #isSweeping = false
 
@@ -43,7 +43,7 @@ export class Slices<T extends { readonly id: string }> {
     this.#source = source
   }
 
-  /** At once where there is enough at hand. @throws (rejects with) what the source refuses with */
+  /** Immediate if the slice has enough. @throws (or rejects with) the source’s error */
   reserve(owner: T, amount: Atoms): void | Promise<void> {
     const slice = this.#sliceOf(owner)
     if (slice.left < amount) return this.#await(slice, amount)
@@ -51,18 +51,18 @@ export class Slices<T extends { readonly id: string }> {
     if (slice.left * 2n < slice.size) this.#takeAhead(slice)
   }
 
-  /** Of what was reserved and is not spent. */
+  /** Returns a reserved but unspent amount to the slice. */
   release(owner: T, amount: Atoms): void {
     if (amount > 0n) this.#sliceOf(owner).left += amount
   }
 
-  /** The source says that it is no longer ours. */
+  /** The source took the slice back. */
   forget({ id }: T): void {
     const slice = this.#slices.get(id)
     if (slice !== undefined) slice.left = 0n
   }
 
-  /** Of none of them. */
+  /** The source took all slices back. */
   forgetAll(): void {
     for (const slice of this.#slices.values()) slice.left = 0n
   }
@@ -71,13 +71,13 @@ export class Slices<T extends { readonly id: string }> {
     return this.#slices.get(id)?.left ?? 0n
   }
 
-  /** Gives back what one owner has at hand. */
+  /** Returns the slice of one owner. */
   async giveBack({ id }: T): Promise<void> {
     const slice = this.#slices.get(id)
     if (slice !== undefined) await this.#giveBack(slice)
   }
 
-  /** Gives back everything at hand. Nothing may be reserved any more. */
+  /** Returns all slices. Requires that nothing is reserved any more. */
   async stop(): Promise<void> {
     await Promise.allSettled([...this.#slices.values()].map((slice) => this.#giveBack(slice)))
     this.#slices.clear()
@@ -99,7 +99,7 @@ export class Slices<T extends { readonly id: string }> {
     slice.awaited += amount
     await this.#turns.run(slice.owner.id, async () => {
       try {
-        // Others may take from what is at hand while the source is asked.
+        // Other callers may take from the slice while the source responds.
         while (slice.left < amount) {
           this.#put(slice, await this.#source.take(slice.owner, amount - slice.left, slice.awaited - slice.left))
         }
@@ -110,7 +110,7 @@ export class Slices<T extends { readonly id: string }> {
     })
   }
 
-  /** Behind the calls; where it fails, the call that needs it says why. */
+  /** Runs in the background. If it fails, the next call that needs money reports the error. */
   #takeAhead(slice: Slice<T>): void {
     const now = this.#clock.elapsed()
     if (now < slice.dryUntil) return

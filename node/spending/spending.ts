@@ -3,36 +3,36 @@ import type { AccountFunds, AccountRef } from '../accounts/account-funds.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { DailyCaps, KeyDay } from './daily-caps.ts'
 
-/** What one call costs whoever holds its key. A reservation is a ceiling: at most that much is charged, and only on success. */
+/** The cost of one call to the holder of its key. A reservation is a maximum: the charge is never higher, and only made on success. */
 export interface Purchase {
   /**
-   * Before the call is sent, and again where its price has changed since.
+   * Call before sending the call, and again if its price has changed.
    * @throws SoukError `spend_cap_reached`, `insufficient_funds` (or rejects)
    */
   reserve(price: Atoms): void | Promise<void>
-  /** The call succeeded; what it was not charged is free again. Whatever it was is durable when this resolves. */
+  /** The call succeeded. Frees the uncharged rest of the reservation. Durable when it resolves. */
   capture(charged: Atoms, reference: string): void | Promise<void>
   /**
-   * It did not. Nothing happens after a capture. Where the owner may have charged the operator all the same, the key's cap counts
-   * it; an account is never charged for what was not answered.
+   * The call failed. Has no effect after a capture. With `mayBeCharged`, the provider may have charged the operator, so the key’s cap
+   * counts the call. An account never pays for a call without a response.
    */
   release(mayBeCharged?: boolean): void
   /**
-   * What its holder is told of the error that a call ended with: that this node has no money, or has signed for all it may, is nothing
-   * that an account's holder could mend. The error itself in all other cases.
+   * The error to return to the holder. If the node itself lacks money or reached its own limit, the holder gets a general error, because it
+   * cannot fix that. Other errors are returned unchanged.
    */
   explain(error: SoukError): SoukError
 }
 
 export interface SpendingInit {
   readonly caps: DailyCaps
-  /** Of prepaid accounts. Absent where there are none: all keys are the operator's. */
+  /** Funds of prepaid accounts. Absent if there are none: the operator pays for all keys. */
   readonly funds?: AccountFunds
-  /** Told where this node could not pay for a call that its account could have paid for. Default: nobody is. */
+  /** Called if this node could not pay for a call that its account could have paid for. Default: no call. */
   readonly onUnpaid?: (error: SoukError) => void
 }
 
-/** Holds the calls of keys to what their keys may spend and their accounts have. */
+/** Enforces the spending limits of keys and the balances of their accounts. */
 export class Spending {
   readonly #init: SpendingInit
 
@@ -43,32 +43,32 @@ export class Spending {
   /** @throws SoukError `key_not_permitted` */
   begin(holder: KeyHolder): Purchase {
     if (holder.account !== undefined && this.#init.funds === undefined) {
-      throw new SoukError('key_not_permitted', 'This ingress keeps no accounts.')
+      throw new SoukError('key_not_permitted', 'This ingress has no accounts.')
     }
     return new KeyPurchase(this.#init, holder)
   }
 
-  /** What the calls of a key may still cost today. */
+  /** The rest of today’s cap of a key. */
   left(holder: KeyHolder): Promise<Atoms> {
     return this.#init.caps.left(holder)
   }
 
   /**
-   * The fee of a subscription, which whoever holds it agreed to apart from what calls may cost: no key's cap counts it.
-   * @param account - undefined for the operator's, which nothing is taken from here
+   * The fee of a subscription. The holder agreed to it separately, so it does not count against a key’s cap.
+   * @param account - undefined for the operator, whose fees are not charged here
    * @throws SoukError `key_not_permitted`
    */
   beginFee(account: string | undefined): Purchase {
     const { funds, onUnpaid } = this.#init
     if (account === undefined) return UNPAID
-    if (funds === undefined) throw new SoukError('key_not_permitted', 'This ingress keeps no accounts.')
+    if (funds === undefined) throw new SoukError('key_not_permitted', 'This ingress has no accounts.')
     return new FeePurchase(funds, { id: account }, onUnpaid)
   }
 }
 
 const UNPAID: Purchase = { reserve() {}, capture() {}, release() {}, explain: (error) => error }
 
-/** Of a limit of the node's own; what a subscription's own cap refuses names the subscription. */
+/** Whether the error is about the node’s own limits. The error of a subscription’s cap names the subscription. */
 function isOfTheOperator({ code, members }: SoukError): boolean {
   return code === 'insufficient_funds' || (code === 'spend_cap_reached' && members?.['subscription'] === undefined)
 }
@@ -76,7 +76,7 @@ function isOfTheOperator({ code, members }: SoukError): boolean {
 function cannotPay(cause: SoukError, onUnpaid: SpendingInit['onUnpaid']): SoukError {
   onUnpaid?.(cause)
   const detail =
-    'This ingress cannot pay for calls at the moment. That is no matter of your balance, and its operator is told: try again later.'
+    'This ingress cannot pay for calls at the moment. Your balance is not the cause, and the operator has been notified. Try again later.'
   return new SoukError('settlement_unavailable', detail, { cause })
 }
 
@@ -125,7 +125,7 @@ class KeyPurchase implements Purchase {
   #day: KeyDay | undefined
   #account: AccountRef | undefined
   #reserved = 0n
-  /** Its own key or account does not cover it. */
+  /** The key’s own cap or balance refused the call. */
   #isRefused = false
 
   constructor(init: SpendingInit, holder: KeyHolder) {

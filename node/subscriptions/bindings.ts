@@ -7,40 +7,40 @@ export interface BindingsInit {
   readonly clock: Clock
   /** Shared by the processes that share accounts. */
   readonly documents: Documents
-  /** Peer id of this node: what the operator subscribes to is this node's, whoever shares the documents. */
+  /** Peer id of this node. The operator’s subscriptions belong to this node, even if the documents are shared. */
   readonly self: string
-  /** With the processes that share the documents. Default: none does. */
+  /** Coherence with the processes that share the documents. Default: no other process does. */
   readonly coherence?: Coherence
 }
 
-/** What an account calls an API with. */
+/** The subscription that an account uses for an API. */
 export interface Binding {
   readonly api: ApiId
   /** Id of the subscription. */
   readonly subscription: string
-  /** It was canceled, and ends then: milliseconds since the epoch. */
+  /** End of a canceled subscription, in milliseconds since the epoch. */
   readonly until?: number
 }
 
-/** By account, name and provider, so that those of one name stand together. */
+/** Keyed by account, name and provider, so that bindings of one name are adjacent. */
 const COLLECTION = 'subscription-bindings'
-/** Begins no account's id: keys of the operator. */
+/** Stands for the operator’s keys. No account id starts with it. */
 const OPERATOR = 'house'
 
-/** Its messages begin the keys of what was changed. */
+/** Coherence topic. A message is the key prefix of the changed bindings. */
 const TOPIC = 'subscription-bindings'
 
 type BindingDocument = Omit<Binding, 'api'>
 
 interface Known {
   readonly bindings: readonly Binding[]
-  /** On the clock's `elapsed`: when their reading began. */
+  /** Start of their read, on the clock’s `elapsed`. */
   readonly readAt: number
 }
 
 /**
- * Which subscription the calls of an account go with, by the API's name. It binds the name to a provider, so that whoever else
- * uses the name is never called. An account has one for a listing, whichever process of those that share the store made it.
+ * Maps an account and an API name to the subscription that its calls use. The binding fixes the provider, so that no other provider of the
+ * name is called. An account has one binding per listing, across all processes that share the store.
  */
 export class Bindings {
   readonly #clock: Clock
@@ -59,8 +59,8 @@ export class Bindings {
   }
 
   /**
-   * At once for a name seen lately, with a promise otherwise.
-   * @throws SoukError `name_conflict` where the account has subscribed to several APIs of the name; thrown or rejected
+   * Immediate for a cached name, and a promise otherwise.
+   * @throws SoukError `name_conflict` if the account has subscriptions to several APIs of the name; thrown or rejected
    */
   find(account: string | undefined, ref: ApiRef): Binding | undefined | Promise<Binding | undefined> {
     const start = startOf(account ?? this.#operator, ref.name)
@@ -71,13 +71,13 @@ export class Bindings {
     return isFresh ? choose(known.bindings) : this.#read(start).then(choose)
   }
 
-  /** The one of exactly this API, as it is in the store. */
+  /** The binding for exactly this API, read from the store. */
   async get(account: string | undefined, api: ApiId): Promise<Binding | undefined> {
     const json = await this.#documents.get(COLLECTION, keyOf(account ?? this.#operator, api))
     return json === undefined ? undefined : { api, ...(JSON.parse(json) as BindingDocument) }
   }
 
-  /** In place of the one there was. False where another process has put another one there. */
+  /** Replaces the binding `before`. Returns false if another process changed it meanwhile. */
   async put(account: string | undefined, { api, ...binding }: Binding, before: Binding | undefined): Promise<boolean> {
     const [key, json] = [keyOf(account ?? this.#operator, api), JSON.stringify(binding)]
     const isPut =
@@ -93,14 +93,14 @@ export class Bindings {
     await this.changed(account, api)
   }
 
-  /** Resolves when all processes that share the store go by what is in it now. */
+  /** Resolves when all processes that share the store use the new binding. */
   async changed(account: string | undefined, api: ApiId): Promise<void> {
     const start = startOf(account ?? this.#operator, parseApiRef(api).name)
     this.#forget(start)
     await this.#coherence.changed(TOPIC, start)
   }
 
-  /** Of one account, by API. */
+  /** The bindings of one account, by API. */
   list(account: string | undefined): Promise<readonly Binding[]> {
     return this.#startingWith(`${account ?? this.#operator}/`)
   }
@@ -114,7 +114,7 @@ export class Bindings {
   async #read(start: string): Promise<readonly Binding[]> {
     const readAt = this.#clock.elapsed()
     let bindings: readonly Binding[] = []
-    // What is bound while the store is read would otherwise be missed, and cached as it was.
+    // Read again after a concurrent change. Otherwise the cache could keep an old binding.
     for (let seen = -1; seen !== this.#changes; ) {
       seen = this.#changes
       bindings = await this.#startingWith(start)
@@ -125,7 +125,7 @@ export class Bindings {
 
   async #startingWith(start: string): Promise<readonly Binding[]> {
     const found: Binding[] = []
-    // Every key with this start is below it with a last character that no key has.
+    // No key contains this last character, so all keys with the prefix sort before it.
     let before = `${start}\u{ffff}`
     for (;;) {
       const rows = await this.#documents.last(COLLECTION, { before, limit: limits.PAGE_MAX })

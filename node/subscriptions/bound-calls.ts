@@ -12,10 +12,10 @@ export interface BoundCallsInit {
   readonly clock: Clock
 }
 
-/** What of a call is changed where it goes with a subscription. */
+/** The parts of a call that a subscription changes. */
 type BoundCall = Pick<CallDraft, 'api' | 'subscription' | 'onFee' | 'signal'>
 
-/** Has the calls of an account go with the subscription it has to the API. */
+/** Makes the calls of an account use its subscription to the API. */
 export class BoundCalls {
   readonly #init: BoundCallsInit
 
@@ -24,8 +24,8 @@ export class BoundCalls {
   }
 
   /**
-   * At once for a name that is known to have none.
-   * @throws SoukError `name_conflict`, and as `SubscriptionService.renew` where the period is over; thrown or rejected
+   * Immediate for a name that is known to have no subscription.
+   * @throws SoukError `name_conflict`, and as `SubscriptionService.renew` if the period is over; thrown or rejected
    */
   bind(account: KeyHolder['account'], call: BoundCall): void | Promise<void> {
     const ref = typeof call.api === 'string' ? parseApiRef(call.api) : call.api
@@ -38,15 +38,15 @@ export class BoundCalls {
     const { subscriptions, service, clock } = this.#init
     const held = await subscriptions.get(id)
     if (held === undefined || held.state === 'canceled' || held.state === 'incomplete') {
-      const detail = 'The subscription to this API is not active: subscribe again, or cancel it to pay call by call.'
+      const detail = 'The subscription to this API is not active. Subscribe again, or cancel it to pay per call.'
       throw new SoukError('subscription_inactive', detail, { members: { subscription: id } })
     }
-    // Apart from the call, so that its fee is charged whatever becomes of the call.
+    // Renew separately from the call, so that the fee is charged whatever the result of the call.
     if (held.state !== 'canceling' && clock.now() >= held.periodEnd) await service.renew(account, id, call.signal)
     call.api = parseApiRef(api)
     call.subscription = id
     call.onFee = () => {
-      throw new SoukError('subscription_inactive', 'The period of the subscription has just ended: try again.')
+      throw new SoukError('subscription_inactive', 'The period of the subscription has just ended. Try again.')
     }
   }
 }

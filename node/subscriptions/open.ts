@@ -10,7 +10,7 @@ export interface SubscriptionsInit
   readonly souk: Pick<Souk, 'resolve' | 'subscriptions' | 'status'>
 }
 
-/** What the doors of a node need of subscriptions. */
+/** The subscription parts that the ingress, MCP and the admin API use. */
 export interface SubscriptionParts {
   readonly bindings: Bindings
   readonly service: SubscriptionService

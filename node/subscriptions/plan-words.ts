@@ -1,6 +1,6 @@
 import type { ListingTermsView, PlanView } from '../admin/subscriptions/subscription-api.ts'
 
-/** A plan as people read it: `5 USDC a month, 10000 calls included, then 0.0004 USDC each`. Its name is not in it. */
+/** A plan in words, without its name: `5 USDC a month, 10000 calls included, then 0.0004 USDC each`. */
 export function planWords({ fee, period, trial_days, included, overage }: PlanView): string {
   const isFree = fee === '0'
   const cost = isFree ? 'free' : `${fee} USDC a ${period}`
@@ -13,10 +13,10 @@ export function planWords({ fee, period, trial_days, included, overage }: PlanVi
   return [cost, calls, ...beyond, ...trial].join(', ')
 }
 
-/** What an API's terms are beside its price: a line for each plan. Ids alone of what a stranger wrote, which are plain. */
+/** An API’s terms besides its price, with a line per plan. Of the provider’s own texts, this shows only ids, which are safe. */
 export function termsLines({ plans, pay_per_call, deprecation }: ListingTermsView): string[] {
   return [
-    ...(pay_per_call ? [] : ['It is called with a subscription only.']),
+    ...(pay_per_call ? [] : ['It requires a subscription.']),
     ...plans.map((plan) => `Plan ${plan.id}: ${planWords(plan)}.`),
     ...(deprecation === null ? [] : [`Deprecated: it may end on ${new Date(deprecation.sunset_at).toISOString()}.`])
   ]

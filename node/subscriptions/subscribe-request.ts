@@ -3,7 +3,7 @@ import type { SubscriptionTerms } from '../../lib/interface/index.ts'
 import type { subscribeSchema, subscriptionTermsSchema } from '../admin/subscriptions/subscription-api.ts'
 import type { SubscribeRequest } from './subscription-service.ts'
 
-/** What was asked for over HTTP, in the library's words. */
+/** Converts an HTTP request to the library’s terms. */
 
 export function subscribeRequestOf(input: z.output<typeof subscribeSchema>): SubscribeRequest {
   const { api, plan, max_price, max_fee, daily_cap, trial } = input

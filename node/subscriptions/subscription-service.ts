@@ -18,19 +18,19 @@ export interface SubscriptionServiceInit {
   readonly subscriptions: Subscriptions
   readonly bindings: Bindings
   readonly spending: Pick<Spending, 'beginFee'>
-  /** What a provider is told instead of an account. */
+  /** Gives providers a pseudonym instead of the account. */
   readonly keys: Pick<Keys, 'nameFor'>
   readonly newId: () => string
-  /** Told of each change. Default: nobody. */
+  /** Publishes each change. Default: no events. */
   readonly subscriptionEvents?: Pick<SubscriptionEvents, 'bought'>
 }
 
-/** What an account asks for. */
+/** A subscription request of an account. */
 export type SubscribeRequest = Pick<SubscribeInit, 'api' | 'plan' | 'maxPrice' | 'maxFee' | 'dailyCap' | 'trial'>
 
 /**
- * Subscriptions of accounts, and of the operator (`undefined`): one for each listing. What a change costs is taken from the account's
- * balance by reserve and capture, like a call. A change that was answered holds for the next call at every process that shares the store.
+ * Subscriptions of accounts, and of the operator (`undefined`): one per listing. The cost of a change is reserved and captured from the
+ * account’s balance, like that of a call. After a change has returned, all processes that share the store use it.
  */
 export class SubscriptionService {
   readonly #init: SubscriptionServiceInit
@@ -40,8 +40,8 @@ export class SubscriptionService {
   }
 
   /**
-   * What is asked for again goes on where it broke off, and is not paid for twice.
-   * @throws SoukError `invalid_request` where there is one already, and as `Subscriptions.subscribe` and `Purchase.reserve`
+   * Repeating a request continues it where it stopped, and does not pay twice.
+   * @throws SoukError `invalid_request` if a subscription exists, and as `Subscriptions.subscribe` and `Purchase.reserve`
    */
   async subscribe(
     account: string | undefined,
@@ -58,7 +58,7 @@ export class SubscriptionService {
     if (known !== undefined && known.state !== 'canceled' && known.state !== 'incomplete') throw subscribed(known)
     const isSameAgain = before !== undefined && known?.state !== 'canceled'
     const binding: Binding = isSameAgain ? before : { api, subscription: newId() }
-    // Bound before it is paid for: whatever happens in between, the account finds it, and asks for the same one again.
+    // Bind before paying: after a crash, the account finds the binding and repeats the same request.
     if (!isSameAgain && !(await bindings.put(account, binding, before))) throw subscribedElsewhere(api)
     try {
       const change = await this.#paying(account, { signal }, (options) =>
@@ -75,7 +75,7 @@ export class SubscriptionService {
     }
   }
 
-  /** Newest first, ended ones as well. */
+  /** Newest first, including ended ones. */
   async list(account: string | undefined): Promise<readonly OwnSubscription[]> {
     const { subscriptions, bindings } = this.#init
     const bound = await bindings.list(account)
@@ -83,7 +83,7 @@ export class SubscriptionService {
     return all.filter((each) => each !== undefined).sort((a, b) => b.createdAt - a.createdAt)
   }
 
-  /** @throws SoukError `invalid_request`: there is none of this id in this account */
+  /** @throws SoukError `invalid_request` if this account has no such subscription */
   async get(account: string | undefined, id: string): Promise<OwnSubscription> {
     const bound = await this.#init.bindings.list(account)
     const isHeld = bound.some(({ subscription }) => subscription === id)
@@ -105,7 +105,7 @@ export class SubscriptionService {
     return this.#told(account, before, change)
   }
 
-  /** When the period ends, or at once. From then on the account's calls are anybody's: paid call by call. */
+  /** Cancels at the end of the period, or at once. After that, the account pays per call again. */
   async cancel(
     account: string | undefined,
     id: string,
@@ -137,11 +137,11 @@ export class SubscriptionService {
     return this.#told(account, before, change)
   }
 
-  /** Pays the next period where the last one is over; calls do so by themselves. */
+  /** Pays for the next period if the last one has ended. Calls renew automatically. */
   async renew(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
     const change = await this.#paying(account, { signal }, (options) => this.#init.subscriptions.renew(id, options))
-    // Of calls that find the period over together, one asks for the next.
+    // If several calls find the period over, only one of them renews.
     return change.requestId === undefined ? change : this.#told(account, before, change)
   }
 
@@ -160,7 +160,7 @@ export class SubscriptionService {
     if (before?.subscription === binding.subscription) await bindings.put(account, binding, before)
   }
 
-  /** What a change costs is reserved before anything is sent, and taken once it is known. */
+  /** Reserves the cost of a change before sending it, and captures the cost when the result is known. */
   async #paying(
     account: string | undefined,
     { signal }: { readonly signal: AbortSignal | undefined },
@@ -181,10 +181,10 @@ export class SubscriptionService {
 }
 
 function subscribed({ id, plan, state }: OwnSubscription): SoukError {
-  const detail = `There is a subscription to this API already, to the plan "${plan.id}" (${state}): change it, or cancel it first.`
+  const detail = `A subscription to this API exists already, with the plan "${plan.id}" (${state}). Change it, or cancel it first.`
   return new SoukError('invalid_request', detail, { members: { subscription: id } })
 }
 
 function subscribedElsewhere(api: ApiId): SoukError {
-  return new SoukError('invalid_request', `The account has just subscribed to ${api} by another request.`)
+  return new SoukError('invalid_request', `Another request has just subscribed this account to ${api}.`)
 }

@@ -6,7 +6,7 @@ type Terms = Pick<Manifest, 'plans' | 'payPerCall' | 'major' | 'deprecation'>
 
 const DAYS = { day: 1, week: 7, month: 30, year: 365 } as const
 
-/** By what terms an API can be called from now on, as every door shows it: plans that are closed are not among them. */
+/** The terms for new calls of an API, as all interfaces show them. Omits closed plans. */
 export function termsView(manifest: Terms, now: number): ListingTermsView {
   const { payPerCall = true, major = 1, deprecation } = manifest
   return {
@@ -17,7 +17,7 @@ export function termsView(manifest: Terms, now: number): ListingTermsView {
   }
 }
 
-/** The plan whose fee is least for a day; null where there is none. */
+/** The plan with the lowest fee per day; null if there is none. */
 export function cheapestPlan(manifest: Terms, now: number): Pick<PlanView, 'id' | 'fee' | 'period'> | null {
   const [first, ...others] = openPlans(manifest, now)
   if (first === undefined) return null

@@ -9,7 +9,7 @@ import type {
   SubscriptionView
 } from '../admin/subscriptions/subscription-api.ts'
 
-/** Plans and subscriptions as they leave this node, by whichever door. */
+/** Views of plans and subscriptions, the same in all interfaces. */
 
 export function planView(plan: Plan, now: number): PlanView {
   return {

@@ -11,11 +11,11 @@ export interface AdaptersInit {
 /** An upstream that was read before. */
 export interface ReadUpstream extends StoredUpstream {
   readonly protocol: Protocol
-  /** What the adapter read of it, so that a restart needs no upstream. */
+  /** The adapter’s snapshot of the upstream, so that a restart does not need to read it again. */
   readonly snapshot: string
 }
 
-/** The adapters of this node, each made for one upstream. */
+/** Creates the adapters of this node, one per upstream. */
 export class Adapters {
   readonly #init: AdaptersInit
 
@@ -33,7 +33,7 @@ export class Adapters {
   /** Reads an upstream. @throws SoukError those of `AdapterFactory.inspect`, `upstream_timeout` */
   async inspected(protocol: Protocol, upstream: UpstreamConfig, signal: AbortSignal): Promise<Inspection> {
     const factory = this.factory(protocol)
-    const late = () => new SoukError('upstream_timeout', 'The API did not answer in time while it was checked.')
+    const late = () => new SoukError('upstream_timeout', 'The API did not respond in time to the check.')
     const limit = deadline(this.#init.clock, limits.INSPECT_MS, late, signal)
     try {
       return await factory.inspect(upstream, limit.signal)
@@ -42,7 +42,7 @@ export class Adapters {
     }
   }
 
-  /** An adapter for an upstream as it was read before, with its credentials. */
+  /** An adapter for an upstream that was read before, with its credentials. */
   async opened(name: string, { protocol, snapshot, ...kept }: ReadUpstream): Promise<Adapter> {
     const factory = this.factory(protocol)
     const current = (await factory.renewed?.(snapshot)) ?? snapshot

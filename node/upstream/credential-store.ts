@@ -2,28 +2,28 @@ import { SoukError } from '../../lib/index.ts'
 import type { UpstreamAuth, UpstreamConfig, UpstreamGuard } from '../../lib/interface/index.ts'
 import type { SecretBox } from './secret-box.ts'
 
-/** An upstream as somebody registers it. */
+/** An upstream as the user registers it. */
 export type AskedUpstream = Omit<UpstreamConfig, 'auth' | 'guard'> & {
-  /** Null: none. Absent: what is known already. */
+  /** Null: none. Absent: keep the stored ones. */
   readonly auth?: UpstreamAuth | null
 }
 
-/** An upstream as it is written down. */
+/** An upstream as stored. */
 export interface StoredUpstream {
   /** Without its credentials. */
   readonly upstream: UpstreamConfig
-  /** Its credentials, sealed. */
+  /** Its encrypted credentials. */
   readonly sealedAuth?: string
 }
 
 export interface CredentialStoreInit {
   /** Default: APIs with credentials cannot be registered. */
   readonly secretBox?: SecretBox
-  /** Default: upstreams may be anywhere. */
+  /** Default: upstreams may have any address. */
   readonly guard?: UpstreamGuard
 }
 
-/** Between what is written down of upstreams and what adapters are handed: credentials are sealed in one, and plain in the other. */
+/** Converts between stored upstreams, with encrypted credentials, and upstreams for adapters, with plain ones. */
 export class CredentialStore {
   readonly #secretBox: SecretBox | undefined
   readonly #guard: UpstreamGuard | undefined
@@ -34,8 +34,9 @@ export class CredentialStore {
   }
 
   /**
-   * What is handed to an adapter of what was asked for. Credentials are for one origin: no other is ever shown them.
-   * @throws SoukError `invalid_request` where credentials cannot be kept
+   * The adapter’s configuration for a requested upstream. Reuses stored credentials only for the same origin, so that no other host sees
+   * them.
+   * @throws SoukError `invalid_request` if credentials cannot be stored
    */
   taken(name: string, { auth, ...upstream }: AskedUpstream, before: StoredUpstream | undefined): UpstreamConfig {
     const isSame = before !== undefined && originsOf(before.upstream) === originsOf(upstream)
@@ -50,7 +51,7 @@ export class CredentialStore {
     return { upstream, sealedAuth: this.#secretBox.seal(JSON.stringify(auth), name) }
   }
 
-  /** @throws SoukError `internal_error` where the credentials cannot be read */
+  /** @throws SoukError `internal_error` if the credentials cannot be decrypted */
   opened(name: string, { upstream, sealedAuth }: StoredUpstream): UpstreamConfig {
     if (sealedAuth === undefined) return this.#config(upstream, undefined)
     if (this.#secretBox === undefined) throw noSecretBox('internal_error')
@@ -63,17 +64,17 @@ export class CredentialStore {
   }
 }
 
-/** Of all who are shown the credentials. */
+/** All origins that receive the credentials. */
 function originsOf({ endpoint, graphql }: UpstreamConfig): string {
   return [endpoint, graphql?.subscriptions].map((url) => (url === undefined ? '' : originOf(url))).join(' ')
 }
 
-/** `URL.origin` of a WebSocket's address is null in some engines. */
+/** Some engines return null as `URL.origin` of a WebSocket URL. */
 function originOf(url: string): string {
   const { protocol, host } = URL.parse(url) ?? {}
   return `${protocol}//${host}`
 }
 
 function noSecretBox(code: 'invalid_request' | 'internal_error'): SoukError {
-  return new SoukError(code, 'This node keeps no credentials.')
+  return new SoukError(code, 'This node cannot store credentials.')
 }

@@ -2,7 +2,7 @@ import { asSoukError, type Clock, limits, type Timer } from '../../lib/index.ts'
 
 export interface DescriptionUpdatesInit {
   readonly clock: Clock
-  /** Publishes the listing with what its API says of itself now. */
+  /** Publishes the listing with the API’s new description. */
   readonly renew: (name: string, snapshot: string) => Promise<void>
   readonly log: (line: string) => void
 }
@@ -12,7 +12,7 @@ interface Waiting {
   timer: Timer | undefined
 }
 
-/** APIs that describe themselves anew: their listings follow, each at most once in a while, with the newest there is then. */
+/** Publishes new descriptions of APIs. Each listing changes at most once per interval, to the newest description. */
 export class DescriptionUpdates {
   readonly #init: DescriptionUpdatesInit
   readonly #waiting = new Map<string, Waiting>()

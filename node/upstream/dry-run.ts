@@ -10,17 +10,17 @@ import type {
 import type { Adapters, ReadUpstream } from './adapters.ts'
 import type { AskedUpstream, StoredUpstream, CredentialStore } from './credential-store.ts'
 
-/** An upstream as somebody might register it. */
+/** An upstream to test before its registration. */
 export interface DryRunUpstream extends AskedUpstream {
   readonly protocol: Protocol
-  /** Of an API that is known: its credentials are used, where none are given and the origin is the same. */
+  /** A registered API whose credentials to use, if none are given and the origin is the same. */
   readonly name?: string
 }
 
-/** One call as a consumer's would be. */
+/** The response of one test call. */
 export interface DryRunResponse extends Pick<AdapterReply, 'status' | 'headers' | 'success' | 'upstreamMs'> {
   readonly body: Uint8Array
-  /** There was more of it. */
+  /** The body was cut off. */
   readonly isCut: boolean
 }
 
@@ -31,7 +31,7 @@ export interface DryRunInit {
   readonly known: (name: string) => (StoredUpstream & { readonly protocol: Protocol }) | undefined
 }
 
-/** What an upstream would be on the market, before it is: nothing here is kept, published, counted or charged. */
+/** Tests an upstream before its registration. A dry run stores, publishes, counts and charges nothing. */
 export class DryRun {
   readonly #init: DryRunInit
 
@@ -56,7 +56,7 @@ export class DryRun {
     }
   }
 
-  /** What an API that is registered says of itself, whether it is served at the moment or not. */
+  /** The description of a registered API, whether it is served now or not. */
   async description({ protocol, upstream, snapshot }: ReadUpstream): Promise<ApiDescription> {
     const factory = this.#init.adapters.factory(protocol)
     const adapter = factory.open(upstream, (await factory.renewed?.(snapshot)) ?? snapshot)
@@ -75,13 +75,13 @@ export class DryRun {
   }
 }
 
-/** A stream is listened to for a while. */
+/** Reads a stream for a limited time. */
 async function answered(adapter: Adapter, given: unknown, clock: Clock, signal: AbortSignal): Promise<DryRunResponse> {
   const headers = [
     ['content-type', 'application/json'],
     ['accept', 'application/json, text/event-stream;q=0.5']
   ] as const
-  const enough = new SoukError('upstream_timeout', 'The response goes on.')
+  const enough = new SoukError('upstream_timeout', 'The response is a stream that continues.')
   const limit = deadline(clock, limits.UPSTREAM_TIMEOUT_MS_MAX, () => enough, signal)
   try {
     const request = { method: 'POST', path: '', headers, body: utf8(JSON.stringify(given)) }

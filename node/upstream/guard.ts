@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { UpstreamGuard } from '../../lib/interface/index.ts'
 
-/** Networks that are nobody's in particular: an address there is this machine's or its neighbour's. */
+/** Networks that are not public: such an address belongs to this machine or to a neighbour. */
 const PRIVATE = new BlockList()
 PRIVATE.addSubnet('0.0.0.0', 8, 'ipv4')
 PRIVATE.addSubnet('127.0.0.0', 8, 'ipv4')
@@ -20,20 +20,20 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::', 'ipv6')
 LOOPBACK.addAddress('::1', 'ipv6')
 
-/** What a node keeps its upstreams away from: itself, and what it trusts blindly, like its chain's endpoint. */
+/** Refuses upstreams at addresses of this node, and of services that it trusts, such as its chain’s endpoint. */
 export class NodeGuard implements UpstreamGuard {
   readonly #ports = new Set<number>()
-  /** `host:port`, names and addresses alike. */
+  /** `host:port`, for names and addresses. */
   readonly #services = new Set<string>()
 
-  /** A port of this node's own, on any address of this machine. */
+  /** Adds a port of this node, on any address of this machine. */
   addPort(port: number): void {
     this.#ports.add(port)
   }
 
   /**
-   * A service of the operator's. Its name is kept away from in any case; its addresses where they are private, since public ones
-   * may be shared with others, as those of a content network are.
+   * Adds a service of the operator. Blocks its name always, but its addresses only if they are private: a public one may be shared with
+   * other sites, as in a CDN.
    */
   async addService(url: string): Promise<void> {
     const parsed = URL.parse(url)

@@ -5,24 +5,24 @@ const COLLECTION = 'unwell'
 
 export interface HealthInit {
   readonly clock: Clock
-  /** Remembers over a restart what was paused here. */
+  /** Stores which listings were paused here, across restarts. */
   readonly documents: Documents
-  /** Moves the listing, where it is in `from` now. */
+  /** Changes a listing’s state if it is now `from`. */
   readonly move: (name: string, from: ListingState, to: 'paused' | 'published') => Promise<boolean>
   readonly log: (line: string) => void
-  /** Told that a listing was paused here, and why; without a reason, that it is well again. */
+  /** Reports that a listing was paused, with the reason, or without one that it is healthy again. */
   readonly tell: (name: string, why?: string) => Promise<void>
 }
 
 interface Watched {
   readonly adapter: Adapter
   failures: number
-  /** Paused by us, and so ours to publish again; what its provider pauses stays paused. */
+  /** Paused by this part, which may therefore publish it again. A listing that its provider paused stays paused. */
   isPaused: boolean
   timer: Timer | undefined
 }
 
-/** Looks after APIs that say how they are: a listing whose API is unwell is paused, and published again when it is well. */
+/** Checks the health of APIs that offer a probe. Pauses a listing whose API is unhealthy, and publishes it again when it recovers. */
 export class Health {
   readonly #init: HealthInit
   readonly #watched = new Map<string, Watched>()
@@ -31,7 +31,7 @@ export class Health {
     this.#init = init
   }
 
-  /** From now on this adapter is asked for the listing of that name; one that cannot tell is not. */
+  /** Starts probing this adapter for the listing, if the adapter supports it. */
   async watch(name: string, adapter: Adapter): Promise<void> {
     this.#stop(name)
     if (adapter.probe === undefined) return
@@ -41,7 +41,7 @@ export class Health {
     this.#later(name, watched)
   }
 
-  /** Its provider says what state the listing is in: that stays until the API falls ill again. */
+  /** The provider set the listing’s state. It stays until the API becomes unhealthy again. */
   async overrule(name: string): Promise<void> {
     const watched = this.#watched.get(name)
     if (watched !== undefined) Object.assign(watched, { failures: 0, isPaused: false })
@@ -92,7 +92,7 @@ export class Health {
     await tell(name, why)
   }
 
-  /** Written down before it is done: what a crash leaves paused is published again. */
+  /** Stored before the change, so that a listing that a crash leaves paused is published again. */
   async #move(name: string, watched: Watched, pauses: boolean): Promise<boolean> {
     const { documents, move, log } = this.#init
     if (this.#watched.get(name) !== watched) return false

@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { SoukError } from '../../lib/index.ts'
 
-/** Keeps texts so that the store alone does not tell them: the key is in another file. */
+/** Encrypts texts for the store. The key is in another file, so the store alone does not reveal them. */
 export interface SecretBox {
-  /** @param purpose - what the text is for; it opens for nothing else. */
+  /** @param purpose - bound to the ciphertext, which opens only for the same purpose */
   seal(text: string, purpose: string): string
-  /** @throws SoukError `internal_error` for a text that was not sealed with this key, or for another purpose */
+  /** @throws SoukError `internal_error` for a text that was sealed with another key or for another purpose */
   open(sealed: string, purpose: string): string
 }
 
@@ -34,7 +34,7 @@ export function createSecretBox(key: Uint8Array): SecretBox {
         const body = bytes.subarray(IV_BYTES + TAG_BYTES)
         return Buffer.concat([decipher.update(body), decipher.final()]).toString()
       } catch (cause) {
-        const detail = 'The credentials of this API cannot be read with the key of this profile: register it again.'
+        const detail = 'The credentials of this API cannot be decrypted with the key of this profile. Register the API again.'
         throw new SoukError('internal_error', detail, { cause })
       }
     }

@@ -5,10 +5,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { z } from 'zod'
 import { keySigner } from '../../lib/index.ts'
 
-/**
- * Ethereum's key file, "Web3 Secret Storage" version 3: what geth, MetaMask and every wallet read. Written with scrypt,
- * read with scrypt or PBKDF2.
- */
+/** Ethereum’s key file, "Web3 Secret Storage" version 3, which geth, MetaMask and other wallets read. Writes scrypt; reads scrypt and PBKDF2. */
 
 const hex = (bytes?: number) => z.string().regex(bytes === undefined ? /^([\da-f]{2})*$/i : hexOf(bytes))
 const count = z.int().positive()
@@ -33,7 +30,7 @@ const keystoreSchema = z.object({
 type Keystore = z.output<typeof keystoreSchema>
 type KdfParams = Keystore['crypto']['kdfparams']
 
-/** A key file that cannot be opened. The message is for whoever holds it; nothing of the key is in it. */
+/** A key file that cannot be opened. The message is safe to show: it contains nothing of the key. */
 export class KeystoreError extends Error {
   override readonly name = 'KeystoreError'
   readonly code: 'passphrase_wrong' | 'keystore_invalid'
@@ -44,10 +41,10 @@ export class KeystoreError extends Error {
   }
 }
 
-/** Work of deriving the key: 128 MiB and half a second, which a guesser pays for each guess. */
+/** Cost of the key derivation: 128 MiB and half a second, also for each guess of an attacker. */
 const SCRYPT_N = 2 ** 17
 const SCRYPT_R = 8
-/** A file from elsewhere may ask for more work, but not for more than this machine can give without harm. */
+/** A foreign key file may ask for more work, but not for more memory than this. */
 const SCRYPT_BYTES_MAX = 512 * 1024 * 1024
 const SCRYPT_P_MAX = 16
 const PBKDF2_ROUNDS_MAX = 10_000_000
@@ -104,7 +101,7 @@ export async function decryptKeystore(json: unknown, passphrase: string): Promis
   )
   const key = Buffer.concat([decipher.update(ciphertext), decipher.final()])
   if (address !== undefined && !sameAddress(address, addressIn(key))) {
-    throw new KeystoreError('keystore_invalid', 'The key file names another address than its key has.')
+    throw new KeystoreError('keystore_invalid', 'The address in the key file does not match its key.')
   }
   return key
 }
@@ -113,7 +110,7 @@ function addressIn(key: Uint8Array): string {
   try {
     return keySigner(key).address
   } catch {
-    throw new KeystoreError('keystore_invalid', 'The key file holds no secp256k1 key.')
+    throw new KeystoreError('keystore_invalid', 'The key file contains no secp256k1 key.')
   }
 }
 
@@ -122,14 +119,14 @@ function readKeystore(json: unknown): Keystore {
   const given = typeof json === 'object' && json !== null && 'Crypto' in json ? { ...json, crypto: json.Crypto } : json
   const read = keystoreSchema.safeParse(given)
   if (!read.success || (read.data.crypto.kdf === 'scrypt') !== 'n' in read.data.crypto.kdfparams) {
-    throw new KeystoreError('keystore_invalid', 'That is not an Ethereum key file of version 3.')
+    throw new KeystoreError('keystore_invalid', 'This is not an Ethereum key file of version 3.')
   }
   return read.data
 }
 
 async function deriveKey(params: KdfParams, passphrase: string): Promise<Buffer> {
   const salt = Buffer.from(params.salt, 'hex')
-  const tooMuch = new KeystoreError('keystore_invalid', 'The key file asks for more work than is reasonable.')
+  const tooMuch = new KeystoreError('keystore_invalid', 'The key file’s derivation cost exceeds the limit.')
   if ('c' in params) {
     if (params.c > PBKDF2_ROUNDS_MAX) throw tooMuch
     return pbkdf2Async(passphrase, salt, params.c, KEY_BYTES, 'sha256')
@@ -137,8 +134,8 @@ async function deriveKey(params: KdfParams, passphrase: string): Promise<Buffer>
   const { n, r, p } = params
   const bytes = 128 * r * (n + p + 3)
   if (bytes > SCRYPT_BYTES_MAX || p > SCRYPT_P_MAX) throw tooMuch
-  if (n < 2 || (n & (n - 1)) !== 0) throw new KeystoreError('keystore_invalid', 'The key file’s scrypt cost is wrong.')
-  // RFC 7914 wants N < 2^(16 r), and OpenSSL holds to it; the key file's own test vector does not.
+  if (n < 2 || (n & (n - 1)) !== 0) throw new KeystoreError('keystore_invalid', 'The key file’s scrypt cost is invalid.')
+  // RFC 7914 requires N < 2^(16 r), and OpenSSL enforces that. The key file format’s own test vector violates it.
   if (Math.log2(n) >= 16 * r) {
     return Buffer.from(await scryptInJavaScript(passphrase, salt, { N: n, r, p, dkLen: KEY_BYTES, maxmem: bytes }))
   }

@@ -3,18 +3,18 @@ import { resolve } from 'node:path'
 import { isMissing, readPrivateFile } from '../profile/private-file.ts'
 import { SetupError } from '../setup-error.ts'
 
-/** Where a passphrase may come from. Never from a flag or the environment: other processes can read both. */
+/** Sources of a passphrase. Never a flag or the environment, which other processes can read. */
 export interface PassphraseSource {
   /** A file that only its owner may read. */
   readonly file?: string
-  /** Asks whoever sits there, without showing what is typed; absent where nobody does. */
+  /** Asks the user without echo; absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>
 }
 
 const HINT = '--passphrase-file <file>'
 
 /**
- * The passphrase, from the file where one is named. A line end at its end, which editors add, is not part of it.
+ * Reads the passphrase, from the file if one is named. Ignores a final line break, which editors add.
  * @throws SetupError `config_invalid`, `permissions_too_open`
  */
 export async function readPassphrase(
@@ -23,12 +23,12 @@ export async function readPassphrase(
 ): Promise<string> {
   if (file !== undefined) return fromFile(file)
   if (ask === undefined) {
-    throw new SetupError('config_invalid', 'Nobody is here to be asked for the passphrase.', { hint: HINT })
+    throw new SetupError('config_invalid', 'The passphrase is missing, and there is no terminal to ask for it.', { hint: HINT })
   }
   return ask(question)
 }
 
-/** The passphrase of a new wallet: typed twice where it is typed. @throws SetupError */
+/** The passphrase of a new wallet. A user types it twice. @throws SetupError */
 export async function choosePassphrase(source: PassphraseSource): Promise<string> {
   const passphrase = await readPassphrase(source, 'Passphrase for the wallet: ')
   if (passphrase === '') throw new SetupError('config_invalid', 'The passphrase is empty.')
@@ -39,8 +39,8 @@ export async function choosePassphrase(source: PassphraseSource): Promise<string
 }
 
 /**
- * Where Compose, Kubernetes and systemd put secrets: a mount for one service alone, whose files are often open to a group, or to
- * everybody inside. Who gets there is the manager's business, and its owner could not change their modes.
+ * Secret mounts of Compose, Kubernetes and systemd. Their files are often readable for a group or for all users of the container.
+ * Permissions are not checked there: the service manager controls access, and the user cannot change the modes.
  */
 const MOUNTS = ['/run/secrets/', '/var/run/secrets/', '/run/credentials/']
 

@@ -10,8 +10,8 @@ import { SetupError } from '../setup-error.ts'
 import { decryptKeystore, encryptKeystore, KeystoreError, type EncryptOptions } from './keystore.ts'
 
 /**
- * The account that a node pays from and sends transactions with: one key file in its profile. It belongs to one network for
- * good, which is written into the file: the same key on a play and on a real network would be one slip away from real money.
+ * The account that a node pays from and sends transactions with, in a key file of its profile. The file names the one network that the
+ * wallet belongs to. A key for both play and real money would make it easy to spend real money by mistake.
  */
 export interface WalletInfo {
   readonly address: Address
@@ -19,7 +19,7 @@ export interface WalletInfo {
 }
 
 const KEY_BYTES = 32
-/** Our own member of the key file; other wallets pass over it. */
+/** Our own member of the key file; other wallets ignore it. */
 const MEMBER = 'souk'
 
 /** @throws SetupError `wallet_exists` */
@@ -33,7 +33,7 @@ export async function createWallet(
 }
 
 /**
- * Takes over a key from another wallet's key file, or as 64 hex digits, and encrypts it anew.
+ * Imports a key from another wallet’s key file, or from 64 hex digits, and encrypts it anew.
  * @throws SetupError `wallet_exists`, `wallet_broken`, `passphrase_wrong`
  */
 export async function importWallet(
@@ -46,7 +46,7 @@ export async function importWallet(
   return writeWallet(profile, network, key, given.passphrase, options)
 }
 
-/** What can be told of a wallet without its passphrase; undefined where there is none. @throws SetupError `wallet_broken` */
+/** Information about a wallet that needs no passphrase; undefined if there is no wallet. @throws SetupError `wallet_broken` */
 export async function walletInfo(profile: ProfileLocation): Promise<WalletInfo | undefined> {
   const bytes = await readPrivateFile(profileFile(profile, 'wallet'))
   if (bytes === undefined) return undefined
@@ -64,7 +64,7 @@ export async function walletInfo(profile: ProfileLocation): Promise<WalletInfo |
 
 /**
  * Unlocks the wallet.
- * @throws SetupError `wallet_missing`, `wallet_broken`, `passphrase_wrong`, and `config_invalid` where it is another network's
+ * @throws SetupError `wallet_missing`, `wallet_broken`, `passphrase_wrong`, and `config_invalid` if it belongs to another network
  */
 export async function openWallet(profile: ProfileLocation, network: NetworkName, passphrase: string): Promise<Signer> {
   const info = await walletInfo(profile)
@@ -74,20 +74,20 @@ export async function openWallet(profile: ProfileLocation, network: NetworkName,
   }
   if (info.network !== network) {
     throw new SetupError('config_invalid', `The wallet of this profile belongs to the network ${info.network}.`, {
-      hint: `use a profile of its own for ${network}`
+      hint: `use a separate profile for ${network}`
     })
   }
   return keySigner(await keyIn(text(bytes), passphrase))
 }
 
-/** That a wallet can be made: worth knowing before anybody chooses a passphrase. @throws SetupError `wallet_exists` */
+/** Checks that a wallet can be created, before the user chooses a passphrase. @throws SetupError `wallet_exists` */
 export async function checkNoWallet(profile: ProfileLocation): Promise<void> {
   if ((await readPrivateFile(profileFile(profile, 'wallet'))) === undefined) return
-  const what = 'This profile has a wallet already; a key that holds money is never replaced.'
+  const what = 'This profile has a wallet already. A wallet is never replaced, because its key may hold money.'
   throw new SetupError('wallet_exists', what, { hint: 'use another profile, or move the key file away by hand' })
 }
 
-/** Copies the key file, encrypted as it is, to a file that is not there yet. @throws SetupError `wallet_missing` */
+/** Copies the encrypted key file to a new file. @throws SetupError `wallet_missing` */
 export async function backUpWallet(profile: ProfileLocation, destination: string): Promise<void> {
   const bytes = await readPrivateFile(profileFile(profile, 'wallet'))
   if (bytes === undefined) {
@@ -125,7 +125,7 @@ async function writeWallet(
   return { address: keySigner(key).address, network }
 }
 
-/** A key as it is, which no passphrase opens. */
+/** Whether the content is an unencrypted key. */
 export function isBareKey(content: string): boolean {
   return BARE_KEY.test(content.trim())
 }
@@ -145,7 +145,7 @@ async function keyIn(content: string, passphrase: string): Promise<Uint8Array> {
 
 function soundKey(key: Uint8Array): Uint8Array {
   if (isKey(key)) return key
-  throw new SetupError('wallet_broken', 'That is not a secp256k1 private key.')
+  throw new SetupError('wallet_broken', 'This is not a secp256k1 private key.')
 }
 
 function freshKey(): Uint8Array {
@@ -175,5 +175,5 @@ const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
 function broken(profile: ProfileLocation): SetupError {
   const path = profileFile(profile, 'wallet')
-  return new SetupError('wallet_broken', `${path} is no key file of a wallet.`, { hint: 'restore it from a backup' })
+  return new SetupError('wallet_broken', `${path} is not the key file of a wallet.`, { hint: 'restore it from a backup' })
 }

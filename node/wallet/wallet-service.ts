@@ -15,24 +15,24 @@ import { SetupError } from '../setup-error.ts'
 import { choosePassphrase, type PassphraseSource, readPassphrase } from './passphrase.ts'
 import { backUpWallet, checkNoWallet, createWallet, importWallet, isBareKey, walletInfo } from './wallet-file.ts'
 
-/** What there is to tell of a wallet that is on this machine, whether its node runs or not. */
+/** Information about a local wallet, whether its node runs or not. */
 export interface WalletCard {
   /** With its checksum. */
   readonly address: string
   readonly network: NetworkName
-  /** What its money is called there. */
+  /** Display name of the currency on that network. */
   readonly money: string
   /** The key file. */
   readonly file: string
 }
 
-/** The wallet of the profile, on disk. A node that runs takes a new one at its next start. */
+/** The profile’s wallet on disk. A running node uses a new wallet from its next start. */
 export interface WalletService {
   card(): Promise<WalletCardView>
   make(passphrase: string): Promise<WalletCardView>
   takeOver(keyFile: string, oldPassphrase: string, passphrase: string): Promise<WalletCardView>
   keyFile(): Promise<string>
-  /** Play money, where money is for play. */
+  /** Adds play money, on a network with play money. */
   give(amount: string): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export async function makeWallet(config: NodeConfig, source: PassphraseSource): 
 }
 
 /**
- * Takes over the key in a file: another wallet's key file, or 64 hex digits.
+ * Imports the key in a file: another wallet’s key file, or 64 hex digits.
  * @throws SetupError `wallet_exists`, `wallet_broken`, `passphrase_wrong`, `config_invalid`
  */
 export async function takeOverWallet(
@@ -78,13 +78,13 @@ export async function showWallet(profile: ProfileLocation): Promise<WalletCard> 
   return card(profile, info.network, info.address)
 }
 
-/** @throws SetupError `wallet_missing`, `config_invalid` where the file is there already */
+/** @throws SetupError `wallet_missing`, `config_invalid` if the file exists already */
 export async function keepWallet(profile: ProfileLocation, destination: string): Promise<WalletCard> {
   await backUpWallet(profile, destination)
   return { ...(await showWallet(profile)), file: destination }
 }
 
-/** Asks the chain itself. @throws SetupError `wallet_missing`, SoukError `settlement_unavailable` */
+/** Queries the chain directly. @throws SetupError `wallet_missing`, SoukError `settlement_unavailable` */
 export async function walletBalance(config: NodeConfig): Promise<WalletView> {
   const address = await ownAddress(config)
   const { network } = config
@@ -99,25 +99,25 @@ export async function walletBalance(config: NodeConfig): Promise<WalletView> {
 }
 
 /**
- * Makes play USDC, and play ETH for gas, on a dev chain.
- * @throws SetupError `config_invalid` on a network where money is worth something, SoukError `settlement_unavailable`
+ * Mints play USDC, and play ETH for gas, on a dev chain.
+ * @throws SetupError `config_invalid` on a network with real money, SoukError `settlement_unavailable`
  */
 export async function playMoney(config: NodeConfig, amount: string): Promise<WalletView> {
   const { network, chain: parameters } = config
   if (network !== 'dev') {
     const { money } = NETWORKS[network]
-    throw new SetupError('config_invalid', `Nobody makes ${money} on ${network}: send some to the wallet.`, {
+    throw new SetupError('config_invalid', `${money} on ${network} cannot be minted. Send some to the wallet.`, {
       hint: 'souk wallet deposit, which shows the address'
     })
   }
   const address = await ownAddress(config)
-  // An endpoint that was mistyped may be of any chain.
+  // A mistyped endpoint may belong to another chain.
   await createChain(parameters).verify()
   await givePlayMoney(address, amount, parameters.rpcUrl)
   return walletBalance(config)
 }
 
-/** The same for whoever has the profile's node at hand: by its admin API. */
+/** The wallet commands of the admin API. */
 export function walletService(config: NodeConfig): WalletService {
   const { profile, network } = config
   const { money } = NETWORKS[network]
@@ -131,7 +131,7 @@ export function walletService(config: NodeConfig): WalletService {
     make: async (passphrase) => cardOf((await createWallet(profile, network, passphrase)).address),
     async takeOver(content, oldPassphrase, passphrase) {
       if (isBareKey(content)) {
-        throw new SetupError('config_invalid', 'That is a key as it is: it is taken over by souk wallet import alone.')
+        throw new SetupError('config_invalid', 'This is an unencrypted key. Import it with souk wallet import.')
       }
       return cardOf((await importWallet(profile, network, { content, passphrase, oldPassphrase })).address)
     },

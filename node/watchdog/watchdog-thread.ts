@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import type { WASI as WasiClass } from 'node:wasi'
 import { Worker, workerData } from 'node:worker_threads'
 
-/** What the thread starts with. Limits come along: importing their file would cost the thread memory. */
+/** The thread’s input. It includes limits, because importing the limits file would cost the thread memory. */
 export interface WatchdogInit {
-  /** Beats of the main thread, and the ticks of this thread without a new beat that make a hang. */
+  /** Beats of the main thread, and the number of ticks without a beat that counts as a hang. */
   readonly shared: Int32Array<SharedArrayBuffer>
   readonly tickMs: number
   readonly lateTicks: number
@@ -38,7 +38,7 @@ function tick(): void {
   else setTimeout(tick, tickMs)
 }
 
-/** Whether the main loop has turned since the last look. */
+/** Whether the main loop has turned since the last check. */
 function hasTurned(): boolean {
   const beats = Atomics.load(shared, BEATS)
   const isNew = beats !== seen
@@ -64,10 +64,10 @@ async function onHang(): Promise<void> {
       : ['The main thread is at:', ...stack.map((line) => `  ${line}`)]
   const text = [head, ...where].map((line) => `souk: ${line}\n`).join('')
   try {
-    // process.stderr of a thread is written by the main thread, which hangs.
+    // A thread’s process.stderr is written by the main thread, which hangs.
     writeSync(2, text)
   } catch {
-    // Nobody reads stderr. That changes nothing.
+    // Ignore a closed stderr.
   }
   exitProcess()
 }
@@ -75,13 +75,13 @@ async function onHang(): Promise<void> {
 type Stack = readonly string[] | 'debugged' | 'native'
 
 const files = new Map<string, string>()
-/** Never disconnected: Node.js aborts when a session ends while another debugger holds the main thread. */
+/** Never disconnected: Node.js aborts if a session ends while another debugger pauses the main thread. */
 let session: Session | undefined
 let isHeld = false
 let isPauseOurs = false
 let onPaused = (_frames: readonly Debugger.CallFrame[]): void => {}
 
-/** Where the main thread is. `debugged`: somebody's debugger holds it. `native`: it reaches no JavaScript statement. */
+/** Finds the stack of the main thread. `debugged`: another debugger pauses it. `native`: it reaches no JavaScript statement. */
 async function mainStack(): Promise<Stack> {
   const found = Promise.withResolvers<Stack>()
   const timer = setTimeout(() => found.resolve('native'), init.stackMs)
@@ -92,7 +92,7 @@ async function mainStack(): Promise<Stack> {
     session?.post('Debugger.pause')
   }
   try {
-    // A main thread that is held already says so before it answers to `Debugger.enable`.
+    // A main thread that is paused already reports it before `Debugger.enable` returns.
     if (session === undefined) {
       session = connect()
       session.post('Debugger.enable', pause)
@@ -125,7 +125,7 @@ function resumeMain(): void {
   isPauseOurs = false
 }
 
-/** Function, file and line: never a value, which could be somebody's secret. */
+/** Prints function, file and line, but no values, which could be secrets. */
 function print(frames: readonly Debugger.CallFrame[]): string[] {
   return frames.slice(0, init.framesMax).map(({ functionName, location: { scriptId, lineNumber } }) => {
     const name = functionName.replace(/[^\w$.#<> ]/g, '?').slice(0, init.nameCharsMax)
@@ -135,31 +135,28 @@ function print(frames: readonly Debugger.CallFrame[]): string[] {
 
 function fileOf(url: string): string {
   if (url.startsWith('node:')) return url
-  // Code without a file may carry its own text as its address.
+  // The URL of code without a file may contain its source text.
   if (!url.startsWith('file:')) return 'generated code'
   return fileURLToPath(url).replace(/[\n\r]/g, '?')
 }
 
 /**
- * Kills the process after a while, from a thread of its own: a full pipe holds up the last lines, and exit(3) waits for the
- * threads of libuv. Resolves when that thread runs: none can start once exit(3) has begun.
+ * Kills the process after a delay, from a thread of its own: a full pipe can block the last lines, and exit(3) waits for libuv’s threads.
+ * Resolves when that thread runs, because no thread can start once exit(3) has begun.
  */
 async function killLater(): Promise<void> {
   const kill = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${init.exitMs})`
   try {
     await once(new Worker(kill, { eval: true, execArgv: [] }), 'online')
   } catch {
-    // Without memory for another thread, the exit is all there is.
+    // Without memory for a further thread, rely on the exit alone.
   }
 }
 
-/**
- * `process.exit` in a thread ends the thread only. WASI's `proc_exit` is exit(3) of the C library, which ends the process whatever
- * its main thread does.
- */
+/** In a thread, `process.exit` ends only the thread. WASI’s `proc_exit` calls exit(3), which ends the process even if the main thread hangs. */
 function exitProcess(): void {
   try {
-    // Loaded here: it warns that it is experimental when it is loaded.
+    // Load it only here, because loading prints an experimental warning.
     const { WASI } = createRequire(import.meta.url)('node:wasi') as { WASI: typeof WasiClass }
     const wasi = new WASI({ version: 'preview1', returnOnExit: false })
     wasi.initialize({ exports: { memory: new WebAssembly.Memory({ initial: 0 }) } })
