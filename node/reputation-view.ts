@@ -36,7 +36,7 @@ export const reputationViewSchema = view(
       .nullable()
       .describe("The provider's own, unverified report; null if it makes none.")
   },
-  'Reputation of a listing: this node's own measurements, and separately the provider's report.'
+  "Reputation of a listing: this node's own measurements, and separately the provider's report."
 )
 export type ReputationView = z.output<typeof reputationViewSchema>
 

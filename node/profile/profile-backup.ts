@@ -73,6 +73,7 @@ export async function backUpStopped(profile: ProfileLocation, directory: string)
 /**
  * Creates a profile from a backup, after checking that the key is valid and the store undamaged.
  * @throws SetupError `profile_exists`, `profile_broken`, `config_invalid`
+ */
 export async function restoreProfile(profile: ProfileLocation, directory: string): Promise<ProfileBackup> {
   const source: ProfileLocation = { name: profile.name, directory }
   if (!(await exists(profileFile(source, 'identity'))) || !(await exists(profileFile(source, 'store')))) {

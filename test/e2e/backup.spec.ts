@@ -61,7 +61,7 @@ describe('a backup, and what comes back from it', function () {
       1,
       /cannot be made \(ENOENT\)/
     )
-    failed(await home.run(`--profile shop restore ${backup}`), 1, /profile "shop" is there already/)
+    failed(await home.run(`--profile shop restore ${backup}`), 1, /profile "shop" exists already/)
   })
 
   it('makes the same node elsewhere: its name, its APIs, its customers and its books', async () => {
@@ -90,13 +90,13 @@ describe('a backup, and what comes back from it', function () {
   it('is refused where it is none, or damaged, and leaves no half of a profile', async () => {
     const empty = join(home.directory, 'empty')
     await mkdir(empty)
-    failed(await home.run(`--profile other restore ${empty}`), 78, /is no backup/)
+    failed(await home.run(`--profile other restore ${empty}`), 78, /is not a backup/)
     const damaged = join(home.directory, 'stopped')
     await chmod(join(damaged, 'souk.db'), 0o644)
     await truncate(join(damaged, 'souk.db'), 8192 + 100)
     failed(await home.run(`--profile other restore ${damaged}`), 78, /store in the backup is damaged/)
     await writeFile(join(damaged, 'identity.key'), 'no key')
-    failed(await home.run(`--profile other restore ${damaged}`), 78, /holds no Ed25519 key/)
+    failed(await home.run(`--profile other restore ${damaged}`), 78, /contains no Ed25519 key/)
     assert.deepEqual(await readdir(join(home.directory, 'other')), ['lock'])
   })
 })

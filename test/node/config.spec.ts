@@ -143,7 +143,7 @@ describe('config', () => {
     await assert.rejects(load({ bootstrap: ['localhost:4402'] }), refused('config_invalid', /^--bootstrap.*multiaddr/))
     await assert.rejects(load({ bootstrap: ['/ip4/192.0.2.1/tcp/4402'] }), refused('config_invalid', /peer id/))
     await assert.rejects(load({ corsOrigin: ['shop.example'] }), refused('config_invalid', /^--cors-origin.*origin/))
-    await assert.rejects(load({ tlsCert: 'cert.pem' }), refused('config_invalid', /belong together/))
+    await assert.rejects(load({ tlsCert: 'cert.pem' }), refused('config_invalid', /needs its key/))
     await save({ network: 'dev', ingressPort: 'many' })
     await assert.rejects(load({}), refused('config_invalid', /^profile.json: ingressPort/))
   })

@@ -13,7 +13,7 @@ describe('souk doctor', () => {
     for (const address of ['10.1.2.3', '172.17.0.2', '172.31.9.9', '192.168.1.5', '169.254.0.9', '100.64.3.2']) {
       const { result, message, hint } = await reach('base', '/ip4/127.0.0.1/tcp/4410', `/ip4/${address}/tcp/4410`)
       assert.equal(result, 'warn', address)
-      assert.match(message, /private networks only/)
+      assert.match(message, /private addresses only/)
       assert.match(hint ?? '', /forward TCP port 4410 .*--announce \/ip4\/<your public address>\/tcp\/4410/)
     }
     assert.equal((await reach('base', '/ip6/fd12::1/tcp/4402')).result, 'warn')

@@ -211,7 +211,7 @@ describe('ingress: /v1/apis', () => {
 describe('ingress: where it listens', () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
     it(`refuses ${host} without TLS`, async () => {
-      await assert.rejects(startIngress({ host }), { code: 'config_invalid', message: /in the clear/ })
+      await assert.rejects(startIngress({ host }), { code: 'config_invalid', message: /unencrypted/ })
     })
   }
 

@@ -378,7 +378,7 @@ describe('agents over HTTP', () => {
         }
       )
       assert.deepEqual(tool?.inputSchema, { type: 'object' })
-      assert.match(tool?.description ?? '', /souk_show tells/)
+      assert.match(tool?.description ?? '', /Use souk_show/)
       assert.ok(JSON.stringify(tool?.outputSchema ?? {}).length < 64 * 1024)
     })
 
@@ -428,7 +428,7 @@ describe('agents over HTTP', () => {
       known = [signed('club', { operations: [{ name: 'x' }] }, { payPerCall: false, plans: [plan] })]
       const agent = await connect(connectCurrent, ['club'])
       const [tool] = (await agent.tools()).slice(MARKET.length)
-      assert.match(tool?.description ?? '', /with a subscription only/)
+      assert.match(tool?.description ?? '', /Requires a subscription/)
       const shown = (await agent.call('souk_show', { api: 'club' })).structuredContent as Record<string, unknown>
       assert.equal(shown['pay_per_call'], false)
       assert.partialDeepStrictEqual(shown['plans'], [{ id: 'pro', fee: '0', included: null }])

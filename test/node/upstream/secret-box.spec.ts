@@ -15,7 +15,7 @@ describe('sealed texts', () => {
 
   it('open with no other key, for no other purpose, and not when changed', () => {
     const sealed = secretBox.seal('s3cr3t', 'ticker')
-    const refused = { code: 'internal_error', message: /register it again/ }
+    const refused = { code: 'internal_error', message: /Register the API again/ }
     assert.throws(() => createSecretBox(randomBytes(SECRET_BOX_KEY_BYTES)).open(sealed, 'ticker'), refused)
     assert.throws(() => secretBox.open(sealed, 'users'), refused)
     const bytes = Buffer.from(sealed.slice(3), 'base64url')

@@ -83,7 +83,7 @@ describe('souk network deploy', function () {
       /treasury of the network dev is 0x7472/,
       ['--treasury', `0x${'ab'.repeat(20)}`]
     ],
-    ['no treasury', /who gets the 5%/, ['--network', 'base-sepolia', '--profile', 'new']],
+    ['no treasury', /No treasury is set for the 5%/, ['--network', 'base-sepolia', '--profile', 'new']],
     ['half an address', /--treasury is not valid/, ['--treasury', '0xab']],
     [
       'a mistyped address',

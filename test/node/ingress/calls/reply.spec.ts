@@ -63,8 +63,8 @@ describe('ingress: the response', () => {
 
   for (const [what, reply] of [
     ['a header that HTTP cannot carry', { headers: [['x-a', 'b\r\nx-c: d']] as const }],
-    ['a header name that is none', { headers: [['x a', 'b']] as const }],
-    ['a status that HTTP does not have', { status: 99 }],
+    ['an invalid header name', { headers: [['x a', 'b']] as const }],
+    ['an invalid HTTP status', { status: 99 }],
     ['an interim status', { status: 101 }]
   ] as const) {
     it(`is not passed on with ${what}`, async () => {

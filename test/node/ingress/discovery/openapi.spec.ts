@@ -143,7 +143,7 @@ describe('the OpenAPI document of a listing', () => {
     ]
     const sold: SignedManifest = { ...signed, manifest: { ...signed.manifest, plans, payPerCall: false, major: 2 } }
     const document = openapiOf(sold, '/', NOW)
-    assert.match(document.info.description, /with a subscription only/)
+    assert.match(document.info.description, /requires a subscription/)
     assert.match(
       document.info.description,
       /Plan pro: 5 USDC a month, 100 calls included, then 0\.0004 USDC each, first 7 days free\./

@@ -216,7 +216,7 @@ describe('ingress: the front page', () => {
 
   it('says so where there is nothing', async () => {
     listings = []
-    assert.match(classed((await read()).elements, 'note')[0]?.text ?? '', /No API is known here yet/)
+    assert.match(classed((await read()).elements, 'note')[0]?.text ?? '', /This node knows no API yet/)
     assert.match(classed((await read('/?q=zzz')).elements, 'note')[0]?.text ?? '', /Nothing here goes by that/)
   })
 
