@@ -91,7 +91,8 @@ async function ports({ p2p, ingress, admin, clock }: DoctorInit): Promise<Doctor
       await fetch(`${ingress}/livez`, { signal: limit.signal })
     } catch {
       // A TLS certificate may not match this address. Any TLS response shows that the server is up.
-      if (ingress.startsWith('http:')) return fail('ports', `Nothing responds on ${ingress}.`, 'restart it with souk up')
+      if (ingress.startsWith('http:'))
+        return fail('ports', `Nothing responds on ${ingress}.`, 'restart it with souk up')
     } finally {
       limit.clear()
     }
@@ -153,11 +154,7 @@ async function clock({ clock, startedAt, registrations, money, network }: Doctor
     )
   }
   if (newest > now + limits.CLOCK_SKEW_MS) {
-    return fail(
-      'clock',
-      'The clock is behind: a registration has a later date.',
-      'set up NTP, then restart'
-    )
+    return fail('clock', 'The clock is behind: a registration has a later date.', 'set up NTP, then restart')
   }
   const isReal = network.name !== 'dev'
   const block = isReal ? await money?.chain.block('latest').catch(() => undefined) : undefined

@@ -21,9 +21,7 @@ export const reputationViewSchema = view(
         last_at: moment
       })
       .nullable()
-      .describe(
-        'Whether this node’s last probe reached the API; null without a probe.'
-      ),
+      .describe('Whether this node’s last probe reached the API; null without a probe.'),
     claimed_by_owner: z
       .object({
         days: z.number(),

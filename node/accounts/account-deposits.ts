@@ -77,7 +77,9 @@ export class AccountDeposits {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new SoukError('settlement_pending', 'This node is stopping. Send the same payment again later.'))
+    this.#stopping.abort(
+      new SoukError('settlement_pending', 'This node is stopping. Send the same payment again later.')
+    )
     await Promise.allSettled(this.#running.values())
   }
 
@@ -90,8 +92,7 @@ export class AccountDeposits {
   async deposit(account: string, amount: Atoms, text: string | undefined): Promise<DepositDone> {
     checkAmount(amount)
     const deposits = this.#init.deposits()
-    if (deposits === undefined)
-      throw new SoukError('settlement_unavailable', 'This ingress accepts no deposits.')
+    if (deposits === undefined) throw new SoukError('settlement_unavailable', 'This ingress accepts no deposits.')
     if (text === undefined) throw deposits.ask(amount)
     const payment = await deposits.read(text)
     const document = await this.#admit(deposits, account, amount, payment)

@@ -231,7 +231,11 @@ export class AccountWithdrawals {
   }
 
   async #checkAmount({ id, funding }: Account, amount: Atoms): Promise<Address> {
-    if (funding === undefined) throw new SoukError('invalid_request', 'This account has never received a deposit, so it has no address to withdraw to.')
+    if (funding === undefined)
+      throw new SoukError(
+        'invalid_request',
+        'This account has never received a deposit, so it has no address to withdraw to.'
+      )
     if (amount <= 0n) throw new SoukError('invalid_request', 'The amount must be above 0.')
     if (amount >= limits.ACCOUNT_WITHDRAWAL_ATOMS_MIN) return funding
     const { balance } = await this.#init.accounts.balance(id)

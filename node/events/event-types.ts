@@ -52,7 +52,10 @@ export const EVENT_TYPES = {
     about: 'The health check of an API failed, and the API was paused.',
     data: z.object({ api, why: z.string() })
   },
-  'listing.well': { about: 'The health check of an API succeeds again, and the API is published.', data: z.object({ api }) },
+  'listing.well': {
+    about: 'The health check of an API succeeds again, and the API is published.',
+    data: z.object({ api })
+  },
   'listing.deprecated': {
     about: 'An API was deprecated.',
     data: z.object({ api, sunset_at: z.iso.datetime(), successor: z.string().nullable(), link: z.string().nullable() })

@@ -113,7 +113,10 @@ export class Webhooks {
       )
     }
     if (this.#known.size >= limits.WEBHOOKS_MAX) {
-      throw new SoukError('quota_exceeded', `A node may have at most ${limits.WEBHOOKS_MAX} webhooks. Remove one first.`)
+      throw new SoukError(
+        'quota_exceeded',
+        `A node may have at most ${limits.WEBHOOKS_MAX} webhooks. Remove one first.`
+      )
     }
     const { clock, random } = this.#init
     const id = `wh_${Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex')}`
@@ -288,5 +291,5 @@ function outcomeOf({ status, headers }: UpstreamResponse): Outcome {
   if (status === 410) return { fate: 'gone' }
   const after = headers.find(([name]) => name === 'retry-after')?.[1] ?? ''
   const retryAfterMs = /^\d{1,6}$/.test(after) ? { retryAfterMs: Number(after) * 1000 } : {}
-  return { fate: 'failed', why: `It answered ${status}.`, ...retryAfterMs }
+  return { fate: 'failed', why: `It responded with status ${status}.`, ...retryAfterMs }
 }

@@ -10,7 +10,8 @@ import { SetupError } from '../setup-error.ts'
  */
 export async function freeMultiaddr(host: string, wish: PortPreference): Promise<{ multiaddr: string; port: number }> {
   const family = isIP(host)
-  if (family === 0) throw new SetupError('config_invalid', `"${host}" is not an IP address. Give an IP address to listen on for peers.`)
+  if (family === 0)
+    throw new SetupError('config_invalid', `"${host}" is not an IP address. Give an IP address to listen on for peers.`)
   const probe = createServer()
   const { port } = await listenOnFreePort(probe, { host, ...wish })
   await new Promise((resolve) => probe.close(resolve))

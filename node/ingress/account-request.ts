@@ -45,7 +45,10 @@ export async function managedAccountOf(
 ): Promise<Caller> {
   const caller = await accountOf(parts, request)
   if (caller.holder.manages === true) return caller
-  throw new SoukError('key_not_permitted', 'This key can only make calls. Use a key that manages the account, such as the one you got when you opened it.')
+  throw new SoukError(
+    'key_not_permitted',
+    'This key can only make calls. Use a key that manages the account, such as the one you got when you opened it.'
+  )
 }
 
 /** @throws SoukError `invalid_request`, `request_too_large`, `overloaded` */

@@ -19,8 +19,7 @@ export const callRoutes: readonly IngressDeclaration[] = [
   {
     method: 'POST',
     path: PLAIN,
-    summary:
-      'Calls an API. The scope is `demo`, or names the provider: its id, an alias of this node, or a domain.',
+    summary: 'Calls an API. The scope is `demo`, or names the provider: its id, an alias of this node, or a domain.',
     headers: CALL_HEADERS,
     needsKey: true,
     rawBody: anyObject,

@@ -141,9 +141,13 @@ export function createIngress(init: IngressInit): Ingress {
 
 function checkBind({ host, tls, trustProxy }: IngressOptions): void {
   if (isLoopback(host) || tls !== undefined || trustProxy === true) return
-  throw new SetupError('config_invalid', `${host} is a public address, and consumer keys would cross the network unencrypted.`, {
-    hint: '--tls-cert cert.pem --tls-key key.pem, or --trust-proxy behind a proxy that terminates TLS'
-  })
+  throw new SetupError(
+    'config_invalid',
+    `${host} is a public address, and consumer keys would cross the network unencrypted.`,
+    {
+      hint: '--tls-cert cert.pem --tls-key key.pem, or --trust-proxy behind a proxy that terminates TLS'
+    }
+  )
 }
 
 function checkOrigins(origins: readonly string[]): void {

@@ -33,7 +33,6 @@ export function sendNoRoute(context: RequestContext): void {
     sendProblem(context, error, known.methods.join(', '))
     return
   }
-  const detail =
-    'No such path. Send calls to POST /api/demo/api/<name>; GET /v1/apis lists the APIs.'
+  const detail = 'No such path. Send calls to POST /api/demo/api/<name>; GET /v1/apis lists the APIs.'
   sendProblem(context, new SoukError('api_not_found', detail))
 }

@@ -95,13 +95,15 @@ export const CALL_HEADERS = {
 
 function readProtocol(text: string): string {
   const protocol = protocolNamed(text)
-  if (protocol === undefined) throw new SoukError('invalid_request', `protocol must be one of ${PROTOCOL_NAMES.join(', ')}.`)
+  if (protocol === undefined)
+    throw new SoukError('invalid_request', `protocol must be one of ${PROTOCOL_NAMES.join(', ')}.`)
   return protocol
 }
 
 function readQuality(typed: string): number {
   const quality = /^(?:0|1|0?\.\d{1,6}|1\.0{1,6})$/.test(typed) ? Number(typed) : Number.NaN
-  if (!(quality >= 0 && quality <= 1)) throw new SoukError('invalid_request', 'min_quality must be a number from 0 to 1.')
+  if (!(quality >= 0 && quality <= 1))
+    throw new SoukError('invalid_request', 'min_quality must be a number from 0 to 1.')
   return quality
 }
 
@@ -120,6 +122,7 @@ function readLimit(typed: string): number {
 }
 
 function readCursor(typed: string): number {
-  if (!/^\d{1,15}$/.test(typed)) throw new SoukError('invalid_request', 'cursor must be the next_cursor of the previous page.')
+  if (!/^\d{1,15}$/.test(typed))
+    throw new SoukError('invalid_request', 'cursor must be the next_cursor of the previous page.')
   return Number(typed)
 }

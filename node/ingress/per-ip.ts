@@ -28,7 +28,10 @@ export class PerIp {
   count(req: IncomingMessage): void {
     const host = clientNetwork(req, this.#trustProxy)
     const { isWithin, resetMs: retryAfterMs } = this.#rates.take(host, this.#limit, host)
-    if (!isWithin) throw new SoukError('rate_limited', 'Too many such requests from your address. Wait and try again.', { retryAfterMs })
+    if (!isWithin)
+      throw new SoukError('rate_limited', 'Too many such requests from your address. Wait and try again.', {
+        retryAfterMs
+      })
   }
 
   /** Takes back the last count. */

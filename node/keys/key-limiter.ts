@@ -47,9 +47,7 @@ export class KeyLimiter {
     // Key ids contain no space, so this cannot collide.
     const id = host === undefined ? undefined : `host ${host}`
     if (id !== undefined && (this.#inFlight.get(id) ?? 0) >= limits.IN_FLIGHT_PER_HOST_MAX) {
-      throw busy(
-        `A host may have at most ${limits.IN_FLIGHT_PER_HOST_MAX} calls without a key in progress here.`
-      )
+      throw busy(`A host may have at most ${limits.IN_FLIGHT_PER_HOST_MAX} calls without a key in progress here.`)
     }
     this.#unauthenticated++
     const leave = this.#count(id)

@@ -117,7 +117,10 @@ export class KeyRepository {
     const ended = known.filter(({ document }) => hasEnded(document, now))
     const live = known.length - ended.length
     if (live >= limits.KEYS_PER_ACCOUNT_MAX) {
-      throw new SoukError('quota_exceeded', `An account may have at most ${limits.KEYS_PER_ACCOUNT_MAX} keys. Revoke one first.`)
+      throw new SoukError(
+        'quota_exceeded',
+        `An account may have at most ${limits.KEYS_PER_ACCOUNT_MAX} keys. Revoke one first.`
+      )
     }
     const tooMany = known.length + 1 - limits.KEYS_PER_ACCOUNT_MAX
     for (const { document } of ended.slice(0, Math.max(0, tooMany))) await this.drop(document)

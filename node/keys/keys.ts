@@ -199,13 +199,9 @@ export function createKeys(init: KeysInit): Keys {
     verify(key) {
       if (key === demo?.key) return demo.holder
       const found = keyKind(key)
-      if (found === undefined)
-        throw new SoukError('key_invalid', 'The consumer key is malformed or incomplete.')
+      if (found === undefined) throw new SoukError('key_invalid', 'The consumer key is malformed or incomplete.')
       if (found !== kind) {
-        throw new SoukError(
-          'key_invalid',
-          `The network ${network} needs a ${kind} key, not a ${found} key.`
-        )
+        throw new SoukError('key_invalid', `The network ${network} needs a ${kind} key, not a ${found} key.`)
       }
       const digest = digestOf(key)
       return verifier.verify(idOf(digest), digest)

@@ -7,10 +7,7 @@ import type { ApiRef } from '../../lib/interface/index.ts'
  */
 export function checkScope(apis: readonly string[]): readonly string[] {
   if (apis.length === 0) {
-    throw new SoukError(
-      'invalid_request',
-      'The list of APIs is empty. Omit it to allow all APIs.'
-    )
+    throw new SoukError('invalid_request', 'The list of APIs is empty. Omit it to allow all APIs.')
   }
   if (apis.length > limits.KEY_APIS_MAX) {
     throw new SoukError('invalid_request', `A key may name at most ${limits.KEY_APIS_MAX} APIs.`)

@@ -24,7 +24,10 @@ export async function serveAgent(
 ): Promise<void> {
   const { req } = context
   if (!isJsonType(req.headers['content-type'])) {
-    throw new SoukError('unsupported_media_type', 'Messages must be JSON. Send the header Content-Type: application/json.')
+    throw new SoukError(
+      'unsupported_media_type',
+      'Messages must be JSON. Send the header Content-Type: application/json.'
+    )
   }
   if (!hasBody(req)) throw new SoukError('invalid_request', 'The body is empty. Send a JSON-RPC message.')
   const held = bodies.hold(req, holder)

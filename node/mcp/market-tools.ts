@@ -45,7 +45,10 @@ export const MARKET_TOOLS = {
         .record(z.string(), z.json())
         .optional()
         .describe('input of the operation; for GraphQL {"query", "variables"}'),
-      idempotency_key: z.string().optional().describe('a repeat with the same key returns the same response and costs nothing'),
+      idempotency_key: z
+        .string()
+        .optional()
+        .describe('a repeat with the same key returns the same response and costs nothing'),
       timeout_ms: z.int().min(limits.DEADLINE_MS_MIN).max(limits.UPSTREAM_TIMEOUT_MS_MAX).optional()
     })
   },
@@ -80,7 +83,8 @@ export const MARKET_TOOLS = {
     })
   },
   souk_balance: {
-    about: 'Shows what may still be spent: the maximum price of a call, the rest of today’s cap, and the balance. Free of charge.',
+    about:
+      'Shows what may still be spent: the maximum price of a call, the rest of today’s cap, and the balance. Free of charge.',
     readOnly: true,
     takes: z.object({})
   }

@@ -32,7 +32,7 @@ export async function toolResult(
   const taken = await take(reply, clock)
   const meta = metaOf(reply, elapsedMs())
   if (reply.status >= 400) {
-    const said = `The API answered ${reply.status}; ${formatUsdc(reply.charged)} USDC were charged.`
+    const said = `The API responded with status ${reply.status}; ${formatUsdc(reply.charged)} USDC were charged.`
     return { isError: true, content: [text(said), ...contentOf(type, taken, reply)], _meta: meta }
   }
   const value = JSON_TYPE.test(type) && taken.cut === undefined ? parsed(taken.bytes) : undefined

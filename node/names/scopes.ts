@@ -70,7 +70,11 @@ export class Scopes {
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       if (!ABSENT.has(code)) {
-        throw new SoukError('lookup_timeout', `The DNS lookup of ${domain} failed. Try again, or call the API by its provider id.`, { cause: error })
+        throw new SoukError(
+          'lookup_timeout',
+          `The DNS lookup of ${domain} failed. Try again, or call the API by its provider id.`,
+          { cause: error }
+        )
       }
     }
     const named = records.map((parts) => RECORD.exec(parts.join('').trim())?.[1] ?? '').filter(isProviderId)

@@ -177,7 +177,11 @@ export class Registrations {
   revise(name: string, change: (terms: ListingInit) => ListingInit): Promise<Registered> {
     return this.#changes.run(async () => {
       const { registration } = this.show(name)
-      if (registration.kind !== 'own') throw new SoukError('invalid_request', 'This is another provider’s API. Only its provider can change the terms.')
+      if (registration.kind !== 'own')
+        throw new SoukError(
+          'invalid_request',
+          'This is another provider’s API. Only its provider can change the terms.'
+        )
       return this.#publish({ ...registration, terms: change(registration.terms) })
     })
   }

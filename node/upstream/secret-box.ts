@@ -34,7 +34,8 @@ export function createSecretBox(key: Uint8Array): SecretBox {
         const body = bytes.subarray(IV_BYTES + TAG_BYTES)
         return Buffer.concat([decipher.update(body), decipher.final()]).toString()
       } catch (cause) {
-        const detail = 'The credentials of this API cannot be decrypted with the key of this profile. Register the API again.'
+        const detail =
+          'The credentials of this API cannot be decrypted with the key of this profile. Register the API again.'
         throw new SoukError('internal_error', detail, { cause })
       }
     }

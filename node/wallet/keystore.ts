@@ -134,7 +134,8 @@ async function deriveKey(params: KdfParams, passphrase: string): Promise<Buffer>
   const { n, r, p } = params
   const bytes = 128 * r * (n + p + 3)
   if (bytes > SCRYPT_BYTES_MAX || p > SCRYPT_P_MAX) throw tooMuch
-  if (n < 2 || (n & (n - 1)) !== 0) throw new KeystoreError('keystore_invalid', 'The key file’s scrypt cost is invalid.')
+  if (n < 2 || (n & (n - 1)) !== 0)
+    throw new KeystoreError('keystore_invalid', 'The key file’s scrypt cost is invalid.')
   // RFC 7914 requires N < 2^(16 r), and OpenSSL enforces that. The key file format’s own test vector violates it.
   if (Math.log2(n) >= 16 * r) {
     return Buffer.from(await scryptInJavaScript(passphrase, salt, { N: n, r, p, dkLen: KEY_BYTES, maxmem: bytes }))

@@ -23,7 +23,9 @@ export async function readPassphrase(
 ): Promise<string> {
   if (file !== undefined) return fromFile(file)
   if (ask === undefined) {
-    throw new SetupError('config_invalid', 'The passphrase is missing, and there is no terminal to ask for it.', { hint: HINT })
+    throw new SetupError('config_invalid', 'The passphrase is missing, and there is no terminal to ask for it.', {
+      hint: HINT
+    })
   }
   return ask(question)
 }

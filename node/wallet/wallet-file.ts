@@ -175,5 +175,7 @@ const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
 function broken(profile: ProfileLocation): SetupError {
   const path = profileFile(profile, 'wallet')
-  return new SetupError('wallet_broken', `${path} is not the key file of a wallet.`, { hint: 'restore it from a backup' })
+  return new SetupError('wallet_broken', `${path} is not the key file of a wallet.`, {
+    hint: 'restore it from a backup'
+  })
 }

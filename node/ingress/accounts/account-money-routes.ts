@@ -84,7 +84,10 @@ function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key === 'string' && key.length > 0 && key.length <= limits.IDEMPOTENCY_KEY_CHARS_MAX) return key
-  throw new SoukError('invalid_request', `An Idempotency-Key may have at most ${limits.IDEMPOTENCY_KEY_CHARS_MAX} characters.`)
+  throw new SoukError(
+    'invalid_request',
+    `An Idempotency-Key may have at most ${limits.IDEMPOTENCY_KEY_CHARS_MAX} characters.`
+  )
 }
 
 function view({ id, state, amount, fee = '0', to, at, transaction }: AccountWithdrawal) {

@@ -130,7 +130,10 @@ async function own(keys: Keys, account: string, id: string): Promise<KeyInfo> {
 
 function checkOpen({ selfService }: KeyContext): void {
   if (selfService) return
-  throw new SoukError('ingress_not_allowed', 'Account holders cannot create keys on this node. Ask the operator for one.')
+  throw new SoukError(
+    'ingress_not_allowed',
+    'Account holders cannot create keys on this node. Ask the operator for one.'
+  )
 }
 
 /** Refuses a change to the key of the request itself: its holder could lock himself out. */

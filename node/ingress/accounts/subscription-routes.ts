@@ -72,7 +72,10 @@ export const subscriptionRoutes = [
     auth: 'manager',
     query: z.strictObject(
       {
-        now: z.enum(['true', 'false'], CANCEL).default('false').describe('Cancel at once instead of at the end of the period.')
+        now: z
+          .enum(['true', 'false'], CANCEL)
+          .default('false')
+          .describe('Cancel at once instead of at the end of the period.')
       },
       CANCEL
     ),

@@ -82,7 +82,10 @@ function isForm(contentType: string | undefined): boolean {
 
 function checkJsonType(contentType: string | undefined): void {
   if (!isJsonType(contentType)) {
-    throw new SoukError('unsupported_media_type', 'A call must be JSON. Send the header Content-Type: application/json.')
+    throw new SoukError(
+      'unsupported_media_type',
+      'A call must be JSON. Send the header Content-Type: application/json.'
+    )
   }
   const charset = CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase()
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
@@ -100,7 +103,10 @@ function subPath(target: string): string {
   at++
   while (at < target.length && target[at] !== '/' && target[at] !== '?') at++
   if (target.length - at > limits.PATH_BYTES_MAX) {
-    throw new SoukError('request_too_large', `Sub-path and query together may have at most ${limits.PATH_BYTES_MAX} bytes.`)
+    throw new SoukError(
+      'request_too_large',
+      `Sub-path and query together may have at most ${limits.PATH_BYTES_MAX} bytes.`
+    )
   }
   return target.slice(at)
 }

@@ -55,7 +55,10 @@ export class Agents {
   #checkOrigin({ headers }: IncomingMessage): void {
     const { origin } = headers
     if (origin === undefined || this.#origins.includes(origin) || this.#origins.includes('*')) return
-    throw new SoukError('ingress_not_allowed', 'Pages of this origin may not call. The operator can allow it with souk up --cors-origin.')
+    throw new SoukError(
+      'ingress_not_allowed',
+      'Pages of this origin may not call. The operator can allow it with souk up --cors-origin.'
+    )
   }
 
   /** @throws SoukError `key_missing`, and as `Keys.verify` */

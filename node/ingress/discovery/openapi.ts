@@ -5,7 +5,8 @@ import { termsView } from '../../subscriptions/terms-view.ts'
 import type { JsonSchema, Operation, SignedManifest } from '../../../lib/interface/index.ts'
 
 const ANSWER = 'The response of the API. Charged only if the call succeeded.'
-const PROBLEM = 'A problem document (RFC 9457). Nothing was charged, unless the document says that the charge is unknown.'
+const PROBLEM =
+  'A problem document (RFC 9457). Nothing was charged, unless the document says that the charge is unknown.'
 
 /**
  * OpenAPI 3.1 of an API as the ingress serves it: one POST whose body names the operation. It depends only on the signed manifest, so every

@@ -49,7 +49,9 @@ export const frontPageRoutes = [
     path: '/',
     summary: 'The front page: APIs, prices and how to call them.',
     query: z.object({
-      q: text.describe('Search words. Each must match the beginning of a word in the name, description, tags or operations.'),
+      q: text.describe(
+        'Search words. Each must match the beginning of a word in the name, description, tags or operations.'
+      ),
       protocol: text.describe('Protocol of the API.'),
       cursor: text.describe('Cursor of the page.')
     }),

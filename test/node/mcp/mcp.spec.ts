@@ -194,7 +194,7 @@ describe('agents over HTTP', () => {
         ingress.onCall = () => answer({ status: 404, charged: 0n, body: Buffer.from('{"no":1}') })
         const refused = await agent.call('bank_close')
         assert.equal(refused.isError, true)
-        assert.match(String(refused.content[0]?.['text']), /answered 404; 0 USDC/)
+        assert.match(String(refused.content[0]?.['text']), /status 404; 0 USDC/)
         assert.equal(refused.content[1]?.['text'], '{"no":1}')
       })
 
