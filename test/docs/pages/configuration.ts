@@ -5,30 +5,30 @@ import { flagName, SETTING_NAMES, variableName } from '../../../node/settings.ts
 import { code, NOTICE, sentence, table } from '../markdown.ts'
 import { commandTree } from './cli.ts'
 
-/** What each file of a profile is. One without a word does not compile. */
+/** Each file of a profile: its content, and what happens without it. The type requires an entry for each. */
 const FILES: Readonly<Record<ProfileFile, readonly [what: string, without: string]>> = {
-  settings: ['Settings, and the ports the node got last.', 'The node asks for its network again.'],
-  running: ['Where a running node is reached. Gone when it has stopped.', '–'],
+  settings: ['Settings, and the ports used last.', 'The node asks for its network again.'],
+  running: ['The address of a running node. Deleted when it stops.', '–'],
   identity: [
-    'The key that names the node (libp2p, Ed25519).',
-    'It is another node: its APIs have another provider id, its channels are not its own.'
+    'The key of the node’s identity (libp2p, Ed25519).',
+    'It is another node: its APIs have another provider id, and its channels are lost to it.'
   ],
   adminToken: ['The token of the admin API.', 'A new one is made at the next start.'],
   pepper: [
-    'Under which consumer keys are hashed. Nodes that share a store share it.',
+    'The secret that hashes consumer keys. Nodes with one shared store need the same.',
     'No consumer key works any more.'
   ],
   upstreamKey: [
-    'Under which credentials of your APIs are encrypted.',
-    'APIs with credentials have to be registered again.'
+    'The key that encrypts the credentials of your APIs.',
+    'Register APIs with credentials again.'
   ],
   wallet: [
     'The wallet’s key, encrypted under your passphrase (Ethereum keystore version 3).',
-    'Its money is lost, and what was earned and not claimed.'
+    'Its money and unclaimed earnings are lost.'
   ],
   store: [
     'APIs, keys, channels and books (SQLite).',
-    'What is not on the chain is lost: [backups](../how-to/when-something-breaks.md#backups).'
+    'Everything that is not on the chain is lost: [backups](../how-to/when-something-breaks.md#backups).'
   ],
   lock: ['Held by the process that runs on the profile.', '–']
 }
@@ -52,47 +52,48 @@ export function configurationPage(): string {
 
 # Configuration
 
-A node is configured by options of \`souk up\`, by environment variables, and by the file \`profile.json\` of its profile, in this order:
-an option wins over a variable, a variable over the file, the file over the default. A new profile remembers what it was started with
-the first time; what is said at later starts holds for that run. To change a setting for good, edit \`profile.json\` while the node is
-stopped.
+A setting comes from, in this order: an option of \`souk up\`, an environment variable, the profile's file \`profile.json\`, the default.
+The first start stores its settings in a new profile; settings of later starts hold for one run. To change a setting permanently, edit
+\`profile.json\` while the node is stopped.
 
 ## Settings
 
-A setting of yes or no is \`true\` or \`false\` as a variable and in the file; for one whose option begins with \`--no-\`, \`false\` is what the
-option says. A list is separated by spaces or commas as a variable, and is a JSON array in the file.
+| | As a variable | In the file |
+|---|---|---|
+| yes or no | \`true\` or \`false\`; \`false\` means the same as a \`--no-\` option | the same |
+| list | separated by spaces or commas | a JSON array |
 
 ${table(['Option of `souk up`', 'Variable', '`profile.json`', ''], rows)}
 
-\`adminHost\` is never read from the file: who opens the admin API to a network says so at each start. Keep the password of \`--store\` out of
-the list of processes: use \`SOUK_STORE\`. Where neither \`--log\` nor \`SOUK_LOG\` is given, \`DEBUG\` says which [logs](logs.md) are on.
+\`adminHost\` is never read from the file: set it at each start. Use \`SOUK_STORE\` to keep the password of \`--store\` out of the process list.
+Without \`--log\` and \`SOUK_LOG\`, \`DEBUG\` selects the [logs](logs.md).
 
 ## Which profile
 
 | Variable | |
 |---|---|
-| \`SOUK_PROFILE\` | Which profile is meant where \`--profile\` does not say. Default: \`default\`. |
-| \`SOUK_HOME\` | The directory in which profiles lie. Default: \`$XDG_DATA_HOME/souk\`, else \`~/.local/share/souk\`. |
+| \`SOUK_PROFILE\` | The profile to use without \`--profile\`. Default: \`default\`. |
+| \`SOUK_HOME\` | The directory of all profiles. Default: \`$XDG_DATA_HOME/souk\`, otherwise \`~/.local/share/souk\`. |
 
-Several nodes on one machine are several profiles. A profile belongs to one network for good, and one process runs on it at a time.
+Each node on a machine has its own profile. A profile belongs to one network permanently; one process uses it at a time.
 
 ## Files of a profile
 
-In \`<home>/<profile>\`, mode 0700, each file 0600. A node refuses to start where they are open to others. How to copy them:
+In \`<home>/<profile>\`, mode 0700, each file 0600. A node refuses to start if others can read them. To copy them:
 [back up and restore](../how-to/back-up.md).
 
 ${table(
-  ['File', 'What it is', 'Without it'],
+  ['File', 'Content', 'Without it'],
   PROFILE_FILES.map((file) => [code(fileName(file)), ...FILES[file]])
 )}
 
 ## Networks
 
-Nodes of different networks do not speak to each other.
+Nodes of different networks do not connect to each other.
 
 ${table(['Network', '', 'Money', 'Chain id', 'Peers to start from', 'Treasury'], networks)}
 
-Where there is no treasury yet, nobody has founded the network: see [Base and Base Sepolia](../how-to/base-mainnet.md).
+A network without a treasury has not been founded yet: see [Base and Base Sepolia](../how-to/base-mainnet.md).
 `
 }
 
