@@ -52,7 +52,7 @@ export class CallProtocol implements Caller {
     init.link.onBulk = (peer, tag, source) => this.#mailbox.deliver(peer, tag, source)
   }
 
-  /** Calls sent and not yet answered. */
+  /** The number of sent calls without a response yet. */
   get calling(): number {
     return this.#count((peer) => peer.outgoing.size)
   }

@@ -29,7 +29,7 @@ interface PendingCall {
   readonly upload: AbortController | undefined
 }
 
-/** The client half of a session: calls sent to the peer and not yet answered. */
+/** The client half of a session: calls sent to the peer that have no response yet. */
 export class OutgoingCalls {
   readonly #session: Session
   readonly #mailbox: BulkMailbox
@@ -195,7 +195,7 @@ export class OutgoingCalls {
     if (signal.aborted) onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
     try {
-      // Where the owner stopped the upload, its response gives the reason.
+      // If the owner stopped the upload, its response gives the reason.
       await pipe(chunksOf(call.body), sendTo(sink, this.#clock))
     } catch (cause) {
       this.#giveUp(

@@ -117,7 +117,7 @@ export interface Chain {
   /** True where an EIP-3009 authorisation is used or revoked, at the head. */
   authorizationUsed(payer: Address, nonce: Hex): Promise<boolean>
   /**
-   * The transfer made with an EIP-3009 authorisation in blocks since `sinceMs`, whoever sent it. Undefined where the
+   * The transfer made with an EIP-3009 authorisation in blocks since `sinceMs`, from any sender. Undefined if the
    * authorisation is unused or revoked, or the endpoint does not show the transfer yet.
    */
   authorizedTransfer(payer: Address, nonce: Hex, sinceMs: number): Promise<AuthorizedTransfer | undefined>

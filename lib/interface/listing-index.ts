@@ -26,7 +26,7 @@ export interface ListingPut {
   readonly record?: { readonly bytes: Uint8Array; readonly seq: bigint }
   /** Searches show it until this time. */
   readonly liveUntil: number
-  /** It stays in the index at least until this time, so that peers can be told. Default `liveUntil`. */
+  /** The index keeps the entry at least until this time, so that peers learn of it. Default `liveUntil`. */
   readonly keepUntil?: number
   /** Peer that sent it. Absent for this node's own listings, which are never evicted. */
   readonly source?: string

@@ -10,7 +10,7 @@ export interface Mined {
   readonly hash: Hex
   /** A mined transaction may have reverted: then it changed nothing except the gas paid. */
   readonly receipt: Receipt
-  /** Its block is finalized and cannot be reverted. */
+  /** True if the block is final, so a reorganisation cannot remove it. */
   readonly isFinal: boolean
 }
 

@@ -35,6 +35,6 @@ export interface Wallet {
   withdraw(withdrawal: Withdrawal, signal?: AbortSignal): Promise<Mined>
   /** The final transaction of a withdrawal, while this node keeps its store. Undefined before it is final. */
   final(withdrawal: Withdrawal): Promise<SettledTransaction | undefined>
-  /** True while it may still be mined. False and not final means that nothing was sent. */
+  /** True while the withdrawal may still be mined. False and not final means that nothing was sent. */
   isUnderWay(withdrawal: Withdrawal): boolean
 }

@@ -9,7 +9,7 @@ export const WORTH = {
   /** The peer has a tag in the peer store, such as the peers in the DHT's routing table. */
   tagged: 1,
   bootstrap: 2,
-  /** A call was paid or answered since this node started, in either direction. */
+  /** Since this node started, a call in either direction was paid or got a response. */
   traded: 3,
   /** The peer has an open payment channel with this node, or calls under a subscription. */
   bound: 4

@@ -127,8 +127,8 @@ export class OwnRecords {
   }
 
   /**
-   * Records that an alert was given. Concurrent changes of the record are kept.
-   * @returns false where it was given before
+  * Records that an alert was sent. Does not overwrite concurrent changes of the record.
+   * @returns false if the alert was recorded before
    */
   async noteAlert(id: string, alerted: NonNullable<OwnRecord['alerted']>): Promise<boolean> {
     const isKnown = (known: OwnRecord['alerted']) =>

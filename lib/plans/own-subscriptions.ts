@@ -226,7 +226,7 @@ export class OwnSubscriptions implements Subscriptions {
     )
   }
 
-  /** Resolves the API anew, or uses the cached resolution. The owner refuses outdated terms. */
+  /** Resolves the API again, or uses the cached resolution. The owner refuses outdated terms. */
   async #look(ref: ApiRef, { signal }: SubscriptionOptions): Promise<Resolution> {
     const { resolve } = this.#init
     const options = signal === undefined ? {} : { signal }

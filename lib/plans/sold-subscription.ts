@@ -31,7 +31,7 @@ export function stateAt(
 export const takesCalls = (state: SubscriptionState): boolean =>
   state === 'trialing' || state === 'active' || state === 'canceling'
 
-/** Its period has ended and may be renewed: it was neither paused nor cancelled. */
+/** True if the period has ended and the subscription may renew: it is neither paused nor cancelled. */
 export function isDue({ state, periodEnd }: Pick<Subscription, 'state' | 'periodEnd'>, now: number): boolean {
   return now >= periodEnd && (state === 'trialing' || state === 'active')
 }
@@ -56,7 +56,7 @@ export function firstPeriod(plan: Plan, now: number, isTrial: boolean): Span {
 
 /**
  * The period after the last one. A prompt renewal continues directly, so that periods stay aligned with the calendar. A
- * late one starts now, so that nobody pays for past time.
+ * late renewal starts now, so that the subscriber does not pay for past time.
  */
 export function followingPeriod(sold: SoldSubscription, plan: Plan, now: number): Span {
   const { periodStart, periodEnd, anchor } = sold

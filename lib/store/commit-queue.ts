@@ -40,7 +40,7 @@ export interface CommitQueue {
    * @throws SoukError `internal_error`: this write is not possible, or the store failed.
    */
   write<T>(bytes: number, apply: () => T): Promise<T>
-  /** As `write` without a result. The write is lost if the store fails. */
+  /** Like `write` without a result. The write is lost if the store fails. */
   writeBehind(bytes: number, apply: () => void): void
   /**
    * Resolves when everything readable now is durable; undefined if it already is. No caller may see data that is not durable.

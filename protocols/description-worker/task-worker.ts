@@ -161,6 +161,6 @@ function yieldToOthers({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // It has ended, or the platform has no priorities.
+    // The process has ended, or the platform has no priorities.
   }
 }

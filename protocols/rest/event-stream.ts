@@ -142,7 +142,7 @@ function beating(source: AsyncIterator<Uint8Array>, clock: Clock): AsyncIterator
     async next() {
       if (pending === undefined) {
         pending = source.next()
-        // It may fail before the next read, which then reports the error.
+        // The read may fail before it is awaited. The next iteration awaits it and reports the error.
         pending.catch(() => {})
       }
       const isBetween = last[1] === last[0] || (last[0] === RETURN && last[1] === LINE_FEED)

@@ -26,7 +26,7 @@ interface Head {
   readonly own?: readonly string[]
   readonly description: ApiDescription
   readonly plan: StoredPlan
-  /** In the order of their texts; lengths in UTF-16 code units. */
+  /** The files, in the order of their texts; lengths in UTF-16 code units. */
   readonly files: ReadonlyArray<{ readonly url: string; readonly length: number }>
 }
 

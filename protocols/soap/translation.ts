@@ -27,7 +27,7 @@ export interface SoapRequest {
   /** The consumer's name for the operation. */
   readonly operation: string
   readonly document: Uint8Array
-  /** Its content type, if it is more than an envelope. */
+  /** The content type of `document`, if it is more than an envelope. */
   readonly type?: string
 }
 

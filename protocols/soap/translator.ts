@@ -29,7 +29,7 @@ export class Translator {
     this.#snapshot = snapshot
   }
 
-  /** As `translateRequest`. */
+  /** Like `translateRequest`. A large call is translated in a worker thread. */
   async request(call: JsonCall): Promise<SoapRequest> {
     if (call.bytes.length <= SOAP_INLINE_BYTES_MAX) {
       const request = atOnce((meter) => translateRequest(this.#service, call, meter))
@@ -38,7 +38,7 @@ export class Translator {
     return (await this.#run({ kind: 'request', call: { ...call, bytes: owned(call.bytes) } })) as SoapRequest
   }
 
-  /** As `translateReply`, for a document in pieces. Pieces for the thread are joined there. */
+  /** Like `translateReply`, for a document in pieces. The worker thread joins its own pieces. */
   async reply(reply: Omit<SoapReply, 'bytes'>, pieces: readonly Uint8Array[]): Promise<Uint8Array | undefined> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
     if (length <= SOAP_INLINE_BYTES_MAX) {

@@ -21,10 +21,10 @@ export interface UpstreamResponse {
   readonly body: AsyncIterable<Uint8Array>
   /**
    * The whole body, within the time limit of the request.
-   * @throws SoukError `response_too_large` past `bytesMax` decoded bytes, and as `body`.
+   * @throws SoukError `response_too_large` past `bytesMax` decoded bytes, and the errors of `body`.
    */
   bytes(bytesMax: number): Promise<Uint8Array>
-  /** As `bytes`, in the received pieces, for callers that forward them unjoined. */
+  /** Like `bytes`, but in the received pieces, for callers that forward them unjoined. */
   pieces(bytesMax: number): Promise<readonly Uint8Array[]>
   /** The whole body if it has at most `inlineBytesMax` decoded bytes, within the time limit; else a stream. */
   payload(inlineBytesMax: number): Promise<Payload>

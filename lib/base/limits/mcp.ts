@@ -12,7 +12,7 @@ export const MCP_TOOLS_PER_API_MAX = 64
 export const MCP_TOOLS_MAX = 256
 /** Resolving one API for the list of tools. A slow one is left out. */
 export const MCP_LOOKUP_MS = 5 * SECOND
-/** Cache time of the list of tools, as clients are told. Prices may change with each revision. */
+/** Cache time of the list of tools, sent to clients. Prices may change with each revision. */
 export const MCP_LIST_FRESH_MS = 1 * MINUTE
 /** Description of a tool, which a model reads before every choice. */
 export const MCP_DESCRIPTION_CHARS_MAX = 1_000

@@ -43,7 +43,7 @@ export class RetryQueue<K> {
     return done
   }
 
-  /** As `run`, without a waiting caller. */
+  /** Like `run`, but does not wait and never throws. */
   start(key: K, task: RetryTask): void {
     this.run(key, task).catch(() => {})
   }

@@ -42,7 +42,7 @@ export const receivableOf = (channelId: ChannelId): string => `receivable/${chan
 export const EARNED = 'earned/'
 export const earnedOf = (channelId: ChannelId): string => `earned/${channelId}`
 
-/** A channel at its owner, with its tab and its highest voucher. */
+/** A channel at its owner, with its funds and its highest voucher. */
 export class PayeeChannel {
   readonly info: PayeeChannelInfo
   readonly payeeFunds: PayeeFunds

@@ -4,7 +4,7 @@ import type { Atoms } from '../../base/money.ts'
 /** Why a call is rejected: the voucher's ceiling is too low, or the channel's limit is. */
 export type PayeeFundsRefusal = 'ceiling' | 'limit'
 
-/** The durable state of a tab. */
+/** The durable state of `PayeeFunds`. */
 export interface PayeeFundsState {
   /** Ceiling of the highest voucher: A. */
   readonly ceiling: Atoms

@@ -166,7 +166,7 @@ interface KeptChannel extends Omit<PayerChannelInfo, 'channelId' | 'counter'> {
   readonly withdrawableAt?: number
 }
 
-/** @param standing the state to write; default: the channel's current state */
+/** @param channelState the state to write; default: the channel's current state */
 export function payerDocument(channel: PayerChannel, channelState = channel.channelState): string {
   const { info, payerFunds, pending, withdrawableAt } = channel
   const { config, counter, owner } = info

@@ -104,8 +104,8 @@ export class PayerChannels {
   }
 
   /**
-   * Books the end of a channel, of which `kept` stays with its owner. An owner that took more than was agreed to was paid the
-   * surplus; one that claimed less left its earnings here. Durable when it resolves.
+  * Books the end of a channel. The owner keeps `kept`. If that is more than was agreed, the surplus is booked as paid; if less, the
+   * difference is booked as unclaimed. Durable when it resolves.
    */
   async end(channel: PayerChannel, kept: Atoms): Promise<void> {
     await this.#flush()

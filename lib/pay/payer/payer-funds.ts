@@ -11,7 +11,7 @@ export interface PayerFundsRules {
   readonly exposureMax: Atoms
 }
 
-/** The durable state of a purse. */
+/** The durable state of `PayerFunds`. */
 export interface PayerFundsState {
   /** The highest ceiling ever signed. */
   readonly ceiling: Atoms
@@ -175,7 +175,7 @@ export class PayerFunds {
     return true
   }
 
-  /** Ends the purse: the owner can take no more than it finally kept. */
+  /** Ends the channel's accounting: the owner can take no more than it finally kept. */
   end(kept: Atoms): void {
     if (kept > this.#spent) this.#spent = kept
     this.#lost = 0n

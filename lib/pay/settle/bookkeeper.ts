@@ -34,7 +34,7 @@ export interface BookkeeperInit {
 
 /**
  * Books an owner's money after its capture. Reads the chain's counters at one final block and books their growth. The ledger
- * therefore agrees with the chain whoever claimed, settled or paid out, and however long this node was away. Only final blocks
+ * therefore agrees with the chain after claims, settlements and payouts by others, and after any downtime. Only final blocks
  * count, so no booking is ever reversed by a reorganisation.
  */
 export class Bookkeeper {

@@ -30,7 +30,7 @@ export function writeSettlement(response: SettleResponse): string {
   return Buffer.from(JSON.stringify(response)).toString('base64')
 }
 
-/** A name that identifies a payment even after the client signs it anew. */
+/** A name that identifies a payment even after the client signs it again. */
 export interface PaymentName {
   readonly text: string
   /** The error for a payment under this name for another request. */

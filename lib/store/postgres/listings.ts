@@ -14,7 +14,7 @@ interface Puts {
 
 type Told = <T>(reading: Promise<T>) => Promise<T>
 
-/** @param told converts a read's error, without the database's text */
+/** @param told replaces a read's error with one that hides the database's text */
 export function postgresListings(reads: PostgresReads, queue: PostgresQueue, told: Told): ListingIndex {
   const rows = async (sql: string, values: readonly unknown[] = []): Promise<SqlRow[]> =>
     (await told(reads.query<Record<string, unknown>>(sql, [...values]))).rows

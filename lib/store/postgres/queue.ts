@@ -81,7 +81,7 @@ export class PostgresQueue {
     })
   }
 
-  /** As `write` without a result. The write is lost if it cannot be written. */
+  /** Like `write` without a result. The write is lost if it fails. */
   writeBehind<I>(writer: Writer<I, unknown>, item: I, bytes: number): void {
     const askedAt = this.#init.clock.elapsed()
     this.#push({ writer, item, bytes, askedAt, resolve: () => {}, reject: () => {} })

@@ -150,7 +150,7 @@ export function createPostgresStore(init: PostgresStoreInit): Store {
       await closing?.signals.close()
       session = undefined
       await closing?.writer.stop()
-      // It waits for a server that may never respond.
+      // `pool.end()` waits for a server that may never respond.
       if (closing !== undefined) await Promise.race([closing.pool.end(), sleep(clock, POSTGRES_CLOSE_MS)])
     }
   }

@@ -4,7 +4,7 @@ import type { Balance } from '../../interface/ledger.ts'
 
 /**
  * The balance of each account. Changed balances are cached and written now and then, with the entry up to which they are summed.
- * So a commit writes no page for them; after a restart, later entries are summed again.
+* Most commits therefore write no page of balances. After a restart, later entries are summed again.
  */
 export interface Balances {
   /** Counts a posting of the running transaction. @param account the row id of its name */
@@ -73,7 +73,7 @@ export function sqliteBalances(db: DatabaseSync): Balances {
       for (const account of new Set([...moved.keys(), ...added.keys()]))
         upsert.run(account, current(account).toString())
       moveOn.run()
-      // They are in the table now; a commit that fails ends the store.
+      // The table has these balances now. If the commit fails, the store ends.
       moved.clear()
       added.clear()
       behind = 0

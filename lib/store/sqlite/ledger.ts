@@ -22,7 +22,7 @@ interface EntryRow {
 export interface Book {
   /** Returns false, and writes nothing, if an entry with this name exists already. */
   enter(entry: EntryRow, documents?: readonly DocumentPut[]): boolean
-  /** As `enter`, if the account has the `amount` that the entry takes from it. */
+  /** Like `enter`, but only if the account has the `amount` that the entry takes from it. */
   draw(entry: EntryRow, account: string, amount: Atoms, documents: readonly DocumentPut[]): Drawn
 }
 

@@ -75,7 +75,7 @@ export function sqliteUsage(db: DatabaseSync): Usage {
         upsert.run(api, captured, voided, metered.toString(), charged.toString())
       }
       moveOn.run()
-      // They are in the table now; a commit that fails ends the store.
+      // The table has these sums now. If the commit fails, the store ends.
       since.clear()
       added.clear()
       behind = 0

@@ -1,6 +1,6 @@
 import { type CallProblem, type CallValues, loadCheck } from './check-runtime.ts'
 
-/** As `CallCheck.problemOf` without a step limit, because its worker limits the time. */
+/** Like `CallCheck.problemOf` without a step limit, because its worker limits the time. */
 export function checkCall({
   code,
   values

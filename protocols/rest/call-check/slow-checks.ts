@@ -26,7 +26,7 @@ export class SlowChecks {
     return this.#asking > 0 || this.#clock.elapsed() < this.#restsUntil
   }
 
-  /** As `checkCode`. @throws SoukError those of `TaskWorker.run` */
+  /** Runs `checkCode` in the worker. @throws SoukError those of `TaskWorker.run` */
   code(schemas: CallSchemas, signal: AbortSignal): Promise<string | undefined> {
     return this.#run(() => checkWorker.run('checkCode', schemas, signal), signal)
   }

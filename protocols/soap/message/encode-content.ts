@@ -12,7 +12,7 @@ interface Queue {
 
 /**
  * Writes the child elements of one complex value. It walks the content model and takes the next JSON values at each element. A
- * repeated group repeats while it has values, so `(key, value)*` comes out in pairs. A choice takes the branch that has the most
+ * repeated group repeats while it has values, so `(key, value)*` is written in pairs. A choice takes the branch that has the most
  * of the remaining values.
  */
 export class ContentWriter {

@@ -9,9 +9,9 @@ const COMPILE_STEPS = 1_000
 
 /** The pattern facets of one derivation step. One of them must match the whole text. */
 export interface XsdPattern {
-  /** As in the schema; several are joined by `|`. */
+  /** The patterns as in the schema, joined by `|`. */
   readonly source: string
-  /** The same in ECMA-262 with the `u` flag, not anchored. */
+  /** `source` as an ECMA-262 expression with the `u` flag, not anchored. */
   readonly expression: string
   /** @throws OutOfSteps */
   test(text: string, meter: Meter): boolean

@@ -15,7 +15,7 @@ const WSDL2 = /^http:\/\/www\.w3\.org\/(?:ns|\d{4}\/\d{2})\/wsdl$/
 export interface Source {
   readonly url: URL
   readonly text: string
-  /** Its content type, if it came over HTTP. */
+  /** The content type, if the document came over HTTP. */
   readonly type: string | undefined
 }
 
