@@ -49,7 +49,7 @@ const isWithin = (value: number, most: number): boolean => Number.isInteger(valu
  * Rate limits by the generic cell rate algorithm (ITU-T I.371, as a leaky bucket). It is exact and needs two numbers
  * per key, and no timers.
  *
-* The limiter stores up to `keysMax` keys. Idle keys are evicted without loss. While all keys are active none is evicted,
+ * The limiter stores up to `keysMax` keys. Idle keys are evicted without loss. While all keys are active none is evicted,
  * because an evicted key would start with its full limit again. New keys then share one limit per `group`.
  *
  * @example

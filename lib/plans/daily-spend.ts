@@ -22,7 +22,7 @@ export interface Allowed {
 
 /**
  * Enforces the daily cap (UTC) of a subscription. Amounts are taken in leases, which are stored before they are used.
-* A restart does not reset the cap, and processes with the same store share the cap.
+ * A restart does not reset the cap, and processes with the same store share the cap.
  */
 export class DailySpend {
   readonly #documents: Documents

@@ -127,7 +127,7 @@ export class OwnRecords {
   }
 
   /**
-  * Records that an alert was sent. Does not overwrite concurrent changes of the record.
+   * Records that an alert was sent. Does not overwrite concurrent changes of the record.
    * @returns false if the alert was recorded before
    */
   async noteAlert(id: string, alerted: NonNullable<OwnRecord['alerted']>): Promise<boolean> {

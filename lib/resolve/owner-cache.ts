@@ -16,7 +16,7 @@ import { ignore } from './directory/ignore.ts'
 
 /**
  * Looks up one value. Its signal is separate from the callers' signals, because a caller may leave while others wait.
-* The promise settles soon after an abort, with a partial result or an error.
+ * The promise settles soon after an abort, with a partial result or an error.
  */
 export type Loader<T> = (signal: AbortSignal) => Promise<T>
 

@@ -1,4 +1,4 @@
-/** Stands for whatever is asked of it: good for setting up routes that nobody will call. */
+/** A placeholder for any dependency, for setting up routes that are never called. */
 export function anything(): never {
   const it: unknown = new Proxy(() => {}, {
     get: (_, name) => (name === 'then' || name === Symbol.toPrimitive ? undefined : it),

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 
-/** A command line that a page shows. */
+/** A command line from a page. */
 export interface ShownCommand {
   readonly text: string
-  /** It stands in a block of code, to be run as it is. */
+  /** True if the line is in a code block, so readers run it unchanged. */
   readonly isWhole: boolean
 }
 
-/** `souk …`, `npx souk …` and `docker compose exec souk souk …` of a page, in blocks of code and between the lines. */
+/** Finds `souk …`, `npx souk …` and `docker compose exec souk souk …` in a page's code blocks and inline code. */
 export function commandsOf(page: string): ShownCommand[] {
   const blocks = [...page.matchAll(/^```(?:sh|console)\n([^]*?)^```/gm)].map(([, block = '']) => block)
   const lines = blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, ' ').split('\n'))
@@ -28,7 +28,7 @@ export function commandsOf(page: string): ShownCommand[] {
   ]
 }
 
-/** What is wrong with a command line, by the tree of commands; undefined where nothing is. */
+/** The problem of a command line according to the command tree; undefined if there is none. */
 export function problemOf({ text, isWhole }: ShownCommand, program: Command): string | undefined {
   const words = wordsOf(text).slice(1)
   const isCut = words.some((word) => /^(?:…|\.\.\.)/.test(word))
@@ -43,7 +43,7 @@ export function problemOf({ text, isWhole }: ShownCommand, program: Command): st
       const option = [...command.options, ...program.options].find(({ long, short }) => long === name || short === name)
       if (option === undefined && name !== '--help') return `${command.name()} has no option ${name}`
       options.add(name)
-      // An option of many values takes all words up to the next one.
+      // A variadic option takes all words up to the next option.
       if (option?.variadic) while (words[i + 1] !== undefined && !words[i + 1]?.startsWith('-')) i++
       else if ((option?.required || option?.optional) && !word.includes('=')) i++
       continue
@@ -65,14 +65,14 @@ export function problemOf({ text, isWhole }: ShownCommand, program: Command): st
   return needed === undefined ? undefined : `${needed.long} is missing`
 }
 
-/** As a shell divides a line; `<peer id>` is one word. */
+/** Splits a line as a shell does, but `<peer id>` is one word. */
 function wordsOf(text: string): string[] {
   return [...text.matchAll(/'([^']*)'|"([^"]*)"|(<[^>]*>\S*|[^\s'"<]+(?:<[^>]*>\S*)?)/g)].map(
     ([, single, double, plain]) => single ?? double ?? plain ?? ''
   )
 }
 
-/** A group may be a command as well; Commander keeps to itself whether one was given an action. */
+/** A group may also be a command. Commander does not expose whether it has an action. */
 function runsItself(command: Command): boolean {
   return Reflect.get(command, '_actionHandler') !== null
 }

@@ -32,7 +32,7 @@ describe('the dependencies', () => {
     assert.deepEqual(namesIn(development), Object.keys(manifest.devDependencies).toSorted())
   })
 
-  it('of the package are what its code imports', async () => {
+  it('of the package are exactly those that its code imports', async () => {
     const imported = new Set<string>()
     for await (const path of glob(SHIPPED, { cwd: ROOT })) {
       if (path.startsWith(BUNDLED)) continue

@@ -14,7 +14,7 @@ describe('the documentation', () => {
     pages = new Map(await Promise.all((await markdownPaths()).map(async (path) => [path, await read(path)] as const)))
   })
 
-  it('says what the code says', async () => {
+  it('has generated parts that match the code', async () => {
     for (const [path, page] of await referencePages())
       assert.equal(pages.get(path), page, `run: npm run docs (${path})`)
   })
@@ -31,7 +31,7 @@ describe('the documentation', () => {
     }
   })
 
-  it('does not give a limit the reason of the one above it', () => {
+  it('takes the reason of a limit from the comment right above it only', () => {
     const source =
       '/** First. */\nexport const A = 1\nexport const B = 2\n\n/**\n * Third,\n * long.\n */\nexport const C = 3'
     assert.deepEqual(
@@ -40,14 +40,14 @@ describe('the documentation', () => {
     )
   })
 
-  it('has no TypeScript that is not a file of docs/examples', () => {
+  it('has only TypeScript from files of docs/examples', () => {
     for (const [path, page] of pages) {
       const blocks = [...page.matchAll(/^(.*)\n```(?:ts|typescript|js|javascript)\n/gm)]
       for (const [, before] of blocks) assert.match(before ?? '', /^<!-- file: examples\/[\w-]+\.m?[tj]s -->$/, path)
     }
   })
 
-  it('has no link that leads nowhere', async () => {
+  it('has no broken links', async () => {
     const anchors = new Map<string, readonly string[]>()
     let seen = 0
     for (const [path, page] of pages) {
@@ -65,7 +65,7 @@ describe('the documentation', () => {
     assert.ok(seen > 100, `saw ${seen}`)
   })
 
-  it('is a tree: every page is reached from the map of docs/', () => {
+  it('links every page from the map of docs/, directly or through others', () => {
     const reached = new Set(['docs/README.md'])
     for (const path of reached) {
       for (const target of linksOf(pages.get(path) ?? '')) {
@@ -79,12 +79,12 @@ describe('the documentation', () => {
     )
   })
 
-  it('shows no command line that the command line does not take', () => {
+  it('shows only valid command lines', () => {
     const tree = commandTree()
     const wrong: string[] = []
     let seen = 0
     for (const [path, page] of pages) {
-      // The one is made of the tree itself, the other tells of the past.
+      // The first page is generated from the command tree; the second has command lines of earlier versions.
       if (path === 'docs/reference/cli.md' || path === 'CHANGELOG.md') continue
       for (const command of commandsOf(page)) {
         seen++
@@ -100,7 +100,7 @@ describe('the documentation', () => {
 describe('the check of command lines', () => {
   const wrong = (text: string) => problemOf({ text, isWhole: true }, commandTree())
 
-  it('takes what the command line takes', () => {
+  it('accepts valid command lines', () => {
     for (const text of [
       'souk up --network dev --demo-key a b',
       'souk --profile x api show <name@provider id> --json',
@@ -111,7 +111,7 @@ describe('the check of command lines', () => {
     }
   })
 
-  it('finds what it does not take', () => {
+  it('reports invalid command lines', () => {
     assert.match(wrong('souk apis list') ?? '', /no command apis/)
     assert.match(wrong('souk key issue --prize 3') ?? '', /no option --prize/)
     assert.match(wrong('souk api register --name a') ?? '', /--protocol is missing/)
@@ -126,7 +126,7 @@ function linksOf(page: string): string[] {
   return [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, target = '']) => target)
 }
 
-/** As GitHub names them: a heading that comes again has a number. */
+/** The anchors as GitHub names them. A repeated heading gets a number. */
 function anchorsOf(page: string): readonly string[] {
   const names = [...page.replaceAll(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => anchor(text))
   return names.map((name, i) => {

@@ -33,7 +33,7 @@ export async function docstringExamples(): Promise<DocstringExample[]> {
 }
 
 /**
- * Runs all examples in one process, one after the other. Each gets its own block and its own imports.
+ * Runs all examples in one process, in order. Each gets its own block and its own imports.
  * @returns the lines that each example printed, in the same order
  */
 export async function outputsOf(examples: readonly DocstringExample[]): Promise<string[][]> {
@@ -48,7 +48,7 @@ export async function outputsOf(examples: readonly DocstringExample[]): Promise<
   return output.split(`${mark}\n`).map((part) => part.split('\n').filter((line) => line !== ''))
 }
 
-/** Import declarations stand at the top of a module only, so they become `import()` calls. */
+/** Import declarations are valid at the top of a module only, so they become `import()` calls. */
 function asBlock(code: string): string {
   return code
     .replaceAll(/^import type .*$/gm, '')

@@ -3,14 +3,14 @@ import { resolve } from 'node:path'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
 
-/** Stands at the head of a page that nobody should edit. */
+/** The first line of a generated page. */
 export const NOTICE = '<!-- Made from the code by `npm run docs`. -->'
 
 export function read(path: string): Promise<string> {
   return readFile(resolve(ROOT, path), 'utf8')
 }
 
-/** Cells may have line breaks and bars in them. */
+/** Formats a table. Cells may contain line breaks and bars. */
 export function table(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   const line = (cells: readonly string[]) => `| ${cells.map(cell).join(' | ')} |`
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
@@ -20,7 +20,7 @@ function cell(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' ').replaceAll(/(?<!\\)\|/g, '\\|')
 }
 
-/** A description as it stands in code, as a sentence: `all of them` → `All of them.` */
+/** Makes a sentence of a description in the code: `all of them` → `All of them.` */
 export function sentence(text: string): string {
   if (text === '') return ''
   const start = /^(https?:|name@|souk |dev[, ]|a-z|channel:)/.test(text)
@@ -31,7 +31,7 @@ export function sentence(text: string): string {
 
 export const code = (text: string): string => `\`${text}\``
 
-/** GitHub's anchor of a heading. */
+/** The anchor that GitHub gives a heading. */
 export function anchor(heading: string): string {
   return heading
     .toLowerCase()
@@ -39,7 +39,7 @@ export function anchor(heading: string): string {
     .replaceAll(' ', '-')
 }
 
-/** Puts `text` between `<!-- name -->` and `<!-- end -->`. @throws Error where the page has no such place */
+/** Puts `text` between `<!-- name -->` and `<!-- end -->`. @throws Error if the page has no such place */
 export function between(page: string, name: string, text: string): string {
   const place = new RegExp(`(<!-- ${name} -->\\n)[^]*?(<!-- end -->)`)
   if (!place.test(page)) throw new Error(`The page has no place for "${name}".`)

@@ -1,6 +1,6 @@
 /**
- * The parts of the documentation that are made from the code. `test/docs/docs.spec.ts` holds the files to it;
- * `npm run docs` writes them anew.
+ * The generated parts of the documentation. `test/docs/docs.spec.ts` compares the files with the code; `npm run docs` writes
+ * them.
  */
 import { readdir, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -18,7 +18,7 @@ import { logsPage } from './pages/logs.ts'
 import { metricsPage } from './pages/metrics.ts'
 import { statesPage } from './pages/states.ts'
 
-/** Path in the repository → what it should hold. */
+/** Maps paths in the repository to the expected text. */
 export async function referencePages(): Promise<Map<string, string>> {
   const pages = new Map([
     [RELIABILITY, await reliabilityPage()],

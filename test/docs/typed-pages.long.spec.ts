@@ -10,8 +10,8 @@ const PAGES = {
   'docs/tutorials/embed.md': []
 }
 
-/** Each page is typed from its first line, in a fresh clone and an empty home folder, behind the pages that it says come first. */
-describe('what the pages say, typed', function () {
+/** Follows each page in a fresh clone with an empty home folder, after the pages that it requires. */
+describe('the pages, followed command by command', function () {
   this.timeout(600_000)
   let installed: InstalledClone
 
@@ -21,7 +21,7 @@ describe('what the pages say, typed', function () {
   after(() => installed.close())
 
   for (const [page, first] of Object.entries(PAGES)) {
-    it(`works: ${page}`, async () => {
+    it(`work: ${page}`, async () => {
       const clone = await installed.again()
       const reader = await Reader.open(clone)
       try {

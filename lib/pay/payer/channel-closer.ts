@@ -54,7 +54,7 @@ export class ChannelCloser {
   }
 
   /**
-  * Closes in the background, by the channel's phase. In a dispute this node does not ask the owner, but withdraws.
+   * Closes in the background, by the channel's phase. In a dispute this node does not ask the owner, but withdraws.
    */
   leave(channel: PayerChannel): void {
     this.#leave(channel).catch(() => {})

@@ -104,7 +104,7 @@ export class PayerChannels {
   }
 
   /**
-  * Books the end of a channel. The owner keeps `kept`. If that is more than was agreed, the surplus is booked as paid; if less, the
+   * Books the end of a channel. The owner keeps `kept`. If that is more than was agreed, the surplus is booked as paid; if less, the
    * difference is booked as unclaimed. Durable when it resolves.
    */
   async end(channel: PayerChannel, kept: Atoms): Promise<void> {

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg'
 import { SoukError } from '../../base/errors.ts'
 
 /**
-* The schema of `sqlite-schema.ts` in PostgreSQL's types; that file has the reasons. One step per version, run once, in order, never
+ * The schema of `sqlite-schema.ts` in PostgreSQL's types; that file has the reasons. One step per version, run once, in order, never
  * changed after a release. Texts with arbitrary characters are bytes, because PostgreSQL's texts cannot contain NUL; the others sort by
  * code point. Sums are incremented, not replaced, because several processes may share the database. Autovacuum frees the space of
  * deleted rows for new ones.

@@ -4,7 +4,7 @@ import type { Balance } from '../../interface/ledger.ts'
 
 /**
  * The balance of each account. Changed balances are cached and written now and then, with the entry up to which they are summed.
-* Most commits therefore write no page of balances. After a restart, later entries are summed again.
+ * Most commits therefore write no page of balances. After a restart, later entries are summed again.
  */
 export interface Balances {
   /** Counts a posting of the running transaction. @param account the row id of its name */

@@ -14,7 +14,7 @@ import { ANY_TYPE, type ComplexType, type ElementUse } from '../schema/model.ts'
  * | document/literal, no part                          | none                                     | `{}`                       |
  * | rpc/literal, rpc/encoded                           | the operation's name (+ `Response`)      | `{ part: content, … }`     |
  *
-* For example, `<getBalanceResponse><balance>1</balance></getBalanceResponse>` is `{"balance": 1}`, and a single `<return>`
+ * For example, `<getBalanceResponse><balance>1</balance></getBalanceResponse>` is `{"balance": 1}`, and a single `<return>`
  * stays `{"return": …}`. Declared header blocks are the members of `$headers`.
  */
 export interface MessageModel {

@@ -149,7 +149,7 @@ function typeText(schema: Schema): string {
   return [type ?? 'any JSON'].flat().join(' or ')
 }
 
-/** An object by its members; views among them are linked. */
+/** Describes an object by its members, with links to views. */
 function objectText({ properties = {}, required = [] }: Schema): string {
   const members = Object.entries(properties).map(([name, member]) => {
     const inner = typeText(member)

@@ -4,12 +4,12 @@ import { createProgram } from '../../../node/cli/program.ts'
 import { testTerminal } from '../../helpers/test-terminal.ts'
 import { anchor, code, NOTICE, sentence, table } from '../markdown.ts'
 
-/** The tree of commands, to be read and not run. */
+/** The command tree, for reading only. */
 export function commandTree(): Command {
   return createProgram(testTerminal()).program
 }
 
-/** What each exit code means. One without a meaning does not compile. */
+/** The meaning of each exit code. The type requires one for each code. */
 const EXITS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'It succeeded.',
   failed: 'It was understood and tried, and did not succeed.',

@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from '../../../node/events/event-types.ts'
 import { between, code, read, table } from '../markdown.ts'
 
-/** The table of what a node tells, in a page written by hand. */
+/** Writes the table of a node's events into a handwritten page. */
 export async function eventsPage(): Promise<string> {
   const rows = Object.entries(EVENT_TYPES).map(([type, { about, data }]) => {
     const members = Object.entries<{ readonly description?: string }>(data.shape).map(([name, { description }]) => {

@@ -1,6 +1,6 @@
 import { read } from '../markdown.ts'
 
-/** Puts each `<!-- file: <path in docs/> -->` into the block of code below it. */
+/** Copies the file of each `<!-- file: <path in docs/> -->` into the code block below. */
 export async function withExamples(page: string): Promise<string> {
   let result = page
   for (const [, path = ''] of page.matchAll(/<!-- file: (\S+) -->/g)) {

@@ -31,7 +31,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** Titles, and which paths are below them. The first that fits has it. */
+/** Section titles with patterns of their paths. The first match wins. */
 const SECTIONS: ReadonlyArray<readonly [title: string, paths: RegExp, about: string]> = [
   [
     'Calls',
@@ -125,7 +125,7 @@ ${Object.entries(components.schemas)
 `
 }
 
-/** As an ingress with everything in it tells it. Nothing but its own document is asked of it. */
+/** The OpenAPI document of an ingress with all features. Only its document is requested, so its dependencies are placeholders. */
 async function document(): Promise<Document> {
   const ingress = createIngress({
     souk: anything(),
@@ -149,7 +149,7 @@ async function document(): Promise<Document> {
 
 interface Route {
   readonly path: string
-  /** Those of one path of which the same is said. */
+  /** The methods of the path whose operations are described alike. */
   readonly methods: readonly string[]
   readonly operation: Operation
 }
@@ -212,7 +212,7 @@ function schemaText(schema: Schema): string {
   return names.join(' or ')
 }
 
-/** An object by its members; what has a type of its own is linked. */
+/** Describes an object by its members, with links to named types. */
 function memberNames({ properties = {}, required = [] }: Schema): string {
   const names = Object.entries(properties).map(([name, member]) => {
     const inner = schemaText(member)

@@ -4,7 +4,7 @@ import { NOTICE, read } from '../markdown.ts'
 export interface Limit {
   readonly heading: string
   readonly name: string
-  /** Text of the comment right above the limit. Empty where there is none. */
+  /** Text of the comment right above the limit. Empty if there is none. */
   readonly reason: string
 }
 

@@ -2,7 +2,7 @@ import type { CallTiming } from '../../../lib/interface/index.ts'
 import { METRICS } from '../../../node/events/metrics.ts'
 import { code, NOTICE, table } from '../markdown.ts'
 
-/** Parts of `Server-Timing`: those that owners and consumers measure, and what is left for the ingress. */
+/** Parts of `Server-Timing`: those measured by owners and consumers, and the rest, which is the ingress. */
 const TIMING: Readonly<Record<keyof CallTiming | 'ingress', string>> = {
   ingress: 'At the ingress itself: key, limits, reading and writing.',
   lookup: 'Finding the API. 0 where it is known.',

@@ -4,7 +4,7 @@ import { SUBSCRIPTION_MOVES, type SubscriptionState } from '../../../lib/interfa
 import { KEY_STATES, type KeyState } from '../../../node/keys/state.ts'
 import { code, NOTICE, table } from '../markdown.ts'
 
-/** What each state means. A state without a meaning does not compile. */
+/** The meaning of each state. The type requires one for each state. */
 const LISTING: Readonly<Record<ListingState, string>> = {
   draft: 'Registered, and shown to nobody yet.',
   published: 'Anybody finds it and calls it.',

@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** One thing that a page has its reader do. */
+/** One step of a page. */
 export type Step =
   | { readonly kind: 'save'; readonly terminal: Terminal; readonly file: string; readonly text: string }
   | {
       readonly kind: 'type'
       readonly terminal: Terminal
-      /** Logical lines of the block: continued lines are one. */
+      /** Logical lines of the block. Continued lines are joined. */
       readonly commands: readonly string[]
-      /** The last command goes on until Ctrl-C. */
+      /** The last command runs until Ctrl-C. */
       readonly staysUp: boolean
-      /** What that command prints once it is up, where the page tells. */
+      /** Output of the last command that shows it is ready, if the page gives it. */
       readonly upWhen: string | undefined
-      /** The error status that the page announces. */
+      /** The HTTP error status that the page announces. */
       readonly refusal: string | undefined
     }
   /** The output that the page shows below the commands. */
@@ -24,23 +24,23 @@ export type Terminal = 'first' | 'second'
 interface Block {
   readonly language: string
   readonly text: string
-  /** Everything since the block before. */
+  /** The text since the previous block. */
   readonly since: string
-  /** The paragraphs right before and right after it. */
+  /** The paragraphs right before and right after the block. */
   readonly before: string
   readonly after: string
 }
 
 const SHOWN = new Set(['text', 'json'])
 
-/** Reads a page as its reader does: what to save, what to type into which terminal, and what is printed then. */
+/** Reads the steps of a page: files to save, commands to type into a terminal, and the expected output. */
 export async function stepsOf(root: string, path: string): Promise<Step[]> {
   const steps: Step[] = []
   let terminal: Terminal = 'first'
   let last: Block | undefined
   for (const block of blocksOf(await readFile(join(root, path), 'utf8'))) {
     const { language, text, since, before, after } = block
-    // The reader changes terminals where the page says so, and stays there.
+    // A terminal named by the page is used until the page names another one.
     terminal = ([...since.matchAll(/\b(first|second)\s+terminal/g)].at(-1)?.[1] as Terminal | undefined) ?? terminal
     const file = /\b[Ss]ave (?:it|this) as\s+`([^`]+)`/.exec(before)?.[1]
     if (file !== undefined && language !== 'sh') steps.push({ kind: 'save', terminal, file, text })
@@ -67,7 +67,7 @@ function blocksOf(page: string): Block[] {
   return blocks
 }
 
-/** Without comments, which say where a file of the examples goes, and without headings, tables and lists. */
+/** Removes HTML comments (places of example files), headings, tables and lists. */
 function paragraphsOf(text: string): string[] {
   return text
     .replaceAll(/<!--[^]*?-->/g, '')
@@ -84,7 +84,7 @@ function commandsIn(block: string): string[] {
     .filter((line) => line.trim() !== '' && !line.startsWith('#'))
 }
 
-/** Whether a command printed what the page shows. Spaces and numbers may differ, and what the page leaves out as `…`. */
+/** True if a command printed the output of the page. Spaces, numbers, and parts shown as `…` may differ. */
 export function shows(output: string, shown: string): boolean {
   const parts = shown.replaceAll(/\s/g, '').split(/(\d[\d.]*|…)/)
   const pattern = parts
@@ -93,7 +93,7 @@ export function shows(output: string, shown: string): boolean {
   return new RegExp(pattern).test(output.replaceAll(/\s/g, ''))
 }
 
-/** A word of the page with `…` in it, as a pattern of what stands for it in what was printed. */
+/** Makes a pattern of a word with `…`, which matches the printed word. */
 export function patternOf(word: string): RegExp {
   const parts = word.split(/(\d[\d.]*|…)/)
   return new RegExp(

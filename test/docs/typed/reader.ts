@@ -11,23 +11,22 @@ interface Announced {
   readonly refusal: string | undefined
 }
 
-/** Where the pages have an ingress and an API of the reader's. Either may be taken on a machine where tests run. */
+/** Ports that the pages use for an ingress and for an API. Either may be in use on a test machine. */
 const INGRESS = /http:\/\/127\.0\.0\.1:8402/g
 const API_PORT = /\b8080\b/g
-/** `.ci/run` itself runs the tests by these words. */
+/** Skipped here, because `.ci/run` itself runs the tests with this command. */
 const TYPED_BY_CI = 'npm ci && npm test'
 const PRINTED_INGRESS = /The marketplace is up: (http:\/\/127\.0\.0\.1:\d+)/
 
 /**
- * Does what a page says, in order: saves its files, types its commands as a shell runs them, and compares what is printed
- * with what the page shows. It knows what the page says and nothing else, as a newcomer does: what differs on each machine (ports,
- * ids, shown with `…`) it takes from what was printed.
+ * Follows a page in order: saves its files, types its commands into a shell, and compares the output with the page. Values that
+ * differ on each machine, such as ids shown with `…`, come from the printed output, as for a human reader.
  */
 export class Reader {
   readonly #clone: InstalledClone
   readonly #shells = new Map<Terminal, Shell>()
   readonly #apiPort: string
-  /** How many commands were typed. */
+  /** The number of typed commands. */
   typed = 0
 
   private constructor(clone: InstalledClone, apiPort: number) {
@@ -70,7 +69,7 @@ export class Reader {
     const { output, code } = await shell.run(command)
     assert.equal(code, 0, `${path}: ${command}\n${output}`)
     if (!command.startsWith('curl')) return output
-    // curl ends with 0 whatever the response was.
+    // curl exits with 0 for any response status.
     const problem = /"type":"https:\/\/souk\.dev\/problems\/.*"status":(\d+)/.exec(output)?.[1]
     assert.equal(problem, refusal, `${path}: ${command}\n${output}`)
     return output
@@ -92,7 +91,7 @@ export class Reader {
   }
 }
 
-/** One install serves all pages, so a page that starts with it goes on behind it. */
+/** All pages share one install, so its commands are skipped on each page. */
 function withoutInstall(command: string): string {
   return command.replace(/^npm ci && /, '')
 }

@@ -4,19 +4,19 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { eventually, within } from '../../helpers/eventually.ts'
 
-/** One command as a page has it. Installing the package takes longest. */
+/** Time limit of one command. Installing the package takes longest. */
 const COMMAND_MS = 240_000
 const END_MS = 30_000
 
-/** A terminal with bash in it, which runs what is typed, one command after the other. */
+/** A bash process that runs typed commands one at a time. */
 export class Shell {
   readonly #bash: ChildProcess
   readonly #output: string[] = []
-  /** A command that goes on until Ctrl-C. */
+  /** True while a command runs that ends only at Ctrl-C. */
   #isBusy = false
 
   constructor(cwd: string, env: NodeJS.ProcessEnv) {
-    // It leads a process group, so that Ctrl-C and the end reach everything that was started in it.
+    // The shell leads a process group, so that signals reach all its children.
     this.#bash = spawn('bash', ['--noprofile', '--norc'], {
       cwd,
       env,
@@ -24,21 +24,21 @@ export class Shell {
       stdio: ['pipe', 'pipe', 'inherit']
     })
     this.#bash.stdout?.setEncoding('utf8').on('data', (text: string) => this.#output.push(text))
-    // A terminal shows both streams in order, and its shell survives the Ctrl-C that ends a command.
+    // As in a terminal, both streams are merged in order, and the shell survives Ctrl-C.
     this.#type('trap : INT; exec 2>&1')
   }
 
-  /** Everything printed so far, by all commands. */
+  /** The output of all commands so far. */
   get output(): string {
     return this.#output.join('')
   }
 
-  /** Types a command, and waits until it has ended. @returns what it printed, and its exit code */
+  /** Types a command and waits until it has ended. @returns its output and its exit code */
   async run(command: string): Promise<{ readonly output: string; readonly code: number }> {
     this.#interrupt()
     const end = `end-of-command-${randomUUID()}`
     const from = this.output.length
-    // What the command reads is not what is typed next.
+    // The command must not read the next typed command as its input.
     this.#type(`{ ${command}\n} </dev/null; echo "${end} $?"`)
     return eventually(command, COMMAND_MS, () => {
       const printed = this.output.slice(from)
@@ -49,7 +49,7 @@ export class Shell {
     })
   }
 
-  /** Types a command that goes on, and waits until it printed `upWhen`, or anything. */
+  /** Types a long-running command, and waits until it has printed `upWhen`, or any text by default. */
   async start(command: string, upWhen: string | undefined): Promise<string> {
     this.#interrupt()
     const from = this.output.length
@@ -69,11 +69,11 @@ export class Shell {
       this.#signal('SIGTERM')
       await within('the shell to end', END_MS, ended).catch(() => undefined)
     }
-    // What the shell started in the background.
+    // The shell may have background children.
     this.#signal('SIGKILL')
   }
 
-  /** Ends the command that runs, as a reader does who wants to type the next one. */
+  /** Ends the running command by Ctrl-C. */
   #interrupt(): void {
     if (this.#isBusy) process.kill(-this.#bash.pid!, 'SIGINT')
     this.#isBusy = false
@@ -87,7 +87,7 @@ export class Shell {
     try {
       process.kill(-this.#bash.pid!, signal)
     } catch {
-      // All of the group has ended.
+      // The whole process group has already ended.
     }
   }
 

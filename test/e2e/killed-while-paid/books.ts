@@ -16,7 +16,7 @@ const EVERYTHING = Number.MAX_SAFE_INTEGER
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
-/** Everything that has to hold when both processes are stopped. Returns a line about it. */
+/** Checks all invariants after both processes have stopped. Returns a summary line. */
 export async function checkBooks(world: World, refused: readonly string[]): Promise<string> {
   const places = (['owner', 'consumer'] as const).map((name) => world.placeOf(name))
   for (const place of places) if (existsSync(place)) checkIntegrity(place)
@@ -51,8 +51,8 @@ function checkIntegrity(path: string): void {
 }
 
 /**
- * At most once at the upstream, captured once, charged exactly where it was answered so. Returns what was charged, payments for events
- * as well, by request id.
+ * Each call reached the upstream at most once, was captured at most once, and was charged as its response says. Returns the charges
+ * by request id, including payments for events.
  */
 async function checkCalls(world: World, owner: Store): Promise<ReadonlyMap<string, bigint>> {
   const { told, upstream, streams } = world
@@ -109,7 +109,7 @@ async function checkReceipts(world: World, payer: Store, charged: ReadonlyMap<st
   }
 }
 
-/** One channel, and both books of it agree. */
+/** There is one channel, and the books of payer and owner agree about it. */
 async function checkChannels(owner: Store, payer: Store) {
   const [owned, ...more] = await owner.documents.list('payee-channels')
   assert.ok(owned !== undefined && more.length === 0)
@@ -130,7 +130,7 @@ async function checkChannels(owner: Store, payer: Store) {
   return state
 }
 
-/** What the chain says: nothing was lost on the way, and nobody got anything else. */
+/** On the chain, provider, treasury and payer have exactly the amounts that the books say. */
 async function checkChain(
   world: World,
   { info, pending }: ReadPayerChannel,
@@ -151,7 +151,7 @@ async function checkChain(
   assert.equal(await world.usdc(world.payout), earned - earned / 20n)
   const wallet = await world.usdc(world.signers.consumer.address)
   assert.equal(wallet + state.balance, WALLET_ATOMS)
-  // A payer that is killed before it sees its deposit on the chain looks when it next needs one.
+  // A payer killed before it sees its deposit on the chain checks again only when it next needs a deposit.
   const { address } = world.signers.consumer
   const isMined =
     pending !== undefined && (await chain.authorizationUsed(address, depositNonce(channelId, pending.salt)))

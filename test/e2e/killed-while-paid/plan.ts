@@ -1,6 +1,6 @@
 import type { Behaviour } from './upstream.ts'
 
-/** Numbers in [0, 1) that a seed decides (mulberry32). */
+/** Pseudo-random numbers in [0, 1) from a seed (mulberry32). */
 function dice(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -14,8 +14,8 @@ function dice(seed: number): () => number {
 export type VictimName = 'owner' | 'consumer'
 
 /**
- * One kill. By what the API has done and not by the clock, so that it comes in the midst of the calls on any machine: when so
- * many calls of the round were answered by it, and then so much later.
+ * One kill: `thenMs` after the API has sent `answered` responses in the round. A count, because a time alone would not fall among the
+ * calls on every machine.
  */
 export interface Kill {
   readonly victim: VictimName
@@ -24,13 +24,13 @@ export interface Kill {
 }
 
 export interface PlannedCall {
-  /** Hex of sixteen bytes. */
+  /** Request id: 16 bytes in hex. */
   readonly id: string
   readonly behaviour: Behaviour
 }
 
 export interface Round {
-  /** What so many callers ask for at the same time: each its first, and the next where that was interrupted. */
+  /** The concurrent callers. Each makes its first call, and the next one only if a call was interrupted. */
   readonly callers: ReadonlyArray<readonly PlannedCall[]>
   readonly kills: readonly Kill[]
 }
@@ -41,16 +41,16 @@ export interface Plan {
 }
 
 const VICTIMS: ReadonlyArray<readonly VictimName[]> = [['owner'], ['consumer'], ['owner', 'consumer']]
-/** What a call takes from the API to the consumer, and more. */
+/** More than a response takes from the API to the consumer. */
 const FIRST_KILL_MS = 20
-/** One of them may come again: while a process starts, or while calls are asked for again. */
+/** A second kill may hit a process while it starts, or while calls are repeated. */
 const SECOND_KILL_MS = 2_000
 const SECOND_KILL_PART = 0.5
 const SLOW_MS = 300
 const CALLS_EACH = 3
 const FAILS_PART = 0.1
 
-/** Everything that happens by chance in a run. What the machine makes of it differs from run to run all the same. */
+/** All random choices of a run. The timing on the machine still differs between runs. */
 export function planOf(seed: number, rounds: number, callers: number): Plan {
   const next = dice(seed)
   const upTo = (most: number) => Math.floor(next() * most)
@@ -71,7 +71,7 @@ export function planOf(seed: number, rounds: number, callers: number): Plan {
   return { seed, rounds: Array.from({ length: rounds }, (_, index) => round(index)) }
 }
 
-/** A UUID version 7 of now with these ten bytes behind the time. */
+/** A UUID version 7 with the current time, then these ten bytes. */
 function uuid(bytes: readonly number[]): string {
   const [version = 0, second = 0, variant = 0, ...rest] = bytes
   const time = Date.now().toString(16).padStart(12, '0')

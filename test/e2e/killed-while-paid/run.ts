@@ -6,17 +6,17 @@ import { World } from './world.ts'
 export interface RunInit {
   readonly seed: number
   readonly rounds: number
-  /** At the same time. */
+  /** The number of concurrent callers. */
   readonly callers: number
   /** URL of an empty PostgreSQL database for the owner's books. Default: SQLite. */
   readonly database?: string
   readonly say: (line: string) => void
 }
 
-/** Calls after the last kill, one at a time: the first may still find out what the others cost. */
+/** Sequential calls after the last kill. The first one may still learn the cost of earlier calls. */
 const HEALING_CALLS = 3
 
-/** One whole run: rounds of kills, healing, settling on chain, and everything that has to hold then. */
+/** A complete run: rounds with kills, recovery, settlement on the chain, then the checks of all books. */
 export async function run({ seed, rounds, callers, database, say }: RunInit): Promise<string> {
   const plan = planOf(seed, rounds, callers)
   say(`seed ${seed}`)

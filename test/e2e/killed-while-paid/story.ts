@@ -2,7 +2,7 @@ import { run } from './run.ts'
 
 const CALLERS = 200
 
-/** Owner and consumer are killed so many times, at instants that a seed chooses. */
+/** Kills owner and consumer `rounds` times, at moments that a seed determines. */
 export function killedWhilePaid(rounds: number): void {
   describe('owner and consumer killed at random while calls are paid', function () {
     this.timeout(rounds * 50_000)

@@ -6,16 +6,16 @@ import type { LoggedCall } from '../../../lib/interface/store.ts'
 import { hashOf } from '../../../lib/owner/stored-responses.ts'
 import { EVENT_ATOMS, EVENTS_INCLUDED, PRICE_ATOMS, type World } from './world.ts'
 
-/** What the owner's books say of one stream. */
+/** One stream in the owner's books. */
 interface BookedStream {
   opening?: LoggedCall
-  /** Events that were paid for, beyond those that came with the opening. */
+  /** Paid events, without those included in the opening. */
   events: number
 }
 
 /**
- * Each stream's payments, against what was read of it: nothing was read that is not paid for, and what was paid for and never read
- * is the last payment. Returns how many streams broke off after events had been paid for.
+ * Compares each stream's payments with the events that were read. No event was read unpaid, and at most the last payment is for
+ * unread events. Returns the number of streams that broke off after a payment.
  */
 export function checkStreams({ streams, upstream }: World, records: readonly LoggedCall[]): number {
   const booked = bookedStreams(streams.api as ApiId, [...streams.told.keys()], records)
@@ -25,28 +25,28 @@ export function checkStreams({ streams, upstream }: World, records: readonly Log
     const { opening, events } = booked.get(id) ?? { events: 0 }
     const isOpened = opening?.outcome === 'captured'
     if (isOpened) {
-      assert.ok(upstream.reached.has(id), `stream ${id} was charged, and never opened`)
+      assert.ok(upstream.reached.has(id), `stream ${id} was charged but never opened`)
       assert.deepEqual([opening.charged, opening.rule], [PRICE_ATOMS, 'stream-open'])
     }
     if (told !== 'killed' && 'charged' in told)
-      assert.ok(isOpened, `stream ${id} was answered, and is not in the books`)
+      assert.ok(isOpened, `stream ${id} got a response but is not in the books`)
     const free = isOpened ? EVENTS_INCLUDED : 0
-    assert.ok((read.get(id) ?? 0) <= free + events, `of stream ${id} more was read than paid for`)
+    assert.ok((read.get(id) ?? 0) <= free + events, `stream ${id}: more events were read than paid for`)
     if (events === 0) continue
     if (told === 'killed') {
-      // What had reached it when it died nobody knows; its owner had captured it, and its books say so since.
+      // The consumer was killed, so its read events are unknown. The owner captured the payments, and its books have them.
       cut++
       continue
     }
     const lost = free + events - (read.get(id) ?? 0)
-    assert.ok(lost <= EVENTS_PAID_AT_ONCE_MAX, `of stream ${id} ${lost} events were paid for and never read`)
+    assert.ok(lost <= EVENTS_PAID_AT_ONCE_MAX, `stream ${id}: ${lost} events were paid for and never read`)
     if (lost > 0) cut++
   }
   assert.ok(cut > 0, 'no stream was broken off')
   return cut
 }
 
-/** A payment says in its hash which stream it is for. */
+/** Sums the payments by stream. The request hash of a payment contains the stream's id. */
 function bookedStreams(api: ApiId, ids: readonly string[], records: readonly LoggedCall[]): Map<string, BookedStream> {
   const payments = new Map<string, string>()
   for (const id of ids) {
@@ -61,7 +61,7 @@ function bookedStreams(api: ApiId, ids: readonly string[], records: readonly Log
     }
     if (record.outcome !== 'captured') continue
     const id = payments.get(Buffer.from(record.requestHash).toString('hex')) ?? ''
-    const stream = booked.get(id) ?? assert.fail('a payment for a stream that nobody reads')
+    const stream = booked.get(id) ?? assert.fail('a payment for an unknown stream')
     assert.equal(record.rule, 'events')
     assert.equal(record.charged % EVENT_ATOMS, 0n)
     stream.events += Number(record.charged / EVENT_ATOMS)

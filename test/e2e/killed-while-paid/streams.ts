@@ -7,20 +7,20 @@ import type { NodeInfo } from './roles/owner.ts'
 import type { Victim } from './victim.ts'
 
 const RETRY_MS = 100
-/** As long as a process may take to start, and find the other. */
+/** Enough for a process to start and to find the other one. */
 const PAID_MS = 60_000
 
 interface StreamsInit {
   readonly consumer: Victim<NodeInfo>
   readonly api: string
   readonly diary: string
-  /** Events that come with an opening. */
+  /** Events included in the price of the opening. */
   readonly included: number
 }
 
-/** Streams whose events have a price, read in the consumer's process while it and the owner are killed. */
+/** Streams with priced events. The consumer's process reads them while kills hit it and the owner. */
 export class Streams {
-  /** By the id of its opening: what was told of that; `killed` where the consumer was, before or after it was answered. */
+  /** The result of each opening, by request id. `killed`: the consumer was killed before it reported a result. */
   readonly told = new Map<string, StreamResult | 'killed'>()
   readonly #init: StreamsInit
   #isOn = false
@@ -35,7 +35,7 @@ export class Streams {
     return this.#init.api
   }
 
-  /** So many at a time, each followed by the next. Resolves when of each something was read that had been paid for. */
+  /** Reads `count` streams at a time, opening a new one when one ends. Resolves when `count` more streams have a paid event. */
   async start(count: number): Promise<void> {
     this.#isOn = true
     const before = this.#paid()
@@ -43,21 +43,21 @@ export class Streams {
     await eventually('events are paid for', PAID_MS, () => (this.#paid() >= before + count ? true : undefined))
   }
 
-  /** Resolves when the last one is over. */
+  /** Opens no more streams. Resolves when the last one has ended. */
   async stop(): Promise<void> {
     this.#isOn = false
     await this.#reading
   }
 
-  /** How many events of each stream were read, by the id of its opening. @throws where one was read twice, or is missing */
+  /** The number of read events by the id of the stream's opening. @throws if an event was read twice, or is missing */
   read(): ReadonlyMap<string, number> {
     const read = new Map<string, number>()
     if (!existsSync(this.#init.diary)) return read
-    // After the last line end is nothing, or a line that is being written.
+    // The text after the last line end is empty, or an unfinished line.
     for (const line of readFileSync(this.#init.diary, 'utf8').split('\n').slice(0, -1)) {
       const [id = '', event] = line.split(' ')
       const expected = (read.get(id) ?? 0) + 1
-      if (Number(event) !== expected) throw new Error(`event ${event} of ${id} was read in place of ${expected}`)
+      if (Number(event) !== expected) throw new Error(`event ${event} of ${id} was read instead of ${expected}`)
       read.set(id, expected)
     }
     return read

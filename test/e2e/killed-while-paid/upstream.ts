@@ -3,22 +3,22 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What the provider's API does with one id. */
+/** How the provider's API responds to one id. */
 export interface Behaviour {
   readonly delayMs: number
   readonly status: number
 }
 
-/** The provider's own API, which outlives the nodes and counts. */
+/** The provider's API, which is never killed and counts its calls. */
 export interface CountingUpstream {
   readonly url: string
-  /** Where each call is answered by a stream of events, numbered from 1. */
+  /** Responds to each call with a stream of events, numbered from 1. */
   readonly ticksUrl: string
-  /** Streams go on from now on, or end, those that begin later as well. */
+  /** True: streams run. False: ends all streams, and each later one at once. */
   tick(isOn: boolean): void
-  /** How often each id reached it. */
+  /** The number of received calls by id. */
   readonly reached: ReadonlyMap<string, number>
-  /** Resolves when it has answered so many more calls from now on. */
+  /** Resolves after `more` further responses. */
   answered(more: number): Promise<void>
   close(): Promise<void>
 }

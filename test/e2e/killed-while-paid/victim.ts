@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { questions } from '../../bench/player.ts'
 
-/** A process that runs at the moment. */
+/** A running process. */
 export interface Life<Info> {
   readonly info: Info
   ask<Result>(operation: string, args?: unknown): Promise<Result>
@@ -11,20 +11,20 @@ export interface Life<Info> {
 interface VictimInit {
   readonly name: string
   readonly role: URL
-  /** Asked at each start. */
+  /** Called at each start. */
   readonly args: () => unknown
 }
 
 const STOP_MS = 10_000
 
-/** A process that is started again whenever it is killed, until it is stopped. */
+/** A process that is restarted after each kill, until `stop`. */
 export class Victim<Info> {
   readonly #init: VictimInit
   #child: ChildProcess | undefined
   #life = Promise.withResolvers<Life<Info>>()
   #isStopped = false
   #running: Promise<void> | undefined
-  /** Of the last one that got ready. */
+  /** The info of the last process that became ready. */
   info: Info | undefined
   kills = 0
 
@@ -33,7 +33,7 @@ export class Victim<Info> {
     this.#life.promise.catch(() => {})
   }
 
-  /** The process, as soon as it is ready. */
+  /** Resolves when the process is ready. */
   get life(): Promise<Life<Info>> {
     return this.#life.promise
   }
@@ -43,7 +43,7 @@ export class Victim<Info> {
     return this.life
   }
 
-  /** Whatever it is doing: also while it starts. Resolves when it is dead. */
+  /** Kills the process, even while it starts. Resolves when it has exited. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined || isOver(child)) return
@@ -53,7 +53,7 @@ export class Victim<Info> {
     await exited
   }
 
-  /** Lets it end by itself. */
+  /** Stops the process gracefully; kills it after `STOP_MS`. */
   async stop(): Promise<void> {
     this.#isStopped = true
     const child = this.#child
@@ -93,7 +93,7 @@ export class Victim<Info> {
   #renew(): void {
     const next = Promise.withResolvers<Life<Info>>()
     next.promise.catch(() => {})
-    // Who already waits for the one that never got ready waits for the next.
+    // Callers that wait for a process that never became ready wait for the next one.
     this.#life.resolve(next.promise)
     this.#life = next
   }

@@ -20,17 +20,17 @@ export const PRICE_ATOMS = parseUsdc(PRICE)
 const EVENT_PRICE = '0.000101'
 export const EVENT_ATOMS = parseUsdc(EVENT_PRICE)
 export const EVENTS_INCLUDED = 2
-/** At the same time. */
+/** The number of concurrent streams. */
 const STREAMS = 3
 export const WALLET_ATOMS = 50_000_000n
 
-/** What was told of a call at last. */
+/** The final result of a call. */
 export type Told =
   | { readonly kind: 'answered'; readonly status: number; readonly charged: bigint; readonly echoed: unknown }
-  /** It was not charged, and never will be. */
+  /** The call was not charged and never will be. */
   | { readonly kind: 'interrupted'; readonly why: string }
 
-/** The owner did not take it, and so it may be sent again as if it never had been. */
+/** Errors after which the owner has not accepted the call, so it may be sent again as new. */
 const NOT_TAKEN: ReadonlySet<ErrorCode> = new Set([
   'owner_unreachable',
   'api_not_found',
@@ -44,7 +44,7 @@ const NOT_TAKEN: ReadonlySet<ErrorCode> = new Set([
   'settlement_unavailable'
 ])
 const RETRY_MS = 500
-/** A call that has no end by then never has one. */
+/** Time limit of a call including its repeats. */
 const CALL_ENDS_MS = 120_000
 
 interface Surroundings {
@@ -53,14 +53,14 @@ interface Surroundings {
   readonly chain: DevChain
   readonly upstream: CountingUpstream
   readonly hub: SoukNode
-  /** Id of its provider. */
+  /** Public key of the provider. */
   readonly provider: string
 }
 
-/** Owner and consumer as processes, and around them what is never killed: chain, upstream and one more node. */
+/** Owner and consumer as processes, with a chain, an upstream and a third node that are never killed. */
 export class World {
   readonly told = new Map<string, Told>()
-  /** How often each code was heard, for people to read. */
+  /** The number of attempts by result, for the report. */
   readonly heard = new Map<string, number>()
   readonly chain: DevChain
   readonly upstream: CountingUpstream
@@ -116,7 +116,7 @@ export class World {
     })
   }
 
-  /** @param database Where the owner keeps its books. Default: SQLite, as the consumer. */
+  /** @param database URL of the owner's PostgreSQL database. Default: SQLite, like the consumer. */
   static async create(calls: Iterable<PlannedCall>, database?: string): Promise<World> {
     const behaviours = new Map(Array.from(calls, ({ id, behaviour }) => [id, behaviour]))
     const chain = await startDevChain()
@@ -133,7 +133,7 @@ export class World {
 
   readonly signers = { owner: keySigner(secretOf('owner')), consumer: keySigner(secretOf('consumer')) }
 
-  /** Of its store: a file, or the URL of a database. */
+  /** The place of its store: a file path, or the URL of a database. */
   placeOf(name: VictimName): string {
     return (name === 'owner' ? this.#database : undefined) ?? join(this.#directory, name, 'souk.db')
   }
@@ -142,13 +142,13 @@ export class World {
     return createChain(this.chain.parameters).balance(account, 'latest')
   }
 
-  /** All callers at once, streams beside them, and the kills in the midst. Resolves when every call and stream has its end. */
+  /** Runs all callers and streams concurrently, with the kills among them. Resolves when all calls and streams have ended. */
   async play({ callers, kills }: Round): Promise<void> {
     this.upstream.tick(true)
     await this.streams.start(STREAMS)
     const over = Promise.withResolvers<void>()
     const killing = kills.map(async ({ victim, answered, thenMs }) => {
-      // A round in which fewer calls get so far ends with the kill.
+      // If the round ends with fewer responses, the kill comes at its end.
       await Promise.race([this.upstream.answered(answered), over.promise])
       await pause(thenMs)
       await this[victim].kill()
@@ -160,12 +160,12 @@ export class World {
     await this.streams.stop()
   }
 
-  /** One call at a time, nobody killed. */
+  /** Makes one call, outside of a round and its kills. */
   call(id: string): Promise<Told> {
     return this.#tell(id)
   }
 
-  /** Lets both end by themselves; everything they keep is on disk then. */
+  /** Stops both processes gracefully, so that all their data is on disk. */
   async stop(): Promise<void> {
     await this.consumer.stop()
     await this.owner.stop()
@@ -186,7 +186,7 @@ export class World {
     for (const { id } of calls) if ((await this.#tell(id)).kind === 'answered') return
   }
 
-  /** Sends a call, and asks for it again under the same id until it is told what became of it. */
+  /** Sends a call, and repeats it with the same id until the outcome is known. */
   async #tell(id: string): Promise<Told> {
     const told = await this.#ended(id)
     this.told.set(id, told)
@@ -213,7 +213,7 @@ export class World {
       mayHaveRun ||= 'killed' in result || !NOT_TAKEN.has(result.code)
       await pause(RETRY_MS)
     }
-    throw new Error(`call ${id} has no end, the last was ${last}`)
+    throw new Error(`call ${id} has no outcome; the last result was ${last}`)
   }
 
   async #ask(id: string, mayHaveRun: boolean): Promise<CallResult | { readonly killed: true }> {

@@ -16,28 +16,28 @@ export interface ConsumerArgs {
 }
 
 export interface CallArgs {
-  /** Hex of sixteen bytes. */
+  /** Request id: 16 bytes in hex. */
   readonly id: string
-  /** Peer id of the owner it may have been sent to before. */
+  /** Peer id of the owner that may have received the call before. */
   readonly sentTo?: string
 }
 
 export interface StreamArgs {
-  /** Of the call that opens it. */
+  /** Request id of the call that opens the stream. */
   readonly id: string
   readonly api: string
-  /** Each event that was read is a line of it, `<id> <event>`: it is there for whoever looks after this process was killed. */
+  /** Path of a file with a line `<id> <event>` per read event. The test reads it after this process was killed. */
   readonly diary: string
 }
 
-/** Of the opening. What was read of the stream is in the diary. */
+/** The result of the opening call. The diary has the events that were read. */
 export type StreamResult = { readonly charged: string } | { readonly code: ErrorCode }
 
 export type CallResult =
   | { readonly status: number; readonly charged: string; readonly echoed: unknown }
   | { readonly code: ErrorCode; readonly detail: string }
 
-/** Far above what the calls of a run cost: what a restart takes for signed, whether it was or not, is not its subject. */
+/** Far above the cost of a run, because a restart counts all possibly signed amounts and this test does not check the cap. */
 const RULES = { dailyMax: 1_000_000_000n }
 const CALL_MS = 20_000
 const EVENTS = [
@@ -82,7 +82,7 @@ play(async ({ place, bootstrap, parameters, api }: ConsumerArgs) => {
         }
       },
 
-      /** Ends when the stream does, whatever it is that ends it. */
+      /** Resolves when the stream has ended, for any reason. */
       async stream({ id, api, diary }: StreamArgs): Promise<StreamResult> {
         try {
           const requestId = fromHex(`0x${id}`, 16)

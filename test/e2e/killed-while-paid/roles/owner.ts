@@ -15,7 +15,7 @@ export interface OwnerArgs {
   readonly payout: Address
   readonly price: string
   readonly endpoint: string
-  /** Of an API whose answers are streams. */
+  /** An API whose responses are streams. */
   readonly streams: { readonly endpoint: string; readonly pricePerEvent: string; readonly eventsIncluded: number }
 }
 
@@ -24,11 +24,11 @@ export interface NodeInfo {
   readonly addresses: readonly string[]
 }
 
-/** Redeemed often, so that processes are killed in the middle of that as well. */
+/** Low limits, so that this node redeems often and kills also hit redemptions. */
 const POLICY = { atoms: 20_000n, ageMs: 2_000 }
 
 play(async ({ place, bootstrap, parameters, payout, price, endpoint, streams }: OwnerArgs) => {
-  // What a failed commit left is for the next process to find.
+  // Exits after a failed commit; the next process recovers.
   const store = storeAt(place, () => process.exit(1))
   const make = createChannelScheme({
     chain: createChain(parameters),

@@ -1,7 +1,7 @@
 import { createPostgresStore, createSqliteStore } from '../../../../lib/index.ts'
 import type { Store } from '../../../../lib/interface/store.ts'
 
-/** A file, or a database by its URL. */
+/** Opens an SQLite file, or a PostgreSQL database by its URL. */
 export function storeAt(place: string, onFailure: () => void = () => {}): Store {
   return place.startsWith('postgres:')
     ? createPostgresStore({ url: place })
