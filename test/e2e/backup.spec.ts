@@ -11,7 +11,7 @@ import type { CommandRun } from '../helpers/souk-process.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
 import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
-describe('a backup, and what comes back from it', function () {
+describe('a backup', function () {
   this.timeout(60_000)
   let home: SoukHome
   let node: NodeProcess
@@ -42,7 +42,7 @@ describe('a backup, and what comes back from it', function () {
     assert.match(stderr, what)
   }
 
-  it('is taken from a node that is being called', async () => {
+  it('can be made while the node serves calls', async () => {
     for (let each = 0; each < 5; each++) assert.equal((await call(node)).status, 200)
     const calls = Promise.all(Array.from({ length: 20 }, () => call(node)))
     const made = await node.cli<ProfileBackup>(`backup ${backup}`)
@@ -64,7 +64,7 @@ describe('a backup, and what comes back from it', function () {
     failed(await home.run(`--profile shop restore ${backup}`), 1, /profile "shop" exists already/)
   })
 
-  it('makes the same node elsewhere: its name, its APIs, its customers and its books', async () => {
+  it('restores the same node elsewhere, with its identity, APIs, keys and books', async () => {
     await node.end('SIGKILL')
     const { code, stderr } = await home.run(`--profile again restore ${backup}`)
     assert.equal(code, 0, stderr)
@@ -73,12 +73,12 @@ describe('a backup, and what comes back from it', function () {
     assert.equal(again.peer, node.peer)
     assert.equal((await call(again)).status, 200)
     const { calls } = await again.cli<ApiView>('api show shop')
-    // Those before the backup are all in it; of those meanwhile, some.
+    // All earlier calls are in the backup, and some of the concurrent calls.
     assert.ok(calls.captured >= 6 && calls.captured <= 26, `${calls.captured} calls`)
     await again.end()
   })
 
-  it('is taken of a node that does not run as well', async () => {
+  it('can also be made of a stopped node', async () => {
     const stopped = join(home.directory, 'stopped')
     const { code, stderr } = await home.run(`--profile again backup ${stopped}`)
     assert.equal(code, 0, stderr)
@@ -87,7 +87,7 @@ describe('a backup, and what comes back from it', function () {
     assert.equal(existsSync(join(home.directory, 'nobody')), false)
   })
 
-  it('is refused where it is none, or damaged, and leaves no half of a profile', async () => {
+  it('is rejected if invalid or damaged, and leaves no partial profile', async () => {
     const empty = join(home.directory, 'empty')
     await mkdir(empty)
     failed(await home.run(`--profile other restore ${empty}`), 78, /is not a backup/)

@@ -17,14 +17,14 @@ import { tabTo } from '../helpers/keyboard.ts'
 
 const PASSPHRASE = 'a passphrase of the newcomer'
 const BOUND_MS = 30_000
-/** What the newcomer is promised. */
+/** The time that the documentation promises for a first sale. */
 const PROMISED_S = 180
 const payout = checksummed(actor('newcomer at a console').address.toLowerCase() as `0x${string}`)
 const run = promisify(execFile)
 
 /**
- * Somebody who has never seen Souk, and uses only what the pages show: by roles and names that can be seen, and commands that can
- * be copied. The chain, the API and the other side's node are there before.
+ *Follows a new user, who relies only on visible roles and names and on commands that can be copied. The chain, the API and the
+ * other node exist before.
  */
 describe('a newcomer at the console', function () {
   this.timeout(240_000)
@@ -73,7 +73,7 @@ describe('a newcomer at the console', function () {
     await chain?.close()
   })
 
-  /** Enters a node's console by a setup code of its own. */
+  /** Opens a node's console with a new setup code. */
   async function enter(node: HomeNode): Promise<Page> {
     const { url, code } = await node.cli<{ url: string; code: string }>('console')
     const opened = await openPage(browser, url, { permissions: ['clipboard-read', 'clipboard-write'] })
@@ -89,7 +89,7 @@ describe('a newcomer at the console', function () {
   const nav = (page: Page, name: string) =>
     page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click()
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-  /** What a button copies: the clipboard is written after the click. */
+  /** Returns the text that a button copies. Polls, because the page writes the clipboard after the click. */
   async function copied(page: Page, button: string): Promise<string> {
     await page.evaluate("navigator.clipboard.writeText('')")
     await press(page, button)
@@ -113,7 +113,7 @@ describe('a newcomer at the console', function () {
     assert.equal(keyFile.version, 3)
     await seller.getByRole('checkbox', { name: 'I have a copy of the key file' }).check()
     await seller.getByText('souk --profile shop up', { exact: true }).waitFor()
-    // As the page says: Ctrl-C, and up again. Here a file is asked for the passphrase.
+    // As the page says: Ctrl-C, then `souk up`. The passphrase comes from a file here.
     await shop.end()
     shop = await home.up('shop', ...money(), '--passphrase-file', passphraseFile(), '--bootstrap', ...buyer.p2p)
     await seller.reload()
@@ -164,7 +164,7 @@ describe('a newcomer at the console', function () {
     console.log(`      from nothing to a paid call: ${seconds.toFixed(1)} s`)
     assert.ok(seconds < PROMISED_S, `it took ${seconds} s`)
 
-    // Both the one that was tried, and the one of the program.
+    // The trial call on the page, and the call by curl.
     const { receipts } = await eventually('both receipts', BOUND_MS, async () => {
       const view = await shop.cli<ReceiptsView>('receipts --role owner')
       return view.receipts.length === 2 ? view : undefined
@@ -198,7 +198,7 @@ describe('a newcomer at the console', function () {
     await seller.keyboard.press('Escape')
   })
 
-  it('registers, publishes, subscribes and tries by keyboard alone', async () => {
+  it('registers, publishes and subscribes by keyboard alone', async () => {
     const [first, second] = [seller, consumer]
     await first.getByRole('link', { name: 'Skip to the page' }).focus()
     await tabTo(first, 'link', 'My APIs')
@@ -267,7 +267,7 @@ describe('a newcomer at the console', function () {
     await second.getByText('"temperature": 21').waitFor()
   })
 
-  it('has what was earned settled, and takes money out of the wallet', async () => {
+  it('settles the earnings and withdraws from the wallet', async () => {
     await nav(seller, 'Earnings')
     await press(seller, 'Settle now')
     await seller.getByText(/^Claimed 0\.04,/).waitFor({ timeout: BOUND_MS })
@@ -297,10 +297,10 @@ describe('a newcomer at the console', function () {
     assert.equal((await shop.cli<WalletView>('wallet balance')).balance, '8.5')
   })
 
-  it('did all that without an error on a page, and without a request to anywhere else', async () => {
+  it('saw no page errors and no requests to other hosts', async () => {
     await seller.close()
     await consumer.close()
-    // While the node was down, between its two starts.
+    // Connections are refused while the node restarts.
     assert.deepEqual(
       mishaps.filter((mishap) => !mishap.includes('ERR_CONNECTION_REFUSED')),
       []

@@ -13,13 +13,13 @@ import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 
 const USDC = 1_000_000n
 const PRICE = 1_000n
-/** From the return of the database to the first response. */
+/** Time limit from the return of the database to the first response. */
 const BACK_MS = 5_000
 const NOTICED_MS = 20_000
 /** sysexits.h */
 const EX_CONFIG = 78
 
-describe('an ingress whose database goes away', function () {
+describe('an ingress that loses its database', function () {
   this.timeout(120_000)
   let postgres: TestPostgres
   let store: string
@@ -77,7 +77,7 @@ describe('an ingress whose database goes away', function () {
   })
 
   for (const how of ['fast', 'immediate'] as const) {
-    it(`stays up, answers what needs no database, and charges what was under way once (${how} stop)`, async () => {
+    it(`stays up, serves routes without database access, and charges running calls once (${how} stop)`, async () => {
       const before = await spent()
       api.hold()
       const held = [call(`${how} 1`), call(`${how} 2`)]
@@ -95,13 +95,13 @@ describe('an ingress whose database goes away', function () {
         const { code, charged, retryable } = (await refused.json()) as Problem
         assert.deepEqual({ code, charged, retryable }, { code: 'store_unavailable', charged: false, retryable: true })
       }
-      assert.equal(api.reached.length, reachedBefore, 'what is refused reaches no API')
+      assert.equal(api.reached.length, reachedBefore, 'a rejected call reached the API')
       for (const path of ['/livez', '/v1/apis', '/v1/apis/sold', '/discovery/resources', '/openapi.json', '/']) {
         assert.equal((await fetch(`${ingress.ingress}${path}`)).status, 200, path)
       }
       const offer = await fetch(`${ingress.ingress}/api/demo/api/sold`, { method: 'POST' })
-      assert.equal(offer.status, 402, 'strangers pay by themselves')
-      // The responses come in while the charges cannot be written.
+      assert.equal(offer.status, 402, 'unauthenticated callers get a payment offer')
+      // The responses arrive while charges cannot be written.
       api.release()
       await postgres.resume()
       await untilReady()
@@ -112,13 +112,13 @@ describe('an ingress whose database goes away', function () {
     })
   }
 
-  it('goes on after its connections were ended', async () => {
+  it('recovers after the server closes its connections', async () => {
     await postgres.dropConnections()
     await untilReady()
     await eventually('a call', BACK_MS, async () => (await call('again')).status === 200 || undefined)
   })
 
-  it('stops in order while the database is away, and waits for it at the next start', async () => {
+  it('stops cleanly without the database, and waits for it at the next start', async () => {
     await postgres.halt('immediate')
     try {
       assert.equal((await ingress.end('SIGTERM')).code, 0, ingress.stderr.join('\n'))
@@ -130,7 +130,7 @@ describe('an ingress whose database goes away', function () {
       )
       const lines = () => waiting.stderr.filter((line) => line.includes('Waiting for the database'))
       await eventually('it to say that it waits', NOTICED_MS, () => lines().length > 0 || undefined)
-      assert.equal((await waiting.end('SIGTERM')).code, 0, 'it can be stopped while it waits')
+      assert.equal((await waiting.end('SIGTERM')).code, 0, 'does not stop cleanly while it waits')
       const again = home.asProcess.start(
         'up --network dev --payment-scheme metered --no-input --json --profile ingress',
         '--store',
@@ -146,7 +146,7 @@ describe('an ingress whose database goes away', function () {
     }
   })
 
-  it('says at once what a start cannot mend', async () => {
+  it('fails at once for problems that waiting cannot solve', async () => {
     const pooler = await poolPostgres(store, 'stack')
     const wrongPassword = store.replace(':test@', ':wrong-secret@')
     const cases = [

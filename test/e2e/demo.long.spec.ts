@@ -25,7 +25,7 @@ describe('the demo', function () {
   })
   afterEach(() => home.close())
 
-  it('once: calls all three APIs, tells it in the last line, and leaves nothing behind', async () => {
+  it('with --once calls all three APIs, reports in the last line, and leaves nothing behind', async () => {
     const { code, stdout, stderr } = await home.asProcess.run('demo --once --json', [], { boundMs: UP_MS })
     assert.equal(code, 0, stderr)
     const { calls, settlement } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as {
@@ -52,7 +52,7 @@ describe('the demo', function () {
     if (process.platform === 'linux') assert.deepEqual(await home.asProcess.pids(), [])
   })
 
-  it('stays up for the calls it invites to, and ends with everything it started at Ctrl-C', async () => {
+  it('serves the printed curl calls, and stops all its processes at Ctrl-C', async () => {
     const demo = home.asProcess.start('demo')
     await eventually('the invitation', UP_MS, () => {
       assert.ok(demo.isRunning(), [...demo.stdout, ...demo.stderr].join('\n'))
@@ -71,7 +71,7 @@ describe('the demo', function () {
   })
 })
 
-/** The calls of the curl lines it prints. */
+/** The calls of the printed curl lines. */
 function invitations({ stdout }: SoukProcess): Array<() => Promise<Answered>> {
   const lines = stdout.join('\n')
   const curls = lines.matchAll(/curl -s (http:\S+)\/api\/demo\/api\/(\S+) .*?X-Consumer-Key: (\w+)'.*?-d '([^']+)'/gs)

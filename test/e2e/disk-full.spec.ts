@@ -13,7 +13,7 @@ const NOTICED_MS = 10_000
 /** sysexits.h: EX_IOERR. */
 const EX_IOERR = 74
 
-/** Only a file system of its own can be filled without harm. */
+/** Needs a separate file system, because filling a shared one would harm other processes. */
 if (mayMount()) {
   describe('a node whose disk fills up', function () {
     this.timeout(120_000)
@@ -43,7 +43,7 @@ if (mayMount()) {
       disk?.close()
     })
 
-    it('refuses calls below the floor of free space, answers the rest, and goes on when there is room', async () => {
+    it('rejects calls at low disk space, serves other routes, and recovers when space is free', async () => {
       disk.fillTo(100 * MIB)
       await eventually('the node to notice', NOTICED_MS, async () => (await readiness()) === 503 || undefined)
       const refused = await call('refused')
@@ -65,7 +65,7 @@ if (mayMount()) {
       assert.equal((await call('refused')).status, 200)
     })
 
-    it('ends with its own code and plain words where a commit fails, and loses nothing', async () => {
+    it('exits with EX_IOERR and a clear message if a commit fails, and loses nothing', async () => {
       api.hold()
       const held = call('held').catch(() => undefined)
       await eventually('the call to reach the API', NOTICED_MS, () => api.held === 1 || undefined)
@@ -88,8 +88,8 @@ if (mayMount()) {
       assert.equal(api.reached.filter((id) => id === 'held').length, 1)
     })
 
-    it('ends in plain words where its file system becomes read-only', async () => {
-      // A file system with files that are open for writing takes no remount.
+    it('exits with a clear message if its file system is read-only', async () => {
+      // A file system with files open for writing cannot be remounted.
       await node.end('SIGTERM')
       disk.remount('ro')
       try {

@@ -16,7 +16,7 @@ const ANSWERS_BEFORE_KILL = 40
 
 type Json = Record<string, unknown>
 
-/** A consumer with an x402 client and no node, at an ingress that is killed. */
+/** A consumer with an x402 client and no node. The ingress is killed in between. */
 describe('a hosted account', function () {
   this.timeout(90_000)
   let chain: ChainBench
@@ -53,7 +53,7 @@ describe('a hosted account', function () {
     await chain?.close()
   })
 
-  it('is opened, paid into, and pays for calls', async () => {
+  it('opens, receives a deposit, and pays for calls', async () => {
     const opened = await fetch(`${ingress.ingress}/v1/account`, { method: 'POST' })
     ;({ key } = (await opened.json()) as { key: string })
     assert.equal((await call('none')).status, 402)
@@ -75,7 +75,7 @@ describe('a hosted account', function () {
     assert.deepEqual(await account(), { balance: USDC - PRICE, spent: PRICE })
   })
 
-  it('gives a program a key that only calls, and shows what its calls cost, with what the owner signed', async () => {
+  it('issues a key that can only call, and shows the cost of its calls with signed receipts', async () => {
     const asked = await fetch(`${ingress.ingress}/v1/keys`, {
       method: 'POST',
       headers: headers(),
@@ -99,7 +99,7 @@ describe('a hosted account', function () {
     assert.match(String(receipt['api']), /^sold@12D3KooW/)
   })
 
-  it('is charged for what was answered, and no more than was asked, when the ingress is killed', async () => {
+  it('is charged for each response, and at most for the sent calls, when the ingress is killed', async () => {
     let answered = 2
     const calls = Array.from({ length: CALLS }, async (_, i) => {
       const { status } = await call(`call ${i}`)
@@ -110,14 +110,14 @@ describe('a hosted account', function () {
     await eventually('the ingress to be gone', 5_000, () => (ingress.isRunning() ? undefined : true))
     ingress = await home.asProcess.up('ingress', ...wallets.flags)
     const { balance, spent } = await account()
-    assert.equal(balance + spent, USDC, 'nothing of the balance is lost')
-    assert.ok(spent >= BigInt(answered) * PRICE, `${answered} were answered, ${spent} was charged`)
+    assert.equal(balance + spent, USDC, 'part of the balance is lost')
+    assert.ok(spent >= BigInt(answered) * PRICE, `${answered} calls succeeded, ${spent} was charged`)
     assert.ok(spent <= BigInt(CALLS + 2) * PRICE)
     assert.equal((await call('after')).status, 200)
     assert.deepEqual(await account(), { balance: balance - PRICE, spent: spent + PRICE })
   })
 
-  it('is paid out to where it came from', async () => {
+  it('is paid out to the address that paid the deposit', async () => {
     const { balance } = await account()
     const asked = await fetch(`${ingress.ingress}/v1/account/withdrawals`, {
       method: 'POST',

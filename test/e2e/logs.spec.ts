@@ -12,7 +12,7 @@ import { walletsIn } from '../helpers/wallets.ts'
 const USDC = 1_000_000n
 const BOUND_MS = 15_000
 
-/** Where a call, a registration and a webhook carry what is nobody else's business. */
+/** Confidential values in calls, registrations and webhooks. None may be in a log. */
 const planted = {
   passphrase: 'correct horse battery staple',
   'RPC key': 'rpc-url-key-L1',
@@ -29,7 +29,7 @@ const planted = {
   'wrong key': 'souk_test_wrong-key-secret-L12'
 }
 
-/** The logs, all of them on, of two nodes that sell, pay, fail, settle and tell a webhook. */
+/** All logs of two nodes that sell, pay, fail, settle and send webhooks. */
 describe('the logs of running nodes', function () {
   this.timeout(120_000)
   const secrets = new Map<string, string>(Object.entries(planted))
@@ -101,7 +101,7 @@ describe('the logs of running nodes', function () {
     await chain?.close()
   })
 
-  it('tell the way of a paid call by its request id, from the ingress to the books of its owner', async () => {
+  it('trace a paid call by its request id, from the ingress to the owner’s books', async () => {
     const response = await call('paid')
     assert.equal(response.status, 200, await response.clone().text())
     assert.equal(response.headers.get('souk-charged'), '0.001')
@@ -146,7 +146,7 @@ describe('the logs of running nodes', function () {
     assert.match(linesOf(owner, 'souk:owner').join('\n'), /fails: upstream_unreachable/)
   })
 
-  it('are each written to', async () => {
+  it('each have at least one line', async () => {
     await owner.cli('settle --now')
     await fetch(`${owner.ready.admin}/admin/v1/status?secret=${planted['admin query']}`)
     const all = () => [...owner.stderr, ...consumer.stderr]
@@ -165,12 +165,12 @@ describe('the logs of running nodes', function () {
     await owner.end()
   })
 
-  it('hold no secret, in no form', () => {
+  it('contain no secrets in any encoding', () => {
     const forms = (secret: string) => [
       secret,
       encodeURIComponent(secret),
       Buffer.from(secret).toString('hex'),
-      // Without what its neighbours change.
+      // Omits the first and last characters, because their encoding depends on adjacent characters.
       ...[0, 1, 2].map((at) =>
         Buffer.from(secret.slice((3 - at) % 3))
           .toString('base64')

@@ -9,7 +9,7 @@ import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpe
 
 type Called = CallHead & { readonly body: unknown }
 
-/** The registrations of a store as a version wrote them that took every pattern: this one reads such a snapshot anew. */
+/** Rewrites stored registrations as an earlier version wrote them, which accepted every pattern. */
 function asFromBefore(path: string, pattern: string, older: string): void {
   using db = new DatabaseSync(path)
   const written = db.prepare("SELECT key, value FROM documents WHERE collection = 'registrations'").all()
@@ -30,7 +30,7 @@ function asFromBefore(path: string, pattern: string, older: string): void {
   }
 }
 
-/** A provider who wants other names and rules than a WSDL has, by command line. */
+/** A provider changes the names and rules of a WSDL by command line. */
 describe('souk mapping', function () {
   this.timeout(60_000)
   let home: SoukHome
@@ -62,7 +62,7 @@ describe('souk mapping', function () {
     await service.close()
   })
 
-  it('says what does not fit, and changes nothing', async () => {
+  it('reports invalid rules and changes nothing', async () => {
     const wrong = await file(mapping(1, { acount: { rename: 'account' } }))
     const { code, stdout } = await home.run(`--profile provider --json mapping check account ${wrong}`)
     assert.notEqual(code, 0)
@@ -74,7 +74,7 @@ describe('souk mapping', function () {
     assert.deepEqual(await node.cli('mapping get account'), { version: 1, revision: 1, operations: {} })
   })
 
-  it('renames and checks, for consumers and in what is published', async () => {
+  it('renames and validates fields of calls', async () => {
     const right = await file(mapping(1, { accountId: { rename: 'account', pattern: 'ACC-[0-9]+' } }))
     const { problems } = await node.cli<MappingCheckView>('mapping check account', right)
     assert.deepEqual(problems, [])
@@ -86,7 +86,7 @@ describe('souk mapping', function () {
     assert.notEqual(refused.code, 0)
   })
 
-  it('stays when the API is registered again, and goes by rm', async () => {
+  it('keeps the mapping when the API is registered again, and deletes it with rm', async () => {
     const { updated } = await register()
     assert.equal(updated, true)
     assert.equal((await call({ operation: 'getBalance', account: 'ACC-1001' })).status, 200)
@@ -95,7 +95,7 @@ describe('souk mapping', function () {
     assert.deepEqual(await node.cli('mapping get account'), { version: 1, revision: 2, operations: {} })
   })
 
-  it('of an earlier version stays in use without a pattern that is not matched any more, and says so', async () => {
+  it('serves a mapping of an earlier version without its unsupported pattern, with a warning', async () => {
     const rule = { rename: 'account', pattern: 'ACC-[0-9]+', maxLength: 8 }
     await node.cli('mapping set account', await file(mapping(3, { accountId: rule })))
     await node.end()
@@ -107,7 +107,7 @@ describe('souk mapping', function () {
     assert.equal(problem, null)
     assert.match(warnings.join(), told)
     const { checks } = await node.cli<DoctorView>('doctor')
-    const { result, message } = checks.find(({ name }) => name === 'listing account') ?? assert.fail('not looked at')
+    const { result, message } = checks.find(({ name }) => name === 'listing account') ?? assert.fail('no such check')
     assert.equal(result, 'warn')
     assert.match(message, told)
     assert.equal((await call({ operation: 'getBalance', account: 'ACC-1001' })).status, 200)
@@ -115,7 +115,7 @@ describe('souk mapping', function () {
       '{"operation":"getBalance","account":"ACC-10010"}'
     ])
     assert.match(tooLong.stderr, /at most 8 characters/)
-    assert.match((await register()).warnings.join(), told, 'a registration of the same API gave it up')
+    assert.match((await register()).warnings.join(), told, 'a new registration of the same API dropped the mapping')
     const kept = await node.cli<{ operations: object }>('mapping get account')
     const changed = await home.run('--profile provider mapping set account', [await file({ ...kept, revision: 4 })])
     assert.notEqual(changed.code, 0)
@@ -124,7 +124,7 @@ describe('souk mapping', function () {
     assert.deepEqual((await node.cli<ApiView>('api show account')).warnings, [])
   })
 
-  it('is a thing of SOAP, and of files that are JSON', async () => {
+  it('rejects REST APIs and files that are not JSON', async () => {
     await node.cli(`api register --name plain --protocol REST --price 0 --endpoint ${new URL(service.url).origin}/`)
     const other = await home.run('--profile provider mapping get plain')
     assert.match(other.stderr, /REST API/)

@@ -23,7 +23,7 @@ const FREE_CALLS = 5
 const PRO_CALLS = 500
 const FEE = 250_000n
 const PRICE = 2_000n
-/** Under way at once while the key is rotated. */
+/** Running calls while the key is rotated. */
 const IN_FLIGHT = 100
 
 type Json = Record<string, unknown>
@@ -32,7 +32,7 @@ interface Changed {
   readonly charged: string
 }
 
-/** A provider who sells by plans, and a newcomer who has nothing but HTTP and an x402 wallet. */
+/** A provider sells plans; a newcomer has only an HTTP client and an x402 wallet. */
 describe('the marketplace, from the first search to the last call', function () {
   this.timeout(90_000)
   let chain: ChainBench
@@ -44,7 +44,7 @@ describe('the marketplace, from the first search to the last call', function () 
   let managing: string
   let key: string
   let id: string
-  /** What the newcomer was charged, by what its responses said. */
+  /** The newcomer's charges according to the responses. */
   let charged = 0n
   let calls = 0
 
@@ -112,7 +112,7 @@ describe('the marketplace, from the first search to the last call', function () 
     await chain?.close()
   })
 
-  it('tells a newcomer what there is, and what it costs, before he has a key', async () => {
+  it('shows listings and prices to a newcomer without a key', async () => {
     const found = (await (await fetch(`${ingress.ingress}/v1/apis?q=weather`)).json()) as { data: Json[] }
     const [listing] = found.data
     assert.deepEqual([found.data.length, listing?.['price'], listing?.['pay_per_call']], [1, '0.002', true])
@@ -128,7 +128,7 @@ describe('the marketplace, from the first search to the last call', function () 
     )
   })
 
-  it('gives him an account, which he pays into by x402, and a key for a program that only calls', async () => {
+  it('opens an account, takes a deposit by x402, and issues a key that can only call', async () => {
     managing = await openAccount('newcomer')
     assert.equal(await balance(), USDC)
     const [status, made] = await ask('POST', '/v1/keys', { apis: ['weather'], max_price: '0.01', daily_cap: '0.10' })
@@ -136,7 +136,7 @@ describe('the marketplace, from the first search to the last call', function () 
     key = String(made['key'])
   })
 
-  it('sells him the free plan, whose calls end with the quota and cost nothing', async () => {
+  it('sells the free plan, whose calls cost nothing and stop at the quota', async () => {
     const wish = { api: 'weather', plan: 'free' }
     assert.equal((await ask('POST', '/v1/subscriptions', wish))[0], 400, 'what a call may cost has to be said')
     const [forbidden, problem] = await ask('POST', '/v1/subscriptions', { ...wish, max_price: '0' }, key)
@@ -157,7 +157,7 @@ describe('the marketplace, from the first search to the last call', function () 
     assert.deepEqual([api.reached.length, charged, await balance()], [FREE_CALLS, 0n, USDC])
   })
 
-  it('moves him to the paid plan for a fee that he agrees to, once', async () => {
+  it('changes to the paid plan and charges the agreed fee once', async () => {
     const [refused, problem] = await ask('PATCH', `/v1/subscriptions/${id}`, { plan: 'pro' })
     assert.deepEqual([refused, problem['code']], [402, 'price_exceeds_limit'])
     assert.equal(await balance(), USDC)
@@ -171,7 +171,7 @@ describe('the marketplace, from the first search to the last call', function () 
     assert.equal(await balance(), USDC - FEE)
   })
 
-  it('lets him rotate the key with a hundred calls under way, none of which fails', async () => {
+  it('rotates the key during a hundred running calls, and none fails', async () => {
     const [, { data }] = await ask<{ data: Json[] }>('GET', '/v1/keys')
     const old = data.find(({ manages }) => manages === false)
     const [reachedBefore, before] = [api.reached.length, key]
@@ -196,7 +196,7 @@ describe('the marketplace, from the first search to the last call', function () 
     assert.equal((await call()).status, 200)
   })
 
-  it('sells to the operator and to an agent as well, each apart from the other', async () => {
+  it('sells to the operator and to an agent with separate balances', async () => {
     const bought = await ingress.cli<SubscriptionChangeView>(
       'subscribe weather --plan pro --max-price 0 --max-fee 0.25 --daily-cap 0.25'
     )
@@ -228,7 +228,7 @@ describe('the marketplace, from the first search to the last call', function () 
     assert.equal(await balance(agentKey), USDC)
   })
 
-  it('lets him go: what he has paid for he has to the end, and then he pays by the call, while that is sold', async () => {
+  it('cancels: the paid period stays usable, then calls are charged one by one if that is offered', async () => {
     const [, canceling] = await ask<Changed>('DELETE', `/v1/subscriptions/${id}`)
     assert.equal(canceling.subscription.state, 'canceling')
     const covered = await call()
@@ -244,7 +244,7 @@ describe('the marketplace, from the first search to the last call', function () 
     assert.deepEqual([refused.status, codeOf(refused)], [403, 'subscription_required'], refused.text)
   })
 
-  it('adds up, for him and for the provider, to the atom', async () => {
+  it('agrees to the atom in the books of newcomer and provider', async () => {
     assert.equal(charged, FEE + 3n * PRICE)
     assert.equal(await balance(), USDC - charged)
     const [, { data }] = await ask<{ data: Array<{ kind: string; amount: string }> }>('GET', '/v1/account/entries')
@@ -260,6 +260,6 @@ describe('the marketplace, from the first search to the last call', function () 
     ])
     const { providers } = await owner.cli<EarningsView>('earnings')
     const gross = providers.reduce((sum, each) => sum + parseUsdc(each.gross), 0n)
-    assert.equal(gross, charged + FEE, 'of him and of the operator')
+    assert.equal(gross, charged + FEE, 'gross earnings from the newcomer and the operator')
   })
 })

@@ -17,10 +17,10 @@ import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpe
 
 const BOUND_MS = 20_000
 const CALLS = 4
-/** Blocks after which everything before them is final on the dev chain. */
+/** Blocks until an earlier block is final on the dev chain. */
 const FINAL_BLOCKS = 3
 
-/** What an operator asks two nodes about money, by the command line alone. */
+/** The money commands of two nodes. */
 describe('the commands about money', function () {
   this.timeout(120_000)
   let chain: ChainBench
@@ -93,7 +93,7 @@ describe('the commands about money', function () {
     }
   })
 
-  it('follow what was earned to the provider', async () => {
+  it('show earnings until they are paid to the provider', async () => {
     const before = await owner.cli<EarningsView>('earnings')
     assert.equal(before.providers.length, 1)
     const { gross, captured, paid_provider: paid } = before.providers[0]!
@@ -127,7 +127,7 @@ describe('the commands about money', function () {
     assert.deepEqual((await consumer.cli<EarningsView>('earnings')).providers, [])
   })
 
-  it('withdraw from the wallet once for each id, and not without being told to', async () => {
+  it('withdraw from the wallet once per id, and only with confirmation', async () => {
     const to = checksummed(actor('cold wallet of the books').address.toLowerCase() as `0x${string}`)
     const before = await owner.cli<WalletView>('wallet balance')
     assert.deepEqual([before.balance, before.money], ['5', 'play USDC'])
@@ -152,7 +152,7 @@ describe('the commands about money', function () {
     assert.equal((await owner.cli<WalletView>('wallet balance')).balance, '3.5')
   })
 
-  it('close channels, and get back what was not spent', async () => {
+  it('close channels and return the unspent deposit', async () => {
     const list = (node: HomeNode) => node.cli<{ channels: ChannelView[] }>('channel list')
     const [paid] = (await list(consumer)).channels
     const [earned] = (await list(owner)).channels
@@ -173,7 +173,7 @@ describe('the commands about money', function () {
     assert.deepEqual([gross, out], [before.gross, before.paid_provider])
   })
 
-  it('leave a channel without its owner, named by its beginning', async () => {
+  it('withdraw from a channel without its owner, by an id prefix', async () => {
     await consumer.cli('call sold', '{"id":"again"}')
     const { channels } = await consumer.cli<{ channels: ChannelView[] }>('channel list')
     const brief = channels[0]!.channel.slice(0, 14)
@@ -192,7 +192,7 @@ describe('the commands about money', function () {
     }
   })
 
-  it('say on a node without money what is missing', async () => {
+  it('explain on a node without money what is missing', async () => {
     const node = await home.up('plain', '--no-ingress')
     for (const command of ['earnings', 'channel list', 'wallet withdraw 1 --to 0x00 --yes']) {
       const { code, stderr } = await home.run(`--profile plain ${command}`)

@@ -14,7 +14,7 @@ interface ApisView {
 }
 type Called = CallHead & { readonly body: unknown }
 
-/** What a newcomer does by hand: two nodes, an API of their own, the command line and an HTTP client. */
+/** The first steps of a new user: two nodes, an API, the command line and an HTTP client. */
 describe('a marketplace of two nodes, by command line and HTTP', function () {
   this.timeout(60_000)
   let home: SoukHome
@@ -26,9 +26,9 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
 
   before(async () => {
     home = await soukHome()
-    // An API of the judge's own: adds two numbers, and knows nothing of Souk.
+    // An ordinary API without Souk code: adds two numbers.
     api = await scriptedUpstream((response, { body }) => {
-      // The check at registration sends none.
+      // The check at registration sends no body.
       const { a, b } = JSON.parse(body.toString() || '{}') as { a: number; b: number }
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ sum: a + b }))
     })
@@ -45,7 +45,7 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
     post(consumer.ingress, name, { key, body: { a: 1, b: 2 }, ...init })
 
   describe('opens', () => {
-    it('publishes an API by the options of the specification', async () => {
+    it('publishes an API with the documented options', async () => {
       const { api: view, updated } = await owner.cli<RegisteredView>(
         `api register --name adder --protocol REST --endpoint ${api.url}/add --price 0.001 --currency USDC`
       )
@@ -56,7 +56,7 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
       assert.deepEqual([(await owner.cli<ApisView>('api list')).apis.length, view.problem], [1, null])
     })
 
-    it('is found from the other node, by command line and over HTTP', async () => {
+    it('finds the API from the other node, by command line and over HTTP', async () => {
       const { listings } = await consumer.cli<SearchView>('search adder')
       assert.deepEqual(
         listings.map(({ id, price, state }) => ({ id, price, state })),
@@ -71,7 +71,7 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
       )
     })
 
-    it('answers a call with a key, says where the time went and what it cost', async () => {
+    it('serves a call with a key, and reports its timing and cost', async () => {
       ;({ key, id: keyId } = await consumer.cli<IssuedKeyView>('key issue --label newcomer'))
       const answered = await call()
       assert.equal(answered.status, 200)
@@ -82,18 +82,18 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
         assert.match(timing, new RegExp(`\\b${part};dur=\\d+(\\.\\d+)?(,|$)`), timing)
       }
       assert.match(answered.headers.get('x-request-id') ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
-      // Metered: the price is told, no money moves.
+      // With the metered scheme the price is reported, but no money moves.
       assert.equal(answered.headers.get('souk-price'), '0.001')
       assert.equal(answered.headers.get('souk-charged'), '0')
       assert.equal(answered.headers.get('souk-owner'), owner.peer)
     })
 
-    it('keeps the consumer key from the API', () => {
+    it('does not forward the consumer key to the API', () => {
       assert.equal(api.received.length > 0, true)
       for (const { headers } of api.received) assert.equal(JSON.stringify(headers).includes(key), false)
     })
 
-    it('is called by the command line, by its full id, and from its own node', async () => {
+    it('serves calls by command line, by full id, and from its own node', async () => {
       const reply = await consumer.cli<Called>('call adder', '{"a":20,"b":22}')
       assert.deepEqual([reply.status, reply.body], [200, { sum: 42 }])
       assert.equal((await call({}, `adder@${owner.peer}`)).status, 200)
@@ -172,11 +172,11 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
   })
 
   describe('changes', () => {
-    it('stays usable after all that', async () => {
+    it('stays usable after the refused requests', async () => {
       assert.equal((await call()).status, 200)
     })
 
-    it('says what is wrong with an endpoint instead of publishing it', async () => {
+    it('rejects an endpoint that does not work, with the reason', async () => {
       const register = (endpoint: string) =>
         home.run(
           `--profile owner --json api register --name broken --protocol GraphQL --price 0.001 --endpoint ${endpoint}`
@@ -190,7 +190,7 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
       assert.equal((await owner.cli<ApisView>('api list')).apis.length, 1)
     })
 
-    it('is paused and resumed', async () => {
+    it('pauses and resumes the API', async () => {
       await owner.cli('api pause adder')
       const paused = await call()
       assertProblem(paused, 503, 'api_paused')
@@ -198,7 +198,7 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
       assert.equal((await call()).status, 200)
     })
 
-    it('takes a new price and a new endpoint by registering again', async () => {
+    it('changes price and endpoint by registering again', async () => {
       const { updated, api: view } = await owner.cli<RegisteredView>(
         `api register --name adder --protocol REST --endpoint ${api.url}/v2 --price 0.025 --currency USDC`
       )
@@ -206,11 +206,11 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
       const answered = await call()
       assert.equal(answered.status, 200)
       assert.equal(api.received.at(-1)?.target, '/v2')
-      // The consumer may know the old manifest for a while, but never pays above what it was told.
+      // The consumer may cache the old manifest for a while, but never pays more than the reported price.
       assert.ok(['0.001', '0.025'].includes(answered.headers.get('souk-price') ?? ''))
     })
 
-    it('is gone soon after it was removed', async () => {
+    it('stops serving the API soon after its removal', async () => {
       await owner.cli('api rm adder')
       const gone = await eventually('a removed API to be gone', 10_000, async () => {
         const answered = await call()

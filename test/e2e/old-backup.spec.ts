@@ -38,7 +38,7 @@ describe('an owner that is restored from an old backup', function () {
 
   const call = (id: string) =>
     post(consumer.ingress, 'judge', { key, body: { id }, headers: { 'idempotency-key': id } })
-  /** Once the owner is found again. */
+  /** Repeats the call until the owner is found again. */
   const answered = (id: string): Promise<Answered> =>
     eventually(`${id} to be answered`, BOUND_MS, async () => {
       const answer = await call(id)
@@ -46,7 +46,7 @@ describe('an owner that is restored from an old backup', function () {
     })
   const hits = (id: string) => api.reached.filter((reached) => reached === id).length
 
-  /** In place of what it had. */
+  /** Replaces the owner's profile with the backup. */
   async function restore(): Promise<void> {
     await rm(join(home.directory, 'owner'), { recursive: true })
     const { code, stderr } = await home.run(`--profile owner restore ${backup}`)
@@ -54,7 +54,7 @@ describe('an owner that is restored from an old backup', function () {
     owner = await home.asProcess.up('owner', '--no-ingress')
   }
 
-  it('answers what the backup knows, and charges nothing of it again', async () => {
+  it('repeats responses that are in the backup, without a second charge', async () => {
     assert.equal((await call('known')).status, 200)
     await owner.cli(`backup ${backup}`)
     for (const id of ['later', 'latest']) assert.equal((await call(id)).status, 200)
@@ -66,7 +66,7 @@ describe('an owner that is restored from an old backup', function () {
     assert.equal(hits('known'), 1)
   })
 
-  it('runs no key again that was first used after the backup', async () => {
+  it('does not run calls again whose keys were first used after the backup', async () => {
     for (const id of ['later', 'latest', 'latest']) {
       const { status, json, headers } = await answered(id)
       assert.deepEqual([status, (json as Problem).code], [502, 'call_interrupted'])
@@ -75,7 +75,7 @@ describe('an owner that is restored from an old backup', function () {
     }
   })
 
-  it('runs no key again after a restart of the consumer and of the owner', async () => {
+  it('does not run such calls again after restarts of consumer and owner', async () => {
     await consumer.end('SIGKILL')
     await owner.end('SIGKILL')
     consumer = await home.asProcess.up('consumer')
@@ -86,13 +86,13 @@ describe('an owner that is restored from an old backup', function () {
     }
   })
 
-  it('serves new calls, and its books hold those and the ones of the backup', async () => {
+  it('serves new calls, and its books have these and those of the backup', async () => {
     assert.equal((await answered('new')).status, 200)
     const { calls, metered } = await owner.cli<ApiView>('api show judge')
     assert.deepEqual([calls.captured, metered], [2, '0.02'])
   })
 
-  it('runs no call again that was under way when it was lost, and that the backup does not know', async () => {
+  it('does not run a call again that was running at the crash and is not in the backup', async () => {
     api.hold()
     const lost = call('under way')
     await eventually('the call to reach the API', BOUND_MS, () => (api.held > 0 ? true : undefined))
@@ -105,7 +105,7 @@ describe('an owner that is restored from an old backup', function () {
     assert.deepEqual(
       [(again.json as Problem).code, hits('under way')],
       ['call_interrupted', 1],
-      'its key was run again'
+      'the call ran again'
     )
   })
 })
@@ -128,7 +128,7 @@ describe('an owner that is restored from an old backup, and two ingresses that s
     await postgres.stop()
   })
 
-  it('runs no key again that came by the other ingress, which was killed since', async () => {
+  it('does not run a call again that came through the other ingress, which was killed', async () => {
     const backup = join(home.directory, 'kept')
     let owner = await home.asProcess.up('owner', '--no-ingress')
     const joining = ['--store', await postgres.create(), '--bootstrap', ...owner.p2p]

@@ -7,7 +7,7 @@ import { type Answered, post } from '../helpers/ingress-client.ts'
 import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
 import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
-/** Offering the same bytes again, and a margin for two busy cores. */
+/** Time until the consumer resends the call, plus a margin for two busy cores. */
 const TOLD_MS = limits.RESEND_MS + 2_000
 
 describe('an owner node killed in the middle of a call', function () {
@@ -43,7 +43,7 @@ describe('an owner node killed in the middle of a call', function () {
     return { answer, killedAt: performance.now() }
   }
 
-  /** Calls that failed until one succeeded again. */
+  /** Calls until one succeeds. Returns the error codes of the failed calls. */
   async function recovers(id: string, boundMs: number): Promise<string[]> {
     const failures: string[] = []
     await eventually(`calls to succeed again, after ${failures.join()}`, boundMs, async () => {
@@ -54,11 +54,11 @@ describe('an owner node killed in the middle of a call', function () {
     return failures
   }
 
-  it('answers before', async () => {
+  it('serves calls before', async () => {
     assert.deepEqual((await call('first')).json, { id: 'first', by: 'judge' })
   })
 
-  it('tells the consumer as soon as the owner is back, and never runs the call twice', async () => {
+  it('reports the outcome as soon as the owner is back, and never runs the call twice', async () => {
     const { answer, killedAt } = await killDuring('interrupted')
     api.release()
     owner = await home.asProcess.up('owner', '--no-ingress')
@@ -70,13 +70,13 @@ describe('an owner node killed in the middle of a call', function () {
     assert.equal(api.reached.filter((id) => id === 'interrupted').length, 1)
   })
 
-  it('has only the calls that were answered in the books', async () => {
+  it('has only successful calls in the books', async () => {
     const { calls, metered, state, problem } = await owner.cli<ApiView>('api show judge')
     assert.deepEqual([state, problem], ['published', null])
     assert.deepEqual([calls.captured, metered], [2, '0.02'])
   })
 
-  it('tells the consumer in bounded time where the owner stays away', async () => {
+  it('reports an error in bounded time if the owner stays away', async () => {
     const { answer, killedAt } = await killDuring('lost')
     api.release()
     const { status, json } = await answer
@@ -87,7 +87,7 @@ describe('an owner node killed in the middle of a call', function () {
     assert.ok(next.ms < TOLD_MS, `told after ${next.ms} ms`)
   })
 
-  it('serves again what it served, without its API and without anybody doing anything', async () => {
+  it('serves its listings again after a restart, without any command', async () => {
     await api.close()
     owner = await home.asProcess.up('owner', '--no-ingress')
     const { state, problem } = await owner.cli<ApiView>('api show judge')

@@ -10,7 +10,7 @@ import { PAYOUT, PlayChain } from '../helpers/scheme-bench.ts'
 
 const USDC = 1_000_000n
 
-/** Real nodes over real sockets; only the chain is played. */
+/** Real nodes over real sockets; only the chain is simulated. */
 describe('paid calls between nodes', () => {
   const play = new PlayChain(systemClock)
   let testnet: Testnet
@@ -39,7 +39,7 @@ describe('paid calls between nodes', () => {
   })
   after(() => testnet.stop())
 
-  it('are charged, proven and booked on both sides; failed ones are not', async () => {
+  it('are charged, proven and booked on both sides, but not if they fail', async () => {
     const { souk } = testnet.nodes[1]!
     const reply = await souk.call({ api: 'echo', body: { hello: 1 } })
     assert.deepEqual(await reply.json(), { echo: { hello: 1 } })
@@ -56,7 +56,7 @@ describe('paid calls between nodes', () => {
     )
   })
 
-  it('are refused above the limit of the call', async () => {
+  it('are rejected above the price limit of the call', async () => {
     const calling = testnet.nodes[1]!.souk.call({ api: 'echo', body: 1, maxPrice: '0.001' })
     await assert.rejects(calling, { code: 'price_exceeds_limit' })
   })

@@ -21,7 +21,7 @@ const EVENTS_HEADERS = [
 ] as const
 
 /** Real nodes and sockets, a real API, a real EVM with the contracts on it. */
-describe('events that have a price, on a dev chain', function () {
+describe('priced events, on a dev chain', function () {
   this.timeout(60_000)
   let bench: ChannelBench
   let testnet: Testnet
@@ -101,14 +101,14 @@ describe('events that have a price, on a dev chain', function () {
     return testnet.nodes[0]!.souk.store.ledger.balance(`earned/${channel?.channelId}`).then((balance) => -balance)
   }
 
-  it('are paid for one by one, in the books of both sides and on receipts, within the call’s limit', async () => {
+  it('are paid one by one within the call’s limit, in both sides’ books and on receipts', async () => {
     const captured: bigint[] = []
     const budget: EventBudget = {
       reserve() {},
       capture: (charged) => void captured.push(charged),
       release: () => {}
     }
-    // Beyond the opening it pays for ten.
+    // The limit pays for the opening and ten events.
     const reply = await call('ticks', {}, '0.003', budget)
     assert.deepEqual([reply.charged, reply.eventPrice], [OPEN, EVENT])
     const stream = reading(reply.body)
@@ -152,7 +152,7 @@ describe('events that have a price, on a dev chain', function () {
     assert.equal(paymentSchemes[1]!.channels()[0]?.isDisputed, false)
   })
 
-  it('of a GraphQL subscription are paid for as well, and queries by their cost', async () => {
+  it('of a GraphQL subscription are paid, and queries are paid by cost', async () => {
     const query = { query: '{ item(n: 1) { name next { name } } }', variables: {} }
     const { charged } = await call('graph', query)
     assert.equal(charged, 200n + 2n * 300n)
@@ -165,7 +165,7 @@ describe('events that have a price, on a dev chain', function () {
     assert.equal(await earned(), total)
   })
 
-  it('are not paid for beyond what a budget or the reader wants', async () => {
+  it('are not paid beyond the budget or the events that the reader takes', async () => {
     let asked = 0
     const refusing: EventBudget = {
       reserve() {
@@ -192,7 +192,7 @@ describe('events that have a price, on a dev chain', function () {
     assert.equal(await earned(), total)
   })
 
-  it('end as balances on the chain: 95% the provider’s, 5% the treasury’s', async () => {
+  it('settle on the chain: 95% to the provider, 5% to the treasury', async () => {
     const treasury = bench.parameters.treasury!
     const { claimed, refused } = await paymentSchemes[0]!.settlement.redeemer.settleNow()
     assert.deepEqual([claimed, refused], [total, []])

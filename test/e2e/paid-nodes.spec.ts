@@ -11,7 +11,7 @@ import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 
 const USDC = 1_000_000n
 
-/** Two nodes as processes, each with a wallet, on a dev chain with the real token's code. */
+/** Two node processes with wallets, on a dev chain with the real token contract. */
 describe('nodes with wallets', function () {
   this.timeout(90_000)
   let chain: ChainBench
@@ -54,7 +54,7 @@ describe('nodes with wallets', function () {
     await chain?.close()
   })
 
-  it('a node without a wallet serves free APIs, and says what a price takes', async () => {
+  it('a node without a wallet serves free APIs, and says what a priced API requires', async () => {
     owner = await home.up('owner', '--no-ingress', ...money())
     assert.ok(owner.stderr.some((line) => line.includes('souk wallet create')))
     await owner.cli(register('gift', '0'))
@@ -65,7 +65,7 @@ describe('nodes with wallets', function () {
     await owner.end()
   })
 
-  it('one with a wallet does not start on a wrong or missing passphrase, and tells neither', async () => {
+  it('a node with a wallet does not start with a wrong or missing passphrase, and shows none', async () => {
     await chain.fundGas(await wallets.create('owner'))
     const command = `up --network dev --no-input --profile owner ${money().join(' ')}`
     const missing = await home.run(command)
@@ -77,7 +77,7 @@ describe('nodes with wallets', function () {
     assert.ok(!wrong.stderr.includes('not the one'))
   })
 
-  it('a price needs a payout address, once for all APIs', async () => {
+  it('a priced API requires a payout address, set once for all APIs', async () => {
     owner = await home.up('owner', ...wallets.flags, '--settle-on-stop')
     const refused = await home.run(`--profile owner ${register('sold', '0.001')}`)
     assert.match(refused.stderr, /souk payout set <address>/)
@@ -88,7 +88,7 @@ describe('nodes with wallets', function () {
     assert.equal((await owner.cli<StatusView>('status')).payout, payout)
   })
 
-  it('calls are charged, the owner fetches them when it stops, and the provider has 95% on the chain', async () => {
+  it('calls are charged, the owner redeems at its stop, and the provider has 95% on the chain', async () => {
     await chain.mint(await wallets.create('consumer'), 2n * USDC)
     consumer = await home.up('consumer', ...wallets.flags, '--bootstrap', ...owner.p2p)
     const treasury = chain.parameters.treasury ?? ''
@@ -112,7 +112,7 @@ describe('nodes with wallets', function () {
     assert.equal((await balance(treasury)) - before, 150n)
   })
 
-  it('remembers where it is paid, and pays on the same channel after a restart of both', async () => {
+  it('a restart keeps the payout address and the channel', async () => {
     await consumer.end()
     owner = await home.up('owner', ...wallets.flags, '--settle-on-stop')
     consumer = await home.up('consumer', ...wallets.flags, '--bootstrap', ...owner.p2p)

@@ -11,7 +11,7 @@ import { eventually } from '../helpers/eventually.ts'
 const USDC = 1_000_000n
 const CALLS = 137
 
-/** Nothing is played but the money: real nodes, real sockets, a real EVM with the contracts on it. */
+/** Real nodes, real sockets, and a real EVM with the contracts. Only the money has no value. */
 describe('paid calls on a dev chain', function () {
   this.timeout(60_000)
   let bench: ChannelBench
@@ -31,7 +31,7 @@ describe('paid calls on a dev chain', function () {
   before(async () => {
     bench = await channelBench()
     await bench.client.setAutomine(true)
-    // Only the owner has gas: payers need none.
+    // Only the owner has ETH for gas, because payers need none.
     await bench.fundGas(signers[0]!.address)
     await bench.mint(signers[1]!.address, 5n * USDC)
     testnet = await createTestnet({ nodes: 2, options: (index) => ({ paymentScheme: paymentScheme(index) }) })
@@ -46,7 +46,7 @@ describe('paid calls on a dev chain', function () {
     await bench?.close()
   })
 
-  it('end as balances: 95% the provider’s, 5% the treasury’s, to the last atom', async () => {
+  it('settle on the chain: 95% to the provider, 5% to the treasury, to the atom', async () => {
     const treasury = bench.parameters.treasury!
     const before = { provider: await bench.usdc(bench.provider.address), treasury: await bench.usdc(treasury) }
     const { souk } = testnet.nodes[1]!
@@ -67,14 +67,14 @@ describe('paid calls on a dev chain', function () {
     assert.equal(await bench.usdc(signers[1]!.address), 5n * USDC - USDC / 2n)
   })
 
-  it('go on after a redemption, on the same channel', async () => {
+  it('continue on the same channel after a redemption', async () => {
     const { souk } = testnet.nodes[1]!
     assert.equal((await souk.call({ api: 'echo', body: 1 })).charged, 1_500n)
     const { claimed } = await paymentSchemes[0]!.settlement.redeemer.settleNow()
     assert.equal(claimed, 1_500n)
   })
 
-  it('and end when the payer leaves: what it did not spend is back in its wallet, over real sockets', async () => {
+  it('return the unspent deposit to the wallet when the payer closes the channel', async () => {
     const payer = paymentSchemes[1]!
     const [{ channel, error }] = (await payer.closeAll()) as [Awaited<ReturnType<ChannelScheme['closeAll']>>[0]]
     assert.equal(error, undefined)

@@ -10,7 +10,7 @@ import { type ShiftedClock, shiftedClock } from '../helpers/plans-bench.ts'
 
 const USDC = 1_000_000n
 
-/** Real nodes, real sockets, a real EVM with the contracts on it. */
+/** Real nodes, real sockets, and a real EVM with the contracts. */
 describe('plans paid through a channel', function () {
   this.timeout(60_000)
   let bench: ChannelBench
@@ -22,14 +22,14 @@ describe('plans paid through a channel', function () {
   const paymentScheme = (index: number) => {
     const make = createChannelScheme({ chain: bench.chain, signer: signers[index]! })
     return (components: PaymentSchemeComponents) => {
-      // The chain keeps the time of the machine, whatever the subscriptions' is set to.
+      // The chain uses the system time; only the subscriptions' clock is shifted.
       const made = make({ ...components, clock: systemClock })
       paymentSchemes.push(made)
       return made
     }
   }
 
-  /** A large deposit counts in full only when it is old enough: until then the same is said again. */
+  /** A large deposit counts in full only after enough blocks. Mines and retries until then. */
   const whenItCounts = <T>(attempt: () => Promise<T>): Promise<T> =>
     eventually('the deposit to count', 30_000, async () => {
       try {
@@ -60,7 +60,7 @@ describe('plans paid through a channel', function () {
     const overage = [{ upTo: 2, price: '0.003' }, { price: '0.0015' }]
     const plans = [
       { id: 'free', included: 2 },
-      // More than an owner may hold unearned otherwise.
+      // The fee exceeds the exposure that is allowed without a plan.
       { id: 'team', fee: '2.5', included: 3, overage }
     ]
     await testnet.nodes[0]!.souk.serve(
@@ -69,7 +69,7 @@ describe('plans paid through a channel', function () {
     )
   }
 
-  it('needs no channel while calls are free', async () => {
+  it('need no channel while calls are free', async () => {
     const { souk } = testnet.nodes[1]!
     const { subscription } = await souk.subscriptions.subscribe({ api: 'echo', plan: 'free', maxPrice: '0' })
     for (let i = 0; i < 2; i++) {
@@ -79,7 +79,7 @@ describe('plans paid through a channel', function () {
     assert.deepEqual(paymentSchemes[1]!.channels(), [])
   })
 
-  it('ends as balances: fees and overage, 95% the provider’s, 5% the treasury’s, to the last atom', async () => {
+  it('settle fees and overage on the chain: 95% to the provider, 5% to the treasury, to the atom', async () => {
     const { souk } = testnet.nodes[1]!
     const treasury = bench.parameters.treasury!
     const before = { provider: await bench.usdc(bench.provider.address), treasury: await bench.usdc(treasury) }
@@ -95,7 +95,7 @@ describe('plans paid through a channel', function () {
     for (let i = 0; i < 7; i++) prices.push((await souk.call({ api: 'echo', body: i, subscription: id })).charged)
     assert.deepEqual(prices, [0n, 0n, 0n, 3_000n, 3_000n, 1_500n, 1_500n])
 
-    // The next period is paid for by the first call in it, apart from that call.
+    // The first call of the next period pays the fee, separately from its own price.
     clock.shift(subscription.periodEnd - clock.now() + 1)
     await serve()
     const fees: bigint[] = []
@@ -103,13 +103,13 @@ describe('plans paid through a channel', function () {
     const renewed = await whenItCounts(() => souk.call({ api: 'echo', body: 1, subscription: id, onFee }))
     assert.deepEqual([renewed.charged, renewed.fee, new Set(fees)], [0n, 2_500_000n, new Set([2_500_000n])])
 
-    // A fee has a receipt like any call, which says why it was charged.
+    // A fee has a signed receipt like any call.
     const { receipts } = await paymentSchemes[1]!.receipts({ role: 'payer', limit: 100 })
     const fee = receipts.find((receipt) => receipt.requestId === requestId)
     assert.deepEqual([fee?.charged, fee?.signature], [2_500_000n, 'valid'])
 
     const total = 5_009_000n
-    // As much is fetched by itself; what is left of it, now.
+    // The owner redeems large amounts automatically. This redeems the rest.
     await paymentSchemes[0]!.settlement.redeemer.settleNow()
     const share = total / 20n
     const settled = await eventually('the payouts', 20_000, async () => {
@@ -120,7 +120,7 @@ describe('plans paid through a channel', function () {
     assert.deepEqual(settled, { provider: total - share, treasury: share })
   })
 
-  it('is never renewed for more than its holder agreed to, nor than a payment guard lets through', async () => {
+  it('are never renewed above the agreed fee, or against the payment guard', async () => {
     await serve()
     const { souk } = testnet.nodes[1]!
     const { subscription } = await whenItCounts(() =>

@@ -11,10 +11,10 @@ import { freePort } from '../helpers/free-port.ts'
 const INCLUDED = 300
 const KILLS = 5
 const WORKERS = 8
-/** Long enough for a few calls, short enough to fall among them. */
+/** Lifetimes before each kill: enough for a few calls, short enough to interrupt some. */
 const LIFE_MS = [40, 130, 70, 220, 20]
 
-describe('an owner that is killed while it sells and counts', function () {
+describe('an owner killed while it sells plans and counts calls', function () {
   this.timeout(90_000)
   const directory = mkdtempSync(join(tmpdir(), 'souk-plans-'))
   const path = join(directory, 'owner.db')
@@ -50,7 +50,7 @@ describe('an owner that is killed while it sells and counts', function () {
     rmSync(directory, { recursive: true, force: true })
   })
 
-  it('sells what is asked for once, and lets in each included call once, however often it dies', async () => {
+  it('sells the subscription once and counts each included call once, over all kills', async () => {
     const { souk } = consumer
     const id = '018f0000-0000-7000-8000-0000000000aa'
     let succeeded = 0
@@ -58,7 +58,7 @@ describe('an owner that is killed while it sells and counts', function () {
     const work = async () => {
       while (!isOver) {
         try {
-          // The first of these finds no subscription, or one that is not known to be sold.
+          // The owner may have no subscription yet, or the consumer may not know of it, so subscribe first.
           await souk.subscriptions.subscribe({ api: 'echo', plan: 'basic', maxPrice: '0', id })
           await souk.call({ api: 'echo', body: 1, subscription: id, timeoutMs: 5_000 })
           succeeded++
@@ -86,11 +86,11 @@ describe('an owner that is killed while it sells and counts', function () {
     await store.close()
     const captured = calls.filter(({ outcome }) => outcome === 'captured').length
     assert.equal(sold.length, 1)
-    // The included calls, and those about the subscription: the one that bought it, and what was asked after a crash.
+    // The included calls, the purchase, and at most one repeated purchase per crash.
     assert.ok(captured > INCLUDED && captured <= INCLUDED + 1 + KILLS, `${captured} calls were captured`)
     const used = JSON.parse(await usedIn(path)) as number[]
     assert.deepEqual(used, [INCLUDED])
-    assert.ok(succeeded <= INCLUDED, `${succeeded} calls were answered`)
+    assert.ok(succeeded <= INCLUDED, `${succeeded} calls succeeded`)
   })
 })
 
@@ -99,5 +99,5 @@ async function usedIn(path: string): Promise<string> {
   await store.open()
   const [use] = await store.documents.list('plan-use')
   await store.close()
-  return use?.value ?? assert.fail('nothing was counted')
+  return use?.value ?? assert.fail('no usage was recorded')
 }

@@ -15,12 +15,12 @@ import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../he
 import { SHOP } from '../protocols/rest/shop-document.ts'
 
 const MB = 1_000_000
-/** SOUK_TEST_LARGE=1 carries what nobody wants to wait for each time. */
+/** SOUK_TEST_LARGE=1 transfers full-size files, which takes long. */
 const IS_LARGE = process.env['SOUK_TEST_LARGE'] === '1'
 const DOWNLOAD_BYTES = IS_LARGE ? 1024 * 1024 * 1024 : 64 * MB
 const UPLOAD_BYTES = IS_LARGE ? 100 * MB : 24 * MB
 const EVENTS = 10_000
-/** A node holds sockets, windows and queues, never a file; young objects come on top. */
+/** Memory growth limit: sockets, windows, queues and new objects, but never a whole file. */
 const GROWTH_BYTES_MAX = 180 * MB
 const EVENTS_GROWTH_BYTES_MAX = 96 * MB
 const SECRET = 'pr0vider-s3cr3t-token'
@@ -32,10 +32,10 @@ interface Seen {
   readonly body: Buffer
 }
 
-/** A provider's API as many are: it wants a token, describes itself, sends files and events, and takes files. */
+/** A typical API: requires a token, has a description, sends files and events, and accepts files. */
 class Shop {
   readonly seen: Seen[] = []
-  /** When the last endless stream was given up. */
+  /** The time when the client of the last endless stream left. */
   leftAt: number | undefined
   readonly #server = createServer((req, res) => void this.#answer(req, res).catch(() => res.destroy()))
 
@@ -125,7 +125,7 @@ describe('REST APIs of every kind, through two nodes', function () {
 
   const answered = (value: unknown) => value as { method: string; url: string; body: string; code?: string }
 
-  it('call an operation of the document, checked before it is charged', async () => {
+  it('validate calls of an operation before they are charged', async () => {
     const body = { operation: 'listItems', limit: 5, tag: ['a', 'b'] }
     const { status, json: answer } = await post(consumer.ingress, 'shop', { key, body })
     assert.equal(status, 200)
@@ -138,7 +138,7 @@ describe('REST APIs of every kind, through two nodes', function () {
     assert.equal(((await document.json()) as { openapi: string }).openapi, '3.1.0')
   })
 
-  it('say their request themselves, below the endpoint', async () => {
+  it('accept explicit requests below the endpoint', async () => {
     const body = { method: 'PUT', path: '/items/7', query: { a: 1 }, body: { n: 1 } }
     const { json: answer } = await post(consumer.ingress, 'raw', { key, body })
     assert.deepEqual(answer, { method: 'PUT', url: '/v1/items/7?a=1', body: '{"n":1}' })
@@ -146,7 +146,7 @@ describe('REST APIs of every kind, through two nodes', function () {
     assert.equal(out.status, 400)
   })
 
-  it('carry any method and sub-path, and parts of files', async () => {
+  it('forward any method, sub-path and byte range', async () => {
     const headers = { 'x-consumer-key': key, range: 'bytes=0-9', authorization: 'Bearer of-the-consumer' }
     const response = await fetch(`${consumer.ingress}/api/demo/api/files/a/b?c=d`, { method: 'DELETE', headers })
     assert.deepEqual(await response.json(), { method: 'DELETE', url: '/v1/a/b?c=d', body: '' })
@@ -154,7 +154,7 @@ describe('REST APIs of every kind, through two nodes', function () {
     assert.equal(shop.seen.at(-1)?.headers.authorization, `Bearer ${SECRET}`)
   })
 
-  it('carry files up and down in bounded memory', async () => {
+  it('upload and download files in bounded memory', async () => {
     const before = await Promise.all([owner, consumer].map(memoryOf))
     let grown = 0
     const look = async () => {
@@ -184,7 +184,7 @@ describe('REST APIs of every kind, through two nodes', function () {
     assert.ok(grown < GROWTH_BYTES_MAX, `a node grew by ${Math.round(grown / MB)} MB`)
   })
 
-  it('stream ten thousand events to a slow reader, and lose none', async () => {
+  it('stream ten thousand events to a slow reader without loss', async () => {
     const headers = { 'x-consumer-key': key, accept: 'text/event-stream' }
     const sent = request(`${consumer.ingress}/api/demo/api/files/events`, { method: 'GET', headers, agent: false })
     sent.end()
@@ -196,7 +196,7 @@ describe('REST APIs of every kind, through two nodes', function () {
     const before = await Promise.all([owner, consumer].map(memoryOf))
     for await (const chunk of answer as AsyncIterable<string>) {
       text += chunk
-      // Slower than the API, quicker than a person.
+      // Slower than the API, so that the stream must wait.
       if (++turns % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 5))
       if (turns % 64 !== 0) continue
       const now = await Promise.all([owner, consumer].map(memoryOf))
@@ -208,7 +208,7 @@ describe('REST APIs of every kind, through two nodes', function () {
     assert.ok(grown < EVENTS_GROWTH_BYTES_MAX, `a node grew by ${Math.round(grown / MB)} MB`)
   })
 
-  it('hear within 200 ms that a client has left', async () => {
+  it('notice within 200 ms that a client has left', async () => {
     const headers = { 'x-consumer-key': key, accept: 'text/event-stream' }
     const took: number[] = []
     for (let i = 0; i < 5; i++) {
@@ -222,11 +222,11 @@ describe('REST APIs of every kind, through two nodes', function () {
       sent.destroy()
       took.push((await eventually('the API to hear of it', 5_000, () => shop.leftAt)) - from)
     }
-    // The quickest of some: this machine has other things to do.
+    // The fastest of five, because the machine may be busy.
     assert.ok(Math.min(...took) < 200, took.join(', '))
   })
 
-  it('are never where a node itself listens, or where machines keep their credentials', async () => {
+  it('cannot have an endpoint at the node itself or at a metadata service', async () => {
     const { admin, p2p } = await owner.cli<StatusView>('status')
     const port = /\/tcp\/(\d+)/.exec(p2p[0] ?? '')?.[1]
     const endpoints = [
@@ -250,7 +250,7 @@ describe('REST APIs of every kind, through two nodes', function () {
     assert.match(ws.stderr, /WebSocket/)
   })
 
-  it('keep their credentials over a restart and other terms, and show them nowhere', async () => {
+  it('keep their credentials over a restart and new terms, and never show them', async () => {
     const { has_auth: hasAuth } = await owner.cli<ApiView>('api show shop')
     assert.equal(hasAuth, true)
     await owner.cli(`api register --name raw --protocol REST --endpoint ${shop.url}/v1 --price 0.002 --explicit`)

@@ -28,7 +28,7 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
     store = await postgres.create()
     owner = await home.asProcess.up('owner', '--no-ingress')
     const first = await home.asProcess.up('one', ...joining())
-    // Nodes that share keys have the secret in common that those are hashed with.
+    // Nodes that share keys need the same pepper, because keys are hashed with it.
     await mkdir(join(home.directory, 'two'), { mode: 0o700 })
     await copyFile(join(home.directory, 'one', 'pepper'), join(home.directory, 'two', 'pepper'))
     ingresses = [first, await home.up('two', ...joining())]
@@ -49,14 +49,14 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
   const hits = (id: string) => api.reached.filter((reached) => reached === id).length
   const codeOf = ({ json }: Answered) => (json as Problem).code
   const isReplayed = ({ headers }: Answered) => headers.get('idempotency-replayed') === 'true'
-  /** Once whatever is under way is over. */
+  /** Repeats the call until the first attempt has ended. */
   const settled = (at: 0 | 1, id: string) =>
     eventually(`${id} to be over`, 20_000, async () => {
       const answer = await call(at, id)
       return codeOf(answer) === 'idempotency_in_flight' ? undefined : answer
     })
 
-  it('answer a retry through the other ingress with what the first was answered, uncharged', async () => {
+  it('repeat the response of the first call through the other ingress, without a charge', async () => {
     const first = await call(0, 'a')
     assert.deepEqual([first.status, isReplayed(first)], [200, false])
     for (const at of [0, 1] as const) {
@@ -73,7 +73,7 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
     assert.deepEqual([other.status, codeOf(other)], [422, 'idempotency_mismatch'])
   })
 
-  it('let one of many at once through', async () => {
+  it('run only one of many concurrent calls with one key', async () => {
     const many = await Promise.all(Array.from({ length: 50 }, (_, n) => call((n % 2) as 0 | 1, 'many')))
     assert.equal(hits('many'), 1)
     for (const answer of many) {
@@ -99,7 +99,7 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
     ingresses[0] = await home.asProcess.up('one', ...joining())
   })
 
-  it('run no call again that was under way when its owner was killed', async () => {
+  it('do not run a call again that was running when its owner was killed', async () => {
     api.hold()
     const first = call(1, 'owner killed')
     await eventually('the call to reach the API', 10_000, () => (api.held > 0 ? true : undefined))
@@ -116,11 +116,11 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
     }
     assert.equal(hits('owner killed'), 1)
     assert.equal((await call(0, 'another key')).status, 200)
-    // What was answered before the kill is answered still.
+    // Responses from before the kill are still available.
     assert.deepEqual([isReplayed(await call(1, 'many')), hits('many')], [true, 1])
   })
 
-  it('hold one key to one rate at both ingresses, and count nothing that is refused', async () => {
+  it('limit one key to one rate across both ingresses, and do not count rejected calls', async () => {
     const calls = Array.from({ length: 12 }, (_, n) => ({ at: (n % 2) as 0 | 1, id: `rare ${n}` }))
     const answers: Answered[] = []
     for (const { at, id } of calls) answers.push(await call(at, id, 'rare', {}))
@@ -137,7 +137,7 @@ describe('retries and limits: an owner, and two ingresses that share their keys'
     assert.equal(calls.filter(({ id }) => hits(id) > 0).length, 5)
   })
 
-  it('shed what is too much at once, and are as well as before when it is over', async () => {
+  it('reject concurrent calls above the limit, and recover afterwards', async () => {
     api.hold()
     const { key: other } = await ingresses[1].cli<IssuedKeyView>('key issue')
     const callRare = (n: number) =>

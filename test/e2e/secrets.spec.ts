@@ -8,7 +8,7 @@ import { eventually } from '../helpers/eventually.ts'
 import { type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
-/** What is planted. Each is found as it is, percent-encoded, in base64 and in hex. */
+/** Planted secrets. The search covers plain text, percent-encoding, base64 and hex. */
 const planted = {
   passphrase: 'passphrase-of-the-wallet-A1',
   'wallet key': '5e'.repeat(32),
@@ -26,7 +26,7 @@ const BOUND_MS = 20_000
 describe('secrets of a node', function () {
   this.timeout(90_000)
   const secrets = new Map<string, string>(Object.entries(planted))
-  /** Whatever anybody could read, and where it was. */
+  /** All output of the node, with its origin. */
   const seen: Array<readonly [where: string, text: string]> = []
   let home: SoukHome
   let chain: ChainBench
@@ -41,7 +41,7 @@ describe('secrets of a node', function () {
     await writeFile(path, text, { mode: 0o600 })
     return path
   }
-  /** A command, whatever comes of it. */
+  /** Runs a command and records its output, even if it fails. */
   async function cli(command: string, ...args: string[]) {
     const run = await home.run(`--profile shop ${command}`, args, { boundMs: BOUND_MS })
     seen.push([`souk ${command}`, `${run.stdout}\n${run.stderr}`])
@@ -61,7 +61,7 @@ describe('secrets of a node', function () {
     })
 
   const ok: Behaviour = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
-  /** As a chain endpoint of a careless provider does: it repeats the URL. */
+  /** A careless chain endpoint, which repeats the URL in its error. */
   const failing: Behaviour = (response, { target }) =>
     response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ error: `no such ${target}` }))
   const forwarding: Behaviour = (response, { body }) => {
@@ -88,7 +88,7 @@ describe('secrets of a node', function () {
     assert.equal(imported.code, 0, imported.stderr)
     flags = ['--payment-scheme', 'channel', '--chain-rpc', `${rpc.url}/v2/${planted['RPC key']}`, '--log', '*,*:trace']
     flags.push('--passphrase-file', passphrase)
-    // The import has made the profile, without ports.
+    // The import created the profile without ports, so the ports are set here.
     const ports = ['--p2p-port', '0', '--admin-port', '0', '--ingress-port', '0']
     node = await home.asProcess.up('shop', ...ports, ...flags)
     secrets.set('admin token', (await readFile(join(home.directory, 'shop', 'admin.token'), 'utf8')).trim())
@@ -104,7 +104,7 @@ describe('secrets of a node', function () {
     await chain?.close()
   })
 
-  it('go to the API and the chain endpoint, which they are for', async () => {
+  it('reach the API and the chain endpoint that need them', async () => {
     const auth = await file(
       'auth.json',
       JSON.stringify({
@@ -130,9 +130,9 @@ describe('secrets of a node', function () {
     assert.ok(rpc.received.some(({ target }) => target.includes(planted['RPC key'])))
   })
 
-  it('pass through commands and calls that fail', async () => {
+  it('are used in commands and calls that fail', async () => {
     const behaviours: readonly Behaviour[] = [
-      // In headers. What a body repeats is the API's own to say, and documented so.
+      // In headers only: souk passes on the bodies of APIs unchanged, as documented.
       (response, { target, headers }) => {
         const at = encodeURIComponent(echo(target, headers))
         response
@@ -169,7 +169,7 @@ describe('secrets of a node', function () {
     for (const path of ['/', '/openapi.json', '/readyz', '/livez', '/.well-known/souk']) await get(node.ingress + path)
   })
 
-  it('pass through a chain endpoint that fails, is nonsense, and is gone', async () => {
+  it('are used with a chain endpoint that fails, sends garbage, or is unreachable', async () => {
     const asked = rpc.received.length
     rpc.behave(failing)
     for (const command of ['doctor', 'wallet balance', 'settle', 'channel list', 'status']) await cli(command)
@@ -183,7 +183,7 @@ describe('secrets of a node', function () {
     await cli(`up --network dev --no-input --json --payment-scheme channel --chain-rpc ftp://${planted['RPC key']}@x/`)
   })
 
-  it('pass through a start that fails: a wrong passphrase, a database that is away', async () => {
+  it('are used in failed starts: a wrong passphrase, an unreachable database', async () => {
     const wrong = await file('wrong', `${planted.passphrase}x\n`)
     const started = await cli(`up --network dev --no-input --json ${flags.slice(0, -1).join(' ')} ${wrong}`)
     assert.notEqual(started.code, 0)
@@ -199,7 +199,7 @@ describe('secrets of a node', function () {
     assert.match(seen.at(-1)?.[1] ?? '', /127\.0\.0\.1|database|PostgreSQL/i)
   })
 
-  it('are in no output, log, problem document or header', () => {
+  it('appear in no output, log, problem document or header', () => {
     seen.push(['stdout of the node', node.stdout.join('\n')], ['stderr of the node', node.stderr.join('\n')])
     assert.ok(seen.length > 50)
     for (const log of ['souk:call', 'souk:store', 'souk:ingress', 'souk:admin']) {
@@ -214,7 +214,7 @@ describe('secrets of a node', function () {
     )
   })
 
-  it('are in no file but their own', async () => {
+  it('appear in no files except their own', async () => {
     const own = new Set([
       'passphrase',
       'wrong',
@@ -246,7 +246,7 @@ describe('secrets of a node', function () {
       secret,
       encodeURIComponent(secret),
       Buffer.from(secret).toString('hex'),
-      // Without what its neighbours change.
+      // Omits the first and last characters, because their encoding depends on adjacent characters.
       ...[0, 1, 2].map((at) =>
         Buffer.from(secret.slice((3 - at) % 3))
           .toString('base64')

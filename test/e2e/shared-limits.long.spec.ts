@@ -20,12 +20,12 @@ const INCLUDED = 300
 const CAP = 100_000n
 const PRICE = 1_000n
 const WORKERS = 8
-/** Of the calls that are included, when one of the owners is killed. */
+/** Successful included calls before one of the owners is killed. */
 const ANSWERS_BEFORE_KILL = 100
 
 type Json = Record<string, unknown>
 
-/** Two ingresses with one set of accounts, two owners of one API, each pair on PostgreSQL: six processes with those. */
+/** Two ingresses share accounts, and two owners share an API. Each pair uses one PostgreSQL database. */
 describe('two ingress nodes and two owner nodes that share their limits', function () {
   this.timeout(120_000)
   let chain: ChainBench
@@ -40,12 +40,12 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
   let owners: string
   let managing: string
   let id: string
-  /** Calls of the subscription. */
+  /** Successful calls under the subscription. */
   let answeredOfQuota = 0
 
   const profileOf = (name: string) => ({ name, directory: join(home.directory, name) })
   const flags = (store: string) => [...wallets.flags, '--store', store]
-  /** As an operator does it who adds a node to those that share a store. */
+  /** Copies the pepper, as an operator must to add a node to a shared store. */
   const copyPepper = (from: string, to: string) =>
     copyFile(profileFile(profileOf(from), 'pepper'), profileFile(profileOf(to), 'pepper'))
 
@@ -68,7 +68,7 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
   }
   const reached = () => [...near.reached, ...far.reached]
 
-  /** Calls through both ingresses at once until each worker was told that it is over; which of them were answered. */
+  /** Calls through both ingresses until each worker gets the error `over`. Returns the successful calls and other errors. */
   async function callUntil(over: string, key: string, onAnswer: (answers: number) => void = () => {}) {
     const [answered, others]: [string[], Set<string>] = [[], new Set()]
     let next = 0
@@ -97,7 +97,7 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
     ])
     wallets = await walletsIn(home, chain)
     for (const name of ['provider', 'replica']) await chain.fundGas(await wallets.create(name))
-    // What is paid in at one is in its wallet: the other pays owners from its own.
+    // A deposit goes to the wallet of one ingress. The other one pays owners from its own wallet.
     for (const name of ['first', 'second']) {
       const address = await wallets.create(name)
       await chain.fundGas(address)
@@ -128,7 +128,7 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
     await postgres?.stop()
   })
 
-  it('have an account that is opened and paid into at one, and known at the other', async () => {
+  it('share an account that was opened and funded at one ingress', async () => {
     const { ingress } = ingresses[0]!
     managing = ((await (await fetch(`${ingress}/v1/account`, { method: 'POST' })).json()) as { key: string }).key
     await chain.mint(actor('sharer').address, 2n * USDC)
@@ -145,24 +145,24 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
     assert.deepEqual([status, shown['balance']], [200, '1'])
   })
 
-  it('never take one atom beyond the daily cap of a key', async () => {
+  it('never charge above the daily cap of a key', async () => {
     const key = await newKey({ daily_cap: '0.1' })
     const { answered, others } = await callUntil('spend_cap_reached', key)
     assert.deepEqual(others, [])
     assert.equal(BigInt(answered.length) * PRICE, CAP)
     assert.deepEqual(await account(), { balance: USDC - CAP, spent: CAP })
-    assert.deepEqual(reached().sort(), answered.sort(), 'what was refused reached no API')
+    assert.deepEqual(reached().sort(), answered.sort(), 'a rejected call reached an API')
   })
 
-  it('never let in one call beyond the quota, also when one of the owners is killed on the way', async () => {
+  it('never accept calls beyond the quota, even if an owner is killed meanwhile', async () => {
     const [status, sold] = await ask('POST', '/v1/subscriptions', { api: 'shared', plan: 'basic', max_price: '0' })
     assert.equal(status, 201, JSON.stringify(sold))
     id = (sold['subscription'] as { id: string }).id
     const { subscribers } = await provider.cli<SubscribersView>('subscribers shared')
-    // It is who sold it that is needed to change it; the other one only takes its calls.
+    // Only the owner that sold the subscription can change it, so the other owner is killed.
     const [other, stays] = subscribers.some((each) => each.id === id) ? [replica, provider] : [provider, replica]
     const key = await newKey({})
-    // The other ingress has looked lately whether there is one, and looks again after a few seconds.
+    // The other ingress caches that there is no subscription, and checks again after a few seconds.
     for (const { ingress } of ingresses) {
       await eventually('both to call with it', 10_000, async () => {
         const { status, headers } = await post(ingress, 'shared', { key, body: { id: 'looking' } })
@@ -174,17 +174,17 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
       if (answers === ANSWERS_BEFORE_KILL) process.kill(other.pid, 'SIGKILL')
     })
     answeredOfQuota += answered.length
-    assert.ok(answered.length >= ANSWERS_BEFORE_KILL && answered.length <= INCLUDED, `${answered.length} were answered`)
+    assert.ok(answered.length >= ANSWERS_BEFORE_KILL && answered.length <= INCLUDED, `${answered.length} calls succeeded`)
     const came = reached().slice(before)
     await eventually('the killed owner to be gone', 5_000, () => (other.isRunning() ? undefined : true))
     assert.ok(stays.isRunning())
-    // What was under way at the one that died was told to be so, and is within the quota too.
+    // Interrupted calls at the killed owner also count towards the quota.
     const counted = reached().length - before
     assert.ok(counted <= INCLUDED, `${counted} reached the API`)
     assert.deepEqual(
       answered.filter((call) => !came.includes(call) && !reached().includes(call)),
       [],
-      'what was answered had reached the API'
+      'a successful call did not reach the API'
     )
     assert.deepEqual(
       others.filter((code) => !['call_interrupted', 'owner_unreachable', 'deadline_exceeded'].includes(code)),
@@ -193,7 +193,7 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
     assert.deepEqual(await account(), money, 'calls of the plan cost nothing')
   })
 
-  it('go on from where the killed one stood when it is back, to the last call of the quota and no further', async () => {
+  it('continue after the killed owner restarts, up to the quota and no further', async () => {
     const other = provider.isRunning() ? 'replica' : 'provider'
     const back = await home.asProcess.up(other, '--no-ingress', ...flags(owners))
     assert.ok(back.isRunning())
@@ -202,9 +202,9 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
       const [, shown] = await ask('GET', `/v1/subscriptions/${id}`, undefined, at)
       return { state: shown['state'], used: (shown['quota'] as Json | null)?.['used'] }
     }
-    // Calls that the kill interrupted reached the API, were told to have failed, and are not counted.
+    // Calls that the kill interrupted reached the API but failed for the consumer, so this count excludes them.
     answeredOfQuota += (await callUntil('quota_exceeded', key)).answered.length
-    assert.ok(answeredOfQuota <= INCLUDED, `${answeredOfQuota} were answered`)
+    assert.ok(answeredOfQuota <= INCLUDED, `${answeredOfQuota} calls succeeded`)
     for (const at of [0, 1]) {
       const { state, used: told } = await used(at)
       assert.equal(state, 'active')
@@ -212,7 +212,7 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
     }
   })
 
-  it('are both where it is canceled, and known to be at the other', async () => {
+  it('both accept a cancellation, and the other one knows of it', async () => {
     const [status, canceled] = await ask('DELETE', `/v1/subscriptions/${id}?now=true`, undefined, 1)
     assert.equal(status, 200, JSON.stringify(canceled))
     const [, { data }] = await ask('GET', '/v1/subscriptions', undefined, 0)

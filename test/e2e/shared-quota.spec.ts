@@ -23,7 +23,7 @@ describe('two owner replicas and two consumers of one subscription, on one Postg
           : { store: createPostgresStore({ url: consumers }) }
     })
     const [provider, replica] = testnet.nodes as [SoukNode, SoukNode]
-    // A call in ten fails: it takes a place while it runs, and gives it back.
+    // One call in ten fails. It reserves quota while it runs, then returns it.
     const api = handler(({ body }) => {
       if (Number(body) % 10 === 0) throw new Error('this one fails')
       reached++
@@ -39,7 +39,7 @@ describe('two owner replicas and two consumers of one subscription, on one Postg
     await postgres?.stop()
   })
 
-  it('make exactly the calls that are included, under load from all sides', async () => {
+  it('allow exactly the included calls under concurrent load', async () => {
     const [provider, replica, first, second] = testnet.nodes as [SoukNode, SoukNode, SoukNode, SoukNode]
     const peers = [second.libp2p.peerId.toString()]
     const { subscription } = await first.souk.subscriptions.subscribe({
@@ -65,18 +65,18 @@ describe('two owner replicas and two consumers of one subscription, on one Postg
     assert.deepEqual([succeeded, reached], [INCLUDED, INCLUDED])
     const usage = await Promise.all([provider, replica].map(({ souk }) => souk.store.calls.usage()))
     const captured = usage.map((rows) => rows.reduce((sum, row) => sum + row.captured, 0))
-    // The subscription itself was a call as well.
+    // The purchase of the subscription is a call too.
     assert.equal(
       captured.reduce((sum, each) => sum + each, 0),
       INCLUDED + 1
     )
     assert.ok(
       captured.every((each) => each > 0),
-      `both took part: ${captured.join(' and ')}`
+      `one owner served no calls: ${captured.join(' and ')}`
     )
   })
 
-  it('know it at the replica, which leaves its changes to the node that sold it', async () => {
+  it('list the subscription at the owner that sold it', async () => {
     const [provider, replica, first] = testnet.nodes as [SoukNode, SoukNode, SoukNode]
     const [sold] = await first.souk.subscriptions.list()
     const seller = provider.libp2p.peerId.toString() === sold?.owner ? provider : replica
@@ -87,7 +87,7 @@ describe('two owner replicas and two consumers of one subscription, on one Postg
     )
   })
 
-  it('leave to the others what they had in hand, when they stop: not a call is lost', async () => {
+  it('return unused quota when an owner stops, so that no call is lost', async () => {
     const [provider, replica, , consumer] = testnet.nodes as [SoukNode, SoukNode, SoukNode, SoukNode]
     const plan = { api: 'echo', plan: 'basic', maxPrice: '0' }
     const { subscription } = await consumer.souk.subscriptions.subscribe(plan)

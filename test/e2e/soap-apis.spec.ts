@@ -28,11 +28,11 @@ const wsdl = (location: string) => `<?xml version="1.0" encoding="ISO-8859-1"?>
       <wsdl:input><soap:body use="literal"/></wsdl:input><wsdl:output><soap:body use="literal"/></wsdl:output></wsdl:operation></wsdl:binding>
   <wsdl:service name="S"><wsdl:port name="Q" binding="t:B"><soap:address location="http://inner.invalid/x"/></wsdl:port></wsdl:service>
 </wsdl:definitions>`
-/** Gives back the envelope that came, and has no WSDL. */
+/** Returns the received envelope, and serves no WSDL. */
 const service: Behaviour = (response, received) =>
   answering(received.method === 'POST' ? 200 : 405, XML, received.body)(response, received)
 
-/** Providers whose WSDL is not at their service, by command line. */
+/** Providers register SOAP services that serve no WSDL, by command line. */
 describe('SOAP APIs', function () {
   this.timeout(60_000)
   let home: SoukHome
@@ -66,7 +66,7 @@ describe('SOAP APIs', function () {
   const call = async (name: string) =>
     (await node.cli<Called>(`call ${name}`, JSON.stringify({ operation: 'echo', größe: 7 }))).body
 
-  it('are registered by a file with its imports beside it, called at the endpoint, and survive a restart', async () => {
+  it('are registered from a file with imports beside it, called at the endpoint, and survive a restart', async () => {
     const { api, warnings } = await register(
       'by-file',
       `${upstream.url}/v1/size`,
@@ -87,7 +87,7 @@ describe('SOAP APIs', function () {
     assert.deepEqual(await call('by-file'), { größe: 7 })
   })
 
-  it('are registered by a zip, which is asked about where several files could be the WSDL', async () => {
+  it('are registered from a zip, with a question if several files could be the WSDL', async () => {
     const entries = [
       { name: 'bundle/a.wsdl', content: Buffer.from(wsdl('x/t.xsd'), 'latin1') },
       { name: 'bundle/x/t.xsd', content: TYPES }
@@ -102,7 +102,7 @@ describe('SOAP APIs', function () {
     await register('two', upstream.url, '--wsdl-file', two, '--wsdl-entry', 'bundle/a.wsdl')
   })
 
-  it('are registered by files as large as a WSDL may be, and by no larger ones', async () => {
+  it('are registered from files up to the size limit of a WSDL', async () => {
     const padded = (bytes: number) => {
       const text = wsdl('t.xsd').replace('<wsdl:types>', `<!-- ${'x'.repeat(bytes)} --><wsdl:types>`)
       return file('large.wsdl', Buffer.from(text, 'latin1'))
@@ -121,7 +121,7 @@ describe('SOAP APIs', function () {
     }
   })
 
-  it('import from another origin where they say so', async () => {
+  it('import from another origin if allowed', async () => {
     const schemas = await scriptedUpstream(answering(200, XML, TYPES))
     upstream.behave((response, received) =>
       received.method === 'POST'
@@ -139,7 +139,7 @@ describe('SOAP APIs', function () {
     await schemas.close()
   })
 
-  describe('that want a login in the envelope', () => {
+  describe('with a login in the envelope', () => {
     const SECRET = 'pass-w0rd'
     const KEY = 'k3y-in-a-header'
     const ENVELOPE = 'http://schemas.xmlsoap.org/soap/envelope/'
@@ -153,14 +153,14 @@ describe('SOAP APIs', function () {
       '--auth-file',
       await file('auth.json', JSON.stringify(content))
     ]
-    /** The header blocks that the service saw last. */
+    /** The header blocks of the last request to the service. */
     const seen = () => {
       const root = parseXml(upstream.received.at(-1)?.body.toString() ?? '')
       return elements(firstElement(root, ENVELOPE, 'Header') ?? assert.fail('no header'))
     }
 
     for (const digest of [false, true]) {
-      it(`have it from the auth file, the password as ${digest ? 'a digest' : 'text'}`, async () => {
+      it(`take it from the auth file, with the password as ${digest ? 'a digest' : 'text'}`, async () => {
         await register('login', upstream.url, ...(await args(auth(digest))))
         assert.deepEqual(await call('login'), { größe: 7 })
         const [security, key, ...more] = seen()
@@ -183,7 +183,7 @@ describe('SOAP APIs', function () {
       })
     }
 
-    it('tell it to nobody', async () => {
+    it('never reveal it', async () => {
       const said: string[] = []
       const run = async (command: string, ...more: string[]) => {
         const { stdout, stderr } = await home.run(`--profile provider ${command}`, more)

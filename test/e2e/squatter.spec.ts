@@ -5,7 +5,7 @@ import { post } from '../helpers/ingress-client.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
 import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
-/** Somebody takes the name of an API that others call, at no price, and waits for calls. */
+/** An attacker registers the name of another provider's API, for free, to attract its calls. */
 describe('a squatter of a name', function () {
   this.timeout(90_000)
   let home: SoukHome
@@ -13,9 +13,9 @@ describe('a squatter of a name', function () {
   let squatting: JudgeApi
   let provider: NodeProcess
   let consumer: HomeNode
-  /** For the provider's API, by its id. */
+  /** Key for the provider's API only, by its id. */
   let bound: string
-  /** For anything. */
+  /** Key for all APIs. */
   let open: string
   let calls = 0
 
@@ -48,7 +48,7 @@ describe('a squatter of a name', function () {
     await Promise.all([honest?.close(), squatting?.close()])
   })
 
-  it('gets no call of a key for the provider’s API, by whichever name it is called', async () => {
+  it('gets no calls from a key for the provider’s API, by bare name or full id', async () => {
     const before = squatting.reached.length
     for (const name of ['quotes', `quotes@${provider.peer}`]) {
       const answers = await Promise.all(Array.from({ length: 10 }, () => call(bound, name)))
@@ -60,7 +60,7 @@ describe('a squatter of a name', function () {
     assert.equal(squatting.reached.length, before)
   })
 
-  it('gets none of a key for anything once its node has subscribed to the provider’s', async () => {
+  it('gets no calls from an unrestricted key after its node subscribed to the provider’s API', async () => {
     const before = squatting.reached.length
     assert.equal((await call(open)).status, 409)
     await consumer.cli(`subscribe quotes@${provider.peer} --plan basic --max-price 0`)
@@ -72,7 +72,7 @@ describe('a squatter of a name', function () {
     assert.equal(squatting.reached.length, before)
   })
 
-  it('gets none when the provider is killed: they fail', async () => {
+  it('gets no calls when the provider is killed: the calls fail', async () => {
     const before = squatting.reached.length
     await provider.end('SIGKILL')
     for (const key of [bound, open]) {

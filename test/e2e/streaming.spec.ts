@@ -11,11 +11,11 @@ import { hashOfBytes, type StreamApi, streamApi } from '../helpers/stream-api.ts
 
 const MB = 1_000_000
 const LARGE_BYTES = 200 * MB
-/** What all buffers on the way may hold: sockets, windows, queues; and what a process may grow by meanwhile. */
+/** Limits of the data in all buffers on the path (sockets, windows, queues), and of each process's memory growth. */
 const UNREAD_BYTES_MAX = 60 * MB
 const GROWTH_BYTES_MAX = 180 * MB
 const BOUND_MS = 10_000
-/** A client that goes away reaches the API within this. Wanted are 200 ms; two busy cores may need longer. */
+/** Time until the API notices that the client left. The goal is 200 ms; two busy cores may need longer. */
 const CANCEL_MS = 1_000
 
 describe('streams through two nodes', function () {
@@ -41,7 +41,7 @@ describe('streams through two nodes', function () {
     await api.close()
   })
 
-  /** A call whose answer is read by hand. */
+  /** A call whose response the test reads itself. */
   async function open(body: object, accept: string): Promise<{ sent: ClientRequest; answer: IncomingMessage }> {
     const headers = { 'content-type': 'application/json', 'x-consumer-key': key, accept }
     const sent = request(`${consumer.ingress}/api/demo/api/streams`, { method: 'POST', headers, agent: false })
@@ -53,7 +53,7 @@ describe('streams through two nodes', function () {
     return { sent, answer }
   }
 
-  it('shows each event when it happens, while the API goes on', async () => {
+  it('delivers each event at once, while the stream continues', async () => {
     const { sent, answer } = await open({ events: true }, 'text/event-stream')
     assert.match(answer.headers['content-type'] ?? '', /^text\/event-stream/)
     answer.setEncoding('utf8')
@@ -67,7 +67,7 @@ describe('streams through two nodes', function () {
     sent.destroy()
   })
 
-  it('tells the API at once when the client goes away', async () => {
+  it('notifies the API at once when the client leaves', async () => {
     const { sent, answer } = await open({ events: true }, 'text/event-stream')
     const index = api.sendings.length - 1
     api.emit(index, 'one')
@@ -78,7 +78,7 @@ describe('streams through two nodes', function () {
     assert.ok(closedAt - leftAt < CANCEL_MS, `took ${closedAt - leftAt} ms`)
   })
 
-  it('tells the client when the API breaks off', async () => {
+  it('notifies the client when the API breaks the stream', async () => {
     const { answer } = await open({ events: true }, 'text/event-stream')
     answer.resume()
     api.sendings.at(-1)?.response.destroy()
@@ -86,13 +86,13 @@ describe('streams through two nodes', function () {
     assert.equal(answer.complete, false, 'it looks like a whole response')
   })
 
-  it('holds back an API that is faster than its reader, loses nothing, and lets other calls pass', async () => {
+  it('slows down an API that is faster than its reader, without loss and without blocking other calls', async () => {
     const before = await Promise.all([owner, consumer].map(memoryOf))
     const { answer } = await open({ bytes: LARGE_BYTES }, '*/*')
     const sending = api.sendings.at(-1)
     assert.ok(sending !== undefined)
 
-    // Nobody reads: what is on the way fills up, and then the API waits.
+    // The client does not read, so the buffers fill up and the API waits.
     let last = -1
     await eventually('the API to be held back', BOUND_MS, async () => {
       const isStill = sending.bytes === last && sending.bytes > 0

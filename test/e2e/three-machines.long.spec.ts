@@ -20,42 +20,42 @@ interface Story {
   readonly network: 'dev' | 'base-sepolia'
   /** `--p2p-host` of bootstrap, owner and consumer. */
   readonly hosts: readonly [string, string, string]
-  /** What peers of the bootstrap and of the owner are told first. */
+  /** Prefixes of the first announced address of the bootstrap and of the owner. */
   readonly told: readonly [string, string]
 }
 
 const STORIES: readonly Story[] = [
   {
-    title: 'meet where each listens on every interface',
+    title: 'connect when each listens on all interfaces',
     network: 'dev',
     hosts: ['0.0.0.0', '0.0.0.0', '0.0.0.0'],
     told: ['/ip4/11.1.1.1/', '/ip4/11.1.1.2/']
   },
   {
-    title: 'meet on a network of public addresses, and nobody is told 127.0.0.1',
+    title: 'connect with public addresses, and do not announce 127.0.0.1',
     network: 'base-sepolia',
     hosts: ['0.0.0.0', '0.0.0.0', '0.0.0.0'],
     told: ['/ip4/11.1.1.1/', '/ip4/11.1.1.2/']
   },
   {
-    title: 'meet where the address is named, and the consumer has none that others reach',
+    title: 'connect with configured addresses, and a consumer that is not reachable',
     network: 'base-sepolia',
     hosts: ['11.1.1.1', '11.1.1.2', '127.0.0.1'],
     told: ['/ip4/11.1.1.1/', '/ip4/11.1.1.2/']
   },
   {
-    title: 'meet by IPv6',
+    title: 'connect by IPv6',
     network: 'base-sepolia',
     hosts: ['::', '::', '::'],
     told: ['/ip6/2a00:11:1::1/', '/ip6/2a00:11:1::2/']
   }
 ]
 
-/** Bootstrap, owner and consumer, each with a public address, as three strangers on the Internet. */
+/** Bootstrap, owner and consumer, each on a separate machine with a public address. */
 describe('three machines', function () {
   const reason = whyNoMachines()
   if (reason !== undefined) {
-    it(`are not tried on this machine: ${reason}`, () => assert.equal(whyNoMachines(), reason))
+    it(`cannot be simulated on this machine: ${reason}`, () => assert.equal(whyNoMachines(), reason))
     return
   }
   this.timeout(60_000)
@@ -73,7 +73,7 @@ describe('three machines', function () {
 
   const env = () => ({ ...process.env, SOUK_HOME: home })
 
-  /** The ports are Souk's own: each machine has all of them to itself. */
+  /** Starts a node with Souk's default ports, because each machine has its own network. */
   async function up(machine: Machine, profile: string, ...flags: string[]): Promise<{ p2p: string[] }> {
     const common = ['--payment-scheme', 'metered', '--no-input', '--json', '--profile', profile]
     const child = machine.spawn(process.execPath, [MAIN, 'up', ...common, ...flags], env())
@@ -122,5 +122,5 @@ describe('three machines', function () {
 async function firstLine(stream: NodeJS.ReadableStream, what: string): Promise<string> {
   const lines = createInterface({ input: stream })
   const [line] = (await within(what, READY_MS, Promise.race([once(lines, 'line'), once(lines, 'close')]))) as [string?]
-  return line ?? assert.fail(`${what} ended before it said anything`)
+  return line ?? assert.fail(`${what} ended without output`)
 }

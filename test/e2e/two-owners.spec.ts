@@ -41,7 +41,7 @@ describe('two owner nodes that serve one API', function () {
 
   const call = (name: string, id: string) => post(consumer.ingress, name, { key, body: { id } })
 
-  /** Who answered calls sent one after the other; each of them has to be answered. */
+  /** Makes sequential calls, which must all succeed. Returns the APIs that responded. */
   async function answerers(name: string, calls = CALLS): Promise<Set<string>> {
     const by = new Set<string>()
     for (let i = 0; i < calls; i++) {
@@ -52,12 +52,12 @@ describe('two owner nodes that serve one API', function () {
     return by
   }
 
-  it('takes the word of the provider, not of the node', async () => {
+  it('requires the provider’s delegation before a node may serve it', async () => {
     const api = `api serve plain@${provider.peer} --endpoint ${far.url}`
     const refused = await home.run(`--profile replica --json ${api}`)
     assert.equal(refused.code, 77)
     assert.match(refused.stderr, /key_not_permitted/)
-    assert.match(refused.stderr, new RegExp(`souk provider delegate ${replica.peer}`), 'says what the provider does')
+    assert.match(refused.stderr, new RegExp(`souk provider delegate ${replica.peer}`), 'the error does not name the provider’s command')
 
     await provider.cli(`provider delegate ${replica.peer}`)
     const { api: served } = await replica.cli<RegisteredView>(api)
@@ -65,7 +65,7 @@ describe('two owner nodes that serve one API', function () {
     await replica.cli(`api serve repeatable@${provider.peer} --endpoint ${far.url}`)
   })
 
-  it('is one API for consumers, answered by both nodes', async () => {
+  it('is one API for consumers, and both nodes serve its calls', async () => {
     const { listings } = await consumer.cli<SearchView>('search plain')
     assert.deepEqual(
       listings.map(({ id }) => id),
@@ -77,22 +77,22 @@ describe('two owner nodes that serve one API', function () {
     })
   })
 
-  it('goes on at the other when the replica is killed, with every call answered', async () => {
+  it('continues without failed calls when the replica is killed', async () => {
     await replica.end('SIGKILL')
     assert.deepEqual([...(await answerers('plain'))], ['provider'])
   })
 
-  it('serves again after a restart without anybody doing anything', async () => {
+  it('serves again after a restart without any command', async () => {
     replica = await home.asProcess.up('replica', '--no-ingress')
     const { state, own, problem } = await replica.cli<ApiView>('api show plain')
     assert.deepEqual({ state, own, problem }, { state: 'published', own: false, problem: null })
   })
 
-  it('repeats a call at the other node only where the provider allows it', async () => {
+  it('repeats a call at the other node only if the provider allows it', async () => {
     near.hold()
     const calls = new Map<string, Promise<Answered>>()
     const heldOf = (name: string) => near.reached.filter((id) => id.startsWith(`${name}-held-`))
-    // The faster owner gets most calls: which one that is, and when the other one is tried, is the consumer's to say.
+    // The consumer prefers the faster owner and sometimes tries the other, so call until the provider has both.
     await eventually('calls of both APIs to be held at the provider', 10_000, () => {
       const missing = ['plain', 'repeatable'].filter((name) => heldOf(name).length === 0)
       for (const name of missing.flatMap((name) => Array.from({ length: 4 }, () => name))) {
@@ -109,7 +109,7 @@ describe('two owner nodes that serve one API', function () {
       if (status === 200) {
         assert.deepEqual([text, plain.includes(id)], [JSON.stringify({ id, by: 'replica' }), false])
       } else {
-        // It reached the API, or was on its way when the provider died: nobody knows, so nobody else may run it.
+        // The call may have run at the killed provider, so the replica must not run it.
         assert.deepEqual([status, (json as Problem).code], [502, 'call_interrupted'], id)
         assert.ok(id.startsWith('plain'), `${id} was not repeated`)
         assert.equal(far.reached.includes(id), false, `${id} ran twice`)
@@ -117,12 +117,12 @@ describe('two owner nodes that serve one API', function () {
     }
   })
 
-  it("goes on when the provider's own node is killed, with every call answered", async () => {
+  it("continues without failed calls when the provider's own node is killed", async () => {
     assert.deepEqual([...(await answerers('plain'))], ['replica'])
     assert.deepEqual([...(await answerers('repeatable', 5))], ['replica'])
   })
 
-  it('is found by a newcomer while the provider is away', async () => {
+  it('is found by a new consumer while the provider is offline', async () => {
     const newcomer = await home.up('newcomer', '--bootstrap', ...consumer.p2p)
     const issued = await newcomer.cli<IssuedKeyView>('key issue')
     const answered = await eventually('a newcomer to find it', 10_000, async () => {

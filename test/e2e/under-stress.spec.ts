@@ -9,7 +9,7 @@ import { hanging, type ScriptedUpstream, scriptedUpstream } from '../helpers/scr
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 const SLOW_MS = 600
-/** What a response may come later than it should, on two busy cores. */
+/** Allowed delay of a response on two busy cores. */
 const MARGIN_MS = 2_000
 
 describe('two nodes under stress', function () {
@@ -46,26 +46,26 @@ describe('two nodes under stress', function () {
 
   const call = (name: string, init: PostInit = {}) => post(consumer.ingress, name, { key, body: { id: name }, ...init })
 
-  it('gives up an API that is slower than its listing allows, in time, and lets it know', async () => {
+  it('aborts a call of an API that exceeds its listing’s time limit', async () => {
     const answered = await call('slow')
     assert.deepEqual(codeOf(answered), [504, 'upstream_timeout'])
     assert.ok(answered.ms >= SLOW_MS && answered.ms < SLOW_MS + MARGIN_MS, `${answered.ms} ms`)
     await eventually('the API to be let go', MARGIN_MS, () => (slow.received.at(-1)?.gone === true ? true : undefined))
   })
 
-  it('gives up earlier where the consumer wants it', async () => {
+  it('uses a shorter time limit of the consumer', async () => {
     const answered = await call('slow', { headers: { 'souk-timeout-ms': '150' } })
     assert.deepEqual(codeOf(answered), [504, 'upstream_timeout'])
     assert.ok(answered.ms < SLOW_MS, `${answered.ms} ms`)
   })
 
-  it('says that the API behind a listing is down', async () => {
+  it('reports that the API of a listing is unreachable', async () => {
     const answered = await call('gone')
     assert.deepEqual(codeOf(answered), [502, 'upstream_unreachable'])
     assert.ok(answered.ms < MARGIN_MS, `${answered.ms} ms`)
   })
 
-  it('answers every one of two hundred calls at once, each with its own answer', async () => {
+  it('serves two hundred concurrent calls, each with its own response', async () => {
     const names = ['works', 'slow', 'gone', 'no-such-api']
     const startedAt = performance.now()
     const answers = await Promise.all(
@@ -88,7 +88,7 @@ describe('two nodes under stress', function () {
     assert.equal(new Set(answers.map(({ answered }) => answered.headers.get('x-request-id'))).size, 200)
   })
 
-  it('charges nothing of what failed', async () => {
+  it('charges nothing for failed calls', async () => {
     for (const name of ['slow', 'gone']) {
       const { calls, metered, in_flight } = await owner.cli<ApiView>(`api show ${name}`)
       assert.deepEqual([calls.captured, metered, in_flight], [0, '0', 0], name)
@@ -96,7 +96,7 @@ describe('two nodes under stress', function () {
     }
   })
 
-  it('answers the calls that run when the owner is told to stop', async () => {
+  it('completes running calls when the owner stops', async () => {
     api.hold()
     const ids = Array.from({ length: 20 }, (_, index) => `last-${index}`)
     const calls = ids.map((id) => call('works', { body: { id } }))
@@ -118,13 +118,13 @@ describe('two nodes under stress', function () {
     assert.equal(api.reached.includes('late'), false)
   })
 
-  it('says that nobody serves the API any more', async () => {
+  it('reports that no owner serves the API any more', async () => {
     const answered = await call('works')
     assert.deepEqual(codeOf(answered), [503, 'owner_unreachable'])
     assert.ok(answered.ms < 3 * MARGIN_MS, `${answered.ms} ms`)
   })
 
-  it('stops the consumer at once where nothing runs', async () => {
+  it('stops an idle consumer at once', async () => {
     const { code, ms } = await consumer.end('SIGTERM')
     assert.equal(code, 0, consumer.stderr.join('\n'))
     assert.ok(ms < MARGIN_MS, `${ms} ms`)

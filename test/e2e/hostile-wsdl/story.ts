@@ -8,12 +8,12 @@ import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../../he
 import { HOSTILE } from '../../protocols/soap/wsdl/hostile-wsdls.ts'
 import { serving, wsdlOf } from '../../protocols/soap/soap-kit.ts'
 
-/** What calls of another API may wait: 99 of 100 within this, while a small machine is busy with the test itself. */
+/** The p99 limit for calls of another API. It is high, because the test itself keeps a small machine busy. */
 const WAIT_MS = 1_000
 
-/** Each WSDL is registered by the command line of a running node while another API of it is called. */
+/** Registers each WSDL at a running node by command line, while another API of the node is called. */
 export function registersHostile(names: readonly string[]): void {
-  describe('a node that is given hostile WSDLs', function () {
+  describe('a node that registers hostile WSDLs', function () {
     this.timeout(names.length * (DESCRIPTION_READ_MS + 10_000))
     let home: SoukHome
     let node: HomeNode
@@ -42,7 +42,7 @@ export function registersHostile(names: readonly string[]): void {
       return ms
     }
 
-    /** Times of calls, one after the other, as long as `doing` runs. */
+    /** Durations of sequential calls while `doing` runs. */
     async function callsDuring(doing: Promise<unknown>): Promise<number[]> {
       const times: number[] = []
       const over = new AbortController()
@@ -53,7 +53,7 @@ export function registersHostile(names: readonly string[]): void {
     }
 
     for (const name of names) {
-      it(`answers others meanwhile: ${name}`, async () => {
+      it(`serves other calls meanwhile: ${name}`, async () => {
         const { files, refused } = HOSTILE[name]?.() ?? assert.fail(name)
         const folder = join(home.directory, 'hostile')
         await mkdir(folder, { recursive: true })
@@ -77,7 +77,7 @@ export function registersHostile(names: readonly string[]): void {
       })
     }
 
-    it('serves what it took again after a restart', async () => {
+    it('serves the accepted API after a restart', async () => {
       await node.end()
       node = await home.up('node')
       await call()

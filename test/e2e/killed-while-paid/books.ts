@@ -71,12 +71,12 @@ async function checkCalls(world: World, owner: Store): Promise<ReadonlyMap<strin
   }
   for (const [id, what] of told) {
     if (what.kind === 'interrupted') {
-      assert.ok(!charged.has(id), `${id} was charged, and its response is lost: ${what.why}`)
+      assert.ok(!charged.has(id), `${id} was charged, but its response is lost: ${what.why}`)
     } else {
-      assert.ok(upstream.reached.has(id), `${id} was answered, by nobody`)
+      assert.ok(upstream.reached.has(id), `${id} got a response, but never reached the API`)
       assert.deepEqual(what.echoed, { id })
-      assert.equal(what.charged, charged.get(id) ?? 0n, `${id} was told ${what.charged}`)
-      assert.equal(what.status === 200, charged.has(id), `${id} was told ${what.status}`)
+      assert.equal(what.charged, charged.get(id) ?? 0n, `the response of ${id} said charged ${what.charged}`)
+      assert.equal(what.status === 200, charged.has(id), `the response of ${id} had status ${what.status}`)
     }
   }
   const entries = (await owner.ledger.entries({ limit: EVERYTHING })).filter(({ kind }) => kind === 'call')
@@ -119,13 +119,13 @@ async function checkChannels(owner: Store, payer: Store) {
   const state = readPayerChannel(paid.key as `0x${string}`, paid.value)
   assert.equal(state.info.channelId, channelId)
   const earned = -(await owner.ledger.balance(`earned/${channelId}`))
-  assert.equal(state.channelState.isDisputed, false, 'an honest owner is accused')
+  assert.equal(state.channelState.isDisputed, false, 'the channel with an honest owner is disputed')
   assert.equal(await payer.ledger.balance(`spent/${channelId}`), earned, 'the books of payer and owner differ')
   assert.equal(state.spent, earned)
   const voucher = await owner.documents.get('payee-vouchers', channelId)
   assert.ok(voucher !== undefined)
   const { ceiling } = readVoucher(channelId, voucher)
-  assert.ok(earned <= ceiling, 'more was captured than is signed for')
+  assert.ok(earned <= ceiling, 'more was captured than was signed')
   assert.ok(state.ceiling >= ceiling, 'the payer does not know what it signed')
   return state
 }
@@ -142,9 +142,9 @@ async function checkChain(
   const earned = -(await owner.ledger.balance(`earned/${channelId}`))
   const [state] = (await chain.channels([channelId], 'latest')).channels
   assert.ok(state !== undefined)
-  assert.equal(state.claimed, earned, 'claimed is what was earned')
+  assert.equal(state.claimed, earned, 'the claimed amount differs from the earned amount')
   const receivable = await owner.ledger.balance(`receivable/${channelId}`)
-  assert.ok(receivable >= 0n && receivable <= earned, 'booked as claimed is at most what was claimed')
+  assert.ok(receivable >= 0n && receivable <= earned, 'the amount booked as claimed exceeds the claimed amount')
   const { treasury } = world.chain.parameters
   assert.ok(treasury !== undefined)
   assert.equal(await world.usdc(treasury), earned / 20n)

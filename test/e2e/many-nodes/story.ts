@@ -5,17 +5,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { handler, type SoukNode } from '../../../lib/index.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
 
-/** All nodes share one thread here: on a busy machine each of them waits for all the others. */
+/** All nodes share one thread here, so on a busy machine each node waits for all others. */
 const GIVE_UP_MS = 120_000
-/** Nodes that start, and nodes that ask, at the same time: a network is many machines, and this is one thread. */
+/** Limits of concurrent starts and lookups. A real network has many machines; this test has one thread. */
 const STARTS_AT_ONCE = 5
 const ASK_AT_ONCE = 2
 const PAUSE_MS = 100
-/** What is announced is known everywhere by then; where others use the machine too, it is so often as long. */
+/** Time in which an announcement reaches all nodes. On a busy machine it is multiplied by `BUSY_FACTOR`. */
 const ANNOUNCED_MS = 10_000
 const BUSY_FACTOR = 6
 
-/** A network of so many nodes finds, calls and hears of listings, also when a third of it is gone. */
+/** A network of `count` nodes finds, calls and announces listings, also after a third of the nodes has stopped. */
 export function manyNodes(count: number): void {
   describe(`${count} nodes on one machine`, function () {
     this.timeout(400_000)
@@ -30,7 +30,7 @@ export function manyNodes(count: number): void {
     })
     after(() => testnet.stop())
 
-    /** Publishes on some node; resolves to the others. */
+    /** Publishes on a random node. Resolves with the other nodes. */
     async function publish(name: string): Promise<SoukNode[]> {
       const owner = testnet.nodes[randomInt(count)]
       assert.ok(owner !== undefined)
@@ -41,7 +41,7 @@ export function manyNodes(count: number): void {
       return testnet.nodes.filter((node) => node !== owner)
     }
 
-    /** Looks until it is found; resolves to the milliseconds since `startedAt`. */
+    /** Polls until `find` is true. Resolves with the milliseconds since `startedAt`. */
     async function found(find: () => Promise<boolean>, startedAt = performance.now()): Promise<number> {
       const end = performance.now() + GIVE_UP_MS
       let why: unknown
@@ -53,7 +53,7 @@ export function manyNodes(count: number): void {
       }
     }
 
-    /** A few at a time; resolves to how long each took once it was its turn. */
+    /** Runs `find` on `ASK_AT_ONCE` nodes at a time. Resolves with each node's duration, without waiting time. */
     async function inTurns(nodes: readonly SoukNode[], find: (node: SoukNode) => Promise<boolean>): Promise<number[]> {
       const times: number[] = []
       const rest = [...nodes]
@@ -95,7 +95,7 @@ export function manyNodes(count: number): void {
       tell('called', await inTurns(others, (node) => calls(node, 'to-be-called')))
     })
 
-    it('hear of a new listing unasked, and keep it when a third of them is gone', async () => {
+    it('learn of a new listing without asking, and keep it when a third of them is gone', async () => {
       const startedAt = performance.now()
       const others = await publish('to-be-announced')
       const hasHeard = async ({ souk }: SoukNode) => {
@@ -106,7 +106,7 @@ export function manyNodes(count: number): void {
       tell('announced', times)
       const isBusy = loadavg().some((load) => load > availableParallelism())
       const slowest = Math.max(...times)
-      assert.ok(slowest < ANNOUNCED_MS * (isBusy ? BUSY_FACTOR : 1), `the slowest heard of it after ${slowest} ms`)
+      assert.ok(slowest < ANNOUNCED_MS * (isBusy ? BUSY_FACTOR : 1), `the slowest node learned of it after ${slowest} ms`)
 
       const serves = ({ souk }: SoukNode) => souk.listings().length > 0
       const gone = testnet.nodes
@@ -115,7 +115,7 @@ export function manyNodes(count: number): void {
         .slice(0, Math.floor(count / 3))
       await Promise.all(gone.map((node) => node.stop()))
       const left = testnet.nodes.filter((node) => !gone.includes(node))
-      // As it was heard of, it is kept: no second look.
+      // The nodes stored the announcement, so the first search finds it.
       for (const node of left) assert.ok(await searches(node, 'to-be-announced'))
       const newcomer = await testnet.add()
       const searched = await found(() => searches(newcomer, 'to-be-announced'))

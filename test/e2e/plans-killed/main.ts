@@ -1,6 +1,6 @@
 /**
- * A process of its own: an owner whose store is at `argv[2]`, with the key made of `argv[3]`, listening on port `argv[4]`. It sells
- * one plan of `argv[5]` calls, and writes its address to standard output when it is up.
+ *An owner process. Arguments: the store's path, the seed of its key, its port, and the calls of its only plan. Writes its address
+ * to standard output when it is ready.
  */
 import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
