@@ -18,7 +18,7 @@ interface Instruction {
   readonly text: string
 }
 
-/** Instructions with their continuation lines, and the stage they belong to. Enough for the Dockerfile of this repository. */
+/** Parses the Dockerfile: each instruction with its continuation lines and its stage. Covers only the syntax used here. */
 function instructions(): Instruction[] {
   const lines = readText('Dockerfile')
     .split('\n')
@@ -36,7 +36,7 @@ function instructions(): Instruction[] {
     })
 }
 
-/** What cannot be built on every machine can be read: a build is described in docs/how-to/run-in-a-container.md. */
+/** Checks the files without building the image, because not every machine has Docker. */
 describe('the container', () => {
   const all = instructions()
   const last = Math.max(...all.map(({ stage }) => stage))
@@ -57,10 +57,10 @@ describe('the container', () => {
       await rm(home, { recursive: true })
     }
   }
-  /** `${NAME:-default}` as Compose reads it where nobody said anything. */
+  /** Replaces `${NAME:-default}` with its default, as Compose does for unset variables. */
   const withDefaults = (text: string) => text.replaceAll(/\$\{\w+(?::-([^}]*))?\}/g, (_, given?: string) => given ?? '')
 
-  it('starts without a shell, as nobody in particular', () => {
+  it('starts without a shell, as an unprivileged user', () => {
     for (const word of ['ENTRYPOINT', 'CMD']) assert.ok(Array.isArray(JSON.parse(of(word)[0] ?? '')), word)
     const [, command = ''] = /CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? []
     assert.deepEqual(JSON.parse(command), [...(JSON.parse(of('ENTRYPOINT')[0] ?? '') as string[]), 'status', '--json'])
@@ -68,13 +68,13 @@ describe('the container', () => {
     assert.deepEqual([of('VOLUME'), variables['SOUK_HOME']], [['/data'], '/data'])
   })
 
-  it('takes its bases from arguments', () => {
+  it('takes its base images from arguments', () => {
     const global = all.filter(({ stage, word }) => stage === -1 && word === 'ARG').map(({ text }) => text.split('=')[0])
     assert.deepEqual(global, ['BUILD_IMAGE', 'RUN_IMAGE'])
     for (const { text } of all.filter(({ word }) => word === 'FROM')) assert.match(text, /^\$\{(BUILD|RUN)_IMAGE\}/)
   })
 
-  it('is set up by settings that there are', async () => {
+  it('uses only existing settings', async () => {
     const { admin, p2p, ingress } = await configOf({ ...variables, SOUK_NETWORK: 'dev' })
     assert.deepEqual(admin, { host: '0.0.0.0', port: { port: 3000, exact: true } })
     assert.deepEqual([p2p.host, p2p.port], ['0.0.0.0', { port: 4402, exact: true }])
@@ -82,7 +82,7 @@ describe('the container', () => {
     assert.deepEqual(of('EXPOSE'), ['3000 8402 4402'])
   })
 
-  it('copies only what there is, and what the builder may see', () => {
+  it('copies only existing files that .dockerignore allows', () => {
     const shown = readText('.dockerignore')
       .split('\n')
       .filter((line) => line.startsWith('!'))
@@ -96,7 +96,7 @@ describe('the container', () => {
     for (const path of shown) assert.ok(existsSync(join(ROOT, path)), `.dockerignore shows ${path}, which is not there`)
   })
 
-  it('is published by Compose on loopback, but for peers, under the numbers it listens on', async () => {
+  it('publishes its ports on loopback, except the peer port, under the same numbers', async () => {
     const env = { ...variables, ...souk.environment }
     const given = Object.entries(env).map(([name, value]) => [name, withDefaults(value)])
     const { admin, p2p, ingress } = await configOf(Object.fromEntries(given) as Record<string, string>)
@@ -108,13 +108,13 @@ describe('the container', () => {
     ])
   })
 
-  it('is a service of systemd that systemd can read, with the same time to end', async function () {
+  it('has a valid systemd unit with the same stop timeout', async function () {
     const unit = readText('docs/how-to/souk.service')
     assert.match(unit, new RegExp(`^TimeoutStopSec=${String(souk['stop_grace_period']).replace('s', '')}$`, 'm'))
     if (spawnSync('systemd-analyze', ['--version']).status !== 0) this.skip()
     const directory = await mkdtemp(join(tmpdir(), 'souk-unit-'))
     try {
-      // That it is installed there is for whoever installs it to say.
+      // Uses an existing program, because souk is not installed at the unit's path here.
       const path = join(directory, 'souk.service')
       await writeFile(path, unit.replace('/usr/local/bin/souk', process.execPath))
       const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', path], { encoding: 'utf8' })
@@ -124,11 +124,11 @@ describe('the container', () => {
     }
   })
 
-  it('gets from Compose as few rights as it needs, and time to end', () => {
+  it('gets minimal privileges and enough time to stop from Compose', () => {
     assert.equal(souk['read_only'], true)
     assert.deepEqual([souk['cap_drop'], souk['security_opt']], [['ALL'], ['no-new-privileges:true']])
     const grace = Number(/^(\d+)s$/.exec(String(souk['stop_grace_period']))?.[1]) * 1000
-    // The admin API, the ingress, a last settlement, and the calls of peers end one after the other.
+    // At a stop, the admin API, the ingress, a last settlement and peer calls end one after another.
     const longest = limits.ADMIN_DRAIN_MS + 2 * limits.DRAIN_MS + limits.SETTLE_ON_STOP_MS
     assert.ok(grace > longest, `${grace} ms are given, ${longest} ms are needed`)
   })

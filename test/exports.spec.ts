@@ -9,8 +9,8 @@ interface Names {
 }
 
 /**
- * What the package exports, by entry point: a change here is a change for users and belongs in CHANGELOG.md. A failing
- * test prints the names as they are, sorted, in the form they have here.
+ *The package's exports by entry point. A change here affects users and belongs in CHANGELOG.md. A failing test prints the
+ * actual names, sorted, in the same form.
  */
 const EXPORTS: Record<string, Names> = {
   '.': {
@@ -366,14 +366,14 @@ describe('exports', () => {
     typeof conditions === 'string' ? [] : [[entry, conditions.development] as const]
   )
 
-  it('are known for every entry point of package.json', () => {
+  it('are listed for every entry point of package.json', () => {
     assert.deepEqual(Object.keys(EXPORTS).sort(), entries.map(([entry]) => entry).sort())
   })
 
   for (const [entry, path] of entries) {
     const expected = EXPORTS[entry]
     if (expected === undefined) continue
-    it(`of souk${entry.slice(1)} are those that users know`, async () => {
+    it(`of souk${entry.slice(1)} are unchanged`, async () => {
       const module = (await import(`souk${entry.slice(1)}`)) as object
       const actual = { values: Object.keys(module).sort(), types: exportedTypes(path) }
       assert.deepEqual(actual, expected, `${entry} exports other names:\n${JSON.stringify(actual, null, 2)}`)
@@ -381,7 +381,7 @@ describe('exports', () => {
   }
 })
 
-/** The types an entry point re-exports by name, and each `*` it re-exports types through. */
+/** The types that an entry point re-exports by name, and its `*` type re-exports. */
 function exportedTypes(path: string): string[] {
   const { imports, tokens } = scan(path, readFileSync(join(ROOT, path), 'utf8'))
   const types: string[] = []

@@ -1,13 +1,13 @@
 /**
- * Runs the specs: `npm test` those that everybody runs, `npm run test:long` those whose names end in `.long.spec.ts`. Options are
- * handed to mocha.
+ *Runs the specs. `npm test` runs the normal ones, `npm run test:long` those with names ending in `.long.spec.ts`. Options are
+ * passed to mocha.
  */
 
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** What takes longest starts first, so that no long file runs alone at the end: beginnings of paths, the slowest first. */
+/** Path prefixes of the slowest specs, slowest first. These start first, so that no slow file runs alone at the end. */
 const SLOW_FIRST = [
   'test/node/watchdog/',
   'test/lib/store/postgres',
@@ -22,8 +22,8 @@ const SLOW_FIRST = [
   'test/node/'
 ]
 /**
- * More than the two cores of a small machine, because many tests wait for timers, sockets and processes. Four are a minute faster, and meet
- * time limits on a busy machine.
+ *More than the two cores of a small machine, because many tests wait for timers, sockets and processes. Four jobs would save a
+ * minute, but exceed time limits on a busy machine.
  */
 const JOBS = 3
 
@@ -39,7 +39,7 @@ files.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b))
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
 const child = spawn(process.execPath, [mocha, '--parallel', '--jobs', String(JOBS), ...options, ...files], {
   stdio: 'inherit',
-  // A group of its own: whatever the tests started ends with them.
+  // A separate process group, so that all processes of the tests can be ended.
   detached: true
 })
 const { pid } = child
@@ -48,7 +48,7 @@ const endGroup = () => {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nothing is left.
+    // The group has already ended.
   }
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -35,7 +35,7 @@ describe('tidy', () => {
     it(`finds no violation of: ${name}`, () => assertTidy(rule(sources)))
   }
 
-  it('has nothing at the top that is not meant to be there', () => {
+  it('has only known files at the top level', () => {
     assertTidy(
       topLevel(
         readdirSync(ROOT).filter((name) => !isIgnored(name)),
@@ -44,13 +44,13 @@ describe('tidy', () => {
     )
   })
 
-  it('names the files that are about to be too long', () => {
+  it('warns of files near the length limit', () => {
     const close = long(sources, FILE_LINES_WARN).map(({ path, lines }) => `      ${path}: ${lines} lines`)
     if (close.length > 0) console.warn(`      past ${FILE_LINES_WARN} lines:\n${close.join('\n')}`)
   })
 })
 
-/** A rule that nothing can break is worthless: each is shown a small repository with one planted violation. */
+/** Tests each rule with a small repository that contains one violation. */
 describe('tidy rules', () => {
   for (const [what, rule, files, message] of planted) {
     it(`${message === undefined ? 'allow' : 'catch'} ${what}`, () => {
@@ -60,7 +60,7 @@ describe('tidy rules', () => {
     })
   }
 
-  it('say where: the file and the line', () => {
+  it('report the file and the line', () => {
     const files = new Map([['lib/call/a.ts', `/* one\n two */\nconst three = \`\n\`\nimport '../pay/b.ts'`]])
     assert.match(
       layers(read(files)).map(print).join('\n'),
@@ -68,7 +68,7 @@ describe('tidy rules', () => {
     )
   })
 
-  it('catch what does not belong at the top, and what is missing', () => {
+  it('catch unknown and missing files at the top level', () => {
     const found = topLevel(['lib', 'src'], { must: ['lib', 'LICENSE'], may: [] }).map(print)
     assert.deepEqual(found, [
       'src:1: [top level] has no place at the top of the repository',
@@ -90,7 +90,7 @@ function readTree(folders: string[]): Files {
   return files
 }
 
-/** Enough of .gitignore for names at the top: exact ones, with or without a slash behind, and `*`. */
+/** Supports top-level patterns of .gitignore: exact names, a final slash, and `*`. */
 function isIgnored(name: string): boolean {
   const patterns = readFileSync(join(ROOT, '.gitignore'), 'utf8')
     .split('\n')

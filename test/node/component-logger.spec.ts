@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createComponentLogger } from '../../node/component-logger.ts'
 
 describe('the logs that --log turns on', () => {
-  /** Which of these names write a line, and which of them a trace line. */
+  /** The loggers that write a line with these patterns, and those that write a trace line. */
   function on(names: string): string[] {
     const written: string[] = []
     const factory = createComponentLogger(names, (text) => written.push(text.split(' ')[1] ?? ''))

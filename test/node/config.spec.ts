@@ -66,7 +66,7 @@ describe('config', () => {
     assert.equal((await loadConfig({ env, flags: {} })).admin.host, '127.0.0.1')
     assert.equal((await loadConfig({ env: { ...env, SOUK_ADMIN_HOST: '0.0.0.0' }, flags: {} })).admin.host, '0.0.0.0')
     assert.equal((await loadConfig({ env, flags: { adminHost: '::' } })).admin.host, '::')
-    // Under its address it could not be reached: the names of loopback are the only ones it answers to.
+    // The admin API accepts loopback host names only, so it would reject requests to this address.
     await assert.rejects(
       loadConfig({ env: { ...env, SOUK_ADMIN_HOST: '192.0.2.1' }, flags: {} }),
       refused('config_invalid', /^SOUK_ADMIN_HOST is not valid: give 127\.0\.0\.1, or inside a container/)
@@ -84,7 +84,7 @@ describe('config', () => {
       await logOf({ DEBUG: 'a', SOUK_LOG: 'b' }, { log: 'souk:call,-souk:pay libp2p:*' }),
       'souk:call,-souk:pay libp2p:*'
     )
-    // DEBUG is read by other programs as well: whatever it holds, the node starts.
+    // Other programs use DEBUG too, so an invalid value must not prevent the start.
     assert.equal(await logOf({ DEBUG: '(' }), '(')
     for (const log of ['', '(', 'souk:\u001b[2J', 'x'.repeat(1_001)]) {
       await assert.rejects(logOf({}, { log }), refused('config_invalid', /^--log is not valid: /))

@@ -81,7 +81,7 @@ describe('the store of a profile', () => {
     const [longer, base] = [readFileSync(`${path}-wal`), readFileSync(path)]
     await store.close()
     writeFileSync(path, base, { mode: 0o600 })
-    // As a process leaves it that is killed while it writes: the last frame is there in part.
+    // A process killed while it writes leaves a partial last frame.
     writeFileSync(`${path}-wal`, longer.subarray(0, log.length + (longer.length - log.length) / 2), { mode: 0o600 })
     const again = createSqliteStore({ path })
     await again.open()

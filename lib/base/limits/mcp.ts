@@ -10,7 +10,7 @@ export const MCP_APIS_MAX = 32
 export const MCP_TOOLS_PER_API_MAX = 64
 /** All tools. A model pays for reading each. */
 export const MCP_TOOLS_MAX = 256
-/** Resolving one API for the list of tools. A slow one is left out. */
+/** Resolving one API for the list of tools. A slow API is left out. */
 export const MCP_LOOKUP_MS = 5 * SECOND
 /** Cache time of the list of tools, sent to clients. Prices may change with each revision. */
 export const MCP_LIST_FRESH_MS = 1 * MINUTE

@@ -116,7 +116,7 @@ describe('a prepaid account', () => {
     await deposit(store, USDC)
     for (let i = 0; i < 3; i++) await asleep.funds.reserve(ACCOUNT, 10_000n)
     await clock.advance(limits.HOLDER_MS + 2 * limits.HOLDER_BEAT_MS)
-    // What is left pays the first of the calls that it let in, and no more.
+    // The remaining balance pays only the first of the accepted calls.
     assert.ok(await spender.spend(985_000n))
     await asleep.funds.charge(ACCOUNT, 10_000n, 'a')
     await spender.stop()

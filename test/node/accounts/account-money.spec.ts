@@ -18,7 +18,7 @@ import { booksOf } from './bench.ts'
 
 const USDC = 1_000_000n
 const HASTE = 10
-/** Whatever waits for the chain waits a tenth as long. */
+/** Timers run ten times faster, to shorten waits for the chain. */
 const clock: Clock = {
   ...systemClock,
   elapsed: () => systemClock.elapsed() * HASTE,
@@ -31,13 +31,13 @@ interface Customer {
   readonly key: string
   readonly id: string
   readonly address: Address
-  /** Headers of the payments that its x402 client has sent. */
+  /** Payment headers that the customer's x402 client has sent. */
   readonly payments: string[]
-  /** A stock client of x402. */
+  /** A standard x402 client. */
   readonly pay: typeof fetch
 }
 
-/** Real USDC code on a dev chain, and x402's own client. */
+/** Uses the real USDC contract on a dev chain, and x402's own client. */
 describe('money of prepaid accounts', function () {
   this.timeout(60_000)
   let bench: KeylessBench
@@ -64,7 +64,7 @@ describe('money of prepaid accounts', function () {
     await rm(home, { recursive: true })
   })
 
-  /** A process of the ingress; the node's own part, the payment scheme, goes on. */
+  /** Starts an ingress process. The node's payment scheme keeps running across restarts. */
   async function start(): Promise<void> {
     const undo = new AsyncDisposableStack()
     hosting = await startHosting({
@@ -236,7 +236,7 @@ describe('money of prepaid accounts', function () {
     const who = await customer(100n * USDC)
     for (let i = 0; i < limits.ACCOUNT_DEPOSITS_MAX; i++) {
       const { status, body } = await payIn(who, '0.5')
-      // Only so much counts that is not final.
+      // The amount that counts before it is final is limited.
       assert.ok(status === 200 || body['code'] === 'settlement_pending', JSON.stringify(body))
       await mine(3)
     }
@@ -306,7 +306,7 @@ describe('money of prepaid accounts', function () {
       assert.equal((await send('/withdrawals', who, '0.5')).status, 202)
     })
 
-    /** Enough to be worth the fee on a dev chain, where gas is dear. */
+    /** Enough to be worth the fee on a dev chain, where gas is expensive. */
     const paidInMore = async () => {
       const who = await customer(40n * USDC)
       assert.equal((await payIn(who, '20')).status, 503)

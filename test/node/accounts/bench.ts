@@ -8,14 +8,14 @@ import { Leases } from '../../../node/accounts/leases.ts'
 export const ACCOUNT = { id: 'acct_1' }
 let references = 0
 
-/** One process of several that share a store. */
+/** One of several processes that share a store. */
 export interface Spender {
   readonly funds: AccountFunds
   readonly leases: Leases
   readonly warnings: string[]
-  /** What was free when little of it was. */
+  /** The free balance at each low-balance notice. */
   readonly low: bigint[]
-  /** Reserves, and charges as soon as there is a response. False where the account has too little. */
+  /** Reserves `price`, then charges `charged`. False if the balance is too low. */
   spend(price: bigint, charged?: bigint): Promise<boolean>
   stop(): Promise<void>
 }
@@ -79,7 +79,7 @@ export async function deposit({ ledger }: Pick<Store, 'ledger'>, amount: bigint)
   await ledger.book(moved(event, amount, PREPAID, balanceOf(ACCOUNT.id)))
 }
 
-/** What the customer has, what of it is set aside in leases, and what calls brought the operator. */
+/** The customer's free balance, the leased part, and the operator's sales. */
 export async function booksOf({ ledger }: Pick<Store, 'ledger'>) {
   const leases = await ledger.balances(`${balanceOf(ACCOUNT.id)}/`)
   for (const { amount } of leases) assert.ok(amount <= 0n, 'a lease was overdrawn')

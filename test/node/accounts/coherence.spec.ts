@@ -8,7 +8,7 @@ import { type ManualClock, manualClock, settle } from '../../helpers/manual-cloc
 
 const TOPIC = 'things'
 
-/** Signals between processes, which can be held up for one of them, and lost. */
+/** Signals between processes. Signals to and from processes in `deaf` are lost. */
 class Wires {
   readonly #listeners = new Map<string, Map<string, (text: string | undefined) => void>>()
   readonly deaf = new Set<string>()
@@ -29,7 +29,7 @@ class Wires {
   }
 }
 
-describe('what processes have at hand of a store they share', () => {
+describe('cached data of processes that share a store', () => {
   let clock: ManualClock
   let store: Store
   let wires: Wires
@@ -62,14 +62,14 @@ describe('what processes have at hand of a store they share', () => {
     return over
   }
 
-  it('is given up by all of them before a change is answered', async () => {
+  it('is dropped by all processes before a change resolves', async () => {
     const [a, b, c] = [await start('a'), await start('b'), await start('c')]
     assert.ok(await isOver(a.coherence.changed(TOPIC, 'x y')))
     assert.deepEqual([b.heard, c.heard], [['x y'], ['x y']])
     assert.equal(clock.elapsed(), 0)
   })
 
-  it('is waited for where one does not answer, until it cannot have it any more', async () => {
+  it('delays a change until it expires in a process that does not respond', async () => {
     const a = await start('a')
     const b = await start('b')
     wires.deaf.add('b')
@@ -82,7 +82,7 @@ describe('what processes have at hand of a store they share', () => {
     assert.deepEqual(b.heard, [])
   })
 
-  it('is waited for where nobody can be told, or asked who there is', async () => {
+  it('delays a change until it expires if signals or the list of processes fail', async () => {
     const a = await start('a')
     wires.deaf.add('a')
     const list = () => Promise.reject(new Error('no database'))
@@ -102,7 +102,7 @@ describe('what processes have at hand of a store they share', () => {
     isDown = false
   })
 
-  it('is nothing while others may not know of a process, and nothing that it had before', async () => {
+  it('is dropped and not kept while other processes may not know of this one', async () => {
     let isStuck = false
     const put = store.documents.put.bind(store.documents)
     const stuck = {

@@ -65,7 +65,7 @@ describe('ingress nodes that share a store', function () {
     })
     return undo.use(hosting)
   }
-  /** As an operator does it, with the second node stopped. */
+  /** Copies the pepper with the second node stopped, as operators do. */
   async function copyPepper(from: string, to: string): Promise<void> {
     await openProfile(profileOf(to))
     await copyFile(profileFile(profileOf(from), 'pepper'), profileFile(profileOf(to), 'pepper'))

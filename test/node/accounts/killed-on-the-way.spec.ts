@@ -14,7 +14,7 @@ const AMOUNT = 600_000n
 const DEATHS_MAX = 40
 const FUNDED = { ...ACCOUNT, label: '', createdAt: 0, funding: PAYER }
 
-/** A chain that does what it is asked once, and remembers it. */
+/** A chain that executes each request once and records it. */
 class PlayChain {
   readonly sent = new Map<string, bigint>()
   collected = 0
@@ -86,7 +86,7 @@ describe('money of accounts, whenever the process is killed', () => {
     return { deposits, withdrawals, accounts }
   }
 
-  /** Dies at one instant after the other, each time followed by a process that lives. */
+  /** Repeats the story, killed one step later each time. A process that survives follows each kill. */
   async function dieEverywhere(act: (process: Process) => Promise<unknown>, check: (did: boolean) => Promise<void>) {
     let deaths = 0
     for (; deaths < DEATHS_MAX; deaths++) {

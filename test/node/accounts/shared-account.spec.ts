@@ -23,7 +23,7 @@ describe('an account that processes share through PostgreSQL', function () {
   })
   after(() => postgres?.stop())
 
-  /** The references it promised, of whole lines only; killed after as many as asked. What it had asked the database for is done. */
+  /** Runs a spender, killed after `killAfter` charges. Resolves with its printed charge references, after its queries have ended. */
   async function spendUntil(url: string, holder: string, killAfter = Infinity): Promise<string[]> {
     const args = [...process.execArgv, SPENDER, `${url}&application_name=${holder}`, holder]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -51,7 +51,7 @@ describe('an account that processes share through PostgreSQL', function () {
         spendUntil(url, 'three', Math.ceil(Math.random() * CALLS_BEFORE_KILL_MAX))
       ])
     ).flat()
-    // What the killed ones held is there again for whoever starts under their names.
+    // A process with the name of a killed one gets its leases.
     for (const holder of ['two', 'three']) {
       const spender = await startSpender(store, systemClock, holder)
       const spendAll = async () => {
@@ -68,7 +68,7 @@ describe('an account that processes share through PostgreSQL', function () {
     assert.deepEqual(
       promised.filter((reference) => !booked.has(reference)),
       [],
-      'what was promised is booked'
+      'a charge that was reported is not booked'
     )
     await store.close()
   })
@@ -81,7 +81,7 @@ describe('an account that processes share through PostgreSQL', function () {
     await spendUntil(url, 'killed', 10)
     const { sold, leased } = await booksOf(store)
     assert.ok(leased > 0n)
-    // As if a day had passed since it was heard of.
+    // One day after the killed process was last alive.
     const later = { ...systemClock, now: () => Date.now() + 86_400_000 }
     const spender = await startSpender(store, later, 'other')
     assert.deepEqual(await booksOf(store), { free: BALANCE - sold, leased: 0n, sold })
@@ -94,17 +94,17 @@ describe('an account that processes share through PostgreSQL', function () {
     const [store, other] = [createPostgresStore({ url }), createPostgresStore({ url })]
     await Promise.all([store.open(), other.open()])
     await deposit(store, BALANCE)
-    // Stopped in its tracks: it says no more that it is alive.
+    // Without timers, the process does not report that it is alive.
     const paused = await startSpender(store, { ...systemClock, after: () => ({ cancel() {} }) }, 'paused')
     await paused.funds.reserve(ACCOUNT, 4n * PRICE)
     const later = { ...systemClock, now: () => Date.now() + 2 * limits.HOLDER_MS }
     const alive = await startSpender(other, later, 'alive')
     const before = await booksOf(other)
-    assert.equal(before.free, BALANCE, 'its lease went back')
-    // What it overwrites blindly is refused once, and it learns of it.
+    assert.equal(before.free, BALANCE, 'the lease was not returned')
+    // Its first unconditional write is rejected, so the process learns that it lost its leases.
     await assert.rejects(store.documents.put('things', 'a', '"old"'), { code: 'store_unavailable' })
     await eventually('it to be listed again', 5_000, () => paused.leases.isListed || undefined)
-    // The call that was under way is charged to the balance; what was at hand for others is forgotten.
+    // The running call is charged to the balance. The lease's unused part is gone.
     await paused.funds.charge(ACCOUNT, PRICE, 'under way')
     assert.equal(await paused.spend(PRICE), true)
     assert.equal(await alive.spend(PRICE), true)
@@ -120,7 +120,7 @@ describe('an account that processes share through PostgreSQL', function () {
     const stores = [createPostgresStore({ url }), createPostgresStore({ url })]
     await Promise.all(stores.map((store) => store.open()))
     await deposit(stores[0]!, 100n * BALANCE)
-    const spenders = await Promise.all(stores.map((store, i) => startSpender(store, systemClock, `till ${i}`)))
+    const spenders = await Promise.all(stores.map((store, i) => startSpender(store, systemClock, `spender ${i}`)))
     let answered = 0n
     const over = new AbortController()
     const work = async (spender: Spender) => {
@@ -128,7 +128,7 @@ describe('an account that processes share through PostgreSQL', function () {
         try {
           if (await spender.spend(PRICE)) answered++
         } catch (error) {
-          // Before the call, never after it.
+          // Reservations may fail, but charges after a call never do.
           assert.match(String(error), /store_unavailable/)
           await pause(10)
         }

@@ -55,7 +55,7 @@ describe('the dev chain', function () {
     try {
       const { settlement, collector } = NETWORKS.dev.chain
       await createChain({ ...dev.parameters, settlement, collector }).verify()
-      // Ours is not the real channel contract, and whoever asks is told.
+      // The dev chain's channel contract is not the real one, so the verification fails.
       await assert.rejects(createChain(dev.parameters).verify(), { code: 'settlement_unavailable' })
     } finally {
       await dev.close()

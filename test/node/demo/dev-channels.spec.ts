@@ -33,7 +33,7 @@ const abi = batchSettlementAbi
 const CONFIG = '(address,address,address,address,address,uint40,bytes32)'
 const ROWS = `((${CONFIG},uint128),bytes,uint128)[]`
 
-/** The interface of the real contract, from its source. */
+/** The functions of the real contract, from its source. */
 const FUNCTIONS = [
   `deposit(${CONFIG},uint128,address,bytes)`,
   `claim(${ROWS})`,

@@ -10,7 +10,7 @@ import { settlementDomain } from '../../../lib/pay/signing/settlement-domain.ts'
 import { splitterFactory } from '../../../lib/pay/chain/splitter.ts'
 import { actor, type ChainBench, chainBench } from '../../helpers/chain.ts'
 
-/** x402's own facilitator, unmodified, on the dev chain: what it takes for the real contracts, others will, too. */
+/** Runs x402's own facilitator, unmodified, to check that the dev contracts behave like the real ones. */
 describe('a stock x402 facilitator on the dev chain', function () {
   this.timeout(30_000)
   let bench: ChainBench

@@ -16,7 +16,7 @@ describe('what is told of money', () => {
   let balance: bigint
   let claimsInHand: number
 
-  /** The books and the wallet, as far as they are asked. */
+  /** Minimal books and wallet, with only the members that are used. */
   const money = () =>
     ({
       wallet: WALLET,

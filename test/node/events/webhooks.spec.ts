@@ -146,7 +146,7 @@ describe('webhooks', () => {
     for (const [at, ms] of limits.WEBHOOK_RETRY_MS.entries()) {
       await arrived(at + 1)
       await eventually(() => webhooks.list()[0]?.pending === 1)
-      // Until it has noted what came of the last attempt, nothing is due.
+      // The next attempt is scheduled only after the last result is stored.
       await eventually(() => clock.pending > 0)
       await clock.advance(ms * 1.1 + limits.WEBHOOK_LOOK_MS)
     }
@@ -204,7 +204,7 @@ describe('webhooks', () => {
   })
 
   describe('that are changed while it is noted what came of an event', () => {
-    /** From now on nothing is written of webhooks until it is let. */
+    /** Delays all writes of webhooks until the returned function is called. */
     const holdWrites = (): (() => void) => {
       const { put } = documents
       const { promise, resolve } = Promise.withResolvers<void>()

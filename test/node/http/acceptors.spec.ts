@@ -22,7 +22,7 @@ describe('listenWide', () => {
     await Promise.all(open.splice(0).map((each) => new Promise((resolve) => each.close(resolve))))
   })
 
-  /** Turns of a busy event loop until so many new connections are accepted. */
+  /** Counts turns of a busy event loop until `connections` new connections are accepted. */
   async function turnsUntilAccepted(acceptorsMax: number, connections: number): Promise<number> {
     const server = createServer()
     let accepted = 0
@@ -30,7 +30,7 @@ describe('listenWide', () => {
     const { port } = await listening(server, 0, false, acceptorsMax)
     for (let at = 0; at < connections; at++) sockets.push(connect(port, HOST).on('error', () => {}))
     let turns = 0
-    // Never idle, as a busy loop is.
+    // `setImmediate` in a row keeps the loop busy.
     await new Promise<void>((resolve) => {
       const turn = () => {
         turns++

@@ -10,7 +10,7 @@ import {
 import { type ConnectionLimits, limitConnections } from '../../../node/http/connections.ts'
 import { until } from '../../helpers/scripted-upstream.ts'
 
-/** A client of one connection, which says how it went. */
+/** A client with one connection, which records its result. */
 class Client {
   readonly socket: Socket
   received = ''
@@ -36,7 +36,7 @@ describe('limitConnections', () => {
   let acceptor: Acceptor
   const clients: Client[] = []
   let slow: (() => void)[] = []
-  /** As which new connections seem to come. */
+  /** The host that new connections appear to come from. */
   let host: string | undefined
 
   async function start(limits: Partial<ConnectionLimits>): Promise<void> {
@@ -73,7 +73,7 @@ describe('limitConnections', () => {
     assert.match((await client().ask()).received, /quick/)
     host = '192.0.2.1'
     first[0]?.socket.destroy()
-    // The server hears of it later than its client.
+    // The server notices the closed connection later than the client, so repeat until a place is free.
     let { received } = await client().ask()
     while (received === '') ({ received } = await client().ask())
     assert.match(received, /quick/)

@@ -23,7 +23,7 @@ export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation'>
 
 export const PROVIDER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
 
-/** A listing as it is found: an API of the tests' provider. */
+/** A listing as in search results, of the tests' provider. */
 export function foundListing(name: string, changes: Partial<Manifest> = {}): FoundListing {
   return {
     id: `${name}@${PROVIDER}`,
@@ -81,7 +81,7 @@ export function memoryDocuments(): Documents & { readonly reads: number } {
   }
 }
 
-/** A response as the overlay would give it. */
+/** A response as the overlay returns it. */
 export function answer(given: Partial<CallReply> & { body?: Payload } = {}): CallReply {
   return {
     requestId: new Uint8Array(16),
@@ -112,7 +112,7 @@ export interface Running {
   readonly keys: ReturnType<typeof createKeys>
   readonly calls: CallInit[]
   readonly log: Logged[]
-  /** What the overlay does with a call; replaced by tests. */
+  /** The overlay's handler of calls, which tests replace. */
   onCall: (init: CallInit) => CallReply | Promise<CallReply>
   onSearch: FakeSouk['search']
   onResolve: FakeSouk['resolve']
@@ -181,7 +181,7 @@ export async function startIngress(
   return running
 }
 
-/** A client that sends what no HTTP client would. */
+/** A client that can send malformed requests. */
 export class RawClient {
   readonly #socket: Socket
   #received = ''
@@ -215,12 +215,12 @@ export class RawClient {
     return this
   }
 
-  /** Resolves when the system has taken everything sent so far. */
+  /** Resolves when all sent bytes are written to the socket. */
   written(): Promise<void> {
     return new Promise((resolve) => this.#socket.write('', () => resolve()))
   }
 
-  /** Resolves with everything received once that contains `part`. */
+  /** Waits for `part`. Resolves with all received text. */
   until(part: string, boundMs = 5_000): Promise<string> {
     return this.#wait(() => this.#received.includes(part), boundMs, JSON.stringify(part))
   }
@@ -253,7 +253,7 @@ export class RawClient {
   }
 }
 
-/** Resolves when `holds` does; polls, for what announces itself by no event. */
+/** Polls until `holds` returns true. */
 export async function eventually(holds: () => boolean, boundMs = 5_000): Promise<void> {
   const until = performance.now() + boundMs
   while (!holds()) {

@@ -233,7 +233,7 @@ describe('ingress: where it listens', () => {
   it('speaks TLS', async () => {
     const ingress = await startIngress({ host: '0.0.0.0', tls: SELF_SIGNED })
     assert.match(ingress.url, /^https:/)
-    // Half a handshake must not hold up the end.
+    // An unfinished TLS handshake must not delay the shutdown.
     const silent = new RawClient(ingress.port)
     const status = await new Promise((resolve, reject) => {
       request(`${ingress.url}/livez`, { ca: SELF_SIGNED.cert }, (response) => resolve(response.resume().statusCode))

@@ -10,7 +10,7 @@ import { eventually } from './harness.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The ingress in front of the real library: one node owns, the other takes the consumer's calls. */
+/** The ingress with the real library: an owner node, and a consumer node with the ingress. */
 describe('ingress over the overlay', () => {
   let net: Testnet
   let owner: Souk
@@ -53,7 +53,7 @@ describe('ingress over the overlay', () => {
     })
   const code = async (response: Response) => ((await response.json()) as { code: string }).code
 
-  /** An adapter that answers as the test says. */
+  /** An adapter whose responses the test defines. */
   const scripted = (call: Adapter['call']): Adapter => ({
     protocol: 'REST',
     description: { operations: [{ name: 'call' }] },

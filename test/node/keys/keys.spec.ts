@@ -116,7 +116,7 @@ describe('consumer keys', () => {
     assert.deepEqual([maxPrice, dailyCap], [2_000n, 0n])
     const usual = await keys.issue()
     assert.deepEqual([usual.maxPrice, usual.dailyCap], [50_000n, 1_000_000n])
-    // As a version wrote them that knew no limits.
+    // The format of an earlier version, without limits.
     const {
       maxPrice: _,
       dailyCap: __,
@@ -271,7 +271,7 @@ describe('consumer keys', () => {
       ...documents,
       get: async (collection, name) => {
         const value = await documents.get(collection, name)
-        // The first read has the old document in hand, and is slow to bring it.
+        // The first read has the old document, but returns it late.
         if (++held === 1) await new Promise<void>((resolve) => (release = resolve))
         return value
       }

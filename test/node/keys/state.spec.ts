@@ -20,15 +20,15 @@ import { memoryDocuments } from '../ingress/harness.ts'
 
 const HOUR = 3_600_000
 
-/** What anybody would expect of a key, told by nothing but the table and the times that were asked for. */
+/** The expected state of a key, from the state table and the requested times only. */
 interface ModelKey {
   readonly id: string
   readonly key: string
   readonly lineage: string
   state: KeyState
-  /** What it comes back to when it is enabled. */
+  /** The state that `enable` restores. */
   before: KeyState
-  /** When time ends it. */
+  /** The time at which the key expires. */
   endsAt: number
 }
 
@@ -46,7 +46,7 @@ interface Real {
 
 type Command = AsyncCommand<Model, Real>
 
-/** Time does by itself what the table says of it. */
+/** Applies the table's moves that time causes. */
 function passTime(model: Model, ms: number): void {
   model.now += ms
   for (const key of model.keys) {
@@ -56,7 +56,7 @@ function passTime(model: Model, ms: number): void {
   }
 }
 
-/** @returns the states that the table lets the action end in; nothing where it is no mistake to repeat it; undefined where it is */
+/** @returns the allowed next states; empty if the action was done before and may be repeated; undefined if it is an error */
 function targets(state: KeyState, action: KeyAction): readonly KeyState[] | undefined {
   const moves: Readonly<Record<string, readonly KeyState[] | undefined>> = KEY_STATES[state].moves
   if (moves[action] !== undefined) return moves[action]
@@ -160,7 +160,7 @@ function modelled({ id, key, lineage }: KeyInfo & { key: string }, expiresAt: nu
   return { id, key, lineage, state: 'active', before: 'active', endsAt: expiresAt ?? Infinity }
 }
 
-/** Of processes that all answer. */
+/** The coherence of processes that all respond. */
 function together(): Coherence {
   const heard = new Set<(text: string | undefined) => void>()
   return {

@@ -16,11 +16,11 @@ export interface AgentResult {
   readonly content: ReadonlyArray<{ readonly type: string; readonly [member: string]: unknown }>
   readonly structuredContent?: unknown
   readonly isError?: boolean | undefined
-  /** What goes beside it, by its name behind `dev.souk/`. */
+  /** The tool's metadata, by names without the prefix `dev.souk/`. */
   readonly meta: Readonly<Record<string, unknown>>
 }
 
-/** An agent, whichever client it is made with. */
+/** The common interface of all agent clients. */
 export interface AgentClient {
   tools(): Promise<AgentTool[]>
   call(name: string, given?: Record<string, unknown>, options?: CallOptions): Promise<AgentResult>
@@ -33,14 +33,14 @@ interface CallOptions {
   readonly meta?: Record<string, unknown>
 }
 
-/** How the clients of the SDKs come to a server. */
+/** Ways to connect an SDK's client to a server. */
 export type Way =
   | { readonly url: string; readonly headers?: Record<string, string> }
   | { readonly command: string; readonly args: string[]; readonly env: Record<string, string> }
 
 const INFO = { name: 'tests', version: '1' }
 
-/** The protocol as it is, and as it was before. */
+/** Clients of the current and of the previous protocol revision. */
 export const CLIENTS: ReadonlyArray<readonly [revision: string, connect: (way: Way) => Promise<AgentClient>]> = [
   ['2026-07-28', connectCurrent],
   ['2025-11-25', connectFormer]

@@ -10,7 +10,7 @@ import { eventually } from '../../helpers/eventually.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
 const NEVER = new AbortController().signal
-/** The process reads the responses and the documents of a test as well, on a machine that does much else. */
+/** Limit of event loop stalls. It is high, because this process also does the test's own work. */
 const STALL_MS_MAX = 1_000
 
 type Schema = Readonly<Record<string, unknown>>
@@ -46,7 +46,7 @@ const anchors = Array.from({ length: 12 }, (_, at) =>
 )
 const get = { responses: { 200: { description: '' } } }
 
-/** Documents that are refused, and why. */
+/** Rejected documents with the expected reasons. */
 const refused: ReadonlyArray<readonly [what: string, document: unknown, why: RegExp]> = [
   ['3,000 nested schemas', documentOf(nested(3_000, (not) => ({ not }))), /nested deeper than 200 levels/],
   ['65 nested schemas', documentOf(nested(65, (not) => ({ not }))), /schema .* nested deeper than 64 levels/],
@@ -81,7 +81,7 @@ const refused: ReadonlyArray<readonly [what: string, document: unknown, why: Reg
   ['a reference to a file', field({ $ref: 'file:///etc/passwd' }), /has no target/]
 ]
 
-/** Documents that are taken, a call, and what becomes of it: the status of the API, or a code with its reason. */
+/** Accepted documents, each with a call and its outcome: the API's status, or an error code with its reason. */
 const taken: ReadonlyArray<readonly [what: string, document: unknown, call: Schema, outcome: 200 | RegExp]> = [
   ['^(a+)+$', text('^(a+)+$'), { f: `${'a'.repeat(40)}!` }, /invalid_request: .*"f" must match/],
   ['^(a|aa)+$', text('^(a|aa)+$'), { f: `${'a'.repeat(60)}!` }, /invalid_request: .*"f" must match/],
@@ -193,7 +193,7 @@ const taken: ReadonlyArray<readonly [what: string, document: unknown, call: Sche
   ]
 ]
 
-/** Schemas of GraphQL that are refused, and why. */
+/** Rejected GraphQL schemas with the expected reasons. */
 const many = (count: number, one: (at: number) => string, between = '\n') =>
   Array.from({ length: count }, (_, at) => one(at)).join(between)
 const graphql: ReadonlyArray<readonly [what: string, schema: string, why: RegExp]> = [
@@ -219,7 +219,7 @@ const graphql: ReadonlyArray<readonly [what: string, schema: string, why: RegExp
   ['inputs without an end', 'input A { b: B! } input B { a: A! } type Query { q(a: A): Int }', /not valid/]
 ]
 
-/** Registers hostile documents, and calls what is registered. `isMeant` chooses among them by what they are. */
+/** Registers hostile documents and calls the accepted ones. `isMeant` selects documents by name. */
 export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
   describe('a hostile description', function () {
     this.timeout(120_000)

@@ -1,6 +1,6 @@
 import { hostileDescriptions } from './hostile-descriptions-story.ts'
 
-/** They take seconds of processor time each: `hostile-descriptions.long.spec.ts` has them. */
+/** Cases that take seconds of CPU time each, so `hostile-descriptions.long.spec.ts` runs them. */
 const SLOW = new Set([
   'a million brackets',
   'six megabytes',

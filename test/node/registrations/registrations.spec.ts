@@ -7,7 +7,7 @@ import { Registrations } from '../../../node/registrations/registrations.ts'
 const PROVIDER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
 const ID = `ticker@${PROVIDER}` as const
 
-/** Only what runs out matters here; nothing runs by itself. */
+/** A clock whose timers run only when the test triggers them. */
 class ManualClock implements Clock {
   readonly waiting = new Set<() => void>()
   now = () => 1_000
@@ -24,7 +24,7 @@ class ManualClock implements Clock {
   }
 }
 
-/** A replica whose provider is, or is not, there to be asked. */
+/** A replica whose provider may be offline. */
 describe('registrations', () => {
   let store: Store
   let clock: ManualClock

@@ -21,7 +21,7 @@ describe('the daily cap of a key', () => {
   })
 
   const spend = async (amount: bigint, at = caps): Promise<void> => at.reserve(at.today(KEY), amount)
-  /** How many calls of a price there is room for. */
+  /** Makes calls until the cap rejects one. Returns the number of accepted calls. */
   async function drain(price: bigint, at = caps): Promise<number> {
     for (let calls = 0; ; calls++) {
       const refusal = await spend(price, at).catch((error: unknown) => error)

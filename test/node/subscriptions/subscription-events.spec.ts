@@ -69,7 +69,7 @@ describe('events of subscriptions', () => {
     server.close()
   })
 
-  /** What each side said since the last time, in whatever order it was delivered. */
+  /** The events of both sides since the last call, sorted, because delivery has no order. */
   async function told(count: number): Promise<Array<string | undefined>> {
     await eventually('so many deliveries', 10_000, () => (received.length >= count ? true : undefined))
     const all = received.splice(0).map(({ type, data }) => [data['role'], type, data['plan'], data['state']].join(' '))
@@ -98,7 +98,7 @@ describe('events of subscriptions', () => {
   })
 
   it('say once when 85 percent of the included calls are used, and once when all are', async () => {
-    // Free calls are by one subscription at a time, and the last one had a month of them.
+    // Only one subscription per month gets free calls, and an earlier one used this month's.
     bench.clock.shift(32 * limits.DAY_MS)
     const { subscription } = await parts.service.subscribe(undefined, { api: 'double', plan: 'free', maxPrice: '0' })
     await told(2)

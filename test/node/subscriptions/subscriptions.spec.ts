@@ -104,7 +104,7 @@ describe('subscriptions of a node with an ingress', () => {
     })
     const [held] = await parts.service.list(operator)
     await parts.service.change(operator, held?.id ?? '', { plan: 'pro' })
-    // The cheaper or equal plan waits for the period's end; a call still goes to the one it was bound to.
+    // A change to a plan of equal or lower fee waits for the period's end. Calls still go to the bound provider.
     const answer = await call()
     assert.notEqual(codeOf(answer), 'name_conflict')
     assert.equal(stolen, 0)

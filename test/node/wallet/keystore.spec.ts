@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { decryptKeystore, encryptKeystore } from '../../../node/wallet/keystore.ts'
 
-/** The two vectors of the Web3 Secret Storage definition. */
+/** The secret and passphrase of both test vectors in the Web3 Secret Storage definition. */
 const SECRET = '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
 const PASSPHRASE = 'testpassword'
 const VECTORS = {

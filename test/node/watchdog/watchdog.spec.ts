@@ -21,13 +21,13 @@ describe('the watchdog', function () {
     directory = await mkdtemp(join(tmpdir(), 'souk-watchdog-'))
   })
   afterEach(async () => {
-    // Each leads a group of its own, with whatever it started.
+    // Each process leads its own group, so this also kills its children.
     for (const child of started.splice(0)) {
       const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
       try {
         process.kill(-child.pid!, 'SIGKILL')
       } catch {
-        // All of the group has ended.
+        // The group has already ended.
       }
       await ended
     }
@@ -89,7 +89,7 @@ describe('the watchdog', function () {
     const { child, stderr } = await watched('pool', fifo)
     child.kill('SIGUSR2')
     const [code] = (await once(child, 'exit')) as [number | null]
-    // Not the code of its own, but no success either: a supervisor starts it again.
+    // The exit code differs from the watchdog's own, but a supervisor restarts on any failure.
     assert.notEqual(code, 0)
     assert.match(stderr.join('\n'), /has not turned/)
   })
@@ -172,7 +172,7 @@ describe('the watchdog', function () {
   })
 })
 
-/** The time itself is what is tested: longer than the limit, by this process's clock. */
+/** A fixed wait, because the test needs real time to pass. */
 const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 async function stopped(pid: number, ms: number): Promise<void> {

@@ -30,7 +30,7 @@ describe('souk init', function () {
     const terminal = testTerminal({ env: { SOUK_HOME: home }, ...(answers === undefined ? {} : { answers }) })
     const code = await main(['init', ...options.split(' ').filter((word) => word !== '')], terminal)
     const asked = terminal.asked.map(({ question }) => question)
-    assert.equal(asked.length, answers?.length ?? 0, 'answers that nobody asked for')
+    assert.equal(asked.length, answers?.length ?? 0, 'unused answers')
     return { code, stdout: terminal.stdout(), notes: terminal.stderr(), asked }
   }
   const settings = async (profile = 'default') =>

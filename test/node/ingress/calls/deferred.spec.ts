@@ -16,7 +16,7 @@ import { type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../../.
 
 const FOREVER = new AbortController().signal
 
-/** Answers in parts, as its executor makes them; each part waits until it is let go. */
+/** An API that sends the executor's parts of a response, each after `letGo` resolves. */
 function executing(schema: GraphQLSchema, letGo: () => Promise<void>): Behaviour {
   return (response, { body, headers }) => {
     const run = async () => {

@@ -8,7 +8,7 @@ import { type YogaServer, yogaServer } from '../../../helpers/yoga.ts'
 
 const FOREVER = new AbortController().signal
 
-/** A real server and a real consumer's client, with ingress, overlay and owner between them. */
+/** A real GraphQL server and client, with ingress, overlay and owner between them. */
 describe('GraphQL over HTTP, through Souk', () => {
   let bench: OverlayBench
   let yoga: YogaServer

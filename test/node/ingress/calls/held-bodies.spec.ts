@@ -3,7 +3,7 @@ import { limits } from '../../../../lib/index.ts'
 import { answer, eventually, RawClient, type Running, startIngress } from '../harness.ts'
 
 const KIB = 1024
-/** Of one key, and of all strangers. */
+/** Buffered bytes allowed for one key, and for all unauthenticated callers together. */
 const SHARE = 64 * KIB
 const BUDGET = SHARE * limits.HELD_HOLDER_PART
 const PATH = '/api/demo/api/ticker'
@@ -29,7 +29,7 @@ describe('ingress: bodies that are held', () => {
     `${Object.entries(headers)
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('')}\r\n`
-  /** All of a body of so many bytes but the last. */
+  /** Sends a body without its last byte, so that the ingress keeps it buffered. */
   const hold = (bytes: number, headers: Record<string, string>, path?: string) =>
     client()
       .send(head({ ...headers, 'Content-Length': bytes }, path))
@@ -41,7 +41,7 @@ describe('ingress: bodies that are held', () => {
     assert.match(received, /\r\nRetry-After: 1\r\n/)
     assert.match(received, /"code":"overloaded"/)
   }
-  /** Resolves once a call of a body of so many bytes is answered by 200. */
+  /** Repeats a call with a body of `bytes` until it succeeds. */
   const untilTaken = async (bytes: number, headers: Record<string, string> = {}) => {
     const until = performance.now() + 5_000
     for (;;) {
@@ -50,7 +50,7 @@ describe('ingress: bodies that are held', () => {
       assert.ok(performance.now() < until, `still ${status}`)
     }
   }
-  /** Resolves once a small body is refused. */
+  /** Repeats a call with a small body until it is rejected. */
   const untilRefused = async (headers: Record<string, string> = {}) => {
     const until = performance.now() + 5_000
     for (;;) {

@@ -47,7 +47,7 @@ describe('ingress: idempotency keys', () => {
     assert.deepEqual([reply.headers.get('idempotency-replayed'), reply.headers.get('souk-charged')], ['true', '0'])
   })
 
-  /** Posts, and goes away once the call is under way. What is to be looked at is whether the call goes on. */
+  /** Posts, and disconnects while the call runs. Returns the call's signal, which shows if the call was aborted. */
   async function leave(headers: Record<string, string>, finish: Promise<CallReply>): Promise<AbortSignal | undefined> {
     const gone = new AbortController()
     const before = ingress.calls.length

@@ -3,7 +3,7 @@ import { limits, type Problem } from '../../../../lib/index.ts'
 import { answer, RawClient, type Running, startIngress } from '../harness.ts'
 
 const PATH = '/api/demo/api/ticker'
-/** More at once than a turn may take, at this much work for each. */
+/** More concurrent clients than one event loop turn can serve at `WORK_MS` each. */
 const CLIENTS = 200
 const WORK_MS = 2
 
@@ -51,7 +51,7 @@ describe('ingress: more work than there is time for', function () {
     const { code, charged, retryable, request_id } = problem
     assert.deepEqual([code, charged, retryable], ['overloaded', false, true])
     assert.equal(refused[0]?.headers.get('x-request-id'), request_id)
-    // None of them was looked at: each that was is a call.
+    // Rejected requests made no call.
     assert.equal(calls(), admitted.length)
   })
 
@@ -71,7 +71,7 @@ describe('ingress: more work than there is time for', function () {
   it('leaves a connection fit for the next request', async () => {
     const client = new RawClient(ingress.port)
     const request = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`
-    // Of so many in one turn, some are refused once it is late.
+    // With this many requests in one turn, some are rejected when the turn takes too long.
     client.send(request.repeat(700))
     const answered = () => client.received.match(/HTTP\/1\.1 (?:200|503) /g)?.length ?? 0
     const until = performance.now() + 20_000

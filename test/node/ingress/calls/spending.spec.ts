@@ -10,7 +10,7 @@ describe('ingress: what a key may spend', () => {
   })
   afterEach(() => ingress.close())
 
-  /** Calls that cost `price` and are charged as the test says. */
+  /** Makes calls report `price` and then charge `charged`, or fail with it. */
   function sell(price: bigint, charged: bigint | Error = price, given: Partial<CallReply> = {}): void {
     ingress.onCall = async ({ onPrice }) => {
       await onPrice?.(price)

@@ -9,7 +9,7 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** A body that a test feeds by hand. */
+/** A streamed body whose chunks the test supplies. */
 class Feed implements AsyncIterable<Uint8Array> {
   pulled = 0
   returned = false
@@ -108,7 +108,7 @@ describe('ingress: streams', () => {
       headers: { 'content-type': 'application/json', 'x-consumer-key': ingress.key }
     })
     stalled.end('{}')
-    // Nobody reads: without a `data` listener the response stays paused.
+    // Without a `data` listener the response stays paused and unread.
     await new Promise((resolve) => stalled.once('response', resolve))
     let before = -1
     await eventually(() => {

@@ -8,7 +8,7 @@ import { manualClock } from '../../../helpers/manual-clock.ts'
 import { manifestOf } from '../../../lib/resolve/fixtures.ts'
 import { foundListing, PROVIDER, RawClient, type Running, startIngress } from '../harness.ts'
 
-/** How a resource is asked, with a schema that this fits: x402's extension `bazaar`. */
+/** x402's extension `bazaar`: an example request of a resource, and the schema that it matches. */
 interface Bazaar {
   readonly info: { readonly input: { readonly type: string; readonly method?: string; readonly bodyType?: string } }
   readonly schema: object
@@ -128,7 +128,7 @@ describe('ingress: how programs find APIs', () => {
   })
 
   describe('/discovery/resources', () => {
-    /** As x402's own client asks. */
+    /** Lists resources with the same query as x402's own client. */
     async function listResources(params: Readonly<Record<string, string | number>> = {}): Promise<Resources> {
       const query = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]))
       const response = await fetch(`${ingress.url}/discovery/resources?${query}`)
@@ -147,7 +147,7 @@ describe('ingress: how programs find APIs', () => {
         const fits = new Ajv2020({ strict: false }).compile(schema)
         assert.ok(fits(info), JSON.stringify(fits.errors))
         assert.doesNotMatch(JSON.stringify(schema), /"\$(ref|id)":"(?!#)/)
-        // A body is sent by a method that has one.
+        // Only these methods have a body.
         const { type, method = '', bodyType } = info.input
         assert.deepEqual([type, bodyType], ['http', 'json'])
         assert.ok(['POST', 'PUT', 'PATCH'].includes(method))

@@ -110,7 +110,7 @@ describe('the OpenAPI document of a listing', () => {
     const { description } = await protocolFactories.SOAP.inspect(config, AbortSignal.timeout(10_000))
     await upstream.close()
     const document = openapiOf(signedWith(description, 'SOAP'), '/', NOW)
-    // Against the schema of JSON Schema itself, which OpenAPI's leaves out.
+    // Validates with JSON Schema's own meta-schema, because OpenAPI's does not check schemas.
     const ajv = new Ajv2020({ strict: false })
     const { post } = document.paths[`/api/${PROVIDER}/api/shop`] ?? assert.fail('it has its path')
     assert.equal(ajv.validateSchema(post.requestBody.content['application/json'].schema ?? {}), true, ajv.errorsText())

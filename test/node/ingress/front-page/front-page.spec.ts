@@ -20,9 +20,9 @@ interface Element {
   readonly text: string
 }
 
-/** The page as a tree. It is well-formed XML, which fails where anything got out of its place. */
+/** Parses the page as a tree. Unescaped text would make the XML invalid, which fails the test. */
 function parse(page: string): Element[] {
-  // Its successor is a package that nothing else here needs.
+  // The successor of `XMLValidator` is a package that nothing else here needs.
   // oxlint-disable-next-line typescript/no-deprecated
   assert.equal(XMLValidator.validate(page), true)
   const options = {

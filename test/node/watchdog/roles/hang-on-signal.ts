@@ -1,4 +1,4 @@
-/** Preloaded into a node: it hangs when told to. */
+/** Preloaded into a node. SIGUSR2 makes it hang. */
 process.on('SIGUSR2', function hangOnPurpose() {
   for (;;);
 })

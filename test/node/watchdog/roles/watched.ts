@@ -1,4 +1,4 @@
-/** A process with a watchdog. It prints a line on each turn of its loop, and hangs in the way that SIGUSR2 asks for. */
+/** A process with a watchdog. It prints a line on each turn of its loop. SIGUSR2 makes it hang in the chosen way. */
 import { execFileSync } from 'node:child_process'
 import { open } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -22,13 +22,13 @@ const HANGS: Readonly<Record<string, () => void>> = {
     const endless = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n'
     new DatabaseSync(':memory:').prepare(endless).get()
   },
-  /** The thread pool hangs as well, so that not even exit(3) ends the process. */
+  /** Also blocks the thread pool, so that not even exit(3) ends the process. */
   pool: function hangThreads() {
     const [fifo = ''] = more
     for (let threads = 0; threads < 4; threads++) open(fifo, 'r', () => {})
     execFileSync('sleep', ['60'])
   },
-  /** Long, and not for ever. */
+  /** Blocks for a limited time. */
   while: function blockAWhile() {
     const until = performance.now() + Number(more[0])
     while (performance.now() < until);
