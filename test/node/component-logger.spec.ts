@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createComponentLogger } from '../../node/component-logger.ts'
 
-describe('the logs that --log turns on', () => {
+describe('the logs that --log enables', () => {
   /** The loggers that write a line with these patterns, and those that write a trace line. */
   function on(names: string): string[] {
     const written: string[] = []
@@ -16,7 +16,7 @@ describe('the logs that --log turns on', () => {
     return written
   }
 
-  it('are the ones that a pattern matches', () => {
+  it('are those that a pattern matches', () => {
     assert.deepEqual(on('souk:call'), ['souk:call'])
     assert.deepEqual(on('souk:*'), ['souk:call', 'souk:call:error', 'souk:pay', 'souk:pay:error'])
     assert.deepEqual(on('souk:pay, libp2p:*:error'), ['souk:pay', 'libp2p:tcp:error'])
@@ -24,16 +24,16 @@ describe('the logs that --log turns on', () => {
     assert.deepEqual(on(' , -'), [])
   })
 
-  it('hold trace lines only where a pattern asks for them', () => {
+  it('contain trace lines only if a pattern selects them', () => {
     assert.deepEqual(on('souk:pay*'), ['souk:pay', 'souk:pay:error'])
     assert.deepEqual(on('souk:call souk:*:trace'), ['souk:call', 'souk:call:trace', 'souk:pay:trace'])
   })
 
-  it('leave out what a pattern excludes, wherever it stands', () => {
+  it('omit excluded names, at any position of the exclusion', () => {
     assert.deepEqual(on('-souk:pay*,souk:*'), ['souk:call', 'souk:call:error'])
   })
 
-  it('take what a regular expression would choke on as it is', () => {
+  it('treat special characters of regular expressions literally', () => {
     assert.deepEqual(on('souk:(,[,souk:call+,.*'), [])
   })
 
@@ -45,7 +45,7 @@ describe('the logs that --log turns on', () => {
     assert.match(written.join('\n'), /^\d{4}-\d\d-\d\dT[\d:.]+Z souk:call:one seen$/)
   })
 
-  it('belong to one node: the process and other nodes keep theirs', () => {
+  it('apply to one node only, not to the process or other nodes', () => {
     const written: string[] = []
     createComponentLogger('souk:*', (text) => written.push(text))
     const other = createComponentLogger('', (text) => written.push(text)).forComponent('souk:call')
@@ -53,7 +53,7 @@ describe('the logs that --log turns on', () => {
     assert.deepEqual(written, [])
   })
 
-  it('keep texts of others from forging a line or steering the terminal', () => {
+  it('escape foreign text, so that it cannot forge lines or control the terminal', () => {
     const written: string[] = []
     const log = createComponentLogger('souk:*', (text) => written.push(text)).forComponent('souk:call')
     log('%s', '\u001b[2Jname\n2026-01-01T00:00:00.000Z souk:pay forged\r')

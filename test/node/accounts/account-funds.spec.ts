@@ -23,7 +23,7 @@ describe('a prepaid account', () => {
     for (let calls = 0; ; calls++) if (!(await at.spend(price))) return calls
   }
 
-  it('pays for calls as long as there is enough for one', async () => {
+  it('pays for calls while the balance covers the price', async () => {
     await deposit(store, USDC)
     assert.equal(await drain(30_000n), 33)
     assert.deepEqual((await booksOf(store)).sold, 990_000n)
@@ -31,7 +31,7 @@ describe('a prepaid account', () => {
     assert.deepEqual(await booksOf(store), { free: 10_000n, leased: 0n, sold: 990_000n })
   })
 
-  it('says what it has when that is too little', async () => {
+  it('reports its balance when that is too low', async () => {
     await deposit(store, 5_000n)
     await assert.rejects(async () => spender.funds.reserve(ACCOUNT, 5_001n), {
       code: 'insufficient_funds',
@@ -40,7 +40,7 @@ describe('a prepaid account', () => {
     assert.equal(await spender.spend(5_000n), true)
   })
 
-  it('is said to run low once, and again when it was topped up in between', async () => {
+  it('reports a low balance once, and again after a top-up', async () => {
     await deposit(store, limits.ACCOUNT_LOW_ATOMS + 100_000n)
     assert.equal(await spender.spend(10_000n), true)
     assert.deepEqual(spender.low, [])
@@ -52,7 +52,7 @@ describe('a prepaid account', () => {
     assert.equal(spender.low.length, 2)
   })
 
-  it('is charged what a call cost, and nothing for one that failed', async () => {
+  it('is charged the cost of a call, and nothing for a failed call', async () => {
     await deposit(store, 10_000n)
     for (let i = 0; i < 5; i++) assert.equal(await spender.spend(10_000n, 0n), true)
     assert.equal(await spender.spend(10_000n, 4_000n), true)
@@ -60,7 +60,7 @@ describe('a prepaid account', () => {
     assert.equal((await booksOf(store)).sold, 4_000n)
   })
 
-  it('is charged once for a call that is charged twice', async () => {
+  it('is charged once if the same call is charged twice', async () => {
     await deposit(store, 10_000n)
     for (const _ of [1, 2]) {
       await spender.funds.reserve(ACCOUNT, 3_000n)
@@ -70,7 +70,7 @@ describe('a prepaid account', () => {
     assert.deepEqual(await booksOf(store), { free: 7_000n, leased: 0n, sold: 3_000n })
   })
 
-  it('has most calls reserved without asking the store', async () => {
+  it('reserves most calls without a store access', async () => {
     await deposit(store, 100n * USDC)
     await spender.spend(1_000n)
     let atOnce = 0
@@ -83,7 +83,7 @@ describe('a prepaid account', () => {
     assert.ok(atOnce > 990, `${atOnce} of 1000`)
   })
 
-  it('is not held by a process that does not use it', async () => {
+  it('is not leased by a process that does not use it', async () => {
     const other = await startSpender(store, clock, 'second')
     await deposit(store, USDC)
     await other.spend(10_000n)
@@ -93,7 +93,7 @@ describe('a prepaid account', () => {
     assert.equal(first + (await drain(10_000n)) + 1, 100)
   })
 
-  it('gets back what a process held that was killed, when it starts again', async () => {
+  it('gets the lease of a killed process back when that process restarts', async () => {
     await deposit(store, USDC)
     assert.ok(await spender.spend(10_000n))
     await spender.funds.reserve(ACCOUNT, 10_000n)
@@ -102,7 +102,7 @@ describe('a prepaid account', () => {
     assert.deepEqual(await booksOf(store), { free: USDC - 10_000n, leased: 0n, sold: 10_000n })
   })
 
-  it('gets it back by another process when it does not', async () => {
+  it('gets the lease of a killed process back through another process', async () => {
     const killed = await startSpender(store, manualClock(), 'killed')
     await deposit(store, USDC)
     assert.ok(await killed.spend(10_000n))
@@ -111,7 +111,7 @@ describe('a prepaid account', () => {
     assert.equal(await drain(10_000n), 99)
   })
 
-  it('is not overdrawn by a process that was taken for dead and is not', async () => {
+  it('is not overdrawn by a live process that was assumed dead', async () => {
     const asleep = await startSpender(store, manualClock(), 'asleep')
     await deposit(store, USDC)
     for (let i = 0; i < 3; i++) await asleep.funds.reserve(ACCOUNT, 10_000n)
@@ -128,7 +128,7 @@ describe('a prepaid account', () => {
     assert.equal(await asleep.spend(1n), free > 0n)
   })
 
-  it('is alive while its process says so', async () => {
+  it('keeps a lease while its process reports that it is alive', async () => {
     const other = await startSpender(store, clock, 'second')
     await deposit(store, USDC)
     await other.funds.reserve(ACCOUNT, 10_000n)
@@ -139,7 +139,7 @@ describe('a prepaid account', () => {
     assert.deepEqual([(await booksOf(store)).sold, other.warnings], [10_000n, []])
   })
 
-  it('is exact to the atom, whatever processes do, and whenever they are killed', async () => {
+  it('is exact to the atom under random operations and kills', async () => {
     const step = fc.record({
       process: fc.nat({ max: 2 }),
       does: fc.constantFrom('spend', 'spend', 'spend', 'fail', 'part', 'kill', 'stop', 'wait', 'deposit'),

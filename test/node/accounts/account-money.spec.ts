@@ -132,7 +132,7 @@ describe('money of prepaid accounts', function () {
   const mine = (blocks: number) => bench.client.mine({ blocks })
   const balance = async ({ id }: Customer) => (await hosting.accounts.balance(id)).balance
 
-  it('comes in where somebody else sends its transfer first, once', async () => {
+  it('is credited once if somebody else submits its transfer first', async () => {
     const who = await customer()
     const { url, init } = post('/deposits', who, '0.75')
     const asked = decodePaymentRequiredHeader((await fetch(url, init)).headers.get('payment-required') ?? '')
@@ -146,7 +146,7 @@ describe('money of prepaid accounts', function () {
     assert.equal(await balance(who), 750_000n)
   })
 
-  it('comes in by x402’s own client, to the node’s wallet', async () => {
+  it('is deposited by x402’s own client into the node’s wallet', async () => {
     const who = await customer()
     const before = await bench.usdc(owner.paymentScheme.wallet.address)
     const { status, body, headers } = await payIn(who, '0.75')
@@ -160,7 +160,7 @@ describe('money of prepaid accounts', function () {
     assert.deepEqual([data[0]?.['kind'], data[0]?.['amount']], ['deposit', '0.75'])
   })
 
-  it('is asked for by a 402 with what a client needs', async () => {
+  it('is requested by a 402 with the payment requirements', async () => {
     const who = await customer()
     const { status, headers, body } = await send('/deposits', who, '0.5')
     assert.deepEqual([status, body['code'], body['source']], [402, 'payment_required', 'ingress'])
@@ -177,7 +177,7 @@ describe('money of prepaid accounts', function () {
     }
   })
 
-  it('is credited once, however often and by how many the same payment is sent', async () => {
+  it('is credited once if several clients repeat the same payment', async () => {
     const who = await customer()
     const held = await hosting.accounts.held()
     await payIn(who, '0.5')
@@ -191,7 +191,7 @@ describe('money of prepaid accounts', function () {
     assert.equal(await balance(thief), 0n)
   })
 
-  it('is credited once to a crowd that sends a new payment at the same time', async () => {
+  it('is credited once if many requests send the same new payment concurrently', async () => {
     const who = await customer()
     await bench.mining(false)
     const first = await payIn(who, '0.5')
@@ -204,7 +204,7 @@ describe('money of prepaid accounts', function () {
     assert.equal(await bench.usdc(who.address), 9_500_000n)
   })
 
-  it('is credited when a process dies while it is on its way, though nobody asks again', async () => {
+  it('is credited after a crash during the deposit, without another request', async () => {
     const who = await customer()
     await bench.mining(false)
     assert.equal((await payIn(who, '0.5')).status, 503)
@@ -214,7 +214,7 @@ describe('money of prepaid accounts', function () {
     await eventually('the deposit', 10_000, async () => ((await balance(who)) === 500_000n ? true : undefined))
   })
 
-  it('counts when nothing is likely to take it back: a dollar at once, more when it is deeper', async () => {
+  it('counts small deposits at once and larger ones after more blocks', async () => {
     const who = await customer(100n * USDC)
     assert.equal((await payIn(who, '1')).status, 200)
     const second = await payIn(who, '2')
@@ -232,7 +232,7 @@ describe('money of prepaid accounts', function () {
     assert.equal((await send('/deposits', who, '30', headers)).status, 200)
   })
 
-  it('comes in so often a day only, as each deposit costs the operator gas', async () => {
+  it('is limited to a number of deposits per day, because each costs the operator gas', async () => {
     const who = await customer(100n * USDC)
     for (let i = 0; i < limits.ACCOUNT_DEPOSITS_MAX; i++) {
       const { status, body } = await payIn(who, '0.5')
@@ -249,7 +249,7 @@ describe('money of prepaid accounts', function () {
     assert.notEqual((await payIn(await customer(), '0.5')).status, 429)
   })
 
-  it('is refused where its gas costs more than it brings', async () => {
+  it('is rejected if its gas costs more than the deposit', async () => {
     const who = await customer()
     await bench.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 10n })
     await mine(1)
@@ -260,7 +260,7 @@ describe('money of prepaid accounts', function () {
     await mine(60)
   })
 
-  it('comes from one payer only, of the amount that was said, and from who has it', async () => {
+  it('is accepted from one payer only, in the stated amount, if the payer has it', async () => {
     const who = await customer()
     await payIn(who, '0.5')
     const other = await customer()
@@ -274,7 +274,7 @@ describe('money of prepaid accounts', function () {
     assert.equal((await send('/deposits', poor, '0.5', { 'payment-signature': 'x' })).body['code'], 'payment_malformed')
   })
 
-  describe('goes out', () => {
+  describe('is withdrawn', () => {
     const paidIn = async (amount = '1') => {
       const who = await customer()
       await payIn(who, amount)
@@ -286,7 +286,7 @@ describe('money of prepaid accounts', function () {
         return shown['state'] === state ? shown : undefined
       })
 
-    it('to where it came from, and nowhere else', async () => {
+    it('to the depositing address only', async () => {
       const who = await paidIn()
       const { status, body } = await send('/withdrawals', who, '0.6')
       assert.deepEqual([status, body['state'], body['to'], body['amount']], [202, 'pending', who.address, '0.6'])
@@ -299,7 +299,7 @@ describe('money of prepaid accounts', function () {
       assert.equal(await store.ledger.balance(`withdrawing/${who.id}`), 0n)
     })
 
-    it('all of it where that is little, and not more than there is', async () => {
+    it('completely if the balance is small, and never beyond the balance', async () => {
       const who = await customer()
       await payIn(who, '0.5')
       assert.equal((await send('/withdrawals', who, '0.6')).body['code'], 'insufficient_funds')
@@ -316,7 +316,7 @@ describe('money of prepaid accounts', function () {
     }
     const atoms = (value: unknown): bigint => parseUsdc(String(value))
 
-    it('free of charge once a day, then less the gas, which is shown before', async () => {
+    it('free of charge once a day, then minus the gas, which is shown before', async () => {
       const who = await paidInMore()
       const dry = { dry_run: true }
       const free = await send('/withdrawals', who, '2', {}, dry)
@@ -355,7 +355,7 @@ describe('money of prepaid accounts', function () {
       assert.equal((await fees()) - before, -taken)
     })
 
-    it('with the gas of many deposits that brought it in, also where it is the free one of the day', async () => {
+    it('minus the gas of many small deposits, even if it is the free one of the day', async () => {
       const who = await customer(100n * USDC)
       const deposits = limits.FREE_DEPOSITS_MAX + 2
       for (let n = 1; n <= deposits; n++) {
@@ -376,7 +376,7 @@ describe('money of prepaid accounts', function () {
       assert.deepEqual([small.status, small.body['fee']], [202, '0'])
     })
 
-    it('free of charge once a day also for an address with many accounts, and over restarts', async () => {
+    it('free of charge once a day per address, across accounts and restarts', async () => {
       const who = await paidInMore()
       assert.equal((await send('/withdrawals', who, '2')).status, 202)
       const { account: twin, key } = await hosting.accounts.open('twin')
@@ -392,7 +392,7 @@ describe('money of prepaid accounts', function () {
       }
     })
 
-    it('free of charge once where it is asked for many times at once, and again where it was not used', async () => {
+    it('free of charge once among concurrent requests, and again if the free one was not used', async () => {
       const who = await paidInMore()
       assert.equal((await send('/withdrawals', who, '21')).body['code'], 'insufficient_funds')
       const all = await Promise.all(Array.from({ length: 6 }, () => send('/withdrawals', who, '5')))
@@ -409,7 +409,7 @@ describe('money of prepaid accounts', function () {
       assert.equal((await send('/withdrawals', who, '0.6', headers)).body['code'], 'idempotency_mismatch')
     })
 
-    it('after a process died that had taken it out of the balance, and once', async () => {
+    it('once, after a crash of the process that debited the balance', async () => {
       const who = await paidIn()
       await bench.mining(false)
       const { body } = await send('/withdrawals', who, '0.5')
@@ -424,7 +424,7 @@ describe('money of prepaid accounts', function () {
       assert.equal(await bench.usdc(who.address), 9_500_000n)
     })
 
-    it('never beyond what is there, whoever asks at the same time', async () => {
+    it('never beyond the balance under concurrent requests', async () => {
       const who = await paidInMore()
       const more = { max_fee: '10' }
       const all = await Promise.all(Array.from({ length: 6 }, () => send('/withdrawals', who, '10', {}, more)))
@@ -432,7 +432,7 @@ describe('money of prepaid accounts', function () {
       assert.equal(await balance(who), 0n)
     })
 
-    it('not where nothing came in, and seen by nobody else', async () => {
+    it('not from an account without deposits, and visible to its account only', async () => {
       const who = await customer()
       assert.equal((await send('/withdrawals', who, '0.5')).body['code'], 'invalid_request')
       const rich = await paidIn()
@@ -443,7 +443,7 @@ describe('money of prepaid accounts', function () {
       assert.equal((await view(who, `/withdrawals/${String(body['id'])}`))['code'], 'invalid_request')
     })
 
-    it('not at all where the wallet does not hold it', async () => {
+    it('not if the wallet lacks the amount', async () => {
       const who = await paidIn()
       const { wallet } = owner.paymentScheme
       const elsewhere = actor('elsewhere').address.toLowerCase() as Address
@@ -455,7 +455,7 @@ describe('money of prepaid accounts', function () {
     })
   })
 
-  it('sums to zero in the books, whatever happened', async () => {
+  it('sums to zero in the books after all these cases', async () => {
     const all = await store.ledger.balances('')
     assert.equal(
       all.reduce((sum, { amount }) => sum + amount, 0n),

@@ -26,7 +26,7 @@ describe('the deposits that a withdrawal pays out', () => {
     return count
   }
 
-  it('are as many as brought its amount in, of this account alone', async () => {
+  it('are the account’s own deposits that cover its amount', async () => {
     await deposits(5, 9n, 'acct_2')
     await deposits(150, 2n)
     for (const [amount, count] of [
@@ -40,7 +40,7 @@ describe('the deposits that a withdrawal pays out', () => {
       assert.equal(await countFor(amount), count)
   })
 
-  it('are each counted once, whatever the withdrawals are', async () => {
+  it('are each counted once across all withdrawals', async () => {
     await deposits(20, 2n)
     assert.deepEqual([await take(1n), await take(30n), await take(9n), await take(9n)], [1n, 15n, 4n, 0n])
     await deposits(2, 5n)

@@ -71,7 +71,7 @@ describe('ingress nodes that share a store', function () {
     await copyFile(profileFile(profileOf(from), 'pepper'), profileFile(profileOf(to), 'pepper'))
   }
 
-  it('know each other’s keys and accounts, once they hash keys alike', async () => {
+  it('share keys and accounts if they have the same pepper', async () => {
     const url = await postgres!.create()
     const first = await start('first', url)
     await copyPepper('first', 'second')
@@ -88,7 +88,7 @@ describe('ingress nodes that share a store', function () {
       .then(() => 'ok')
       .catch((error: unknown) => (error as { code: string }).code)
 
-  it('refuse a key from the next call on after another of them revoked or disabled it', async () => {
+  it('reject a key at the next call after another node revoked or disabled it', async () => {
     const url = await postgres!.create()
     const first = await start('first', url)
     await copyPepper('first', 'second')
@@ -102,7 +102,7 @@ describe('ingress nodes that share a store', function () {
     }
   })
 
-  it('do so as well where the database was away for a moment, and notifications were lost', async () => {
+  it('reject such a key even if notifications were lost during a database outage', async () => {
     const url = await postgres!.create()
     const first = await start('first', url, { clock: hastyClock })
     await copyPepper('first', 'second')
@@ -116,7 +116,7 @@ describe('ingress nodes that share a store', function () {
     }
   })
 
-  it('call with the subscription that another of them has just made, and without the one it has just given up', async () => {
+  it('use a new subscription of another node at once, and drop a cancelled one', async () => {
     const url = await postgres!.create()
     const first = await start('first', url)
     await copyPepper('first', 'second')
@@ -137,7 +137,7 @@ describe('ingress nodes that share a store', function () {
     assert.equal(await known(), undefined)
   })
 
-  it('do not start where they would not, and say which file to copy', async () => {
+  it('do not start with another pepper, and name the file to copy', async () => {
     const url = await postgres!.create()
     await start('first', url)
     await assert.rejects(start('second', url), (error: Error & { code?: string; hint?: string }) => {
@@ -161,7 +161,7 @@ describe('ingress nodes that share a store', function () {
     })
   })
 
-  it('say nothing of the store’s address when it cannot be opened', async () => {
+  it('do not reveal the store’s URL when it cannot be opened', async () => {
     const url = new URL(await postgres!.create())
     url.password = 'hidden'
     await assert.rejects(start('first', url.href), (error: Error & { code?: string; hint?: string }) => {
@@ -171,7 +171,7 @@ describe('ingress nodes that share a store', function () {
     })
   })
 
-  it('that share none keep their own', async () => {
+  it('without a shared store keep their own', async () => {
     const { accounts, keys } = await start('alone', undefined)
     const { account, key } = await accounts.open()
     assert.equal((await keys.verify(key.key)).account, account.id)

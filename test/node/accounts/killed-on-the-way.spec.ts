@@ -64,7 +64,7 @@ interface Process {
   readonly accounts: Accounts
 }
 
-describe('money of accounts, whenever the process is killed', () => {
+describe('money of accounts under kills at any point', () => {
   let clock: ManualClock
   let store: Store
   let chain: PlayChain
@@ -117,7 +117,7 @@ describe('money of accounts, whenever the process is killed', () => {
   }
   const balance = async () => -(await store.ledger.balance(balanceOf(ACCOUNT.id)))
 
-  it('is sent once for each withdrawal that left the balance, and none is sent that did not', async () => {
+  it('is sent exactly once for each withdrawal that was debited', async () => {
     await dieEverywhere(
       async ({ withdrawals }) => withdrawals.withdraw(FUNDED, { amount: AMOUNT, idempotencyKey: 'key' }),
       async (wasTold) => {
@@ -130,7 +130,7 @@ describe('money of accounts, whenever the process is killed', () => {
     )
   })
 
-  it('is back in the balance, once, where the chain refuses the withdrawal', async () => {
+  it('is credited back once if the chain rejects the withdrawal', async () => {
     await dieEverywhere(
       async ({ withdrawals }) => {
         chain.refuses = true

@@ -39,7 +39,7 @@ describe('an account that processes share through PostgreSQL', function () {
     return lines
   }
 
-  it('is spent to the last atom and not one more, whichever process is killed on the way', async () => {
+  it('is spent to the last atom and no further, with processes killed meanwhile', async () => {
     const url = await postgres!.create()
     const store = createPostgresStore({ url })
     await store.open()
@@ -73,7 +73,7 @@ describe('an account that processes share through PostgreSQL', function () {
     await store.close()
   })
 
-  it('is given back by another process what a killed one held', async () => {
+  it('gets the lease of a killed process back through another process', async () => {
     const url = await postgres!.create()
     const store = createPostgresStore({ url })
     await store.open()
@@ -89,7 +89,7 @@ describe('an account that processes share through PostgreSQL', function () {
     await store.close()
   })
 
-  it('loses nothing and charges nothing twice when a process is taken for dead that lives', async () => {
+  it('loses nothing and charges nothing twice when a live process is assumed dead', async () => {
     const url = await postgres!.create()
     const [store, other] = [createPostgresStore({ url }), createPostgresStore({ url })]
     await Promise.all([store.open(), other.open()])
@@ -115,7 +115,7 @@ describe('an account that processes share through PostgreSQL', function () {
     await Promise.all([store.close(), other.close()])
   })
 
-  it('is charged once for each call that was answered, and for no other, while the server stops and starts', async () => {
+  it('is charged once for each successful call only, while the server restarts', async () => {
     const url = await postgres!.create()
     const stores = [createPostgresStore({ url }), createPostgresStore({ url })]
     await Promise.all(stores.map((store) => store.open()))

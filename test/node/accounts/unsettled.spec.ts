@@ -6,8 +6,8 @@ const USDC = 1_000_000n
 const payer = (digit: number): Address => `0x${String(digit % 10).repeat(40)}`
 const [A, B] = [payer(1), payer(2)]
 
-describe('deposits that can still be taken back', () => {
-  it('count at once up to a dollar, where they are safe up to 25, and above that when they are final', () => {
+describe('deposits that are not final', () => {
+  it('count at once up to 1 USDC, when safe up to 25, and above that when final', () => {
     const unsettled = new Unsettled()
     const depths = (amount: bigint) =>
       (['latest', 'safe', 'finalized'] as const).map((depth) => unsettled.counts(A, amount, depth))
@@ -17,7 +17,7 @@ describe('deposits that can still be taken back', () => {
     assert.deepEqual(depths(25n * USDC + 1n), [false, false, true])
   })
 
-  it('count together, for each payer', () => {
+  it('count together per payer', () => {
     const unsettled = new Unsettled()
     unsettled.add('1', { payer: A, amount: USDC, depth: 'latest' })
     assert.equal(unsettled.counts(A, 1n, 'latest'), false)

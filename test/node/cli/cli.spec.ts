@@ -62,7 +62,7 @@ describe('souk with running nodes', function () {
     )
   })
 
-  it('reads an API and calls it without publishing anything', async () => {
+  it('inspects an API and calls it without publishing it', async () => {
     const users = await startUsers()
     const check = ['api', 'check', '--protocol', 'GraphQL', '--endpoint', users.url]
     const read = await run(...check)
@@ -222,7 +222,7 @@ describe('souk with running nodes', function () {
     assert.equal((await call()).status, 401)
   })
 
-  it('limits a key to APIs, rotates it without a refused call, and disables it', async () => {
+  it('limits a key to APIs, rotates it without a rejected call, and disables it', async () => {
     const statusWith = async (key: string, api = 'bb-echo') =>
       (
         await fetch(`${consumer.ready.ingress}/api/demo/api/${api}`, {

@@ -177,7 +177,7 @@ describe('souk wallet, without a running node', function () {
     })
   })
 
-  describe('asking', () => {
+  describe('in an interactive terminal', () => {
     it('asks for the network, and twice for the passphrase without showing it', async () => {
       const terminal = terminalHere(['dev', 'secret', 'secret'])
       assert.equal(await main(['--profile', 'asked', 'wallet', 'create'], terminal), 0)
