@@ -25,7 +25,7 @@ describe('config', () => {
     return true
   }
 
-  it('takes flags before the environment, that before the profile, that before defaults', async () => {
+  it('prefers flags, then the environment, then the profile, then defaults', async () => {
     await save({ network: 'dev', p2pPort: 1111, ingressPort: 2222, adminPort: 3333 })
     const config = await loadConfig({
       env: { ...env, SOUK_P2P_PORT: '4444', SOUK_INGRESS_PORT: '5555' },
@@ -37,7 +37,7 @@ describe('config', () => {
     assert.equal(config.p2p.host, '127.0.0.1')
   })
 
-  it('reads the payment scheme by its option, and by the names that files and environments have for it', async () => {
+  it('reads the payment scheme from its flag, the environment and the profile', async () => {
     const schemeOf = async (options: object) =>
       (await loadConfig({ env, flags: {}, ...options })).payments.paymentScheme
     await save({ network: 'dev', till: 'metered' })
@@ -46,7 +46,7 @@ describe('config', () => {
     assert.equal(await schemeOf({ flags: { paymentScheme: 'channel' } }), 'channel')
   })
 
-  it('names what replaced an option that was renamed', async () => {
+  it('names the replacement of a renamed option', async () => {
     const flags = { network: 'dev', till: 'metered' }
     await assert.rejects(
       loadConfig({ env, flags }),
@@ -54,14 +54,14 @@ describe('config', () => {
     )
   })
 
-  it('lets a port that nobody asked for move up, and one that was asked for not', async () => {
+  it('moves a default port up if it is taken, but not a requested port', async () => {
     const config = await loadConfig({ env, flags: { network: 'dev', adminPort: '0' } })
     assert.deepEqual(config.p2p.port, { port: 4402, exact: false })
     assert.deepEqual(config.ingress?.port, { port: 8402, exact: false })
     assert.deepEqual(config.admin.port, { port: 0, exact: true })
   })
 
-  it('opens the admin API to more than loopback only by what this start says, never by the profile', async () => {
+  it('opens the admin API beyond loopback by flag or environment only, never by the profile', async () => {
     await save({ network: 'dev', adminHost: '0.0.0.0' })
     assert.equal((await loadConfig({ env, flags: {} })).admin.host, '127.0.0.1')
     assert.equal((await loadConfig({ env: { ...env, SOUK_ADMIN_HOST: '0.0.0.0' }, flags: {} })).admin.host, '0.0.0.0')
@@ -73,7 +73,7 @@ describe('config', () => {
     )
   })
 
-  it('takes the logs that are on from a flag, SOUK_LOG or DEBUG, in this order', async () => {
+  it('reads the enabled logs from a flag, SOUK_LOG or DEBUG, in this order', async () => {
     const logOf = async (more: object, flags: object = {}) =>
       (await loadConfig({ env: { ...env, ...more }, flags: { network: 'dev', ...flags } })).log
     assert.equal(await logOf({}), undefined)
@@ -91,7 +91,7 @@ describe('config', () => {
     }
   })
 
-  it('says nothing of a store’s URL, which may hold a password', async () => {
+  it('does not reveal a store’s URL, which may contain a password', async () => {
     const flags = { network: 'dev', store: 'mysql://souk:hidden@db/souk' }
     await assert.rejects(loadConfig({ env, flags }), (error: Error) => {
       assert.match(error.message, /^--store is not valid: give a URL like postgres:/)
@@ -105,7 +105,7 @@ describe('config', () => {
     assert.deepEqual([config.store, config.accounts], [store, true])
   })
 
-  it('wants a network for a new profile, asks for it where somebody can be asked, and then keeps to it', async () => {
+  it('requires a network for a new profile, asks for it in a terminal, and keeps it', async () => {
     await assert.rejects(loadConfig({ env, flags: {} }), refused('network_missing', /needs a network/))
     const asked = await loadConfig({ env, flags: {}, askNetwork: async () => 'base-sepolia' })
     assert.equal(asked.network, 'base-sepolia')
@@ -122,7 +122,7 @@ describe('config', () => {
     )
   })
 
-  it('lets strangers pay by x402 unless told otherwise, by flag or environment', async () => {
+  it('enables keyless x402 payments unless a flag or the environment disables them', async () => {
     const load = async (more: object, flags: object = {}) =>
       (await loadConfig({ env: { ...env, ...more }, flags: { network: 'dev', ...flags } })).ingress?.x402
     assert.equal(await load({}), undefined)
@@ -130,7 +130,7 @@ describe('config', () => {
     assert.equal(await load({ SOUK_X402: 'false' }), false)
   })
 
-  it('says which setting is wrong, by the name it was given under', async () => {
+  it('names an invalid setting as it was given', async () => {
     const load = (flags: object, more: Record<string, string> = {}) =>
       loadConfig({ env: { ...env, ...more }, flags: { network: 'dev', ...flags } })
     await assert.rejects(load({ p2pPort: '65536' }), refused('config_invalid', /^--p2p-port is not valid: give a port/))
@@ -175,7 +175,7 @@ describe('config', () => {
     assert.equal(locateProfile(undefined, { SOUK_HOME: '/s', SOUK_PROFILE: 'shop' }).name, 'shop')
   })
 
-  it('takes no profile name that is more than a name', () => {
+  it('rejects a profile name that is a path', () => {
     for (const name of ['..', 'a/b', '', '.hidden', 'a b', 'x'.repeat(64)]) {
       assert.throws(() => locateProfile(name, env), refused('config_invalid', /is not a profile name/))
     }

@@ -6,7 +6,7 @@ import { type NetworkName, NETWORKS } from '../../node/networks.ts'
 describe('souk doctor', () => {
   const reach = async (network: NetworkName, ...p2p: string[]) => reachability({ p2p, network: NETWORKS[network] })
 
-  it('says in words from where a node is reached, and how to be reached from further away', async () => {
+  it('explains from where a node is reachable, and how to make it more reachable', async () => {
     const local = await reach('base', '/ip4/127.0.0.1/tcp/4402')
     assert.deepEqual([local.result, local.hint], ['warn', 'souk up --p2p-host 0.0.0.0'])
 
@@ -25,12 +25,12 @@ describe('souk doctor', () => {
     }
   })
 
-  it('takes private addresses for what they are on a network of one’s own', async () => {
+  it('accepts private addresses on a private network', async () => {
     assert.match((await reach('dev', '/ip4/127.0.0.1/tcp/1')).message, /^from this machine$/)
     assert.match((await reach('dev', '/ip4/192.168.1.5/tcp/1')).message, /and the networks it is in/)
   })
 
-  it('warns of a disk that fills up, and fails where calls are refused', () => {
+  it('warns of low disk space, and fails when calls are rejected', () => {
     const results = [
       limits.DISK_FREE_BYTES_MIN,
       limits.DISK_FREE_BYTES_MIN - 1,

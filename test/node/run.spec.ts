@@ -12,7 +12,7 @@ describe('a node that cannot start', function () {
   })
   after(() => home.close())
 
-  it('stops what was started: the same profile starts on the same ports as soon as the reason is gone', async () => {
+  it('stops its started parts, so that the next start can use the same profile and ports', async () => {
     const first = await home.up('shop', '--payment-scheme', 'metered')
     await first.end()
     const blocker = createServer()

@@ -58,7 +58,7 @@ describe('the store of a profile', () => {
     ]
   ]
   for (const [words, message, damage] of damages) {
-    it(`names the file and the way back where it ${words}`, async () => {
+    it(`names the file and the recovery where it ${words}`, async () => {
       damage()
       chmodSync(path, 0o600)
       await assert.rejects(open(), (error) => {
@@ -72,7 +72,7 @@ describe('the store of a profile', () => {
     })
   }
 
-  it('opens with what was durable where the end of its log is torn', async () => {
+  it('opens with all durable data if the end of its log is torn', async () => {
     const store = createSqliteStore({ path })
     await store.open()
     await store.documents.put('things', 'kept', '1')

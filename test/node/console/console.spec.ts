@@ -56,7 +56,7 @@ describe('console', () => {
     assert.equal(await page.getByRole('navigation').count(), 0)
   })
 
-  it('issues a key by keyboard alone, shows it once, and revokes it', async () => {
+  it('issues a key by keyboard only, shows it once, and revokes it', async () => {
     const { page, mishaps } = await enter()
     await page.goto(`${bench.url}/keys`)
     await page.getByRole('button', { name: 'Issue a key' }).focus()

@@ -79,7 +79,7 @@ describe('console of a consumer', () => {
     return { page, mishaps }
   }
 
-  it('finds an API, subscribes to a plan and tries it, by keyboard alone', async function () {
+  it('finds an API, subscribes to a plan and tries it, by keyboard only', async function () {
     this.timeout(60_000)
     const { page, mishaps } = await enter()
     await page.getByRole('link', { name: 'Marketplace' }).press('Enter')

@@ -23,7 +23,7 @@ describe('the demo account service', () => {
   const call = async (body: unknown) => jsonOf(await adapter.call(plainCall(body), FOREVER))
   const post = (body: string) => fetch(account.url.replace('?wsdl', ''), { method: 'POST', body })
 
-  it('has a WSDL at the address it is started with, which names its own', async () => {
+  it('serves a WSDL that names its own address', async () => {
     assert.match(account.url, /^http:\/\/127\.0\.0\.1:\d+\/account\?wsdl$/)
     const response = await fetch(account.url)
     assert.equal(response.headers.get('content-type'), 'text/xml; charset=utf-8')
@@ -35,7 +35,7 @@ describe('the demo account service', () => {
     )
   })
 
-  it('tells a balance', async () => {
+  it('returns a balance', async () => {
     const { asOf, ...rest } = (await call({ operation: 'getBalance', accountId: 'ACC-1001' })) as Record<
       string,
       unknown
@@ -44,7 +44,7 @@ describe('the demo account service', () => {
     assert(Math.abs(Date.parse(String(asOf)) - Date.now()) < 60_000)
   })
 
-  it('tells as many transactions as are asked for, always as an array', async () => {
+  it('returns the requested number of transactions, always as an array', async () => {
     for (const [limit, count] of [
       [1, 1],
       [20, 20],
@@ -58,7 +58,7 @@ describe('the demo account service', () => {
     }
   })
 
-  it('blames whoever asks for an account that does not exist', async () => {
+  it('returns a Client fault for an unknown account', async () => {
     await assert.rejects(call({ operation: 'getBalance', accountId: '<&\'">' }), {
       code: 'soap_fault',
       status: 400,
@@ -90,14 +90,14 @@ describe('the demo account service', () => {
     wrapped('<getBalance><accountId><x/></accountId></getBalance>'),
     'x'.repeat(100_000)
   ]) {
-    it(`answers ${body.slice(0, 60)} with a Client fault`, async () => {
+    it(`returns a Client fault for ${body.slice(0, 60)}`, async () => {
       const response = await post(body)
       assert.equal(response.status, 500)
       assert.match(await response.text(), /<faultcode>soap:Client<\/faultcode>/)
     })
   }
 
-  it('reads requests by their names, whatever the prefixes and layout', async () => {
+  it('reads requests with any prefixes and layout', async () => {
     const response = await post(
       wrapped(
         '\n <x:getBalance xmlns:x="urn:souk:demo:account">\n  <x:accountId>ACC-100&#49;</x:accountId>\n </x:getBalance>\n'
@@ -106,7 +106,7 @@ describe('the demo account service', () => {
     assert.match(await response.text(), /<a:balance>9268\.98<\/a:balance>/)
   })
 
-  it('runs on its own and ends when asked to', async () => {
+  it('runs as a process and ends on a signal', async () => {
     const { url, end } = await demoAlone('account')
     assert.equal((await fetch(url)).status, 200)
     assert.equal(await end('SIGTERM'), 0)

@@ -18,7 +18,7 @@ const somebody: Address = `0x${'12'.repeat(20)}`
 describe('the dev chain', function () {
   this.timeout(30_000)
 
-  it('is what the dev network asks for, and goes on by itself', async () => {
+  it('matches the dev network’s parameters, and mines blocks by itself', async () => {
     const dev = await startDevChain()
     try {
       const chain = createChain(dev.parameters)
@@ -34,7 +34,7 @@ describe('the dev chain', function () {
     }
   })
 
-  it('gives play USDC and gas away, and its money says that it is play', async () => {
+  it('hands out test USDC and gas, and its token is named as test money', async () => {
     const dev = await startDevChain({ mining: 'instant' })
     try {
       const chain = createChain(dev.parameters)
@@ -50,7 +50,7 @@ describe('the dev chain', function () {
     }
   })
 
-  it('plays another network with its number and its token', async () => {
+  it('simulates another network with its chain id and token', async () => {
     const dev = await startDevChain({ parameters: NETWORKS['base-sepolia'].chain, mining: 'instant' })
     try {
       const { settlement, collector } = NETWORKS.dev.chain
@@ -62,11 +62,11 @@ describe('the dev chain', function () {
     }
   })
 
-  it('never plays a chain with real money', async () => {
+  it('never simulates a chain with real money', async () => {
     await assert.rejects(startDevChain({ parameters: NETWORKS.base.chain }), /Chain 8453 has real money on it/)
   })
 
-  it('keeps what was on it where it is given a file', async () => {
+  it('keeps its state in a file, if given one', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'souk-chain-'))
     try {
       const stateFile = join(folder, 'chain.json')
@@ -85,7 +85,7 @@ describe('the dev chain', function () {
     }
   })
 
-  it('says so when its port is taken', async () => {
+  it('reports that its port is taken', async () => {
     const dev = await startDevChain({ mining: 'instant' })
     try {
       await assert.rejects(startDevChain({ port: Number(new URL(dev.url).port) }), /anvil ended: .*address.* in use/is)
@@ -94,7 +94,7 @@ describe('the dev chain', function () {
     }
   })
 
-  it('stands alone as a process, and takes anvil with it when it ends', async () => {
+  it('runs as a process, and ends anvil when it ends', async () => {
     const alone = await demoAlone('chain')
     assert.equal(await rpc(alone.url, 'eth_chainId'), '0x7a69')
     assert.equal(await alone.end('SIGTERM'), 0)

@@ -102,7 +102,7 @@ describe('the dev channel contract', function () {
     assert.deepEqual(ours.sort(), EVENTS.toSorted())
   })
 
-  it('is pinned, as the collector is, and stands where x402 has the real ones', () => {
+  it('is pinned like the collector, and has the address of the real one in x402', () => {
     const { settlement, collector } = NETWORKS.dev.chain
     assert.equal(settlement.codeHash, keccak256(devBatchSettlementCode))
     assert.equal(collector.codeHash, keccak256(devDepositCollectorCode))
@@ -112,7 +112,7 @@ describe('the dev channel contract', function () {
     }
   })
 
-  it('names channels and digests as x402 and we do', async () => {
+  it('computes channel ids and digests like x402 and Souk', async () => {
     const { client, domain, parameters, newConfig } = bench
     const config = newConfig()
     const { chainId, settlement } = parameters
@@ -135,7 +135,7 @@ describe('the dev channel contract', function () {
   })
 
   describe('deposit', () => {
-    it('brings in what the payer signed for, whoever submits it', async () => {
+    it('transfers the signed amount, whoever submits it', async () => {
       const { deposit, newConfig, act, payer, stranger, mint, usdc, parameters } = bench
       const config = newConfig()
       await mint(payer.address, 1_000n)
@@ -150,7 +150,7 @@ describe('the dev channel contract', function () {
       assert.equal((await usdc(parameters.settlement.address)) - escrow, 1_000n)
     })
 
-    it('takes an authorisation once, for its own channel and amount', async () => {
+    it('accepts an authorisation once, for its own channel and amount', async () => {
       const { deposit, newConfig, act, payer, stranger, mint, reason, calls } = bench
       const config = newConfig()
       await mint(payer.address, 1_000n)
@@ -176,7 +176,7 @@ describe('the dev channel contract', function () {
       })
     }
 
-    it('refuses nothing, no collector, and a collector that brings nothing', async () => {
+    it('rejects a zero amount, a missing collector, and a collector that transfers nothing', async () => {
       const { deposit, newConfig, reason, stranger, parameters, fundGas } = bench
       assert.equal(await reason(stranger, await deposit(newConfig(), 0n)), 'ZeroDeposit')
       const through = (collector: Hex) => ({
@@ -190,7 +190,7 @@ describe('the dev channel contract', function () {
       assert.equal(await reason(stranger, through(idle.address)), 'DepositCollectionFailed')
     })
 
-    it('is the only one that the collector serves', async () => {
+    it('is the only caller that the collector accepts', async () => {
       const { parameters, stranger, client } = bench
       const collect = {
         type: 'function',
@@ -207,7 +207,7 @@ describe('the dev channel contract', function () {
   })
 
   describe('claim', () => {
-    it('books many rows at once for whoever receives, and settle brings them there', async () => {
+    it('books many rows at once per receiver, and settle transfers them', async () => {
       const { open, row, act, owner, stranger, calls, usdc, chain, factory } = bench
       const provider = actor('claims').address.toLowerCase() as Hex
       const receiver = factory.splitterOf(provider)
@@ -228,7 +228,7 @@ describe('the dev channel contract', function () {
       assert.deepEqual([await usdc(provider), await usdc(receiver)], [570n, 0n])
     })
 
-    it('is absolute: what is not above the last changes nothing, whoever signed it', async () => {
+    it('is cumulative: an amount not above the last one changes nothing', async () => {
       const { open, row, act, owner, calls, stranger } = bench
       const config = await open(1_000n)
       await act(owner, calls.claim([await row(config, 400n, { ceiling: 700n })]))
@@ -240,7 +240,7 @@ describe('the dev channel contract', function () {
       assert.deepEqual(await balances(config), [1_000n, 1_000n])
     })
 
-    it('refuses strangers, no rows, and more than signed for or there', async () => {
+    it('rejects other callers, empty batches, and amounts above the voucher or the deposit', async () => {
       const { open, row, reason, owner, stranger, payer, calls } = bench
       const config = await open(1_000n)
       const good = await row(config, 10n)
@@ -252,13 +252,13 @@ describe('the dev channel contract', function () {
       assert.equal(await reason(owner, calls.claim([await row(config, 1_001n)])), 'ClaimExceedsBalance')
     })
 
-    it('takes one bad row as a reason to refuse them all', async () => {
+    it('rejects the whole batch for one invalid row', async () => {
       const { open, row, reason, owner, stranger, calls } = bench
       const rows = [await row(await open(10n), 10n), await row(await open(10n), 10n, { by: stranger })]
       assert.equal(await reason(owner, calls.claim(rows)), 'InvalidSignature')
     })
 
-    it('takes signatures of the authoriser in their one form', async () => {
+    it('accepts the authoriser’s signatures in canonical form only', async () => {
       const { open, row, reason, owner, payer, calls } = bench
       const config = await open(1_000n)
       const good = await row(config, 10n)
@@ -272,14 +272,14 @@ describe('the dev channel contract', function () {
       assert.equal(await reason(owner, calls.claim([signed(short)])), 'ECDSAInvalidSignature')
     })
 
-    it("takes the payer's own signature where there is no authoriser", async () => {
+    it("accepts the payer's own signature if there is no authoriser", async () => {
       const { open, row, reason, owner, payer, authorizer, calls } = bench
       const config = await open(1_000n, { payerAuthorizer: ZERO_ADDRESS })
       assert.equal(await reason(owner, calls.claim([await row(config, 10n, { by: payer })])), undefined)
       assert.equal(await reason(owner, calls.claim([await row(config, 10n, { by: authorizer })])), 'InvalidSignature')
     })
 
-    it('can be sent by anybody with the authoriser’s word on the batch', async () => {
+    it('can be sent by anybody with the authoriser’s signature on the batch', async () => {
       const { open, row, reason, act, owner, stranger, authorizer, domain, parameters } = bench
       const rows = [await row(await open(100n), 10n), await row(await open(100n), 20n)]
       const claims = rows.map(({ config, voucher, total }) => ({
@@ -319,7 +319,7 @@ describe('the dev channel contract', function () {
   })
 
   describe('refund', () => {
-    it('gives back at most what is not claimed, and moves the nonce each time', async () => {
+    it('returns at most the unclaimed amount, and increments the nonce each time', async () => {
       const { open, row, act, owner, payer, calls, usdc, state } = bench
       const config = await open(1_000n)
       await act(owner, calls.claim([await row(config, 300n)]))
@@ -334,14 +334,14 @@ describe('the dev channel contract', function () {
       assert.equal((await state(config)).refundNonce, 3n)
     })
 
-    it('closes a channel that nothing was claimed from', async () => {
+    it('closes a channel without claims', async () => {
       const { open, act, owner, calls } = bench
       const config = await open(50n)
       await act(owner, calls.refund(config, 50n))
       assert.deepEqual(await lastEvents(), ['Refunded', 'ChannelClosed'])
     })
 
-    it('can be sent by anybody with the authoriser’s word, once', async () => {
+    it('can be sent once by anybody with the authoriser’s signature', async () => {
       const { open, act, owner, stranger, payer, calls, domain, reason } = bench
       const config = await open(100n)
       const id = domain.channelId(config)
@@ -356,7 +356,7 @@ describe('the dev channel contract', function () {
       assert.deepEqual(await balances(config), [40n, 0n])
     })
 
-    it('refuses strangers and nothing', async () => {
+    it('rejects other callers and zero amounts', async () => {
       const { open, owner, payer, stranger, calls, reason } = bench
       const config = await open(100n)
       assert.equal(await reason(stranger, calls.refund(config, 1n)), 'NotAuthorizedToRefund')
@@ -376,7 +376,7 @@ describe('the dev channel contract', function () {
   })
 
   describe('withdrawal', () => {
-    it('gives the rest back after the delay', async () => {
+    it('returns the rest after the delay', async () => {
       const { open, act, payer, authorizer, calls, usdc, state, wait, reason } = bench
       const config = await open(100n)
       await act(authorizer, calls.initiateWithdraw(config, 70n))
@@ -397,7 +397,7 @@ describe('the dev channel contract', function () {
       assert.equal(await reason(payer, calls.finalizeWithdraw(config)), 'WithdrawalNotPending')
     })
 
-    it('takes nothing from whoever claims in time, and everything from whoever claims late', async () => {
+    it('leaves claims made in time, and takes the amount of late claims', async () => {
       const { open, row, act, owner, payer, calls, wait, reason } = bench
       const [prompt, late] = [await open(100n), await open(100n)]
       for (const config of [prompt, late]) await act(payer, calls.initiateWithdraw(config, 100n))
@@ -410,7 +410,7 @@ describe('the dev channel contract', function () {
       assert.equal(await reason(owner, calls.claim([await row(late, 60n)])), 'ClaimExceedsBalance')
     })
 
-    it('refuses others, nothing, and more than is there', async () => {
+    it('rejects other callers, zero amounts, and amounts above the balance', async () => {
       const { open, owner, payer, stranger, calls, reason } = bench
       const config = await open(100n)
       for (const other of [owner, stranger]) {

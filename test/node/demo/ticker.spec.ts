@@ -14,7 +14,7 @@ describe('the demo ticker', () => {
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     fetch(ticker.url, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) })
 
-  it('answers JSON with a candle', async () => {
+  it('returns a candle for a JSON request', async () => {
     const response = await post({ symbol: 'btc-usd', interval: '5m' })
     assert.equal(response.status, 200)
     const candle = (await response.json()) as Record<string, unknown>
@@ -27,13 +27,13 @@ describe('the demo ticker', () => {
     assert.match(String(note), /play data/)
   })
 
-  it('answers a query too, with one minute by default', async () => {
+  it('accepts a query too, with one minute by default', async () => {
     const response = await fetch(`${ticker.url}?symbol=ETH`)
     const { symbol, interval } = (await response.json()) as Record<string, unknown>
     assert.deepEqual([symbol, interval], ['ETH', '1m'])
   })
 
-  it('gives the same candle for the same moment, and others for others', () => {
+  it('returns the same candle for the same time, and different ones otherwise', () => {
     const at = Date.UTC(2026, 0, 1, 12, 34, 56)
     assert.deepEqual(candleAt('BTC', '1h', at), candleAt('BTC', '1h', at))
     assert.notEqual(candleAt('BTC', '1h', at).close, candleAt('BTC', '1h', at + 1_000).close)
@@ -41,7 +41,7 @@ describe('the demo ticker', () => {
     assert.equal(candleAt('BTC', '1h', at).open, candleAt('BTC', '1h', at + 60_000).open)
   })
 
-  it('streams candles, several a second, until it has sent enough', async () => {
+  it('streams several candles a second up to the requested number', async () => {
     const startedAt = performance.now()
     const response = await post({ symbol: 'BTC', limit: 3 }, { accept: 'text/event-stream' })
     assert.equal(response.headers.get('content-type'), 'text/event-stream')
@@ -59,14 +59,14 @@ describe('the demo ticker', () => {
     '{"symbol":"BTC","interval":"toString"}'
   ]
   for (const body of [...bad, '{"symbol":"BTC","limit":0}', '[]', 'null', '{', `"${'x'.repeat(100_000)}"`]) {
-    it(`refuses ${body.slice(0, 40)} in JSON`, async () => {
+    it(`rejects ${body.slice(0, 40)} with a JSON error`, async () => {
       const response = await post(body)
       assert.equal(response.status, 400)
       assert.equal(((await response.json()) as { error: string }).error, 'bad_request')
     })
   }
 
-  it('lives at its path only', async () => {
+  it('responds at its path only', async () => {
     assert.equal((await fetch(new URL('/other', ticker.url))).status, 404)
   })
 
@@ -79,7 +79,7 @@ describe('the demo ticker', () => {
   })
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`stands alone as a process, and ends cleanly on ${signal}`, async () => {
+    it(`runs as a process, and ends cleanly on ${signal}`, async () => {
       const alone = await demoAlone('ticker')
       assert.equal((await fetch(`${alone.url}?symbol=BTC`)).status, 200)
       assert.equal(await alone.end(signal), 0)

@@ -25,7 +25,7 @@ describe('the demo user service', () => {
     }
   }
 
-  it('gives a user with posts', async () => {
+  it('returns a user with posts', async () => {
     const query =
       'query ($id: ID!) { user(id: $id) { id name email createdAt posts(first: 1) { title author { id } } } }'
     const { status, body } = await ask({ query, variables: { id: '3' } })
@@ -39,21 +39,21 @@ describe('the demo user service', () => {
     })
   })
 
-  it('gives null for a user that is not there', async () => {
+  it('returns null for an unknown user', async () => {
     for (const id of ['0', '101', 'x', '-1', '1.5']) {
       const { body } = await ask({ query: 'query ($id: ID!) { user(id: $id) { id } }', variables: { id } })
       assert.deepEqual(body, { data: { user: null } }, id)
     }
   })
 
-  it('lists users, as many as there are at most', async () => {
+  it('lists the requested number of users, at most all that exist', async () => {
     const ids = async (first: number) =>
       (await ask({ query: `{ users(first: ${first}) { id } }` })).body.data?.['users'] as unknown[]
     assert.equal((await ids(7)).length, 7)
     assert.equal((await ids(1_000_000)).length, 100)
   })
 
-  it('keeps the data beside an error', async () => {
+  it('returns partial data with an error', async () => {
     const query = '{ a: user(id: "1") { id } b: user(id: "1") { posts(first: -1) { id } } }'
     const { status, body } = await ask({ query })
     assert.deepEqual(body.data, { a: { id: '1' }, b: null })
@@ -61,7 +61,7 @@ describe('the demo user service', () => {
     assert.equal(body.errors?.[0]?.message, 'first must not be negative.')
   })
 
-  it('chooses the operation by its name', async () => {
+  it('selects the operation by its name', async () => {
     const { body } = await ask({
       query: 'query A { user(id: 1) { id } } query B { user(id: 2) { id } }',
       operationName: 'B'
@@ -69,12 +69,12 @@ describe('the demo user service', () => {
     assert.deepEqual(body, { data: { user: { id: '2' } } })
   })
 
-  it('shows its schema', async () => {
+  it('returns its schema', async () => {
     const { body } = await ask({ query: getIntrospectionQuery() })
     assert.match(printSchema(buildClientSchema(body.data as unknown as IntrospectionQuery)), /user\(id: ID!\): User/)
   })
 
-  it('speaks the media type that was asked for', async () => {
+  it('uses the requested media type', async () => {
     const accept = 'application/graphql-response+json'
     assert.equal((await ask({ query: '{ users { id } }' }, { accept })).type, accept)
     assert.equal((await ask({ query: '{ users { id } }' })).type, 'application/json')
@@ -89,7 +89,7 @@ describe('the demo user service', () => {
     [],
     null
   ]) {
-    it(`refuses ${JSON.stringify(body)} with errors`, async () => {
+    it(`rejects ${JSON.stringify(body)} with errors`, async () => {
       const { status, body: answer } = await ask(body)
       assert.equal(status, 400)
       assert((answer.errors?.length ?? 0) > 0)
@@ -97,11 +97,11 @@ describe('the demo user service', () => {
     })
   }
 
-  it('is posted to', async () => {
+  it('accepts POST only', async () => {
     assert.equal((await fetch(users.url)).status, 405)
   })
 
-  it('stands alone as a process, and ends cleanly', async () => {
+  it('runs as a process, and ends cleanly', async () => {
     const alone = await demoAlone('users')
     const response = await fetch(alone.url, { method: 'POST', body: '{"query":"{ user(id: 1) { name } }"}' })
     assert.deepEqual(await response.json(), { data: { user: { name: 'Alan Turing' } } })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { limits, utf8 } from '../../../lib/index.ts'
 import { Captures } from '../../../node/events/captures.ts'
 
-describe('requests that are kept', () => {
-  it('are none until somebody wants that, and forgotten when nobody does', () => {
+describe('recorded requests', () => {
+  it('are recorded only while recording is on, and deleted afterwards', () => {
     const captures = new Captures()
     captures.keep('1', { city: 'Bern' })
     assert.equal(captures.find('1'), undefined)
@@ -15,7 +15,7 @@ describe('requests that are kept', () => {
     assert.deepEqual([captures.find('2'), captures.count], [undefined, 0])
   })
 
-  it('have no secrets in them, however deep', () => {
+  it('contain no secrets at any depth', () => {
     const captures = new Captures()
     captures.set(true)
     const body = { user: 'ann', password: 'hush', login: [{ apiKey: 'hush', access_token: { a: 'hush' } }] }
@@ -28,7 +28,7 @@ describe('requests that are kept', () => {
     assert.ok(!JSON.stringify(captures.find('1')).includes('hush'))
   })
 
-  it('are JSON, of a bounded size and number', () => {
+  it('are JSON of limited size and number', () => {
     const captures = new Captures()
     captures.set(true)
     captures.keep('form', utf8('a=1&b=2'))

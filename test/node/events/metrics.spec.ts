@@ -32,7 +32,7 @@ describe('metrics', () => {
     return metrics.text(state).split('\n')
   }
 
-  it('count calls by who they were for, how they ended and what they were charged, until they are stopped', () => {
+  it('count calls by target, outcome and charge, until stopped', () => {
     const lines = counted({}, { charged: '0.1' }, { status: 502, charged: '0' }, { role: 'payer', charged: '2' })
     for (const line of [
       'souk_calls_total{role="owner",outcome="ok"} 2',
@@ -50,7 +50,7 @@ describe('metrics', () => {
     }
   })
 
-  it('tell times as a histogram, each bucket with all that is shorter', () => {
+  it('report durations as a cumulative histogram', () => {
     const lines = counted({ ms: 1 }, { ms: 40 }, { ms: 90_000 })
     for (const line of [
       'souk_call_seconds_bucket{role="owner",le="0.001"} 1',
@@ -66,7 +66,7 @@ describe('metrics', () => {
     assert.ok(Math.abs(Number(sum) - 90.041) < 1e-6, sum)
   })
 
-  it('are in the form that Prometheus reads: each with its help and type, in front', () => {
+  it('use the Prometheus format: help and type come before each metric', () => {
     const lines = counted()
     for (const [name, { type }] of Object.entries(METRICS)) {
       const at = lines.findIndex((line) => line.startsWith(`# HELP ${name} `))

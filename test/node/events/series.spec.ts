@@ -6,7 +6,7 @@ import { manualClock } from '../../helpers/manual-clock.ts'
 
 const MINUTE = 60_000
 
-describe('how calls went', () => {
+describe('the call series', () => {
   const call = (more: Partial<CallLine> = {}): CallLine => ({
     role: 'owner',
     request_id: 'r',
@@ -26,7 +26,7 @@ describe('how calls went', () => {
     return { clock, series, tell: (more?: Partial<CallLine>) => feed.tell(call(more)) }
   }
 
-  it('counts calls, errors, what was charged and how long they took, by the minute', async () => {
+  it('counts calls, errors, charges and durations per minute', async () => {
     const { clock, series, tell } = bench()
     const from = clock.now()
     for (let ms = 1; ms <= 100; ms++) tell({ ms })
@@ -49,14 +49,14 @@ describe('how calls went', () => {
     assert.deepEqual([total.calls, total.errors, total.charged], [101, 1, 100_000n])
   })
 
-  it('keeps what was served apart from what was called', () => {
+  it('separates served calls from made calls', () => {
     const { clock, series, tell } = bench()
     tell({ role: 'payer' })
     assert.equal(series.read('owner', clock.now()).total.calls, 0)
     assert.equal(series.read('payer', clock.now()).total.calls, 1)
   })
 
-  it('tells of a week by the quarter of an hour, and forgets what is older', async () => {
+  it('covers a week in quarters of an hour, and drops older data', async () => {
     const { clock, series, tell } = bench()
     const from = clock.now()
     tell()
@@ -71,7 +71,7 @@ describe('how calls went', () => {
     assert.equal(later.points.length, 7 * 24 * 4)
   })
 
-  it('takes a clock that was put back', async () => {
+  it('handles a clock that was set back', async () => {
     const clock = manualClock()
     let now = clock.now()
     const feed = new Feed<CallLine>(1)

@@ -10,7 +10,7 @@ const PAYLOAD = '{"test": 2432232314}'
 describe('the signatures of webhooks', () => {
   const signaturesOf = (headers: ReadonlyArray<readonly [string, string]>) => (headers.at(-1)?.[1] ?? '').split(' ')
 
-  it('are those of the example that implementations of Standard Webhooks share', () => {
+  it('match the shared test vector of Standard Webhooks', () => {
     const secrets = { ...makeSecrets(systemRandom), hmac: 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
     const headers = signedHeaders(ID, AT, PAYLOAD, [secrets])
     assert.deepEqual(headers.slice(0, 2), [
@@ -20,7 +20,7 @@ describe('the signatures of webhooks', () => {
     assert.equal(signaturesOf(headers)[0], 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
   })
 
-  it('hold by the public key that is shown, over exactly what was sent', () => {
+  it('verify with the published key over the exact sent bytes', () => {
     const secrets = makeSecrets(systemRandom)
     const { secret, public_key } = shownSecrets(secrets)
     assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -37,7 +37,7 @@ describe('the signatures of webhooks', () => {
     assert.ok(!verify(null, Buffer.from(`${ID}.${AT + 1}.${PAYLOAD}`), key, signature))
   })
 
-  it('are made with each secret that is good', () => {
+  it('include one signature per valid secret', () => {
     const both = [makeSecrets(systemRandom), makeSecrets(systemRandom)]
     assert.deepEqual(
       signaturesOf(signedHeaders(ID, AT, PAYLOAD, both)).map((one) => one.split(',')[0]),

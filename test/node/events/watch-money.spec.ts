@@ -8,7 +8,7 @@ import { memoryDocuments } from '../ingress/harness.ts'
 
 const WALLET: Address = `0x${'a'.repeat(40)}`
 
-describe('what is told of money', () => {
+describe('money events', () => {
   let clock: ManualClock
   let documents: Documents
   let events: Events
@@ -48,7 +48,7 @@ describe('what is told of money', () => {
     claimsInHand = Number(limits.CLAIMS_IN_HAND_MIN)
   })
 
-  it('is each transaction that became final, once, also over a restart; not what was final before', async () => {
+  it('report each newly final transaction once, also over a restart', async () => {
     await watch().look()
     assert.deepEqual(told(), [])
     final.push(transaction(2), transaction(3, false))
@@ -64,7 +64,7 @@ describe('what is told of money', () => {
     assert.deepEqual(events.feed.last()[0]?.data, { what: 'claim', transaction: '0x2', block: '2', cost: '0.001' })
   })
 
-  it('is a wallet that runs low: once, and again when there was more in between', async () => {
+  it('report a low wallet once, and again after it was refilled', async () => {
     const one = watch()
     await one.look()
     balance = 0n
@@ -83,7 +83,7 @@ describe('what is told of money', () => {
     assert.equal(told().length, 3)
   })
 
-  it('is looked for now and then, and no more after the end', async () => {
+  it('poll at intervals, until stopped', async () => {
     const one = watch()
     one.start()
     await clock.advance(1)

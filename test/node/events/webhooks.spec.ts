@@ -68,7 +68,7 @@ describe('webhooks', () => {
   const arrived = (count: number) => eventually(() => received.length >= count)
   const idle = () => eventually(() => webhooks.list().every(({ pending }) => pending === 0))
 
-  it('are told of an event, with headers and signature of Standard Webhooks', async () => {
+  it('receive an event with headers and signature of Standard Webhooks', async () => {
     const { secret } = await add()
     await paused()
     await arrived(1)
@@ -84,7 +84,7 @@ describe('webhooks', () => {
     await idle()
   })
 
-  it('are told of what they want alone', async () => {
+  it('receive only the chosen types', async () => {
     await add({ events: ['listing.*', 'key.revoked'] })
     await events.emit('key.issued', { key: 'k', label: '', hint: '' })
     await events.emit('key.revoked', { key: 'k', label: '', hint: '' })
@@ -94,7 +94,7 @@ describe('webhooks', () => {
     assert.deepEqual(received.map(({ event }) => event.type).sort(), ['key.revoked', 'listing.paused'])
   })
 
-  it('are told again by the schedule, under the same id, until they take it', async () => {
+  it('receive an event again with the same id, by the retry schedule, until they accept it', async () => {
     await add()
     answers = [{ status: 500 }, { status: 302, headers: { location: 'http://169.254.169.254/' } }, { status: 200 }]
     await paused()
@@ -112,7 +112,7 @@ describe('webhooks', () => {
     assert.equal(webhooks.list()[0]?.failed, undefined)
   })
 
-  it('that ask for more time get it', async () => {
+  it('can delay a retry with Retry-After', async () => {
     await add()
     answers = [{ status: 503, headers: { 'retry-after': '600' } }]
     await paused()
@@ -124,7 +124,7 @@ describe('webhooks', () => {
     await arrived(2)
   })
 
-  it('that answer 410 are told nothing more', async () => {
+  it('that respond with 410 are disabled', async () => {
     const { id } = await add()
     answers = [{ status: 410 }]
     await paused()
@@ -139,7 +139,7 @@ describe('webhooks', () => {
     assert.deepEqual(received[1]?.event.data, { api: 'c@d' })
   })
 
-  it('that take nothing for days are told nothing more', async () => {
+  it('that accept nothing for days are disabled', async () => {
     await add()
     answers = Array.from({ length: 9 }, () => ({ status: 500 }))
     await paused()
@@ -156,7 +156,7 @@ describe('webhooks', () => {
     assert.equal(received.length, 9)
   })
 
-  it('are told after a restart of what they were not told before', async () => {
+  it('receive undelivered events after a restart', async () => {
     await add()
     server.close()
     server.closeAllConnections()
@@ -173,7 +173,7 @@ describe('webhooks', () => {
     await idle()
   })
 
-  it('hold no more than so many events: the oldest are given up', async () => {
+  it('queue a limited number of events, and drop the oldest', async () => {
     await add()
     answers = Array.from({ length: 5_000 }, () => ({ status: 500 }))
     for (let i = 0; i < limits.WEBHOOK_QUEUE_MAX + 10; i++) await paused(String(i))
@@ -186,7 +186,7 @@ describe('webhooks', () => {
     )
   })
 
-  it('have secrets that stand nowhere in the clear, and new ones when asked', async () => {
+  it('have encrypted secrets, which can be rotated', async () => {
     const { id, secret } = await add()
     const stored = JSON.stringify(await documents.list('webhooks'))
     assert.ok(!stored.includes(secret.slice('whsec_'.length)))
@@ -203,7 +203,7 @@ describe('webhooks', () => {
     assert.equal(String(received[1]?.headers['webhook-signature']).split(' ').length, 2)
   })
 
-  describe('that are changed while it is noted what came of an event', () => {
+  describe('that change while a delivery result is stored', () => {
     /** Delays all writes of webhooks until the returned function is called. */
     const holdWrites = (): (() => void) => {
       const { put } = documents
@@ -221,7 +221,7 @@ describe('webhooks', () => {
       await settle()
     }
 
-    it('sign by their new secret', async () => {
+    it('sign with their new secret', async () => {
       const { id } = await add()
       const release = holdWrites()
       const rotating = webhooks.rotate(id)
@@ -235,7 +235,7 @@ describe('webhooks', () => {
       assert.equal(webhooks.list()[0]?.publicKey, public_key)
     })
 
-    it('are gone where they were removed', async () => {
+    it('stay removed', async () => {
       const { id } = await add()
       const release = holdWrites()
       await told()
@@ -257,7 +257,7 @@ describe('webhooks', () => {
     assert.equal(webhooks.list()[0]?.pending, 0)
   })
 
-  it('never lead to this machine where nobody allowed it', async () => {
+  it('never reach this machine unless allowed', async () => {
     const { id } = await webhooks.add({ url: url.replace('http:', 'https:') })
     const outcome = await webhooks.test(id, AbortSignal.timeout(5_000))
     assert.equal(outcome.fate, 'failed')
@@ -265,7 +265,7 @@ describe('webhooks', () => {
     assert.equal(received.length, 0)
   })
 
-  it('are https URLs for events that there are, and not too many', async () => {
+  it('must be https URLs with existing event types, and are limited in number', async () => {
     for (const bad of [
       'http://example.com/',
       'ftp://x/',

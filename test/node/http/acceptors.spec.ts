@@ -42,7 +42,7 @@ describe('listenWide', () => {
     return turns
   }
 
-  it('accepts a crowd of new connections in a few turns of a busy loop, where sockets can share a port', async () => {
+  it('accepts many connections in a few turns of a busy loop, if sockets can share a port', async () => {
     const [one, many] = [await turnsUntilAccepted(1, 128), await turnsUntilAccepted(32, 128)]
     assert.ok(
       process.platform !== 'linux' || (one >= 128 && many < 64),
@@ -50,7 +50,7 @@ describe('listenWide', () => {
     )
   })
 
-  it('serves requests and ends with the server, once they are answered', async () => {
+  it('serves requests, and ends with the server after their responses', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     let asked = 0
     const server = createServer((_req, res) => {
@@ -69,7 +69,7 @@ describe('listenWide', () => {
     await assert.rejects(fetch(`http://${HOST}:${port}`))
   })
 
-  it('takes no port that another server of this kind has', async () => {
+  it('does not share a port with another such server', async () => {
     const { port } = await listening(createServer())
     const moved = await listening(createServer(), port)
     assert.ok(moved.port > port)

@@ -64,7 +64,7 @@ describe('limitConnections', () => {
   })
   const closed = (each: Client) => until(() => each.isClosed, 'the connection to be closed')
 
-  it('gives a host so many connections, and others theirs', async () => {
+  it('limits connections per host', async () => {
     await start({ perHostMax: 2 })
     host = '192.0.2.1'
     const first = [await client().ask(), await client().ask()]
@@ -79,7 +79,7 @@ describe('limitConnections', () => {
     assert.match(received, /quick/)
   })
 
-  it('takes the 2⁶⁴ addresses of one home for one host', async () => {
+  it('counts an IPv6 /64 network as one host', async () => {
     await start({ perHostMax: 1 })
     host = '2001:db8::1'
     await client().ask()
@@ -89,7 +89,7 @@ describe('limitConnections', () => {
     assert.match((await client().ask()).received, /quick/)
   })
 
-  it('counts neither programs of this machine nor a proxy as one host', async () => {
+  it('does not limit local programs or a proxy as one host', async () => {
     await start({ perHostMax: 1 })
     for (const each of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
       host = each
@@ -101,7 +101,7 @@ describe('limitConnections', () => {
     for (let at = 0; at < 3; at++) assert.match((await client().ask()).received, /quick/)
   })
 
-  it('closes the connection that has been idle for longest when all places are taken', async () => {
+  it('closes the longest idle connection at the limit', async () => {
     await start({ connectionsMax: 3 })
     const [first, second, half] = [await client().ask(), await client().ask(), client()]
     half.socket.write('GET / HTTP/1.1\r\nHost:')
@@ -114,7 +114,7 @@ describe('limitConnections', () => {
     assert.deepEqual([first.isClosed, half.isClosed].filter(Boolean).length, 1)
   })
 
-  it('refuses a new connection when all have requests under way, and closes none of those', async () => {
+  it('rejects a new connection when all others are busy, and closes none of them', async () => {
     await start({ connectionsMax: 2 })
     const busy = [await client().ask('/slow'), await client().ask('/slow')]
     await until(() => slow.length === 2, 'both requests')

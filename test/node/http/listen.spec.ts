@@ -13,31 +13,31 @@ describe('listenOnFreePort', () => {
     await Promise.all(servers.splice(0).map((each) => new Promise((resolve) => each.close(resolve))))
   })
 
-  it('takes any free port for 0', async () => {
+  it('uses any free port for 0', async () => {
     const { host, port } = await listenOnFreePort(server(), { host: '127.0.0.1', port: 0 })
     assert.equal(host, '127.0.0.1')
     assert.ok(port > 0)
   })
 
-  it('moves up past ports that are taken', async () => {
+  it('skips taken ports upwards', async () => {
     const { port } = await listenOnFreePort(server(), { host: '127.0.0.1', port: 0 })
     const second = await listenOnFreePort(server(), { host: '127.0.0.1', port })
     const third = await listenOnFreePort(server(), { host: '127.0.0.1', port })
     assert.ok(second.port > port && third.port > second.port)
   })
 
-  it('does not move from a port that somebody asked for', async () => {
+  it('does not move from a requested port', async () => {
     const { port } = await listenOnFreePort(server(), { host: '127.0.0.1', port: 0 })
     const refused = server()
     await assert.rejects(listenOnFreePort(refused, { host: '127.0.0.1', port, exact: true }), { code: 'port_busy' })
     assert.equal(refused.listenerCount('listening') + refused.listenerCount('error'), 0)
   })
 
-  it('says when an address is not of this machine', async () => {
+  it('reports an address that is not of this machine', async () => {
     await assert.rejects(listenOnFreePort(server(), { host: '192.0.2.1', port: 0 }), { code: 'start_failed' })
   })
 
-  it('gives up at the last port there is', async () => {
+  it('fails after the highest port', async () => {
     const holder = server()
     const taken = await listenOnFreePort(holder, { host: '127.0.0.1', port: 65_535, exact: true }).catch(
       () => undefined
@@ -48,7 +48,7 @@ describe('listenOnFreePort', () => {
 })
 
 describe('isLoopback', () => {
-  it('knows the addresses that only this machine reaches', () => {
+  it('recognises loopback addresses', () => {
     for (const host of ['localhost', '127.0.0.1', '127.8.8.8', '::1']) assert.ok(isLoopback(host), host)
     for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.com', 'example.com', '']) {
       assert.ok(!isLoopback(host), host)

@@ -39,24 +39,24 @@ describe('consumer keys', () => {
     assert.match((await create({ network: 'base-sepolia' }).issue()).key, /^souk_test_/)
   })
 
-  it('are verified, by whichever process shares store and secret', async () => {
+  it('are verified by any process with the same store and secret', async () => {
     const { key, id } = await keys.issue({ label: 'ci' })
     assert.deepEqual(await verify(key), { id, keyId: id, label: 'ci', ...USUAL(key) })
     assert.deepEqual(await verify(key, create()), { id, keyId: id, label: 'ci', ...USUAL(key) })
   })
 
-  it('are not in the store, nor anything they could be guessed from without the secret', async () => {
+  it('cannot be derived from the store without the secret', async () => {
     const { key } = await keys.issue()
     const stored = JSON.stringify(await documents.list('consumer-keys'))
     assert.ok(!stored.includes(key) && !stored.includes(key.slice(10, -6)))
     await assert.rejects(verify(key, create({ secret: Buffer.alloc(32, 2) })), { code: 'key_invalid' })
   })
 
-  it('need a secret worth the name', () => {
+  it('require a secret of sufficient length', () => {
     assert.throws(() => create({ secret: new Uint8Array(16) }), { code: 'invalid_request' })
   })
 
-  it('that cannot be are refused without asking the store', async () => {
+  it('of invalid form are rejected without a store access', async () => {
     const { key } = await keys.issue()
     const swapped = key.slice(0, 20) + (key[20] === 'a' ? 'b' : 'a') + key.slice(21)
     const before = documents.reads
@@ -74,16 +74,16 @@ describe('consumer keys', () => {
     assert.equal(documents.reads, before)
   })
 
-  it('of another network are told apart', async () => {
+  it('of another network are distinguished', async () => {
     const live = makeKey('live', systemRandom)
     await assert.rejects(verify(live), { code: 'key_invalid', message: /live key.*dev/ })
   })
 
-  it('that were never issued are refused', async () => {
+  it('that were never issued are rejected', async () => {
     await assert.rejects(verify(makeKey('test', systemRandom)), { code: 'key_invalid' })
   })
 
-  it('are looked up once, then answered at once', async () => {
+  it('are looked up once, then cached', async () => {
     const { key, id } = await keys.issue()
     await verify(key)
     const before = documents.reads
@@ -101,7 +101,7 @@ describe('consumer keys', () => {
     assert.equal((await keys.revoke(id)).revokedAt, now)
   })
 
-  it('that are revoked elsewhere are refused soon after', async () => {
+  it('revoked by another process are rejected soon after', async () => {
     const { key, id } = await keys.issue()
     await verify(key)
     await create().revoke(id)
@@ -110,7 +110,7 @@ describe('consumer keys', () => {
     await assert.rejects(verify(key), { code: 'key_revoked' })
   })
 
-  it('have limits of their own, or the usual ones', async () => {
+  it('have their own limits or the defaults', async () => {
     const { key } = await keys.issue({ maxPrice: 2_000n, dailyCap: 0n })
     const { maxPrice, dailyCap } = await verify(key)
     assert.deepEqual([maxPrice, dailyCap], [2_000n, 0n])
@@ -153,7 +153,7 @@ describe('consumer keys', () => {
     assert.ok(!text.includes(first.key) && !text.includes(second.key) && !text.includes('digest'))
   })
 
-  it('remember roughly when they were used', async () => {
+  it('record approximately when they were used', async () => {
     const { key } = await keys.issue()
     assert.equal((await keys.list())[0]?.lastUsedAt, undefined)
     await verify(key)
@@ -166,20 +166,20 @@ describe('consumer keys', () => {
     assert.equal((await keys.list())[0]?.lastUsedAt, now)
   })
 
-  it('work on when noting a use fails', async () => {
+  it('still work if recording a use fails', async () => {
     const { key, id } = await keys.issue()
     const failing = create({ documents: { ...documents, put: () => Promise.reject(new Error('full')) } })
     assert.equal((await verify(key, failing)).id, id)
   })
 
-  it('take no label that would break a terminal, and no expiry in the past', async () => {
+  it('reject labels with control characters and expiries in the past', async () => {
     await assert.rejects(keys.issue({ label: 'a'.repeat(limits.LABEL_CHARS_MAX + 1) }), { code: 'invalid_request' })
     await assert.rejects(keys.issue({ label: 'a\u001b[31m' }), { code: 'invalid_request' })
     await assert.rejects(keys.issue({ expiresAt: now }), { code: 'invalid_request' })
     await assert.rejects(keys.issue({ expiresAt: Number.NaN }), { code: 'invalid_request' })
   })
 
-  it('are rotated: the new one has the old one’s terms, the old one works until the overlap ends', async () => {
+  it('rotate: the new key has the same terms, and the old one works until the overlap ends', async () => {
     const old = await keys.issue({
       label: 'shop',
       maxPrice: 7n,
@@ -206,7 +206,7 @@ describe('consumer keys', () => {
     await verify(next.key)
   })
 
-  it('are counted together with what came of them by rotation, however often', async () => {
+  it('are counted together with their successors after any number of rotations', async () => {
     const first = await keys.issue()
     const second = await keys.rotate(first.id)
     const third = await keys.rotate(second.id, { overlapMs: 0 })
@@ -217,7 +217,7 @@ describe('consumer keys', () => {
     await assert.rejects(verify(second.key), { code: 'key_expired' })
   })
 
-  it('are rotated once only, by whoever comes first, and no other key is left behind', async () => {
+  it('rotate once under concurrent requests, leaving no extra key', async () => {
     const { id } = await keys.issue()
     const tries = await Promise.allSettled([keys.rotate(id), create().rotate(id), keys.rotate(id)])
     assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1)
@@ -227,7 +227,7 @@ describe('consumer keys', () => {
     }
   })
 
-  it('are refused while they are disabled, at once', async () => {
+  it('are rejected at once while disabled', async () => {
     const { key, id } = await keys.issue()
     await verify(key)
     assert.equal((await keys.disable(id)).state, 'disabled')
@@ -236,7 +236,7 @@ describe('consumer keys', () => {
     await verify(key)
   })
 
-  it('of an account are found by it, and those that ended make room for others', async () => {
+  it('are listed by account, and ended ones do not count towards its limit', async () => {
     const account = 'acct_1'
     await keys.issue()
     const first = await keys.issue({ account, manages: true })
@@ -252,7 +252,7 @@ describe('consumer keys', () => {
     assert.deepEqual([(await verify(first.key)).manages, (await verify(late.key)).manages], [true, undefined])
   })
 
-  it('keep what two processes do to them at the same time', async () => {
+  it('keep concurrent changes of two processes', async () => {
     const { id } = await keys.issue()
     const other = create()
     await Promise.all([keys.disable(id), other.revoke(id), keys.rotate(id).catch(() => {})])
@@ -285,7 +285,7 @@ describe('consumer keys', () => {
     await assert.rejects(verify(key, racing), { code: 'key_revoked' })
   })
 
-  it('are none with a character changed, left out or put in, and any other text is none', () => {
+  it('are invalid with any character changed, removed or added', () => {
     const key = makeKey('test', systemRandom)
     const edit = fc.tuple(fc.nat(key.length - 1), fc.nat(1), fc.string({ unit: 'binary', maxLength: 2 }))
     const edited = edit.map(([at, cut, put]) => key.slice(0, at) + put + key.slice(at + cut))

@@ -5,26 +5,26 @@ import { PROVIDER } from '../ingress/harness.ts'
 
 const OTHER = `12D3KooW${'A'.repeat(44)}`
 
-describe('what a key may call', () => {
-  it('is anything, where nobody said otherwise', () => {
+describe('the API scope of a key', () => {
+  it('is unrestricted by default', () => {
     assert.deepEqual(permitted({}, { name: 'ticker' }), { name: 'ticker' })
   })
 
-  it('is by a bare name what any provider calls so', () => {
+  it('allows, for a bare name, the API of any provider with that name', () => {
     const key = { apis: ['ticker'] }
     assert.deepEqual(permitted(key, { name: 'ticker' }), { name: 'ticker' })
     assert.deepEqual(permitted(key, { name: 'ticker', provider: OTHER }), { name: 'ticker', provider: OTHER })
     assert.throws(() => permitted(key, { name: 'tickers' }), { code: 'key_not_permitted' })
   })
 
-  it('is by an id that one, to which the bare name then leads, whoever else takes it', () => {
+  it('allows, for an id, that API only, and resolves its bare name to it', () => {
     const key = { apis: [`ticker@${PROVIDER}`] }
     assert.deepEqual(permitted(key, { name: 'ticker' }), { name: 'ticker', provider: PROVIDER })
     assert.throws(() => permitted(key, { name: 'ticker', provider: OTHER }), { code: 'key_not_permitted' })
     assert.throws(() => permitted(key, { name: 'other' }), { code: 'key_not_permitted' })
   })
 
-  it('is asked for by id where it is several of one name', () => {
+  it('requires an id if several allowed APIs have the same name', () => {
     const key = { apis: [`ticker@${PROVIDER}`, `ticker@${OTHER}`] }
     assert.throws(() => permitted(key, { name: 'ticker' }), {
       code: 'name_conflict',
@@ -33,7 +33,7 @@ describe('what a key may call', () => {
     assert.deepEqual(permitted(key, { name: 'ticker', provider: OTHER }), { name: 'ticker', provider: OTHER })
   })
 
-  it('is written with names that can be, each once, and not too many', () => {
+  it('requires valid names, without duplicates, up to a limit', () => {
     assert.deepEqual(checkScope(['b', 'a', 'b', `a@${PROVIDER}`]), ['a', `a@${PROVIDER}`, 'b'])
     for (const wrong of [[], [''], ['A'], ['a@b'], ['a b'], ['*'], ['x\u0000']]) {
       assert.throws(() => checkScope(wrong), { code: 'invalid_request' }, String(wrong))

@@ -174,7 +174,7 @@ function together(): Coherence {
 }
 
 describe('the states of a consumer key', () => {
-  it('are those of the table, whatever is done to keys in whatever order, in every process that shares them', async function () {
+  it('follow the table for any sequence of actions, in every process that shares them', async function () {
     this.timeout(60_000)
     const hours = integer({ min: 0, max: 30 }).map((count) => count * HOUR)
     const action = constantFrom<KeyAction[]>('rotate', 'disable', 'enable', 'revoke')
@@ -196,7 +196,7 @@ describe('the states of a consumer key', () => {
     )
   })
 
-  it('lead nowhere but to states of the table, and out of revoked nowhere at all', () => {
+  it('lead only to states of the table, and revoked is final', () => {
     const known = Object.keys(KEY_STATES)
     for (const { moves } of Object.values(KEY_STATES)) {
       for (const next of Object.values(moves).flat()) assert.ok(known.includes(next))
@@ -204,7 +204,7 @@ describe('the states of a consumer key', () => {
     assert.deepEqual(KEY_STATES.revoked.moves, {})
   })
 
-  it('depend on nothing but the times that were written down', () => {
+  it('depend only on the stored times', () => {
     const now = 1_000
     assert.equal(keyState({}, now), 'active')
     assert.equal(keyState({ retiresAt: now + 1 }, now), 'rotating')

@@ -30,7 +30,7 @@ describe('scopes', () => {
     assert.deepEqual(dns.asked, ['_souk.example.com'])
   })
 
-  it('are nothing else, and nobody is asked for what is no domain', async () => {
+  it('are nothing else, and invalid domains cause no DNS query', async () => {
     for (const scope of [
       'nobody',
       'localhost',
@@ -56,7 +56,7 @@ describe('scopes', () => {
     assert.equal(await scopes.providerOf('missing.com'), undefined)
   })
 
-  it('that name several providers are refused with the candidates', async () => {
+  it('that name several providers are rejected with the candidates', async () => {
     dns.records.set('_souk.split.com', [`provider=${PROVIDER}`, `provider=${OTHER}`, `provider=${OTHER}`])
     await assert.rejects(scopes.providerOf('split.com'), {
       code: 'name_conflict',
@@ -64,7 +64,7 @@ describe('scopes', () => {
     })
   })
 
-  it('are remembered, found or not, each for its time', async () => {
+  it('are cached, found or not, each for its time to live', async () => {
     assert.equal(await scopes.providerOf('late.com'), undefined)
     dns.records.set('_souk.late.com', [`provider=${PROVIDER}`])
     assert.equal(await scopes.providerOf('late.com'), undefined)
@@ -78,7 +78,7 @@ describe('scopes', () => {
     assert.equal(dns.asked.length, 3)
   })
 
-  it('are looked up once for all that ask at the same time, and so many at once', async () => {
+  it('share concurrent lookups of one domain, and limit the number of lookups', async () => {
     dns.records.set('_souk.busy.com', [`provider=${PROVIDER}`])
     const all = await Promise.all(Array.from({ length: 20 }, () => scopes.providerOf('busy.com')))
     assert.deepEqual(new Set(all), new Set([PROVIDER]))
@@ -88,7 +88,7 @@ describe('scopes', () => {
     assert.equal(results.filter(({ status }) => status === 'rejected').length, 1)
   })
 
-  it('whose DNS is silent are told so in time, and asked for again', async function () {
+  it('fail in time if the DNS does not respond, and are looked up again', async function () {
     this.timeout(limits.DNS_MS * 4)
     dns.silent.add('_souk.silent.com')
     await assert.rejects(scopes.providerOf('silent.com'), { code: 'lookup_timeout' })

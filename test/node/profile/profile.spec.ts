@@ -42,13 +42,13 @@ describe('profile', () => {
     assert.equal(await mode(profileFile(profile, 'settings')), '600')
   })
 
-  it('refuses a directory or a file that is looser, and says how to close it', async () => {
+  it('rejects a directory or file with wider permissions, and says how to fix it', async () => {
     await openProfile(profile)
     await secretOf(profile, 'identity', () => Buffer.from('key'))
     await chmod(profileFile(profile, 'identity'), 0o640)
     await assert.rejects(openProfile(profile), code('permissions_too_open', /^chmod 600 .*identity\.key$/))
     await assert.rejects(
-      secretOf(profile, 'identity', () => assert.fail('must not be made anew')),
+      secretOf(profile, 'identity', () => assert.fail('the secret was created again')),
       code('permissions_too_open')
     )
     await chmod(profileFile(profile, 'identity'), 0o600)
@@ -56,13 +56,13 @@ describe('profile', () => {
     await assert.rejects(openProfile(profile), code('permissions_too_open', /^chmod 700 /))
   })
 
-  it('says so where it cannot be', async () => {
+  it('reports a directory that cannot be created', async () => {
     const profile = { name: 'x', directory: '/dev/null/x' }
     await assert.rejects(openProfile(profile), { code: 'profile_broken' })
     await assert.rejects(readProfileJson(profile, 'settings'), { code: 'profile_broken' })
   })
 
-  it('makes a secret once', async () => {
+  it('creates a secret once', async () => {
     await openProfile(profile)
     const first = await secretOf(profile, 'pepper', () => Buffer.from('one'))
     assert.deepEqual(await secretOf(profile, 'pepper', () => Buffer.from('two')), first)
@@ -73,7 +73,7 @@ describe('profile', () => {
     )
   })
 
-  it('replaces a file whole and leaves nothing beside it', async () => {
+  it('replaces a file atomically and leaves no other files', async () => {
     await openProfile(profile)
     assert.equal(await readProfileJson(profile, 'settings'), undefined)
     await Promise.all(Array.from({ length: 20 }, (_, i) => writeProfileJson(profile, 'settings', { p2pPort: i })))
@@ -83,7 +83,7 @@ describe('profile', () => {
     await assert.rejects(readProfileJson(profile, 'settings'), code('profile_broken'))
   })
 
-  it('is held by one process, and free again however that one ends', async () => {
+  it('is locked by one process, and unlocked however that process ends', async () => {
     await openProfile(profile)
     const path = profileFile(profile, 'lock')
     const holder = spawn(process.execPath, [

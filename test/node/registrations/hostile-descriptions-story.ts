@@ -271,7 +271,7 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
     beforeEach(() => stalls.reset())
     afterEach(() => {
       const ms = stalls.max / 1e6
-      assert.ok(ms < STALL_MS_MAX, `the loop stood still for ${Math.round(ms)} ms`)
+      assert.ok(ms < STALL_MS_MAX, `the event loop was blocked for ${Math.round(ms)} ms`)
     })
     after(async () => {
       stalls.disable()
@@ -282,7 +282,7 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
     })
 
     for (const [what, document, why] of refused.filter(([what]) => isMeant(what))) {
-      it(`is refused: ${what}`, async () => {
+      it(`is rejected: ${what}`, async () => {
         await assert.rejects(registered('refused', document), { code: 'invalid_request', message: why })
         assert.throws(() => registrations.show('refused'), { code: 'api_not_found' })
       })
@@ -299,7 +299,7 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
       })
     }
 
-    it('does not hold the others by many calls at once', async () => {
+    it('does not delay other APIs under many concurrent calls', async () => {
       const two = schemas(40, (at) =>
         at === 39 ? { type: 'string' } : { anyOf: [ref(`A${at + 1}`), ref(`A${at + 1}`)] }
       )
@@ -313,7 +313,7 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
     })
 
     for (const [what, schema, why] of graphql.filter(([what]) => isMeant(what))) {
-      it(`is refused: a GraphQL schema with ${what}`, async () => {
+      it(`is rejected: a GraphQL schema with ${what}`, async () => {
         const registering = registrations.register(
           { name: 'refused', price: '0' },
           'GraphQL',
@@ -324,7 +324,7 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
       })
     }
 
-    it('changes nothing when it takes the place of a good one, nor after a restart', async () => {
+    it('leaves a valid API unchanged when it is registered in its place, also after a restart', async () => {
       served = JSON.stringify(documentOf(object({ f: { type: 'integer' } })))
       const openapi = { url: `${upstream.url}/openapi.json` }
       await registrations.register({ name: 'followed', price: '0' }, 'REST', { endpoint: upstream.url, openapi }, NEVER)

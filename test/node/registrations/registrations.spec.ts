@@ -96,7 +96,7 @@ describe('registrations', () => {
   })
   afterEach(() => store.close())
 
-  it('serves a replica again without asking the upstream', async () => {
+  it('serves a replica again without contacting the upstream', async () => {
     const again = registrations()
     await again.restore()
     assert.equal(served.length, 1)
@@ -105,7 +105,7 @@ describe('registrations', () => {
     assert.equal(clock.waiting.size, 0)
   })
 
-  it('keeps trying when the provider is not there yet, and says so once', async () => {
+  it('retries while the provider is offline, and logs it once', async () => {
     providerIsUp = false
     const again = registrations()
     await again.restore()
@@ -124,7 +124,7 @@ describe('registrations', () => {
     assert.equal(clock.waiting.size, 0)
   })
 
-  it('waits once for the next try, however often it was told to serve', async () => {
+  it('schedules one retry, however often serving is requested', async () => {
     providerIsUp = false
     const again = registrations()
     await again.restore('replica')
@@ -134,7 +134,7 @@ describe('registrations', () => {
     assert.equal(clock.waiting.size, 0)
   })
 
-  it('stops trying when the node stops, and when the replica is removed', async () => {
+  it('stops retrying when the node stops or the replica is removed', async () => {
     providerIsUp = false
     const stopped = registrations()
     await stopped.restore()
@@ -151,7 +151,7 @@ describe('registrations', () => {
     assert.deepEqual(removed.list(), [])
   })
 
-  it('takes no name twice', async () => {
+  it('rejects a name that is in use', async () => {
     const again = registrations()
     await again.restore()
     const signal = new AbortController().signal

@@ -31,7 +31,7 @@ describe('the daily cap of a key', () => {
     }
   }
 
-  it('lets exactly as much through, and says how much is left and when there is more', async () => {
+  it('allows exactly its amount, and reports the rest and the time of the reset', async () => {
     assert.equal(await drain(30_000n), 33)
     await assert.rejects(spend(30_000n), {
       code: 'spend_cap_reached',
@@ -41,7 +41,7 @@ describe('the daily cap of a key', () => {
     await assert.rejects(spend(1n), { code: 'spend_cap_reached' })
   })
 
-  it('says once a day that most of it is spent, and once that a call was refused, whichever process sees it', async () => {
+  it('reports once a day that most of it is spent, and once that a call was rejected, across processes', async () => {
     const told: string[] = []
     const onLevel = ({ day, left, isReached }: CapLevel) => {
       told.push(`${day.key} ${isReached ? 'reached' : 'nearly'} ${left}`)
@@ -65,19 +65,19 @@ describe('the daily cap of a key', () => {
     assert.equal(told.length, 3, 'the next day has a cap of its own')
   })
 
-  it('lets no crowd through that asks at once', async () => {
+  it('holds under concurrent calls', async () => {
     const results = await Promise.allSettled(Array.from({ length: 60 }, () => spend(30_000n)))
     assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 33)
   })
 
-  it('is free again as far as calls were not charged', async () => {
+  it('frees the part that calls were not charged', async () => {
     const day = caps.today(KEY)
     assert.equal(await drain(100_000n), 10)
     caps.release(day, 60_000n)
     assert.equal(await drain(20_000n), 3)
   })
 
-  it('answers without the store most of the time', async () => {
+  it('needs no store access for most calls', async () => {
     await spend(1_000n)
     await settle()
     let atOnce = 0
@@ -90,7 +90,7 @@ describe('the daily cap of a key', () => {
     assert.ok(atOnce > 190, `${atOnce} of 200`)
   })
 
-  it('starts anew with the day, and not when a clock is set back', async () => {
+  it('resets with the day, but not when the clock is set back', async () => {
     assert.equal(await drain(100_000n), 10)
     await clock.advance(limits.DAY_MS)
     assert.equal(await drain(100_000n), 10)
@@ -98,7 +98,7 @@ describe('the daily cap of a key', () => {
     assert.equal(await drain(100_000n, before), 0)
   })
 
-  it('is not opened by a restart, and not even by being killed', async () => {
+  it('is not reset by a restart or a kill', async () => {
     await spend(400_000n)
     await settle()
     const afterKill = new DailyCaps({ clock, documents })
@@ -107,14 +107,14 @@ describe('the daily cap of a key', () => {
     assert.ok(calls <= 60 && calls >= 60 - 2 * Math.ceil(100 / slices), `${calls} calls after 0.4 of 1 USDC was spent`)
   })
 
-  it('is not shortened by a process that stopped as it should', async () => {
+  it('loses nothing when a process stops gracefully', async () => {
     await spend(400_000n)
     await settle()
     await caps.stop()
     assert.equal(await drain(10_000n, new DailyCaps({ clock, documents })), 60)
   })
 
-  it('is shared by processes, of which one gives back what it does not need', async () => {
+  it('is shared by processes, which return the unused parts', async () => {
     const other = new DailyCaps({ clock, documents })
     await spend(10_000n, other)
     await settle()
@@ -124,12 +124,12 @@ describe('the daily cap of a key', () => {
     assert.equal(first + (await drain(10_000n)) + 1, 100)
   })
 
-  it('of nothing refuses whatever costs something', async () => {
+  it('of zero rejects every priced call', async () => {
     const day = caps.today({ ...KEY, dailyCap: 0n })
     await assert.rejects(async () => caps.reserve(day, 1n), { code: 'spend_cap_reached' })
   })
 
-  it('is never passed, whatever several processes do, and whenever one is killed', async () => {
+  it('is never exceeded by several processes under random operations and kills', async () => {
     const step = fc.record({
       process: fc.nat({ max: 2 }),
       does: fc.constantFrom('spend', 'spend', 'spend', 'fail', 'kill', 'stop', 'wait'),

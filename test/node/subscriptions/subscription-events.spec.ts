@@ -77,7 +77,7 @@ describe('events of subscriptions', () => {
   }
   const both = (happened: string) => [`consumer subscription.${happened}`, `owner subscription.${happened}`]
 
-  it('are told by webhook to who made it, and to who sold it, one for each change', async () => {
+  it('are sent to subscriber and seller by webhook, one per change', async () => {
     const { subscription }: SubscriptionChange = await parts.service.subscribe(undefined, {
       api: 'double',
       plan: 'free',
@@ -97,7 +97,7 @@ describe('events of subscriptions', () => {
     assert.deepEqual(await told(2), both('canceled pro canceled'))
   })
 
-  it('say once when 85 percent of the included calls are used, and once when all are', async () => {
+  it('report once that 85 percent of the included calls are used, and once that all are', async () => {
     // Only one subscription per month gets free calls, and an earlier one used this month's.
     bench.clock.shift(32 * limits.DAY_MS)
     const { subscription } = await parts.service.subscribe(undefined, { api: 'double', plan: 'free', maxPrice: '0' })

@@ -64,7 +64,7 @@ describe('subscriptions of a node with an ingress', () => {
   const codeOf = ({ json }: Answered) => (json as { code: string }).code
   const operator = undefined
 
-  it('are what the calls of its keys go with, and say how much is left', async () => {
+  it('apply to the calls of its keys, and responses show the remaining quota', async () => {
     const { subscription } = await parts.service.subscribe(operator, { api: 'double', plan: 'free', maxPrice: '0' })
     assert.deepEqual([subscription.state, subscription.plan.id], ['active', 'free'])
     for (const left of [2, 1, 0]) {
@@ -77,7 +77,7 @@ describe('subscriptions of a node with an ingress', () => {
     assert.deepEqual([over.status, codeOf(over)], [429, 'quota_exceeded'])
   })
 
-  it('are one for each account and listing', async () => {
+  it('are limited to one per account and listing', async () => {
     await assert.rejects(parts.service.subscribe(operator, { api: 'double', plan: 'pro', maxPrice: '0' }), {
       code: 'invalid_request'
     })
@@ -90,7 +90,7 @@ describe('subscriptions of a node with an ingress', () => {
     })
   })
 
-  it('bind the name to the provider: a squatter never gets a call', async () => {
+  it('bind the name to the provider, so that a squatter gets no calls', async () => {
     const { consumer } = bench
     const squatter = await bench.net.add({ clock: bench.clock })
     let stolen = 0
@@ -110,7 +110,7 @@ describe('subscriptions of a node with an ingress', () => {
     assert.equal(stolen, 0)
   })
 
-  it('are renewed by the next call, on the plan that was waited for', async () => {
+  it('are renewed by the next call, with the scheduled plan', async () => {
     const [held] = await parts.service.list(operator)
     assert.ok(held !== undefined)
     bench.clock.shift(held.periodEnd - bench.clock.now() + 60_000)
@@ -121,7 +121,7 @@ describe('subscriptions of a node with an ingress', () => {
     assert.deepEqual([renewed?.state, renewed?.plan.id, renewed?.quota?.used], ['active', 'pro', 1])
   })
 
-  it('pause and go on', async () => {
+  it('pause and resume', async () => {
     const [held] = await parts.service.list(operator)
     const id = held?.id ?? ''
     await parts.service.pause(operator, id)
@@ -131,7 +131,7 @@ describe('subscriptions of a node with an ingress', () => {
     assert.equal((await call()).status, 200)
   })
 
-  it('end with their period when they are canceled; calls then go without, and another one can be made', async () => {
+  it('end with their period when cancelled; calls then are charged individually, and a new one is possible', async () => {
     const [held] = await parts.service.list(operator)
     assert.ok(held !== undefined)
     const { subscription } = await parts.service.cancel(operator, held.id, false)

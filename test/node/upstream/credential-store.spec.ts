@@ -12,7 +12,7 @@ describe('the credentials of registered upstreams', () => {
   })
   const kept = credentialStore.sealed('ticker', credentialStore.taken('ticker', { endpoint, auth }, undefined))
 
-  it('are written down sealed, and handed out plain', () => {
+  it('are stored encrypted, and returned decrypted', () => {
     assert(!JSON.stringify(kept).includes('s3cr3t'))
     assert.deepEqual(Object.keys(kept.upstream), ['endpoint'])
     const { guard, ...config } = credentialStore.opened('ticker', kept)
@@ -20,7 +20,7 @@ describe('the credentials of registered upstreams', () => {
     assert.deepEqual(config, { endpoint, auth })
   })
 
-  it('stay where a registration does not speak of them, for the same origin only', () => {
+  it('stay if a registration omits them, for the same origin only', () => {
     assert.deepEqual(credentialStore.taken('ticker', { endpoint: 'https://api.example/v2' }, kept).auth, auth)
     for (const other of ['http://api.example/v1', 'https://api.example:444/', 'https://evil.example/']) {
       assert.equal(credentialStore.taken('ticker', { endpoint: other }, kept).auth, undefined)
@@ -31,11 +31,11 @@ describe('the credentials of registered upstreams', () => {
     })
   })
 
-  it('are no other API’s', () => {
+  it('belong to one API only', () => {
     assert.throws(() => credentialStore.opened('users', kept), { code: 'internal_error' })
   })
 
-  it('are taken nowhere without a key', () => {
+  it('cannot be read without the key', () => {
     const open = new CredentialStore({})
     assert.throws(() => open.taken('ticker', { endpoint, auth }, undefined), { code: 'invalid_request' })
     assert.throws(() => open.opened('ticker', kept), { code: 'internal_error' })

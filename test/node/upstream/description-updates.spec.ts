@@ -10,8 +10,8 @@ import { eventually } from '../../helpers/eventually.ts'
 import { manualClock, settle } from '../../helpers/manual-clock.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
-describe('news of descriptions', () => {
-  it('are published at once, and then at most once in a while, the newest there is', async () => {
+describe('description updates', () => {
+  it('are published at once, then at a limited rate, always the newest one', async () => {
     const clock = manualClock()
     const renewed: string[] = []
     const news = new DescriptionUpdates({
@@ -78,7 +78,7 @@ describe('a listing whose API changes', function () {
       manifest().api.sdl?.includes(`${field}: Int`) ? true : undefined
     )
 
-  it('gets a new revision by itself, and after a restart as well', async () => {
+  it('gets a new revision automatically, also after a restart', async () => {
     const { souk } = testnet.nodes[0]!
     await registrations().register({ name: 'api', price: '0' }, 'GraphQL', { endpoint: upstream.url }, NEVER)
     assert.equal(manifest().revision, 1)

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { NodeGuard } from '../../../node/upstream/guard.ts'
 
 describe('the guard of a node', () => {
-  it('keeps its own ports away, on every address of this machine', () => {
+  it('blocks the node’s own ports on every address of this machine', () => {
     const guard = new NodeGuard()
     guard.addPort(3000)
     const own = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
@@ -14,7 +14,7 @@ describe('the guard of a node', () => {
     assert(!guard.refuses('x', '10.255.255.254', 3000))
   })
 
-  it('keeps the chain’s endpoint away by name, and by address where that is private', async () => {
+  it('blocks the chain’s endpoint by name, and by address if that is private', async () => {
     const guard = new NodeGuard()
     await guard.addService('https://rpc.example.invalid')
     await guard.addService('http://10.7.7.7:8545/key')
@@ -27,7 +27,7 @@ describe('the guard of a node', () => {
     for (const address of ['127.0.0.1', '::1', '0.0.0.0']) assert(guard.refuses('alias.example', address, 8546))
   })
 
-  it('knows the port of a database that its URL leaves out', async () => {
+  it('knows the default port of a database URL', async () => {
     const guard = new NodeGuard()
     await guard.addService('postgres://user:secret@127.0.0.1/souk')
     assert(guard.refuses('localhost', '127.0.0.1', 5432))

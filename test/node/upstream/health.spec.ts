@@ -56,7 +56,7 @@ describe('the health of an API', () => {
     await store.close()
   })
 
-  it('pauses its listing after some failures in a row, and publishes it again', async () => {
+  it('pauses its listing after consecutive failures, and publishes it again after recovery', async () => {
     isWell = false
     await probes(HEALTH_FAILURES_MAX - 1)
     assert.equal(state, 'published')
@@ -71,7 +71,7 @@ describe('the health of an API', () => {
     assert.deepEqual(told, ['ticker: This node has an internal error.', 'ticker is well'])
   })
 
-  it('forgives single failures', async () => {
+  it('tolerates single failures', async () => {
     for (let i = 0; i < 4; i++) {
       isWell = false
       await probes(HEALTH_FAILURES_MAX - 1)
@@ -81,7 +81,7 @@ describe('the health of an API', () => {
     assert.equal(state, 'published')
   })
 
-  it('publishes nothing that its provider paused', async () => {
+  it('does not publish a listing that its provider paused', async () => {
     isWell = false
     await probes(HEALTH_FAILURES_MAX)
     await health.overrule('ticker')
@@ -90,7 +90,7 @@ describe('the health of an API', () => {
     assert.equal(state, 'paused')
   })
 
-  it('remembers over a restart what it paused', async () => {
+  it('remembers its own pauses over a restart', async () => {
     isWell = false
     await probes(HEALTH_FAILURES_MAX)
     health.stop()
@@ -101,7 +101,7 @@ describe('the health of an API', () => {
     assert.equal(state, 'published')
   })
 
-  it('asks no API that cannot tell, and none that is not served any more', async () => {
+  it('does not check APIs without a health check, or APIs no longer served', async () => {
     await health.forget('ticker')
     await health.watch('other', { ...adapter, probe: undefined as never })
     await probes(5)

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createSecretBox, SECRET_BOX_KEY_BYTES } from '../../../node/upstream/secret-box.ts'
 
-describe('sealed texts', () => {
+describe('encrypted texts', () => {
   const key = randomBytes(SECRET_BOX_KEY_BYTES)
   const secretBox = createSecretBox(key)
 
-  it('open again, and show nothing', () => {
+  it('decrypt to the original, and do not contain it', () => {
     const sealed = secretBox.seal('{"bearer":"s3cr3t ü"}', 'ticker')
     assert.equal(secretBox.open(sealed, 'ticker'), '{"bearer":"s3cr3t ü"}')
     assert(!Buffer.from(sealed.slice(3), 'base64url').toString('latin1').includes('s3cr3t'))
     assert.notEqual(secretBox.seal('same', 'ticker'), secretBox.seal('same', 'ticker'))
   })
 
-  it('open with no other key, for no other purpose, and not when changed', () => {
+  it('do not decrypt with another key or purpose, or after a change', () => {
     const sealed = secretBox.seal('s3cr3t', 'ticker')
     const refused = { code: 'internal_error', message: /Register the API again/ }
     assert.throws(() => createSecretBox(randomBytes(SECRET_BOX_KEY_BYTES)).open(sealed, 'ticker'), refused)

@@ -49,12 +49,12 @@ describe('keystore', () => {
       assert.equal(Buffer.from(await decryptKeystore(vector, PASSPHRASE)).toString('hex'), SECRET)
     })
 
-    it(`refuses the official ${kdf} vector under another passphrase`, async () => {
+    it(`rejects the official ${kdf} vector with another passphrase`, async () => {
       await assert.rejects(decryptKeystore(vector, 'Testpassword'), { code: 'passphrase_wrong' })
     })
   }
 
-  it('opens what it wrote, whatever the passphrase', async () => {
+  it('opens its own files with any passphrase', async () => {
     for (const passphrase of ['', 'correct horse', 'пароль 🐎', 'x'.repeat(1_000)]) {
       const key = randomBytes(32)
       const keystore = await encryptKeystore(key, passphrase, { n: 1024 })
@@ -70,7 +70,7 @@ describe('keystore', () => {
     await decryptKeystore({ ...rest, Crypto }, 'p')
   })
 
-  it('refuses a file that was changed', async () => {
+  it('rejects a modified file', async () => {
     const keystore = await encryptKeystore(randomBytes(32), 'p', { n: 1024 })
     const ciphertext = `00${keystore.crypto.ciphertext.slice(2)}`
     await assert.rejects(decryptKeystore({ ...keystore, crypto: { ...keystore.crypto, ciphertext } }, 'p'), {
@@ -79,7 +79,7 @@ describe('keystore', () => {
     await assert.rejects(decryptKeystore({ ...keystore, address: '00'.repeat(20) }, 'p'), { code: 'keystore_invalid' })
   })
 
-  it('refuses what is no key file, or asks for too much work', async () => {
+  it('rejects invalid key files and excessive KDF costs', async () => {
     const { crypto } = VECTORS.scrypt
     const kdfparams = (change: object) => ({
       version: 3,

@@ -24,7 +24,7 @@ describe('wallet', () => {
   })
   afterEach(() => rm(home, { recursive: true }))
 
-  it('is made once, unlocked by its passphrase, and signs', async () => {
+  it('is created once, unlocks with its passphrase, and signs', async () => {
     const { address } = await createWallet(profile, 'dev', 'secret', FAST)
     assert.deepEqual(await walletInfo(profile), { address, network: 'dev' })
     const signer = await openWallet(profile, 'dev', 'secret')
@@ -36,7 +36,7 @@ describe('wallet', () => {
     await assert.rejects(openWallet(profile, 'dev', 'Secret'), { code: 'passphrase_wrong' })
   })
 
-  it('lies in a file that only its owner can read, and is refused where others can', async () => {
+  it('is a file that only its owner can read, and is rejected if others can', async () => {
     await createWallet(profile, 'dev', 'secret', FAST)
     const path = profileFile(profile, 'wallet')
     assert.equal(await mode(path), '600')
@@ -50,7 +50,7 @@ describe('wallet', () => {
     await assert.rejects(openWallet(profile, 'base', 'secret'), { code: 'config_invalid' })
   })
 
-  it('is taken over from a private key or another wallet’s key file', async () => {
+  it('is imported from a private key or another wallet’s key file', async () => {
     const { address } = keySigner(Buffer.from(KEY, 'hex'))
     await importWallet(profile, 'dev', { content: `0x${KEY}\n`, passphrase: 'new' }, FAST)
     assert.equal((await openWallet(profile, 'dev', 'new')).address, address)
@@ -64,7 +64,7 @@ describe('wallet', () => {
     assert.equal((await openWallet(other, 'base-sepolia', 'new')).address, address)
   })
 
-  it('is not made of anything else', async () => {
+  it('is not imported from anything else', async () => {
     for (const content of ['', '{}', 'ff', '00'.repeat(32), 'ff'.repeat(32), '{"version":3}', '\u0000']) {
       await assert.rejects(
         importWallet(profile, 'dev', { content, passphrase: 'x' }),
@@ -76,7 +76,7 @@ describe('wallet', () => {
     await assert.rejects(openWallet(profile, 'dev', 'secret'), { code: 'wallet_missing' })
   })
 
-  it('that was damaged is said to be', async () => {
+  it('is reported if damaged', async () => {
     for (const content of ['', '{}', '{"address":"0x12","souk":{"network":"dev"}}', 'null']) {
       await writeFile(profileFile(profile, 'wallet'), content, { mode: 0o600 })
       await assert.rejects(walletInfo(profile), { code: 'wallet_broken' }, content)
@@ -84,7 +84,7 @@ describe('wallet', () => {
     }
   })
 
-  it('is backed up as it is, never over another file', async () => {
+  it('is backed up unchanged, never over another file', async () => {
     const destination = join(home, 'backup.json')
     await assert.rejects(backUpWallet(profile, destination), { code: 'wallet_missing' })
     await createWallet(profile, 'dev', 'secret', FAST)
@@ -97,7 +97,7 @@ describe('wallet', () => {
     await openWallet(profile, 'dev', 'secret')
   })
 
-  it('gets its passphrase from a private file or a person, never from nobody', async () => {
+  it('takes its passphrase from a private file or a terminal only', async () => {
     const file = join(home, 'passphrase')
     await writeFile(file, 'two words \n', { mode: 0o600 })
     assert.equal(await readPassphrase({ file }), 'two words ')

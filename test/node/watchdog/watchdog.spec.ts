@@ -66,7 +66,7 @@ describe('the watchdog', function () {
     ['regex', /matchForEver \(.*roles\/watched\.ts:\d+\)/],
     ['microtasks', /again \(.*roles\/watched\.ts:\d+\)/]
   ] as const) {
-    it(`ends a process that hangs in: ${kind}, and says where`, async () => {
+    it(`ends a process that hangs in: ${kind}, and reports the stack`, async () => {
       const { child, stderr, ended } = await watched(kind)
       child.kill('SIGUSR2')
       assert.deepEqual(await ended, [EXIT.hung, null], stderr.join('\n'))
@@ -76,14 +76,14 @@ describe('the watchdog', function () {
     })
   }
 
-  it('ends a process that hangs in native code, and says that there is no stack', async () => {
+  it('ends a process that hangs in native code, and reports that there is no stack', async () => {
     const { child, stderr, ended } = await watched('database')
     child.kill('SIGUSR2')
     assert.deepEqual(await ended, [EXIT.hung, null], stderr.join('\n'))
     assert.match(stderr.join('\n'), /No stack: the main thread is in native code, which did not return within 5 s/)
   })
 
-  it('ends a process whose thread pool hangs as well', async () => {
+  it('ends a process whose thread pool hangs too', async () => {
     const fifo = join(directory, 'fifo')
     execFileSync('mkfifo', [fifo])
     const { child, stderr } = await watched('pool', fifo)
@@ -94,7 +94,7 @@ describe('the watchdog', function () {
     assert.match(stderr.join('\n'), /has not turned/)
   })
 
-  it('leaves a stopped process alone, however long, and sees a hang after it', async () => {
+  it('does not end a stopped process, and detects a hang after it continues', async () => {
     const { child, turns, ended, stderr } = await watched('loop')
     for (let stops = 0; stops < 2; stops++) {
       child.kill('SIGSTOP')
@@ -106,7 +106,7 @@ describe('the watchdog', function () {
     assert.deepEqual(await ended, [EXIT.hung, null], stderr.join('\n'))
   })
 
-  it('leaves a process alone that a debugger holds', async () => {
+  it('does not end a process that a debugger has paused', async () => {
     const { child, stderr, turns, stdout, ended } = start([
       '--inspect=127.0.0.1:0',
       join(ROLES, 'watched.ts'),
@@ -134,7 +134,7 @@ describe('the watchdog', function () {
     assert.match(stderr.join('\n'), /loopForEver/)
   })
 
-  it('leaves a loop alone that is blocked for less than the limit, again and again', async () => {
+  it('does not end a process that is repeatedly blocked for less than the limit', async () => {
     const { child, turns } = await watched('while', String(LIMIT_MS / 2))
     for (let blocks = 0; blocks < 5; blocks++) {
       child.kill('SIGUSR2')
@@ -142,7 +142,7 @@ describe('the watchdog', function () {
     }
   })
 
-  it('gives a process that starts more time', async () => {
+  it('allows a starting process more time', async () => {
     const { child, turns } = await watched('while', String(3 * LIMIT_MS), 'unready')
     child.kill('SIGUSR2')
     await turns(5)
@@ -160,7 +160,7 @@ describe('the watchdog', function () {
     assert.match(stderr.join('\n'), /hangOnPurpose \(.*roles\/hang-on-signal\.ts:3\)/)
   })
 
-  it('ends with a code that the service unit starts the node again on', async () => {
+  it('exits with a code after which the service unit restarts the node', async () => {
     const unit = await readFile(join(import.meta.dirname, '../../../docs/how-to/souk.service'), 'utf8')
     const left: readonly number[] = /^RestartPreventExitStatus=(.*)$/m.exec(unit)?.[1]?.split(' ').map(Number) ?? []
     assert.ok(!left.includes(EXIT.hung), unit)
