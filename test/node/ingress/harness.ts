@@ -236,7 +236,7 @@ export class RawClient {
   #wait(reached: () => boolean, boundMs: number, what: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const bound = setTimeout(
-        () => reject(new Error(`Waited in vain for ${what}; received ${JSON.stringify(this.#received)}`)),
+        () => reject(new Error(`Timed out waiting for ${what}; received ${JSON.stringify(this.#received)}`)),
         boundMs
       )
       this.#wake = () => {

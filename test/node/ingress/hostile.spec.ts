@@ -79,17 +79,17 @@ describe('ingress: hostile requests', () => {
     })
   }
 
-  it('says which methods there are', async () => {
+  it('returns the allowed methods', async () => {
     const response = await fetch(`${ingress.url}/v1/apis`, { method: 'POST' })
     assert.equal(response.headers.get('allow'), 'GET, HEAD')
   })
 
-  it('ends a CONNECT', async () => {
+  it('closes a CONNECT', async () => {
     await new RawClient(ingress.port).send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n').closed()
   })
 
   for (const target of ['/api/demo/api/x/\xe9', '/api/demo/api/x?q=\xe9', '/api/demo/api/x/#fragment']) {
-    it(`refuses the unencoded target ${JSON.stringify(target)}`, async () => {
+    it(`rejects the unencoded target ${JSON.stringify(target)}`, async () => {
       const client = new RawClient(ingress.port)
       const line = Buffer.from(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\n\r\n`, 'latin1')
       const received = await client.send(line).until('"source":"ingress"}')
@@ -99,7 +99,7 @@ describe('ingress: hostile requests', () => {
     })
   }
 
-  it('reads a target in absolute form, as sent to proxies', async () => {
+  it('accepts a target in absolute form, as sent to proxies', async () => {
     const client = new RawClient(ingress.port)
     client.send(`GET http://x/api/demo/api/ticker/a?b HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\n\r\n`)
     await client.until('{"ok":true}')
@@ -107,7 +107,7 @@ describe('ingress: hostile requests', () => {
     client.destroy()
   })
 
-  it('takes a key given twice for no key', async () => {
+  it('treats a repeated key header as missing', async () => {
     const client = new RawClient(ingress.port)
     const key = `X-Consumer-Key: ${ingress.key}\r\n`
     client.send(`GET /api/demo/api/ticker HTTP/1.1\r\nHost: x\r\n${key}${key}\r\n`)
@@ -115,7 +115,7 @@ describe('ingress: hostile requests', () => {
     client.destroy()
   })
 
-  it('answers pipelined requests in order', async () => {
+  it('responds to pipelined requests in order', async () => {
     const one = (name: string) =>
       `GET /api/demo/api/${name} HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\n\r\n`
     const client = new RawClient(ingress.port).send(one('a') + one('B') + one('c'))
@@ -127,7 +127,7 @@ describe('ingress: hostile requests', () => {
     client.destroy()
   })
 
-  it('answers a keyless request and keeps the connection when its body is small', async () => {
+  it('rejects a keyless request and keeps the connection if its body is small', async () => {
     const client = new RawClient(ingress.port)
     client.send(
       'POST /api/demo/api/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
@@ -138,7 +138,7 @@ describe('ingress: hostile requests', () => {
     client.destroy()
   })
 
-  it('cuts a stream rather than mix the refusal of later garbage into it', async () => {
+  it('cuts a stream instead of inserting the error for later garbage', async () => {
     let end = () => {}
     ingress.onCall = () => ({
       ...answer(),

@@ -51,7 +51,7 @@ describe('ingress: /v1/apis', () => {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
 
-  it('searches what the catalogue knows, without a key', async () => {
+  it('searches the catalogue without a key', async () => {
     let asked: SearchQuery | undefined
     ingress.onSearch = async (query, signal) => {
       asked = query
@@ -94,7 +94,7 @@ describe('ingress: /v1/apis', () => {
     })
   })
 
-  it('asks for everything when nothing is asked for', async () => {
+  it('lists everything without parameters', async () => {
     let asked: SearchQuery | undefined
     ingress.onSearch = async (query) => {
       asked = query
@@ -150,7 +150,7 @@ describe('ingress: /v1/apis', () => {
     }
   })
 
-  it('shows by what plans an API is called, and until when; none that is closed', async () => {
+  it('shows an API’s open plans and its end date', async () => {
     const free = { id: 'free', name: '<b>Free', fee: 0n, period: 'year', trialDays: 0, overage: [], since: 0 } as const
     const plans = [
       { ...free, closedAt: 1 },
@@ -180,7 +180,7 @@ describe('ingress: /v1/apis', () => {
     })
   })
 
-  it('says what went wrong by the table', async () => {
+  it('returns errors with status and code of the table', async () => {
     ingress.onResolve = () => Promise.reject(new SoukError('api_not_found'))
     assert.equal((await get('/v1/apis/nothing')).body['code'], 'api_not_found')
     ingress.onSearch = () => Promise.reject(new Error('secret'))
@@ -190,7 +190,7 @@ describe('ingress: /v1/apis', () => {
     assert.equal(ingress.log.length, 1)
   })
 
-  it('stops searching when nobody waits', async () => {
+  it('stops the search when the client leaves', async () => {
     let aborted = false
     let asked = false
     ingress.onSearch = (_query, signal) =>
@@ -208,21 +208,21 @@ describe('ingress: /v1/apis', () => {
   })
 })
 
-describe('ingress: where it listens', () => {
+describe('ingress: its addresses', () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
     it(`refuses ${host} without TLS`, async () => {
       await assert.rejects(startIngress({ host }), { code: 'config_invalid', message: /unencrypted/ })
     })
   }
 
-  it('takes a public address behind a proxy that ends TLS', async () => {
+  it('accepts a public address behind a TLS proxy', async () => {
     const ingress = await startIngress({ host: '0.0.0.0', trustProxy: true })
     assert.equal((await fetch(`${ingress.url}/livez`)).status, 200)
     assert.match(ingress.url, /^http:\/\/127\.0\.0\.1:/)
     await ingress.close()
   })
 
-  it('moves up from a busy port, unless that one was asked for', async () => {
+  it('moves up from a busy port, unless it was requested', async () => {
     const first = await startIngress()
     const second = await startIngress({ port: first.port })
     assert.ok(second.port > first.port)
@@ -230,7 +230,7 @@ describe('ingress: where it listens', () => {
     await Promise.all([first.close(), second.close()])
   })
 
-  it('speaks TLS', async () => {
+  it('supports TLS', async () => {
     const ingress = await startIngress({ host: '0.0.0.0', tls: SELF_SIGNED })
     assert.match(ingress.url, /^https:/)
     // An unfinished TLS handshake must not delay the shutdown.
@@ -254,7 +254,7 @@ describe('ingress: CORS', () => {
     await ingress.close()
   })
 
-  it('lets the configured origins call, and read what the ingress says', async () => {
+  it('allows the configured origins to call, and to read its headers', async () => {
     const ingress = await startIngress({ corsOrigins: ['https://app.example', 'https://other.example'] })
     const path = '/api/demo/api/ticker'
     const origin = 'https://app.example'
@@ -281,18 +281,18 @@ describe('ingress: CORS', () => {
   })
 
   for (const origin of ['app.example', 'https://app.example/', 'https://app.example/path', '']) {
-    it(`refuses "${origin}" as an origin`, async () => {
+    it(`rejects "${origin}" as an origin`, async () => {
       await assert.rejects(startIngress({ corsOrigins: [origin] }), { code: 'config_invalid' })
     })
   }
 })
 
-describe('ingress: its end', () => {
+describe('ingress: shutdown', () => {
   const call = (ingress: Running) =>
     `POST /api/demo/api/ticker HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\n` +
     'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
 
-  it('waits for running calls, takes nothing new, and ends idle connections', async () => {
+  it('waits for running calls, accepts no new ones, and closes idle connections', async () => {
     const ingress = await startIngress()
     let finish = () => {}
     ingress.onCall = async () => {
@@ -315,7 +315,7 @@ describe('ingress: its end', () => {
     await end
   })
 
-  it('tells connections that are still busy that it is alive, but takes nothing new', async () => {
+  it('serves liveness probes on busy connections, but no new calls', async () => {
     const ingress = await startIngress()
     const running: (() => void)[] = []
     ingress.onCall = async () => {
@@ -337,7 +337,7 @@ describe('ingress: its end', () => {
     await end
   })
 
-  it('cuts what runs longer than it may', async () => {
+  it('cuts calls that run longer than the limit', async () => {
     const ingress = await startIngress({ drainMs: 100 })
     ingress.onCall = () => new Promise(() => {})
     const client = new RawClient(ingress.port).send(call(ingress))
@@ -347,7 +347,7 @@ describe('ingress: its end', () => {
     await eventually(() => ingress.calls[0]?.signal?.aborted === true)
   })
 
-  it('can be asked for twice', async () => {
+  it('may be requested twice', async () => {
     const ingress = await startIngress()
     await Promise.all([ingress.close(), ingress.close()])
   })

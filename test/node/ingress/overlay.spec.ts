@@ -61,7 +61,7 @@ describe('ingress over the overlay', () => {
   })
   const plain = { headers: [], success: true, upstreamMs: 0 }
 
-  it('carries a call there and back', async () => {
+  it('transfers a call and its response', async () => {
     await owner.serve(
       { name: 'echo', price: '0.001' },
       handler(({ body }) => ({ echoed: body }))
@@ -85,7 +85,7 @@ describe('ingress over the overlay', () => {
     assert.equal(shown.id, `echo@${provider}`)
   })
 
-  it('carries the trace that a call is part of on to the API', async () => {
+  it('forwards the trace context to the API', async () => {
     let seen: AdapterRequest['headers'] = []
     await owner.serve(
       { name: 'traced', price: '0' },
@@ -104,7 +104,7 @@ describe('ingress over the overlay', () => {
     assert(!seen.some(([name]) => name === 'traceparent'))
   })
 
-  it('says with each response of a deprecated API when it ends, and what to call instead', async () => {
+  it('returns end date and successor with each response of a deprecated API', async () => {
     const upstream: Headers = [
       ['sunset', 'Sat, 31 Dec 2050 23:59:59 GMT'],
       ['link', '</docs>; rel="help"']
@@ -130,12 +130,12 @@ describe('ingress over the overlay', () => {
     await assert.rejects(owner.move('old', 'retired'), { code: 'invalid_request' })
   })
 
-  it('says that nobody serves an unknown API', async () => {
+  it('reports an unknown API', async () => {
     const response = await send('/api/demo/api/nothing-here', '{}')
     assert.deepEqual([response.status, await code(response)], [404, 'api_not_found'])
   })
 
-  it('leaves the size of bodies to the listing, up to its own ceiling', async () => {
+  it('applies the listing’s body limit, up to its own maximum', async () => {
     const adapter = scripted(async ({ body }) => {
       let bytes = 0
       if (body instanceof Uint8Array) bytes = body.length
@@ -201,7 +201,7 @@ describe('ingress over the overlay', () => {
     await eventually(() => ended === true)
   })
 
-  it('cuts a response that breaks on the way', async () => {
+  it('cuts a response that breaks', async () => {
     let hangUp = () => {}
     await owner.serve(
       { name: 'broken', price: '0' },
@@ -224,7 +224,7 @@ describe('ingress over the overlay', () => {
     await assert.rejects(reader.read())
   })
 
-  it('uploads by stream where the listing forwards methods and paths', async () => {
+  it('streams uploads if the listing forwards methods and paths', async () => {
     let seen: Partial<AdapterRequest> = {}
     await owner.serve(
       { name: 'files', price: '0', forwardsPaths: true },
@@ -248,13 +248,13 @@ describe('ingress over the overlay', () => {
     assert.deepEqual(seen, { method: 'PUT', path: '/a%2Fb?v=1' })
   })
 
-  it('hears from the owner that a listing takes POST only', async () => {
+  it('returns the owner’s error if a listing allows POST only', async () => {
     const response = await send('/api/demo/api/echo', null, {}, 'GET')
     assert.equal(response.headers.get('allow'), 'POST')
     assert.deepEqual([response.status, await code(response)], [405, 'method_not_allowed'])
   })
 
-  it('gives up in the time that the consumer has', async () => {
+  it('respects the consumer’s time limit', async () => {
     await owner.serve(
       { name: 'slow', price: '0' },
       scripted(
@@ -270,12 +270,12 @@ describe('ingress over the overlay', () => {
     assert.ok(performance.now() - startedAt < 2_000)
   })
 
-  it('refuses what costs more than the consumer pays', async () => {
+  it('rejects a price above the consumer’s maximum', async () => {
     const response = await send('/api/demo/api/echo', '{}', { 'souk-max-price': '0.0005' })
     assert.deepEqual([response.status, await code(response)], [402, 'price_exceeds_limit'])
   })
 
-  it('says that a listing is paused', async () => {
+  it('reports a paused listing', async () => {
     await owner.move('echo', 'paused')
     await eventually(() => owner.listings().some(({ state }) => state === 'paused'))
     const response = await send('/api/demo/api/echo', '{}')

@@ -10,7 +10,7 @@ describe('the table of the ingress’s routes', () => {
   })
   after(() => ingress.close())
 
-  it('tells for each path which methods there are', async () => {
+  it('returns the allowed methods of each path', async () => {
     const paths = new Map<string, Set<string>>()
     for (const { method, path } of Object.values(INGRESS_ROUTES).flat()) {
       paths.set(path, (paths.get(path) ?? new Set()).add(method))

@@ -98,7 +98,7 @@ describe('agents over HTTP', () => {
 
   for (const [revision, open] of CLIENTS) {
     describe(`by ${revision}`, () => {
-      it('see the marketplace and each operation of the APIs they name as tools', async () => {
+      it('see the marketplace and each operation of their chosen APIs as tools', async () => {
         const agent = await connect(open, ['bank', `users@${PROVIDER}`, 'plain', 'nowhere'])
         assert.equal(agent.version, revision)
         const tools = await agent.tools()
@@ -120,7 +120,7 @@ describe('agents over HTTP', () => {
         assert.match(users?.description ?? '', /Free of charge/)
       })
 
-      it('call an operation by its tool, and are told what it cost', async () => {
+      it('call an operation by its tool, and get its cost', async () => {
         sells(1_500n)
         const agent = await connect(open, ['bank'])
         await agent.tools()
@@ -134,7 +134,7 @@ describe('agents over HTTP', () => {
         assert.equal(call?.maxPrice, '0.05', 'the key’s dearest call holds')
       })
 
-      it('search, look at, and call any API, for the most they say', async () => {
+      it('search, inspect and call any API, up to their maximum price', async () => {
         sells(1_500n)
         const agent = await connect(open)
         const found = (await agent.call('souk_search', { query: 'bank' })).structuredContent as {
@@ -157,7 +157,7 @@ describe('agents over HTTP', () => {
         assert.deepEqual(call?.body, { accountId: 'A', operation: 'getBalance' })
       })
 
-      it('cannot spend past the day’s cap of their key', async () => {
+      it('cannot exceed the daily cap of their key', async () => {
         sells(4_000n)
         const { key } = await ingress.keys.issue({ maxPrice: 50_000n, dailyCap: 10_000n })
         const agent = await connect(open, ['bank'], { 'x-consumer-key': key })
@@ -172,7 +172,7 @@ describe('agents over HTTP', () => {
         assert.match(String(what_to_do), /^Stop/)
       })
 
-      it('are told of refusals and faults as results, with what to do', async () => {
+      it('get rejections and faults as results with a hint', async () => {
         const agent = await connect(open, ['bank'])
         const unknown = await agent.call('bank_getbalance')
         assert.deepEqual([unknown.isError, problemIn(unknown)['code']], [true, 'operation_not_found'])
@@ -198,7 +198,7 @@ describe('agents over HTTP', () => {
         assert.equal(refused.content[1]?.['text'], '{"no":1}')
       })
 
-      it('get a response that is not what was promised as an error, and see it all the same', async () => {
+      it('get a response that violates its schema as an error, with the content', async () => {
         sells(1_500n, { balance: 7 })
         const agent = await connect(open, ['bank'])
         await agent.tools()
@@ -210,7 +210,7 @@ describe('agents over HTTP', () => {
     })
   }
 
-  it('who end a call end it at the provider', async () => {
+  it('that cancel a call cancel it at the provider', async () => {
     let isGivenUp = false
     ingress.onCall = ({ signal }) =>
       new Promise((_, reject) => {
@@ -228,7 +228,7 @@ describe('agents over HTTP', () => {
     await eventually(() => isGivenUp)
   })
 
-  it('say beside a call how it is made', async () => {
+  it('can set call options in the metadata', async () => {
     const agent = await connect(connectCurrent, ['bank'])
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
     const meta = { 'dev.souk/max_price': '0.004', 'dev.souk/idempotency_key': 'k', traceparent }
@@ -237,7 +237,7 @@ describe('agents over HTTP', () => {
     assert.deepEqual([call?.maxPrice, call?.idempotencyKey, call?.traceparent], ['0.004', 'k', traceparent])
   })
 
-  it('get pictures and sounds as such, other bytes as a resource, and long texts cut off', async () => {
+  it('get images and audio as such, other bytes as a resource, and long texts truncated', async () => {
     const agent = await connect(connectCurrent, ['plain'])
     const typed = (type: string, body: Uint8Array) => {
       ingress.onCall = () => answer({ headers: [['content-type', type]], body })
@@ -255,7 +255,7 @@ describe('agents over HTTP', () => {
     assert.deepEqual(ingress.calls[0]?.body, { a: 1 }, 'an API without a description takes its body as it is')
   })
 
-  it('get JSON that nests too deep to be written again as its text', async () => {
+  it('get too deeply nested JSON as its original text', async () => {
     const agent = await connect(connectCurrent, ['plain', 'bank'])
     const deep = `${'['.repeat(10_000)}1${']'.repeat(10_000)}`
     ingress.onCall = () => answer({ body: Buffer.from(deep) })
@@ -265,7 +265,7 @@ describe('agents over HTTP', () => {
     assert.deepEqual([promised.isError, promised.content[1]?.['text']], [true, deep])
   })
 
-  it('get of a stream what is shown of it, and the rest is given up', async () => {
+  it('get the beginning of a stream, and the rest is cancelled', async () => {
     let isEnded = false
     async function* endless() {
       try {
@@ -280,7 +280,7 @@ describe('agents over HTTP', () => {
     assert.ok(isEnded)
   })
 
-  describe('that nobody let in', () => {
+  describe('without authentication', () => {
     const rpc = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
     const post = (headers: Record<string, string>, body: unknown = rpc) =>
       fetch(url(), {
@@ -290,7 +290,7 @@ describe('agents over HTTP', () => {
       })
     const codeOf = async (response: Response) => ((await response.json()) as { code?: string }).code
 
-    it('hear 401 and how to say who they are', async () => {
+    it('get 401 with the way to authenticate', async () => {
       for (const headers of [{}, { 'x-consumer-key': '' }, { authorization: 'Basic eDp5' }] as const) {
         const response = await post(headers)
         assert.equal(response.status, 401)
@@ -305,7 +305,7 @@ describe('agents over HTTP', () => {
       assert.equal((await post({ authorization: `Bearer ${ingress.key}` })).status, 200)
     })
 
-    it('are pages of other origins', async () => {
+    it('are rejected as pages of other origins', async () => {
       const key = { 'x-consumer-key': ingress.key }
       for (const origin of ['https://evil.example', 'null', ingress.url]) {
         assert.equal(await codeOf(await post({ ...key, origin })), 'ingress_not_allowed')
@@ -313,7 +313,7 @@ describe('agents over HTTP', () => {
       assert.equal((await post({ ...key, origin: 'https://app.example' })).status, 200)
     })
 
-    it('send what is no message', async () => {
+    it('get an error for invalid messages', async () => {
       const key = { 'x-consumer-key': ingress.key }
       assert.equal((await post(key, '{')).status, 400)
       assert.equal((await post(key, '[]')).status, 400)
@@ -330,7 +330,7 @@ describe('agents over HTTP', () => {
     })
   })
 
-  describe('that look at what hostile providers publish', () => {
+  describe('with listings of hostile providers', () => {
     const shown = async (input: JsonSchema, output: JsonSchema = {}) => {
       known = [signed('bad', { operations: [{ name: 'x', input, output }] }), signed('bank', BALANCE)]
       const lists: AgentClient[] = []
@@ -343,7 +343,7 @@ describe('agents over HTTP', () => {
       return tools.find(({ name }) => name === 'bad_x')
     }
 
-    it('see schemas that no client could read in a form that it can', async () => {
+    it('see unsupported schemas in a simplified form', async () => {
       const tool = await shown(
         {
           type: 'array',
@@ -362,7 +362,7 @@ describe('agents over HTTP', () => {
       assert.deepEqual(tool?.outputSchema, { type: 'object', properties: { a: {} } })
     })
 
-    it('see no schema that is too large, and none that fans out', async () => {
+    it('see no schema that is too large or expands exponentially', async () => {
       const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`property${i}`, { type: 'string' }]))
       const tool = await shown(
         { type: 'object', properties: wide },
@@ -382,7 +382,7 @@ describe('agents over HTTP', () => {
       assert.ok(JSON.stringify(tool?.outputSchema ?? {}).length < 64 * 1024)
     })
 
-    it('have names that are unique, short and the same in every list', async () => {
+    it('see tool names that are unique, short and stable', async () => {
       const other = `12D3KooW${'A'.repeat(44)}`
       known = [
         signed('souk', {
@@ -410,7 +410,7 @@ describe('agents over HTTP', () => {
       )
     })
 
-    it('see no more tools than a model can choose among', async () => {
+    it('see a limited number of tools', async () => {
       known = Array.from({ length: 10 }, (_, i) =>
         signed(`api${i}`, { operations: Array.from({ length: 500 }, (__, j) => ({ name: `op${j}` })) })
       )
@@ -423,7 +423,7 @@ describe('agents over HTTP', () => {
       assert.equal(tools.filter(({ name }) => name.startsWith('api0_')).length, 64)
     })
 
-    it('see that an API is called with a subscription only', async () => {
+    it('see that an API requires a subscription', async () => {
       const plan = { id: 'pro', name: 'Pro', fee: 0n, period: 'month', trialDays: 0, overage: [], since: 0 } as const
       known = [signed('club', { operations: [{ name: 'x' }] }, { payPerCall: false, plans: [plan] })]
       const agent = await connect(connectCurrent, ['club'])
@@ -434,7 +434,7 @@ describe('agents over HTTP', () => {
       assert.partialDeepStrictEqual(shown['plans'], [{ id: 'pro', fee: '0', included: null }])
     })
 
-    it('see their texts without what moves a cursor', async () => {
+    it('see texts without control characters', async () => {
       known = [signed('bad', { operations: [{ name: 'x', description: 'a\u001B[2Jb\u202Ec\nd' }] })]
       const [tool] = (await (await connect(connectCurrent, ['bad'])).tools()).slice(MARKET.length)
       assert.match(tool?.description ?? '', /^a\[2Jbc\nd\n\n/)

@@ -76,7 +76,7 @@ describe('agents on stdio', function () {
     })
   }
 
-  it('are answered with messages alone, whatever they send, and left when they close', async () => {
+  it('get only protocol messages for any input, and the server ends when they close', async () => {
     const child = spawn(process.execPath, [MAIN, 'mcp'], { env: env() })
     let stdout = ''
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
@@ -93,7 +93,7 @@ describe('agents on stdio', function () {
     }
   })
 
-  it('are told on stderr what is wrong before they begin', async () => {
+  it('get start errors on stderr', async () => {
     const absent = await home.run('mcp --profile nobody')
     assert.deepEqual([absent.code, absent.stdout], [69, ''])
     const keyless = await home.run('mcp --ingress http://127.0.0.1:1')
@@ -106,7 +106,7 @@ describe('agents on stdio', function () {
     assert.match(shared.stderr, /chmod 600/)
   })
 
-  it('are told that nobody answers', async () => {
+  it('get an error if the server does not respond', async () => {
     const [[, connect] = []] = CLIENTS
     assert.ok(connect !== undefined)
     const agent = await connect(command('--ingress', 'http://127.0.0.1:1', '--key-file', keyFile))

@@ -83,7 +83,7 @@ describe('ingress: prepaid accounts', () => {
   }
   const call = (key: string) => post('/api/demo/api/ticker', {}, { 'x-consumer-key': key })
 
-  it('are opened by anybody, and come with a key that is shown this once', async () => {
+  it('open without authentication, and return a key that is shown once', async () => {
     const response = await post('/v1/account', { label: 'shop' })
     assert.equal(response.status, 201)
     const { id, key, key_hint, balance, label, max_price, daily_cap } = (await response.json()) as Problem
@@ -95,7 +95,7 @@ describe('ingress: prepaid accounts', () => {
     assert.equal((await post('/v1/account')).status, 201, 'without a body')
   })
 
-  it('are not opened where the operator did not say so, and then nothing is counted', async () => {
+  it('do not open unless the operator allows it', async () => {
     await ingress.close()
     await start({ opensAccounts: false })
     const refused = await post('/v1/account')
@@ -103,7 +103,7 @@ describe('ingress: prepaid accounts', () => {
     assert.equal(((await refused.json()) as Problem)['code'], 'ingress_not_allowed')
   })
 
-  it('are opened a few times an hour by one host', async () => {
+  it('open at a limited rate per host', async () => {
     const statuses = []
     for (let i = 0; i <= limits.ACCOUNTS_PER_HOST; i++) statuses.push((await post('/v1/account')).status)
     assert.deepEqual(statuses, [...Array<number>(limits.ACCOUNTS_PER_HOST).fill(201), 429])
@@ -114,7 +114,7 @@ describe('ingress: prepaid accounts', () => {
     assert.equal((await post('/v1/account')).status, 201)
   })
 
-  it('are counted by the client that a trusted proxy names', async () => {
+  it('are limited by the client address that a trusted proxy reports', async () => {
     await ingress.close()
     await start({ trustProxy: true })
     const from = (address: string) => post('/v1/account', undefined, { 'x-forwarded-for': address })
@@ -126,7 +126,7 @@ describe('ingress: prepaid accounts', () => {
     assert.equal((await from('2001:db8:0:2::1')).status, 201)
   })
 
-  it('refuse bodies that are none', async () => {
+  it('reject invalid bodies', async () => {
     for (const body of [
       '{',
       '[]',
@@ -142,7 +142,7 @@ describe('ingress: prepaid accounts', () => {
     assert.equal(large.status, 413)
   })
 
-  it('pay for the calls of their keys, and for none that they cannot', async () => {
+  it('pay for the calls of their keys, up to the balance', async () => {
     sell(4_000n)
     const { key, id } = await open()
     const refused = await call(key)
@@ -155,7 +155,7 @@ describe('ingress: prepaid accounts', () => {
     assert.deepEqual([shown['balance'], shown['spent']], ['0.002', '0.008'])
   })
 
-  it('hear that the ingress cannot pay, and not that they should: its operator is told, once in a while', async () => {
+  it('get an error without a payment request if the ingress cannot pay, and the operator gets a warning', async () => {
     const { key, id } = await open()
     await topUp(id, 10_000n)
     const operatorKey = await keys.issue()
@@ -192,7 +192,7 @@ describe('ingress: prepaid accounts', () => {
     assert.deepEqual(told, [])
   })
 
-  it('are charged in the books before the response leaves', async () => {
+  it('are charged in the books before the response is sent', async () => {
     sell(4_000n)
     const { key, id } = await open()
     await topUp(id, 10_000n)
@@ -213,7 +213,7 @@ describe('ingress: prepaid accounts', () => {
     assert.equal((await call(key)).status, 200)
   })
 
-  it('are not charged for a call of which nobody knows what became, and are told so', async () => {
+  it('are not charged for a call with unknown outcome, and the error says so', async () => {
     const { key, id } = await open()
     await topUp(id, 4_000n)
     onCall = async ({ onPrice }) => {
@@ -226,7 +226,7 @@ describe('ingress: prepaid accounts', () => {
     assert.equal((await call(key)).status, 200)
   })
 
-  it('show what happened to their money, a page at a time', async () => {
+  it('list their entries in pages', async () => {
     sell(1_000n)
     const { key, id } = await open()
     const other = await open()
@@ -248,7 +248,7 @@ describe('ingress: prepaid accounts', () => {
     assert.equal((await get('/v1/account/entries?cursor=x', key))[0], 400)
   })
 
-  it('are shown to nobody but who holds a key of theirs', async () => {
+  it('are visible only to holders of their keys', async () => {
     const { key } = await keys.issue()
     assert.equal((await get('/v1/account', key))[1]['code'], 'key_not_permitted')
     assert.equal((await get('/v1/account', ''))[1]['code'], 'key_missing')

@@ -20,7 +20,7 @@ describe('ingress: the public demo key', () => {
   })
   afterEach(() => ingress.close())
 
-  it('is the same everywhere, well-formed, and says what it is', () => {
+  it('is the same everywhere, well-formed, and recognisable', () => {
     assert.equal(demoKey('test', ['other']).key, key)
     assert.equal(keyKind(key), 'test')
     assert.match(key, /^souk_test_SharedPublicDemoKey/)
@@ -28,7 +28,7 @@ describe('ingress: the public demo key', () => {
     assert.ok(holder.dailyCap < limits.KEY_DAILY_ATOMS_MAX && holder.maxPrice < limits.CALL_PRICE_ATOMS_MAX)
   })
 
-  it('calls the APIs that it is for, and no others', async () => {
+  it('calls only the demo APIs', async () => {
     assert.deepEqual(
       [await call('ticker'), await call('users')],
       [
@@ -40,13 +40,13 @@ describe('ingress: the public demo key', () => {
     assert.equal(ingress.calls.at(-1)?.maxPrice, '0.01')
   })
 
-  it('is nothing where nobody gives any away', async () => {
+  it('is invalid unless the operator enables it', async () => {
     await ingress.close()
     ingress = await startIngress()
     assert.deepEqual(await call(), [401, 'key_invalid'])
   })
 
-  it('makes so many calls from one host, and no more', async () => {
+  it('is limited to a number of calls per host', async () => {
     for (let i = 0; i < limits.DEMO_CALLS_PER_HOST; i++) assert.equal((await call())[0], 200)
     const refused = await ingress.post('/api/demo/api/ticker', {}, { 'x-consumer-key': key })
     assert.equal(refused.status, 429)
@@ -56,7 +56,7 @@ describe('ingress: the public demo key', () => {
     assert.equal((await call())[0], 200)
   })
 
-  it('costs the operator so much a day, and no more', async () => {
+  it('is limited to a daily cost for the operator', async () => {
     const price = limits.DEMO_PRICE_ATOMS_MAX
     ingress.onCall = async ({ onPrice }) => {
       await onPrice?.(price)
@@ -66,7 +66,7 @@ describe('ingress: the public demo key', () => {
     assert.deepEqual(await call(), [402, 'spend_cap_reached'])
   })
 
-  it('opens and manages nothing', async () => {
+  it('cannot manage accounts or keys', async () => {
     assert.equal(holder.account, undefined)
     assert.equal(holder.manages, undefined)
     assert.deepEqual(await ingress.keys.list().then((all) => all.map(({ label }) => label)), ['tests'])

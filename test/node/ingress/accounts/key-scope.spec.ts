@@ -4,7 +4,7 @@ import { eventually, PROVIDER, type Running, RawClient, startIngress } from '../
 const OTHER = `12D3KooW${'A'.repeat(44)}`
 
 describe('ingress: a key that is rotated under load', () => {
-  it('fails no call: neither with the old one during the overlap nor with the new one, whenever the client changes', async () => {
+  it('fails no call with the old key during the overlap, or with the new key', async () => {
     const ingress = await startIngress()
     const statuses: number[] = []
     let { id, key } = await ingress.keys.issue()
@@ -28,7 +28,7 @@ describe('ingress: a key that is rotated under load', () => {
   })
 })
 
-describe('ingress: a key that may call some APIs only', () => {
+describe('ingress: a key limited to some APIs', () => {
   let ingress: Running
   const keyFor = async (...apis: string[]) => ({ 'x-consumer-key': (await ingress.keys.issue({ apis })).key })
   const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
@@ -38,7 +38,7 @@ describe('ingress: a key that may call some APIs only', () => {
   })
   afterEach(() => ingress.close())
 
-  it('calls those', async () => {
+  it('calls the allowed APIs', async () => {
     const key = await keyFor('ticker', `shop@${PROVIDER}`)
     assert.equal((await ingress.post('/api/demo/api/ticker', {}, key)).status, 200)
     assert.equal((await ingress.post(`/api/${PROVIDER}/api/shop`, {}, key)).status, 200)
@@ -46,7 +46,7 @@ describe('ingress: a key that may call some APIs only', () => {
     assert.deepEqual(ingress.calls.at(-1)?.api, { name: 'shop', provider: PROVIDER })
   })
 
-  it('is refused for any other before anything is looked up or read', async () => {
+  it('is rejected for other APIs before any lookup or read', async () => {
     const key = await keyFor(`ticker@${PROVIDER}`)
     ingress.onResolve = () => assert.fail('nothing is to be looked up')
     for (const path of ['/api/demo/api/other', `/api/${OTHER}/api/ticker`, '/api/demo/api/ticker-2/sub']) {
@@ -63,7 +63,7 @@ describe('ingress: a key that may call some APIs only', () => {
     assert.equal(ingress.calls.length, 0)
   })
 
-  it('opens no event stream at another', async () => {
+  it('cannot open an event stream of another API', async () => {
     const key = await keyFor('ticker')
     const refused = await fetch(`${ingress.url}/api/demo/api/users`, { method: 'PUT', headers: key })
     assert.deepEqual([refused.status, await codeOf(refused)], [403, 'key_not_permitted'])

@@ -67,7 +67,7 @@ describe('ingress: the keys of an account', () => {
     return { id: String(made['id']), key: String(made['key']), made }
   }
 
-  it('are made by its holder, shown once, with terms of their own', async () => {
+  it('are created by its holder, shown once, with their own terms', async () => {
     const { key, keyId } = await open()
     await clock.advance(1)
     const expires = new Date(clock.now() + 3_600_000).toISOString()
@@ -96,7 +96,7 @@ describe('ingress: the keys of an account', () => {
     assert.deepEqual((await ask('GET', `/v1/keys/${String(made['id'])}`, key))[1], data[1])
   })
 
-  it('that only call can do nothing else: a leaked one mints no others, and moves no money', async () => {
+  it('for calls only cannot create keys or move money', async () => {
     const { key } = await open()
     const call = await issue(key)
     for (const [method, path, body] of [
@@ -140,7 +140,7 @@ describe('ingress: the keys of an account', () => {
     assert.equal((await ask('GET', '/v1/keys', String(self['key'])))[0], 200)
   })
 
-  it('are nobody else’s to see or to change', async () => {
+  it('are invisible to other accounts, which cannot change them', async () => {
     const [mine, other] = [await open(), await open()]
     for (const [method, path] of [
       ['GET', ''],
@@ -157,7 +157,7 @@ describe('ingress: the keys of an account', () => {
     assert.equal((await ask('GET', '/v1/keys', ''))[1]['code'], 'key_missing')
   })
 
-  it('refuse bodies that are none', async () => {
+  it('reject invalid bodies', async () => {
     const { key } = await open()
     for (const body of [
       { apis: [] },
@@ -176,7 +176,7 @@ describe('ingress: the keys of an account', () => {
     assert.equal(status, 400)
   })
 
-  it('are changed so often by one host, and no more', async () => {
+  it('change at a limited rate per host', async () => {
     const { key } = await open()
     const { id } = await issue(key)
     for (let i = 1; i < limits.KEY_CHANGES_PER_HOST; i++) {
@@ -186,7 +186,7 @@ describe('ingress: the keys of an account', () => {
     assert.equal((await ask('GET', '/v1/keys', key))[0], 200)
   })
 
-  it('are not made where the operator closed that, but can be revoked', async () => {
+  it('cannot be created if the operator disabled that, but can be revoked', async () => {
     await ingress.close()
     await start({ selfService: false })
     assert.equal((await ask('POST', '/v1/account', ''))[1]['code'], 'ingress_not_allowed')
@@ -197,14 +197,14 @@ describe('ingress: the keys of an account', () => {
     assert.equal((await ask('DELETE', `/v1/keys/${spare.id}`, key.key))[1]['state'], 'revoked')
   })
 
-  it('are spoken of in 405 and Allow', async () => {
+  it('return 405 with Allow for other methods', async () => {
     const wrong = await fetch(`${url}/v1/keys/x/rotate`)
     assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST'])
     const put = await fetch(`${url}/v1/keys`, { method: 'PUT' })
     assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, HEAD, POST'])
   })
 
-  it('show what they were charged for, with what the owner signed', async () => {
+  it('show their charges with signed receipts', async () => {
     const { key, id } = await open()
     const charge = (reference: string, amount: bigint) =>
       store.ledger.book(

@@ -50,7 +50,7 @@ describe('ingress: calls by a scoped name', function () {
     assert.deepEqual(dns.asked, ['_souk.acme.example.com'])
   })
 
-  it('hold a key to the APIs it is for, by whatever scope it calls', async () => {
+  it('respect the key’s allowed APIs, by any scope', async () => {
     dns.records.set('_souk.acme.example.com', [`provider=${PROVIDER}`])
     dns.records.set('_souk.other.example.com', [`provider=${OTHER}`])
     const { key } = await ingress.keys.issue({ label: 'scoped', apis: [`ticker@${PROVIDER}`] })
@@ -60,14 +60,14 @@ describe('ingress: calls by a scoped name', function () {
     assert.equal(ingress.calls.length, 1)
   })
 
-  it('that stand for nobody are no API, and nothing is called', async () => {
+  it('with an unknown scope return an error and call nothing', async () => {
     const { status, body } = await call('nobody.example.com')
     assert.deepEqual([status, body['code']], [404, 'api_not_found'])
     assert.match(String(body['detail']), /nobody\.example\.com/)
     assert.equal(ingress.calls.length, 0)
   })
 
-  it('of a domain that names two are 409 with both, and of one whose DNS is silent 504', async () => {
+  it('return 409 with the candidates if a domain names two, and 504 if its DNS does not respond', async () => {
     dns.records.set('_souk.split.example.com', [`provider=${PROVIDER}`, `provider=${OTHER}`])
     dns.silent.add('_souk.silent.example.com')
     const split = await call('split.example.com')
@@ -78,7 +78,7 @@ describe('ingress: calls by a scoped name', function () {
     assert.equal(ingress.calls.length, 0)
   })
 
-  it('go to the provider that was named also where its API is gone', async () => {
+  it('never go to another provider if the named one no longer serves the API', async () => {
     dns.records.set('_souk.acme.example.com', [`provider=${PROVIDER}`])
     ingress.onCall = ({ api }) => {
       assert.deepEqual(api, { name: 'ticker', provider: PROVIDER })

@@ -137,7 +137,7 @@ for (const [how, start] of Object.entries(upstreams)) {
       )
     })
 
-    it('ends at the API when its client leaves', async () => {
+    it('ends at the API when the client leaves', async () => {
       for await (const { data } of client().iterate({ query: 'subscription { forever }' })) {
         assert.equal(counter.running, 1)
         if (Number(data?.['forever']) === 3) break
@@ -145,7 +145,7 @@ for (const [how, start] of Object.entries(upstreams)) {
       await eventually(() => counter.running === 0)
     })
 
-    it('is opened by GET as well, as browsers do', async () => {
+    it('opens by GET too, as browsers do', async () => {
       const response = await bench.fetch(`${url}?query=${encodeURIComponent('subscription { count(to: 1) }')}`, {
         headers: { accept: 'text/event-stream' }
       })
@@ -153,16 +153,16 @@ for (const [how, start] of Object.entries(upstreams)) {
       assert.equal(await response.text(), ':\n\nevent: next\ndata: {"data":{"count":1}}\n\nevent: complete\ndata: \n\n')
     })
 
-    it('that is refused at once is told so', async () => {
+    it('that the API rejects returns the error', async () => {
       const results = await resultsOf('subscription { refused }')
       assert.match(JSON.stringify(results), /^\[\{"errors":\[\{"message":"(?:not today|Unexpected error\.)"/)
     })
 
-    it('that is not valid is told so, and reaches nobody', async () => {
+    it('that is invalid returns an error and does not reach the API', async () => {
       assert.match(JSON.stringify(await resultsOf('subscription { nothing }')), /Cannot query field \\"nothing\\"/)
     })
 
-    it('sends as many results as its listing sells with one opening', async () => {
+    it('sends at most the number of results that its listing allows per opening', async () => {
       await serve('few', { eventsMax: 3 })
       const few = await resultsOf('subscription { forever }', `${bench.url}/api/demo/api/few`)
       assert.deepEqual(
@@ -172,7 +172,7 @@ for (const [how, start] of Object.entries(upstreams)) {
       await eventually(() => counter.running === 0)
     })
 
-    it('leaves queries to clients that read events only', async () => {
+    it('supports queries of clients that accept only event streams', async () => {
       assert.deepEqual(await resultsOf('{ hello }'), [{ data: { hello: 'world' } }])
     })
   })

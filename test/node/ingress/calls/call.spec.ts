@@ -28,7 +28,7 @@ describe('ingress: a call', () => {
     return problem
   }
 
-  it('passes the bytes of the body on as they were sent', async () => {
+  it('forwards the body’s bytes unchanged', async () => {
     const body = ' {"symbol" : "BTC\\u0055SDT",\n"amount":1.0, "amount":1e2 }'
     const response = await ingress.post('/api/demo/api/bb-sse-ticker', body)
     assert.equal(response.status, 200)
@@ -39,7 +39,7 @@ describe('ingress: a call', () => {
     assert.equal(signal?.aborted, false)
   })
 
-  it('tells price, charge, owner, receipt, request id and where the time went', async () => {
+  it('returns price, charge, owner, receipt, request id and timing', async () => {
     ingress.onCall = () => answer({ charged: 1_500n, price: 2_000n, receipt: Buffer.from([0xfb, 0xff]) })
     const { headers } = await ingress.post('/api/demo/api/ticker', {})
     assert.equal(headers.get('souk-charged'), '0.0015')
@@ -58,11 +58,11 @@ describe('ingress: a call', () => {
     )
   })
 
-  it('sends no receipt header where the payment scheme signs none', async () => {
+  it('sends no receipt header if the payment scheme signs none', async () => {
     assert.equal((await ingress.post('/api/demo/api/ticker', {})).headers.get('souk-receipt'), null)
   })
 
-  it('lets only harmless request headers travel', async () => {
+  it('forwards only harmless request headers', async () => {
     await ingress.post(
       '/api/demo/api/ticker',
       {},
@@ -90,7 +90,7 @@ describe('ingress: a call', () => {
     assert.equal(call.maxPrice, '0.01')
   })
 
-  it('ignores a trace context that is none, as W3C asks', async () => {
+  it('ignores an invalid trace context (W3C Trace Context)', async () => {
     assert.equal((await ingress.post('/api/demo/api/ticker', {}, { traceparent: 'nonsense' })).status, 200)
     assert.equal(lastCall().traceparent, undefined)
   })
@@ -108,12 +108,12 @@ describe('ingress: a call', () => {
       })
     }
 
-    it('knows no other scope', async () => {
+    it('rejects unknown scopes', async () => {
       const problem = await refusal(await ingress.post('/api/acme/api/ticker', {}), 404, 'api_not_found')
       assert.match(String(problem['detail']), /"acme".*"demo"/)
     })
 
-    it('refuses two different providers in one path', async () => {
+    it('rejects two different providers in one path', async () => {
       await refusal(await ingress.post(`/api/${PROVIDER}/api/ticker@${OTHER}`, {}), 400, 'invalid_request')
     })
 
@@ -126,26 +126,26 @@ describe('ingress: a call', () => {
   })
 
   describe('keys', () => {
-    it('are needed', async () => {
+    it('are required', async () => {
       const response = await ingress.post('/api/demo/api/ticker', {}, { 'x-consumer-key': '' })
       assert.match(response.headers.get('www-authenticate') ?? '', /X-Consumer-Key/)
       await refusal(response, 401, 'key_missing')
       assert.equal(ingress.calls.length, 0)
     })
 
-    it('are checked before anything else is looked at', async () => {
+    it('are checked before anything else', async () => {
       const headers = { 'x-consumer-key': 'souk_test_nonsense', 'content-type': 'text/plain' }
       await refusal(await ingress.post('/api/nowhere/api/Bad', '{', headers), 401, 'key_invalid')
     })
 
-    it('say that they were revoked, from the next call on', async () => {
+    it('return key_revoked from the next call after a revocation', async () => {
       const [{ id } = { id: '' }] = await ingress.keys.list()
       assert.equal((await ingress.post('/api/demo/api/ticker', {})).status, 200)
       await ingress.keys.revoke(id)
       await refusal(await ingress.post('/api/demo/api/ticker', {}), 401, 'key_revoked')
     })
 
-    it('are not told to anybody', async () => {
+    it('are never revealed', async () => {
       ingress.onCall = () => Promise.reject(new Error('boom'))
       const text = await (await ingress.post('/api/demo/api/ticker', {})).text()
       const said = text + JSON.stringify(ingress.log) + JSON.stringify(lastCall().headers)
@@ -167,43 +167,43 @@ describe('ingress: a call', () => {
       })
     }
 
-    it('have a content type', async () => {
+    it('require a content type', async () => {
       const headers = { 'x-consumer-key': ingress.key }
       const response = await fetch(`${ingress.url}/api/demo/api/ticker`, { method: 'POST', headers })
       await refusal(response, 415, 'unsupported_media_type')
     })
 
-    it('are UTF-8', async () => {
+    it('must be UTF-8', async () => {
       const headers = { 'content-type': 'application/json; charset=iso-8859-1' }
       await refusal(await ingress.post('/api/demo/api/ticker', '{}', headers), 415, 'unsupported_media_type')
       await refusal(await ingress.post('/api/demo/api/ticker', Buffer.from([0x22, 0xff, 0x22])), 400, 'invalid_request')
     })
 
-    it('may say charset=utf-8', async () => {
+    it('may declare charset=utf-8', async () => {
       const headers = { 'content-type': 'Application/JSON ; Charset="UTF-8"' }
       assert.equal((await ingress.post('/api/demo/api/ticker', '{}', headers)).status, 200)
     })
 
-    it('that are broken are told where, without repeating them', async () => {
+    it('with a syntax error return its position, without the content', async () => {
       const response = await ingress.post('/api/demo/api/ticker', '{"password":"hunter2",}')
       const problem = await refusal(response, 400, 'invalid_request')
       assert.equal(problem['position'], 22)
       assert.doesNotMatch(JSON.stringify(problem), /hunter2|password/)
     })
 
-    it('are JSON objects', async () => {
+    it('must be JSON objects', async () => {
       for (const body of ['[]', '"text"', '7', 'null']) {
         const problem = await refusal(await ingress.post('/api/demo/api/ticker', body), 400, 'invalid_request')
         assert.match(String(problem['detail']), /JSON object/)
       }
     })
 
-    it('are not empty', async () => {
+    it('must not be empty', async () => {
       const problem = await refusal(await ingress.post('/api/demo/api/ticker', ''), 400, 'invalid_request')
       assert.match(String(problem['detail']), /empty/)
     })
 
-    it('are not nested out of all reason', async () => {
+    it('are limited in nesting', async () => {
       const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
       assert.equal((await ingress.post('/api/demo/api/ticker', nested(64))).status, 200)
       await refusal(await ingress.post('/api/demo/api/ticker', nested(65)), 400, 'invalid_request')
@@ -233,7 +233,7 @@ describe('ingress: a call', () => {
       init: { body?: string | Uint8Array<ArrayBuffer>; headers?: Record<string, string> } = {}
     ) => fetch(ingress.url + path, { method, ...init, headers: { 'x-consumer-key': ingress.key, ...init.headers } })
 
-    it('are passed on exactly as sent', async () => {
+    it('are forwarded exactly as sent', async () => {
       for (const [method, tail] of [
         ['GET', '?symbol=BTC%2FUSD&x='],
         ['GET', '/'],
@@ -249,7 +249,7 @@ describe('ingress: a call', () => {
       }
     })
 
-    it('may have a JSON body of any shape, which is checked', async () => {
+    it('may have any JSON body, which must be valid', async () => {
       const json = { 'content-type': 'application/json' }
       assert.equal((await send('PUT', '/api/demo/api/ticker/x', { body: '[1]', headers: json })).status, 200)
       assert.equal(Buffer.from(lastCall().body as Uint8Array).toString(), '[1]')
@@ -257,12 +257,12 @@ describe('ingress: a call', () => {
       await refusal(broken, 400, 'invalid_request')
     })
 
-    it('need a JSON body for a plain POST even with a query', async () => {
+    it('require a JSON body for a plain POST, even with a query', async () => {
       const response = await send('POST', '/api/demo/api/ticker?x=1', { body: 'text' })
       await refusal(response, 415, 'unsupported_media_type')
     })
 
-    it('stream a body that is not JSON', async () => {
+    it('stream bodies that are not JSON', async () => {
       const sent = Buffer.alloc(300_000, 'souk')
       let received = Buffer.alloc(0)
       ingress.onCall = async ({ body }) => {
@@ -279,14 +279,14 @@ describe('ingress: a call', () => {
       assert.deepEqual(lastCall().headers?.find(([name]) => name === 'content-type')?.[1], 'application/octet-stream')
     })
 
-    it('are refused by the owner, not by the ingress', async () => {
+    it('are rejected by the owner, not by the ingress', async () => {
       ingress.onCall = () => Promise.reject(new SoukError('method_not_allowed', 'Only POST.', { source: 'owner' }))
       const response = await send('GET', '/api/demo/api/ticker')
       assert.equal(response.headers.get('allow'), 'POST')
       assert.equal((await refusal(response, 405, 'method_not_allowed'))['source'], 'owner')
     })
 
-    it('refuse a sub-path past all reason', async () => {
+    it('reject an overlong sub-path', async () => {
       const response = await send('GET', `/api/demo/api/ticker/${'x'.repeat(8 * 1024)}`)
       await refusal(response, 413, 'request_too_large')
     })
@@ -305,19 +305,19 @@ describe('ingress: a call', () => {
       assert.equal(problem['amount_charged'], '0')
     })
 
-    it('say when to come back', async () => {
+    it('say when to retry', async () => {
       ingress.onCall = () => Promise.reject(new SoukError('overloaded', undefined, { retryAfterMs: 1_200 }))
       const response = await ingress.post('/api/demo/api/ticker', {})
       assert.equal(response.headers.get('retry-after'), '2')
       assert.equal((await refusal(response, 503, 'overloaded'))['retryable'], true)
     })
 
-    it('keep a 400 soap fault a 400', async () => {
+    it('keep status 400 of a SOAP fault', async () => {
       ingress.onCall = () => Promise.reject(new SoukError('soap_fault', 'No such account.', { status: 400 }))
       await refusal(await ingress.post('/api/demo/api/bank', {}), 400, 'soap_fault')
     })
 
-    it('hide what was not expected, and log it', async () => {
+    it('hide unexpected errors and log them', async () => {
       const cause = new Error('secret internals')
       ingress.onCall = () => Promise.reject(cause)
       const problem = await refusal(await ingress.post('/api/demo/api/ticker', {}), 500, 'internal_error')
@@ -327,7 +327,7 @@ describe('ingress: a call', () => {
       assert.deepEqual(entry.facts, { request_id: problem['request_id'], cause })
     })
 
-    it("pass an upstream's own errors through, marked as such", async () => {
+    it("forward an upstream's own errors, marked as such", async () => {
       ingress.onCall = () => answer({ status: 422, charged: 0n, body: Buffer.from('{"field":"symbol"}') })
       const response = await ingress.post('/api/demo/api/ticker', {})
       assert.equal(response.status, 422)

@@ -86,7 +86,7 @@ describe('@defer and @stream, through Souk', () => {
     })
 
   for (const query of ['{ soon slow { ... @defer { text } } }', '{ soon list @stream(initialCount: 1) }']) {
-    it(`come part by part, each when it is there: ${query}`, async () => {
+    it(`are delivered part by part: ${query}`, async () => {
       const response = await post(query, 'multipart/mixed; deferSpec=20220824, application/json')
       assert.equal(response.headers.get('content-type'), 'multipart/mixed; boundary="-"')
       const reader = (response.body ?? assert.fail()).pipeThrough(new TextDecoderStream()).getReader()
@@ -101,7 +101,7 @@ describe('@defer and @stream, through Souk', () => {
     })
   }
 
-  it('are whole responses where the API makes one of them', async () => {
+  it('are whole responses if the API does not split them', async () => {
     const response = await post('{ soon }', 'multipart/mixed, application/json')
     assert.deepEqual(await response.json(), { data: { soon: 'early' } })
   })

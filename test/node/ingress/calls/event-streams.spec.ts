@@ -64,7 +64,7 @@ describe('many operations on one event stream', () => {
       body: JSON.stringify({ query, extensions: { operationId } })
     })
 
-  it('is what a client of GraphQL over SSE makes of it, with one connection', async () => {
+  it('work with a GraphQL over SSE client in single connection mode', async () => {
     let streams = 0
     const client = createClient({
       url,
@@ -99,13 +99,13 @@ describe('many operations on one event stream', () => {
     client.dispose()
   })
 
-  it('answers an operation with what it cost', async () => {
+  it('report the cost of an operation', async () => {
     const response = await post(await reserve(), '{ hello }', 'a')
     assert.deepEqual([response.status, await response.text()], [202, ''])
     assert.equal(response.headers.get('souk-price'), '0.001')
   })
 
-  it('ends everything at the API when the stream is closed', async () => {
+  it('end at the API when the stream is closed', async () => {
     const token = await reserve()
     const stream = await fetch(`${url}?token=${token}`, { headers: { accept: 'text/event-stream' } })
     assert.equal(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8')
@@ -117,7 +117,7 @@ describe('many operations on one event stream', () => {
     assert.equal((await post(token, '{ hello }', 'c')).status, 404)
   })
 
-  it('is nobody’s but its key’s, has one reader, and each operation one name', async () => {
+  it('belong to one key, allow one reader, and require unique operation ids', async () => {
     const token = await reserve()
     const stranger = await fetch(url, {
       method: 'POST',
@@ -138,7 +138,7 @@ describe('many operations on one event stream', () => {
     await stream.body?.cancel()
   })
 
-  it('leaves PUT, and what is called token elsewhere, to other APIs', async () => {
+  it('do not affect PUT and `token` parameters of other APIs', async () => {
     const rest = `${bench.url}/api/demo/api/rest`
     assert.equal(await (await bench.fetch(rest, { method: 'PUT' })).json(), 'PUT')
     assert.equal(await (await bench.fetch(`${rest}?token=1`)).json(), 'GET')

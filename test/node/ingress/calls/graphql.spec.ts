@@ -66,7 +66,7 @@ describe('GraphQL over HTTP, through Souk', () => {
     })
   }
 
-  it('hands partial data on with its errors', async () => {
+  it('forwards partial data with its errors', async () => {
     const response = await post({ query: '{ hello broken }' })
     const { data, errors } = (await response.json()) as { data: unknown; errors: Array<{ path: unknown }> }
     assert.deepEqual([response.status, data], [200, { hello: 'world', broken: null }])
@@ -76,7 +76,7 @@ describe('GraphQL over HTTP, through Souk', () => {
     )
   })
 
-  it('says what is the marketplace’s in problem documents, whatever the request accepts', async () => {
+  it('returns Souk’s own errors as problem documents for any Accept header', async () => {
     const accept = 'application/graphql-response+json'
     const response = await post({ query: '{ hello }' }, { accept, 'souk-max-price': '0.0001' })
     assert.equal(response.headers.get('content-type'), 'application/problem+json')
@@ -105,7 +105,7 @@ describe('GraphQL over HTTP, through Souk', () => {
     assert.equal((await fetch(`${bench.url}/v1/apis/users/schema.graphql`, { method: 'POST' })).status, 405)
   })
 
-  it('takes files beside the operation, and lets none in that it does not map', async () => {
+  it('accepts files mapped by the operation, and rejects others', async () => {
     const form = new FormData()
     const query = 'mutation ($files: [File!]!) { read(files: $files) }'
     form.set('operations', JSON.stringify({ query, variables: { files: [null, null] } }))

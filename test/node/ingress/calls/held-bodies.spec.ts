@@ -8,7 +8,7 @@ const SHARE = 64 * KIB
 const BUDGET = SHARE * limits.HELD_HOLDER_PART
 const PATH = '/api/demo/api/ticker'
 
-describe('ingress: bodies that are held', () => {
+describe('ingress: buffered bodies', () => {
   let ingress: Running
   const clients: RawClient[] = []
   const start = async (options: Parameters<typeof startIngress>[0] = {}) => {
@@ -61,7 +61,7 @@ describe('ingress: bodies that are held', () => {
     }
   }
 
-  it('of one key are a share of all, and leave the rest to other keys', async () => {
+  it('of one key are limited to a share, and leave space for other keys', async () => {
     await start()
     const holding = hold(SHARE, withKey())
     await untilRefused()
@@ -74,7 +74,7 @@ describe('ingress: bodies that are held', () => {
     await untilTaken(SHARE)
   })
 
-  it('of one account are one share, whichever of its keys they come with', async () => {
+  it('of one account share one limit across its keys', async () => {
     await start()
     const [one, two] = [await ingress.keys.issue({ account: 'a' }), await ingress.keys.issue({ account: 'a' })]
     hold(SHARE, withKey(one.key))
@@ -82,19 +82,19 @@ describe('ingress: bodies that are held', () => {
     await untilTaken(SHARE)
   })
 
-  it('of all keys are bounded together', async () => {
+  it('of all keys are limited together', async () => {
     await start()
     for (let at = 0; at < limits.HELD_HOLDER_PART; at++) hold(SHARE, withKey((await ingress.keys.issue()).key))
     await untilRefused()
   })
 
-  it('are not counted before they arrive, whatever was announced', async () => {
+  it('count only received bytes, not the announced length', async () => {
     await start()
     for (let at = 0; at < 20; at++) client().send(head({ ...withKey(), 'Content-Length': SHARE }))
     await untilTaken(SHARE)
   })
 
-  it('are given back when their client goes away', async () => {
+  it('are released when their client leaves', async () => {
     await start()
     const holding = hold(SHARE, withKey())
     await untilRefused()
@@ -102,7 +102,7 @@ describe('ingress: bodies that are held', () => {
     await untilTaken(SHARE)
   })
 
-  it('count until their call is over, also where the client is gone and the call goes on', async () => {
+  it('count until their call ends, even if the client has left', async () => {
     await start()
     const { promise, resolve } = Promise.withResolvers<void>()
     ingress.onCall = async (init) => {
@@ -119,7 +119,7 @@ describe('ingress: bodies that are held', () => {
     await untilTaken(SHARE)
   })
 
-  it('in chunks count by what they take up, and many small pieces take no more', async () => {
+  it('in chunks count by memory used, and small pieces need no more', async () => {
     await start()
     const bytes = SHARE / 2
     const dribbling = client()
@@ -138,7 +138,7 @@ describe('ingress: bodies that are held', () => {
     await untilTaken(SHARE)
   })
 
-  it('that stop arriving, or trickle, are given up', async () => {
+  it('that stop arriving, or arrive too slowly, are aborted', async () => {
     await start({ bodyWindowMs: 100 })
     const stopped = hold(SHARE / 2, withKey())
     const trickling = client().send(head({ ...withKey(), 'Content-Length': SHARE / 2 }))
@@ -156,10 +156,10 @@ describe('ingress: bodies that are held', () => {
     await untilTaken(SHARE)
   })
 
-  describe('of strangers', () => {
+  describe('of unauthenticated callers', () => {
     const payment = { 'Payment-Signature': 'e30=' }
 
-    it('with a payment that nobody has verified are one share, and leave the rest to keys', async () => {
+    it('with an unverified payment share one limit, and leave space for keys', async () => {
       await start({ x402: true })
       for (let at = 0; at < 4; at++) hold(SHARE / 4, payment)
       await untilRefused({ 'x-consumer-key': '', ...payment })
@@ -167,7 +167,7 @@ describe('ingress: bodies that are held', () => {
       await untilTaken(SHARE)
     })
 
-    it('behind a proxy are a smaller share of each host, and of none where the proxy does not say whose they are', async () => {
+    it('behind a proxy have a smaller limit per host, unless the proxy names no client', async () => {
       await start({ x402: true, trustProxy: true })
       const part = BUDGET / limits.HELD_STRANGER_PART
       const from = (host: string) => ({ 'x-consumer-key': '', 'x-forwarded-for': host, ...payment })
@@ -180,7 +180,7 @@ describe('ingress: bodies that are held', () => {
       await untilTaken(2 * part, { 'x-consumer-key': '', ...payment })
     })
 
-    it('count with requests that come without a payment, until the payment proves to be one', async () => {
+    it('count towards the rate limit of unauthenticated requests unless their payment is valid', async () => {
       await start({ x402: true, unauthenticatedPerHost: 3 })
       const post = async (headers: Record<string, string>) =>
         (await ingress.post(PATH, {}, { 'x-consumer-key': '', ...headers })).status
@@ -191,7 +191,7 @@ describe('ingress: bodies that are held', () => {
     })
   })
 
-  it('are asked for only once their call is let in', async () => {
+  it('are requested with 100 Continue only after admission', async () => {
     await start()
     const { key } = await ingress.keys.issue({ rateLimit: { calls: 1, perMs: 60_000 } })
     const waiting = head({ ...withKey(key), Expect: '100-continue', 'Content-Length': 2 })
@@ -201,7 +201,7 @@ describe('ingress: bodies that are held', () => {
     assert.match(await client().send(waiting).until('"source":"ingress"}'), /^HTTP\/1\.1 429 /)
   })
 
-  it('of agents count as well', async () => {
+  it('of agents count too', async () => {
     await start()
     const holding = hold(SHARE, withKey(), '/mcp')
     await untilRefused()
@@ -210,7 +210,7 @@ describe('ingress: bodies that are held', () => {
     await untilTaken(SHARE)
   })
 
-  it('include whole responses that their client does not read, and nothing is booked of one too many', async () => {
+  it('include unread responses, and a rejected one is not charged', async () => {
     const bytes = 8 * 1024 * KIB
     await start({ heldBytesMax: limits.HELD_HOLDER_PART * bytes })
     ingress.onCall = (init) => answer(init.path === '/large' ? { body: Buffer.alloc(bytes) } : {})

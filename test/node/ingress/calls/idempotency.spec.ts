@@ -17,7 +17,7 @@ describe('ingress: idempotency keys', () => {
   const post = (key: string, headers: Record<string, string> = {}) =>
     ingress.post(PATH, {}, { 'idempotency-key': key, ...headers })
 
-  it('are the same in quotes and bare', async () => {
+  it('are equal with and without quotes', async () => {
     const forms: Array<[header: string, key: string]> = [
       ['abc', 'abc'],
       ['"abc"', 'abc'],
@@ -32,7 +32,7 @@ describe('ingress: idempotency keys', () => {
     }
   })
 
-  it('are refused where they are neither', async () => {
+  it('are rejected if malformed', async () => {
     const before = ingress.calls.length
     for (const header of ['""', '"abc', '"a"b"', '"a\\n"', `"${'x'.repeat(256)}"`, '"a";b=1']) {
       assert.equal((await post(header)).status, 400, header)
@@ -40,7 +40,7 @@ describe('ingress: idempotency keys', () => {
     assert.equal(ingress.calls.length, before)
   })
 
-  it('are told of in the response that was given before, and in no other', async () => {
+  it('mark replayed responses, and no others', async () => {
     assert.equal((await post('a')).headers.get('idempotency-replayed'), null)
     ingress.onCall = () => answer({ replayed: true, charged: 0n })
     const reply = await post('a')
@@ -65,7 +65,7 @@ describe('ingress: idempotency keys', () => {
     return ingress.calls.at(-1)?.signal
   }
 
-  it('keep a call going whose client goes away, and no other', async () => {
+  it('let a call continue after its client leaves; other calls are aborted', async () => {
     const never = new Promise<CallReply>(() => {})
     const signal = await leave({}, never)
     await eventually(() => signal?.aborted === true)

@@ -33,7 +33,7 @@ describe('ingress: a call without a key', () => {
     })
   const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
 
-  it('is told what the owner asks, for its own URL', async () => {
+  it('returns the owner’s payment requirements for its own URL', async () => {
     const response = await post()
     assert.equal(response.status, 402)
     assert.equal(response.headers.get('content-type'), 'application/problem+json')
@@ -43,14 +43,14 @@ describe('ingress: a call without a key', () => {
     assert.equal(await codeOf(response), 'payment_required')
   })
 
-  it('asks the owner with nothing of the request, and not again for a while', async () => {
+  it('requests the terms without any request data, and caches them', async () => {
     await Promise.all([(await post()).text(), (await post()).text()])
     assert.equal(ingress.calls.length, 1)
     const { payment, body } = ingress.calls[0]!
     assert.deepEqual([payment, body], ['', {}])
   })
 
-  it('is passed on with its payment, and answered with what became of it', async () => {
+  it('is forwarded with its payment, and returns the payment’s result', async () => {
     ingress.onCall = () => answer({ payment: 'c2V0dGxlZA==' })
     const response = await post({ 'payment-signature': PAYMENT, origin: 'https://app.example' })
     assert.equal(response.status, 200)
@@ -61,7 +61,7 @@ describe('ingress: a call without a key', () => {
     assert.equal(ingress.calls[0]!.onPrice, undefined)
   })
 
-  it('needs a key where the API is free, where its owner takes no payments, or where this node carries none', async () => {
+  it('needs a key if the API is free, or if owner or ingress does not support payments', async () => {
     list({ price: 0n })
     assert.deepEqual([(await post()).status, ingress.calls.length], [401, 0])
     list({ price: 5n, name: 'other' })
@@ -76,7 +76,7 @@ describe('ingress: a call without a key', () => {
     await without.close()
   })
 
-  it('with a key is a call of that key, whatever payment comes beside it', async () => {
+  it('with a key is a call of that key, even with a payment', async () => {
     ingress.onCall = () => answer()
     await ingress.post(PATH, {}, { 'payment-signature': PAYMENT })
     assert.equal(ingress.calls[0]!.payment, undefined)
@@ -84,7 +84,7 @@ describe('ingress: a call without a key', () => {
     assert.equal(wrong.status, 401)
   })
 
-  it('is refused with a payment that no header of x402 can be', async () => {
+  it('is rejected with a malformed payment header', async () => {
     for (const payment of ['', 'not base64!', 'A'.repeat(9_000)]) {
       const response = await post({ 'payment-signature': payment })
       assert.deepEqual([response.status, await codeOf(response)], [400, 'payment_malformed'])
@@ -92,7 +92,7 @@ describe('ingress: a call without a key', () => {
     assert.equal(ingress.calls.length, 0)
   })
 
-  it('has a body of a megabyte at most: it is held before anybody has looked at the payment', async () => {
+  it('has a body of at most 1 MB, because it is buffered before the payment is verified', async () => {
     ingress.onCall = () => answer()
     const response = await fetch(ingress.url + PATH, {
       method: 'POST',
@@ -102,7 +102,7 @@ describe('ingress: a call without a key', () => {
     assert.deepEqual([response.status, await codeOf(response)], [413, 'request_too_large'])
   })
 
-  it('hears nothing about payments from the API itself, nor nonsense from its owner', async () => {
+  it('returns no payment headers of the API, and no malformed ones of the owner', async () => {
     ingress.onCall = () =>
       answer({
         payment: 'no\r\nheader',
@@ -116,7 +116,7 @@ describe('ingress: a call without a key', () => {
     assert.equal(response.headers.get('x-payment-response'), null)
   })
 
-  it('says so where the API is unknown or its owner away', async () => {
+  it('returns an error if the API is unknown or its owner is offline', async () => {
     ingress.onResolve = () => Promise.reject(new SoukError('api_not_found'))
     assert.equal((await post()).status, 404)
     list({ price: 1_000n })

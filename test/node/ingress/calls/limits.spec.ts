@@ -20,18 +20,18 @@ describe('ingress: limits', () => {
     ingress.onCall = () => answer()
   })
 
-  it('tells on each response where the caller stands, and nothing where there is no limit', async () => {
+  it('returns the rate limit status with each response, if there is a limit', async () => {
     assert.deepEqual(headersOf(await ingress.post(PATH, {})), [null, null])
     ingress.onCall = () => answer({ rate })
     assert.deepEqual(headersOf(await ingress.post(PATH, {})), ['"default";q=100;w=60', '"default";r=99;t=1'])
   })
 
-  it('tells windows in whole seconds, as the fields have them', async () => {
+  it('returns windows in whole seconds, as the header fields require', async () => {
     ingress.onCall = () => answer({ rate: { ...rate, calls: 3, perMs: 100, remaining: 0, resetMs: 34 } })
     assert.deepEqual(headersOf(await ingress.post(PATH, {})), ['"default";q=30;w=1', '"default";r=0;t=1'])
   })
 
-  it('says no more than an owner can mean', async () => {
+  it('omits invalid limits of an owner', async () => {
     const hostile = [
       { ...rate, policy: 'a"; b' },
       { ...rate, policy: '' },
@@ -54,14 +54,14 @@ describe('ingress: limits', () => {
     }
   })
 
-  it('passes no word of the API’s own limits on', async () => {
+  it('does not forward the API’s own limit headers', async () => {
     const headers = ['ratelimit', 'ratelimit-policy', 'idempotency-replayed'].map((name) => [name, 'x'] as const)
     ingress.onCall = () => answer({ headers })
     const reply = await ingress.post(PATH, {})
     assert.deepEqual([...headersOf(reply), reply.headers.get('idempotency-replayed')], [null, null, null])
   })
 
-  it('tells when a refused call may come again', async () => {
+  it('says when to retry a rejected call', async () => {
     const reputation = { policy: 'default', calls: 100, per_ms: 60_000, remaining: 0, reset_ms: 600 }
     ingress.onCall = () => {
       throw new SoukError('rate_limited', undefined, { members: { [RATE_MEMBER]: reputation }, retryAfterMs: 600 })
@@ -73,7 +73,7 @@ describe('ingress: limits', () => {
     assert.deepEqual([code, charged, retryable, rate_limit], ['rate_limited', false, true, reputation])
   })
 
-  it('calls for each account by a name of its own for each provider', async () => {
+  it('identifies each account to each provider by a different name', async () => {
     await ingress.post(PATH, {})
     const { keys } = ingress
     const nameOf = (provider: string) => Buffer.from(ingress.calls.at(-1)?.consumer?.(provider) ?? []).toString('hex')
@@ -94,7 +94,7 @@ describe('ingress: limits', () => {
     const limited = async (rateLimit: { calls: number; perMs: number }) => (await ingress.keys.issue({ rateLimit })).key
     const post = (key: string, body: unknown = {}) => ingress.post(PATH, body, { 'x-consumer-key': key })
 
-    it('hold before the call is made, with its successor after a rotation, and beside those of the listing', async () => {
+    it('apply before the call, together with its successor, and in addition to the listing’s', async () => {
       const { key, id } = await ingress.keys.issue({ rateLimit: { calls: 2, perMs: 10_000 } })
       ingress.onCall = () => answer({ rate })
       assert.deepEqual(headersOf(await post(key)), [
@@ -114,16 +114,16 @@ describe('ingress: limits', () => {
       assert.equal((await post(key)).status, 200)
     })
 
-    it('are its own', async () => {
+    it('are separate for each key', async () => {
       const [a, b] = [await limited({ calls: 1, perMs: 60_000 }), await limited({ calls: 1, perMs: 60_000 })]
       assert.deepEqual([(await post(a)).status, (await post(b)).status, (await post(a)).status], [200, 200, 429])
     })
 
-    it('are refused where they cannot be', async () => {
+    it('are rejected if invalid', async () => {
       await assert.rejects(limited({ calls: 0, perMs: 1 }), { code: 'invalid_request' })
     })
 
-    it('shed calls beyond those under way at once, and take calls again when those are over', async () => {
+    it('reject calls above the concurrency limit until running calls end', async () => {
       const { promise, resolve } = Promise.withResolvers<void>()
       let underWay = 0
       ingress.onCall = async () => {
@@ -148,8 +148,8 @@ describe('ingress: limits', () => {
   })
 })
 
-describe('ingress: requests of strangers', () => {
-  it('are held to a rate by host, without harm to those with keys', async () => {
+describe('ingress: unauthenticated requests', () => {
+  it('are rate limited by host, without effect on valid keys', async () => {
     const clock = manualClock()
     const ingress = await startIngress({ unauthenticatedPerHost: 3 }, clock)
     try {

@@ -13,7 +13,7 @@ const DOCUMENT = JSON.stringify({
   paths: { '/ping': { get: { operationId: 'ping', responses: { 200: { description: '' } } } } }
 })
 
-describe('headers that a provider lets through', () => {
+describe('headers that a provider allows', () => {
   let bench: OverlayBench
   let upstream: ScriptedUpstream
 
@@ -45,13 +45,13 @@ describe('headers that a provider lets through', () => {
     return headers['x-tenant']
   }
 
-  it('go along with plain calls and with those of an OpenAPI document; no others do', async () => {
+  it('are forwarded with plain calls and OpenAPI calls; others are not', async () => {
     assert.equal(await call('plain', { a: 1 }), 'acme')
     assert.equal(await call('described', { operation: 'ping' }), 'acme')
     assert.equal(await call('closed', { a: 1 }), undefined)
   })
 
-  it('are never those that tell who a consumer is, whatever a manifest says', () => {
+  it('never include headers that identify a consumer, even if a manifest lists them', () => {
     for (const name of ['authorization', 'cookie', 'x-consumer-key', 'payment-signature', 'X-Upper\n']) {
       const manifest = manifestOf(peerId('P'), { api: { operations: [], requestHeaders: [name] } })
       assert.throws(() => checkManifest(manifest), { code: 'invalid_request' }, name)

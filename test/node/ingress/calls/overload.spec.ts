@@ -7,7 +7,7 @@ const PATH = '/api/demo/api/ticker'
 const CLIENTS = 200
 const WORK_MS = 2
 
-describe('ingress: more work than there is time for', function () {
+describe('ingress: overload', function () {
   this.timeout(30_000)
   let ingress: Running
   before(async () => {
@@ -20,7 +20,7 @@ describe('ingress: more work than there is time for', function () {
   })
   after(() => ingress.close())
 
-  it('is refused at once and cheaply, while the rest goes on and probes are answered', async () => {
+  it('is rejected at once and cheaply, while other calls and probes are served', async () => {
     const calls = () => ingress.calls.length
     const admitted: number[] = []
     const refused: Response[] = []
@@ -55,7 +55,7 @@ describe('ingress: more work than there is time for', function () {
     assert.equal(calls(), admitted.length)
   })
 
-  it('is over soon, and everything is admitted again', async () => {
+  it('ends soon, and all calls are admitted again', async () => {
     ingress.onCall = () => answer()
     const until = performance.now() + 20 * limits.LOAD_CALM_MS
     for (;;) {
@@ -68,7 +68,7 @@ describe('ingress: more work than there is time for', function () {
     }
   })
 
-  it('leaves a connection fit for the next request', async () => {
+  it('leaves the connection usable for the next request', async () => {
     const client = new RawClient(ingress.port)
     const request = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`
     // With this many requests in one turn, some are rejected when the turn takes too long.

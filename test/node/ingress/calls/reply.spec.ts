@@ -8,7 +8,7 @@ describe('ingress: the response', () => {
   })
   afterEach(() => ingress.close())
 
-  it('keeps back what a stranger may not say for this node, and what belongs to one connection', async () => {
+  it('removes headers reserved for this node, and hop-by-hop headers', async () => {
     ingress.onCall = () =>
       answer({
         headers: [
@@ -44,7 +44,7 @@ describe('ingress: the response', () => {
     assert.equal(headers.get('connection'), 'keep-alive')
   })
 
-  it('is confined in a browser, whatever it says', async () => {
+  it('is sandboxed in a browser, whatever its headers', async () => {
     for (const type of ['text/html', 'image/svg+xml', 'application/json', '']) {
       ingress.onCall = () =>
         answer({
@@ -67,7 +67,7 @@ describe('ingress: the response', () => {
     ['an invalid HTTP status', { status: 99 }],
     ['an interim status', { status: 101 }]
   ] as const) {
-    it(`is not passed on with ${what}`, async () => {
+    it(`is not forwarded with ${what}`, async () => {
       ingress.onCall = () => answer(reply)
       const response = await ingress.post('/api/demo/api/ticker', {})
       assert.equal(response.status, 502)
@@ -75,7 +75,7 @@ describe('ingress: the response', () => {
     })
   }
 
-  it('has no body where HTTP wants none, and cancels the stream it would have been', async () => {
+  it('has no body if HTTP forbids one, and cancels its stream', async () => {
     for (const [method, status] of [
       ['HEAD', 200],
       ['GET', 204],

@@ -3,7 +3,7 @@ import type { CallReply } from '../../../../lib/interface/index.ts'
 import { SoukError } from '../../../../lib/index.ts'
 import { answer, type Running, startIngress } from '../harness.ts'
 
-describe('ingress: what a key may spend', () => {
+describe('ingress: the spending limits of a key', () => {
   let ingress: Running
   beforeEach(async () => {
     ingress = await startIngress()
@@ -23,7 +23,7 @@ describe('ingress: what a key may spend', () => {
     ingress.post('/api/demo/api/ticker', {}, { 'x-consumer-key': key, ...headers })
   const problem = async (response: Response) => (await response.json()) as Record<string, unknown>
 
-  it('goes with every call as the dearest price, or less where the request says so', async () => {
+  it('set the maximum price of every call, which a request may lower', async () => {
     const key = await issue(20_000n, 1_000_000n)
     await call(key)
     await call(key, { 'souk-max-price': '0.01' })
@@ -35,7 +35,7 @@ describe('ingress: what a key may spend', () => {
     )
   })
 
-  it('ends at the daily cap with a 402 that says how much is left and when it resets', async () => {
+  it('return 402 at the daily cap, with the rest and the time of the reset', async () => {
     sell(4_000n)
     const key = await issue(50_000n, 10_000n)
     assert.deepEqual([(await call(key)).status, (await call(key)).status], [200, 200])
@@ -47,7 +47,7 @@ describe('ingress: what a key may spend', () => {
     assert.equal((await call(ingress.key)).status, 200, 'another key has a cap of its own')
   })
 
-  it('is not used up by calls that fail, or that cost less than they could', async () => {
+  it('do not count failed calls, or the unused part of a maximum price', async () => {
     const key = await issue(50_000n, 10_000n)
     sell(10_000n, new SoukError('upstream_timeout'))
     for (let i = 0; i < 3; i++) assert.equal((await call(key)).status, 504)
@@ -58,14 +58,14 @@ describe('ingress: what a key may spend', () => {
     assert.equal((await call(key)).status, 402)
   })
 
-  it('counts a call that its owner may have charged, though nobody heard the response', async () => {
+  it('count a call that its owner may have charged, even if the response was lost', async () => {
     const key = await issue(50_000n, 10_000n)
     sell(10_000n, new SoukError('call_interrupted', undefined, { isChargeUnknown: true }))
     assert.deepEqual((await problem(await call(key)))['charged'], null)
     assert.equal((await problem(await call(key)))['code'], 'spend_cap_reached')
   })
 
-  it('is not used up by a response that cannot be passed on', async () => {
+  it('do not count a response that cannot be forwarded', async () => {
     const key = await issue(50_000n, 10_000n)
     for (const given of [{ status: 999 }, { headers: [['x-bad', 'a\nb']] as const }]) {
       sell(10_000n, 10_000n, given)
@@ -75,7 +75,7 @@ describe('ingress: what a key may spend', () => {
     assert.equal((await call(key)).status, 200)
   })
 
-  it('counts a price that rises on the way once', async () => {
+  it('count a price that rises during the call once', async () => {
     const key = await issue(50_000n, 10_000n)
     ingress.onCall = async ({ onPrice }) => {
       await onPrice?.(4_000n)

@@ -69,7 +69,7 @@ describe('ingress: streams', () => {
     `POST /api/demo/api/ticker HTTP/${version}\r\nHost: x\r\nX-Consumer-Key: ${ingress.key}\r\n` +
     'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
 
-  it('send the head before the first chunk, and each chunk as it comes', async () => {
+  it('send the head before the first chunk, and each chunk as it arrives', async () => {
     const response = await ingress.post('/api/demo/api/ticker', {})
     assert.equal(response.headers.get('content-type'), 'text/event-stream')
     assert.equal(response.headers.get('souk-charged'), '0.001')
@@ -84,7 +84,7 @@ describe('ingress: streams', () => {
     assert.equal(feed.returned, false)
   })
 
-  it('leave the connection fit for the next request', async () => {
+  it('leave the connection usable for the next request', async () => {
     const client = new RawClient(ingress.port).send(head())
     await feed.give('one')
     await feed.end()
@@ -120,7 +120,7 @@ describe('ingress: streams', () => {
     stalled.destroy()
   })
 
-  it('are cancelled all the way when the client goes away', async () => {
+  it('are cancelled at the source when the client leaves', async () => {
     const client = new RawClient(ingress.port).send(head())
     await feed.give('data: 1\n\n')
     await client.until('data: 1')
@@ -130,7 +130,7 @@ describe('ingress: streams', () => {
     assert.deepEqual(ingress.log, [])
   })
 
-  it('are not started for a client that went away while the call ran', async () => {
+  it('do not start for a client that left during the call', async () => {
     let finish = () => {}
     ingress.onCall = async () => {
       await new Promise<void>((resolve) => (finish = resolve))
@@ -161,14 +161,14 @@ describe('ingress: streams', () => {
     await assert.rejects(rest)
   })
 
-  it('that break before the first chunk are cut as well', async () => {
+  it('that break before the first chunk are cut too', async () => {
     const client = new RawClient(ingress.port).send(head())
     await client.until('\r\n\r\n')
     await feed.fail(new Error('boom'))
     assert.ok(!(await client.closed()).includes('\r\n0\r\n'))
   })
 
-  it('that break are reset for HTTP/1.0, where an end of the connection is an end of the body', async () => {
+  it('that break are reset for HTTP/1.0, where closing would mean a complete body', async () => {
     const client = new RawClient(ingress.port)
     const failure = new Promise<Error>((resolve) => client.socket.once('error', resolve))
     client.send(head('1.0'))
@@ -187,7 +187,7 @@ describe('ingress: streams', () => {
   })
 })
 
-describe('ingress: streams on which nothing moves', () => {
+describe('ingress: idle streams', () => {
   it('are cut, and cancelled', async () => {
     let later = 0
     const timers = new Set<() => void>()
@@ -244,7 +244,7 @@ describe('ingress: uploads', () => {
     return answer()
   }
 
-  it('that grow too large on the way are refused, whatever the reader makes of it', async () => {
+  it('that grow too large are rejected, whatever the reader does', async () => {
     ingress.onCall = async ({ body }) => {
       try {
         return await drain(body)
@@ -261,7 +261,7 @@ describe('ingress: uploads', () => {
     await client.closed()
   })
 
-  it('that are announced as too large are refused unread', async () => {
+  it('with a too large announced length are rejected unread', async () => {
     const client = new RawClient(ingress.port)
     client.send(head('Content-Type: application/octet-stream\r\nContent-Length: 200001'))
     await client.until('"code":"request_too_large"')
@@ -269,7 +269,7 @@ describe('ingress: uploads', () => {
     client.destroy()
   })
 
-  it('that the owner refuses half way are answered while they still come', async () => {
+  it('that the owner rejects get the response before they end', async () => {
     ingress.onCall = async ({ body }) => {
       for await (const _ of body as AsyncIterable<Uint8Array>) break
       throw new SoukError('api_paused', undefined, { source: 'owner' })
@@ -282,7 +282,7 @@ describe('ingress: uploads', () => {
     await client.closed()
   })
 
-  it('that the owner does not read leave the connection fit for the next request when they are small', async () => {
+  it('that the owner does not read leave the connection usable if they are small', async () => {
     const client = new RawClient(ingress.port)
     client.send(head('Content-Type: application/octet-stream\r\nContent-Length: 5000')).send('x'.repeat(5000))
     await client.until('{"ok":true}')
@@ -291,7 +291,7 @@ describe('ingress: uploads', () => {
     client.destroy()
   })
 
-  it('that the owner stops reading leave the connection fit as well', async () => {
+  it('that the owner stops reading leave the connection usable too', async () => {
     let stopped = false
     ingress.onCall = async ({ body }) => {
       for await (const _ of body as AsyncIterable<Uint8Array>) break
@@ -307,7 +307,7 @@ describe('ingress: uploads', () => {
     client.destroy()
   })
 
-  it('that are refused early reach a client that reads only after it has sent everything', async () => {
+  it('rejected early return the response to clients that read only after sending', async () => {
     const client = new RawClient(ingress.port)
     client.socket.pause()
     client.send(head('Content-Type: application/json\r\nContent-Length: 8000000'))
@@ -320,7 +320,7 @@ describe('ingress: uploads', () => {
     await client.closed()
   })
 
-  it('that stop half way abort the call', async () => {
+  it('that stop arriving abort the call', async () => {
     let failed = false
     ingress.onCall = async ({ body }) => {
       try {
@@ -338,7 +338,7 @@ describe('ingress: uploads', () => {
     assert.deepEqual(ingress.log, [])
   })
 
-  it('of JSON that stop half way never become a call', async () => {
+  it('of incomplete JSON make no call', async () => {
     const client = new RawClient(ingress.port)
     client.send(head('Content-Type: application/json\r\nContent-Length: 1000')).send('{"half":')
     client.destroy()
@@ -351,7 +351,7 @@ describe('ingress: uploads', () => {
     ['announced', 'Content-Length: 300000'],
     ['chunked', 'Transfer-Encoding: chunked']
   ] as const) {
-    it(`of JSON that are too large (${what}) are refused, and the client gets to read it`, async () => {
+    it(`of too large JSON (${what}) are rejected, and the client can read the response`, async () => {
       const client = new RawClient(ingress.port)
       client.send(head(`Content-Type: application/json\r\n${length}`))
       const block = what === 'chunked' ? chunk(50_000) : 'x'.repeat(50_000)
@@ -363,7 +363,7 @@ describe('ingress: uploads', () => {
     })
   }
 
-  it('of a client that never stops end after a while', async function () {
+  it('of a client that never stops are cut after a time limit', async function () {
     this.timeout(10_000)
     const client = new RawClient(ingress.port)
     client.send(head('Content-Type: application/json\r\nTransfer-Encoding: chunked'))

@@ -64,7 +64,7 @@ describe('ingress: how programs find APIs', () => {
   describe('/.well-known/api-catalog', () => {
     const PATH = '/.well-known/api-catalog'
 
-    it('is a set of links, each of which leads somewhere', async () => {
+    it('is a set of links without broken ones', async () => {
       const response = await fetch(ingress.url + PATH)
       assert.equal(
         response.headers.get('content-type'),
@@ -88,14 +88,14 @@ describe('ingress: how programs find APIs', () => {
       assert.equal(followed, 3 + 3 + 4)
     })
 
-    it('says by HEAD where it is', async () => {
+    it('returns its Link header for HEAD', async () => {
       const response = await fetch(ingress.url + PATH, { method: 'HEAD' })
       assert.equal(response.status, 200)
       assert.equal(response.headers.get('link'), `<${ingress.url}${PATH}>; rel="api-catalog"`)
       assert.match(response.headers.get('content-type') ?? '', /^application\/linkset\+json/)
     })
 
-    it('goes on from page to page, each of them a catalog', async () => {
+    it('has pages, each of which is a catalog', async () => {
       listings = Array.from({ length: 2 * limits.PAGE_MAX + 5 }, (_, i) => foundListing(`api-${i}`))
       const seen: string[] = []
       let url: string | undefined = ingress.url + PATH
@@ -111,7 +111,7 @@ describe('ingress: how programs find APIs', () => {
       assert.equal(new Set(seen).size, listings.length)
     })
 
-    it('repeats no Host that is none, and speaks of https where a proxy ends TLS', async () => {
+    it('does not repeat an invalid Host, and uses https behind a TLS proxy', async () => {
       const client = new RawClient(ingress.port)
       client.send(`GET ${PATH} HTTP/1.1\r\nHost: "><script>\r\nConnection: close\r\n\r\n`)
       const text = await client.closed()
@@ -121,7 +121,7 @@ describe('ingress: how programs find APIs', () => {
       assert.match(await proxied.text(), /"https:\/\/127\.0\.0\.1:\d+\/api\//)
     })
 
-    it('takes GET and HEAD, and says so', async () => {
+    it('allows GET and HEAD only', async () => {
       const response = await fetch(ingress.url + PATH, { method: 'POST' })
       assert.deepEqual([response.status, response.headers.get('allow')], [405, 'GET, HEAD'])
     })
@@ -136,7 +136,7 @@ describe('ingress: how programs find APIs', () => {
       return (await response.json()) as Resources
     }
 
-    it('has items that are what x402’s own client expects', async () => {
+    it('has items in the format of x402’s own client', async () => {
       const found = await listResources({ type: 'http' })
       assert.deepEqual([found.x402Version, found.pagination], [2, { limit: limits.BAZAAR_PAGE, offset: 0, total: 2 }])
       const [first] = found.items
@@ -154,7 +154,7 @@ describe('ingress: how programs find APIs', () => {
       }
     })
 
-    it('can be filtered and paged through', async () => {
+    it('supports filters and pages', async () => {
       const total = async (params: Record<string, string>) => (await listResources(params)).pagination.total
       assert.deepEqual(await Promise.all([total({ scheme: 'exact' }), total({ scheme: 'upto' })]), [2, 0])
       assert.deepEqual(await Promise.all([total({ network: OFFER.network }), total({ network: 'eip155:1' })]), [2, 0])
@@ -167,7 +167,7 @@ describe('ingress: how programs find APIs', () => {
       await assert.rejects(listResources({ limit: -1 }), /400/)
     })
 
-    it('leaves out what is free, cannot be asked, or asks for what is no offer', async () => {
+    it('omits APIs that are free, unreachable, or without a valid offer', async () => {
       listings = ['free', 'away', 'wrong', 'huge', 'good'].map((name) =>
         foundListing(name, name === 'free' ? { price: 0n } : {})
       )
@@ -187,7 +187,7 @@ describe('ingress: how programs find APIs', () => {
       )
     })
 
-    it('asks owners once for all who want to know, and anew after a while', async () => {
+    it('requests offers once for concurrent readers, and again after a time', async () => {
       await ingress.close()
       const clock = manualClock()
       const kept = { onSearch: ingress.onSearch, onResolve: ingress.onResolve, onCall: ingress.onCall }
@@ -202,7 +202,7 @@ describe('ingress: how programs find APIs', () => {
       assert.equal(ingress.calls.length, 3)
     })
 
-    it('is not there where x402 is off', async () => {
+    it('does not exist if x402 is disabled', async () => {
       await ingress.close()
       ingress = await startIngress({ x402: false })
       assert.equal((await fetch(`${ingress.url}/discovery/resources`)).status, 404)
@@ -220,7 +220,7 @@ describe('ingress: how programs find APIs', () => {
       return (await response.json()) as Document
     }
 
-    it('is valid, and tells of every route there is', async () => {
+    it('is valid, and has every route', async () => {
       const document = await read()
       const result = await validate(structuredClone(document) as unknown as Parameters<typeof validate>[0])
       assert.deepEqual(result.valid ? [] : result.errors, [])
@@ -229,7 +229,7 @@ describe('ingress: how programs find APIs', () => {
       }
     })
 
-    it('says what each of them is for', async () => {
+    it('describes every route', async () => {
       const { paths } = await read()
       const silent = Object.entries(paths).flatMap(([path, methods]) =>
         Object.entries(methods).flatMap(([method, { summary }]) => (summary === undefined ? [`${method} ${path}`] : []))
@@ -244,7 +244,7 @@ describe('ingress: how programs find APIs', () => {
         manifestOf(PROVIDER, { name: 'shop', api: { operations: [{ name: 'buy', input: { ...input } }] }, ...changes })
       )
 
-    it('has what the operation asks for', () => {
+    it('has the required fields of the operation', () => {
       assert.deepEqual(
         of({
           type: 'object',
@@ -270,7 +270,7 @@ describe('ingress: how programs find APIs', () => {
       })
     })
 
-    it('comes to an end, whatever a stranger’s schema says', () => {
+    it('is limited for hostile schemas', () => {
       const endless = {
         type: 'object',
         required: ['a', 'b'],

@@ -104,7 +104,7 @@ describe('the OpenAPI document of a listing', () => {
     })
   }
 
-  it('names what a call needs once, where the API’s own schema names the operation as well', async () => {
+  it('lists each required field once, even if the API’s schema has an operation field', async () => {
     const upstream = await startAccount()
     const config = { endpoint: upstream.url }
     const { description } = await protocolFactories.SOAP.inspect(config, AbortSignal.timeout(10_000))
@@ -116,7 +116,7 @@ describe('the OpenAPI document of a listing', () => {
     assert.equal(ajv.validateSchema(post.requestBody.content['application/json'].schema ?? {}), true, ajv.errorsText())
   })
 
-  it('tells calls that are right from those that are not', () => {
+  it('accepts valid calls and rejects invalid ones', () => {
     const document = openapiOf(signedWith(SHOP), '/', NOW)
     const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'x:doc', ...document })
     const path = `/api/${PROVIDER}/api/shop`.replaceAll('/', '~1')
@@ -134,7 +134,7 @@ describe('the OpenAPI document of a listing', () => {
     }
   })
 
-  it('tells the plans, and that calls are by plan only', async () => {
+  it('describes the plans, and whether calls require one', async () => {
     const signed = signedWith(SHOP)
     const pro = { id: 'pro', name: 'Pro', fee: 5_000_000n, period: 'month', trialDays: 7, included: 100 } as const
     const plans = [
@@ -165,7 +165,7 @@ describe('the OpenAPI document of a listing', () => {
     assert.deepEqual(result.valid ? [] : result.errors, [])
   })
 
-  it('is told by any ingress, to anybody', async () => {
+  it('is served by any ingress without authentication', async () => {
     const ingress = await startIngress()
     ingress.onResolve = async () => ({ signed: signedWith(SHOP), owners: [] })
     const response = await fetch(`${ingress.url}/v1/apis/shop/openapi.json`)

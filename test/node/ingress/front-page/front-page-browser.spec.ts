@@ -24,7 +24,7 @@ describe('the front page in a browser', function () {
 
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [360, 1280]) {
-      it(`is whole and accessible where it is ${colorScheme} and ${width} wide`, async () => {
+      it(`is complete and accessible in ${colorScheme} at a width of ${width}`, async () => {
         const viewport = { width, height: 800 }
         const { page, mishaps } = await openPage(browser!, ingress.url, { colorScheme, viewport })
         await page.goto(ingress.url)
@@ -43,7 +43,7 @@ describe('the front page in a browser', function () {
     }
   }
 
-  it('searches without a script', async () => {
+  it('searches without scripts', async () => {
     const { page, mishaps } = await openPage(browser!, ingress.url, { javaScriptEnabled: false })
     await page.goto(ingress.url)
     await page.getByLabel('Search APIs').fill('a & b')

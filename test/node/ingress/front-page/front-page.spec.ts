@@ -78,7 +78,7 @@ describe('ingress: the front page', () => {
     return { response, page, elements: parse(page) }
   }
 
-  it('shows what can be called and what it costs', async () => {
+  it('shows the APIs and their prices', async () => {
     const { response, elements } = await read()
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -93,7 +93,7 @@ describe('ingress: the front page', () => {
     assert.deepEqual(searched, { limit: limits.FRONT_PAGE_APIS })
   })
 
-  it('tells the plans of an API in words, and what strangers called them stays text', async () => {
+  it('describes plans in words, and escapes their names', async () => {
     const terms = { period: 'month', trialDays: 0, since: 0 } as const
     const plans = [
       { ...terms, id: 'free', name: HOSTILE.slice(0, 63), fee: 0n, included: 3, overage: [] },
@@ -115,7 +115,7 @@ describe('ingress: the front page', () => {
     assert.equal(classed(elements, 'price')[0]?.text, 'by planwith a subscription only')
   })
 
-  it('has curl lines that work when they are pasted', async () => {
+  it('has curl lines that work when pasted', async () => {
     const { elements } = await read()
     const lines = named(elements, 'pre')
       .map(({ text }) => text)
@@ -129,7 +129,7 @@ describe('ingress: the front page', () => {
     assert.deepEqual(ingress.calls[1]?.api, { name: 'shop', provider: PROVIDER })
   })
 
-  it('lets a page show nothing of its own: no script, no style, no form, no frame, no request but its own', async () => {
+  it('has a policy that blocks foreign scripts, styles, forms, frames and requests', async () => {
     const { response, page, elements } = await read()
     const policy = response.headers.get('content-security-policy') ?? ''
     const style = createHash('sha256')
@@ -151,7 +151,7 @@ describe('ingress: the front page', () => {
     assert.match(response.headers.get('link') ?? '', /rel="api-catalog"/)
   })
 
-  it('keeps whatever strangers write in its place', async () => {
+  it('escapes the texts of listings', async () => {
     const before = (await read()).elements.map(({ name }) => name)
     listings = [
       foundListing('bb-sse-ticker', { description: HOSTILE, tags: ['market', HOSTILE] }),
@@ -181,7 +181,7 @@ describe('ingress: the front page', () => {
     assert.deepEqual(sent, { operation: `x'; rm -rf "$HOME" #`, [HOSTILE]: `'$(id)'\u202E` })
   })
 
-  it('keeps what is asked for in its place, and asks for it', async () => {
+  it('escapes the search text, and searches for it', async () => {
     const { elements } = await read(`/?q=${encodeURIComponent(HOSTILE)}&protocol=soap`)
     assert.deepEqual(searched, { text: HOSTILE, protocol: 'SOAP', limit: limits.FRONT_PAGE_APIS })
     const [input] = named(elements, 'input')
@@ -191,7 +191,7 @@ describe('ingress: the front page', () => {
     assert.equal(chosen?.text, 'SOAP')
   })
 
-  it('goes from page to page, with what is searched', async () => {
+  it('keeps the search text across pages', async () => {
     ingress.onSearch = async ({ cursor } = {}) => (cursor === undefined ? { listings, next: 'a&b=c' } : { listings })
     const first = await read('/?q=x%26y')
     const [next] = named(first.elements, 'a').filter(({ attributes }) => attributes['rel'] === 'next')
@@ -203,7 +203,7 @@ describe('ingress: the front page', () => {
     )
   })
 
-  it('says what is wrong to a person, and keeps what is none of theirs', async () => {
+  it('shows request errors to people, and hides internal errors', async () => {
     const wrong = await read('/?protocol=FTP')
     assert.equal(wrong.response.status, 400)
     assert.match(classed(wrong.elements, 'note')[0]?.text ?? '', /protocol must be one of REST/)
@@ -214,13 +214,13 @@ describe('ingress: the front page', () => {
     listings = []
   })
 
-  it('says so where there is nothing', async () => {
+  it('says that there are no results', async () => {
     listings = []
     assert.match(classed((await read()).elements, 'note')[0]?.text ?? '', /This node knows no API yet/)
     assert.match(classed((await read('/?q=zzz')).elements, 'note')[0]?.text ?? '', /Nothing here goes by that/)
   })
 
-  it('offers what this node offers: the demo key, accounts, x402', async () => {
+  it('shows the features of this node: the demo key, accounts, x402', async () => {
     const ways = async () => classed((await read()).elements, 'ways')[0]?.children.map((way) => way.children[0]?.text)
     assert.deepEqual(await ways(), ['Try it now', 'Get a key'])
     await ingress.close()
@@ -228,7 +228,7 @@ describe('ingress: the front page', () => {
     assert.deepEqual(await ways(), ['Try it now', 'Get a key', 'Or no key at all'])
   })
 
-  it('repeats no Host that is none', async () => {
+  it('does not repeat an invalid Host', async () => {
     const client = new RawClient(ingress.port)
     client.send(`GET / HTTP/1.1\r\nHost: x'$(id)'"<b>\r\nConnection: close\r\n\r\n`)
     const text = await client.closed()
@@ -236,7 +236,7 @@ describe('ingress: the front page', () => {
     assert.match(text, /curl -s http:\/\/localhost\//)
   })
 
-  it('can be read by everybody: a language, one heading of the first rank, a name for every field and region', async () => {
+  it('is accessible: a language, one h1, and a name for every field and region', async () => {
     const { elements } = await read()
     assert.equal(named(elements, 'html')[0]?.attributes['lang'], 'en')
     assert.equal(named(elements, 'h1').length, 1)
@@ -281,7 +281,7 @@ describe('ingress: the front page', () => {
       ['light', 0],
       ['dark', 1]
     ] as const) {
-      it(`meets WCAG AA where it is ${scheme}`, () => {
+      it(`meets WCAG AA in ${scheme}`, () => {
         for (const [text, ground] of PAIRS) {
           const ratio = contrast(COLOURS[text][at], COLOURS[ground][at])
           assert.ok(ratio >= 4.5, `${text} on ${ground}: ${ratio.toFixed(2)}`)
@@ -293,7 +293,7 @@ describe('ingress: the front page', () => {
 })
 
 describe('a line of curl', () => {
-  it('is one command, whatever is in it', async () => {
+  it('is one command for any content', async () => {
     const body = { text: `it's "fine"; $(id) \`id\` \\ \u2028 é \u{1F600}` }
     const line = curlLine({ url: 'http://h/api', key: `k'; exit 1; '`, body })
     const { stdout } = await run('sh', ['-c', line.replace(/^curl -s/, `printf '%s\\n'`)])
