@@ -102,11 +102,7 @@ describe('an owner that is restored from an old backup', function () {
     const { status, json } = await lost
     assert.deepEqual([status, (json as Problem).code, hits('under way')], [502, 'call_interrupted', 1])
     const again = await answered('under way')
-    assert.deepEqual(
-      [(again.json as Problem).code, hits('under way')],
-      ['call_interrupted', 1],
-      'the call ran again'
-    )
+    assert.deepEqual([(again.json as Problem).code, hits('under way')], ['call_interrupted', 1], 'the call ran again')
   })
 })
 

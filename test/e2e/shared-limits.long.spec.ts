@@ -174,7 +174,10 @@ describe('two ingress nodes and two owner nodes that share their limits', functi
       if (answers === ANSWERS_BEFORE_KILL) process.kill(other.pid, 'SIGKILL')
     })
     answeredOfQuota += answered.length
-    assert.ok(answered.length >= ANSWERS_BEFORE_KILL && answered.length <= INCLUDED, `${answered.length} calls succeeded`)
+    assert.ok(
+      answered.length >= ANSWERS_BEFORE_KILL && answered.length <= INCLUDED,
+      `${answered.length} calls succeeded`
+    )
     const came = reached().slice(before)
     await eventually('the killed owner to be gone', 5_000, () => (other.isRunning() ? undefined : true))
     assert.ok(stays.isRunning())

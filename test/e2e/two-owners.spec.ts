@@ -57,7 +57,11 @@ describe('two owner nodes that serve one API', function () {
     const refused = await home.run(`--profile replica --json ${api}`)
     assert.equal(refused.code, 77)
     assert.match(refused.stderr, /key_not_permitted/)
-    assert.match(refused.stderr, new RegExp(`souk provider delegate ${replica.peer}`), 'the error does not name the provider’s command')
+    assert.match(
+      refused.stderr,
+      new RegExp(`souk provider delegate ${replica.peer}`),
+      'the error does not name the provider’s command'
+    )
 
     await provider.cli(`provider delegate ${replica.peer}`)
     const { api: served } = await replica.cli<RegisteredView>(api)

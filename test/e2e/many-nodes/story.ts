@@ -106,7 +106,10 @@ export function manyNodes(count: number): void {
       tell('announced', times)
       const isBusy = loadavg().some((load) => load > availableParallelism())
       const slowest = Math.max(...times)
-      assert.ok(slowest < ANNOUNCED_MS * (isBusy ? BUSY_FACTOR : 1), `the slowest node learned of it after ${slowest} ms`)
+      assert.ok(
+        slowest < ANNOUNCED_MS * (isBusy ? BUSY_FACTOR : 1),
+        `the slowest node learned of it after ${slowest} ms`
+      )
 
       const serves = ({ souk }: SoukNode) => souk.listings().length > 0
       const gone = testnet.nodes
