@@ -74,7 +74,7 @@ export class LocalCaller implements Caller {
   }
 }
 
-/** Cancels the body of a response that nobody waits for. */
+/** Cancels the body of a response whose caller has left. */
 function unlessLeft(answering: Promise<CallResponse>, signal: AbortSignal): Promise<CallResponse> {
   void answering.then(
     ({ body }) => {

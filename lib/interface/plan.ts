@@ -35,7 +35,7 @@ export interface Plan {
   readonly inFlightMax?: number
   /** Time these terms took effect, milliseconds since the epoch. Earlier subscribers keep their terms for a while. */
   readonly since: number
-  /** From this time on, nobody can subscribe. */
+  /** No new subscriptions from this time on. */
   readonly closedAt?: number
 }
 

@@ -7,7 +7,7 @@ import { ChunkReader } from './chunk-reader.ts'
 /** Bytes queued for a slow reader before the stream is paused. */
 const HIGH_WATER_BYTES = 4 * BULK_CHUNK_BYTES_MAX
 
-/** The receiving end of a body over a libp2p stream. Pauses the stream, and so the sender, while nobody reads. */
+/** The receiving end of a body over a libp2p stream. Without a reader, pauses the stream and thereby the sender. */
 export class StreamSource implements BulkSource {
   /** The stream's first chunk. */
   readonly tag: Promise<Uint8Array>
@@ -48,7 +48,7 @@ export class StreamSource implements BulkSource {
         const value = isOver ? undefined : await this.#next()
         if (value !== undefined) return { done: false, value }
         isOver = true
-        // Closes our end too, so that the stream is released. Nobody waits for it.
+        // Closes this end too, so that libp2p releases the stream. Does not wait for it.
         this.#stream.close().catch(() => {})
         return { done: true, value: undefined }
       },

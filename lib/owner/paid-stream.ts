@@ -114,7 +114,7 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
     })
   }
 
-  /** The call has ended: nobody reads the stream any more. */
+  /** Called when the call has ended and the stream has no reader. */
   abort(): void {
     this.#close().catch(() => {})
   }

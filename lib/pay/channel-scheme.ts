@@ -56,7 +56,7 @@ export interface ChannelSchemeInit {
   readonly rules?: Partial<PayRules>
   /** When earnings are claimed. */
   readonly policy?: NonNullable<SettlementInit['policy']>
-  /** Called with background errors. The payment scheme goes on. */
+  /** Called with background errors. The payment scheme continues. */
   readonly onError?: (error: SoukError) => void
   /** Default: the node's own submitter, watch and redeemer on `chain`. */
   readonly settlement?: (init: SettlementInit) => Settlement

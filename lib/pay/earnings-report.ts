@@ -17,7 +17,7 @@ export interface EarningsInit {
   readonly onError: (error: SoukError) => void
 }
 
-/** What this node's calls earned and where the money is. Reads the chain first; reports a failed read to `onError`. */
+/** The earnings of this node's calls, and the places of the money. Reads the chain first; reports a failed read to `onError`. */
 export async function earningsOf({ books, ledger, settlement, onError }: EarningsInit): Promise<Earnings> {
   const { watch, bookkeeper, transactions } = settlement
   let isStale = false

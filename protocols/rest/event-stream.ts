@@ -15,7 +15,7 @@ export interface ServerEvent {
 
 export interface Collected {
   readonly events: readonly ServerEvent[]
-  /** True if the stream ended by itself; false if a limit ended it. */
+  /** True if the API ended the stream; false if a limit ended it. */
   readonly complete: boolean
 }
 

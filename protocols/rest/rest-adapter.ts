@@ -159,7 +159,7 @@ class RestAdapter implements Adapter {
   ): Promise<AdapterReply> {
     const { status, headers, upstreamMs } = response
     if (status === 402) {
-      // Passed on, it would ask the consumer to pay somebody else for a call that Souk has priced.
+      // If forwarded, it would ask the consumer to pay a third party for a call that Souk has priced.
       response.discard()
       throw new SoukError('upstream_invalid_response', 'The API behind this listing requires a payment of its own.', {
         source: 'upstream'

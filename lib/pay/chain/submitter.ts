@@ -26,7 +26,7 @@ export interface SubmitterInit {
   readonly documents: Documents
   /** The account. No other process may send from it. A foreign transaction costs a plan its nonce, never more. */
   readonly signer: Signer
-  /** Called with background errors. The submitter goes on unless the store failed. */
+  /** Called with background errors. The submitter continues unless the store failed. */
   readonly onError: (error: SoukError) => void
   /** Default: none. */
   readonly log?: Logger

@@ -152,7 +152,7 @@ export class BatchScheme {
           hold.release()
           running.end(true)
         }
-        // A deposit with the call stays in the channel, so the client must be told.
+        // A deposit with the call stays in the channel, so the response must tell the client.
         const paid = deposited === undefined ? {} : { payment: this.#settlement(channel, 0n, deposited) }
         return { charged: 0n, receipt: EMPTY_BYTES, ...paid }
       }

@@ -150,7 +150,7 @@ class IndexedCatalogue implements LearningCatalogue {
     for (const signed of due) this.#own.set(signed.id, { signed, at: now })
     for (const id of [...this.#own.keys()].filter((known) => !served.has(known))) {
       this.#own.delete(id)
-      // An announced listing expires by itself or was withdrawn. Other nodes may still serve it.
+      // An announced listing expires on its own, or was withdrawn. Other nodes may still serve it.
       const [kept] = await index.heads([id])
       if (kept?.seq === 0n) await index.forget(id)
     }

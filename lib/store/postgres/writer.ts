@@ -191,7 +191,7 @@ const beginning =
 
 async function settings(client: Client): Promise<Backend> {
   // The server may be configured to respond before the disk write; a weaker wait for replicas is the operator's choice. The
-  // server ends transactions of unresponsive processes, so that their locks block nobody.
+  // server ends transactions of unresponsive processes, so that their locks do not block other processes.
   const { rows } = await client.query<Backend & { readOnly: string }>(
     `SELECT pg_backend_pid() AS pid, current_setting('transaction_read_only') AS "readOnly",
        (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS "startedAt",

@@ -18,7 +18,7 @@ const SDL = `
   type Subscription { count(to: Int!): Int, forever: Int, refused: Int }
 `
 
-/** What subscriptions did, as their API sees it. */
+/** Events of the subscriptions at their API. */
 class Counter {
   running = 0
 
