@@ -18,10 +18,7 @@ const FILES: Readonly<Record<ProfileFile, readonly [what: string, without: strin
     'The secret that hashes consumer keys. Nodes with one shared store need the same.',
     'No consumer key works any more.'
   ],
-  upstreamKey: [
-    'The key that encrypts the credentials of your APIs.',
-    'Register APIs with credentials again.'
-  ],
+  upstreamKey: ['The key that encrypts the credentials of your APIs.', 'Register APIs with credentials again.'],
   wallet: [
     'The wallet’s key, encrypted under your passphrase (Ethereum keystore version 3).',
     'Its money and unclaimed earnings are lost.'

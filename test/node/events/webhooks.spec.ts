@@ -253,7 +253,10 @@ describe('webhooks', () => {
     assert.equal((await webhooks.test(id, AbortSignal.timeout(5_000))).fate, 'taken')
     assert.equal(received[0]?.event.type, 'webhook.test')
     answers = [{ status: 500 }]
-    assert.deepEqual(await webhooks.test(id, AbortSignal.timeout(5_000)), { fate: 'failed', why: 'It responded with status 500.' })
+    assert.deepEqual(await webhooks.test(id, AbortSignal.timeout(5_000)), {
+      fate: 'failed',
+      why: 'It responded with status 500.'
+    })
     assert.equal(webhooks.list()[0]?.pending, 0)
   })
 
