@@ -65,7 +65,7 @@ function generated(ajv: Ajv2020, schema: JsonObject): string | undefined {
   }
 }
 
-/** Ajv writes calls of this into the code, which compiles the pattern at run time. */
+/** Generated code calls this function to compile patterns at run time. */
 const regExp = Object.assign((pattern: string) => ({ test: () => true, toString: () => pattern }), {
   code: 'require("souk").regExp'
 })

@@ -89,7 +89,7 @@ function sizeOf(value: unknown): number {
   return isObject(value) ? STEPS_PER_NAME * Object.keys(value).length : 0
 }
 
-/** The same text for values that are equal in JSON Schema, whatever the order of members. */
+/** Returns the same text for values that are equal in JSON Schema, in any order of members. */
 function canonical(value: unknown, meter: Meter): string {
   meter.spend(STEPS_PER_VALUE + sizeOf(value))
   if (Array.isArray(value)) return `[${value.map((one) => canonical(one, meter)).join()}]`

@@ -4,7 +4,7 @@ import { NS, type QName } from '../xml/names.ts'
 import type { SoapVersion } from '../wsdl/wsdl.ts'
 
 /**
- * Writes a SOAP-encoded array into its open element, from a JSON array nested once per dimension. Also accepts an object with the
+ *Writes a SOAP-encoded array into its open element, from a JSON array nested once per dimension. Also accepts an object with the
  * items under their element name, as in the XML.
  */
 export function writeArray(encoder: Encoding, type: ArrayType, value: unknown, encoded: SoapVersion | undefined): void {
