@@ -38,7 +38,7 @@ describe('the quality of an API', function () {
     assert.ok(Math.abs((listings[0]?.quality.calls ?? 0) - 4) < 0.01)
     assert.equal((await owner.souk.reputation(signed.id)).quality.calls, 0, 'nobody learns of others’ calls')
 
-    // Written when the node stops, long before the normal write delay.
+    // The node writes the data when it stops, long before the normal write delay.
     assert.ok(QUALITY_WRITE_MS > 1_000)
     await consumer.stop()
     await store.open()

@@ -4,7 +4,7 @@ import { watchBody } from '../../../lib/base/watch-body.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { within } from '../../helpers/eventually.ts'
 
-/** A watched body, and the ends it reported. */
+/** A watched body, and its reported ends. */
 function watched(body: AsyncIterable<Uint8Array>) {
   const ends: boolean[] = []
   return { ends, body: watchBody(body, (isComplete) => ends.push(isComplete)) }

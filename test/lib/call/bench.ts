@@ -39,7 +39,7 @@ export const callOf = (changes: Partial<Call> = {}): Call => ({
   ...changes
 })
 
-/** A node's call protocol with a handler that can be changed, and a note of what reached it. */
+/** A node's call protocol with a replaceable handler. Records the received calls. */
 export interface CallNode {
   readonly calls: CallProtocol
   readonly link: Link
@@ -55,7 +55,7 @@ export interface CallBench {
   readonly consumer: CallNode
   /** From the consumer to the owner. */
   call(changes?: Partial<Call>, signal?: AbortSignal): Promise<Attempt>
-  /** Another process under the owner's id: a later epoch. */
+  /** Another process with the owner's id and a later epoch. */
   restartOwner(): Promise<CallNode>
 }
 
@@ -95,10 +95,10 @@ export async function callBench(changes: Partial<CallProtocolInit> = {}): Promis
   }
 }
 
-/** A peer that says what the test wants, frame by frame. */
+/** A peer that sends the frames that the test chooses. */
 export interface RawPeer {
   readonly channel: Channel
-  /** Frames it heard, decoded. */
+  /** Received frames, decoded. */
   readonly heard: Frame[]
   readonly closes: Array<Error | undefined>
   send(frame: Frame): void
@@ -106,7 +106,7 @@ export interface RawPeer {
 
 export const HELLO: Frame = { kind: 'hello', network: 'dev', epoch: 7n, agent: 'raw', inFlightMax: 1_024 }
 
-/** Connects to a peer of the bench with a link of its own. */
+/** Connects to a peer of the bench with a separate link. */
 export async function rawPeer(network: MemoryNetwork, to: string, id = peerId('R')): Promise<RawPeer & { link: Link }> {
   const link = network.link(id)
   await link.start()

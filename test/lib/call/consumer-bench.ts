@@ -36,7 +36,7 @@ export const failed = (fate: 'failed' | 'not_accepted' | 'lost', code: ErrorCode
 
 export type Behaviour = Attempt | ((call: Call, signal: AbortSignal | undefined) => Promise<Attempt>)
 
-/** A consumer between stubs that note everything. */
+/** A consumer with stubs that record everything. */
 export class ConsumerBench {
   readonly clock: ManualClock = manualClock()
   readonly lookUps: ResolveOptions[] = []
@@ -45,13 +45,13 @@ export class ConsumerBench {
   readonly orders: Order[] = []
   readonly accepted: Array<{ owner: string; settled: Settled | undefined }> = []
   manifest: Manifest = manifestOf(PROVIDER, { price: 1_500n, revision: 4 })
-  /** Owners found, by look-up; the last one repeats. */
+  /** The owners found by each lookup. The last entry repeats. */
   found: ReadonlyArray<readonly string[] | Error> = [[A, B]]
   owners: Readonly<Record<string, Behaviour>> = {}
   movesMoney = true
   handle: (call: IncomingCall, signal: AbortSignal) => Promise<CallResponse> = async () => responseOf()
   authorise: (order: Order) => Promise<Uint8Array | undefined> = async () => undefined
-  /** Whether the payment scheme wants the same owner tried again. */
+  /** True if the payment scheme requests a retry at the same owner. */
   fail: (order: Order, failure: Failure) => boolean = () => false
   readonly store: Store = createMemoryStore()
   readonly consumer: Consumer

@@ -6,7 +6,7 @@ import { BATCH_BYTES_MAX, FRAME_BYTES_MAX } from '../../../lib/base/limits/link.
 import { FrameReader } from '../../../lib/link/frame-reader.ts'
 import { FrameWriter } from '../../../lib/link/frame-writer.ts'
 
-/** A stream that records what was sent, and is full when the test says so. */
+/** A stream that records the sent bytes, and is full when the test requests it. */
 class Sink {
   readonly sends: Buffer[] = []
   isFull = false

@@ -31,7 +31,7 @@ export const replyOf = (
   ...changes
 })
 
-/** An adapter that notes what reached it. */
+/** An adapter that records its calls. */
 export class StubAdapter implements Adapter {
   readonly protocol = 'REST'
   description: Adapter['description'] = { operations: [] }
@@ -99,7 +99,7 @@ export class OwnerBench {
     })
   }
 
-  /** With an API served; a store of its own, or that of an earlier process. */
+  /** Starts an owner that serves an API, on a new store or on that of an earlier process. */
   static async open(store: Store = createMemoryStore(), epoch = 100n): Promise<OwnerBench> {
     await store.open()
     const bench = new OwnerBench(store, epoch)
@@ -107,7 +107,7 @@ export class OwnerBench {
     return bench
   }
 
-  /** Another owner with the same books and API, and a payment scheme of its own. */
+  /** Another owner with the same books and API, and a separate payment scheme. */
   async ownerWith(paymentScheme: PaymentScheme, manifest: Partial<Manifest> = {}): Promise<Owner> {
     const { clock, store, adapter } = this
     const owner = new Owner({ clock, paymentScheme, calls: store.calls, claims: store.claims, self: SELF, epoch: 100n })

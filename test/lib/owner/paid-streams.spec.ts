@@ -14,7 +14,7 @@ const FRAMES: EventFrames = {
   ended: ({ code }) => utf8(`end ${code}`)
 }
 
-/** A stream that sends what the test tells it to. */
+/** A stream that sends the bytes that the test chooses. */
 function tap() {
   const waiting: Array<(result: IteratorResult<Uint8Array>) => void> = []
   const sent: Array<IteratorResult<Uint8Array>> = []

@@ -204,7 +204,7 @@ describe('the lifecycle of a channel', function () {
       await ripen(id)
       assert.equal(await wallet(), USDC)
       assert.equal(lives.channel(payer).returned, DEPOSIT)
-      // Five calls whose earnings nobody claimed.
+      // Five calls with unclaimed earnings.
       assert.deepEqual(await lives.books(payer, id), { inside: 0n, spent: 5_000n, wallet: 0n, unclaimed: -5_000n })
     })
 

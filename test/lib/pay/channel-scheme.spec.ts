@@ -159,7 +159,7 @@ describe('the channel payment scheme', () => {
       const store = createMemoryStore()
       const rules = { dailyMax: 200_000n, windowCalls: 0 }
       const { signer } = payer
-      // Each of them alone would have a tenth of the cap leased.
+      // Each of them alone would lease a tenth of the cap.
       for (let i = 0; i < 20; i++) {
         const life = await bench.start('C', rules, { store, signer })
         await bench.call(life, owner, { price: 10_000n })

@@ -24,7 +24,7 @@ describe('receipts', () => {
       await bench.call(payer, owner, { price })
       await bench.call(payer, owner, { fate: 'void' })
     }
-    // Asynchronous writes are done then.
+    // `stop` waits for asynchronous writes.
     await payer.paymentScheme.stop()
   })
 

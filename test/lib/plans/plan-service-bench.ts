@@ -27,7 +27,7 @@ export const planOf = (id: string, changes: Partial<Plan> = {}): Plan => ({
   ...changes
 })
 
-/** What a payment scheme does for the plan service: writes what belongs to a call, and says so. */
+/** Plays the payment scheme for a plan service: stores the documents of a call and reports the outcome. */
 export class ServiceBench {
   now = START
   signed: SignedManifest
@@ -50,7 +50,7 @@ export class ServiceBench {
     return new ServiceBench(plans, store.documents, self, shared)
   }
 
-  /** As after kill -9: nothing is left but what was written. */
+  /** Simulates kill -9: only stored data remains. */
   async restart(): Promise<void> {
     this.service = this.#newService()
     await this.service.start()

@@ -173,7 +173,7 @@ class Change implements Command {
   toString = () => `change(${this.#plan})`
 }
 
-/** The expected state after a request in a given state; undefined where it is refused. */
+/** The expected state after a request in a given state; undefined if the request is rejected. */
 function afterwards(
   action: string,
   decided: SubscriptionState,

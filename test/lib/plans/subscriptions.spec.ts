@@ -117,7 +117,7 @@ describe('subscriptions, between two nodes', () => {
     bench.clock.shift(32 * DAY_MS)
     const next = await subscribe('free')
     assert.equal((await call(next.id)).quota?.used, 1)
-    // Renewed by calls, it keeps the free calls.
+    // A subscription that calls renew keeps its free calls.
     bench.clock.shift(32 * DAY_MS)
     await call(next.id)
     await assert.rejects(subscribe('free'), { code: 'payment_required' })
@@ -150,7 +150,7 @@ describe('subscriptions, between two nodes', () => {
     await assert.rejects(subscriptions.change(id, { plan: 'pro' }), { code: 'price_exceeds_limit' })
     const up = await subscriptions.change(id, { plan: 'pro', maxFee: '5' })
     assert.deepEqual([up.subscription.plan.id, up.subscription.nextPlan], ['pro', undefined])
-    // The old fee's calls are all used, so nothing is credited.
+    // All calls of the old fee are used, so nothing is credited.
     assert.equal(await priceOfLast(), 5_000_000n)
     assert.equal((await call(id)).quota?.used, 1)
     const down = await subscriptions.change(id, { plan: 'free' })

@@ -19,7 +19,7 @@ describe('choice of an owner', () => {
 
   const order = () => choice.order(API, owners).map(({ id }) => id)
 
-  /** How often each owner came first. */
+  /** The number of times each owner was chosen first. */
   function leads(times: number): Record<string, number> {
     const count: Record<string, number> = { a: 0, b: 0, c: 0 }
     for (let i = 0; i < times; i++) count[order()[0]!]!++

@@ -16,7 +16,7 @@ import type { Documents } from '../../../lib/interface/store.ts'
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 const DAY = 86_400_000
 
-/** The same key for the same word, in every run. */
+/** A deterministic key for each word. */
 export function keyOf(word: string): Promise<Ed25519PrivateKey> {
   return generateKeyPairFromSeed('Ed25519', createHash('sha256').update(word).digest())
 }
@@ -58,7 +58,7 @@ export function offerNamed(name: string, provider: string, changes: Partial<Offe
   }
 }
 
-/** An envelope with a payload of the attacker's choice, by a key of his choice. */
+/** An envelope with any payload, signed by any key. */
 export async function sealAs(noun: string, payload: Uint8Array, key: PrivateKey): Promise<Uint8Array> {
   const record = { domain: `souk-${noun}`, codec: utf8(`/souk/${noun}`), marshal: () => payload, equals: () => false }
   return (await RecordEnvelope.seal(record, key)).marshal()
@@ -132,9 +132,9 @@ export class StubLink implements Link {
   onBulk = () => {}
   /** Peers that count as connected. */
   connected: PeerAddress[] = []
-  /** Requests that reached this node, by who asked. */
+  /** Requests that reached this node, by sender. */
   readonly askedBy: string[] = []
-  /** Refuses, or keeps everybody waiting. */
+  /** Rejects requests, or leaves them without a response. */
   mood: 'answers' | 'refuses' | 'hangs' = 'answers'
   readonly #network: LinkNetwork
   readonly #handlers = new Map<string, { handler: ExchangeHandler; requestBytesMax: number }>()
@@ -183,7 +183,7 @@ export class StubLink implements Link {
   async stop(): Promise<void> {}
 }
 
-/** A directory that knows nothing, with parts to replace. */
+/** An empty directory, with replaceable parts. */
 export function emptyDirectory(parts: Partial<Directory> = {}): Directory {
   async function* nobody(): AsyncGenerator<PeerAddress> {}
   return {

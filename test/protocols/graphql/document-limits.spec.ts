@@ -257,7 +257,7 @@ describe('before a GraphQL API is reached', () => {
       const sent = plainCall(body())
       let best = Infinity
       for (let tries = 0; tries < 3; tries++) {
-        // Each has an empty document cache, but warm code.
+        // Each run has an empty document cache, but warm code.
         const adapter = await open()
         for (let n = 0; n < 30; n++) await call(adapter, { query: `query Q${n}($a: Int) { users(first: $a) { id } }` })
         const before = process.threadCpuUsage()

@@ -109,7 +109,7 @@ function valueOf(
     return fc.record(values).map(defined)
   }
   if (group === 'pairs') {
-    // A repeated group: as many of each element as rounds.
+    // A repeated group has one of each element per repetition.
     return fc.integer({ min: 0, max: 3 }).chain((rounds) => {
       const all = { ...values }
       for (const [i, field] of fields.entries()) {

@@ -296,7 +296,7 @@ describe('the response of an upstream', () => {
   })
 })
 
-/** A clock that moves only on request. */
+/** A clock that advances only on request. */
 function handClock(): Clock & { pass(ms: number): void; readonly waiting: number } {
   let now = 0
   const timers = new Map<object, { at: number; task: () => void }>()

@@ -77,7 +77,7 @@ describe('purse', () => {
     assert.deepEqual(payerFunds.promise(1n, 0), { why: 'exposure', mayPass: false })
     assert.equal(payerFunds.reconcile(0n), true)
     promised(payerFunds.promise(1n, 0)).settle(1n)
-    // It was charged after all.
+    // The owner reports later that it charged the lost call.
     assert.equal(payerFunds.reconcile(5_000_000n), true)
   })
 

@@ -26,7 +26,7 @@ const EMPTY: ChannelState = { balance: 0n, claimed: 0n, refundNonce: 0n }
 const FULL: ChannelState = { ...EMPTY, balance: 100n }
 
 describe('a withdrawal', () => {
-  /** Returns one state after the other, and then repeats the last. */
+  /** Returns the states in order, then repeats the last one. */
   function begin(...states: ChannelState[]) {
     const clock = manualClock()
     const startedAt = clock.now()

@@ -214,7 +214,7 @@ describe('the bookkeeper', function () {
       ]
       return store.ledger.book({ kind: 'exact', reference, at: 0, postings })
     }
-    // Identified by its channel.
+    // The channel identifies the entry.
     await owner.earn(1n, { deposit: 1_000n, ceiling: 0n })
     await book('one', earned, receivable, 1_000n)
     await book('two', earned, receivable, 500n)

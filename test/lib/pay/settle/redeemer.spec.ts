@@ -86,7 +86,7 @@ describe('the redeemer', function () {
     assert.deepEqual(done.refused, [{ channelId: forged.channelId, reason }])
     assert.deepEqual(redeemer.status().refused, done.refused)
     assert.deepEqual(await paid(), { provider: 855n, treasury: 45n })
-    // It does not affect later claims, and is claimed once it is valid.
+    // The rejected row does not affect later claims, and is claimed once it is valid.
     await channels[0]?.raise(200n)
     assert.equal((await redeemer.settleNow()).claimed, 100n)
     await forged.raise(150n)
@@ -278,7 +278,7 @@ describe('the redeemer', function () {
       const { claimsInHand } = redeemer.status()
       assert.ok(claimsInHand! >= Number(CLAIMS_IN_HAND_MIN), `${claimsInHand}`)
       await assert.rejects(redeemer.claim(channels[0]!.channelId), { code: 'settlement_unavailable' })
-      // Until there is more gas.
+      // With more gas, claims succeed again.
       await bench.fundGas(owner.signer.address)
       assert.equal((await redeemer.settleNow()).claimed, 1_600n)
     })

@@ -121,7 +121,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     await bench.payer('forgetful', USDC)
     const first = await bench.batch('forgetful').fetch(url, request())
     assert.equal(first.status, 200)
-    // It has no state, reads from the chain that nothing was claimed, and signs a stale voucher.
+    // The new client has no state, reads from the chain that nothing was claimed, and signs a stale voucher.
     const again = await bench.batch('forgetful').fetch(url, request())
     assert.deepEqual([again.status, await again.json()], [200, { run: 2 }])
     assert.equal(await owner.store.ledger.balance(`earned/${channelOf(first)}`), -2n * PRICE)

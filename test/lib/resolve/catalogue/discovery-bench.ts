@@ -19,7 +19,7 @@ import {
   type StubLink
 } from '../fixtures.ts'
 
-/** Everybody hears everybody, at once, and each judges for itself. */
+/** Delivers every message to all nodes at once. Each node validates it. */
 class GossipHub {
   readonly members = new Map<string, GossipHandler>()
   readonly verdicts: string[] = []
@@ -42,11 +42,11 @@ export interface DiscoveryNode extends Discovery {
   readonly link: StubLink
   readonly index: ListingIndex
   readonly local: SignedManifest[]
-  /** Whom the directory names. */
+  /** The peers that the directory returns. */
   readonly named: PeerAddress[]
   readonly tagged: PeerAddress[]
   sign(changes?: Partial<Manifest>): Promise<SignedManifest>
-  /** Serves it from now on, and says so. */
+  /** Serves and announces a manifest. */
   serve(changes?: Partial<Manifest>): Promise<SignedManifest>
   search(query?: Parameters<Discovery['catalogue']['search']>[0]): Promise<string[]>
 }
@@ -56,7 +56,7 @@ export interface DiscoveryNodeInit {
   readonly withGossip?: boolean
 }
 
-/** Nodes of one process that find each other's listings, on a clock of their own. */
+/** Nodes of one process that find each other's listings, on a manual clock. */
 export class DiscoveryBench {
   readonly links = new LinkNetwork()
   readonly hub = new GossipHub()

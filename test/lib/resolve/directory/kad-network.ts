@@ -20,7 +20,7 @@ export interface KadNode {
   readonly self: string
 }
 
-/** libp2p's own makes a scope for every connection and stream, which costs fifty nodes a second. */
+/** Replaces libp2p's own, which creates a scope per connection and stream and costs fifty nodes a second. */
 const silent: Logger = Object.assign(() => {}, {
   error: () => {},
   trace: () => {},
@@ -50,7 +50,7 @@ async function kadNode(): Promise<KadNode> {
 /** Nodes that join at the same time: more of them make each other's handshakes time out on a slow machine. */
 const JOINING = 8
 
-/** So many nodes, all of them dialled into the first, until their routing tables have filled. */
+/** Starts `size` nodes connected to the first one. Resolves when their routing tables are full. */
 export async function kadNetwork(size: number): Promise<KadNode[]> {
   const nodes: KadNode[] = []
   try {
@@ -85,7 +85,7 @@ export async function stopAll(nodes: readonly KadNode[]): Promise<void> {
   await Promise.all(nodes.map(async ({ libp2p }) => libp2p.stop()))
 }
 
-/** Waits until the routing table holds so many peers. */
+/** Waits until the routing table has this many peers. */
 async function knows({ dht }: KadNode, peers: number): Promise<void> {
   const { routingTable } = dht as KadDHT & { routingTable: { readonly size: number } }
   const until = performance.now() + 10_000

@@ -150,7 +150,7 @@ describe('an unavailable PostgreSQL', function () {
     assert.equal(await alive.documents.get('a', 'b'), 'new')
     await dead.documents.put('a', 'b', 'newer')
     assert.equal(await alive.documents.get('a', 'b'), 'newer')
-    // An operation that happens once, and only if covered, may be written late.
+    // A draw runs at most once and only with sufficient balance, so it may be written late.
     await alive.ledger.book(move('cash', 'balance', 10n, 'deposit'))
     await alive.fencing!.fence(dead.fencing!.id)
     assert.equal(await dead.ledger.draw(move('balance', 'spent', 10n, 'one'), 'balance'), 'booked')

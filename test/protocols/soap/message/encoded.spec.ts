@@ -193,7 +193,7 @@ const SENT: Readonly<Record<string, object>> = {
   person: { person: { name: 'x', age: 1 } }
 }
 
-/** As `assertXml`; `arrayType` is a name with brackets, with any prefix. */
+/** Like `assertXml`, but accepts any prefix in `arrayType`. */
 function assertNames(sent: Parameters<typeof assertXml>[0][], expected: string): void {
   const actual = sent[0] ?? assert.fail('nothing was sent')
   assertXml(withoutArrayPrefix(actual), expected.replaceAll(/arrayType="\w+:/g, 'arrayType="'))
