@@ -214,7 +214,7 @@ describe('the bookkeeper', function () {
       ]
       return store.ledger.book({ kind: 'exact', reference, at: 0, postings })
     }
-    // The channel identifies the entry.
+    // This channel makes the provider known to the books.
     await owner.earn(1n, { deposit: 1_000n, ceiling: 0n })
     await book('one', earned, receivable, 1_000n)
     await book('two', earned, receivable, 500n)
