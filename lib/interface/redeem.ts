@@ -81,6 +81,13 @@ export interface Redeemer {
    * @throws SoukError `settlement_unavailable` saying what is missing
    */
   checkGas(gas?: bigint): void
+  /**
+   * Reads the account's balance again if the last one does not cover this much gas, as right after a first top-up. At most once
+   * per `GAS_READ_MS`.
+   * @param gas as in `checkGas`
+   * @throws SoukError `settlement_unavailable` if the chain cannot be read
+   */
+  refreshGas(gas?: bigint): Promise<void>
   /** Cost of this much gas at current fees and a fixed price of ETH. @throws SoukError `settlement_unavailable` */
   costOf(gas: bigint): Atoms
   /** True where this or an earlier process submitted the deposit. */

@@ -39,6 +39,8 @@ export const GAS_SPARE = 20_000n
 export const TRANSACTION_GAS_MAX = 2n ** 24n
 /** Time between two reads of channels from the chain. A withdrawal takes at least 15 minutes. */
 export const WATCH_POLL_MS = 5 * SECOND
+/** Time between two reads of the account's ETH because it did not cover a payer's transaction. Anybody can ask for one. */
+export const GAS_READ_MS = 1 * SECOND
 /** Channels per read: five contract calls. With more channels, the longest unread come first. */
 export const WATCHED_AT_ONCE = 1_000
 /** Channels claimed in one transaction: 90 kB of the 128 kB that nodes accept, 4.3 million gas. */

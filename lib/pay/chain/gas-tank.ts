@@ -15,14 +15,22 @@ export class GasTank {
   #reserved = 0n
   /** Gas of finished steps that the last read may not include yet. */
   #spent = 0n
+  #reading: Promise<void> | undefined
 
   constructor(chain: Chain, account: Address) {
     this.#chain = chain
     this.#account = account
   }
 
-  /** @throws SoukError `settlement_unavailable` */
-  async look(): Promise<void> {
+  /** Concurrent callers share one read. @throws SoukError `settlement_unavailable` */
+  look(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #read(): Promise<void> {
     const before = this.#spent
     const [wei, { maxFee }] = await Promise.all([this.#chain.gas(this.#account), this.#chain.fees()])
     this.#seen = { wei, price: maxFee > 0n ? maxFee : 1n }
@@ -42,10 +50,16 @@ export class GasTank {
   check(gas = 0n, submitted = 0n): void {
     if (this.#seen === undefined)
       throw new SoukError('settlement_unavailable', 'The chain has not been read yet. Try again in a moment.')
+    if (this.covers(gas, submitted)) return
+    throw new SoukError('settlement_unavailable', `The owner's account ${this.#account} is almost out of ETH for gas.`)
+  }
+
+  /** True if the last balance read passes `check`. */
+  covers(gas = 0n, submitted = 0n): boolean {
+    if (this.#seen === undefined) return false
     const { wei, price } = this.#seen
     const underWay = submitted > this.#reserved ? submitted : this.#reserved
-    if (wei >= (CLAIMS_IN_HAND_MIN * CLAIM_GAS + underWay + this.#spent + gas) * price) return
-    throw new SoukError('settlement_unavailable', `The owner's account ${this.#account} is almost out of ETH for gas.`)
+    return wei >= (CLAIMS_IN_HAND_MIN * CLAIM_GAS + underWay + this.#spent + gas) * price
   }
 
   /** Reserves gas for a step until the returned function is called, when the step is mined or given up. */

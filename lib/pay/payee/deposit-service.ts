@@ -21,7 +21,7 @@ import type { TokenDomain } from '../signing/token-domain.ts'
 export interface DepositServiceInit {
   readonly terms: Terms
   readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed'>
-  readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'isDepositing'>
+  readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'isDepositing' | 'refreshGas'>
   readonly unearned: Pick<UnearnedGas, 'takeFor'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
   readonly channels: PayeeChannels
@@ -58,12 +58,13 @@ export class DepositService {
    * @throws SoukError `payment_rejected`, `overloaded`, `settlement_pending`, `settlement_unavailable`
    */
   async bring(deposit: Deposit, peer: string | undefined): Promise<Brought> {
-    const { terms, chain, channels, domain, splitterOf, payouts, watch } = this.#init
+    const { terms, chain, channels, domain, splitterOf, payouts, watch, redeemer } = this.#init
     const { config, amount } = deposit
     const receivers = new Set([...payouts()].map(splitterOf))
     checkChannel(config, { terms, token: chain.parameters.usdc.address, receivers })
     const channelId = domain.channelId(config)
     if (amount > 0n) this.#checkAuthorization(deposit, channelId)
+    await redeemer.refreshGas(DEPOSIT_GAS)
     const known = await this.#known(channelId, peer)
     if (known === undefined) this.#checkRoom(peer)
     if (known === undefined && amount === 0n) await this.#checkFilled(channelId)

@@ -3,10 +3,11 @@ import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
 import {
   CLAIM_GAS,
-  CLAIM_ROW_GAS,
   CLAIM_ROWS_MAX,
+  CLAIM_ROW_GAS,
   CLAIM_TRIALS_MAX,
   DEPOSIT_GAS,
+  GAS_READ_MS,
   REDEEM_AGE_MS,
   REDEEM_ATOMS,
   REFUND_GAS,
@@ -80,6 +81,8 @@ class PolicyRedeemer implements Redeemer {
   #claimedAt = 0
   /** Money that came to splitters directly since the last payout, and the time of the first. */
   #received: { readonly amount: Atoms; readonly since: number } | undefined
+  /** The last read that `refreshGas` asked for, by the monotonic clock. */
+  #gasRead: { readonly at: number; readonly done: Promise<void> } | undefined
   #stopping: AbortController | undefined
   #unwatch = (): void => undefined
 
@@ -116,9 +119,22 @@ class PolicyRedeemer implements Redeemer {
   }
 
   checkGas(gas = 0n): void {
+    this.#gas.check(gas, this.#submittedGas())
+  }
+
+  async refreshGas(gas = 0n): Promise<void> {
+    if (this.#gas.covers(gas, this.#submittedGas())) return
+    const now = this.#init.clock.elapsed()
+    if (this.#gasRead === undefined || now - this.#gasRead.at >= GAS_READ_MS) {
+      this.#gasRead = { at: now, done: this.#gas.look() }
+    }
+    await this.#gasRead.done
+  }
+
+  /** Only the number of an earlier process's transactions is known here, not their gas. */
+  #submittedGas(): bigint {
     const { planned, unmined } = this.#init.submitter.status()
-    // Only the number of an earlier process's transactions is known here, not their gas.
-    this.#gas.check(gas, BigInt(planned + unmined) * CLAIM_GAS)
+    return BigInt(planned + unmined) * CLAIM_GAS
   }
 
   costOf(gas: bigint): Atoms {

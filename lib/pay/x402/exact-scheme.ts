@@ -32,7 +32,7 @@ import { notRepeated, unused } from './repeats.ts'
 export interface ExactSchemeInit extends ExactCheckInit, ExactCollectorInit {
   readonly chain: ExactCheckInit['chain'] & ExactCollectorInit['chain']
   readonly calls: Pick<CallLog, 'append' | 'find'>
-  readonly redeemer: Pick<Redeemer, 'checkGas' | 'received'>
+  readonly redeemer: Pick<Redeemer, 'checkGas' | 'received' | 'refreshGas'>
 }
 
 /** How the first call with a payment ended. `refused`: the call did not run. `released`: it ran unpaid. `spent`: it was paid. */
@@ -108,6 +108,7 @@ export class ExactScheme {
     }
     const entry = this.#enter(payment, requestHash, id)
     try {
+      await this.#init.redeemer.refreshGas()
       this.#init.redeemer.checkGas()
       if (this.#open.size > PAYMENTS_UNSETTLED_MAX) {
         throw new SoukError('overloaded', 'Too many payments wait for the chain. Try again later.', { source: 'owner' })
