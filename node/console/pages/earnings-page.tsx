@@ -91,7 +91,7 @@ function Books({ view }: { readonly view: EarningsView }) {
   }
   return (
     <>
-      {stale && <Notice>The chain does not answer just now. This is what was known before.</Notice>}
+      {stale && <Notice>The chain does not respond. These figures are from an earlier read.</Notice>}
       {providers.map((provider) => (
         <Provider key={provider.splitter} provider={provider} />
       ))}

@@ -14,7 +14,7 @@ export function Network() {
   const doctor = useQuery({ ...queries.doctor(), refetchInterval: 60_000 })
   const peers = useQuery({ ...queries.peers(), refetchInterval: 5_000 })
   return (
-    <Page title="Network" intro="How other nodes know this one, and whom it is connected to.">
+    <Page title="Network" intro="Addresses of this node, and its connected peers.">
       <Loaded query={status}>
         {(view) => (
           <>
@@ -54,7 +54,7 @@ export function Network() {
                 title="No peer is connected"
                 action={<Command>{'souk up --bootstrap <address of a peer>'}</Command>}
               >
-                Nobody else finds what is served here, and nothing of others can be called.
+                Other nodes cannot find your APIs, and you cannot call APIs of others.
               </Empty>
             ) : (
               <Table

@@ -13,7 +13,7 @@ export function NotFound() {
           </Link>
         }
       >
-        The address may be of an older version.
+        The URL may be from an older version.
       </Empty>
     </Page>
   )

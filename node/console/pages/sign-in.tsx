@@ -18,7 +18,7 @@ export function SignIn({ onEntered }: { readonly onEntered: () => void }) {
           <h1>Your Souk node</h1>
         </div>
         <p className="quiet">
-          The terminal that runs the node shows a setup code. It lets this browser in, once. For a new one, run this
+          The terminal that runs the node shows a setup code. It signs in one browser, once. For a new one, run this
           there:
         </p>
         <Command>souk console</Command>

@@ -5,7 +5,8 @@ import { Empty } from './empty.tsx'
 export function NoMoney() {
   return (
     <Empty title="This node moves no money" action={<Command>souk wallet create</Command>}>
-      It has no wallet, or was told to count calls only. Make a wallet, then start it again with: souk up
+      It has no wallet, or it only counts calls (--payment-scheme metered). Create a wallet, then start the node again
+      with: souk up
     </Empty>
   )
 }

@@ -8,9 +8,7 @@ import { Table } from './table.tsx'
 export function Operations({ description: { operations, sdl } }: { readonly description: DescriptionView }) {
   if (sdl !== null) return <Text label="Schema, SDL">{sdl}</Text>
   if (operations.length === 0) {
-    return (
-      <Empty title="No operation is described">Its description is too large to be published, or says nothing.</Empty>
-    )
+    return <Empty title="No operation is described">The description is empty, or too large to publish.</Empty>
   }
   return (
     <div className="stack">

@@ -50,7 +50,9 @@ export function Subscribers({ api, action }: { readonly api?: string; readonly a
                 { title: 'Period ends', cell: ({ period_end }) => <Moment at={period_end} /> }
               ]}
             />
-            {next !== null && <p className="quiet small">There are more: souk subscribers lists them by the page.</p>}
+            {next !== null && (
+              <p className="quiet small">There are more subscribers. To see all of them, run souk subscribers.</p>
+            )}
           </>
         )
       }

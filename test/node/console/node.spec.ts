@@ -84,7 +84,7 @@ describe('console of a node', () => {
     assert.equal(await page.getByText(secret ?? '').count(), 0)
     await page.getByRole('button', { name: `Remove ${target}` }).click()
     await page.getByRole('button', { name: 'Remove it' }).click()
-    await page.getByText('Nobody is told').waitFor()
+    await page.getByText('No webhooks yet').waitFor()
     assert.deepEqual(mishaps, [])
     server.close()
   })

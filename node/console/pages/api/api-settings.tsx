@@ -66,7 +66,7 @@ function Terms({ api }: ApiProps) {
         />
         <CheckField
           label="Anybody may call and pay by the call"
-          hint="Without it only subscribers may: that takes a plan."
+          hint="If off, only subscribers may call, which needs a plan."
           checked={paysByCall}
           onChange={({ target }) => setByCall(target.checked)}
         />
@@ -76,7 +76,7 @@ function Terms({ api }: ApiProps) {
           <Button look="first" type="submit" disabled={!isChanged} isBusy={saving.isPending}>
             Publish as a new revision
           </Button>
-          <span className="quiet small">Who pays by the call never pays more than he said he would.</span>
+          <span className="quiet small">Consumers who pay per call never pay more than their own limit.</span>
         </div>
       </Form>
     </section>
@@ -134,21 +134,21 @@ function movesOf({ name, state, problem, own }: ApiView): readonly Move[] {
   const pause: Move = {
     action: 'Pause',
     title: `Pause ${name}?`,
-    text: 'Calls are refused until it is resumed; it stays on the market, shown as paused.',
+    text: 'Calls are refused until you resume the API. The market shows it as paused.',
     command: `souk api pause ${word(name)}`,
     write: () => request('POST /apis/:name/pause', { params })
   }
   const resume: Move = {
     action: 'Resume',
     title: `Resume ${name}?`,
-    text: 'Calls are taken again.',
+    text: 'Calls are accepted again.',
     command: `souk api resume ${word(name)}`,
     write: () => request('POST /apis/:name/resume', { params })
   }
   const remove: Move = {
     action: 'Remove',
     title: `Remove ${name}?`,
-    text: 'It is no longer served, and its credentials and mapping are forgotten. This cannot be taken back.',
+    text: 'The API is no longer served, and its credentials and mapping are deleted. This cannot be undone.',
     isGrave: true,
     command: `souk api rm ${word(name)}`,
     write: () => request('DELETE /apis/:name', { params })
@@ -156,7 +156,7 @@ function movesOf({ name, state, problem, own }: ApiView): readonly Move[] {
   const deprecate: Move = {
     action: 'Deprecate',
     title: `Deprecate ${name}?`,
-    text: 'Whoever calls it is told that it ends, in 30 days at the earliest. It cannot be published again under its name.',
+    text: 'Each response announces the end, in 30 days at the earliest. The name cannot be published again.',
     isGrave: true,
     command: `souk api deprecate ${word(name)}`,
     write: () => request('POST /apis/:name/deprecate', { params, body: {} })
@@ -164,7 +164,7 @@ function movesOf({ name, state, problem, own }: ApiView): readonly Move[] {
   const retire: Move = {
     action: 'Retire',
     title: `Retire ${name}?`,
-    text: 'Calls are answered that it is gone; its name is held for 180 days. This cannot be taken back.',
+    text: 'Calls get status 410 (Gone), and the name stays reserved for 180 days. This cannot be undone.',
     isGrave: true,
     command: `souk api retire ${word(name)}`,
     write: () => request('POST /apis/:name/retire', { params })

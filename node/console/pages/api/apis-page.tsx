@@ -15,7 +15,7 @@ export function Apis() {
   return (
     <Page
       title="My APIs"
-      intro="What this node serves, of your own and of providers who delegated to it."
+      intro="APIs that this node serves: your own, and those of providers who delegated to it."
       actions={
         <Link href="/register" className="button first">
           <Icon name="plus" />

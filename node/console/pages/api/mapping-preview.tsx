@@ -17,7 +17,7 @@ export function MappingPreview({ operation, side, plain, mapped, document }: Pre
   const theirs = mapped?.[side]
   const yours = plain?.[side]
   if (theirs === undefined || yours === undefined)
-    return <p className="quiet">There is no schema to show an example of.</p>
+    return <p className="quiet">There is no schema, so there is no example.</p>
   const rules = document.operations[operation]?.input ?? {}
   const example = exampleOf(yours, yours)
   const isInput = side === 'input'

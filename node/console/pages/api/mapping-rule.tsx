@@ -99,7 +99,7 @@ export function RuleDialog({ row, rule, onClose, onDone }: RuleDialogProps) {
             <Field
               label="Pattern"
               value={pattern}
-              hint="A regular expression that all of the text must match."
+              hint="A regular expression that must match the whole text."
               spellCheck={false}
               onChange={({ target }) => setPattern(target.value)}
             />

@@ -108,7 +108,7 @@ function Editor({ api, kept, plain }: EditorProps) {
       {view === 'json' ? (
         <JsonField label="Mapping" value={document} onChange={setDocument} />
       ) : !isObject(document) || !isObject(document['operations']) ? (
-        <Notice>The JSON is no mapping at the moment: it needs version, revision and operations.</Notice>
+        <Notice>The JSON is not a valid mapping: it needs version, revision and operations.</Notice>
       ) : (
         <Fields
           document={document as unknown as MappingDocument}
@@ -148,7 +148,7 @@ function Editor({ api, kept, plain }: EditorProps) {
           changes={['apis']}
           onClose={() => setResetting(false)}
         >
-          <p>The JSON of the API is what the WSDL gives again. Who calls it by other names is refused.</p>
+          <p>The JSON of the API follows the WSDL again. Callers that use the old names get an error.</p>
         </Confirm>
       )}
     </>
@@ -210,7 +210,7 @@ function Fields({ document, plain, preview, onChange }: FieldsProps) {
       </div>
       {rows.length === 0 ? (
         <Empty title="No field is described">
-          The message is empty, or too large to be described here: its mapping can be written as JSON.
+          The message is empty, or too large to show. Write its mapping as JSON.
         </Empty>
       ) : (
         <Rows

@@ -94,7 +94,7 @@ export function PlanDialog({ api, plan, onClose }: PlanDialogProps) {
   return (
     <Dialog title={plan === undefined ? 'Add a plan' : `Edit the plan ${plan.name}`} onClose={onClose}>
       <Form onSubmit={() => saving.mutate(undefined)}>
-        {plan !== undefined && <p className="quiet">Who has subscribed already keeps the old terms for a while.</p>}
+        {plan !== undefined && <p className="quiet">Current subscribers keep the old terms for 14 days.</p>}
         <div className="pair">
           <Field
             label="Id"
@@ -126,7 +126,7 @@ export function PlanDialog({ api, plan, onClose }: PlanDialogProps) {
             type="number"
             min={0}
             value={values.included}
-            hint="Empty for any number."
+            hint="Empty: no limit."
             onChange={set('included')}
           />
           <Field
@@ -164,7 +164,7 @@ function Tiers({ tiers, onChange }: TiersProps) {
   return (
     <fieldset className="plain stack">
       <legend>Calls beyond those</legend>
-      {tiers.length === 0 && <p className="quiet small">There are none: the number is a hard limit.</p>}
+      {tiers.length === 0 && <p className="quiet small">Calls above the included ones are refused.</p>}
       {tiers.map((tier, at) => (
         <div className="tier" key={`tier ${at + 1}`}>
           <Field

@@ -40,7 +40,7 @@ export function ApiPlans({ api: { name } }: { readonly api: ApiView }) {
             </div>
             {plans.length === 0 ? (
               <Empty title="There is no plan" action={add}>
-                Calls are paid one by one. A plan sells so many calls for a fee, in advance.
+                Consumers pay per call. A plan sells a number of calls for a fee in advance.
               </Empty>
             ) : (
               <Plans plans={plans} onEdit={setEdited} onClose={setClosed} />
@@ -64,7 +64,7 @@ export function ApiPlans({ api: { name } }: { readonly api: ApiView }) {
           changes={['apis']}
           onClose={() => setClosed(undefined)}
         >
-          <p>Nobody can subscribe to it any more. Who has it keeps it for a while.</p>
+          <p>The plan accepts no new subscribers. Current subscribers keep it for 14 days.</p>
         </Confirm>
       )}
     </>

@@ -49,7 +49,7 @@ export function CallDetail({ call, onClose }: { readonly call: CallLine; readonl
       {call.role === 'payer' ? (
         <Replay call={call} />
       ) : (
-        <p className="quiet">What consumers send to your API, and what it answers, is not shown to you here.</p>
+        <p className="quiet">Requests of consumers and their responses are not shown here.</p>
       )}
       <div className="row">
         {call.role === 'owner' && (

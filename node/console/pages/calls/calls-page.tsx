@@ -23,7 +23,7 @@ export function Calls() {
   return (
     <Page
       title="Calls"
-      intro="The last calls as they end, served here or made from here, without what was said in them."
+      intro="The last calls that this node served or made, without their bodies."
       actions={
         <Button
           icon={held === undefined ? 'pause' : 'again'}
@@ -48,10 +48,10 @@ function countSince(live: readonly CallLine[], last: CallLine | undefined): numb
 
 function None({ isFiltered }: { readonly isFiltered: boolean }) {
   return isFiltered ? (
-    <Empty title="No call passes the filters">There were others: take a filter away to see them.</Empty>
+    <Empty title="No call passes the filters">Remove a filter to see other calls.</Empty>
   ) : (
     <Empty title="No call so far" action={<Command>{"souk call <name> '{}'"}</Command>}>
-      Calls show here as soon as they end. The node remembers the last few since it was started.
+      Calls show here when they end. The node keeps the last ones in memory until it stops.
     </Empty>
   )
 }

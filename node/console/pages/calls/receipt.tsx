@@ -26,7 +26,7 @@ export function Receipt({ call }: { readonly call: CallLine }) {
       <Loaded query={found}>
         {({ receipts }) => {
           const receipt = receipts.find(({ request_id }) => request_id === call.request_id)
-          if (receipt === undefined) return <p className="quiet">It is not in the books yet.</p>
+          if (receipt === undefined) return <p className="quiet">The receipt is not stored yet.</p>
           const { charged, rule, signature, channel, proof } = receipt
           return (
             <Facts

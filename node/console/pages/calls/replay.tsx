@@ -60,7 +60,7 @@ function Again({ call: { api }, capture }: { readonly call: CallLine; readonly c
     <>
       {JSON.stringify(kept).includes('[redacted]') && (
         <Notice>
-          <p>Secrets were left out when it was kept. Put them in where it says [redacted].</p>
+          <p>The captured request has no secrets. Replace each [redacted] by its value.</p>
         </Notice>
       )}
       <Form onSubmit={() => void send({ api, body: body as CallInput['body'], max_price: price })}>

@@ -77,7 +77,7 @@ export function IssueKey({ onClose }: { readonly onClose: () => void }) {
           value={values.apis}
           onChange={set('apis')}
           placeholder="anything"
-          hint="Names of APIs, commas between them; empty for anything."
+          hint="Names of APIs, separated by commas. Empty: all APIs."
           autoComplete="off"
           spellCheck={false}
         />

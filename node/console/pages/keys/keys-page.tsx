@@ -174,7 +174,7 @@ function Move({ of: key, what, onClose }: MoveProps) {
     >
       <p>
         {what === 'revoke'
-          ? 'Calls with it are refused from now on. It cannot be taken back.'
+          ? 'Calls with the key are refused from now on. This cannot be undone.'
           : what === 'disable'
             ? 'Calls with it are refused until it is enabled again.'
             : 'Calls with it are taken again.'}

@@ -28,7 +28,7 @@ export function RotateKey({ of: key, onClose }: { readonly of: KeyView; readonly
   return (
     <Dialog title={`Rotate ${key.label || key.hint}`} onClose={onClose}>
       <Form onSubmit={() => rotating.mutate(undefined)}>
-        <p>A new key takes its place, with the same caps. What is used up of them stays used up.</p>
+        <p>A new key replaces it, with the same caps. Amounts already spent still count.</p>
         <SelectField label="The old one works" value={hours} onChange={({ target }) => setHours(target.value)}>
           <option value="0">no more, from now on</option>
           <option value="1">for an hour</option>

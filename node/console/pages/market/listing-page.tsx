@@ -135,7 +135,7 @@ function About({ view }: { readonly view: MarketListingView }) {
             [
               'Served by',
               view.owners.length === 0
-                ? 'nobody who was found'
+                ? 'no node found'
                 : `${view.owners.length} ${view.owners.length === 1 ? 'node' : 'nodes'}`
             ],
             ['Signed', `revision ${view.revision}`],

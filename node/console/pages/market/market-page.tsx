@@ -27,10 +27,7 @@ export function Market() {
   const query = Object.fromEntries(NAMES.flatMap((name) => (params.get(name) ? [[name, params.get(name) ?? '']] : [])))
   const found = useQuery(queries.search({ ...query, limit: String(shown) }))
   return (
-    <Page
-      title="Marketplace"
-      intro="APIs of all providers that this node has heard of. Each is called with plain JSON."
-    >
+    <Page title="Marketplace" intro="APIs of all providers that this node knows. You call each API with plain JSON.">
       <Search query={query} />
       <Loaded query={found}>
         {({ listings, next }) =>
@@ -163,7 +160,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
         </Link>
       }
     >
-      Each word has to begin a word of an API’s name, description, tags or operations. Fewer words find more.
+      Each search word must be the start of a word in an API’s name, description, tags or operations. Use fewer words.
     </Empty>
   ) : (
     <Empty
@@ -174,7 +171,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
         </Link>
       }
     >
-      Listings come from peers, within seconds of meeting one. Without peers there are none but your own.
+      Peers send listings within seconds after they connect. Without peers you see only your own.
     </Empty>
   )
 }

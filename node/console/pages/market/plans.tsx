@@ -30,7 +30,7 @@ export function Plans({ listing }: { readonly listing: MarketListingView }) {
         </section>
       )}
       {plans.length === 0 ? (
-        <Empty title="It has no plans">Its provider sells it by the call alone.</Empty>
+        <Empty title="It has no plans">The provider sells it per call only.</Empty>
       ) : (
         <ul className="plans">
           {plans.map((plan) => (

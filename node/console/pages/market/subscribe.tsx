@@ -50,17 +50,17 @@ export function Subscribe({ api, plan, onClose }: SubscribeProps) {
         <PlanTerms plan={plan} />
         <Field
           label="Most for a call, USDC"
-          hint="Calls beyond those included, where the plan has them. 0: never any."
+          hint="For calls above the included ones, if the plan has them. 0: no paid calls."
           required
           {...set('max_price')}
         />
         <Field
           label={`Most for a ${plan.period}, USDC`}
-          hint="No dearer fee is ever paid."
+          hint="The node never pays a higher fee."
           required
           {...set('max_fee')}
         />
-        <Field label="Most in a day (UTC), USDC" hint="Fees included. Empty: no such limit." {...set('daily_cap')} />
+        <Field label="Most in a day (UTC), USDC" hint="Fees included. Empty: no limit." {...set('daily_cap')} />
         {plan.trial_days > 0 && (
           <CheckField
             label={`Begin with ${plan.trial_days} days on trial`}

@@ -98,7 +98,7 @@ export function AccessStep({ protocol, isBusy, error, onBack, onDone }: AccessPr
   return (
     <Step
       title="What does the API ask you for?"
-      intro="Credentials go to this node, are kept encrypted, and never come out again: not to consumers, not to this page."
+      intro="This node stores credentials encrypted, and never shows them again, to consumers or on this page."
     >
       <Form onSubmit={() => onDone(kind?.auth(values))}>
         <SelectField

@@ -34,10 +34,7 @@ export function DryRunStep({ making, description, onBack, onDone }: DryRunProps)
       })
   })
   return (
-    <Step
-      title="Does it answer?"
-      intro="A real call, as a consumer would make it. It costs nothing, and is not counted."
-    >
+    <Step title="Does it answer?" intro="A real call, as a consumer would make it. It is free, and not counted.">
       <div className="two">
         <Form onSubmit={() => dryRun.mutate()}>
           <TryRequest protocol={protocol} description={description} body={body} onChange={setBody} />

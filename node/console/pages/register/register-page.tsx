@@ -47,10 +47,7 @@ export function Register() {
     )
   }
   return (
-    <Page
-      title="Register an API"
-      intro="Five steps. What you type is kept on this browser, without credentials and files."
-    >
+    <Page title="Register an API" intro="Five steps. This browser stores your inputs, except credentials and files.">
       <Steps label="Steps" names={STEPS} at={at} />
       {at > 0 && check.data !== undefined && at < 4 && <Found view={check.data} protocol={draft.protocol} />}
       {at === 0 && (
@@ -133,7 +130,7 @@ function PublishStep({ making, onBack, onDone }: PublishProps) {
     onDone
   )
   return (
-    <Step title="Publish it?" intro="Everybody on the network finds it then, and can call it for its price.">
+    <Step title="Publish it?" intro="Then every consumer on the network can find the API and call it for its price.">
       <Facts
         facts={[
           ['Name', draft.name],
@@ -169,7 +166,7 @@ function Published({ view: { api, updated, warnings } }: { readonly view: Regist
       title={updated ? `${api.name} has a new revision` : `${api.name} is on the market`}
       intro={
         api.published === null || api.published.stored === 0
-          ? 'No other node has heard of it yet: it is announced as peers connect.'
+          ? 'No peer is connected yet. The API is announced when peers connect.'
           : `${api.published.stored} peers know where it is.`
       }
     >

@@ -25,7 +25,10 @@ export function SourceStep({ draft, files, set, setFiles, check, onAccess }: Sou
   const { protocol, source } = draft
   const pick = (protocol: Draft['protocol']) => set({ protocol, source: sourceOf({ protocol, source }).from })
   return (
-    <Step title="What do you sell?" intro="The node reads it from here; nothing is published before the last step.">
+    <Step
+      title="What do you sell?"
+      intro="The node reads the description of the API. Nothing is published before the last step."
+    >
       <Form onSubmit={() => check.mutate()}>
         <Choice
           label="Kind of API"
@@ -108,7 +111,7 @@ function Endpoint({ draft, set }: Pick<SourceProps, 'draft' | 'set'>) {
       type="url"
       required
       value={draft.endpoint}
-      hint="One of your own network will do: only this node calls it."
+      hint="It may be an address in your own network: only this node calls it."
       onChange={({ target }) => set({ endpoint: target.value.trim() })}
     />
   )

@@ -23,7 +23,7 @@ export function TermsStep({ draft, set, onBack, onDone }: TermsProps) {
           value={draft.name}
           pattern="[a-z0-9][a-z0-9\-]{0,62}"
           title="Small letters, digits and dashes"
-          hint="Small letters, digits and dashes. Consumers call it by this."
+          hint="Small letters, digits and dashes. Consumers call the API by this name."
           autoComplete="off"
           spellCheck={false}
           onChange={({ target }) => set({ name: target.value })}
@@ -34,7 +34,7 @@ export function TermsStep({ draft, set, onBack, onDone }: TermsProps) {
           rows={3}
           value={draft.description}
           spellCheck
-          hint="What it is for, in a sentence or two."
+          hint="The purpose of the API, in a sentence or two."
           onChange={({ target }) => set({ description: target.value })}
         />
         <Field

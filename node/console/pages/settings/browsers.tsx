@@ -113,7 +113,7 @@ function Leaving({
       onClose={onClose}
       onDone={left}
     >
-      <p>It needs a new setup code to come back.</p>
+      <p>To sign in again, the browser needs a new setup code.</p>
     </Confirm>
   )
 }

@@ -44,7 +44,7 @@ function Kept({ view: { capture, captured, captured_max, retention } }: { readon
         facts={[
           ['Answers', `${daysText(retention.answers_ms)}, for a repeat of the same call`],
           ['Charts', `${daysText(retention.series_ms)}, in memory`],
-          ['Browsers', `${daysText(retention.sessions_ms)} after they were let in`],
+          ['Browsers', `${daysText(retention.sessions_ms)} after sign-in`],
           ['Receipts and the books', 'for good']
         ]}
       />

@@ -22,7 +22,7 @@ export function Settings() {
   return (
     <Page
       title="Settings & diagnostics"
-      intro="Whether the node is well, who is told of what, and who may use this console."
+      intro="Problems of the node, webhooks, and browsers that may use this console."
     >
       <section className="card">
         <div className="row between">
@@ -69,7 +69,7 @@ function Theme() {
   return (
     <section className="card">
       <h2>Theme</h2>
-      <p>Colours of this browser alone: the system’s, light or dark.</p>
+      <p>Colours in this browser only: the system’s, light or dark.</p>
       <div>
         <Button icon="theme" onClick={next}>
           Theme: {theme}
@@ -93,8 +93,8 @@ function Support() {
     <section className="card">
       <h2>Support bundle</h2>
       <p>
-        What helps somebody to help you, as one JSON file: versions, the doctor’s findings, states of APIs. No secret,
-        no key, no address of an upstream or of the wallet is in it. Nothing is sent anywhere: look at it, then decide.
+        A JSON file for support: versions, the doctor’s findings, states of APIs. No secret, no key, no address of an
+        upstream or of the wallet is in it. Nothing is sent anywhere: look at it, then decide.
       </p>
       <div>
         <Download name="souk-support.json" type="application/json" content={gather}>

@@ -34,7 +34,7 @@ export function Webhooks() {
       <Loaded query={webhooks}>
         {({ webhooks }) =>
           webhooks.length === 0 ? (
-            <Empty title="Nobody is told">
+            <Empty title="No webhooks yet">
               A webhook is a URL that is told of events, signed, and again until it takes them: a cap that is reached,
               an API that is unwell, money that was settled.
             </Empty>
@@ -128,7 +128,7 @@ function Add({ onClose }: { readonly onClose: () => void }) {
   if (adding.data !== undefined) {
     return (
       <Dialog title="The secret, this once" onClose={onClose}>
-        <p>Deliveries are signed with it, as Standard Webhooks has it. It is not shown again.</p>
+        <p>This secret signs deliveries according to Standard Webhooks. It is not shown again.</p>
         <Command what="the secret">{adding.data.secret}</Command>
         <Button look="first" onClick={onClose}>
           I have it
@@ -176,7 +176,7 @@ function Add({ onClose }: { readonly onClose: () => void }) {
         {adding.error !== null && <ErrorNotice error={adding.error} />}
         {input.url.startsWith('http:') && !isPrivate && (
           <Notice>
-            <p>Over plain http anybody on the way reads along.</p>
+            <p>With plain http, others on the network path can read the events.</p>
           </Notice>
         )}
         <Command>{['souk webhook add', word(input.url || '<url>'), ...flags].join(' ')}</Command>

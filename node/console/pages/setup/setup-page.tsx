@@ -28,7 +28,7 @@ export function Setup() {
   const [role, setRole] = useState<Role>('both')
   const status = useQuery(queries.status())
   return (
-    <Page title="Set up" intro="A few steps, in any order. What is done shows as done; nothing has to be done twice.">
+    <Page title="Set up" intro="A few steps, in any order. Completed steps are marked as done.">
       <Choice label="What is this node for?" options={ROLES} value={role} onChange={setRole} />
       <Loaded query={status}>
         {(view) => (
@@ -82,7 +82,7 @@ function Reach({ status: { alone, peers } }: { readonly status: StatusView }) {
     <Step title="Peers" isDone={!alone}>
       {alone ? (
         <>
-          <p>No peer is connected. A node needs one to begin with; it finds the others by itself.</p>
+          <p>No peer is connected. A node needs one peer to start, and then finds the others.</p>
           <Command>{'souk up --bootstrap <address of a peer>'}</Command>
         </>
       ) : (
@@ -127,7 +127,7 @@ function FirstCall() {
   const { data } = useQuery(queries.today('payer'))
   return (
     <Step title="Your first call" isDone={(data?.total.calls ?? 0) > 0}>
-      <p>Find an API, try it on its page, and take the code for your program along. A program needs a key.</p>
+      <p>Find an API, try it on its page, and copy the code for your program. A program needs a key.</p>
       <div className="row">
         <Link href="/market" className="button">
           To the marketplace

@@ -107,7 +107,7 @@ function Import() {
     >
       <FileField
         label="Key file"
-        hint="Of another wallet: an Ethereum keystore, version 3. A bare key is imported by the command line alone."
+        hint="Key file of another wallet: an Ethereum keystore, version 3. Only the command line imports unencrypted keys."
         accept=".json,application/json"
         known={file?.name}
         read={async ([first]) => {

@@ -43,7 +43,7 @@ export function ChangeTerms({ subscription, onClose }: ChangeTermsProps) {
       <Form onSubmit={() => changing.mutate(terms)}>
         <SelectField
           label="Plan"
-          hint="A dearer one holds at once and is paid for now, a cheaper one when the period ends."
+          hint="A more expensive plan starts now, and its fee is paid now. A cheaper plan starts when the period ends."
           {...set('plan')}
         >
           {plans.map((each) => (
@@ -54,12 +54,7 @@ export function ChangeTerms({ subscription, onClose }: ChangeTermsProps) {
         </SelectField>
         <Field label="Most for a call, USDC" inputMode="decimal" required {...set('max_price')} />
         <Field label="Most for a period, USDC" inputMode="decimal" required {...set('max_fee')} />
-        <Field
-          label="Most in a day (UTC), USDC"
-          inputMode="decimal"
-          hint="Empty: no such limit."
-          {...set('daily_cap')}
-        />
+        <Field label="Most in a day (UTC), USDC" inputMode="decimal" hint="Empty: no limit." {...set('daily_cap')} />
         {changing.error !== null && <ErrorNotice error={changing.error} />}
         <Command>{commandOf(id, terms)}</Command>
         <FormButtons

@@ -27,7 +27,7 @@ export function Subscriptions() {
   return (
     <Page
       title="My subscriptions"
-      intro="Calls of this node’s keys go by the plan that it has for an API. What a plan may cost was said when it was made."
+      intro="Keys of this node use its plan for an API. You set the limits of a plan when you subscribe."
     >
       <Loaded query={subscriptions}>
         {({ subscriptions }) =>
@@ -40,7 +40,7 @@ export function Subscriptions() {
                 </Link>
               }
             >
-              Where an API has plans, one can be cheaper than paying call by call.
+              A plan of an API can be cheaper than paying per call.
             </Empty>
           ) : (
             <ul className="plans wide">
@@ -120,7 +120,7 @@ const VERBS = { pause: 'pause', resume: 'resume', keep: 'resume', cancel: 'cance
 
 /** Usage of the period as text, and as a bar hidden from screen readers. */
 function Quota({ subscription: { quota, plan } }: { readonly subscription: SubscriptionView }) {
-  if (quota === null) return <p className="quiet small">How much is used is known after the first call.</p>
+  if (quota === null) return <p className="quiet small">The usage is known after the first call.</p>
   const { included, used, limit, resets_at } = quota
   const whole = included ?? limit
   const words =
@@ -144,25 +144,25 @@ const MOVES: Readonly<
 > = {
   pause: {
     title: 'Pause it?',
-    text: 'No call goes by it and no fee is paid until you resume it. What is paid for is not paid back.',
+    text: 'The plan serves no calls and costs no fee until you resume it. Paid fees are not refunded.',
     action: 'Pause',
     instead: 'Leave it'
   },
   resume: {
     title: 'Resume it?',
-    text: 'Where its period is over, the fee of a new one is paid now.',
+    text: 'If the period is over, the fee of a new period is paid now.',
     action: 'Resume',
     instead: 'Leave it'
   },
   keep: {
     title: 'Keep it?',
-    text: 'It goes on after this period, and is paid for as before.',
+    text: 'The subscription continues after this period, with the same fee.',
     action: 'Keep it',
     instead: 'Let it end'
   },
   cancel: {
     title: 'Cancel it?',
-    text: 'Calls are taken until the period ends. Then it is over, and no further fee is paid.',
+    text: 'Calls are accepted until the period ends. No further fee is paid.',
     action: 'Cancel the subscription',
     instead: 'Keep it'
   }

@@ -20,7 +20,7 @@ export function PlayMoney() {
     <Form onSubmit={() => asking.mutate({ amount })}>
       <Field
         label="Play USDC"
-        hint="Play money of the network dev, worth nothing. Gas comes with it."
+        hint="Play money of the network dev, without value. Includes gas."
         inputMode="decimal"
         pattern="\d+(\.\d{1,6})?"
         required

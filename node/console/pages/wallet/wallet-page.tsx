@@ -27,7 +27,7 @@ export function Wallet() {
   return (
     <Page
       title="Wallet"
-      intro="The account this node pays calls from, and gas. Its key stays in an encrypted file on this machine."
+      intro="The account from which this node pays for calls and gas. Its key stays in an encrypted file on this machine."
       actions={wallet.data !== undefined && <Button onClick={() => setWithdrawing(true)}>Withdraw</Button>}
     >
       {!movesMoney ? (
@@ -77,7 +77,7 @@ function Balances({ view: { balance, balance_final, gas, held, money } }: { read
       />
       {balance === '0' && (
         <Notice>
-          <p>There is nothing to pay calls with. APIs can be sold all the same.</p>
+          <p>The wallet is empty, so this node cannot pay for calls. It can still sell APIs.</p>
         </Notice>
       )}
     </>
@@ -121,8 +121,8 @@ function Caps() {
     <section className="card">
       <h2>What may be spent</h2>
       <p>
-        Each key has a dearest call and a daily cap: <Link href="/keys">Consumers & keys</Link>. Each subscription has
-        its own limits: <Link href="/subscriptions">My subscriptions</Link>.
+        Each key has a price limit per call and a daily cap: <Link href="/keys">Consumers & keys</Link>. Each
+        subscription has its own limits: <Link href="/subscriptions">My subscriptions</Link>.
       </p>
       <p className="quiet">All keys together never spend more in one day than the node was started with:</p>
       <Command>souk up --daily-cap 10</Command>

@@ -76,7 +76,7 @@ export function Withdraw({ wallet: { network, money, balance }, onClose }: Withd
         {isSure && (
           <div className="notice warn" role="alert">
             <p>
-              {input.amount} {money} go to <span className="id">{input.to}</span> on {network}. It cannot be taken back.
+              {input.amount} {money} go to <span className="id">{input.to}</span> on {network}. This cannot be undone.
             </p>
           </div>
         )}

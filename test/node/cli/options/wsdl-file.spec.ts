@@ -85,7 +85,7 @@ describe('--wsdl-file', () => {
       await write({ 'in/main.wsdl': include(location) })
       await assert.rejects(read('in/main.wsdl'), {
         code: 'usage',
-        message: /a link out of the WSDL’s folder/,
+        message: /a link to a file outside the WSDL’s folder/,
         hint: /zip/
       })
     }
