@@ -93,7 +93,7 @@ function Top() {
     <header className="top">
       <div className="row">
         {error !== null ? (
-          <State state="The node does not answer" mood="bad" />
+          <State state="The node does not respond" mood="bad" />
         ) : status === undefined ? null : status.alone ? (
           <State state="Alone: no peers" mood="warn" />
         ) : (

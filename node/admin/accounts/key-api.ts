@@ -80,7 +80,7 @@ export const keysViewSchema = view(
       })
       .nullable()
   },
-  '`demo` is shown to everybody, and not among the others.'
+  '`demo` is the public demo key. It is not in `keys`.'
 )
 export type KeysView = z.output<typeof keysViewSchema>
 

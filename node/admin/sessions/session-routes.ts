@@ -11,7 +11,7 @@ export const sessionRoutes = [
   route({
     method: 'POST',
     path: '/setup-codes',
-    summary: 'Makes a code that lets one browser in, once.',
+    summary: 'Makes a code that signs in one browser, once.',
     response: setupCodeViewSchema,
     status: 201,
     handler({ sessions }) {
@@ -22,7 +22,7 @@ export const sessionRoutes = [
   route({
     method: 'GET',
     path: '/session',
-    summary: 'Whether this browser was let in. Needs no token.',
+    summary: 'Whether this browser is signed in. Needs no token.',
     response: sessionViewSchema,
     async handler({ sessions }, { request }) {
       const token = sessionOf(request)
@@ -32,7 +32,7 @@ export const sessionRoutes = [
   route({
     method: 'POST',
     path: '/session',
-    summary: 'Lets a browser in by a code: it gets the cookie. Needs no token.',
+    summary: 'Signs this browser in by a code, and sets the session cookie. Needs no token.',
     body: sessionInputSchema,
     // An unauthenticated browser sends no more than a code.
     bodyBytesMax: limits.SESSION_BODY_BYTES_MAX,
@@ -44,7 +44,7 @@ export const sessionRoutes = [
   route({
     method: 'DELETE',
     path: '/session',
-    summary: 'Lets a browser out again.',
+    summary: 'Signs this browser out.',
     async handler({ sessions }, { request, reply }) {
       const token = sessionOf(request)
       if (token !== undefined) await sessions.close(token)
@@ -54,7 +54,7 @@ export const sessionRoutes = [
   route({
     method: 'GET',
     path: '/sessions',
-    summary: 'Browsers that were let in.',
+    summary: 'Signed-in browsers.',
     response: z.object({ sessions: list(browserViewSchema) }),
     async handler({ sessions }, { request }) {
       const open = await sessions.list(sessionOf(request))
@@ -66,10 +66,13 @@ export const sessionRoutes = [
   route({
     method: 'DELETE',
     path: '/sessions/:id',
-    summary: 'Shows one of them out.',
+    summary: 'Signs a browser out.',
     async handler({ sessions }, { params }) {
       if (!(await sessions.closeById(params.id))) {
-        throw new SoukError('operation_not_found', 'No browser of this id is let in.')
+        throw new SoukError(
+          'operation_not_found',
+          'No signed-in browser has this id. List them with: souk console browsers'
+        )
       }
     }
   })

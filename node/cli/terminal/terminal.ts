@@ -87,7 +87,7 @@ async function answerTo(question: string, output: NodeJS.WritableStream): Promis
     // After Ctrl-C or Ctrl-D, `question` alone would wait for ever.
     const silence = once(lines, 'close').then(() => undefined)
     const answer = await Promise.race([lines.question(question).catch(() => undefined), silence])
-    if (answer === undefined) throw new UsageError('Nothing was answered.')
+    if (answer === undefined) throw new UsageError('The input ended without an answer.')
     return answer
   } finally {
     lines.close()

@@ -42,7 +42,7 @@ export async function open(route: keyof AdminSurface, input: RouteInput = {}): P
     })
   } catch (cause) {
     if (signal?.aborted === true) throw cause
-    throw new Problem('offline', 'The node does not answer. It may have been stopped; start it with: souk up')
+    throw new Problem('offline', 'The node does not respond. It may have stopped. Start it with: souk up')
   }
   if (!response.ok) throw await problemOf(response)
   return response

@@ -140,7 +140,7 @@ function Way({ provider }: { readonly provider: ProviderEarningsView }) {
   const { captured, claiming, claimed, waiting, paid_provider } = provider
   const stages = [
     ['Captured', captured, 'in channels, by vouchers'],
-    ['Claiming', claiming, 'in blocks that may be taken back'],
+    ['Claiming', claiming, 'in blocks that are not final yet'],
     ['Claimed', claimed, 'final, in the contract'],
     ['In the splitter', waiting, 'to be divided'],
     ['Settled', paid_provider, 'paid out to the provider']

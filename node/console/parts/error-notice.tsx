@@ -14,7 +14,7 @@ export function ErrorNotice({ error, onRetry, isStale = false }: TroubleProps) {
   return (
     <div className="notice" role="alert">
       <p>
-        <strong>{code === 'offline' ? 'The node does not answer.' : 'That did not work.'}</strong> {error.message}
+        <strong>{code === 'offline' ? 'The node does not respond.' : 'That did not work.'}</strong> {error.message}
         {isStale && ' What is shown below is from before.'}
       </p>
       <p className="quiet small">

@@ -16,8 +16,8 @@ export function Subscribers({ api, action }: { readonly api?: string; readonly a
     <Loaded query={subscribers}>
       {({ subscribers, next }) =>
         subscribers.length === 0 ? (
-          <Empty title="Nobody has subscribed yet" action={action}>
-            A plan gives whoever subscribes calls for a fee, beside paying by the call.
+          <Empty title="No subscribers yet" action={action}>
+            Subscribers of a plan get calls for a fee, instead of paying per call.
           </Empty>
         ) : (
           <>

@@ -35,7 +35,7 @@ export function Apis() {
               }
             >
               Put a REST, SOAP or GraphQL API on the market. Its endpoint is read and checked first: nothing is
-              published that does not answer.
+              published that does not respond.
             </Empty>
           ) : (
             <Table

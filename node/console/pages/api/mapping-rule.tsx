@@ -12,7 +12,7 @@ const GIVEN = {
   required: 'The consumer, always',
   default: 'The consumer, or else a default',
   value: 'You, always the same; consumers do not see it',
-  hide: 'Nobody; consumers do not see it'
+  hide: 'Hidden; consumers do not see it'
 } as const
 type Given = keyof typeof GIVEN
 

@@ -32,7 +32,7 @@ export function ApiPlans({ api: { name } }: { readonly api: ApiView }) {
             <div className="row between">
               <p>
                 <State
-                  state={pay_per_call ? 'Anybody may pay by the call' : 'Subscribers only'}
+                  state={pay_per_call ? 'Open to pay per call' : 'Subscribers only'}
                   mood={pay_per_call ? 'good' : 'accent'}
                 />
               </p>

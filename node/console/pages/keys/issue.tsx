@@ -55,7 +55,7 @@ export function IssueKey({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Issue a key" onClose={onClose}>
       <Form onSubmit={() => issuing.mutate(undefined)}>
-        <Field label="Name" value={values.label} onChange={set('label')} hint="A label for you; nobody else sees it." />
+        <Field label="Name" value={values.label} onChange={set('label')} hint="A label that only you see." />
         <div className="pair">
           <Field
             label="Most for a call, USDC"

@@ -54,7 +54,8 @@ export function Keys() {
             )}
             {demo !== null && (
               <p className="quiet small">
-                Everybody has <code>{demo.key}</code>, for {demo.apis.join(', ')}, up to {demo.daily_cap} USDC a day.
+                The public demo key <code>{demo.key}</code> may call {demo.apis.join(', ')}, up to {demo.daily_cap} USDC
+                a day.
               </p>
             )}
           </>

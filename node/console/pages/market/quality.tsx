@@ -31,7 +31,7 @@ export function Claim({ claim }: { readonly claim: NonNullable<FoundListingView[
         {p95_ms !== null && `, 95% within ${msText(p95_ms)}`}
       </p>
       <p className="quiet">
-        in the {days} days to {until.slice(0, 10)}; nobody has checked it, and nothing is ordered by it
+        in the {days} days to {until.slice(0, 10)}; not verified, and not used for sorting
       </p>
     </div>
   )

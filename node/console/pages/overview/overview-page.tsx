@@ -68,7 +68,7 @@ function Today() {
             {
               name: 'Peers',
               value: status.data?.peers ?? '–',
-              note: status.data?.alone === true ? 'nobody finds this node' : 'connected'
+              note: status.data?.alone === true ? 'other nodes cannot find this node' : 'connected'
             }
           ]}
         />

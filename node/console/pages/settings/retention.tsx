@@ -15,7 +15,7 @@ export function Retention() {
   const settings = useQuery(queries.settings())
   return (
     <section className="card">
-      <h2>What is kept</h2>
+      <h2>Retention</h2>
       <Loaded query={settings}>{(view) => <Kept view={view} />}</Loaded>
     </section>
   )

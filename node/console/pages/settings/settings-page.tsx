@@ -116,7 +116,7 @@ function About({ status: { version, profile, network, uptime_ms, admin } }: { re
           ['Network', network],
           ['Console', admin],
           ['Running for', durationText(uptime_ms)],
-          ['Telemetry', 'none: nothing is reported to anybody, and this console asks nobody but your node']
+          ['Telemetry', 'none: the node reports nothing, and this console sends requests to your node only']
         ]}
       />
     </section>

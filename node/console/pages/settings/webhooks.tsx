@@ -35,8 +35,8 @@ export function Webhooks() {
         {({ webhooks }) =>
           webhooks.length === 0 ? (
             <Empty title="No webhooks yet">
-              A webhook is a URL that is told of events, signed, and again until it takes them: a cap that is reached,
-              an API that is unwell, money that was settled.
+              A webhook is a URL that receives signed events. The node retries until the URL accepts them: a cap that is
+              reached, an API that is unwell, money that was settled.
             </Empty>
           ) : (
             <Table
@@ -113,7 +113,7 @@ function Actions({ webhook: { id, url, state } }: { readonly webhook: WebhookVie
           onClose={() => setRemoving(false)}
         >
           <p>
-            <span className="id">{url}</span> is told nothing more. What waits for it is dropped.
+            <span className="id">{url}</span> receives no more events. Its pending deliveries are dropped.
           </p>
         </Confirm>
       )}

@@ -177,8 +177,8 @@ function Backup({ address, isKept, onKept }: BackupProps) {
       {!isKept && (
         <>
           <p>
-            Keep a copy of its key file on another disk, and its passphrase elsewhere. Who loses either loses what is in
-            the wallet: nobody can bring it back.
+            Keep a copy of its key file on another disk, and its passphrase elsewhere. If you lose either, the money in
+            the wallet is lost for ever.
           </p>
           <div>
             <Download

@@ -26,7 +26,7 @@ export function PriceField({ label, value, unit, onChange }: PriceFieldProps) {
         share === undefined ? (
           'A decimal number, like 0.001. 0 is free.'
         ) : share === '0' ? (
-          'Free: nobody pays, and you earn nothing.'
+          'Free: consumers pay nothing, and you earn nothing.'
         ) : (
           <>
             You receive 95%: <strong className="number">{share} USDC</strong>{' '}
