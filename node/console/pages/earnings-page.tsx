@@ -100,7 +100,7 @@ function Books({ view }: { readonly view: EarningsView }) {
         {as_of !== null && (
           <>
             {' '}
-            Known for good up to block {as_of.block}, <Moment at={as_of.at} />.
+            Final up to block {as_of.block}, <Moment at={as_of.at} />.
           </>
         )}
       </p>
@@ -159,7 +159,7 @@ function Way({ provider }: { readonly provider: ProviderEarningsView }) {
 }
 
 function Transactions({ transactions }: { readonly transactions: readonly TransactionView[] }) {
-  if (transactions.length === 0) return <p className="quiet">No transaction so far.</p>
+  if (transactions.length === 0) return <p className="quiet">There are no transactions yet.</p>
   return (
     <Table
       caption="Transactions"

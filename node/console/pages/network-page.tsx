@@ -39,7 +39,7 @@ export function Network() {
                   ]
                 ]}
               />
-              <p className="quiet small">Another node joins this network through this one with:</p>
+              <p className="quiet small">To connect another node to this one, run there:</p>
               <Command>{`souk up --bootstrap ${view.p2p[0] ?? '<address>'}`}</Command>
             </section>
           </>
@@ -105,7 +105,7 @@ function Reachability({ status, doctor }: ReachabilityProps) {
             only. That is enough to try things out
             {status.network === 'dev' ? ', and as it should be on the network dev' : ''}.
           </p>
-          <p className="quiet small">To be reached from other machines:</p>
+          <p className="quiet small">To accept connections from other machines:</p>
           <Command>souk up --p2p-host 0.0.0.0</Command>
         </>
       ) : isPrivate ? (
@@ -117,7 +117,7 @@ function Reachability({ status, doctor }: ReachabilityProps) {
           <Command>{'souk up --announce /ip4/<outer address>/tcp/<port>'}</Command>
         </>
       ) : (
-        <p>Nodes on other machines reach this one at the addresses below, as far as no firewall stands between.</p>
+        <p>Nodes on other machines can reach this one at the addresses below, unless a firewall blocks them.</p>
       )}
       {check !== undefined && check.result !== 'ok' && (
         <p>

@@ -41,7 +41,7 @@ function Receipts({ api }: { readonly api: ApiView }) {
               </Link>
             }
           >
-            A call is charged when the API has answered it well. Calls that this node makes to its own API cost nothing.
+            A call is charged only if it succeeds. Calls that this node makes to its own API cost nothing.
           </Empty>
         ) : (
           <Table

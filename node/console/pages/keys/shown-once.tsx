@@ -6,9 +6,9 @@ import { Dialog } from '../../parts/dialog.tsx'
 export function ShownOnce({ value, onClose }: { readonly value: string; readonly onClose: () => void }) {
   return (
     <Dialog title="The key, this once" onClose={onClose}>
-      <p>Keep it now: it is not shown again. Programs send it as the header X-Consumer-Key.</p>
+      <p>Copy the key now: it is not shown again. Programs send it in the header X-Consumer-Key.</p>
       <Command what="the key">{value}</Command>
-      <p className="quiet small">For the code that the pages of the marketplace show:</p>
+      <p className="quiet small">For the sample code on the marketplace pages:</p>
       <Command what="the line for a shell">{`export SOUK_KEY=${value}`}</Command>
       <Button look="first" onClick={onClose}>
         I have it

@@ -50,7 +50,7 @@ export function SourceStep({ draft, files, set, setFiles, check, onAccess }: Sou
             Read it
           </Button>
           <Button look="plain" onClick={onAccess}>
-            It wants credentials first
+            The API requires authentication
           </Button>
         </div>
       </Form>

@@ -61,7 +61,7 @@ export function Browsers() {
         )}
       </Loaded>
       <p className="quiet small">
-        A setup code lets one browser in, once. The command line uses a token of its own, in the file admin-token of the
+        A setup code signs in one browser, once. The command line uses its own token, in the file admin-token of the
         node’s profile, which only your account on this machine can read.
       </p>
       {coding.data !== undefined && <Code view={coding.data} onClose={() => coding.reset()} />}

@@ -35,8 +35,8 @@ export function Webhooks() {
         {({ webhooks }) =>
           webhooks.length === 0 ? (
             <Empty title="No webhooks yet">
-              A webhook is a URL that receives signed events. The node retries until the URL accepts them: a cap that is
-              reached, an API that is unwell, money that was settled.
+              A webhook is a URL that receives signed events, such as a reached cap, a failing API or a settlement. The
+              node retries until the URL accepts them.
             </Empty>
           ) : (
             <Table

@@ -115,7 +115,7 @@ function FirstApi() {
               Register an API
             </Link>
           </div>
-          <p className="quiet small">Or look at a whole marketplace of play APIs on this machine first:</p>
+          <p className="quiet small">Or try a demo marketplace on this machine first:</p>
           <Command>souk demo</Command>
         </>
       )}

@@ -204,7 +204,7 @@ function Backup({ address, isKept, onKept }: BackupProps) {
 function Restart() {
   return (
     <Notice>
-      <p>The node takes the wallet at its next start. Stop it with Ctrl-C in its terminal, then:</p>
+      <p>The node uses the wallet from its next start. Stop it with Ctrl-C in its terminal, then run:</p>
       <Command>souk up</Command>
     </Notice>
   )

@@ -87,7 +87,7 @@ export function Channels() {
         >
           {acting.act === 'close' ? (
             <p>
-              The other side takes what calls have cost, and gives the rest back at once. The next call opens a new one.
+              The owner claims the cost of your calls, and returns the rest at once. The next call opens a new channel.
             </p>
           ) : (
             <p>

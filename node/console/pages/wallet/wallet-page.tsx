@@ -124,7 +124,7 @@ function Caps() {
         Each key has a price limit per call and a daily cap: <Link href="/keys">Consumers & keys</Link>. Each
         subscription has its own limits: <Link href="/subscriptions">My subscriptions</Link>.
       </p>
-      <p className="quiet">All keys together never spend more in one day than the node was started with:</p>
+      <p className="quiet">All keys together have a spending limit per day, set at the start of the node:</p>
       <Command>souk up --daily-cap 10</Command>
     </section>
   )
