@@ -33,7 +33,7 @@ describe('admin client without a valid response', () => {
     server.behave((response) => response.destroy())
     const { code, what, why, hint } = await failure(status(server.url))
     assert.equal(code, 'node_silent')
-    assert.match(what, /connection to the node .* broke/)
+    assert.match(what, /connection to the node .* failed/)
     assert.doesNotMatch(what, /No node is running/)
     assert.match(hint ?? '', /souk status/)
     assert.equal(why, undefined, 'the words of fetch')
@@ -61,7 +61,7 @@ describe('admin client without a valid response', () => {
     server.behave((response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not here</h1>'))
     const { code, what, hint } = await failure(status(server.url))
     assert.deepEqual([code, hint], ['node_silent', 'souk up --profile shop'])
-    assert.match(what, /Another program answers/)
+    assert.match(what, /Another program responds/)
   })
 
   it('reports the same for a program that does not speak HTTP', async () => {
