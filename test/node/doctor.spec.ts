@@ -21,13 +21,13 @@ describe('souk doctor', () => {
     for (const address of ['/ip4/172.32.0.1', '/ip4/203.0.113.7', '/ip6/2001:db8::1', '/dns4/node.example']) {
       const { result, message } = await reach('base', '/ip4/192.168.1.5/tcp/4402', `${address}/tcp/4402`)
       assert.equal(result, 'ok', address)
-      assert.match(message, /from anywhere, where firewalls let TCP port 4402 in/)
+      assert.match(message, /from anywhere, if firewalls allow TCP port 4402/)
     }
   })
 
   it('accepts private addresses on a private network', async () => {
     assert.match((await reach('dev', '/ip4/127.0.0.1/tcp/1')).message, /^from this machine$/)
-    assert.match((await reach('dev', '/ip4/192.168.1.5/tcp/1')).message, /and the networks it is in/)
+    assert.match((await reach('dev', '/ip4/192.168.1.5/tcp/1')).message, /and its networks/)
   })
 
   it('warns of low disk space, and fails when calls are rejected', () => {

@@ -217,7 +217,7 @@ describe('ingress: the front page', () => {
   it('says that there are no results', async () => {
     listings = []
     assert.match(classed((await read()).elements, 'note')[0]?.text ?? '', /This node knows no API yet/)
-    assert.match(classed((await read('/?q=zzz')).elements, 'note')[0]?.text ?? '', /Nothing here goes by that/)
+    assert.match(classed((await read('/?q=zzz')).elements, 'note')[0]?.text ?? '', /No API matches your search/)
   })
 
   it('shows the features of this node: the demo key, accounts, x402', async () => {
