@@ -107,7 +107,7 @@ describe('agents over HTTP', () => {
           [...MARKET, 'bank_getBalance', 'bank_close', 'users_query', 'plain_call']
         )
         const balance = tools.find(({ name }) => name === 'bank_getBalance')
-        assert.match(balance?.description ?? '', /Tells a balance\.\n\nCosts 0\.0015 USDC, and nothing where it fails/)
+        assert.match(balance?.description ?? '', /Tells a balance\.\n\nCosts 0\.0015 USDC\. Failed calls are free/)
         assert.deepEqual(balance?.inputSchema['required'], ['accountId'])
         assert.deepEqual(balance?.outputSchema, {
           type: 'object',
@@ -169,7 +169,7 @@ describe('agents over HTTP', () => {
         assert.equal(refused.isError, true)
         const { code, charged, what_to_do } = problemIn(refused)
         assert.deepEqual([code, charged], ['spend_cap_reached', false])
-        assert.match(String(what_to_do), /^Stop/)
+        assert.match(String(what_to_do), /^Until resets_at/)
       })
 
       it('get rejections and faults as results with a hint', async () => {
