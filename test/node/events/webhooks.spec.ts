@@ -248,7 +248,7 @@ describe('webhooks', () => {
     })
   })
 
-  it('are tested at once', async () => {
+  it('receive a test event at once', async () => {
     const { id } = await add({ events: ['key.issued'] })
     assert.equal((await webhooks.test(id, AbortSignal.timeout(5_000))).fate, 'taken')
     assert.equal(received[0]?.event.type, 'webhook.test')

@@ -201,7 +201,7 @@ describe('ingress: prepaid accounts', () => {
     assert.equal(entry?.reference, response.headers.get('x-request-id'))
   })
 
-  it('are not charged for a call that fails', async () => {
+  it('are not charged for a failed call', async () => {
     const { key, id } = await open()
     await topUp(id, 4_000n)
     onCall = async ({ onPrice }) => {
