@@ -95,6 +95,7 @@ export class ExactScheme {
     const name = paymentNameOf(payload, admission)
     const id = name?.text
     const check = (needed: Atoms) => checkExact(this.#init, admission, payload, payment, needed)
+    await this.#init.redeemer.refreshGas()
     for (;;) {
       const known = this.#find(payment, id)
       if (known === undefined) break
@@ -108,7 +109,6 @@ export class ExactScheme {
     }
     const entry = this.#enter(payment, requestHash, id)
     try {
-      await this.#init.redeemer.refreshGas()
       this.#init.redeemer.checkGas()
       if (this.#open.size > PAYMENTS_UNSETTLED_MAX) {
         throw new SoukError('overloaded', 'Too many payments wait for the chain. Try again later.', { source: 'owner' })
