@@ -98,7 +98,7 @@ describe('the guard of upstreams', () => {
     it(`is not needed for ${endpoint}`, async () => {
       const upstream = createUpstream({ endpoint })
       const request = upstream.request({ method: 'GET', headers: [], signal: FOREVER })
-      await assert.rejects(request, /never connect to/)
+      await assert.rejects(request, /never connects to/)
       await upstream.close()
     })
   }
