@@ -113,7 +113,7 @@ describe('agents on stdio', function () {
     try {
       await assert.rejects(agent.tools(), /No ingress responds at http:\/\/127\.0\.0\.1:1/)
       const result = await agent.call('souk_balance')
-      assert.match(String(result.content[0]?.['text']), /No ingress answers/)
+      assert.match(String(result.content[0]?.['text']), /No ingress responds/)
     } finally {
       await agent.close()
     }
