@@ -84,8 +84,8 @@ function Books({ view }: { readonly view: EarningsView }) {
   if (providers.length === 0) {
     return (
       <Empty title="Nothing was earned yet" action={<Command>souk payout set &lt;address&gt;</Command>}>
-        Calls are charged to the channels of those who make them, and fetched from there when it is worth the gas. It is
-        paid to the payout address.
+        Consumers pay calls through channels. The node claims the money when it is worth the gas, and the contract pays
+        it to the payout address.
       </Empty>
     )
   }

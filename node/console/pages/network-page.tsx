@@ -101,9 +101,9 @@ function Reachability({ status, doctor }: ReachabilityProps) {
       {!isFromElsewhere ? (
         <>
           <p>
-            Nodes on this machine reach this one; nodes elsewhere do not, because it listens on the loopback address
-            only. That is enough to try things out
-            {status.network === 'dev' ? ', and as it should be on the network dev' : ''}.
+            Only nodes on this machine can reach this one, because it listens on the loopback address only. That is
+            enough for tests
+            {status.network === 'dev' ? ', and normal on the network dev' : ''}.
           </p>
           <p className="quiet small">To accept connections from other machines:</p>
           <Command>souk up --p2p-host 0.0.0.0</Command>
@@ -111,8 +111,8 @@ function Reachability({ status, doctor }: ReachabilityProps) {
       ) : isPrivate ? (
         <>
           <p>
-            Nodes of the same local network reach this one. Nodes on the internet do not: its addresses are private
-            ones. Forward its port on the router, and tell peers the outer address.
+            Nodes of the same local network can reach this one. Nodes on the internet cannot, because its addresses are
+            private. Forward its port on the router, and announce the outer address.
           </p>
           <Command>{'souk up --announce /ip4/<outer address>/tcp/<port>'}</Command>
         </>

@@ -31,7 +31,7 @@ function Kept({ view: { capture, captured, captured_max, retention } }: { readon
     <>
       <CheckField
         label="Keep the requests of calls made from here, to replay them"
-        hint={`In memory alone, the last ${captured_max}, secrets left out by their names; off again when the node restarts. ${captured} kept now.`}
+        hint={`Only in memory, the last ${captured_max}, without fields whose names suggest secrets. Off after a restart. ${captured} kept now.`}
         checked={setting.error === null ? (wanted ?? capture) : capture}
         onChange={({ target }) => {
           setWanted(target.checked)
@@ -42,10 +42,10 @@ function Kept({ view: { capture, captured, captured_max, retention } }: { readon
       <Command>{`souk settings --capture ${capture ? 'off' : 'on'}`}</Command>
       <Facts
         facts={[
-          ['Answers', `${daysText(retention.answers_ms)}, for a repeat of the same call`],
+          ['Responses', `${daysText(retention.answers_ms)}, for a repeat of the same call`],
           ['Charts', `${daysText(retention.series_ms)}, in memory`],
           ['Browsers', `${daysText(retention.sessions_ms)} after sign-in`],
-          ['Receipts and the books', 'for good']
+          ['Receipts and ledger', 'see souk up --keep-days']
         ]}
       />
     </>

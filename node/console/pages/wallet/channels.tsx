@@ -91,8 +91,8 @@ export function Channels() {
             </p>
           ) : (
             <p>
-              Without the other side. It costs gas, and takes as long as the contract gives the other side to claim what
-              it is owed.
+              Withdraws the deposit without the owner. This costs gas, and takes as long as the contract allows the
+              owner to claim the cost of your calls.
             </p>
           )}
         </Confirm>
