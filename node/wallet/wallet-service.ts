@@ -106,7 +106,7 @@ export async function playMoney(config: NodeConfig, amount: string): Promise<Wal
   const { network, chain: parameters } = config
   if (network !== 'dev') {
     const { money } = NETWORKS[network]
-    throw new SetupError('config_invalid', `${money} on ${network} cannot be minted. Send some to the wallet.`, {
+    throw new SetupError('config_invalid', `Souk cannot mint ${money} on ${network}. Send some to the wallet.`, {
       hint: 'souk wallet deposit, which shows the address'
     })
   }

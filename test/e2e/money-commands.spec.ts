@@ -182,7 +182,7 @@ describe('the commands about money', function () {
     assert.ok(left.withdrawable_at !== null && left.withdrawable_at > Date.now())
     for (const [command, code, words] of [
       [`channel withdraw 0x${'00'.repeat(32)}`, 1, /no channel with this id/],
-      ['channel withdraw 0xffff', 64, /no channel that begins with 0xffff/],
+      ['channel withdraw 0xffff', 64, /id that begins with 0xffff/],
       ['channel close', 64, /--all/],
       [`channel close ${brief} --all`, 64, /--all/]
     ] as const) {

@@ -69,7 +69,7 @@ describe('nodes with wallets', function () {
     await chain.fundGas(await wallets.create('owner'))
     const command = `up --network dev --no-input --profile owner ${money().join(' ')}`
     const missing = await home.run(command)
-    assert.match(missing.stderr, /Nobody is here to be asked[^]*--passphrase-file/)
+    assert.match(missing.stderr, /there is no terminal to ask for it[^]*--passphrase-file/)
     await writeFile(join(home.directory, 'wrong'), 'not the one', { mode: 0o600 })
     const wrong = await home.run(`${command} --passphrase-file ${join(home.directory, 'wrong')}`)
     assert.notEqual(wrong.code, 0)

@@ -63,7 +63,7 @@ describe('the dev chain', function () {
   })
 
   it('never simulates a chain with real money', async () => {
-    await assert.rejects(startDevChain({ parameters: NETWORKS.base.chain }), /Chain 8453 has real money on it/)
+    await assert.rejects(startDevChain({ parameters: NETWORKS.base.chain }), /Chain 8453 has real money/)
   })
 
   it('keeps its state in a file, if given one', async () => {

@@ -167,7 +167,7 @@ describe('souk wallet, without a running node', function () {
       await create('real', '--network', 'base-sepolia')
       const { code, stderr } = await wallet('real', 'deposit', '1', '--chain-rpc', dev.url)
       assert.equal(code, 78)
-      assert.match(stderr, /Nobody makes test USDC on base-sepolia/)
+      assert.match(stderr, /cannot mint test USDC on base-sepolia/)
     })
 
     it('reports an unreachable chain', async () => {

@@ -20,13 +20,7 @@ const NEVER_TYPED: readonly ErrorCode[] = [
   'unsupported_media_type'
 ]
 /** The problem needs no hint, or contains the candidates. */
-const SELF_EVIDENT: readonly ErrorCode[] = [
-  'backup_not_supported',
-  'internal_error',
-  'name_conflict',
-  'response_too_large',
-  'soap_fault'
-]
+const SELF_EVIDENT: readonly ErrorCode[] = ['internal_error', 'name_conflict', 'response_too_large', 'soap_fault']
 
 describe('errors on the command line', () => {
   const failureFor = (code: ErrorCode) =>
