@@ -22,7 +22,12 @@ export function answerWithProblems(app: FastifyInstance, log: Log): void {
   app.setErrorHandler(async (thrown, request, reply) => {
     const error = translate(thrown)
     if (error.code === 'internal_error') {
-      log.error('an admin request failed', { request_id: request.id, url: request.url, cause: error.cause })
+      // The route, not the URL: a query can contain anything.
+      log.error('an admin request failed', {
+        request_id: request.id,
+        route: request.routeOptions.url,
+        cause: error.cause
+      })
     }
     // Read the whole request first. A client that is still sending would see a closed connection instead of this response.
     if (error.code === 'request_too_large') await finished(request.raw.resume()).catch(() => undefined)
