@@ -30,7 +30,7 @@ export type Write =
       readonly account?: string
     }
 
-/** What survives if a process dies at a commit: nothing, everything, a part, or everything without a result. */
+/** Outcomes of a commit during which the process dies: nothing, everything, a part, or everything without a result is kept. */
 const FATES = ['before', 'after', 'within', 'unknown'] as const
 
 interface Waiting {
