@@ -7,6 +7,7 @@ import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
+import { secretForms } from '../helpers/secret-forms.ts'
 
 /** Planted secrets. The search covers plain text, percent-encoding, base64 and hex. */
 const planted = {
@@ -242,17 +243,8 @@ describe('secrets of a node', function () {
   })
 
   function found(text: string): string[] {
-    const forms = (secret: string) => [
-      secret,
-      encodeURIComponent(secret),
-      Buffer.from(secret).toString('hex'),
-      // Omits the first and last characters, because their encoding depends on adjacent characters.
-      ...[0, 1, 2].map((at) =>
-        Buffer.from(secret.slice((3 - at) % 3))
-          .toString('base64')
-          .slice(0, -4)
-      )
-    ]
-    return [...secrets].flatMap(([name, secret]) => (forms(secret).some((form) => text.includes(form)) ? [name] : []))
+    return [...secrets].flatMap(([name, secret]) =>
+      secretForms(secret).some((form) => text.includes(form)) ? [name] : []
+    )
   }
 })
