@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Souk } from '../../lib/interface/index.ts'
 import type { Metrics } from '../events/metrics.ts'
 import type { Series } from '../events/series.ts'
-import { type Method, type ParamsOf, type RouteDeclaration, statusOf } from '../http/route.ts'
+import { type Method, type ParamsOf, type RouteDeclaration, type RouteRequest, statusOf } from '../http/route.ts'
 import { whileConnected } from '../http/while-connected.ts'
 import type { Market } from '../mcp/market.ts'
 import type { AdminInit } from './admin-init.ts'
@@ -24,17 +24,6 @@ export interface AdminContext extends AdminInit {
   readonly openapi: () => object
 }
 
-/** A request after validation. */
-export interface AdminRequest<P extends string, Q, B> {
-  readonly params: ParamsOf<P>
-  readonly query: Q
-  readonly body: B
-  /** Aborts when the client disconnects before its response is complete. */
-  readonly signal: AbortSignal
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-}
-
 /** A route of the admin API. Every route requires the token or a session, except where `guard.ts` says otherwise. */
 export interface AdminRoute<
   M extends Method = Method,
@@ -48,7 +37,7 @@ export interface AdminRoute<
   /** Resolves to the JSON of the response, or to `reply` if the handler wrote the response itself. */
   handler(
     context: AdminContext,
-    request: AdminRequest<P, z.output<Q>, z.output<B>>
+    request: RouteRequest<P, z.output<Q>, z.output<B>>
   ): z.output<R> | FastifyReply | Promise<z.output<R> | FastifyReply>
 }
 

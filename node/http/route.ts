@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -38,6 +39,17 @@ export interface RouteDeclaration<
   readonly otherResponses?: Readonly<Record<number, z.ZodType>>
   /** Media type of a successful response. Default `application/json`. */
   readonly mediaType?: string
+}
+
+/** A request after validation, as handlers get it. */
+export interface RouteRequest<P extends string, Q, B> {
+  readonly params: ParamsOf<P>
+  readonly query: Q
+  readonly body: B
+  /** Aborts if the client disconnects before its response is complete. */
+  readonly signal: AbortSignal
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
 }
 
 export function statusOf({ status, response }: RouteDeclaration): number {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { SoukError } from '../../lib/index.ts'
-import { type Method, type ParamsOf, type RouteDeclaration, statusOf } from '../http/route.ts'
+import { type Method, type ParamsOf, type RouteDeclaration, type RouteRequest, statusOf } from '../http/route.ts'
 import { whileConnected } from '../http/while-connected.ts'
 import { accountOf, type Caller, managedAccountOf, readBody, type RequestParts } from './account-request.ts'
 
@@ -24,15 +24,8 @@ export interface IngressDeclaration<
 type Auth = 'account' | 'manager' | undefined
 
 /** A request whose key and input are valid. */
-export interface IngressRequest<P extends string, Q, B, A extends Auth> {
-  readonly params: ParamsOf<P>
-  readonly query: Q
-  readonly body: B
+export interface IngressRequest<P extends string, Q, B, A extends Auth> extends RouteRequest<P, Q, B> {
   readonly caller: A extends string ? Caller : undefined
-  /** Aborts if the client disconnects before its response is complete. */
-  readonly signal: AbortSignal
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
 }
 
 export interface IngressRoute<
