@@ -9,7 +9,7 @@ import {
   keyViewSchema,
   rotateKeySchema
 } from './key-api.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 import { rateLimitOf, rateLimitView } from '../subscriptions/rate-api.ts'
 import { route } from '../route.ts'
 

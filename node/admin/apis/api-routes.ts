@@ -12,7 +12,7 @@ import {
   registerSchema,
   replicaSchema
 } from '../api.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 import { limitsOf } from '../subscriptions/rate-api.ts'
 import { type AdminContext, route } from '../route.ts'
 import { upstreamOf } from './upstream-input.ts'

@@ -10,7 +10,7 @@ import {
   upstreamCheckSchema,
   upstreamCheckViewSchema
 } from './description-api.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 import { route } from '../route.ts'
 import { upstreamOf } from './upstream-input.ts'
 

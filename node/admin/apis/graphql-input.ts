@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { GraphqlTerms } from '../../../lib/interface/index.ts'
 import { amount } from '../../http/schemas.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 
 const count = z.int().min(0)
 

@@ -3,7 +3,7 @@ import { limits } from '../../../lib/index.ts'
 import { UPSTREAM_METHODS } from '../../../lib/interface/index.ts'
 import type { AskedUpstream } from '../../upstream/credential-store.ts'
 import { graphqlSchema, graphqlTermsOf } from './graphql-input.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 import { wsdlOf, wsdlSchema } from './wsdl-input.ts'
 
 const httpUrl = z

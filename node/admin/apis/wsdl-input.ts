@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../../../lib/index.ts'
 import type { WsdlSource } from '../../../lib/interface/index.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 
 const text = z.string().min(1)
 

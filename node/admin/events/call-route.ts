@@ -5,7 +5,7 @@ import type { CallReply, Headers } from '../../../lib/interface/index.ts'
 import type { CallDraft } from '../../call-draft.ts'
 import { answerAgent, apisIn } from '../../mcp/endpoint.ts'
 import { type CallEvent, callEventSchema, callSchema } from '../api.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 import { route } from '../route.ts'
 
 const PLAIN: Headers = [

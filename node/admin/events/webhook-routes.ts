@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { WebhookInfo } from '../../events/webhooks.ts'
 import { list } from '../../http/schemas.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 import { route } from '../route.ts'
 import {
   addedWebhookViewSchema,

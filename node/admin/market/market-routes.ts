@@ -1,7 +1,7 @@
 import { parseUsdc } from '../../../lib/index.ts'
 import { reputationView } from '../../reputation-view.ts'
 import { marketListingViewSchema, searchSchema, searchViewSchema, whyViewSchema } from './market-api.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 import { route } from '../route.ts'
 import { listingView } from '../views.ts'
 import { why } from './why.ts'

@@ -14,7 +14,7 @@ import {
 } from './money-api.ts'
 import { bookEntryView, earningsView, postingView, receiptView, walletView } from './money-views.ts'
 import { requireMoney } from '../require-money.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 import { route } from '../route.ts'
 
 /** Routes for the wallet of this node. */

@@ -3,7 +3,7 @@ import type { ApiId, ListingInit, PlanInit } from '../../../lib/interface/index.
 import { planView } from '../../subscriptions/view.ts'
 import { shownApi } from '../apis/api-routes.ts'
 import { apiViewSchema } from '../api.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 import { rateLimitOf } from './rate-api.ts'
 import { type AdminContext, route } from '../route.ts'
 import { deprecationSchema, planSchema, type PlansView, plansViewSchema, revisionSchema } from './subscription-api.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ListingInit, RateLimit } from '../../../lib/interface/index.ts'
 import { view } from '../../http/schemas.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 
 /** At most `calls` calls in `per_ms` milliseconds. At most `burst` of them at once; by default all. */
 export const rateLimitSchema = z.strictObject({

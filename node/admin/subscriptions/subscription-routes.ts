@@ -4,7 +4,7 @@ import type { ApiId } from '../../../lib/interface/index.ts'
 import { list } from '../../http/schemas.ts'
 import { changeView, subscriberView, subscriptionView } from '../../subscriptions/view.ts'
 import { termsOf, subscribeRequestOf } from '../../subscriptions/subscribe-request.ts'
-import { present } from '../present.ts'
+import { present } from '../../present.ts'
 import { route } from '../route.ts'
 import {
   cancelSchema,

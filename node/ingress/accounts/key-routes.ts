@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { formatUsdc, parseUsdc, SoukError } from '../../../lib/index.ts'
-import { present } from '../../admin/present.ts'
+import { present } from '../../present.ts'
 import type { IssuedKey, KeyInfo, Keys } from '../../keys/keys.ts'
 import type { RequestParts } from '../account-request.ts'
 import type { PerIp } from '../per-ip.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../../../lib/index.ts'
 import type { SignedManifest, Souk } from '../../../lib/interface/index.ts'
-import { present } from '../../admin/present.ts'
+import { present } from '../../present.ts'
 import { publicUrl } from '../public-url.ts'
 import { routesWith } from '../route.ts'
 import { anyObject } from '../views.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { formatUsdc, SoukError } from '../../../lib/index.ts'
 import type { Clock, Manifest, SearchQuery, SignedManifest, Souk } from '../../../lib/interface/index.ts'
-import { present } from '../../admin/present.ts'
+import { present } from '../../present.ts'
 import { reputationView } from '../../reputation-view.ts'
 import { cheapestPlan, termsView } from '../../subscriptions/terms-view.ts'
 import { openapiOf } from './openapi.ts'
