@@ -26,9 +26,14 @@ export interface RequestContext {
 type Answered = Pick<RequestContext, 'req' | 'res' | 'clock' | 'headers'>
 
 /** Sends a whole response, and makes sure that a client that is still uploading can read it. */
-export function sendWhole(context: Answered, status: number, headers: readonly string[], body: Uint8Array): void {
+export function sendWhole(
+  context: Answered,
+  status: number,
+  headers: readonly string[],
+  body: Uint8Array | string
+): void {
   const { req, res } = context
-  const head = [...context.headers, ...headers, 'Content-Length', String(body.length)]
+  const head = [...context.headers, ...headers, 'Content-Length', String(Buffer.byteLength(body))]
   if (!leavesMuchUnread(req)) {
     res.writeHead(status, head).end(body)
     return

@@ -45,5 +45,5 @@ type Refused = Pick<Parameters<typeof sendWhole>[0], 'req' | 'res' | 'clock'>
 
 function sendOverloaded(refused: Refused, requestId: string): void {
   const headers = ['X-Request-Id', requestId, 'Content-Type', 'application/problem+json', 'Retry-After', RETRY_AFTER]
-  sendWhole({ ...refused, headers }, OVERLOADED.status, [], Buffer.from(BEFORE_ID + requestId + AFTER_ID, 'latin1'))
+  sendWhole({ ...refused, headers }, OVERLOADED.status, [], BEFORE_ID + requestId + AFTER_ID)
 }
