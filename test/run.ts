@@ -1,5 +1,5 @@
 /**
- *Runs the specs. `npm test` runs the normal ones, `npm run test:long` those with names ending in `.long.spec.ts`. Options are
+ * Runs the specs. `npm test` runs the normal ones, `npm run test:long` those with names ending in `.long.spec.ts`. Options are
  * passed to mocha.
  */
 
@@ -21,11 +21,8 @@ const SLOW_FIRST = [
   'test/lib/pay/',
   'test/node/'
 ]
-/**
- *More than the two cores of a small machine, because many tests wait for timers, sockets and processes. Four jobs would save a
- * minute, but exceed time limits on a busy machine.
- */
-const JOBS = 3
+/** More than the two cores of a small machine, because many tests wait for timers, sockets and processes. */
+const JOBS = 4
 
 const isLong = process.argv[2] === 'long'
 const options = process.argv.slice(isLong ? 3 : 2)
