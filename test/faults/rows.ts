@@ -88,7 +88,7 @@ export const ROWS: readonly Row[] = [
       'A response is sent when its record is on the disk. After a failed commit the node takes no more work and ends.',
     limit: 'no acknowledged record is lost',
     run: {
-      specs: ['test/lib/store/sqlite-*.spec.ts', 'test/lib/store/commit-queue.spec.ts'],
+      specs: ['test/lib/store/sqlite/*.spec.ts', 'test/lib/store/commit-queue.spec.ts'],
       longer: { CRASH_ROUNDS: '200' }
     },
     minutesMax: 20
@@ -99,7 +99,7 @@ export const ROWS: readonly Row[] = [
     happens:
       'What needs the database gets 503 `store_unavailable` with `Retry-After`. A commit without an acknowledgement is looked up before anything is told.',
     limit: `served again within 5 s of its return; ${NOTHING_TWICE}`,
-    run: { specs: ['test/lib/store/postgres-*.spec.ts'] },
+    run: { specs: ['test/lib/store/postgres/*.spec.ts', 'test/e2e/database-away.spec.ts'] },
     minutesMax: 15
   },
   {
@@ -179,7 +179,7 @@ export const ROWS: readonly Row[] = [
         'test/protocols/rest/call-check.spec.ts',
         'test/protocols/rest/openapi.spec.ts',
         'test/protocols/soap/round-trip.spec.ts',
-        'test/protocols/soap/wsdl-*.spec.ts'
+        'test/protocols/soap/wsdl/wsdl-*.spec.ts'
       ],
       longer: FUZZ
     },
@@ -231,7 +231,7 @@ export const ROWS: readonly Row[] = [
     fault: 'Peers of the directory that answer wrongly, with old records, or not at all',
     happens: 'A node believes signed records only, and no older one than it knows.',
     limit: 'no forged or older listing is used',
-    run: { specs: ['test/lib/resolve/kad-*.spec.ts', 'test/lib/resolve/directory/record.spec.ts'] },
+    run: { specs: ['test/lib/resolve/directory/kad-*.spec.ts', 'test/lib/resolve/directory/record.spec.ts'] },
     minutesMax: 10
   },
   {
