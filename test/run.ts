@@ -9,7 +9,6 @@ import { createRequire } from 'node:module'
 
 /** Path prefixes of the slowest specs, slowest first. These start first, so that no slow file runs alone at the end. */
 const SLOW_FIRST = [
-  'test/node/watchdog/',
   'test/lib/store/postgres',
   'test/node/console/',
   'test/node/registrations/hostile',

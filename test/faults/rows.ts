@@ -99,7 +99,7 @@ export const ROWS: readonly Row[] = [
     happens:
       'What needs the database gets 503 `store_unavailable` with `Retry-After`. A commit without an acknowledgement is looked up before anything is told.',
     limit: `served again within 5 s of its return; ${NOTHING_TWICE}`,
-    run: { specs: ['test/lib/store/postgres/*.spec.ts', 'test/e2e/database-away.spec.ts'] },
+    run: { specs: ['test/lib/store/postgres/*.spec.ts', 'test/e2e/database-away.long.spec.ts'] },
     minutesMax: 15
   },
   {
@@ -190,7 +190,7 @@ export const ROWS: readonly Row[] = [
     fault: 'The event loop does not turn any more',
     happens: 'A watchdog thread writes the stack and ends the process, so that its supervisor restarts it.',
     limit: 'the limit of `--watchdog`',
-    run: { specs: ['test/node/watchdog/watchdog.spec.ts'] },
+    run: { specs: ['test/node/watchdog/watchdog.long.spec.ts'] },
     minutesMax: 5
   },
   {
