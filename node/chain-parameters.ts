@@ -1,6 +1,6 @@
 import type { ChainParameters } from '../lib/interface/index.ts'
 import { addressIn } from './address-in.ts'
-import { type NetworkName, NETWORKS } from './networks.ts'
+import type { Network } from './networks.ts'
 import { SetupError } from './setup-error.ts'
 
 /**
@@ -9,15 +9,15 @@ import { SetupError } from './setup-error.ts'
  * @throws SetupError `config_invalid`
  */
 export function chainParameters(
-  network: NetworkName,
+  network: Network,
   { chainRpc, treasury }: { readonly chainRpc?: string | undefined; readonly treasury?: string | undefined }
 ): ChainParameters {
-  const known = NETWORKS[network].chain
+  const known = network.chain
   const parameters = chainRpc === undefined ? known : { ...known, rpcUrl: chainRpc }
   if (treasury === undefined) return parameters
   const asked = addressIn('treasury', treasury)
   if (known.treasury !== undefined && asked !== known.treasury) {
-    throw new SetupError('config_invalid', `The treasury of the network ${network} is ${known.treasury}.`, {
+    throw new SetupError('config_invalid', `The treasury of the network ${network.name} is ${known.treasury}.`, {
       hint: 'the same without --treasury'
     })
   }

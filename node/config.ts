@@ -1,13 +1,15 @@
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
-import { isNetworkName, type Network, NETWORK_NAMES, type NetworkName, NETWORKS } from './networks.ts'
+import { builtInNetwork, type Network, NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
 import { DEFAULT_PROFILE, type ProfileLocation, readProfileJson } from './profile/profile.ts'
 import { SetupError } from './setup-error.ts'
 import type { Environment, Settings } from './settings.ts'
 
 export type { Environment }
+
+const NAMES = Object.keys(NETWORKS).join(', ')
 
 /** The name becomes a directory name. */
 const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i
@@ -89,24 +91,25 @@ async function chooseNetwork(
   asked: Settings,
   saved: Settings,
   ask: LoadOptions['askNetwork']
-): Promise<NetworkName> {
+): Promise<Network> {
   if (saved.network !== undefined) {
-    if (asked.network === undefined || asked.network === saved.network) return saved.network
+    if (asked.network === undefined || asked.network === saved.network) return networkOf(saved.network)
     throw new SetupError('config_invalid', `The profile "${profile.name}" belongs to the network ${saved.network}.`, {
       hint: `souk up --profile <another name> --network ${asked.network}`
     })
   }
-  if (asked.network !== undefined) return asked.network
+  if (asked.network !== undefined) return networkOf(asked.network)
   if (ask === undefined) {
     throw new SetupError('network_missing', `The profile "${profile.name}" is new, and it needs a network.`, {
-      hint: `souk up --network dev (there are ${NETWORK_NAMES.join(', ')})`
+      hint: `souk up --network dev (there are ${NAMES})`
     })
   }
-  const answer = await ask(Object.values(NETWORKS))
-  if (!isNetworkName(answer)) {
-    throw new SetupError('config_invalid', `There is no network "${answer}".`, {
-      hint: `one of ${NETWORK_NAMES.join(', ')}`
-    })
-  }
-  return answer
+  return networkOf(await ask(Object.values(NETWORKS)))
+}
+
+/** @throws SetupError `config_invalid` */
+function networkOf(name: string): Network {
+  const network = builtInNetwork(name)
+  if (network !== undefined) return network
+  throw new SetupError('config_invalid', `There is no network "${name}".`, { hint: `one of ${NAMES}` })
 }

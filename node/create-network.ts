@@ -1,6 +1,5 @@
 import { checksummed, systemClock } from '../lib/index.ts'
 import { createChain, deploySplitters } from '../lib/pay/index.ts'
-import { NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
 import { lockProfile } from './profile/profile-lock.ts'
 import { openProfile, profileFile, readProfileJson, writeProfileJson } from './profile/profile.ts'
@@ -33,7 +32,7 @@ export async function createNetwork(config: NodeConfig, passphraseFile: string |
   const { profile, network } = config
   const { treasury, chainId } = config.chain
   if (treasury === undefined) {
-    throw new SetupError('config_invalid', `No treasury is set for the 5% fee of the network ${network}.`, {
+    throw new SetupError('config_invalid', `No treasury is set for the 5% fee of the network ${network.name}.`, {
       hint: 'souk network deploy --treasury <address>'
     })
   }
@@ -43,15 +42,15 @@ export async function createNetwork(config: NodeConfig, passphraseFile: string |
   const alive = setInterval(() => undefined, ALIVE_MS)
   try {
     const passphrase = await readPassphrase(passphraseFile === undefined ? {} : { file: passphraseFile })
-    const signer = await openWallet(profile, network, passphrase)
+    const signer = await openWallet(profile, network.name, passphrase)
     const chain = createChain(config.chain)
     const { factory, transaction } = await deploySplitters({ chain, clock: systemClock, treasury, signer })
     await remember(config, treasury)
     return {
-      network,
+      network: network.name,
       chain_id: chainId,
       treasury: checksummed(treasury),
-      treasury_known: NETWORKS[network].chain.treasury !== undefined,
+      treasury_known: network.chain.treasury !== undefined,
       splitter_factory: checksummed(factory.address),
       transaction: transaction?.hash ?? null,
       cost_wei: String(transaction?.receipt.cost ?? 0n)
@@ -64,5 +63,5 @@ export async function createNetwork(config: NodeConfig, passphraseFile: string |
 
 async function remember({ profile, network }: NodeConfig, treasury: string): Promise<void> {
   const saved = await readProfileJson(profile, 'settings')
-  await writeProfileJson(profile, 'settings', { network, ...(saved as object | undefined), treasury })
+  await writeProfileJson(profile, 'settings', { network: network.name, ...(saved as object | undefined), treasury })
 }

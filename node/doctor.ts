@@ -139,7 +139,7 @@ export function reachability({ p2p, network }: Pick<DoctorInit, 'p2p' | 'network
 }
 
 /**
- * Detects a clock that jumped, a clock behind its own records, and a clock that differs from the chain’s. The chain of `dev` keeps no real
+ * Detects a clock that jumped, a clock behind its own records, and a clock that differs from the chain’s. A play chain keeps no real
  * time, so it is not compared.
  */
 async function clock({ clock, startedAt, registrations, money, network }: DoctorInit): Promise<DoctorCheck> {
@@ -156,7 +156,7 @@ async function clock({ clock, startedAt, registrations, money, network }: Doctor
   if (newest > now + limits.CLOCK_SKEW_MS) {
     return fail('clock', 'The clock is behind: a registration has a later date.', 'set up NTP, then restart')
   }
-  const isReal = network.name !== 'dev'
+  const isReal = !network.isPlay
   const block = isReal ? await money?.chain.block('latest').catch(() => undefined) : undefined
   return againstChain(now, block?.at)
 }

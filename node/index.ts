@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export { type LoadOptions, loadConfig, locateProfile } from './config.ts'
-export { type Network, NETWORK_NAMES, type NetworkName, NETWORKS } from './networks.ts'
+export { type Network, NETWORKS } from './networks.ts'
 export type { NodeInfo } from './node-info.ts'
 export type { NodeConfig, PortPreference } from './node-config.ts'
 export type { ProfileLocation } from './profile/profile.ts'

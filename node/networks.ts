@@ -1,10 +1,11 @@
 import type { ChainParameters, PinnedContract } from '../lib/interface/index.ts'
 
 /**
- * The parameters of each network. A node belongs to one network for good: its profile stores the name, and nodes of different networks do
+ * The definition of a network. A node belongs to one network for good: its profile stores the name, and nodes of different networks do
  * not talk to each other.
  */
 export interface Network {
+  /** Unique: peers, wallets and stored keys use it to keep networks apart. */
   readonly name: string
   /** One line that helps the user choose. */
   readonly summary: string
@@ -16,10 +17,9 @@ export interface Network {
   readonly chain: ChainParameters
   /** Announce loopback and private addresses to peers. Only for networks whose peers can reach them. */
   readonly privateAddresses: boolean
+  /** The chain mints its money for everybody. */
+  readonly isPlay: boolean
 }
-
-export const NETWORK_NAMES = ['dev', 'base-sepolia', 'base'] as const
-export type NetworkName = (typeof NETWORK_NAMES)[number]
 
 /** x402’s contracts have the same addresses on every chain. A `dev` chain has our substitutes there. */
 const SETTLEMENT = '0x4020074e9df2ce1dee5a9c1b5c3f541d02a10003'
@@ -30,8 +30,7 @@ const REAL_COLLECTOR: PinnedContract = {
 }
 
 /**
- * Networks on real chains have no treasury yet. Their founder deploys the splitter factory and adds its treasury here, or to the
- * profiles of the participants. Until then they carry free calls only.
+ * The built-in networks. Those on real chains have no treasury yet, so they carry free calls only.
  *
  * @example
  * ```ts
@@ -40,7 +39,7 @@ const REAL_COLLECTOR: PinnedContract = {
  * console.log(NETWORKS['base-sepolia'].money, NETWORKS['base-sepolia'].chain.chainId) // test USDC 84532
  * ```
  */
-export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
+export const NETWORKS: Readonly<Record<'dev' | 'base-sepolia' | 'base', Network>> = {
   dev: {
     name: 'dev',
     summary: 'play USDC, on this machine or your own network',
@@ -64,7 +63,8 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
       treasury: '0x7472656173757279000000000000000000000001',
       confirmations: 1
     },
-    privateAddresses: true
+    privateAddresses: true,
+    isPlay: true
   },
   'base-sepolia': {
     name: 'base-sepolia',
@@ -82,7 +82,8 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
       collector: REAL_COLLECTOR,
       confirmations: 3
     },
-    privateAddresses: false
+    privateAddresses: false,
+    isPlay: false
   },
   base: {
     name: 'base',
@@ -100,10 +101,17 @@ export const NETWORKS: Readonly<Record<NetworkName, Network>> = {
       collector: REAL_COLLECTOR,
       confirmations: 3
     },
-    privateAddresses: false
+    privateAddresses: false,
+    isPlay: false
   }
 }
 
-export function isNetworkName(name: string): name is NetworkName {
-  return NETWORK_NAMES.some((known) => known === name)
+/** Whether the network’s money is real, and not test or play money. */
+export function hasRealMoney({ chain }: Network): boolean {
+  return chain.chainId === NETWORKS.base.chain.chainId
+}
+
+/** @returns undefined if no built-in network has this name */
+export function builtInNetwork(name: string): Network | undefined {
+  return Object.values(NETWORKS).find((network) => network.name === name)
 }

@@ -4,7 +4,7 @@ import type { Address, ChainParameters } from '../lib/interface/index.ts'
 import { addressIn } from './address-in.ts'
 import { chainParameters } from './chain-parameters.ts'
 import { checkScope } from './keys/scope.ts'
-import type { NetworkName } from './networks.ts'
+import type { Network } from './networks.ts'
 import type { ProfileLocation } from './profile/profile.ts'
 import type { Settings, PaymentSchemeName } from './settings.ts'
 import { SetupError } from './setup-error.ts'
@@ -18,7 +18,7 @@ export interface PortPreference {
 /** The validated configuration of a node, made by `loadConfig` or by an embedder. */
 export interface NodeConfig {
   readonly profile: ProfileLocation
-  readonly network: NetworkName
+  readonly network: Network
   /** The chain that holds the network’s money. */
   readonly chain: ChainParameters
   readonly p2p: {
@@ -83,7 +83,7 @@ export interface PaymentConfig {
 const DEFAULTS = { p2pPort: 4402, ingressPort: 8402, adminPort: 3000, host: '127.0.0.1' }
 
 /** @throws SetupError `config_invalid` */
-export function compose(profile: ProfileLocation, network: NetworkName, asked: Settings, saved: Settings): NodeConfig {
+export function compose(profile: ProfileLocation, network: Network, asked: Settings, saved: Settings): NodeConfig {
   const all: Settings = { ...saved, ...asked }
   const port = (key: 'p2pPort' | 'ingressPort' | 'adminPort'): PortPreference => ({
     port: all[key] ?? DEFAULTS[key],

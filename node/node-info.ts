@@ -1,5 +1,4 @@
 import type { Souk } from '../lib/interface/index.ts'
-import { NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
 import { packageVersion } from './config.ts'
 
@@ -33,8 +32,8 @@ export function nodeInfo({ profile, network }: NodeConfig, souk: Souk, places: P
     version: packageVersion(),
     profile: profile.name,
     peer,
-    network,
-    money: NETWORKS[network].money,
+    network: network.name,
+    money: network.money,
     p2p: addresses,
     alone,
     ...places

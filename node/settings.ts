@@ -1,7 +1,6 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { z } from 'zod'
 import { limits } from '../lib/index.ts'
-import { NETWORK_NAMES } from './networks.ts'
 import { SetupError } from './setup-error.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -41,6 +40,9 @@ const logNames = z
   .regex(/^[\w:.*@/\s,-]+$/, 'give names of logs such as souk:call, or souk:* for all of them')
 const origin = z.string().refine(isOrigin, 'give an origin such as https://shop.example')
 
+/** A name, or where a network file is. `resolveNetwork` knows which. */
+const networkChoice = z.string().min(1).max(limits.NETWORK_CHOICE_CHARS_MAX)
+
 const keepDays = z.union(
   [
     z.literal('forever'),
@@ -62,7 +64,7 @@ const ADMIN_HOSTS = ['127.0.0.1', '0.0.0.0', '::'] as const
 
 /** All settings of a node, from any source. */
 const settingsSchema = z.object({
-  network: z.enum(NETWORK_NAMES).optional(),
+  network: networkChoice.optional(),
   p2pHost: host.optional(),
   p2pPort: port.optional(),
   announce: list(address).optional(),
@@ -137,7 +139,6 @@ function read(values: unknown, nameOf: (name: string) => string): Settings {
 }
 
 function explain(name: string, message = 'the value has the wrong form'): string {
-  if (name === 'network') return `give one of ${NETWORK_NAMES.join(', ')}`
   if (name === 'till') return `give one of ${PAYMENT_SCHEME_NAMES.join(', ')}`
   if (name === 'adminHost') return 'give 127.0.0.1, or inside a container 0.0.0.0 or ::'
   if (name === 'watchdog') return 'give whole seconds, or 0 for no watchdog'

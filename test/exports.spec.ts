@@ -119,11 +119,10 @@ const EXPORTS: Record<string, Names> = {
     ]
   },
   './node': {
-    values: ['NETWORKS', 'NETWORK_NAMES', 'SetupError', 'loadConfig', 'locateProfile', 'runNode'],
+    values: ['NETWORKS', 'SetupError', 'loadConfig', 'locateProfile', 'runNode'],
     types: [
       'LoadOptions',
       'Network',
-      'NetworkName',
       'NodeConfig',
       'NodeInfo',
       'PortPreference',

@@ -1,7 +1,8 @@
 import { type Atoms, formatUsdc, limits, systemRandom } from '../../lib/index.ts'
 import type { Clock, ReceiptRow, Store } from '../../lib/interface/index.ts'
 import { demoKey } from '../keys/demo-key.ts'
-import { kindOn } from '../keys/format.ts'
+import { kindOf } from '../keys/format.ts'
+import { hasRealMoney } from '../networks.ts'
 import { createKeys, type Keys } from '../keys/keys.ts'
 import type { Events } from '../events/events.ts'
 import { watchedKeys } from '../events/watch-keys.ts'
@@ -53,7 +54,9 @@ const SECRET_BYTES = 32
 export async function startHosting(init: HostingInit): Promise<Hosting> {
   const { config, log, clock, self: holder } = init
   await using started = new AsyncDisposableStack()
-  const { profile, network } = config
+  const { profile } = config
+  const network = config.network.name
+  const isLive = hasRealMoney(config.network)
   const secret = await secretOf(profile, 'pepper', () => systemRandom.fill(new Uint8Array(SECRET_BYTES)))
   const { documents, ledger, signals, fencing } = init.store
   const refusal = () => init.store.refusal?.()
@@ -76,8 +79,9 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
     clock,
     random: systemRandom,
     network,
+    isLive,
     coherence,
-    ...(config.demoKey === undefined ? {} : { demo: demoKey(kindOn(network), config.demoKey) })
+    ...(config.demoKey === undefined ? {} : { demo: demoKey(kindOf(isLive), config.demoKey) })
   })
   started.defer(() => own.close())
   const keys = init.events === undefined ? own : watchedKeys(own, init.events)

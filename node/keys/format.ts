@@ -27,9 +27,9 @@ export function sealKey(kind: KeyKind, secret: string): string {
   return body + checksum(body)
 }
 
-/** The kind of keys on a network. */
-export function kindOn(network: string): KeyKind {
-  return network === 'base' ? 'live' : 'test'
+/** The kind of keys on a network, with real money or without. */
+export function kindOf(isLive: boolean): KeyKind {
+  return isLive ? 'live' : 'test'
 }
 
 /** The kind of a well-formed key; undefined if the format or the checksum is wrong. */

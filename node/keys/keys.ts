@@ -3,7 +3,7 @@ import { type Atoms, checkRateLimit, limits, type RateLimit, SoukError } from '.
 import type { Clock, Documents, Random } from '../../lib/interface/index.ts'
 import { ALONE, type Coherence } from '../accounts/coherence.ts'
 import { present } from '../present.ts'
-import { KEY_PREFIXES, keyKind, kindOn, makeKey } from './format.ts'
+import { KEY_PREFIXES, keyKind, kindOf, makeKey } from './format.ts'
 import { type StoredKey, KeyRepository } from './key-repository.ts'
 import { type Caller, createPseudonyms } from './pseudonyms.ts'
 import { checkScope } from './scope.ts'
@@ -18,8 +18,9 @@ export interface KeysInit {
   readonly secret: Uint8Array
   readonly clock: Clock
   readonly random: Random
-  /** Keys are `live` on the network `base`, and `test` on all others. */
   readonly network: string
+  /** The network’s money is real: its keys are `live`, not `test`. Default false. */
+  readonly isLive?: boolean
   /** The public demo key. Default: none. */
   readonly demo?: DemoKey
 }
@@ -116,9 +117,9 @@ const SECRET_BYTES_MIN = 32
 const TOPIC = 'consumer-keys'
 
 export function createKeys(init: KeysInit): Keys {
-  const { documents, coherence = ALONE, secret, clock, random, network, demo } = init
+  const { documents, coherence = ALONE, secret, clock, random, network, isLive = false, demo } = init
   if (secret.length < SECRET_BYTES_MIN) throw new SoukError('invalid_request', 'The secret for keys is too short.')
-  const kind = kindOn(network)
+  const kind = kindOf(isLive)
   const book = new KeyRepository({ documents, clock })
   const verifier = createVerifier({
     clock,

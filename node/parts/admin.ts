@@ -10,7 +10,6 @@ import { packageVersion } from '../config.ts'
 import { examine } from '../doctor.ts'
 import type { NodeEvents } from '../events/start-events.ts'
 import type { Log } from '../log.ts'
-import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import type { Payments } from '../payments/payments.ts'
 import { identityOf } from '../profile/identity.ts'
@@ -100,7 +99,7 @@ function statusOf({ config, market, ingress, payments, clock, stores }: AdminPar
   return {
     version: packageVersion(),
     profile: config.profile.name,
-    money: NETWORKS[config.network].money,
+    money: config.network.money,
     admin: own.url,
     ingress: ingress ?? null,
     p2p: addresses,
@@ -122,7 +121,7 @@ function diagnose(init: AdminPartInit, own: Own, signal: AbortSignal): Promise<D
   return examine(
     {
       profile,
-      network: NETWORKS[config.network],
+      network: config.network,
       souk,
       registrations,
       clock,

@@ -6,7 +6,6 @@ import type { Hosting } from '../accounts/hosting.ts'
 import { createIngress, type IngressInit } from '../ingress/ingress.ts'
 import type { Log } from '../log.ts'
 import { dnsLookup, Scopes } from '../names/scopes.ts'
-import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { SetupError } from '../setup-error.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
@@ -36,7 +35,7 @@ export async function startIngress({ config, hosting, ...init }: IngressPartInit
     ...hosting,
     ...init,
     scopes: new Scopes({ souk, lookup: dnsLookup(), clock }),
-    money: NETWORKS[config.network].money,
+    money: config.network.money,
     random: systemRandom,
     options: {
       ...rest,

@@ -8,7 +8,6 @@ import type { Events } from '../events/events.ts'
 import { SubscriptionEvents } from '../events/subscription-events.ts'
 import { freeMultiaddr } from '../http/p2p-port.ts'
 import type { Log } from '../log.ts'
-import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import type { Payments } from '../payments/payments.ts'
 import { identityOf } from '../profile/identity.ts'
@@ -74,7 +73,7 @@ export async function startMarket(init: MarketInit): Promise<Market> {
 
 async function nodeOptions({ config, logger, store, shared, payments: { paymentScheme }, events }: MarketInit) {
   const { profile, p2p, selfReport, keepDays } = config
-  const network = NETWORKS[config.network]
+  const { network } = config
   const news = new SubscriptionEvents(events)
   return {
     network: network.name,

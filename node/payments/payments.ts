@@ -2,7 +2,6 @@ import { asSoukError, createFreeScheme } from '../../lib/index.ts'
 import { type ChannelScheme, createChain, createChannelScheme, type PayRules } from '../../lib/pay/index.ts'
 import type { Address, Chain, PaymentScheme, PaymentSchemeComponents } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
-import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { readPassphrase } from '../wallet/passphrase.ts'
 import { openWallet, walletInfo } from '../wallet/wallet-file.ts'
@@ -52,7 +51,7 @@ export async function openPayments({ config, log, askSecret }: PaymentsInit): Pr
     ...(file === undefined ? {} : { file }),
     ...(askSecret === undefined ? {} : { ask: askSecret })
   })
-  const signer = await openWallet(profile, network, passphrase)
+  const signer = await openWallet(profile, network.name, passphrase)
   const chain = createChain(parameters)
   await tellChain(chain, log)
   const rules: Partial<PayRules> = dailyMax === undefined ? {} : { dailyMax }
@@ -60,7 +59,7 @@ export async function openPayments({ config, log, askSecret }: PaymentsInit): Pr
   const make = createChannelScheme({ chain, signer, rules, onError })
   let running: ChannelScheme | undefined
   const money = (): Money | undefined =>
-    running && { wallet: signer.address, chain, paymentScheme: running, name: NETWORKS[network].money }
+    running && { wallet: signer.address, chain, paymentScheme: running, name: network.money }
   return {
     paymentScheme: (components) => (running = make(components)),
     payout: new Payout({ profile, payout, isNeeded: true }),
@@ -74,7 +73,7 @@ const NO_WALLET = 'This node has no wallet. Stop it, run: souk wallet create'
 function whyFree({ network, chain }: NodeConfig, wallet: Address | undefined): string | undefined {
   if (wallet === undefined) return NO_WALLET
   return chain.treasury === undefined
-    ? `The network ${network} has no treasury yet. To found it, run: souk network deploy`
+    ? `The network ${network.name} has no treasury yet. To found it, run: souk network deploy`
     : undefined
 }
 

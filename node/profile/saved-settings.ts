@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises'
 import { formatUsdc } from '../../lib/index.ts'
-import { NETWORKS } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import {
   openProfile,
@@ -95,9 +94,9 @@ function firstSettings({
 }
 
 function chainSettings({ network, chain }: Pick<NodeConfig, 'network' | 'chain'>): Settings {
-  const known = NETWORKS[network].chain
+  const known = network.chain
   return {
-    network,
+    network: network.name,
     ...(chain.rpcUrl === known.rpcUrl ? {} : { chainRpc: chain.rpcUrl }),
     ...(chain.treasury === known.treasury ? {} : { treasury: chain.treasury })
   }

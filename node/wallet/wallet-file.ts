@@ -3,7 +3,6 @@ import { dirname } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { type Address, type Signer } from '../../lib/interface/index.ts'
 import { isSoukError, keySigner, parseAddress } from '../../lib/index.ts'
-import type { NetworkName } from '../networks.ts'
 import { readPrivateFile, writePrivateFile } from '../profile/private-file.ts'
 import { type ProfileLocation, profileFile } from '../profile/profile.ts'
 import { SetupError } from '../setup-error.ts'
@@ -15,7 +14,7 @@ import { decryptKeystore, encryptKeystore, KeystoreError, type EncryptOptions } 
  */
 export interface WalletInfo {
   readonly address: Address
-  readonly network: NetworkName
+  readonly network: string
 }
 
 const KEY_BYTES = 32
@@ -25,7 +24,7 @@ const MEMBER = 'souk'
 /** @throws SetupError `wallet_exists` */
 export async function createWallet(
   profile: ProfileLocation,
-  network: NetworkName,
+  network: string,
   passphrase: string,
   options?: EncryptOptions
 ): Promise<WalletInfo> {
@@ -38,7 +37,7 @@ export async function createWallet(
  */
 export async function importWallet(
   profile: ProfileLocation,
-  network: NetworkName,
+  network: string,
   given: { readonly content: string; readonly passphrase: string; readonly oldPassphrase?: string },
   options?: EncryptOptions
 ): Promise<WalletInfo> {
@@ -55,7 +54,7 @@ export async function walletInfo(profile: ProfileLocation): Promise<WalletInfo |
   if (typeof file?.address !== 'string' || typeof network !== 'string') throw broken(profile)
   try {
     const plain = file.address.replace(/^0x/, '')
-    return { address: parseAddress(`0x${plain}`), network: network as NetworkName }
+    return { address: parseAddress(`0x${plain}`), network }
   } catch (error) {
     if (isSoukError(error)) throw broken(profile)
     throw error
@@ -66,7 +65,7 @@ export async function walletInfo(profile: ProfileLocation): Promise<WalletInfo |
  * Unlocks the wallet.
  * @throws SetupError `wallet_missing`, `wallet_broken`, `passphrase_wrong`, and `config_invalid` if it belongs to another network
  */
-export async function openWallet(profile: ProfileLocation, network: NetworkName, passphrase: string): Promise<Signer> {
+export async function openWallet(profile: ProfileLocation, network: string, passphrase: string): Promise<Signer> {
   const info = await walletInfo(profile)
   const bytes = await readPrivateFile(profileFile(profile, 'wallet'))
   if (info === undefined || bytes === undefined) {
@@ -114,7 +113,7 @@ async function openNew(path: string) {
 
 async function writeWallet(
   profile: ProfileLocation,
-  network: NetworkName,
+  network: string,
   key: Uint8Array,
   passphrase: string,
   options: EncryptOptions | undefined

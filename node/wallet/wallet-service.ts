@@ -6,20 +6,28 @@ import type { WalletView } from '../admin/money/money-api.ts'
 import { walletView } from '../admin/money/money-views.ts'
 import type { WalletCardView } from '../admin/money/wallet-api.ts'
 import { givePlayMoney } from '../demo/play-chain.ts'
-import { type NetworkName, NETWORKS } from '../networks.ts'
+import type { Network } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { openProfile, profileFile, type ProfileLocation } from '../profile/profile.ts'
 import { readPrivateFile } from '../profile/private-file.ts'
 import { rememberNetwork } from '../profile/saved-settings.ts'
 import { SetupError } from '../setup-error.ts'
 import { choosePassphrase, type PassphraseSource, readPassphrase } from './passphrase.ts'
-import { backUpWallet, checkNoWallet, createWallet, importWallet, isBareKey, walletInfo } from './wallet-file.ts'
+import {
+  backUpWallet,
+  checkNoWallet,
+  createWallet,
+  importWallet,
+  isBareKey,
+  walletInfo,
+  type WalletInfo
+} from './wallet-file.ts'
 
 /** Information about a local wallet, whether its node runs or not. */
 export interface WalletCard {
   /** With its checksum. */
   readonly address: string
-  readonly network: NetworkName
+  readonly network: string
   /** Display name of the currency on that network. */
   readonly money: string
   /** The key file. */
@@ -41,7 +49,7 @@ export async function makeWallet(config: NodeConfig, source: PassphraseSource): 
   const { profile, network } = config
   await openProfile(profile)
   await checkNoWallet(profile)
-  const { address } = await createWallet(profile, network, await choosePassphrase(source))
+  const { address } = await createWallet(profile, network.name, await choosePassphrase(source))
   await rememberNetwork(config)
   return card(profile, network, address)
 }
@@ -64,24 +72,28 @@ export async function takeOverWallet(
   await checkNoWallet(profile)
   const oldPassphrase = isBareKey(content) ? {} : { oldPassphrase: await readPassphrase(old, 'Its passphrase now: ') }
   const passphrase = await choosePassphrase(source)
-  const { address } = await importWallet(profile, network, { content, passphrase, ...oldPassphrase })
+  const { address } = await importWallet(profile, network.name, { content, passphrase, ...oldPassphrase })
   await rememberNetwork(config)
   return card(profile, network, address)
 }
 
 /** @throws SetupError `wallet_missing`, `wallet_broken` */
-export async function showWallet(profile: ProfileLocation): Promise<WalletCard> {
+export async function someWallet(profile: ProfileLocation): Promise<WalletInfo> {
   const info = await walletInfo(profile)
-  if (info === undefined) {
-    throw new SetupError('wallet_missing', 'This profile has no wallet.', { hint: 'souk wallet create' })
-  }
-  return card(profile, info.network, info.address)
+  if (info !== undefined) return info
+  throw new SetupError('wallet_missing', 'This profile has no wallet.', { hint: 'souk wallet create' })
+}
+
+/** @throws SetupError `wallet_missing`, `wallet_broken` */
+export async function showWallet({ profile, network }: NodeConfig): Promise<WalletCard> {
+  const info = await someWallet(profile)
+  return card(profile, { name: info.network, money: network.money }, info.address)
 }
 
 /** @throws SetupError `wallet_missing`, `config_invalid` if the file exists already */
-export async function keepWallet(profile: ProfileLocation, destination: string): Promise<WalletCard> {
-  await backUpWallet(profile, destination)
-  return { ...(await showWallet(profile)), file: destination }
+export async function keepWallet(config: NodeConfig, destination: string): Promise<WalletCard> {
+  await backUpWallet(config.profile, destination)
+  return { ...(await showWallet(config)), file: destination }
 }
 
 /** Queries the chain directly. @throws SetupError `wallet_missing`, SoukError `settlement_unavailable` */
@@ -95,7 +107,7 @@ export async function walletBalance(config: NodeConfig): Promise<WalletView> {
     chain.balance(address, 'finalized'),
     chain.gas(address)
   ])
-  return walletView({ address, network, money: NETWORKS[network].money }, { latest, finalized, wei })
+  return walletView({ address, network: network.name, money: network.money }, { latest, finalized, wei })
 }
 
 /**
@@ -104,9 +116,9 @@ export async function walletBalance(config: NodeConfig): Promise<WalletView> {
  */
 export async function playMoney(config: NodeConfig, amount: string): Promise<WalletView> {
   const { network, chain: parameters } = config
-  if (network !== 'dev') {
-    const { money } = NETWORKS[network]
-    throw new SetupError('config_invalid', `Souk cannot mint ${money} on ${network}. Send some to the wallet.`, {
+  if (!network.isPlay) {
+    const { money, name } = network
+    throw new SetupError('config_invalid', `Souk cannot mint ${money} on ${name}. Send some to the wallet.`, {
       hint: 'souk wallet deposit, which shows the address'
     })
   }
@@ -120,20 +132,20 @@ export async function playMoney(config: NodeConfig, amount: string): Promise<Wal
 /** The wallet commands of the admin API. */
 export function walletService(config: NodeConfig): WalletService {
   const { profile, network } = config
-  const { money } = NETWORKS[network]
+  const { money } = network
   const cardOf = (address: Address | undefined) => ({
     address: address === undefined ? null : checksummed(address),
-    network,
+    network: network.name,
     money
   })
   return {
     card: async () => cardOf((await walletInfo(profile))?.address),
-    make: async (passphrase) => cardOf((await createWallet(profile, network, passphrase)).address),
+    make: async (passphrase) => cardOf((await createWallet(profile, network.name, passphrase)).address),
     async takeOver(content, oldPassphrase, passphrase) {
       if (isBareKey(content)) {
         throw new SetupError('config_invalid', 'This is an unencrypted key. Import it with souk wallet import.')
       }
-      return cardOf((await importWallet(profile, network, { content, passphrase, oldPassphrase })).address)
+      return cardOf((await importWallet(profile, network.name, { content, passphrase, oldPassphrase })).address)
     },
     async keyFile() {
       const bytes = await readPrivateFile(profileFile(profile, 'wallet'))
@@ -144,15 +156,15 @@ export function walletService(config: NodeConfig): WalletService {
   }
 }
 
-async function ownAddress({ profile }: NodeConfig): Promise<Address> {
-  return (await showWallet(profile)).address.toLowerCase() as Address
+async function ownAddress(config: NodeConfig): Promise<Address> {
+  return (await showWallet(config)).address.toLowerCase() as Address
 }
 
-function card(profile: ProfileLocation, network: NetworkName, address: Address): WalletCard {
+function card(profile: ProfileLocation, network: Pick<Network, 'name' | 'money'>, address: Address): WalletCard {
   return {
     address: checksummed(address),
-    network,
-    money: NETWORKS[network].money,
+    network: network.name,
+    money: network.money,
     file: profileFile(profile, 'wallet')
   }
 }

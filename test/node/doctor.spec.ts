@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { limits } from '../../lib/index.ts'
 import { againstChain, disk, reachability } from '../../node/doctor.ts'
-import { type NetworkName, NETWORKS } from '../../node/networks.ts'
+import { NETWORKS } from '../../node/networks.ts'
 
 describe('souk doctor', () => {
-  const reach = async (network: NetworkName, ...p2p: string[]) => reachability({ p2p, network: NETWORKS[network] })
+  const reach = async (network: keyof typeof NETWORKS, ...p2p: string[]) =>
+    reachability({ p2p, network: NETWORKS[network] })
 
   it('explains from where a node is reachable, and how to make it more reachable', async () => {
     const local = await reach('base', '/ip4/127.0.0.1/tcp/4402')

@@ -70,7 +70,7 @@ function addKeeping(wallet: Command, cli: Cli): void {
     .description('show the address and the key file')
     .action(async () => {
       const { showWallet } = await walletService()
-      const shown = await showWallet(locateProfile(cli.profile, cli.terminal.env))
+      const shown = await showWallet(await walletConfigOf(cli))
       await cli.print(shown, () =>
         facts([
           ['address', shown.address],
@@ -86,7 +86,7 @@ function addKeeping(wallet: Command, cli: Cli): void {
     .argument('<file>', 'new file, preferably on another disk')
     .action(async (file: string) => {
       const { keepWallet } = await walletService()
-      const kept = await keepWallet(locateProfile(cli.profile, cli.terminal.env), file)
+      const kept = await keepWallet(await walletConfigOf(cli), file)
       await cli.print(kept, () => [])
       cli.terminal.note(`${file} contains the key of ${kept.address}, encrypted with the passphrase of the wallet.`)
     })
@@ -113,7 +113,7 @@ function addMoney(wallet: Command, cli: Cli): void {
         const view = await cli.during('Waiting for the chain', playMoney(await configOf(cli, flags), amount))
         return cli.print(view, () => balanceLines(view))
       }
-      const shown = await showWallet(locateProfile(cli.profile, cli.terminal.env))
+      const shown = await showWallet(await walletConfigOf(cli))
       await cli.print(shown, () => [shown.address])
       cli.terminal.note(
         `Send ${shown.money}, and a little ETH for gas, to this address. Use only the network ${shown.network}.`
@@ -159,6 +159,13 @@ function configOf(cli: Cli, flags: WalletFlags) {
     env: cli.terminal.env,
     ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
   })
+}
+
+/** @throws SetupError `wallet_missing`, also if the profile is new */
+async function walletConfigOf(cli: Cli) {
+  const { someWallet } = await walletService()
+  await someWallet(locateProfile(cli.profile, cli.terminal.env))
+  return configOf(cli, {})
 }
 
 function secret(cli: Cli, file: string | undefined) {

@@ -59,19 +59,19 @@ async function init(cli: Cli, flags: InitFlags): Promise<void> {
   const first = await configOf(cli, { network, payout: flags.payout })
   const role =
     flags.role ?? (await choose(cli, 'Sell APIs (provide), call APIs of others (consume), or both', ROLES, 'both'))
-  const card = await walletOf(cli, flags, first.network)
+  const card = await walletOf(cli, flags, first.network.name)
   const isSelling = role !== 'consume'
   const payout = isSelling
-    ? (flags.payout ?? (card === undefined ? undefined : await askPayout(cli, first.network)))
+    ? (flags.payout ?? (card === undefined ? undefined : await askPayout(cli, first.network.name)))
     : undefined
   const api = isSelling && flags.demo !== true ? await apiOf(cli, flags) : undefined
   const { passphraseFile } = flags
   const ingress = role === 'provide' ? false : undefined
-  await rememberSetup(await configOf(cli, { network: first.network, payout, passphraseFile, ingress }))
+  await rememberSetup(await configOf(cli, { network: first.network.name, payout, passphraseFile, ingress }))
 
   const plan: Plan = {
     profile: profile.name,
-    network: first.network,
+    network: first.network.name,
     role,
     wallet: card?.address ?? null,
     payout: payout ?? null,

@@ -31,7 +31,7 @@ play(async ({ directory, bootstrap, ingress }: NodeArgs) => {
   const profile: ProfileLocation = { name: 'bench', directory }
   const node = await runNode({
     profile,
-    network: 'dev',
+    network: NETWORKS.dev,
     chain: NETWORKS.dev.chain,
     p2p: { host: HOST, port: ANY_PORT, announce: [], bootstrap },
     admin: { port: ANY_PORT },

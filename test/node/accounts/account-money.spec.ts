@@ -10,6 +10,7 @@ import type { Address, Clock, Store } from '../../../lib/interface/index.ts'
 import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
 import { createIngress } from '../../../node/ingress/ingress.ts'
 import { createLog } from '../../../node/log.ts'
+import { NETWORKS } from '../../../node/networks.ts'
 import { openProfile } from '../../../node/profile/profile.ts'
 import { actor } from '../../helpers/chain.ts'
 import { eventually } from '../../helpers/eventually.ts'
@@ -68,7 +69,7 @@ describe('money of prepaid accounts', function () {
   async function start(): Promise<void> {
     const undo = new AsyncDisposableStack()
     hosting = await startHosting({
-      config: { profile: { name: 'money', directory: home }, network: 'dev' },
+      config: { profile: { name: 'money', directory: home }, network: NETWORKS.dev },
       log: createLog((line) => logged.push(line)),
       clock,
       store,

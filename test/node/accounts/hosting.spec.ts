@@ -6,7 +6,7 @@ import { type ApiId, createPostgresStore, parseApiRef, systemClock } from '../..
 import type { Clock } from '../../../lib/interface/index.ts'
 import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
 import { createLog } from '../../../node/log.ts'
-import type { NetworkName } from '../../../node/networks.ts'
+import { type Network, NETWORKS } from '../../../node/networks.ts'
 import { openStores } from '../../../node/stores.ts'
 import { openProfile, profileFile } from '../../../node/profile/profile.ts'
 import { Bindings } from '../../../node/subscriptions/bindings.ts'
@@ -41,7 +41,7 @@ describe('ingress nodes that share a store', function () {
   async function start(
     name: string,
     store: string | undefined,
-    { network = 'dev', clock = systemClock }: { network?: NetworkName; clock?: Clock } = {}
+    { network = NETWORKS.dev, clock = systemClock }: { network?: Network; clock?: Clock } = {}
   ): Promise<Hosting> {
     const profile = profileOf(name)
     await openProfile(profile)
@@ -155,7 +155,7 @@ describe('ingress nodes that share a store', function () {
     const url = await postgres!.create()
     await start('first', url)
     await copyPepper('first', 'other')
-    await assert.rejects(start('other', url, { network: 'base-sepolia' }), {
+    await assert.rejects(start('other', url, { network: NETWORKS['base-sepolia'] }), {
       code: 'config_invalid',
       message: /network dev/
     })

@@ -21,7 +21,7 @@ describe('consumer keys', () => {
     after: () => ({ cancel() {} }),
     soon() {}
   }
-  const create = (over: { documents?: Documents; secret?: Uint8Array; network?: string } = {}) =>
+  const create = (over: { documents?: Documents; secret?: Uint8Array; network?: string; isLive?: boolean } = {}) =>
     createKeys({ documents, secret: Buffer.alloc(32, 1), clock, random: systemRandom, network: 'dev', ...over })
   const verify = async (key: string, at = keys) => at.verify(key)
 
@@ -35,7 +35,7 @@ describe('consumer keys', () => {
     const { key, hint } = await keys.issue({ label: 'ci' })
     assert.match(key, /^souk_test_[0-9A-Za-z]{38}$/)
     assert.equal(hint, `souk_test_…${key.slice(-4)}`)
-    assert.match((await create({ network: 'base' }).issue()).key, /^souk_live_/)
+    assert.match((await create({ network: 'base', isLive: true }).issue()).key, /^souk_live_/)
     assert.match((await create({ network: 'base-sepolia' }).issue()).key, /^souk_test_/)
   })
 

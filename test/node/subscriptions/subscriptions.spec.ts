@@ -8,6 +8,7 @@ import { handler } from '../../../lib/owner/handler.ts'
 import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
 import { createIngress, type Ingress } from '../../../node/ingress/ingress.ts'
 import { createLog } from '../../../node/log.ts'
+import { NETWORKS } from '../../../node/networks.ts'
 import { openSubscriptions, type SubscriptionParts } from '../../../node/subscriptions/open.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type Answered, post } from '../../helpers/ingress-client.ts'
@@ -33,7 +34,7 @@ describe('subscriptions of a node with an ingress', () => {
     const profile = { name: 'subscriber', directory: await mkdtemp(join(tmpdir(), 'souk-subscriber-')) }
     undo.defer(() => rm(profile.directory, { recursive: true }))
     hosting = await startHosting({
-      config: { profile, network: 'dev' },
+      config: { profile, network: NETWORKS.dev },
       log: createLog(() => {}),
       clock,
       store: consumer.souk.store,
