@@ -51,8 +51,8 @@ export function checkFee(fee: Atoms, maxFee: Atoms): void {
 
 export function noSuchPlan({ plans = [] }: Manifest): SoukError {
   const open = plans.filter(({ closedAt }) => closedAt === undefined).map(({ id }) => id)
-  const hint = open.length === 0 ? 'It has no plans.' : `Its plans: ${open.join(', ')}.`
-  return new SoukError('invalid_request', `The API has no such plan. ${hint}`)
+  const hint = open.length === 0 ? 'The API has no plans.' : `Plans: ${open.join(', ')}.`
+  return new SoukError('invalid_request', `This plan does not exist. ${hint}`)
 }
 
 /** @throws SoukError `invalid_request` */

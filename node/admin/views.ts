@@ -52,7 +52,7 @@ export function apiView(status: RegistrationStatus, { usage, self, now }: ApiVie
     calls: { captured: row?.captured ?? 0, voided: row?.voided ?? 0 },
     metered: formatUsdc(row?.metered ?? 0n),
     charged: formatUsdc(row?.charged ?? 0n),
-    problem: problem ?? (listing === undefined ? 'It is not served.' : null),
+    problem: problem ?? (listing === undefined ? 'This node does not serve the API.' : null),
     warnings
   }
 }

@@ -50,7 +50,7 @@ const OPERATIONS: Readonly<Record<string, (parameters: Parameters) => string>> =
 
 /**
  * The demo’s SOAP service: balances and transactions of fictional accounts, `ACC-1000` to `ACC-1999`. SOAP 1.1, document/literal wrapped.
- * It returns its WSDL at its URL, which ends with `?wsdl`.
+ * The service returns its WSDL at its URL, which ends with `?wsdl`.
  */
 export async function startAccount(options: DemoOptions = {}): Promise<DemoServer> {
   const server = await serveDemo(

@@ -223,7 +223,7 @@ export class Webhooks {
   async #noteNow({ webhook: id, firstAt }: Delivery, outcome: Outcome, isLast: boolean): Promise<void> {
     const webhook = this.#known.get(id)
     if (webhook === undefined) return
-    if (outcome.fate === 'gone') return this.#disable(webhook, 'It responded with 410 Gone.')
+    if (outcome.fate === 'gone') return this.#disable(webhook, 'The endpoint responded with 410 Gone.')
     if (outcome.fate === 'failed') {
       const deliveredAt = webhook.deliveredAt ?? 0
       if (isLast && deliveredAt < firstAt) {
@@ -291,5 +291,5 @@ function outcomeOf({ status, headers }: UpstreamResponse): Outcome {
   if (status === 410) return { fate: 'gone' }
   const after = headers.find(([name]) => name === 'retry-after')?.[1] ?? ''
   const retryAfterMs = /^\d{1,6}$/.test(after) ? { retryAfterMs: Number(after) * 1000 } : {}
-  return { fate: 'failed', why: `It responded with status ${status}.`, ...retryAfterMs }
+  return { fate: 'failed', why: `The endpoint responded with status ${status}.`, ...retryAfterMs }
 }

@@ -45,9 +45,9 @@ export const searchQuery = z.object({
 
 export const bazaarQuery = z.object({
   type: text('Only `http` has results.'),
-  scheme: text('Of the payment.'),
-  network: text('Of the payment, as CAIP-2 has it.'),
-  payTo: text('Who is paid.'),
+  scheme: text('The payment scheme.'),
+  network: text('The network of the payment, as a CAIP-2 id.'),
+  payTo: text('The address of the payee.'),
   extensions: text('Only `bazaar` has results.'),
   limit: text('Page size.'),
   offset: text('Number of results to skip.')

@@ -138,7 +138,7 @@ describe('the marketplace, from the first search to the last call', function () 
 
   it('sells the free plan, whose calls cost nothing and stop at the quota', async () => {
     const wish = { api: 'weather', plan: 'free' }
-    assert.equal((await ask('POST', '/v1/subscriptions', wish))[0], 400, 'what a call may cost has to be said')
+    assert.equal((await ask('POST', '/v1/subscriptions', wish))[0], 400, 'the price limit of a call is required')
     const [forbidden, problem] = await ask('POST', '/v1/subscriptions', { ...wish, max_price: '0' }, key)
     assert.deepEqual([forbidden, problem['code']], [403, 'key_not_permitted'])
     const [status, sold] = await ask<Changed>('POST', '/v1/subscriptions', { ...wish, max_price: '0' })

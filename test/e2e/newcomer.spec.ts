@@ -143,7 +143,7 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
         () => call({ body: new Uint8Array(limits.REQUEST_BYTES_CEILING + 1) })
       ],
       [
-        'to pay more than the consumer wants',
+        'a price above the consumer’s limit',
         402,
         'price_exceeds_limit',
         () => call({ headers: { 'souk-max-price': '0.0009' } })

@@ -32,11 +32,15 @@ describe('the quality of an API', function () {
     assert.equal(
       (await consumer.souk.resolve(signed.id)).signed.manifest.selfReport,
       undefined,
-      'too few to say something'
+      'too few calls for a report'
     )
     const { listings } = await consumer.souk.search({ text: 'judged', sort: 'quality' })
     assert.ok(Math.abs((listings[0]?.quality.calls ?? 0) - 4) < 0.01)
-    assert.equal((await owner.souk.reputation(signed.id)).quality.calls, 0, 'nobody learns of others’ calls')
+    assert.equal(
+      (await owner.souk.reputation(signed.id)).quality.calls,
+      0,
+      'calls of other consumers are not published'
+    )
 
     // The node writes the data when it stops, long before the normal write delay.
     assert.ok(QUALITY_WRITE_MS > 1_000)

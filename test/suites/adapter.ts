@@ -64,7 +64,7 @@ export function adapterSuite(subject: AdapterSubject): void {
     })
     after(() => {
       process.off('unhandledRejection', onUnhandled)
-      assert.deepEqual(unhandled, [], 'rejections that nobody handled')
+      assert.deepEqual(unhandled, [], 'unhandled rejections')
     })
 
     const given = () => bench
@@ -173,7 +173,7 @@ function failureCases(given: () => Bench): void {
     ['cuts the connection', () => resetting, 'upstream_unreachable'],
     ['closes without a word', () => (response) => response.socket?.end(), 'upstream_unreachable'],
     [
-      'breaks off in the middle',
+      'closes the connection in the middle',
       ({ answer }) =>
         (response) => {
           response.writeHead(200, { ...answer.headers, 'content-length': answer.body.length + 10 })
@@ -187,22 +187,22 @@ function failureCases(given: () => Bench): void {
       'upstream_invalid_response'
     ],
     [
-      'sends no end of headers',
+      'sends endless headers',
       () => (response) => response.socket?.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`),
       'upstream_invalid_response'
     ],
     [
-      'says it is compressed and is not',
+      'declares a compression but does not compress',
       ({ answer }) => answering(200, { ...answer.headers, 'content-encoding': 'gzip' }, 'plain'),
       'upstream_invalid_response'
     ],
     [
-      'uses a coding nobody asked for and we do not know',
+      'uses an unrequested, unknown coding',
       ({ answer }) => answering(200, { ...answer.headers, 'content-encoding': 'x-own' }, answer.body),
       'upstream_invalid_response'
     ],
     [
-      'wants a payment of its own',
+      'requires its own payment',
       () => answering(402, { 'content-type': 'application/json' }, '{}'),
       'upstream_invalid_response'
     ],

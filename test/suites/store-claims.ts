@@ -59,7 +59,7 @@ export function claimCases(current: () => Store, reopen: () => Promise<Store>): 
     await calls.append({ ...record, claim: { name: name(1), requestHash: hash(7) } })
     const expected = { ...claimOf({ at: AT + 5 }), answered: { requestHash: hash(7), record } }
     assert.deepEqual(await claims.take(claimOf({ epoch: 2n }), 0), expected)
-    assert.deepEqual(await calls.find(record.peer, record.requestId), record, 'a record is found as it was')
+    assert.deepEqual(await calls.find(record.peer, record.requestId), record, 'the record changed')
     const again = await reopen()
     assert.deepEqual(await again.claims.take(claimOf({ epoch: 2n }), 0), expected)
     assert.equal(await again.claims.take(claimOf({ epoch: 2n }), AT + 6), undefined, 'a response did not expire')

@@ -108,7 +108,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
       assert.deepEqual(await found({ text }), ['bb-sse-ticker'], text)
     }
     for (const text of ['icker', 'ticker nothing', 'xyz']) assert.deepEqual(await found({ text }), [], text)
-    assert.deepEqual(await found({ text: '"; -- *' }), ['bb-sse-ticker', 'other'], 'no word is no condition')
+    assert.deepEqual(await found({ text: '"; -- *' }), ['bb-sse-ticker', 'other'], 'a text without words matches all')
     for (const text of ['a" OR "b', "ticker':*", 'NOT ticker', 'name:ticker', '\\', 'ticker & !x', '(ticker'])
       await found({ text })
   })

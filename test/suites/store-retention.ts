@@ -217,12 +217,12 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
       String(others)
     )
     await reopen()
-    assert.equal((await fill(peerId('A'), 1)).stored, 0, 'a later process counts anew')
+    assert.equal((await fill(peerId('A'), 1)).stored, 0, 'a later process starts at 0')
     current().calls.acknowledge(
       peerId('A'),
       records.map(({ requestId }) => requestId)
     )
-    assert.ok((await fill(peerId('A'), 1)).stored > 0, 'what was acknowledged still counts')
+    assert.ok((await fill(peerId('A'), 1)).stored > 0, 'acknowledged responses still count')
     await current().calls.dropResponses(NOW + 1)
     assert.equal((await fill(peerId('E'))).stored, 5)
   })

@@ -66,7 +66,7 @@ async function checkFunds(chain: Chain, address: Address, amount: Atoms): Promis
   throw new SoukError('insufficient_funds', `The wallet holds ${has} USDC; ${wanted} USDC were requested.`)
 }
 
-/** The key holds all that the ledger needs once the transfer is final, even for a process that did not plan it. */
+/** The key contains what the ledger entry needs, so that a later process can book the transfer when it is final. */
 const keyOf = ({ to, amount, id }: Withdrawal): string => `transfer/${to}/${amount}/${id}`
 
 /** Books a final withdrawal; ignores other transactions. */

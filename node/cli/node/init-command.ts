@@ -170,7 +170,7 @@ function priced(typed: string): Checked<string> {
 async function choose<T extends string>(cli: Cli, question: string, choices: readonly T[], usual: T): Promise<T> {
   return ask<T>(cli, `${question} [${usual}]: `, usual, (typed) => {
     const found = typed === '' ? usual : choices.find((choice) => choice.toLowerCase() === typed.toLowerCase())
-    return found === undefined ? `One of ${choices.join(', ')}.` : { value: found }
+    return found === undefined ? `Choose one of ${choices.join(', ')}.` : { value: found }
   })
 }
 

@@ -11,16 +11,16 @@ export function commandTree(): Command {
 
 /** The meaning of each exit code. The type requires one for each code. */
 const EXITS: Readonly<Record<keyof typeof EXIT, string>> = {
-  ok: 'It succeeded.',
-  failed: 'It was understood and tried, and did not succeed.',
-  usage: 'The command line is wrong, or something that it needs was not said.',
-  unavailable: 'No node is running on the profile, or it gives no response.',
-  internal: 'A fault of Souk’s own.',
+  ok: 'The command succeeded.',
+  failed: 'The command was valid, but failed.',
+  usage: 'The command line is invalid or incomplete.',
+  unavailable: 'No node runs on the profile, or the node does not respond.',
+  internal: 'A fault in Souk itself.',
   storage:
-    'The disk took no more writes: it is full, read-only or failing. Starting the node again helps once there is room; nothing that was answered is lost.',
+    'A write to disk failed: the disk is full, read-only or failing. Free space, then start the node again. No response that was sent is lost.',
   hung: 'The event loop of `souk up` hung, and the watchdog ended the process. A supervisor starts it again.',
-  notPermitted: 'A file that others can read, a wrong passphrase, or something that is not allowed.',
-  config: 'Wrong settings, a damaged profile, or a version of Node.js that is too old.'
+  notPermitted: 'Others can read a secret file, the passphrase is wrong, or the action is not allowed.',
+  config: 'The settings are invalid, the profile is damaged, or Node.js is too old.'
 }
 
 export function cliPage(): string {
@@ -30,8 +30,8 @@ export function cliPage(): string {
 
 # Command line
 
-\`souk <command> [options]\`. \`souk --help\`, and \`--help\` behind any command, say the same as this page. Nearly all commands
-talk to the node that runs on the chosen profile; start one with [\`souk up\`](#souk-up).
+\`souk <command> [options]\`. \`souk --help\`, and \`--help\` after any command, show the same texts. Most commands connect to the
+running node of the chosen profile. Start a node with [\`souk up\`](#souk-up).
 
 Data goes to stdout and messages to stderr. \`souk completion bash\` (or \`zsh\`, \`fish\`) prints a script that completes commands,
 options and names.
@@ -50,7 +50,7 @@ ${table(
 ## Commands
 
 ${table(
-  ['Command', 'What it is for'],
+  ['Command', 'Purpose'],
   groups.map((each) => [
     `[${code(`souk ${each.name()}`)}](#${anchor(`souk ${each.name()}`)})`,
     sentence(each.description())

@@ -11,23 +11,23 @@ const FILES: Readonly<Record<ProfileFile, readonly [what: string, without: strin
   running: ['The address of a running node. Deleted when it stops.', '–'],
   identity: [
     'The key of the node’s identity (libp2p, Ed25519).',
-    'It is another node: its APIs have another provider id, and its channels are lost to it.'
+    'The node gets a new identity: its APIs get a new provider id, and it can no longer use its channels.'
   ],
-  adminToken: ['The token of the admin API.', 'A new one is made at the next start.'],
+  adminToken: ['The token of the admin API.', 'The next start creates a new one.'],
   pepper: [
-    'The secret that hashes consumer keys. Nodes with one shared store need the same.',
-    'No consumer key works any more.'
+    'The secret that hashes consumer keys. Nodes that share a store need the same secret.',
+    'All consumer keys become invalid.'
   ],
   upstreamKey: ['The key that encrypts the credentials of your APIs.', 'Register APIs with credentials again.'],
   wallet: [
     'The wallet’s key, encrypted under your passphrase (Ethereum keystore version 3).',
-    'Its money and unclaimed earnings are lost.'
+    'The wallet’s money and unclaimed earnings are lost.'
   ],
   store: [
     'APIs, keys, channels and books (SQLite).',
-    'Everything that is not on the chain is lost: [backups](../how-to/when-something-breaks.md#backups).'
+    'All data that is not on the chain is lost: see [backups](../how-to/when-something-breaks.md#backups).'
   ],
-  lock: ['Held by the process that runs on the profile.', '–']
+  lock: ['Locked by the process that runs on the profile.', '–']
 }
 
 export function configurationPage(): string {
@@ -49,8 +49,9 @@ export function configurationPage(): string {
 
 # Configuration
 
-A setting comes from, in this order: an option of \`souk up\`, an environment variable, the profile's file \`profile.json\`, the default.
-The first start stores its settings in a new profile; settings of later starts hold for one run. To change a setting permanently, edit
+Each setting is read from the first of these that has it: an option of \`souk up\`, an environment variable, the profile's file
+\`profile.json\`, the default.
+The first start stores its settings in the new profile. Settings of a later start hold for that run only. To change a setting permanently, edit
 \`profile.json\` while the node is stopped.
 
 ## Settings

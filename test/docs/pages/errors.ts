@@ -12,15 +12,15 @@ export function errorsPage(): string {
 
 # Errors
 
-Every error of Souk's own is [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) \`application/problem+json\`:
+Souk reports its errors as [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) \`application/problem+json\`:
 \`type\` (\`${PROBLEM_TYPE_BASE}<code>\`), \`title\`, \`status\`, \`detail\`, \`code\`, \`request_id\`, \`charged\`,
-\`amount_charged\`, \`retryable\`, \`source\` (\`ingress\`, \`owner\` or \`upstream\`). Match on \`code\`. Nothing in this table is
-charged; where a call was sent, and what became of it was not heard, \`charged\` and \`amount_charged\` are null, and the receipts
-tell later. "Retry" means that the same request may succeed later as it is; \`Retry-After\` says when, where that is known.
+\`amount_charged\`, \`retryable\`, \`source\` (\`ingress\`, \`owner\` or \`upstream\`). Match on \`code\`. These errors are
+not charged. If the outcome of a sent call is unknown, \`charged\` and \`amount_charged\` are null, and the receipts show it later.
+"Retry" means that the same request may succeed later. \`Retry-After\`, if present, says when.
 
-An upstream's own 4xx and 5xx are passed on unchanged, with the header \`Souk-Error-Source: upstream\`, and are not charged
-either. Errors in a GraphQL request itself are GraphQL responses. \`soap_fault\` carries the fault as the member \`fault\`, and
-has status 400 where the service says that the caller is at fault.
+A 4xx or 5xx response of an API is forwarded unchanged, with the header \`Souk-Error-Source: upstream\`, and is not charged.
+Errors in a GraphQL request are GraphQL responses. \`soap_fault\` has the fault in its member \`fault\`, and status 400 if the
+service blames the caller.
 
 ${table(['Status', 'Code', 'Title', 'Retry'], rows)}
 `

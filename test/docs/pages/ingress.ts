@@ -36,18 +36,22 @@ const SECTIONS: ReadonlyArray<readonly [title: string, paths: RegExp, about: str
   [
     'Calls',
     /^\/api\//,
-    'The response is the API’s own. `{scope}` says whose API is meant ([names](../how-to/find-an-api.md#names)); what may be sent is told by the API’s ' +
-      'own document, `/v1/apis/{id}/openapi.json`.'
+    'The response comes from the API. `{scope}` selects the provider ([names](../how-to/find-an-api.md#names)). `/v1/apis/{id}/openapi.json` describes ' +
+      'the requests that the API accepts.'
   ],
   ['Agents', /^\/mcp/, 'See [APIs as tools of agents](../how-to/agents.md).'],
-  ['Finding APIs', /^\/($|v1\/apis|\.well-known|discovery)/, 'Open to anybody, without a key.'],
+  ['Finding APIs', /^\/($|v1\/apis|\.well-known|discovery)/, 'These routes need no key.'],
   [
     'Accounts',
     /^\/v1\/(account|receipts)/,
-    'At an ingress with `souk up --accounts`. See [hosted accounts](../explanation/payments.md#hosted-accounts).'
+    'Available if the node runs with `souk up --accounts`. See [hosted accounts](../explanation/payments.md#hosted-accounts).'
   ],
-  ['Keys', /^\/v1\/keys/, 'By the key that manages an account. See [consumer keys](../how-to/keys.md).'],
-  ['Subscriptions', /^\/v1\/subscriptions/, 'Of an account. See [plans and subscriptions](../explanation/plans.md).'],
+  ['Keys', /^\/v1\/keys/, 'These routes need a key that manages the account. See [consumer keys](../how-to/keys.md).'],
+  [
+    'Subscriptions',
+    /^\/v1\/subscriptions/,
+    'The subscriptions of an account. See [plans and subscriptions](../explanation/plans.md).'
+  ],
   ['The ingress itself', /./, '']
 ]
 
@@ -64,9 +68,8 @@ export async function ingressPage(): Promise<string> {
 
 # Ingress API
 
-What any node answers consumers, on port 8402 by default. The same is told by each ingress itself, as OpenAPI 3.1, at \`/openapi.json\`.
-Bodies are JSON, amounts decimal strings in USDC, times RFC 3339. What goes wrong is a problem document with a code of
-[the table](errors.md).
+The HTTP API that each node serves to consumers, on port 8402 by default. \`/openapi.json\` is its OpenAPI 3.1 document.
+Bodies are JSON, amounts decimal strings in USDC, times RFC 3339. Errors are problem documents with [a code](errors.md).
 
 ## Headers of a request
 
@@ -75,18 +78,18 @@ ${table(
   [
     [
       '`X-Consumer-Key`',
-      'The key. Without one, a call of an API that has a price is answered 402 with what it takes by x402.'
+      'The key. A call of a priced API without a key gets a 402 with the x402 payment requirements.'
     ],
     ['`Content-Type`', '`application/json` for a call with JSON.'],
-    ['`Accept`', '`text/event-stream` asks for a stream of events.'],
+    ['`Accept`', '`text/event-stream` requests a stream of events.'],
     [
       '`Idempotency-Key`',
-      'A repeat with the same key is the same call: [retries](../how-to/limits-and-retries.md#retries-idempotency-key).'
+      'Requests with the same idempotency key are one call: [retries](../how-to/limits-and-retries.md#retries-idempotency-key).'
     ],
-    ['`Souk-Max-Price`', 'The most that this call may cost, in USDC. The lower of this and the key’s own holds.'],
-    ['`Souk-Timeout-Ms`', 'The time that the whole call has.'],
-    ['`PAYMENT-SIGNATURE`', 'A payment by x402, in place of a key.'],
-    ['`traceparent`', 'W3C Trace Context; it is passed on to the API.']
+    ['`Souk-Max-Price`', 'The maximum price of this call, in USDC. If the key’s maximum is lower, that applies.'],
+    ['`Souk-Timeout-Ms`', 'The time limit of the whole call.'],
+    ['`PAYMENT-SIGNATURE`', 'An x402 payment, instead of a key.'],
+    ['`traceparent`', 'W3C Trace Context, forwarded to the API.']
   ]
 )}
 
@@ -95,23 +98,23 @@ ${table(
 ${table(
   ['Header', ''],
   [
-    ['`X-Request-Id`', 'Names the call, here and in every log, receipt and error.'],
-    ['`Souk-Charged`, `Souk-Price`', 'What the call cost, and what it could have cost at most.'],
-    ['`Souk-Price-Per-Event`', 'Of a stream whose events cost something.'],
-    ['`Souk-Owner`', 'Peer id of the node that served it.'],
+    ['`X-Request-Id`', 'Identifies the call in logs, receipts and errors.'],
+    ['`Souk-Charged`, `Souk-Price`', 'The charge of the call, and its maximum price.'],
+    ['`Souk-Price-Per-Event`', 'The price of each event of a stream, if events are priced.'],
+    ['`Souk-Owner`', 'Peer id of the node that served the call.'],
     [
       '`Souk-Receipt`',
-      'What the owner signed of the call: a `souk.Receipt` of [souk-pay.proto](souk-pay.proto) in base64url.'
+      'The owner’s signed receipt: a `souk.Receipt` of [souk-pay.proto](souk-pay.proto) in base64url.'
     ],
-    ['`Souk-Error-Source`', '`upstream` where the API itself answered with an error.'],
-    ['`Server-Timing`', 'Where the time went; see [metrics](metrics.md#one-call).'],
+    ['`Souk-Error-Source`', '`upstream` if the error comes from the API itself.'],
+    ['`Server-Timing`', 'The duration of each part of the call; see [metrics](metrics.md#one-call).'],
     [
       '`RateLimit`, `RateLimit-Policy`, `Retry-After`',
-      'Where the caller stands: [limits](../how-to/limits-and-retries.md#what-callers-are-told).'
+      'The rate limit status of the caller: [limits](../how-to/limits-and-retries.md#what-callers-are-told).'
     ],
     ['`Idempotency-Replayed`', '`true` for the stored response of an earlier call with the same key.'],
-    ['`Deprecation`, `Sunset`, `Link`', 'The API ends, when, and what to read: RFC 9745, RFC 8594.'],
-    ['`PAYMENT-REQUIRED`, `PAYMENT-RESPONSE`', 'Of x402.']
+    ['`Deprecation`, `Sunset`, `Link`', 'The API’s deprecation, its end date, and its successor (RFC 9745, RFC 8594).'],
+    ['`PAYMENT-REQUIRED`, `PAYMENT-RESPONSE`', 'Headers of x402.']
   ]
 )}
 
@@ -177,11 +180,11 @@ function factsOf({ summary = '', security, parameters = [], requestBody, respons
   })
   const facts = [
     summary,
-    security === undefined ? '' : 'Takes a key.',
+    security === undefined ? '' : 'Needs a key.',
     named('query').length === 0 ? '' : `Query: ${named('query').join(', ')}.`,
     named('header').length === 0 ? '' : `Headers: ${named('header').join(', ')}.`,
     requestBody === undefined ? '' : `Body: ${schemaText(contentOf(requestBody.content)[1] ?? {})}.`,
-    answers.length === 0 ? '' : `Answer: ${answers.join('; ')}.`
+    answers.length === 0 ? '' : `Response: ${answers.join('; ')}.`
   ]
   return facts.filter((fact) => fact !== '').join(' ')
 }

@@ -4,12 +4,12 @@ import { code, NOTICE, table } from '../markdown.ts'
 
 /** Parts of `Server-Timing`: those measured by owners and consumers, and the rest, which is the ingress. */
 const TIMING: Readonly<Record<keyof CallTiming | 'ingress', string>> = {
-  ingress: 'At the ingress itself: key, limits, reading and writing.',
-  lookup: 'Finding the API. 0 where it is known.',
-  pay: 'Promising the price: a signature now and then, and a deposit where a channel is opened.',
-  net: 'On the way to the owner and back.',
-  owner: 'At the owner’s node, without the API.',
-  upstream: 'At the API, until its response began.'
+  ingress: 'The ingress: it checks key and limits, reads the request and writes the response.',
+  lookup: 'The lookup of the API. 0 if it is cached.',
+  pay: 'The payment: a signature for some calls, and a deposit if a channel is opened.',
+  net: 'The network between consumer and owner.',
+  owner: 'The owner’s node, without the API.',
+  upstream: 'The API, until its response began.'
 }
 
 export function metricsPage(): string {
@@ -27,15 +27,15 @@ export function metricsPage(): string {
 
 # Metrics
 
-A node measures its own calls, and tells nobody by itself: there is no telemetry.
+A node measures its own calls. It sends no telemetry.
 
 ## For a monitoring system
 
-\`GET /admin/v1/metrics\` of the [admin API](admin-api.md), in Prometheus' text format, counted since the node was started:
+\`GET /admin/v1/metrics\` of the [admin API](admin-api.md), in Prometheus' text format. Counters start at 0 with the node:
 
-${table(['Metric', 'Type', 'What it says', 'Labels'], rows)}
+${table(['Metric', 'Type', 'Meaning', 'Labels'], rows)}
 
-The admin API answers on the node's own machine only, so the collector runs there too:
+The admin API is reachable from the node's own machine only, so run the collector there:
 
 \`\`\`yaml
 scrape_configs:
@@ -47,14 +47,14 @@ scrape_configs:
       - targets: ["127.0.0.1:3000"]
 \`\`\`
 
-Whether a node works at all is said without a token by its ingress: \`/livez\` (the process answers) and \`/readyz\` (it takes calls).
+Health checks of the ingress need no token: \`/livez\` (the process responds) and \`/readyz\` (the node accepts calls).
 
 ## For people
 
-- The console's overview, and \`GET /admin/v1/series\`: calls, errors, what they were charged, p50 and p95, by the minute for two hours and by
-  the quarter of an hour for a week. In memory: a restart begins anew.
+- The console's overview, and \`GET /admin/v1/series\`: calls, errors, charges, p50 and p95, per minute for two hours and per
+  15 minutes for a week. A restart deletes them.
 - \`souk tail\` and \`GET /admin/v1/events\`: each call and event as it happens; see [events](events.md).
-- \`quality\` of a listing: how an API did on this node's own calls; see
+- \`quality\` of a listing: an API's results in this node's own calls; see
   [how to find an API](../how-to/find-an-api.md#what-the-numbers-mean).
 
 ## One call
@@ -62,7 +62,7 @@ Whether a node works at all is said without a token by its ingress: \`/livez\` (
 Each response has a \`Server-Timing\` header, in milliseconds:
 
 ${table(
-  ['Part', 'Where the time went'],
+  ['Part', 'Time spent in'],
   Object.entries(TIMING).map(([part, what]) => [code(part), what])
 )}
 `

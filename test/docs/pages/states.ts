@@ -6,36 +6,36 @@ import { code, NOTICE, table } from '../markdown.ts'
 
 /** The meaning of each state. The type requires one for each state. */
 const LISTING: Readonly<Record<ListingState, string>> = {
-  draft: 'Registered, and shown to nobody yet.',
-  published: 'Anybody finds it and calls it.',
-  paused: 'Shown, and its calls are refused with `api_paused`: by its provider, or because a health check failed.',
-  deprecated: 'Called as before; every response says when it ends.',
-  retired: 'Over for good. Calls are refused with `api_retired`, and the name is held for 180 days.'
+  draft: 'Registered, but not published.',
+  published: 'Everyone can find and call the API.',
+  paused: 'Visible, but calls are refused with `api_paused`. The provider paused it, or a health check failed.',
+  deprecated: 'Callable as before. Each response announces the end date.',
+  retired: 'Ended permanently. Calls are refused with `api_retired`. The name stays reserved for 180 days.'
 }
 
 const SUBSCRIPTION: Readonly<Record<SubscriptionState, string>> = {
-  incomplete: 'Asked for, and not known to be sold yet. Only the consumer’s node has it.',
-  trialing: 'In its trial. Calls are taken.',
-  active: 'Its period is paid for. Calls are taken.',
-  paused: 'No calls and no bill: its holder paused it, or its period ended and nobody has called since.',
-  canceling: 'Calls are taken until the period ends; it is not renewed.',
-  canceled: 'Over for good.'
+  incomplete: 'Requested, but not yet confirmed by the seller. Only the consumer’s node has it.',
+  trialing: 'In the free trial. Calls are accepted.',
+  active: 'The period is paid. Calls are accepted.',
+  paused: 'No calls and no charges. The holder paused it, or the period ended without a call since.',
+  canceling: 'Calls are accepted until the period ends. It is not renewed.',
+  canceled: 'Ended permanently.'
 }
 
 const KEY: Readonly<Record<KeyState, string>> = {
-  active: 'Works.',
-  rotating: 'Works until its overlap ends; another key has taken its place.',
-  disabled: 'Refused until it is enabled again.',
-  expired: 'Refused: its time is over.',
-  revoked: 'Refused for good.'
+  active: 'Accepted.',
+  rotating: 'Accepted until the overlap ends. A new key replaces it.',
+  disabled: 'Refused until it is enabled.',
+  expired: 'Refused, because it has expired.',
+  revoked: 'Refused permanently.'
 }
 
 const CHANNEL: Readonly<Record<ChannelPhase, string>> = {
-  open: 'Calls are paid through it.',
-  closing: 'The payer signs nothing more. The owner claims what it earned and gives the rest back.',
-  withdrawing: 'The payer takes its money out without the owner, after the channel’s delay.',
-  disputed: 'The owner showed books that nothing explains. Nothing is paid through it again.',
-  closed: 'Nothing of it is anybody else’s any more.'
+  open: 'Calls are paid through the channel.',
+  closing: 'The payer signs nothing more. The owner claims its earnings and refunds the rest.',
+  withdrawing: 'The payer withdraws its money without the owner, after the channel’s delay.',
+  disputed: 'The owner’s books are wrong. No more calls are paid through the channel.',
+  closed: 'All money is claimed or refunded.'
 }
 
 type Moves = Readonly<Record<string, readonly string[]>>
@@ -52,25 +52,24 @@ export function statesPage(): string {
 
 # States
 
-What can be in several states, and how it gets from one to the other. Each of these is one table in the code, and nothing moves in
-another way.
+The states of listings, subscriptions, keys and channels. The tables come from the code, which allows no other transitions.
 
 ## A listing
 
-The API as its provider published it: \`souk api register\`, \`pause\`, \`resume\`, \`deprecate\`, \`retire\`.
+Changed by \`souk api register\`, \`pause\`, \`resume\`, \`deprecate\`, \`retire\`.
 
 ${machine(LISTING_MOVES, LISTING)}
 
 ## A subscription
 
-Between a consumer and a listing; see [plans and subscriptions](../explanation/plans.md#a-subscription). Calls are refused with
-\`subscription_inactive\` where they are not taken.
+See [plans and subscriptions](../explanation/plans.md#a-subscription). In states that accept no calls, calls are refused with
+\`subscription_inactive\`.
 
 ${machine(SUBSCRIPTION_MOVES, SUBSCRIPTION)}
 
 ## A consumer key
 
-\`souk key rotate\`, \`disable\`, \`enable\`, \`revoke\`; *time* is the key's own end. See [consumer keys](../how-to/keys.md).
+Changed by \`souk key rotate\`, \`disable\`, \`enable\`, \`revoke\`. *time* is the key's expiry. See [consumer keys](../how-to/keys.md).
 
 ${diagram(keyMoves)}
 
@@ -78,7 +77,7 @@ ${table(['State', 'Meaning', 'Refused with', 'May become'], keys)}
 
 ## A payment channel
 
-In the books of its payer and of its owner; see [payments](../explanation/payments.md#channel-states).
+Recorded by both payer and owner; see [payments](../explanation/payments.md#channel-states).
 
 ${machine(CHANNEL_MOVES, CHANNEL)}
 `

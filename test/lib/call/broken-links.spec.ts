@@ -80,7 +80,7 @@ describe('a call whose link breaks', () => {
     bench.network.cut(OWNER)
     const lost = bench.call({ isRepeat: true, timeoutMs: 1_000 })
     await bench.clock.advance(1_000)
-    assert.equal((await lost).fate, 'lost', 'whether it was taken before is not known')
+    assert.equal((await lost).fate, 'lost', 'the first attempt may have run')
   })
 
   it('is lost within the resend time if the link stays down', async () => {

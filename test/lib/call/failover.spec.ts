@@ -140,7 +140,7 @@ describe('failover between owners', () => {
     it('at one owner, another owner that shares the quota is tried', async () => {
       bench.owners = { [A]: usedUp, [B]: answered() }
       assert.equal((await bench.call({}, terms)).owner, B)
-      assert.deepEqual(bench.reports, ['B ok in 5'], 'nobody is blamed')
+      assert.deepEqual(bench.reports, ['B ok in 5'], 'no owner is blamed')
     })
 
     for (const [order, what] of [
@@ -152,7 +152,7 @@ describe('failover between owners', () => {
         bench.owners = { [A]: usedUp, [B]: failed('not_accepted', 'owner_unreachable') }
         await assert.rejects(bench.call({}, terms), { code: 'quota_exceeded' })
         assert.deepEqual(bench.triedOwners(), order)
-        assert.equal(bench.lookUps.length, 1, 'the network would tell nothing new')
+        assert.equal(bench.lookUps.length, 1, 'another lookup would not help')
       })
     }
 

@@ -119,7 +119,7 @@ describe('the commit queue', () => {
     for (const name of ['a', 'b']) {
       const writing = write(name)
       turn()
-      assert.equal(steps.at(-1), 'sync', 'on its way, and the turn is over')
+      assert.equal(steps.at(-1), 'sync', 'the write is pending after the turn')
       reach()
       assert.equal(await writing, name)
     }

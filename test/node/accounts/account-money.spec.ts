@@ -322,7 +322,7 @@ describe('money of prepaid accounts', function () {
       const dry = { dry_run: true }
       const free = await send('/withdrawals', who, '2', {}, dry)
       assert.deepEqual([free.status, free.body], [200, { amount: '2', fee: '0', receives: '2', to: who.address }])
-      assert.equal(await balance(who), 20n * USDC, 'nothing is taken')
+      assert.equal(await balance(who), 20n * USDC, 'the balance changed')
       const first = await send('/withdrawals', who, '2')
       assert.deepEqual([first.status, first.body['fee'], first.body['receives']], [202, '0', '2'])
 
@@ -338,7 +338,7 @@ describe('money of prepaid accounts', function () {
       assert.equal(low.body['code'], 'fee_not_accepted')
       const small = await send('/withdrawals', who, '0.5', {}, { max_fee: '1' })
       assert.deepEqual([small.status, small.body['code']], [400, 'invalid_request'])
-      assert.equal(await balance(who), 18n * USDC, 'nothing is taken')
+      assert.equal(await balance(who), 18n * USDC, 'the balance changed')
 
       const fees = () => store.ledger.balance('withdrawal-fees')
       const before = await fees()

@@ -96,7 +96,7 @@ describe('ingress nodes that share a store', function () {
     for (const [move, refusal] of Array.from({ length: 5 }).flatMap(() => MOVES)) {
       const { key, id } = await first.keys.issue()
       assert.equal(await codeAt(second, key), 'ok')
-      assert.ok(!(second.keys.verify(key) instanceof Promise), 'it is answered from memory')
+      assert.ok(!(second.keys.verify(key) instanceof Promise), 'the key is cached')
       await first.keys[move](id)
       assert.equal(await codeAt(second, key), refusal)
     }
@@ -132,7 +132,7 @@ describe('ingress nodes that share a store', function () {
     assert.equal(await known(), undefined)
     await mine.put('acct_1', { api, subscription: 'one' }, undefined)
     assert.equal(await known(), 'one')
-    assert.ok(!(others.find('acct_1', parseApiRef('weather')) instanceof Promise), 'it is answered from memory')
+    assert.ok(!(others.find('acct_1', parseApiRef('weather')) instanceof Promise), 'the subscription is cached')
     await mine.delete('acct_1', api)
     assert.equal(await known(), undefined)
   })

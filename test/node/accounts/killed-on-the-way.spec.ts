@@ -125,7 +125,7 @@ describe('money of accounts under kills at any point', () => {
         assert.equal(await balance(), 1_000_000n - sent)
         assert.equal(-(await store.ledger.balance(`withdrawing/${ACCOUNT.id}`)), 0n)
         assert.equal(await store.ledger.balance(PREPAID), 1_000_000n - sent)
-        assert.ok(!wasTold || sent === AMOUNT, 'whoever was told that it is on its way has it')
+        assert.ok(!wasTold || sent === AMOUNT, 'a withdrawal reported as sent was not sent')
       }
     )
   })

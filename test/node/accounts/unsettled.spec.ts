@@ -27,7 +27,7 @@ describe('deposits that are not final', () => {
     unsettled.delete('2')
     assert.equal(unsettled.counts(A, 24n * USDC, 'safe'), true)
     unsettled.add('3', { payer: B, amount: 500n * USDC, depth: 'finalized' })
-    assert.equal(unsettled.counts(B, USDC, 'latest'), true, 'what is final is settled')
+    assert.equal(unsettled.counts(B, USDC, 'latest'), true, 'final deposits are settled')
   })
 
   it('count at once up to twenty dollars in all', () => {

@@ -99,12 +99,12 @@ describe('webhooks', () => {
     answers = [{ status: 500 }, { status: 302, headers: { location: 'http://169.254.169.254/' } }, { status: 200 }]
     await paused()
     await arrived(1)
-    await eventually(() => webhooks.list()[0]?.failed === 'It responded with status 500.')
+    await eventually(() => webhooks.list()[0]?.failed === 'The endpoint responded with status 500.')
     await clock.advance(4_999)
     assert.equal(received.length, 1)
     await clock.advance(600)
     await arrived(2)
-    await eventually(() => webhooks.list()[0]?.failed !== 'It responded with status 500.')
+    await eventually(() => webhooks.list()[0]?.failed !== 'The endpoint responded with status 500.')
     await clock.advance(5 * 60_000 * 1.1)
     await arrived(3)
     await idle()
@@ -255,7 +255,7 @@ describe('webhooks', () => {
     answers = [{ status: 500 }]
     assert.deepEqual(await webhooks.test(id, AbortSignal.timeout(5_000)), {
       fate: 'failed',
-      why: 'It responded with status 500.'
+      why: 'The endpoint responded with status 500.'
     })
     assert.equal(webhooks.list()[0]?.pending, 0)
   })

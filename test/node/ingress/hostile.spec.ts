@@ -41,13 +41,13 @@ describe('ingress: hostile requests', () => {
     ['two hosts', 'GET /livez HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n', 400, 'invalid_request'],
     ['the same host twice', 'GET /livez HTTP/1.1\r\nHost: x\r\nHOST: x\r\n\r\n', 400, 'invalid_request'],
     [
-      'a target of another host than the header',
+      'a target whose host differs from the header',
       'GET http://y/livez HTTP/1.1\r\nHost: x\r\n\r\n',
       400,
       'invalid_request'
     ],
     [
-      'a header larger than any',
+      'a header above the size limit',
       `GET /livez HTTP/1.1\r\nHost: x\r\nA: ${'b'.repeat(17_000)}\r\n\r\n`,
       413,
       'request_too_large'
@@ -60,10 +60,10 @@ describe('ingress: hostile requests', () => {
     ['a path that leads nowhere', 'GET /etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
     ['an asterisk', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
     ['a wrong method', 'DELETE /v1/apis HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
-    ['a method nobody has', 'TRACE /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
+    ['an unknown method', 'TRACE /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
     ['a method of WebDAV', 'PROPFIND /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
     [
-      'an upgrade that nobody offers',
+      'an unsupported upgrade',
       'GET /api/demo/api/x HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
       401,
       'key_missing'
@@ -75,7 +75,7 @@ describe('ingress: hostile requests', () => {
       assert.equal(problemOf(received)['code'], code)
       assert.match(received, new RegExp(`^HTTP/1\\.1 ${status} `))
       client.destroy()
-      assert.equal((await fetch(`${ingress.url}/livez`)).status, 200, 'the next one is served')
+      assert.equal((await fetch(`${ingress.url}/livez`)).status, 200, 'the next request is served')
     })
   }
 

@@ -130,8 +130,12 @@ describe('agents over HTTP', () => {
         assert.equal(result.meta['charged'], '0.0015')
         assert.equal(typeof result.meta['ms'], 'number')
         const [call] = ingress.calls
-        assert.deepEqual(call?.body, { accountId: 'A', operation: 'getBalance' }, 'arguments choose no other operation')
-        assert.equal(call?.maxPrice, '0.05', 'the key’s dearest call holds')
+        assert.deepEqual(
+          call?.body,
+          { accountId: 'A', operation: 'getBalance' },
+          'arguments cannot select another operation'
+        )
+        assert.equal(call?.maxPrice, '0.05', 'the key’s maximum price applies')
       })
 
       it('search, inspect and call any API, up to their maximum price', async () => {
@@ -252,7 +256,7 @@ describe('agents over HTTP', () => {
     assert.match(String(long.content[1]?.['text']), /Cut off: this is the first 262144 of 307200 bytes/)
     const large = await typed('image/png', Buffer.alloc(300 * 1024))
     assert.match(String(large.content[0]?.['text']), /too much for a result of a tool/)
-    assert.deepEqual(ingress.calls[0]?.body, { a: 1 }, 'an API without a description takes its body as it is')
+    assert.deepEqual(ingress.calls[0]?.body, { a: 1 }, 'an API without a description gets the body unchanged')
   })
 
   it('get too deeply nested JSON as its original text', async () => {

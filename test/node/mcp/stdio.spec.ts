@@ -64,7 +64,7 @@ describe('agents on stdio', function () {
       const agent = await connect(command('--ingress', node.ingress, '--key-file', keyFile))
       try {
         const names = (await agent.tools()).map(({ name }) => name)
-        assert.ok(names.includes('bank_getBalance'), 'a key that is for some APIs has these as tools')
+        assert.ok(names.includes('bank_getBalance'), 'the key’s APIs are tools')
         assert.deepEqual((await agent.call('echo_call', { b: 2 })).structuredContent, { echo: { b: 2 } })
         const dear = await agent.call('bank_getBalance', { accountId: 'ACC-1001' })
         assert.match(String(dear.content[0]?.['text']), /price_exceeds_limit/)

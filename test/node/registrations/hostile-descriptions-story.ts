@@ -66,12 +66,12 @@ const refused: ReadonlyArray<readonly [what: string, document: unknown, why: Reg
     /more than \d+ operations/
   ],
   [
-    'paths that are one another',
+    'paths that refer to each other',
     pathsOf({ '/x': { $ref: '#/paths/~1y' }, '/y': { $ref: '#/paths/~1x' } }),
     /refers to itself/
   ],
   [
-    'a parameter that is itself',
+    'a parameter that refers to itself',
     {
       ...pathsOf({ '/x': { get: { ...get, parameters: [{ $ref: '#/components/parameters/P' }] } } }),
       components: { parameters: { P: { $ref: '#/components/parameters/P' } } }
@@ -145,7 +145,7 @@ const taken: ReadonlyArray<readonly [what: string, document: unknown, call: Sche
     /description_too_complex: .*longer than 2 seconds/
   ],
   [
-    'a schema that is itself',
+    'a schema that contains itself',
     field(
       ref('A0'),
       schemas(1, () => ({ allOf: [ref('A0')] }))
@@ -154,7 +154,7 @@ const taken: ReadonlyArray<readonly [what: string, document: unknown, call: Sche
     /description_too_complex: .*nested/
   ],
   [
-    'a schema that is nothing but itself',
+    'a schema that is only a reference to itself',
     documentOf(
       object({ f: ref('A0') }),
       schemas(1, () => ref('A0'))
@@ -172,7 +172,7 @@ const taken: ReadonlyArray<readonly [what: string, document: unknown, call: Sche
     200
   ],
   [
-    'unique items, none of which is',
+    'unique items, all equal',
     field({ type: 'array', uniqueItems: true }),
     { f: Array.from({ length: 2e4 }, (_, n) => ({ n: n % 19_999 })) },
     /duplicate items/
@@ -180,7 +180,7 @@ const taken: ReadonlyArray<readonly [what: string, document: unknown, call: Sche
   ['an enum of 200,000', field({ enum: Array.from({ length: 2e5 }, (_, n) => `v${n}`) }), { f: 'v5' }, 200],
   ['50,000 properties', documentOf(object(schemas(5e4, () => ({ type: 'string' })))), { body: { A1: 'x' } }, 200],
   [
-    'keywords that are none',
+    'unknown keywords',
     field({ type: 'bogus', pattern: 5, required: [1], enum: [], multipleOf: 0, minLength: -1 }),
     { f: 1 },
     200

@@ -45,7 +45,7 @@ describe('registrations', () => {
       return {
         protocol: 'REST',
         description: { operations: [] },
-        call: () => assert.fail('nobody calls'),
+        call: () => assert.fail('no call is made'),
         close: async () => void closed++
       }
     }
@@ -61,7 +61,7 @@ describe('registrations', () => {
       resolve: async () => ({ signed: listing.signed, owners: [] }),
       async serveReplica(id: string, adapter: Adapter) {
         assert.equal(id, ID)
-        if (!providerIsUp) throw new SoukError('api_not_found', 'Nobody knows it.')
+        if (!providerIsUp) throw new SoukError('api_not_found', 'The API is unknown.')
         served.push(adapter)
         return listing
       },
@@ -109,11 +109,11 @@ describe('registrations', () => {
     providerIsUp = false
     const again = registrations()
     await again.restore()
-    assert.equal(again.show('ticker').problem, 'Nobody knows it.')
+    assert.equal(again.show('ticker').problem, 'The API is unknown.')
     clock.runOut()
     await again.check(again.show('ticker').registration, new AbortController().signal)
     await turn(() => clock.waiting.size === 1)
-    assert.deepEqual(logged, ['ticker is not served: Nobody knows it.'])
+    assert.deepEqual(logged, ['ticker is not served: The API is unknown.'])
     assert.equal(closed, 2)
 
     providerIsUp = true

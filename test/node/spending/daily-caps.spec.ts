@@ -62,7 +62,7 @@ describe('the daily cap of a key', () => {
     await clock.advance(limits.DAY_MS)
     await assert.rejects(spend(CAP + 1n, second), { code: 'spend_cap_reached' })
     await settle()
-    assert.equal(told.length, 3, 'the next day has a cap of its own')
+    assert.equal(told.length, 3, 'each day has its own cap')
   })
 
   it('holds under concurrent calls', async () => {

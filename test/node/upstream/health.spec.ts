@@ -18,7 +18,7 @@ describe('the health of an API', () => {
   const adapter: Adapter = {
     protocol: 'REST',
     description: { operations: [] },
-    call: () => assert.fail('nobody calls'),
+    call: () => assert.fail('no call is made'),
     async probe() {
       asked++
       if (!isWell) throw new Error('secret words')

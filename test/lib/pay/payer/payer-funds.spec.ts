@@ -35,7 +35,7 @@ function promised(answer: Promised | PayerFundsRefusal): Promised {
   return answer
 }
 
-describe('purse', () => {
+describe('payer funds', () => {
   it('signs ahead for 20 calls or one cent, whichever is less', () => {
     assert.equal(promised(payerFundsOf().promise(100n, 0)).ceiling, 2_100n)
     assert.equal(promised(payerFundsOf().promise(1_000n, 0)).ceiling, 11_000n)
@@ -128,13 +128,13 @@ describe('purse', () => {
     promised(payerFunds.promise(10n, 0)).settle(10n)
     promised(payerFunds.promise(10n, 0)).doubt()
     const next = promised(payerFunds.promise(10n, 0))
-    assert.equal(next.ceiling, 20n, 'what is said to be free is used again')
+    assert.equal(next.ceiling, 20n, 'the freed amount is used again')
     assert.equal(payerFunds.hear(20n, 0n, 10n), true)
     next.release()
     assert.equal(promised(payerFunds.promise(10n, 0)).ceiling, 30n)
     assert.equal(payerFunds.spent, 20n)
     assert.equal(payerFunds.hear(40n, 0n, 0n), false)
-    assert.equal(payerFunds.reconcile(1_000n), true, 'not asked while a call is under way')
+    assert.equal(payerFunds.reconcile(1_000n), true, 'no query while a call runs')
     assert.equal(payerFunds.spent, 20n)
   })
 
@@ -147,7 +147,7 @@ describe('purse', () => {
     assert.equal(payerFunds.hear(200n, 0n, 0n), true)
     assert.equal(payerFunds.reconcile(300n), true)
     assert.equal(payerFunds.spent, 300n)
-    assert.equal(payerFunds.reconcile(301n), false, 'nobody sent that')
+    assert.equal(payerFunds.reconcile(301n), false, 'no call reserved that amount')
   })
 
   it("counts the owner's unknown reservations as promised, because they may be released", () => {
@@ -411,7 +411,7 @@ describe('the funds of a payer and its payee', () => {
       if (again === undefined) return undefined
       this.#sign(again.ceiling)
       const second = this.payeeFunds.reserve(price)
-      assert.ok(typeof second === 'object', 'refused again, with the owner’s word heard')
+      assert.ok(typeof second === 'object', 'refused again after the owner reported its books')
       second.capture(price)
       again.settle(price)
       return undefined

@@ -278,7 +278,7 @@ describe('x402 exact, of clients without a key', function () {
   describe('is rejected with the offers, without running the call', () => {
     const refusals: ReadonlyArray<readonly [string, string, (payload: PaymentPayload) => void]> = [
       [
-        'with a signature that was tampered with',
+        'with a changed signature',
         'invalid_exact_evm_signature',
         ({ payload }) => {
           const signature = payload['signature'] as string
@@ -291,7 +291,7 @@ describe('x402 exact, of clients without a key', function () {
         (payload) => (authorizationOf(payload)['value'] = '1')
       ],
       [
-        'to somebody else',
+        'to another payee',
         'invalid_exact_evm_recipient_mismatch',
         (payload) => (authorizationOf(payload)['to'] = bench.provider)
       ],

@@ -54,7 +54,7 @@ describe('souk init', function () {
       '0.001'
     ])
     assert.equal(code, 0, notes)
-    assert.match(notes, /One of provide, consume, both\./)
+    assert.match(notes, /Choose one of provide, consume, both\./)
     assert.match(notes, /--payout is not valid: give an address/)
     assert.match(notes, /checksum of 0x0+aA is wrong/)
     assert.match(notes, /Names consist of a-z/)

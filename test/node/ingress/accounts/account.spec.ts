@@ -108,7 +108,7 @@ describe('ingress: prepaid accounts', () => {
     for (let i = 0; i <= limits.ACCOUNTS_PER_HOST; i++) statuses.push((await post('/v1/account')).status)
     assert.deepEqual(statuses, [...Array<number>(limits.ACCOUNTS_PER_HOST).fill(201), 429])
     const refused = await post('/v1/account', undefined, { 'x-forwarded-for': '192.0.2.1' })
-    assert.equal(refused.status, 429, 'whatever it says where it comes from')
+    assert.equal(refused.status, 429, 'the header is ignored without a trusted proxy')
     assert.equal(refused.headers.get('retry-after'), '360')
     await clock.advance(limits.ACCOUNTS_PER_HOST_MS)
     assert.equal((await post('/v1/account')).status, 201)
@@ -174,11 +174,7 @@ describe('ingress: prepaid accounts', () => {
       await clock.advance(limits.MONEY_LOOK_MS)
       await call(key)
       assert.deepEqual(told.splice(0), [code])
-      assert.equal(
-        (await call(operatorKey.key)).status,
-        402,
-        'whoever calls with the operator’s money is told as it is'
-      )
+      assert.equal((await call(operatorKey.key)).status, 402, 'a caller on the operator’s money gets the full error')
     }
     assert.equal((await get('/v1/account', key))[1]['balance'], '0.01')
     onCall = async () => {
@@ -186,7 +182,7 @@ describe('ingress: prepaid accounts', () => {
         members: { subscription: 'one' }
       })
     }
-    assert.equal((await call(key)).status, 402, 'a cap of the account’s own')
+    assert.equal((await call(key)).status, 402, 'the account has its own cap')
     sell(40_000n)
     assert.equal((await call(key)).status, 402, 'its own balance')
     assert.deepEqual(told, [])

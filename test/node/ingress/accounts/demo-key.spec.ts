@@ -51,7 +51,7 @@ describe('ingress: the public demo key', () => {
     const refused = await ingress.post('/api/demo/api/ticker', {}, { 'x-consumer-key': key })
     assert.equal(refused.status, 429)
     assert.ok(Number(refused.headers.get('retry-after')) > 0)
-    assert.equal((await ingress.post('/api/demo/api/ticker', {})).status, 200, 'with a key of one’s own')
+    assert.equal((await ingress.post('/api/demo/api/ticker', {})).status, 200, 'with another key')
     await clock.advance(limits.DEMO_CALLS_PER_HOST_MS)
     assert.equal((await call())[0], 200)
   })

@@ -133,7 +133,7 @@ describe('ingress: the keys of an account', () => {
       ['DELETE', `/v1/keys/${keyId}`],
       ['POST', `/v1/keys/${keyId}/disable`]
     ] as const) {
-      assert.equal((await ask(method, path, key))[1]['code'], 'invalid_request', 'nobody locks himself out')
+      assert.equal((await ask(method, path, key))[1]['code'], 'invalid_request', 'a key cannot disable itself')
     }
     const [, self] = await ask('POST', `/v1/keys/${keyId}/rotate`, key, { overlap_seconds: 0 })
     assert.equal((await ask('GET', '/v1/keys', key))[1]['code'], 'key_expired')

@@ -44,7 +44,7 @@ describe('ingress: the spending limits of a key', () => {
     const { code, left, resets_at, charged } = await problem(refused)
     assert.deepEqual([code, left, charged], ['spend_cap_reached', '0.002', false])
     assert.ok(Date.parse(String(resets_at)) - Date.now() <= 24 * 3_600_000)
-    assert.equal((await call(ingress.key)).status, 200, 'another key has a cap of its own')
+    assert.equal((await call(ingress.key)).status, 200, 'each key has its own cap')
   })
 
   it('do not count failed calls, or the unused part of a maximum price', async () => {

@@ -151,7 +151,7 @@ describe('ingress: streams', () => {
     await client.until('half')
     await feed.fail(new SoukError('call_interrupted'))
     const received = await client.closed()
-    assert.ok(!received.includes('\r\n0\r\n'), 'a last chunk would say that this was all')
+    assert.ok(!received.includes('\r\n0\r\n'), 'the last chunk would mark the body as complete')
     assert.equal(ingress.log[0]?.message, 'a streamed response broke')
 
     const again = await ingress.post('/api/demo/api/ticker', {})
@@ -216,7 +216,7 @@ describe('ingress: idle streams', () => {
       await eventually(() => feed.hungry)
       later += limits.STREAM_IDLE_MS * 0.9
       fire()
-      assert.equal(feed.returned, false, 'something moved in between')
+      assert.equal(feed.returned, false, 'the stream was not idle')
       later += limits.STREAM_IDLE_MS
       fire()
       await rest

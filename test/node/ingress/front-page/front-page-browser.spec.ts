@@ -30,12 +30,16 @@ describe('the front page in a browser', function () {
         await page.goto(ingress.url)
         for (const details of await page.locator('summary').all()) await details.click()
         assert.deepEqual(await axeViolations(page), [])
-        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, 'nothing sticks out')
+        assert.equal(
+          await page.evaluate('document.documentElement.scrollWidth'),
+          width,
+          'no element is wider than the page'
+        )
         const ground = colorScheme === 'light' ? 'rgb(250, 246, 239)' : 'rgb(21, 17, 14)'
         assert.equal(
           await page.evaluate('getComputedStyle(document.body).backgroundColor'),
           ground,
-          'its style is let in'
+          'the policy allows the page’s style'
         )
         assert.deepEqual(mishaps, [])
         await page.context().close()
