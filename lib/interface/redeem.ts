@@ -1,3 +1,4 @@
+import type { SoukError } from '../base/errors.ts'
 import type { Atoms } from '../base/money.ts'
 import type { ChannelState } from './chain.ts'
 import type { ChannelConfig, ChannelId, DepositAuthorization, Voucher } from './channel.ts'
@@ -85,9 +86,10 @@ export interface Redeemer {
    * Reads the account's balance again if the last one does not cover this much gas, as right after a first top-up. At most once
    * per `GAS_READ_MS`.
    * @param gas as in `checkGas`
+   * @returns the error of `checkGas`; undefined if there is enough gas
    * @throws SoukError `settlement_unavailable` if the chain cannot be read
    */
-  refreshGas(gas?: bigint): Promise<void>
+  refreshGas(gas?: bigint): Promise<SoukError | undefined>
   /** Cost of this much gas at current fees and a fixed price of ETH. @throws SoukError `settlement_unavailable` */
   costOf(gas: bigint): Atoms
   /** True where this or an earlier process submitted the deposit. */

@@ -138,7 +138,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
     const unused = () => Promise.reject(new Error('not in this test'))
     return {
       checkGas: () => {},
-      refreshGas: async () => {},
+      refreshGas: async () => undefined,
       costOf: () => 0n,
       isDepositing: () => false,
       received: () => {},

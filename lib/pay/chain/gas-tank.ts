@@ -48,10 +48,18 @@ export class GasTank {
    * @throws SoukError `settlement_unavailable`
    */
   check(gas = 0n, submitted = 0n): void {
-    if (this.#seen === undefined)
-      throw new SoukError('settlement_unavailable', 'The chain has not been read yet. Try again in a moment.')
-    if (this.covers(gas, submitted)) return
-    throw new SoukError('settlement_unavailable', `The owner's account ${this.#account} is almost out of ETH for gas.`)
+    const refusal = this.refusal(gas, submitted)
+    if (refusal !== undefined) throw refusal
+  }
+
+  /** The error of `check`, if any. */
+  refusal(gas = 0n, submitted = 0n): SoukError | undefined {
+    if (this.covers(gas, submitted)) return undefined
+    const reason =
+      this.#seen === undefined
+        ? 'The chain has not been read yet. Try again in a moment.'
+        : `The owner's account ${this.#account} is almost out of ETH for gas.`
+    return new SoukError('settlement_unavailable', reason)
   }
 
   /** True if the last balance read passes `check`. */

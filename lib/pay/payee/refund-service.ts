@@ -15,7 +15,7 @@ const UNEARNED =
 
 export interface RefundServiceInit {
   readonly channels: PayeeChannels
-  readonly redeemer: Pick<Redeemer, 'checkGas' | 'claim' | 'costOf' | 'refreshGas' | 'refund'>
+  readonly redeemer: Pick<Redeemer, 'claim' | 'costOf' | 'refreshGas' | 'refund'>
   readonly unearned: Pick<UnearnedGas, 'takeFor'>
   readonly watch: Pick<ChannelWatch, 'refresh' | 'snapshot'>
   readonly clock: Clock
@@ -67,8 +67,8 @@ export class RefundService {
     if (admitting !== undefined) return admitting
     const { redeemer, unearned } = this.#init
     const admitted = (async () => {
-      await redeemer.refreshGas(CLAIM_GAS + REFUND_GAS)
-      redeemer.checkGas(CLAIM_GAS + REFUND_GAS)
+      const noGas = await redeemer.refreshGas(CLAIM_GAS + REFUND_GAS)
+      if (noGas !== undefined) throw noGas
       const cost = redeemer.costOf(BigInt(channel.deposits) * DEPOSIT_GAS + CLAIM_GAS + REFUND_GAS)
       await unearned.takeFor(channel, cost, UNEARNED)
       channel.move('closing')

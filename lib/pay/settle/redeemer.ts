@@ -122,13 +122,14 @@ class PolicyRedeemer implements Redeemer {
     this.#gas.check(gas, this.#submittedGas())
   }
 
-  async refreshGas(gas = 0n): Promise<void> {
-    if (this.#gas.covers(gas, this.#submittedGas())) return
+  async refreshGas(gas = 0n): Promise<SoukError | undefined> {
+    if (this.#gas.covers(gas, this.#submittedGas())) return undefined
     const now = this.#init.clock.elapsed()
     if (this.#gasRead === undefined || now - this.#gasRead.at >= GAS_READ_MS) {
       this.#gasRead = { at: now, done: this.#gas.look() }
     }
     await this.#gasRead.done
+    return this.#gas.refusal(gas, this.#submittedGas())
   }
 
   /** Only the number of an earlier process's transactions is known here, not their gas. */

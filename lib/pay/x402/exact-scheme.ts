@@ -32,7 +32,7 @@ import { notRepeated, unused } from './repeats.ts'
 export interface ExactSchemeInit extends ExactCheckInit, ExactCollectorInit {
   readonly chain: ExactCheckInit['chain'] & ExactCollectorInit['chain']
   readonly calls: Pick<CallLog, 'append' | 'find'>
-  readonly redeemer: Pick<Redeemer, 'checkGas' | 'received' | 'refreshGas'>
+  readonly redeemer: Pick<Redeemer, 'received' | 'refreshGas'>
 }
 
 /** How the first call with a payment ended. `refused`: the call did not run. `released`: it ran unpaid. `spent`: it was paid. */
@@ -95,7 +95,8 @@ export class ExactScheme {
     const name = paymentNameOf(payload, admission)
     const id = name?.text
     const check = (needed: Atoms) => checkExact(this.#init, admission, payload, payment, needed)
-    await this.#init.redeemer.refreshGas()
+    // Awaited first, because nothing may run between `#find` and `#enter`.
+    const noGas = await this.#init.redeemer.refreshGas()
     for (;;) {
       const known = this.#find(payment, id)
       if (known === undefined) break
@@ -109,7 +110,7 @@ export class ExactScheme {
     }
     const entry = this.#enter(payment, requestHash, id)
     try {
-      this.#init.redeemer.checkGas()
+      if (noGas !== undefined) throw noGas
       if (this.#open.size > PAYMENTS_UNSETTLED_MAX) {
         throw new SoukError('overloaded', 'Too many payments wait for the chain. Try again later.', { source: 'owner' })
       }
