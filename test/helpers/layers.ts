@@ -107,7 +107,7 @@ const LAYERS: Layer[] = [
   {
     of: ['node/cli/node/up-command.ts', 'node/cli/node/demo-command.ts', 'node/cli/node/dev-chain-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
-    mayType: LIB_FACE,
+    mayType: [...LIB_FACE, 'node/node-info.ts'],
     mayLazily: ['node/run.ts', 'node/demo/', 'node/watchdog/'],
     why: `${CLIENT_WHY}; up, demo and dev-chain load node/run.ts, node/demo/ and node/watchdog/ lazily`
   },

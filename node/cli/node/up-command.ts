@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { loadConfig } from '../../config.ts'
+import type { NodeInfo } from '../../node-info.ts'
 import { askNetwork } from '../options/ask-network.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
@@ -116,22 +117,7 @@ async function watch(cli: Cli, limitMs = 0) {
   })
 }
 
-/** Information shown once the node is ready. */
-interface Ready {
-  readonly version: string
-  readonly profile: string
-  readonly peer: string
-  readonly network: string
-  readonly money: string
-  readonly admin: string
-  readonly ingress: string | undefined
-  readonly p2p: readonly string[]
-  readonly demoKey: string | undefined
-  readonly alone: boolean
-  readonly setupCode: string | undefined
-}
-
-async function announce(cli: Cli, { alone, setupCode, ...info }: Ready): Promise<void> {
+async function announce(cli: Cli, { alone, setupCode, ...info }: NodeInfo): Promise<void> {
   const { terminal } = cli
   terminal.note(`souk ${info.version} on ${info.network} (${info.money}), profile ${info.profile}`)
   const places: Array<readonly [string, string]> = [
