@@ -3,6 +3,7 @@ import { limits } from '../../lib/index.ts'
 import type { CallTiming } from '../../lib/interface/index.ts'
 import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 import type { ProfileBackup } from '../profile/profile-backup.ts'
+import { accountShape } from '../accounts/account-view.ts'
 import { amount, list, view, viewWith } from '../http/schemas.ts'
 import { limitsShape, rateLimitViewSchema } from './subscriptions/rate-api.ts'
 import { listingTermsViewSchema } from './subscriptions/subscription-api.ts'
@@ -202,12 +203,7 @@ export type SetupCodeView = z.output<typeof setupCodeViewSchema>
 export const accountViewSchema = view(
   'AccountView',
   {
-    id: z.string(),
-    label: z.string(),
-    balance: z.string(),
-    set_aside: z.string().describe('Part of the balance that ingress processes reserved for calls.'),
-    spent: z.string(),
-    funding: z.string().nullable().describe('Address of the deposits. Refunds go to this address.'),
+    ...accountShape,
     created_at: z.number()
   },
   'A prepaid account.'

@@ -8,6 +8,9 @@ export const amount = z
   .string()
   .regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
 
+/** USDC in a response. */
+export const usdc = z.string().meta({ pattern: String.raw`^-?\d+(\.\d{1,6})?$` })
+
 /** RFC 3339. */
 export const moment = z.string().meta({ format: 'date-time' })
 

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { planViewSchema, subscriptionViewSchema } from '../admin/subscriptions/subscription-api.ts'
 import { rateLimitViewSchema } from '../admin/subscriptions/rate-api.ts'
-import { list, moment, view, viewWith } from '../http/schemas.ts'
+import { accountShape } from '../accounts/account-view.ts'
+import { list, moment, usdc, view, viewWith } from '../http/schemas.ts'
+import { keyShape } from '../keys/key-view.ts'
 import { reputationViewSchema } from '../reputation-view.ts'
 
 /** Response schemas of the ingress. Amounts are decimal USDC strings, times RFC 3339. */
 
-export const usdc = z.string().meta({ pattern: String.raw`^-?\d+(\.\d{1,6})?$`, description: 'Decimal USDC.' })
 /** For an object whose schema another standard defines. */
 export const anyObject = z.record(z.string(), z.unknown())
 const currency = z.literal('USDC')
@@ -93,13 +94,8 @@ export const apiSchema = view('Api', {
 })
 
 export const accountSchema = view('Account', {
-  id: z.string(),
-  label: z.string(),
-  balance: usdc,
-  set_aside: usdc,
-  spent: usdc,
+  ...accountShape,
   currency,
-  funding: z.string().nullable(),
   created_at: moment,
   key_id: z.string(),
   key_hint: z.string(),
@@ -113,17 +109,7 @@ const shownOnce = { key: z.string().describe('Shown only in this response.') }
 export const openedAccountSchema = viewWith(accountSchema, 'OpenedAccount', shownOnce)
 
 export const keySchema = view('Key', {
-  id: z.string(),
-  lineage: z.string(),
-  replaces: z.string().nullable(),
-  successor: z.string().nullable(),
-  label: z.string(),
-  hint: z.string(),
-  state: z.enum(['active', 'rotating', 'disabled', 'expired', 'revoked']),
-  apis: list(z.string()).nullable(),
-  manages: z.boolean(),
-  max_price: usdc,
-  daily_cap: usdc,
+  ...keyShape,
   created_at: moment.nullable(),
   expires_at: moment.nullable(),
   retires_at: moment.nullable(),

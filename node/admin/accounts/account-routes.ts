@@ -1,4 +1,5 @@
 import { formatUsdc } from '../../../lib/index.ts'
+import { accountMembers } from '../../accounts/account-view.ts'
 import type { Account, Accounts } from '../../accounts/accounts.ts'
 import {
   accountsViewSchema,
@@ -45,15 +46,5 @@ export const accountRoutes = [
 ] as const
 
 async function viewOf(accounts: Accounts, account: Account): Promise<AccountView> {
-  const { id, label, createdAt, funding } = account
-  const { balance, setAside } = await accounts.balance(id)
-  return {
-    id,
-    label,
-    balance: formatUsdc(balance),
-    set_aside: formatUsdc(setAside),
-    spent: formatUsdc(await accounts.spent(id)),
-    funding: funding ?? null,
-    created_at: createdAt
-  }
+  return { ...(await accountMembers(accounts, account)), created_at: account.createdAt }
 }

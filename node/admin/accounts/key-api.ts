@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../../../lib/index.ts'
 import { amount, list, view, viewWith } from '../../http/schemas.ts'
+import { keyShape } from '../../keys/key-view.ts'
 import { rateLimitSchema, rateLimitViewSchema } from '../subscriptions/rate-api.ts'
 
 /** Inputs and responses of the consumer key routes. `api.ts` states the units. */
@@ -44,18 +45,8 @@ export type RotateKeyInput = z.input<typeof rotateKeySchema>
 export const keyViewSchema = view(
   'KeyView',
   {
-    id: z.string(),
-    lineage: z.string().describe('First key of a chain of rotations. All keys of the chain share its caps.'),
-    replaces: z.string().nullable(),
-    successor: z.string().nullable(),
-    label: z.string(),
-    hint: z.string().describe('Part of the key, to recognise it.'),
-    state: z.string(),
-    apis: list(z.string()).nullable().describe('APIs that the key may call; null for all.'),
+    ...keyShape,
     account: z.string().nullable().describe('Account that pays; null if the operator pays.'),
-    manages: z.boolean().describe('True if the key may manage its account.'),
-    max_price: z.string().describe('`max_price`: limit of one call. `daily_cap`: limit of one day (UTC).'),
-    daily_cap: z.string(),
     rate_limit: rateLimitViewSchema.nullable().describe('Null for none.'),
     created_at: z.number(),
     expires_at: z.number().nullable(),
@@ -64,7 +55,7 @@ export const keyViewSchema = view(
     revoked_at: z.number().nullable(),
     last_used_at: z.number().nullable()
   },
-  'Data of a consumer key, without the key itself.'
+  'Data of a consumer key, without the key itself. `max_price` limits one call, `daily_cap` one day (UTC).'
 )
 export type KeyView = z.output<typeof keyViewSchema>
 

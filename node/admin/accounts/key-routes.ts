@@ -1,5 +1,6 @@
 import { formatUsdc, parseUsdc } from '../../../lib/index.ts'
 import type { IssuedKey, KeyInfo } from '../../keys/keys.ts'
+import { keyMembers } from '../../keys/key-view.ts'
 import {
   type IssuedKeyView,
   issuedKeyViewSchema,
@@ -94,18 +95,8 @@ function issuedView(issued: IssuedKey): IssuedKeyView {
 
 function keyView(key: KeyInfo): KeyView {
   return {
-    id: key.id,
-    lineage: key.lineage,
-    replaces: key.replaces ?? null,
-    successor: key.successor ?? null,
-    label: key.label,
-    hint: key.hint,
-    state: key.state,
-    apis: key.apis ?? null,
+    ...keyMembers(key),
     account: key.account ?? null,
-    manages: key.manages ?? false,
-    max_price: formatUsdc(key.maxPrice),
-    daily_cap: formatUsdc(key.dailyCap),
     rate_limit: rateLimitView(key.rateLimit),
     created_at: key.createdAt,
     expires_at: key.expiresAt ?? null,

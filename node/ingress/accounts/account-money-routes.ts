@@ -3,11 +3,12 @@ import { z } from 'zod'
 import { formatUsdc, limits, parseUsdc, SoukError } from '../../../lib/index.ts'
 import type { AccountDeposits } from '../../accounts/account-deposits.ts'
 import type { AccountWithdrawal, AccountWithdrawals } from '../../accounts/account-withdrawals.ts'
+import { usdc } from '../../http/schemas.ts'
 import type { RequestParts } from '../account-request.ts'
 import { IDEMPOTENCY_HEADER, PAYMENT_HEADER } from '../parameters.ts'
 import { isPayment, paymentResponse } from '../calls/payment-headers.ts'
 import { routesWith } from '../route.ts'
-import { usdc, withdrawalSchema } from '../views.ts'
+import { withdrawalSchema } from '../views.ts'
 
 export interface AccountMoneyContext extends RequestParts {
   readonly deposits: Pick<AccountDeposits, 'deposit'>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { formatUsdc, limits, SoukError } from '../../../lib/index.ts'
+import { accountMembers } from '../../accounts/account-view.ts'
 import type { Account, AccountEntry, Accounts } from '../../accounts/accounts.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
 import type { RequestParts } from '../account-request.ts'
@@ -63,17 +64,11 @@ export const accountRoutes = [
   })
 ] as const
 
-async function view(accounts: Accounts, { id, label, createdAt, funding }: Account, holder: KeyHolder) {
-  const { balance, setAside } = await accounts.balance(id)
+async function view(accounts: Accounts, account: Account, holder: KeyHolder) {
   return {
-    id,
-    label,
-    balance: formatUsdc(balance),
-    set_aside: formatUsdc(setAside),
-    spent: formatUsdc(await accounts.spent(id)),
+    ...(await accountMembers(accounts, account)),
     currency: 'USDC' as const,
-    funding: funding ?? null,
-    created_at: new Date(createdAt).toISOString(),
+    created_at: new Date(account.createdAt).toISOString(),
     key_id: holder.keyId,
     key_hint: holder.hint,
     max_price: formatUsdc(holder.maxPrice),

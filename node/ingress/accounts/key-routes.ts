@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { formatUsdc, parseUsdc, SoukError } from '../../../lib/index.ts'
+import { parseUsdc, SoukError } from '../../../lib/index.ts'
 import { present } from '../../present.ts'
 import type { IssuedKey, KeyInfo, Keys } from '../../keys/keys.ts'
+import { keyMembers } from '../../keys/key-view.ts'
 import type { RequestParts } from '../account-request.ts'
 import type { PerIp } from '../per-ip.ts'
 import { routesWith } from '../route.ts'
@@ -152,17 +153,7 @@ function issued(made: IssuedKey) {
 function view(key: KeyInfo) {
   const at = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
   return {
-    id: key.id,
-    lineage: key.lineage,
-    replaces: key.replaces ?? null,
-    successor: key.successor ?? null,
-    label: key.label,
-    hint: key.hint,
-    state: key.state,
-    apis: key.apis ?? null,
-    manages: key.manages === true,
-    max_price: formatUsdc(key.maxPrice),
-    daily_cap: formatUsdc(key.dailyCap),
+    ...keyMembers(key),
     created_at: at(key.createdAt),
     expires_at: at(key.expiresAt),
     retires_at: at(key.retiresAt),

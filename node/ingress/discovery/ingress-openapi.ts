@@ -17,7 +17,7 @@ export function ingressOpenapi(routes: readonly IngressDeclaration[], version: s
     version,
     description:
       'Calls APIs of a peer-to-peer marketplace, and pays for them by the call. Each API has its own document, ' +
-      'at /v1/apis/{id}/openapi.json.',
+      'at /v1/apis/{id}/openapi.json. Amounts are decimal strings in USDC.',
     server: '/',
     securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Consumer-Key' } },
     operations: routes.map(operationOf)

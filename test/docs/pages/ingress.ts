@@ -13,6 +13,7 @@ interface Schema {
   readonly enum?: readonly string[]
   readonly const?: string | number
   readonly format?: string
+  readonly pattern?: string
   readonly description?: string
 }
 
@@ -199,7 +200,7 @@ function typeOf(type: string, schema: Schema): string {
 }
 
 function schemaText(schema: Schema): string {
-  const { $ref, type, properties, items, anyOf, format } = schema
+  const { $ref, type, properties, items, anyOf, format, pattern } = schema
   if ($ref !== undefined) {
     const name = $ref.split('/').at(-1) ?? ''
     return `[${name}](#${anchor(name)})`
@@ -210,7 +211,7 @@ function schemaText(schema: Schema): string {
   if (items !== undefined) return `a list of ${schemaText(items)}`
   if (properties !== undefined) return memberNames(schema)
   const names = [type ?? 'any JSON'].flat().map((name) => (name === 'object' ? 'an object' : name))
-  if (schema.description === 'Decimal USDC.') return 'USDC'
+  if (pattern?.includes('{1,6}') === true) return 'USDC'
   if (format === 'date-time') return ['time', ...names.filter((name) => name !== 'string')].join(' or ')
   return names.join(' or ')
 }
