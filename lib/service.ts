@@ -246,8 +246,8 @@ class SoukService implements Souk, Startable {
       peers,
       alone: peers.length === 0,
       paymentScheme: paymentScheme.scheme,
-      listings: selling.owner.list().length,
-      serving: selling.owner.inFlight,
+      listings: selling.owner.apis.list().length,
+      serving: selling.owner.apis.inFlight,
       calling: calls.calling
     }
   }
@@ -277,6 +277,6 @@ class SoukService implements Souk, Startable {
   }
 
   *#local() {
-    for (const { signed } of this.#running?.selling.owner.list() ?? []) yield signed
+    for (const { signed } of this.#running?.selling.owner.apis.list() ?? []) yield signed
   }
 }

@@ -1,9 +1,6 @@
-import type { ApiId } from '../base/api-name.ts'
 import type { HeldBytes } from '../base/byte-budget.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
-import { REQUEST_AGE_MS_MAX, REQUEST_ID_AHEAD_MS } from '../base/limits/store.ts'
-import { madeAt } from '../base/request-id.ts'
 import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
@@ -29,7 +26,9 @@ import { type IdempotentCall, IdempotentCalls, unlessOver } from './idempotent-c
 import { NewestIds } from './newest-ids.ts'
 import { OwnerLoad } from './owner-load.ts'
 import { PaidStreams } from './paid-streams.ts'
+import { checkAge } from './request-age.ts'
 import { admit, boundedBody, limitsOf, type ServedApi } from './served-api.ts'
+import { ServedApis } from './served-apis.ts'
 import { isUnderPlan, settleUnderPlan, withQuota } from './under-plan.ts'
 
 export interface OwnerInit {
@@ -75,10 +74,8 @@ interface RunningCall {
  * - a repeat that is not marked as one also finds its stored outcome.
  */
 export class Owner {
+  readonly apis = new ServedApis()
   readonly #init: OwnerInit
-  readonly #apis = new Map<ApiId, ServedApi>()
-  /** Number of running calls, of served APIs and of replaced or removed ones. */
-  readonly #load = new Map<ServedApi, number>()
   /** Calls without a response yet, and repeats being looked up, by peer and request id. */
   readonly #running = new Map<string, RunningCall>()
   readonly #newest: NewestIds
@@ -86,8 +83,6 @@ export class Owner {
   readonly #pressure: OwnerLoad
   readonly #streams: PaidStreams
   readonly #keyed: IdempotentCalls
-  #drained: PromiseWithResolvers<void> | undefined
-  #inFlight = 0
 
   constructor(init: OwnerInit) {
     this.#init = init
@@ -100,42 +95,6 @@ export class Owner {
       outcome: (call, status, ownerMs) => this.#outcome(call, status, ownerMs, 0)
     })
     this.#keyed = new IdempotentCalls(init)
-  }
-
-  get inFlight(): number {
-    return this.#inFlight
-  }
-
-  inFlightOf(api: ServedApi): number {
-    return this.#load.get(api) ?? 0
-  }
-
-  /** Serves an API, and replaces an earlier one with the same id. Running calls continue with the earlier one. */
-  async set(api: ServedApi): Promise<void> {
-    const before = this.#apis.get(api.signed.id)
-    this.#apis.set(api.signed.id, api)
-    if (before !== undefined) await this.#closeUnused(before)
-  }
-
-  get(id: ApiId): ServedApi | undefined {
-    return this.#apis.get(id)
-  }
-
-  async delete(id: ApiId): Promise<void> {
-    const api = this.#apis.get(id)
-    this.#apis.delete(id)
-    if (api !== undefined) await this.#closeUnused(api)
-  }
-
-  list(): ServedApi[] {
-    return [...this.#apis.values()]
-  }
-
-  /** Accepts no more calls. Resolves when the running ones have ended. */
-  drain(): Promise<void> {
-    this.#drained ??= Promise.withResolvers()
-    if (this.#inFlight === 0) this.#drained.resolve()
-    return this.#drained.promise
   }
 
   /** The `CallHandler` of the call protocol, and of the node's own calls. */
@@ -166,20 +125,21 @@ export class Owner {
     // A running stream is paid for until its end, even while the node stops.
     if (call.stream !== undefined) return this.#streams.pay(call, signal)
     const startedAt = this.#init.clock.elapsed()
-    if (this.#drained !== undefined) throw new SoukError('overloaded', 'This node is stopping.', { notAccepted: true })
+    const { apis } = this
+    if (apis.isDraining) throw new SoukError('overloaded', 'This node is stopping.', { notAccepted: true })
     this.#pressure.admit(call.peer)
-    const api = this.#apis.get(call.api)
+    const api = apis.get(call.api)
     if (api === undefined) throw new SoukError('api_not_found', undefined, { notAccepted: true })
-    admit(api, call, this.inFlightOf(api))
+    admit(api, call, apis.inFlightOf(api))
     // A request for the price, with an empty payment, writes nothing.
     if (call.payment !== '') refuseWork(this.#init.refusal?.())
     const permit = this.#limiter.enter(api.signed.id, call, limitsOf(api, this.#init.plans?.planOf(api.signed, call)))
-    this.#enter(api)
+    apis.enter(api)
     const held = this.#pressure.hold(call)
     const leave = once(() => {
       held?.free()
       permit.leave()
-      this.#leave(api)
+      apis.leave(api)
     })
     try {
       const answer = rated(await this.#runOnce(api, call, { signal, permit, held, startedAt }), permit)
@@ -350,54 +310,13 @@ export class Owner {
     // The call went to an earlier process and may have reached the API. The interruption is recorded, so that no later
     // repeat runs it.
     const interrupted = new SoukError('call_interrupted')
-    const api = this.#apis.get(call.api)
+    const api = this.apis.get(call.api)
     if (api !== undefined) {
       // Reserved at price 0: the record must be written even if the payment is refused now.
       const reservation = await this.#reserve(api, withoutPayment(call), 0n)
       await reservation.release({ ...this.#outcome(call, interrupted.status, 0, 0), code: interrupted.code })
     }
     throw interrupted
-  }
-
-  #enter(api: ServedApi): void {
-    this.#load.set(api, this.inFlightOf(api) + 1)
-    this.#inFlight++
-  }
-
-  #leave(api: ServedApi): void {
-    this.#inFlight--
-    const left = this.inFlightOf(api) - 1
-    if (left > 0) {
-      this.#load.set(api, left)
-    } else {
-      this.#load.delete(api)
-      if (this.#apis.get(api.signed.id) !== api) void this.#closeUnused(api).catch(() => {})
-    }
-    if (this.#inFlight === 0) this.#drained?.resolve()
-  }
-
-  /** Closes the adapter of a replaced or removed API after its last call. */
-  async #closeUnused({ adapter }: ServedApi): Promise<void> {
-    const usedBy = [...this.#apis.values(), ...this.#load.keys()]
-    if (!usedBy.some((api) => api.adapter === adapter)) await adapter.close?.()
-  }
-}
-
-/**
- * Call records are kept for a limited time. A call with an older id is never run, because the record of an earlier
- * attempt may be deleted.
- * @throws SoukError `request_expired`, `invalid_request`
- */
-function checkAge(requestId: Uint8Array, now: number): void {
-  const age = now - madeAt(requestId)
-  if (age > REQUEST_AGE_MS_MAX) {
-    throw new SoukError(
-      'request_expired',
-      'The request id is too old. For a new call, check the clock of the consumer node.'
-    )
-  }
-  if (age < -REQUEST_ID_AHEAD_MS) {
-    throw new SoukError('invalid_request', 'The request id is from the future. Check the clock of the consumer node.')
   }
 }
 

@@ -26,8 +26,8 @@ import type { Listing, ListingInit } from '../interface/souk.ts'
 import type { Documents } from '../interface/store.ts'
 import type { Announcer } from './announcer.ts'
 import { offeredPlans } from './offered-plans.ts'
-import type { Owner } from './owner.ts'
 import { DEFAULT_TERMS, type ServingTerms } from './served-api.ts'
+import type { ServedApis } from './served-apis.ts'
 import { isHeld, tombstone } from './tombstone.ts'
 import { sameReport } from './track-record.ts'
 
@@ -35,7 +35,7 @@ export interface ProviderInit {
   readonly clock: Clock
   readonly documents: Documents
   readonly manifestSigner: ManifestSigner
-  readonly owner: Owner
+  readonly apis: ServedApis
   readonly announcer: Announcer
   /** Returns the self-report for a manifest. Default: none. */
   readonly report?: (api: ApiId) => SelfReport | undefined
@@ -79,17 +79,17 @@ export class Provider {
       const kept = last?.signed
       const isUnchanged = kept !== undefined && sameTerms(kept.manifest, wanted) && this.#holdsLong(kept)
       const signed = isUnchanged ? kept : await this.#sign(wanted, last?.revision)
-      await this.#init.owner.set({ signed, adapter, terms })
+      await this.#init.apis.set({ signed, adapter, terms })
       return signed.id
     })
     return this.#announce(id)
   }
 
   async move(name: string, state: ListingState, notice: DeprecationNotice = {}): Promise<Listing> {
-    const { owner, manifestSigner } = this.#init
+    const { apis, manifestSigner } = this.#init
     const id = apiId(name, manifestSigner.provider)
     await this.#changes.run(async () => {
-      const api = owner.get(id)
+      const api = apis.get(id)
       if (api === undefined) throw new SoukError('api_not_found', `This node has no own API named "${name}".`)
       const { manifest } = api.signed
       if (manifest.state === state) return
@@ -97,18 +97,18 @@ export class Provider {
       if (state === 'retired') this.#checkSunset(manifest)
       const deprecation = state === 'deprecated' ? this.#deprecation(notice) : manifest.deprecation
       const wanted = { ...manifest, state, ...(deprecation === undefined ? {} : { deprecation }) }
-      await owner.set({ ...api, signed: await this.#sign(wanted, manifest.revision) })
+      await apis.set({ ...api, signed: await this.#sign(wanted, manifest.revision) })
     })
     return this.#announce(id)
   }
 
   async remove(name: string): Promise<void> {
-    const { owner, announcer, manifestSigner } = this.#init
+    const { apis, announcer, manifestSigner } = this.#init
     const own = apiId(name, manifestSigner.provider)
-    const api = owner.list().find(({ signed }) => signed.id === own || signed.id === name)
+    const api = apis.list().find(({ signed }) => signed.id === own || signed.id === name)
     if (api === undefined) throw new SoukError('api_not_found', `This node serves no API named "${name}".`)
     await this.#changes.run(async () => {
-      await owner.delete(api.signed.id)
+      await apis.delete(api.signed.id)
       if (api.signed.manifest.state === 'retired') await this.#forgetTombstone(api.signed.manifest.name)
     })
     await announcer.withdraw(api.signed.id)
@@ -116,35 +116,35 @@ export class Provider {
 
   /** Restores retired listings of earlier processes while their names are reserved. */
   async restore(): Promise<void> {
-    const { clock, documents, owner } = this.#init
+    const { clock, documents, apis } = this.#init
     for (const { key: name } of await documents.list(MANIFESTS)) {
       const last = await this.#lastManifest(name)
       if (last?.state !== 'retired' || last.retiredAt === undefined || last.isRemoved === true) continue
-      if (last.signed !== undefined && isHeld(last.retiredAt, clock.now())) await owner.set(tombstone(last.signed))
+      if (last.signed !== undefined && isHeld(last.retiredAt, clock.now())) await apis.set(tombstone(last.signed))
     }
   }
 
   /** Serves another provider's API. The caller has verified the manifest and this node's delegation. */
   async serveReplica(signed: SignedManifest, delegations: readonly Delegation[], adapter: Adapter): Promise<Listing> {
-    const { owner, announcer } = this.#init
+    const { apis, announcer } = this.#init
     if (signed.manifest.protocol !== adapter.protocol) {
       throw new SoukError('invalid_request', `${signed.id} is a ${signed.manifest.protocol} API.`)
     }
-    await owner.set({ signed, adapter, terms: DEFAULT_TERMS })
+    await apis.set({ signed, adapter, terms: DEFAULT_TERMS })
     await announcer.announce(signed, delegations)
     return this.#listing(signed.id)
   }
 
   listings(): Listing[] {
-    return this.#init.owner.list().map(({ signed }) => this.#listing(signed.id))
+    return this.#init.apis.list().map(({ signed }) => this.#listing(signed.id))
   }
 
   async delegate(peer: string): Promise<Delegation> {
-    const { clock, documents, manifestSigner, owner, announcer } = this.#init
+    const { clock, documents, manifestSigner, apis, announcer } = this.#init
     const delegation = await manifestSigner.delegate(peer, clock.now() + DELEGATION_TTL_MS)
     await documents.put(DELEGATIONS, peer, toDocument(delegation))
     const delegations = await this.delegations()
-    const own = owner.list().filter(({ signed }) => signed.manifest.provider === manifestSigner.provider)
+    const own = apis.list().filter(({ signed }) => signed.manifest.provider === manifestSigner.provider)
     await Promise.all(own.map(({ signed }) => announcer.announce(signed, delegations)))
     return delegation
   }
@@ -158,19 +158,19 @@ export class Provider {
 
   /** Signs own manifests again well before they expire, and where the self-report has changed. */
   async renew(): Promise<void> {
-    const { owner, manifestSigner } = this.#init
-    for (const { id } of owner.list().map(({ signed }) => signed)) {
+    const { apis, manifestSigner } = this.#init
+    for (const { id } of apis.list().map(({ signed }) => signed)) {
       const isRenewed = await this.#changes.run(async () => {
-        const api = owner.get(id)
+        const api = apis.get(id)
         const isOwn = api?.signed.manifest.provider === manifestSigner.provider
         if (api === undefined || !isOwn) return false
         const { manifest } = api.signed
         if (manifest.state === 'retired' && (await this.#isOver(manifest.name))) {
-          await owner.delete(id)
+          await apis.delete(id)
           return false
         }
         if (this.#holdsLong(api.signed) && !this.#hasNewReport(api.signed)) return false
-        await owner.set({ ...api, signed: await this.#sign(manifest, manifest.revision) })
+        await apis.set({ ...api, signed: await this.#sign(manifest, manifest.revision) })
         return true
       })
       if (isRenewed) await this.#announce(id)
@@ -283,15 +283,15 @@ export class Provider {
   }
 
   async #announce(id: ApiId): Promise<Listing> {
-    const { owner, announcer } = this.#init
-    const signed = owner.get(id)?.signed
+    const { apis, announcer } = this.#init
+    const signed = apis.get(id)?.signed
     if (signed !== undefined) await announcer.announce(signed, await this.delegations())
     return this.#listing(id)
   }
 
   #listing(id: ApiId): Listing {
-    const { owner, announcer, manifestSigner } = this.#init
-    const api = owner.get(id)
+    const { apis, announcer, manifestSigner } = this.#init
+    const api = apis.get(id)
     if (api === undefined) throw new SoukError('api_not_found')
     const { provider, state } = api.signed.manifest
     return {
@@ -299,7 +299,7 @@ export class Provider {
       own: provider === manifestSigner.provider,
       state,
       published: announcer.published(id),
-      inFlight: owner.inFlightOf(api)
+      inFlight: apis.inFlightOf(api)
     }
   }
 }

@@ -26,7 +26,7 @@ export function servingPart({ clock, link, owner, calls }: ServingInit): Part {
     start: () => link.start(),
     async [Symbol.asyncDispose]() {
       calls.drain()
-      await Promise.race([owner.drain(), sleep(clock, DRAIN_MS)])
+      await Promise.race([owner.apis.drain(), sleep(clock, DRAIN_MS)])
       // libp2p closes connections in the same step, so the last responses must be sent before.
       await link.stop()
     }

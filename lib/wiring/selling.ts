@@ -56,14 +56,21 @@ export function createSelling(init: SellingInit): Selling {
   })
   const refusal = () => store.refusal?.()
   const owner = new Owner({ clock, paymentScheme, calls, claims, self, epoch, restoredAt, plans: planService, refusal })
-  const isOwn = (id: ApiId) => owner.get(id)?.signed.manifest.provider === manifestSigner.provider
+  const isOwn = (id: ApiId) => owner.apis.get(id)?.signed.manifest.provider === manifestSigner.provider
   const track = new TrackRecord({ documents, clock, isOwn })
   const handler = track.watching(loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner')))
   const log = logOf(logger, 'souk:announce')
   const onError = (error: unknown) => log('an announcement failed: %s', reasonOf(error))
   const announcer = new Announcer({ clock, directory, onError, eventPublisher, log })
   const report = options.selfReport ? track.report.bind(track) : undefined
-  const provider = new Provider({ clock, documents, manifestSigner, owner, announcer, ...(report && { report }) })
+  const provider = new Provider({
+    clock,
+    documents,
+    manifestSigner,
+    apis: owner.apis,
+    announcer,
+    ...(report && { report })
+  })
   return {
     owner,
     provider,
@@ -76,7 +83,7 @@ export function createSelling(init: SellingInit): Selling {
       await provider.restore()
     },
     async [Symbol.asyncDispose]() {
-      for (const { adapter } of owner.list()) await adapter.close?.()
+      for (const { adapter } of owner.apis.list()) await adapter.close?.()
       await planService.stop()
       await track.stop()
     }

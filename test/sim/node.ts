@@ -156,7 +156,7 @@ export class SimNode {
     const owner = new Owner({ clock, paymentScheme, calls: log, claims: store.claims, self: peer, epoch })
     if (init.serves) {
       const adapter = upstream({ world, rng, invariants, life, isCalm: init.isCalm, delayMs: init.upstreamMs })
-      await owner.set({ signed, adapter, terms: DEFAULT_TERMS })
+      await owner.apis.set({ signed, adapter, terms: DEFAULT_TERMS })
     }
     const handler: typeof owner.handle = async (call, signal) => {
       const answer = await (bug?.handler?.(owner.handle.bind(owner)) ?? owner.handle.bind(owner))(call, signal)
@@ -178,7 +178,7 @@ export class SimNode {
     await link.start()
     const stop = async () => {
       calls.drain()
-      await owner.drain()
+      await owner.apis.drain()
       await link.stop()
       await channelScheme.stop()
       await store.close()

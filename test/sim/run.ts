@@ -395,7 +395,7 @@ class Stage {
       call: async ({ body }) =>
         this.invariants.must(false, `${text(body as Uint8Array)} ran again after ${laterMs} ms`) as never
     }
-    await owner.set({ signed, adapter, terms: DEFAULT_TERMS })
+    await owner.apis.set({ signed, adapter, terms: DEFAULT_TERMS })
     for (const [id, { record, owner: booked }] of this.invariants.fates) {
       if (record === undefined || booked !== name) continue
       const { requestId, peer: from, api, revision } = record

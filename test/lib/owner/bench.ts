@@ -103,7 +103,7 @@ export class OwnerBench {
   static async open(store: Store = createMemoryStore(), epoch = 100n): Promise<OwnerBench> {
     await store.open()
     const bench = new OwnerBench(store, epoch)
-    await bench.owner.set(servedApi(bench.adapter))
+    await bench.owner.apis.set(servedApi(bench.adapter))
     return bench
   }
 
@@ -111,7 +111,7 @@ export class OwnerBench {
   async ownerWith(paymentScheme: PaymentScheme, manifest: Partial<Manifest> = {}): Promise<Owner> {
     const { clock, store, adapter } = this
     const owner = new Owner({ clock, paymentScheme, calls: store.calls, claims: store.claims, self: SELF, epoch: 100n })
-    await owner.set(servedApi(adapter, manifest))
+    await owner.apis.set(servedApi(adapter, manifest))
     return owner
   }
 

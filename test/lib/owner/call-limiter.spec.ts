@@ -16,10 +16,10 @@ describe('the limits of one consumer', () => {
   let bench: OwnerBench
   beforeEach(async () => {
     bench = await OwnerBench.open()
-    await bench.owner.set(servedApi(bench.adapter, { rateLimit: RATE }))
+    await bench.owner.apis.set(servedApi(bench.adapter, { rateLimit: RATE }))
   })
   afterEach(() => {
-    assert.equal(bench.owner.inFlight, 0, 'calls are left over')
+    assert.equal(bench.owner.apis.inFlight, 0, 'calls are left over')
   })
 
   const refused = (changes: Partial<IncomingCall>, code: string, members?: object) =>
@@ -84,12 +84,12 @@ describe('the limits of one consumer', () => {
   it('survive a new revision of the listing', async () => {
     await bench.handle()
     await bench.handle()
-    await bench.owner.set(servedApi(bench.adapter, { rateLimit: RATE, revision: 2 }))
+    await bench.owner.apis.set(servedApi(bench.adapter, { rateLimit: RATE, revision: 2 }))
     await refused({}, 'rate_limited')
   })
 
   it('limit concurrent calls, streams until they end, and leave room for other consumers', async () => {
-    await bench.owner.set(servedApi(bench.adapter, {}, { ...DEFAULT_TERMS, inFlightPerConsumer: 2 }))
+    await bench.owner.apis.set(servedApi(bench.adapter, {}, { ...DEFAULT_TERMS, inFlightPerConsumer: 2 }))
     const release = Promise.withResolvers<void>()
     bench.adapter.answer = async () => {
       await release.promise
@@ -115,7 +115,7 @@ describe('the limits of one consumer', () => {
       await release.promise
       return replyOf()
     }
-    await bench.owner.set(servedApi(bench.adapter))
+    await bench.owner.apis.set(servedApi(bench.adapter))
     const greedy = Array.from({ length: IN_FLIGHT_PER_API_MAX }, () =>
       bench.handle().then(
         () => 'ok',

@@ -62,7 +62,7 @@ describe('an invalid request at an owner', () => {
     it(`is refused before its code runs: ${what}`, async () => {
       const bench = await OwnerBench.open()
       let runs = 0
-      await bench.owner.set(servedApi(handler(() => ++runs)))
+      await bench.owner.apis.set(servedApi(handler(() => ++runs)))
       const call = incoming({ api: ID, body: Buffer.from(body) })
       await assert.rejects(bench.owner.handle(call, NEVER), { code: 'invalid_request' })
       assert.equal(runs, 0)

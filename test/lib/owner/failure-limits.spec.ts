@@ -14,7 +14,7 @@ describe('failed calls', () => {
   let bench: OwnerBench
   beforeEach(async () => {
     bench = await OwnerBench.open()
-    await bench.owner.set(servedApi(bench.adapter, {}, { ...DEFAULT_TERMS, failuresPerConsumer: LIMIT }))
+    await bench.owner.apis.set(servedApi(bench.adapter, {}, { ...DEFAULT_TERMS, failuresPerConsumer: LIMIT }))
   })
 
   const refuses = () => (bench.adapter.answer = async () => replyOf('{}', { status: 404, success: false }))
@@ -104,7 +104,9 @@ describe('failed calls', () => {
   it('of one API do not affect others, and continue to count after a new revision', async () => {
     refuses()
     await fail(LIMIT.calls, one)
-    await bench.owner.set(servedApi(bench.adapter, { revision: 2 }, { ...DEFAULT_TERMS, failuresPerConsumer: LIMIT }))
+    await bench.owner.apis.set(
+      servedApi(bench.adapter, { revision: 2 }, { ...DEFAULT_TERMS, failuresPerConsumer: LIMIT })
+    )
     await isRefused(one)
     const free = await OwnerBench.open()
     assert.equal((await free.owner.handle(incoming(one), NEVER)).status, 200)

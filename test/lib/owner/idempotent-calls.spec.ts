@@ -25,7 +25,7 @@ describe('calls with an idempotency key', () => {
     bench.adapter.answer = async () => replyOf(`${bench.adapter.reached.length}`)
   })
   afterEach(() => {
-    assert.equal(bench.owner.inFlight, 0, 'calls are left over')
+    assert.equal(bench.owner.apis.inFlight, 0, 'calls are left over')
   })
 
   const reached = () => bench.adapter.reached.length
@@ -47,7 +47,7 @@ describe('calls with an idempotency key', () => {
       self,
       epoch: 200n
     })
-    await owner.set(servedApi(bench.adapter))
+    await owner.apis.set(servedApi(bench.adapter))
     return owner
   }
 
@@ -127,7 +127,7 @@ describe('calls with an idempotency key', () => {
   it('are separate by consumer, API and key', async () => {
     const other = apiId('other', PROVIDER)
     const api = servedApi(bench.adapter)
-    await bench.owner.set({ ...api, signed: { ...api.signed, id: other } })
+    await bench.owner.apis.set({ ...api, signed: { ...api.signed, id: other } })
     const [peer, far] = [peerId('C'), peerId('D')]
     const calls: Array<[Partial<IncomingCall>, number]> = [
       [{ peer }, 1],
@@ -145,7 +145,7 @@ describe('calls with an idempotency key', () => {
   it('are refused for a different request under the same key', async () => {
     await call()
     await refused('idempotency_mismatch', { body: utf8('{}') })
-    await bench.owner.set(servedApi(bench.adapter, {}, { ...servedApi(bench.adapter).terms, forwardsPaths: true }))
+    await bench.owner.apis.set(servedApi(bench.adapter, {}, { ...servedApi(bench.adapter).terms, forwardsPaths: true }))
     await refused('idempotency_mismatch', { path: '/x' })
     await refused('idempotency_mismatch', { method: 'PUT' })
     assert.equal(reached(), 1)
@@ -250,7 +250,7 @@ describe('calls with an idempotency key', () => {
   })
 
   it('count for the rate limit once, and only if they run or get a response', async () => {
-    await bench.owner.set(servedApi(bench.adapter, { rateLimit: { calls: 3, perMs: 60_000 } }))
+    await bench.owner.apis.set(servedApi(bench.adapter, { rateLimit: { calls: 3, perMs: 60_000 } }))
     assert.equal((await call()).rate?.remaining, 2)
     assert.equal((await call()).rate?.remaining, 1)
   })
@@ -302,7 +302,7 @@ describe('calls with an idempotency key', () => {
         self: SELF,
         epoch: 1n
       })
-      await owner.set(servedApi(bench.adapter))
+      await owner.apis.set(servedApi(bench.adapter))
       isDead = true
       owner.handle(incoming(KEY), NEVER).catch(() => {})
       await settle()

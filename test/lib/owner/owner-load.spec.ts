@@ -73,7 +73,7 @@ describe('an owner whose peers send large bodies', () => {
       epoch: 100n,
       heldBytesMax
     })
-    await owner.set(servedApi(adapter))
+    await owner.apis.set(servedApi(adapter))
     return { owner, store }
   }
 

@@ -23,7 +23,7 @@ describe('Owner', () => {
     bench = await OwnerBench.open()
   })
   afterEach(() => {
-    assert.equal(bench.owner.inFlight, 0, 'calls are left over')
+    assert.equal(bench.owner.apis.inFlight, 0, 'calls are left over')
   })
 
   it('calls the adapter and returns its response', async () => {
@@ -67,7 +67,7 @@ describe('Owner', () => {
     const adapter = Object.assign(bench.adapter, {
       takes: (method: string, path: string) => `${method} ${path}` === 'GET ?q=1'
     })
-    await bench.owner.set(servedApi(adapter))
+    await bench.owner.apis.set(servedApi(adapter))
     assert.equal((await bench.handle({ method: 'GET', path: '?q=1' })).status, 200)
     await assert.rejects(bench.handle({ method: 'GET', path: '/?q=1' }), { code: 'method_not_allowed' })
     await assert.rejects(bench.handle({ method: 'PUT', path: '?q=1' }), { code: 'method_not_allowed' })
@@ -227,20 +227,20 @@ describe('Owner', () => {
       ['retired', 'api_retired', false]
     ] as const) {
       it(`refuses an API that is ${state}`, async () => {
-        await bench.owner.set(servedApi(bench.adapter, { state }))
+        await bench.owner.apis.set(servedApi(bench.adapter, { state }))
         await refused(code, notAccepted)
       })
     }
 
     it('accepts calls of a deprecated API', async () => {
-      await bench.owner.set(servedApi(bench.adapter, { state: 'deprecated' }))
+      await bench.owner.apis.set(servedApi(bench.adapter, { state: 'deprecated' }))
       assert.equal((await bench.handle()).status, 200)
     })
 
     it('refuses methods and paths if the listing forwards none, and passes them if it does', async () => {
       await refused('method_not_allowed', false, { method: 'GET' })
       await refused('method_not_allowed', false, { path: '/candles' })
-      await bench.owner.set(
+      await bench.owner.apis.set(
         servedApi(bench.adapter, {}, { ...DEFAULT_TERMS, requestBytesMax: 10, forwardsPaths: true })
       )
       await bench.handle({ method: 'GET', path: '/candles?x=1', body: utf8('') })
@@ -285,7 +285,7 @@ describe('Owner', () => {
       const paymentScheme = { ...createMeteredScheme({ log: bench.store.calls }), admit }
       const owner = await bench.ownerWith(paymentScheme)
       await assert.rejects(owner.handle(incoming(), NEVER), { code: 'payment_required' })
-      assert.deepEqual([bench.adapter.reached.length, owner.inFlight], [0, 0])
+      assert.deepEqual([bench.adapter.reached.length, owner.apis.inFlight], [0, 0])
     })
   })
 
@@ -308,9 +308,9 @@ describe('Owner', () => {
       for (const [how, end] of ends) {
         bench.adapter.answer = async () => replyOf(streamOf('a', 'b', 'c'))
         const answer = await bench.handle({}, how.startsWith('aborted') ? stop.signal : NEVER)
-        assert.equal(bench.owner.inFlight, 1, how)
+        assert.equal(bench.owner.apis.inFlight, 1, how)
         await end(answer)
-        assert.equal(bench.owner.inFlight, 0, how)
+        assert.equal(bench.owner.apis.inFlight, 0, how)
       }
     })
 
@@ -323,7 +323,7 @@ describe('Owner', () => {
         return replyOf(broken())
       }
       await assert.rejects(textOf((await bench.handle()).body))
-      assert.equal(bench.owner.inFlight, 0)
+      assert.equal(bench.owner.apis.inFlight, 0)
     })
 
     it('are not counted after a cancellation while their outcome was written', async () => {
@@ -331,7 +331,7 @@ describe('Owner', () => {
       bench.beforeAppend = async () => stop.abort(new Error('gone'))
       bench.adapter.answer = async () => replyOf(streamOf('a'))
       await bench.handle({}, stop.signal)
-      assert.equal(bench.owner.inFlight, 0)
+      assert.equal(bench.owner.apis.inFlight, 0)
     })
 
     it('finish with the old adapter when their API is replaced; it closes after the last one', async () => {
@@ -344,7 +344,7 @@ describe('Owner', () => {
       await settle()
       const next = new StubAdapter()
       next.answer = async () => replyOf('new')
-      await bench.owner.set(servedApi(next, { revision: 2 }))
+      await bench.owner.apis.set(servedApi(next, { revision: 2 }))
       assert.equal(await textOf((await bench.handle()).body), 'new')
       assert.equal(bench.adapter.closes, 0)
       release.resolve()
@@ -361,9 +361,9 @@ describe('Owner', () => {
       }
       const old = bench.handle()
       await settle()
-      await bench.owner.set(servedApi(bench.adapter, { revision: 2 }))
-      await bench.owner.set(servedApi(bench.adapter, { revision: 3 }))
-      await bench.owner.set(servedApi(new StubAdapter(), { revision: 4 }))
+      await bench.owner.apis.set(servedApi(bench.adapter, { revision: 2 }))
+      await bench.owner.apis.set(servedApi(bench.adapter, { revision: 3 }))
+      await bench.owner.apis.set(servedApi(new StubAdapter(), { revision: 4 }))
       assert.equal(bench.adapter.closes, 0)
       release.resolve()
       await old
@@ -372,10 +372,10 @@ describe('Owner', () => {
     })
 
     it('do not keep an unused adapter open', async () => {
-      await bench.owner.set(servedApi(new StubAdapter()))
+      await bench.owner.apis.set(servedApi(new StubAdapter()))
       assert.equal(bench.adapter.closes, 1)
-      await bench.owner.delete(ID)
-      assert.equal(bench.owner.get(ID), undefined)
+      await bench.owner.apis.delete(ID)
+      assert.equal(bench.owner.apis.get(ID), undefined)
     })
 
     it('are waited for when the owner drains, which accepts no new ones', async () => {
@@ -387,7 +387,7 @@ describe('Owner', () => {
       const old = bench.handle()
       await settle()
       let isDrained = 0
-      const drains = [bench.owner.drain(), bench.owner.drain()].map((drain) =>
+      const drains = [bench.owner.apis.drain(), bench.owner.apis.drain()].map((drain) =>
         drain.then(() => {
           isDrained++
         })
@@ -399,7 +399,7 @@ describe('Owner', () => {
       assert.equal(isDrained, 0)
       await textOf(body)
       await within('the drain', 1_000, Promise.all(drains))
-      await within('a late drain', 1_000, bench.owner.drain())
+      await within('a late drain', 1_000, bench.owner.apis.drain())
     })
   })
 

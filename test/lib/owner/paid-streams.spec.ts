@@ -54,11 +54,11 @@ describe('streams whose events have a price', () => {
     bench = await OwnerBench.open()
     await serve(1)
   })
-  afterEach(() => assert.equal(bench.owner.inFlight, 0, 'calls are left over'))
+  afterEach(() => assert.equal(bench.owner.apis.inFlight, 0, 'calls are left over'))
 
   async function serve(included: number) {
     api = tap()
-    await bench.owner.set(servedApi(bench.adapter, { events: { price: 10n, included } }))
+    await bench.owner.apis.set(servedApi(bench.adapter, { events: { price: 10n, included } }))
     bench.adapter.answer = async () => replyOf(api.body, { events: FRAMES })
   }
   const open = async (events = 100, signal = NEVER) => {
@@ -254,7 +254,7 @@ describe('streams whose events have a price', () => {
   })
 
   it('are unchanged if events have no price', async () => {
-    await bench.owner.set(servedApi(bench.adapter))
+    await bench.owner.apis.set(servedApi(bench.adapter))
     const { answer, stream } = await open()
     api.emit('a', 'b', 'c')
     api.end()

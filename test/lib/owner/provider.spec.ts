@@ -65,7 +65,7 @@ describe('Provider', () => {
       clock,
       documents: store.documents,
       manifestSigner,
-      owner,
+      apis: owner.apis,
       announcer,
       report: () => reported
     })
@@ -111,7 +111,7 @@ describe('Provider', () => {
       issuedAt: clock.now(),
       expiresAt: clock.now() + MANIFEST_TTL_MS
     })
-    assert.equal(owner.get(idOfTicker())?.adapter, adapter)
+    assert.equal(owner.apis.get(idOfTicker())?.adapter, adapter)
     assert.deepEqual(
       offers.map((offer) => [offer.id, offer.revision, offer.tags]),
       [[idOfTicker(), 1, ['market']]]
@@ -184,7 +184,7 @@ describe('Provider', () => {
       const signed = new Map(listings.map((listing) => [signature(listing), revision(listing)]))
       assert.equal(Math.max(...signed.values()), 4)
       await Promise.all([provider.serve({ ...TERMS, price: '5' }, adapter), provider.move('ticker', 'paused')])
-      const { manifest } = owner.get(idOfTicker())?.signed ?? assert.fail()
+      const { manifest } = owner.apis.get(idOfTicker())?.signed ?? assert.fail()
       assert.deepEqual([manifest.state, manifest.price, manifest.revision], ['paused', 5_000_000n, 6])
     })
 
@@ -285,7 +285,7 @@ describe('Provider', () => {
 
   describe('the self-report', () => {
     const reportOf = (calls: number): SelfReport => ({ until: clock.now(), days: 7, calls, goodPerMille: 990 })
-    const shown = () => owner.get(idOfTicker())?.signed.manifest.selfReport
+    const shown = () => owner.apis.get(idOfTicker())?.signed.manifest.selfReport
 
     it('is in every newly signed manifest', async () => {
       const before = await provider.serve(TERMS, adapter)

@@ -14,7 +14,7 @@ describe('a repeated call', () => {
     bench = await OwnerBench.open(undefined, EPOCH)
   })
   afterEach(() => {
-    assert.equal(bench.owner.inFlight, 0, 'calls are left over')
+    assert.equal(bench.owner.apis.inFlight, 0, 'calls are left over')
   })
 
   const reached = () => bench.adapter.reached.length
@@ -157,10 +157,10 @@ describe('a repeated call', () => {
 
     it('runs if the first attempt was refused at admission', async () => {
       const call = incoming()
-      const api = bench.owner.get(ID) ?? assert.fail()
-      await bench.owner.delete(ID)
+      const api = bench.owner.apis.get(ID) ?? assert.fail()
+      await bench.owner.apis.delete(ID)
       await assert.rejects(bench.owner.handle(call, NEVER), { notAccepted: true })
-      await bench.owner.set(api)
+      await bench.owner.apis.set(api)
       assert.equal((await bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER)).status, 200)
     })
 
@@ -195,7 +195,7 @@ describe('a repeated call', () => {
     it('gets the stored response while the node drains', async () => {
       const call = incoming()
       await bench.owner.handle(call, NEVER)
-      await bench.owner.drain()
+      await bench.owner.apis.drain()
       assert.equal((await bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER)).status, 200)
     })
   })
@@ -229,7 +229,7 @@ describe('a repeated call', () => {
 
     it('is interrupted if its API is no longer served', async () => {
       const later = await OwnerBench.open(bench.store, EPOCH + 1n)
-      await later.owner.delete(ID)
+      await later.owner.apis.delete(ID)
       const call = { ...incoming(), resentFromEpoch: EPOCH }
       await assert.rejects(later.owner.handle(call, NEVER), { code: 'call_interrupted', notAccepted: false })
     })
