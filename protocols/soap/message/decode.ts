@@ -1,6 +1,6 @@
 import type { Meter } from '../../pattern/meter.ts'
 import { shownAttachment } from './attachments.ts'
-import { derives } from '../schema/compile.ts'
+import { derives } from '../schema/bases.ts'
 import { SWA_REF } from '../schema/compile-simple.ts'
 import { readArray } from './decode-array.ts'
 import { isNil, readGeneric, readItem } from './generic.ts'

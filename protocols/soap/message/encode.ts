@@ -4,7 +4,7 @@ import { SCHEMA_DERIVATIONS_MAX, SOAP_STEPS_MAX } from '../../../lib/base/limits
 import { Meter } from '../../pattern/meter.ts'
 import type { Attachments } from './attachments.ts'
 import { BUILTINS } from '../schema/builtin.ts'
-import { derives } from '../schema/compile.ts'
+import { derives } from '../schema/bases.ts'
 import { SWA_REF } from '../schema/compile-simple.ts'
 import { typeName, writeArray } from './encode-array.ts'
 import { ContentWriter, refuseCount } from './encode-content.ts'

@@ -1,5 +1,5 @@
-import { SoukError } from '../../../lib/base/errors.ts'
 import { SCHEMA_DERIVATIONS_MAX, SCHEMA_PARTS_MAX, SCHEMA_TYPE_PARTS_MAX } from '../../../lib/base/limits/soap.ts'
+import { baseName, Bases } from './bases.ts'
 import { compileParticle, documentationOf, groupOf } from './compile-particle.ts'
 import { anyArray, compileArray, isArrayName } from './compile-array.ts'
 import { type Shapes, compileShape } from './compile-shape.ts'
@@ -17,6 +17,7 @@ import { NS, type QName, clark } from '../xml/names.ts'
 import { once } from './once.ts'
 import { PatternBook } from './pattern.ts'
 import { type Definition, type SchemaSet, derivationOf, nameIn } from './schema-set.ts'
+import { tooDeep, tooLarge } from './too-complex.ts'
 import { attribute, elements, firstElement } from '../xml/tree.ts'
 import { Prefixes } from '../xml/write.ts'
 
@@ -31,15 +32,13 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   readonly prefixes = new Prefixes()
   readonly patterns: PatternBook
   readonly #set: SchemaSet
+  readonly #bases: Bases
   readonly #warn: (text: string) => void
   readonly #elements = new Map<Definition, ElementUse>()
   readonly #types = new Map<Definition, Type>()
   readonly #groups = new Map<Definition, GroupParticle | typeof BUSY | undefined>()
   readonly #attributeGroups = new Map<Definition, readonly Definition[]>()
   readonly #derived = new Map<ComplexType, readonly ComplexType[]>()
-  readonly #arrays = new Map<Definition, boolean>()
-  /** Types whose chain of bases ends, with its length. */
-  readonly #rooted = new Map<Type, number>()
   /** The number of derivation steps from simple types and arrays to built-in types. */
   readonly #depths = new Map<Type, number>()
   #parts = 0
@@ -50,6 +49,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   /** @param patterns the patterns of the same WSDL; default: none yet */
   constructor(set: SchemaSet, warn: (text: string) => void, patterns: PatternBook = new PatternBook()) {
     this.#set = set
+    this.#bases = new Bases(set, (name) => this.type(name))
     this.#warn = warn
     this.patterns = patterns
   }
@@ -323,37 +323,10 @@ export class SchemaCompiler implements TypeIndex, Shapes {
 
   /** The SOAP array that a type is derived from, directly or indirectly; undefined for any other type. */
   #arrayBase(definition: Definition): ArrayType | undefined {
-    if (!this.#isArray(definition)) return undefined
-    const base = this.#baseName(definition)
+    if (!this.#bases.isArray(definition)) return undefined
+    const base = baseName(definition)
     const inherited = base === undefined || isArrayName(base) ? ANY_ARRAY : this.#nested(() => this.type(base))
     return inherited?.kind === 'array' ? inherited : ANY_ARRAY
-  }
-
-  /** Follows the names of the bases. The result holds for every type on the way. */
-  #isArray(definition: Definition): boolean {
-    const seen = new Set<Definition>()
-    let found: boolean | undefined
-    for (let one: Definition | undefined = definition; found === undefined; ) {
-      const base: QName | undefined = one === undefined || seen.has(one) ? undefined : this.#baseName(one)
-      if (one === undefined || base === undefined) found = false
-      else {
-        seen.add(one)
-        if (seen.size > SCHEMA_DERIVATIONS_MAX) throw tooDeep()
-        if (isArrayName(base)) found = true
-        else {
-          one = this.#set.find('type', clark(base.namespace, base.name))
-          found = one && this.#arrays.get(one)
-        }
-      }
-    }
-    for (const one of seen) this.#arrays.set(one, found)
-    return found
-  }
-
-  #baseName(definition: Definition): QName | undefined {
-    const derivation = derivationOf(definition)
-    const base = derivation && attribute(derivation.node, 'base')
-    return derivation === undefined || base === undefined ? undefined : nameIn(derivation, base)
   }
 
   #baseOf(definition: Definition): Type {
@@ -361,27 +334,9 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     const named = derivation && attribute(derivation.node, 'base')
     if (derivation === undefined || named === undefined) return ANY_TYPE
     const base = this.typeNamed(derivation, named)
-    if (!this.#derivesFromItself(definition, base)) return base
+    if (!this.#bases.reach(base, this.#types.get(definition))) return base
     this.warn(definition, 'is derived from itself; what it inherits is left out')
     return ANY_TYPE
-  }
-
-  /** Follows names instead of compiled bases, which do not exist yet. Each chain is followed once. */
-  #derivesFromItself(definition: Definition, base: Type): boolean {
-    const own = this.#types.get(definition)
-    const seen = new Set<Type>()
-    let one = base
-    for (; one.kind === 'complex' && !this.#rooted.has(one); one = this.#namedBase(one)) {
-      if (one === own) return true
-      // A cycle further up is reported by the types within it.
-      if (seen.has(one)) return false
-      seen.add(one)
-      if (seen.size > SCHEMA_DERIVATIONS_MAX) throw tooDeep()
-    }
-    let depth = this.#rooted.get(one) ?? 0
-    for (const next of [...seen].toReversed()) this.#rooted.set(next, ++depth)
-    if (depth > SCHEMA_DERIVATIONS_MAX) throw tooDeep()
-    return false
   }
 
   #groupContent(definition: Definition): GroupParticle {
@@ -402,14 +357,6 @@ export class SchemaCompiler implements TypeIndex, Shapes {
       this.#nesting--
     }
   }
-
-  #namedBase(type: ComplexType): Type {
-    const definition = type.name && this.#set.find('type', clark(type.name.namespace, type.name.name))
-    const derivation = definition && derivationOf(definition)
-    const base = derivation && attribute(derivation.node, 'base')
-    if (derivation === undefined || base === undefined) return ANY_TYPE
-    return this.type(nameIn(derivation, base)) ?? ANY_TYPE
-  }
 }
 
 const ANY_ARRAY = anyArray()
@@ -427,29 +374,10 @@ function isStandard(namespace: string): boolean {
   return namespace === NS.xsd || namespace === NS.encoding11 || namespace === NS.encoding12
 }
 
-function tooDeep(): SoukError {
-  return tooLarge(`The types or groups of the WSDL are derived or nested in more than ${SCHEMA_DERIVATIONS_MAX} steps.`)
-}
-
-function tooLarge(detail: string): SoukError {
-  return new SoukError('description_too_complex', detail)
-}
-
 function hasType({ node }: Definition): boolean {
   return (
     attribute(node, 'type') !== undefined ||
     firstElement(node, NS.xsd, 'complexType') !== undefined ||
     firstElement(node, NS.xsd, 'simpleType') !== undefined
   )
-}
-
-/** True if `type` is `base` or derived from it. */
-export function derives(type: Type, base: Type): boolean {
-  if (base.kind === 'any' || type === base) return true
-  const seen = new Set<Type>()
-  for (let one: Type = type; one.kind === 'complex' && !seen.has(one); one = one.base()) {
-    if (one === base) return true
-    seen.add(one)
-  }
-  return false
 }
