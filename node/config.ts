@@ -3,11 +3,12 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { builtInNetwork, type Network, NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
-import { DEFAULT_PROFILE, type ProfileLocation, readProfileJson } from './profile/profile.ts'
+import { readPrivateFile } from './profile/private-file.ts'
+import { DEFAULT_PROFILE, profileFile, type ProfileLocation, readProfileJson } from './profile/profile.ts'
 import { SetupError } from './setup-error.ts'
 import type { Environment, Settings } from './settings.ts'
 
-export type { Environment }
+export { DEFAULT_PROFILE, type Environment }
 
 const NAMES = Object.keys(NETWORKS).join(', ')
 
@@ -81,9 +82,17 @@ export async function loadConfig(options: LoadOptions): Promise<NodeConfig> {
   const saved = readSaved(await readProfileJson(profile, 'settings'))
   const asked = { ...readEnvironment(options.env), ...readFlags(options.flags) }
   const network = await chooseNetwork(profile, asked, saved, options.askNetwork)
-  const config = compose(profile, network, asked, saved)
+  const config = await withPassphrase(compose(profile, network, asked, saved))
   const log = config.log ?? given(options.env['DEBUG'])
   return log === undefined ? config : { ...config, log }
+}
+
+/** Names the passphrase that `souk init` generated, if the operator names none. */
+async function withPassphrase(config: NodeConfig): Promise<NodeConfig> {
+  const { profile, payments } = config
+  const file = profileFile(profile, 'passphrase')
+  if (payments.passphraseFile !== undefined || (await readPrivateFile(file)) === undefined) return config
+  return { ...config, payments: { ...payments, passphraseFile: file } }
 }
 
 async function chooseNetwork(

@@ -111,6 +111,14 @@ export function hasRealMoney({ chain }: Network): boolean {
   return chain.chainId === NETWORKS.base.chain.chainId
 }
 
+/** What an operator can do when the network’s chain does not respond. */
+export function chainHint({ name }: Network): string {
+  return CHAIN_COMMANDS[name] ?? 'souk up --chain-rpc <url of an endpoint>'
+}
+
+/** The commands that run a chain on this machine. */
+const CHAIN_COMMANDS: Readonly<Record<string, string>> = { dev: 'souk dev-chain up' }
+
 /** @returns undefined if no built-in network has this name */
 export function builtInNetwork(name: string): Network | undefined {
   return Object.values(NETWORKS).find((network) => network.name === name)

@@ -116,6 +116,7 @@ async function start(init: Start, parts: AsyncDisposableStack): Promise<Omit<Run
   parts.defer(() => lock.release())
 
   const payments = await openPayments(init)
+  parts.defer(payments.stop)
   const stores = parts.use(await openStores(init))
   const { own, shared } = stores
   const guard = guardOf(config)

@@ -92,6 +92,10 @@ export const statusViewSchema = view('StatusView', {
   alone: z.boolean(),
   till: z.string(),
   wallet: z.string().nullable().describe('Account that pays and sends transactions; null without a wallet.'),
+  chain: z
+    .string()
+    .nullable()
+    .describe('`connected`, or why the chain cannot be used; the node retries. Null if the node moves no money.'),
   payout: z.string().nullable().describe('Payout address of its own APIs.'),
   listings: z.number(),
   serving: z.number(),

@@ -1,14 +1,12 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { randomBytes } from 'node:crypto'
 import { type Atoms, formatUsdc } from '../../lib/index.ts'
 import { createChain } from '../../lib/pay/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
 import { locateProfile } from '../config.ts'
 import { NETWORKS } from '../networks.ts'
-import { writePrivateFile } from '../profile/private-file.ts'
 import { lockProfile } from '../profile/profile-lock.ts'
 import { openProfile, profileFile } from '../profile/profile.ts'
+import { generatePassphrase, readPassphrase } from '../wallet/passphrase.ts'
 import { createWallet } from '../wallet/wallet-file.ts'
 import { faucet } from './chain/dev-chain.ts'
 
@@ -19,17 +17,11 @@ const POCKET_MONEY: Atoms = 10_000_000n
 /** A cheap key derivation: the passphrase is stored beside the key, and the money is play money. */
 const SCRYPT_N = 1_024
 
-/** A new demo profile with a wallet. */
-export interface DemoWallet {
-  readonly address: Address
-  readonly passphraseFile: string
-}
-
 /**
- * Creates a profile anew. The demo’s chain ends with the demo, so old records would name channels that no longer exist.
+ * Creates a profile anew, with a wallet. The demo’s chain ends with the demo, so old records would name channels that no longer exist.
  * @throws SetupError `profile_in_use`: another demo is running
  */
-export async function freshProfile(name: string, env: NodeJS.ProcessEnv): Promise<DemoWallet> {
+export async function freshProfile(name: string, env: NodeJS.ProcessEnv): Promise<Address> {
   const profile = locateProfile(name, env)
   await openProfile(profile)
   const lock = lockProfile(profileFile(profile, 'lock'), name)
@@ -39,11 +31,8 @@ export async function freshProfile(name: string, env: NodeJS.ProcessEnv): Promis
     lock.release()
   }
   await openProfile(profile)
-  const passphraseFile = join(profile.directory, 'passphrase')
-  const passphrase = randomBytes(24).toString('base64url')
-  await writePrivateFile(passphraseFile, passphrase)
-  const { address } = await createWallet(profile, 'dev', passphrase, { n: SCRYPT_N })
-  return { address, passphraseFile }
+  const passphrase = await readPassphrase(await generatePassphrase(profile))
+  return (await createWallet(profile, 'dev', passphrase, { n: SCRYPT_N })).address
 }
 
 /** Gives the owner gas to claim its earnings, and the consumer play USDC, plus gas in case it must withdraw from a channel itself. */

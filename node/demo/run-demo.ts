@@ -107,13 +107,12 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
     consumer: await freshProfile(PROFILE.consumer, env)
   }
   const rpcUrl = String((await chain).info['url'])
-  await fund(rpcUrl, wallets.owner.address, wallets.consumer.address)
+  await fund(rpcUrl, wallets.owner, wallets.consumer)
   const join = ['--chain-rpc', rpcUrl, '--bootstrap', ...textsIn(bootstrap.info['p2p'])]
-  const { owner, consumer: payer } = wallets
   // Start one after the other, so that the owner gets admin port 3000 and the consumer the next.
-  await up(PROFILE.owner, '--no-ingress', '--passphrase-file', owner.passphraseFile, '--payout', DEMO_PAYOUT, ...join)
+  await up(PROFILE.owner, '--no-ingress', '--payout', DEMO_PAYOUT, ...join)
   const forAll = ['--accounts', '--demo-key', ...SAMPLE_APIS.map(({ name }) => name)]
-  const consumer = await up(PROFILE.consumer, '--passphrase-file', payer.passphraseFile, ...forAll, ...join)
+  const consumer = await up(PROFILE.consumer, ...forAll, ...join)
   const started = await Promise.all(upstreams)
   return {
     ingress: String(consumer.info['ingress']),

@@ -107,6 +107,7 @@ function statusOf({ config, market, ingress, payments, clock, stores }: AdminPar
     alone,
     till: paymentScheme,
     wallet: money === undefined ? null : checksummed(money.wallet),
+    chain: money?.health.problem ?? (money === undefined ? null : 'connected'),
     payout: payout === undefined ? null : checksummed(payout),
     uptime_ms: Math.round(clock.elapsed() - own.startedAt.elapsed),
     store: storeView(stores, config.profile),

@@ -23,14 +23,14 @@ export function moneyChecks({ money, whyFree, payout, registrations }: MoneyChec
 }
 
 /** Show only the endpoint’s host: its URL may contain an access key. */
-async function chainCheck({ chain }: Money): Promise<DoctorCheck> {
+async function chainCheck({ chain, health }: Money): Promise<DoctorCheck> {
   const { chainId, rpcUrl } = chain.parameters
   const host = new URL(rpcUrl).host
   try {
     await chain.verify()
     return ok('chain', `chain ${chainId}, through ${host}`)
   } catch (error) {
-    return fail('chain', `${asSoukError(error).message} (${host})`, 'souk up --chain-rpc <url of an endpoint>')
+    return fail('chain', `${asSoukError(error).message} (${host})`, health.hint)
   }
 }
 

@@ -2,6 +2,7 @@ import { asSoukError, deadline, formatUsdc, limits, SoukError, systemClock } fro
 import type { ChannelScheme } from '../../lib/pay/index.ts'
 import type { Address, Chain } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
+import type { ChainHealth } from './chain-health.ts'
 
 /** The payment parts of a running node. */
 export interface Money {
@@ -10,6 +11,7 @@ export interface Money {
   /** The account that pays for calls as a consumer, and for gas as an owner. */
   readonly wallet: Address
   readonly chain: Chain
+  readonly health: ChainHealth
   readonly paymentScheme: ChannelScheme
 }
 

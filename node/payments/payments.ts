@@ -1,10 +1,12 @@
-import { asSoukError, createFreeScheme } from '../../lib/index.ts'
+import { createFreeScheme } from '../../lib/index.ts'
 import { type ChannelScheme, createChain, createChannelScheme, type PayRules } from '../../lib/pay/index.ts'
-import type { Address, Chain, PaymentScheme, PaymentSchemeComponents } from '../../lib/interface/index.ts'
+import type { Address, Clock, PaymentScheme, PaymentSchemeComponents } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { readPassphrase } from '../wallet/passphrase.ts'
 import { openWallet, walletInfo } from '../wallet/wallet-file.ts'
+import { chainHint } from '../networks.ts'
+import { ChainHealth } from './chain-health.ts'
 import { type Money, stopWithMoney } from './money.ts'
 import { Payout } from './payout.ts'
 
@@ -18,6 +20,8 @@ export interface Payments {
   readonly payout: Payout
   /** Available once the node has started; undefined if it moves no money. */
   money(): Money | undefined
+  /** Ends the checks of the chain. */
+  readonly stop: () => void
   /** Call before the node stops. */
   readonly settleAtLast: () => Promise<void>
 }
@@ -25,6 +29,7 @@ export interface Payments {
 export interface PaymentsInit {
   readonly config: NodeConfig
   readonly log: Log
+  readonly clock: Clock
   /** Asks the user without echo. */
   readonly askSecret?: (question: string) => Promise<string>
 }
@@ -34,7 +39,7 @@ export interface PaymentsInit {
  * as the chain responds.
  * @throws SetupError if the wallet cannot be opened
  */
-export async function openPayments({ config, log, askSecret }: PaymentsInit): Promise<Payments> {
+export async function openPayments({ config, log, clock, askSecret }: PaymentsInit): Promise<Payments> {
   const { profile, network, chain: parameters, payments } = config
   const { paymentScheme, payout, dailyMax } = payments
   if (paymentScheme === 'metered') return unpaid(new Payout({ profile, payout, isNeeded: false }))
@@ -53,17 +58,19 @@ export async function openPayments({ config, log, askSecret }: PaymentsInit): Pr
   })
   const signer = await openWallet(profile, network.name, passphrase)
   const chain = createChain(parameters)
-  await tellChain(chain, log)
   const rules: Partial<PayRules> = dailyMax === undefined ? {} : { dailyMax }
-  const onError = (error: Error) => log.warn(error.message, { cause: error.cause })
+  const health = new ChainHealth({ chain, clock, log, hint: chainHint(network) })
+  await health.start()
+  const onError = (error: Error) => health.failed(error)
   const make = createChannelScheme({ chain, signer, rules, onError })
   let running: ChannelScheme | undefined
   const money = (): Money | undefined =>
-    running && { wallet: signer.address, chain, paymentScheme: running, name: network.money }
+    running && { wallet: signer.address, chain, health, paymentScheme: running, name: network.money }
   return {
     paymentScheme: (components) => (running = make(components)),
     payout: new Payout({ profile, payout, isNeeded: true }),
     money,
+    stop: () => health.stop(),
     settleAtLast: () => (payments.settleOnStop ? stopWithMoney(money(), log) : Promise.resolve())
   }
 }
@@ -78,13 +85,5 @@ function whyFree({ network, chain }: NodeConfig, wallet: Address | undefined): s
 }
 
 function unpaid(payout: Payout): Payments {
-  return { payout, money: () => undefined, settleAtLast: () => Promise.resolve() }
-}
-
-async function tellChain(chain: Chain, log: Log): Promise<void> {
-  try {
-    await chain.verify()
-  } catch (error) {
-    log.warn(`Paid calls fail until this is fixed: ${asSoukError(error).message}`)
-  }
+  return { payout, money: () => undefined, stop: () => undefined, settleAtLast: () => Promise.resolve() }
 }

@@ -10,7 +10,14 @@ import { fileFault, storeFault } from './store-fault.ts'
 import { type ProfileFile, type ProfileLocation, profileFile } from './profile.ts'
 
 /** The files of a backup, besides the store. The admin API’s token is created anew. */
-const SMALL = ['settings', 'identity', 'pepper', 'upstreamKey', 'wallet'] as const satisfies readonly ProfileFile[]
+const SMALL = [
+  'settings',
+  'identity',
+  'pepper',
+  'upstreamKey',
+  'wallet',
+  'passphrase'
+] as const satisfies readonly ProfileFile[]
 
 /** A backup: a directory with the profile’s files under their names. */
 export interface ProfileBackup {

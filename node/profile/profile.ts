@@ -26,6 +26,8 @@ const FILES = {
   upstreamKey: 'upstream.key',
   /** Ethereum key file, encrypted. */
   wallet: 'wallet.json',
+  /** The wallet’s passphrase, if Souk generated it. Then a node starts without asking. */
+  passphrase: 'passphrase',
   store: 'souk.db',
   lock: 'lock'
 } as const

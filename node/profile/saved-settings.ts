@@ -61,6 +61,7 @@ export async function forgetRunning(profile: ProfileLocation): Promise<void> {
 }
 
 function firstSettings({
+  profile,
   network,
   chain,
   p2p,
@@ -76,7 +77,7 @@ function firstSettings({
     p2pHost: p2p.host,
     announce: [...p2p.announce],
     bootstrap: [...p2p.bootstrap],
-    ...paymentSettings(payments),
+    ...paymentSettings(profile, payments),
     ...(store === undefined ? {} : { store }),
     ...(accounts === undefined ? {} : { accounts }),
     ...(selfService === undefined ? {} : { selfService }),
@@ -102,13 +103,11 @@ function chainSettings({ network, chain }: Pick<NodeConfig, 'network' | 'chain'>
   }
 }
 
-function paymentSettings({
-  paymentScheme,
-  passphraseFile,
-  payout,
-  dailyMax,
-  settleOnStop
-}: NodeConfig['payments']): Settings {
+function paymentSettings(profile: ProfileLocation, payments: NodeConfig['payments']): Settings {
+  const { paymentScheme, payout, dailyMax, settleOnStop } = payments
+  // A generated passphrase is found by its name, also after the profile moved.
+  const isGenerated = payments.passphraseFile === profileFile(profile, 'passphrase')
+  const passphraseFile = isGenerated ? undefined : payments.passphraseFile
   return {
     ...(paymentScheme === 'channel' ? {} : { till: paymentScheme }),
     ...(passphraseFile === undefined ? {} : { passphraseFile }),

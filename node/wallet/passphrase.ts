@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { isMissing, readPrivateFile } from '../profile/private-file.ts'
+import { isMissing, readPrivateFile, writePrivateFile } from '../profile/private-file.ts'
+import { openProfile, profileFile, type ProfileLocation } from '../profile/profile.ts'
 import { SetupError } from '../setup-error.ts'
 
 /** Sources of a passphrase. Never a flag or the environment, which other processes can read. */
@@ -9,6 +11,8 @@ export interface PassphraseSource {
   readonly file?: string
   /** Asks the user without echo; absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>
+  /** The passphrase is random, so nobody can guess it, however fast. */
+  readonly isRandom?: boolean
 }
 
 const HINT = '--passphrase-file <file>'
@@ -28,6 +32,18 @@ export async function readPassphrase(
     })
   }
   return ask(question)
+}
+
+const PASSPHRASE_BYTES = 24
+
+/** A random passphrase in the profile, where a node finds it. Created on first use. */
+export async function generatePassphrase(profile: ProfileLocation): Promise<PassphraseSource> {
+  await openProfile(profile)
+  const file = profileFile(profile, 'passphrase')
+  if ((await readPrivateFile(file)) === undefined) {
+    await writePrivateFile(file, `${randomBytes(PASSPHRASE_BYTES).toString('base64url')}\n`)
+  }
+  return { file, isRandom: true }
 }
 
 /** The passphrase of a new wallet. A user types it twice. @throws SetupError */

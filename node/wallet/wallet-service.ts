@@ -12,7 +12,7 @@ import { openProfile, profileFile, type ProfileLocation } from '../profile/profi
 import { readPrivateFile } from '../profile/private-file.ts'
 import { rememberNetwork } from '../profile/saved-settings.ts'
 import { SetupError } from '../setup-error.ts'
-import { choosePassphrase, type PassphraseSource, readPassphrase } from './passphrase.ts'
+import { choosePassphrase, generatePassphrase, type PassphraseSource, readPassphrase } from './passphrase.ts'
 import {
   backUpWallet,
   checkNoWallet,
@@ -22,6 +22,8 @@ import {
   walletInfo,
   type WalletInfo
 } from './wallet-file.ts'
+
+export { generatePassphrase }
 
 /** Information about a local wallet, whether its node runs or not. */
 export interface WalletCard {
@@ -49,9 +51,17 @@ export async function makeWallet(config: NodeConfig, source: PassphraseSource): 
   const { profile, network } = config
   await openProfile(profile)
   await checkNoWallet(profile)
-  const { address } = await createWallet(profile, network.name, await choosePassphrase(source))
+  const passphrase = await choosePassphrase(source)
+  const { address } = await createWallet(profile, network.name, passphrase, derivation(source))
   await rememberNetwork(config)
   return card(profile, network, address)
+}
+
+/** A slow derivation protects a passphrase that can be guessed. Each start pays for it. */
+const RANDOM_SCRYPT_N = 1_024
+
+function derivation({ isRandom = false }: PassphraseSource): { n: number } | undefined {
+  return isRandom ? { n: RANDOM_SCRYPT_N } : undefined
 }
 
 /**
@@ -72,7 +82,12 @@ export async function takeOverWallet(
   await checkNoWallet(profile)
   const oldPassphrase = isBareKey(content) ? {} : { oldPassphrase: await readPassphrase(old, 'Its passphrase now: ') }
   const passphrase = await choosePassphrase(source)
-  const { address } = await importWallet(profile, network.name, { content, passphrase, ...oldPassphrase })
+  const { address } = await importWallet(
+    profile,
+    network.name,
+    { content, passphrase, ...oldPassphrase },
+    derivation(source)
+  )
   await rememberNetwork(config)
   return card(profile, network, address)
 }

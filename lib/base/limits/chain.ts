@@ -3,6 +3,14 @@ import { SECOND, MINUTE, DAY, USDC } from './units.ts'
 
 /** One request to a chain endpoint. Public ones respond within a second or not at all. */
 export const CHAIN_REQUEST_MS = 10 * SECOND
+/** How long a start waits for the chain. The node runs without it. */
+export const CHAIN_START_MS = 3 * SECOND
+/** Pause before a failed chain is checked again, doubled each time: a restarted endpoint is found soon. */
+export const CHAIN_RETRY_MS_MIN = 1 * SECOND
+/** Longest such pause: an endpoint that is away for days costs little, and an operator waits no longer than this. */
+export const CHAIN_RETRY_MS_MAX = 30 * SECOND
+/** The same warning about the chain is not repeated in this time. The loops behind it run every few seconds. */
+export const CHAIN_WARNING_MS = 10 * MINUTE
 /** Requests in one batch. Public endpoints refuse larger ones. */
 export const CHAIN_BATCH_MAX = 50
 /** Channels per contract read: 2 million gas of the 50 million that endpoints allow. */

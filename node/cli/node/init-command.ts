@@ -1,25 +1,21 @@
 import { Option } from 'commander'
-import { loadConfig, locateProfile } from '../../config.ts'
-import {
-  PROTOCOL_NAMES,
-  protocolDescriptors,
-  PROTOCOLS_TEXT,
-  type ProtocolName
-} from '../../../protocols/protocol-descriptors.ts'
+import { DEFAULT_PROFILE, loadConfig, locateProfile } from '../../config.ts'
+import { protocolDescriptors, PROTOCOLS_TEXT, type ProtocolName } from '../../../protocols/protocol-descriptors.ts'
 import { askNetwork } from '../options/ask-network.ts'
 import type { AddCommand, Cli } from '../cli.ts'
-import { nextSteps, type Plan } from './init-steps.ts'
+import { nextSteps, type Plan, PLAY_USDC, stepLines } from './init-steps.ts'
 import { decimal } from '../options/number-option.ts'
 import { protocolOption } from '../options/protocol-option.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
-const ROLES = ['provide', 'consume', 'both'] as const
-const WALLETS = ['create', 'import', 'none'] as const
-type Role = (typeof ROLES)[number]
+type NodeConfig = Awaited<ReturnType<typeof loadConfig>>
 
-interface InitFlags {
+const ROLES = ['sell', 'buy', 'both'] as const
+const WALLETS = ['create', 'import', 'none'] as const
+
+export interface InitFlags {
   readonly network?: string
-  readonly role?: Role
+  readonly role?: Plan['role']
   readonly wallet?: (typeof WALLETS)[number]
   readonly walletFile?: string
   readonly passphraseFile?: string
@@ -29,65 +25,89 @@ interface InitFlags {
   readonly apiName?: string
   readonly apiProtocol?: ProtocolName
   readonly apiPrice?: string
-  readonly demo?: boolean
 }
 
 export const addInit: AddCommand = (to, cli) => {
   to.command('init')
-    .description('set up a new profile; asks for each option that is not given; --no-input uses the defaults')
+    .description('set up a new profile with a wallet; asks for what is not given; --no-input uses the defaults')
     .option('--network <network>', 'dev, base-sepolia or base; cannot be changed later')
-    .addOption(new Option('--role <role>', 'use of the node').choices(ROLES))
-    .addOption(new Option('--wallet <wallet>', 'wallet to pay and be paid with').choices(WALLETS))
+    .addOption(new Option('--role <role>', 'what the node is for').choices(ROLES))
+    .addOption(new Option('--wallet <wallet>', 'wallet to pay and be paid with (default: create)').choices(WALLETS))
     .option('--wallet-file <file>', 'key file to import')
-    .option('--passphrase-file <file>', 'file with the passphrase of the wallet (default: asks for it)')
+    .option(
+      '--passphrase-file <file>',
+      'file with the passphrase of the wallet (default: asks for it; on play networks, generates one)'
+    )
     .option('--old-passphrase-file <file>', 'file with the current passphrase of the key file (default: asks for it)')
-    .option('--payout <address>', 'address that receives your earnings; keep its key on another machine')
+    .option('--payout <address>', 'address that receives your earnings (default: the wallet)')
     .option('--api-endpoint <url>', 'URL of the first API to sell')
     .option('--api-name <name>', 'name of the first API')
     .option('--api-protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .option('--api-price <number>', 'price per call; 0 is free', decimal)
-    .option('--demo', 'suggest souk demo first')
     .action((flags: InitFlags) => init(cli, flags))
 }
 
-async function init(cli: Cli, flags: InitFlags): Promise<void> {
-  const profile = locateProfile(cli.profile, cli.terminal.env)
+/** Asks four questions at most. Creates nothing before the last one is answered. */
+export async function init(cli: Cli, flags: InitFlags): Promise<void> {
+  const { env } = cli.terminal
+  const profile = locateProfile(await nameOf(cli), env)
   const { checkNeverStarted, rememberSetup } = await import('../../profile/saved-settings.ts')
   await checkNeverStarted(profile)
-  const network = flags.network ?? (cli.canAsk ? undefined : 'dev')
+  const chosen = flags.network ?? (cli.canAsk ? undefined : 'dev')
   // Includes the payout, so that an invalid address fails before any file is written.
-  const first = await configOf(cli, { network, payout: flags.payout })
-  const role =
-    flags.role ?? (await choose(cli, 'Sell APIs (provide), call APIs of others (consume), or both', ROLES, 'both'))
-  const card = await walletOf(cli, flags, first.network.name)
-  const isSelling = role !== 'consume'
-  const payout = isSelling
-    ? (flags.payout ?? (card === undefined ? undefined : await askPayout(cli, first.network.name)))
-    : undefined
-  const api = isSelling && flags.demo !== true ? await apiOf(cli, flags) : undefined
+  const config = await configOf(cli, profile.name, { network: chosen, payout: flags.payout })
+  const { name: network } = config.network
+  const role = flags.role ?? (await choose(cli, 'Sell APIs, buy calls of others, or both', ROLES, 'both'))
+  const card = await walletOf(cli, flags, config)
+  const isSelling = role !== 'buy'
+  const payout = isSelling ? (flags.payout ?? card?.address) : undefined
   const { passphraseFile } = flags
-  const ingress = role === 'provide' ? false : undefined
-  await rememberSetup(await configOf(cli, { network: first.network.name, payout, passphraseFile, ingress }))
+  const ingress = role === 'sell' ? false : undefined
+  const settings = await configOf(cli, profile.name, { network, payout, passphraseFile, ingress })
+  await rememberSetup(settings)
 
+  const isFunded = card !== undefined && config.network.isPlay && (await fund(cli, settings))
   const plan: Plan = {
     profile: profile.name,
-    network: first.network.name,
+    network,
     role,
     wallet: card?.address ?? null,
     payout: payout ?? null,
-    api: api ?? null
+    api: isSelling ? apiOf(flags) : null
   }
-  const next = nextSteps(plan, { isDefault: cli.profile === undefined, isDemo: flags.demo === true })
-  cli.terminal.note(`The profile "${profile.name}" is set up in ${profile.directory}. Next steps:`)
-  await cli.print({ ...plan, next }, () => next)
+  const steps = nextSteps(plan, {
+    isDefault: locateProfile(undefined, env).name === profile.name,
+    isPlay: config.network.isPlay,
+    isFunded
+  })
+  const { note } = cli.terminal
+  note(`The profile "${profile.name}" is set up in ${profile.directory}.`)
+  if (isFunded) note(`Its wallet has ${PLAY_USDC} ${config.network.money}, and play ETH for gas.`)
+  if (payout !== undefined && payout === card?.address && !config.network.isPlay)
+    note('Earnings go to the wallet of this node. To keep them elsewhere, run: souk payout set <address>')
+  await cli.print({ ...plan, next: steps.map(({ command }) => command) }, () => stepLines(steps))
+}
+
+/** Asks for the name of the profile, if none is given. */
+async function nameOf(cli: Cli): Promise<string | undefined> {
+  const { env } = cli.terminal
+  const given = locateProfile(cli.profile, env).name
+  if (cli.profile !== undefined || given !== DEFAULT_PROFILE) return given
+  return ask(cli, `Name of the profile [${DEFAULT_PROFILE}]: `, DEFAULT_PROFILE, (typed) => {
+    try {
+      return { value: locateProfile(typed === '' ? DEFAULT_PROFILE : typed, env).name }
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  })
 }
 
 /** Omits undefined members: loadConfig asks for them or uses defaults. */
-function configOf(cli: Cli, flags: Readonly<Record<string, unknown>>) {
+function configOf(cli: Cli, profile: string, flags: Readonly<Record<string, unknown>>): Promise<NodeConfig> {
   const given = Object.entries(flags).filter(([, value]) => value !== undefined)
   return loadConfig({
     flags: Object.fromEntries(given),
-    profile: cli.profile,
+    profile,
     env: cli.terminal.env,
     ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
   })
@@ -96,23 +116,40 @@ function configOf(cli: Cli, flags: Readonly<Record<string, unknown>>) {
 async function walletOf(
   cli: Cli,
   flags: InitFlags,
-  network: string
+  config: NodeConfig
 ): Promise<{ readonly address: string } | undefined> {
-  const { makeWallet, takeOverWallet } = await import('../../wallet/wallet-service.ts')
-  const usual = flags.walletFile !== undefined ? 'import' : flags.passphraseFile !== undefined ? 'create' : 'none'
-  const wanted =
-    flags.wallet ??
-    (usual === 'none'
-      ? await choose(cli, 'Wallet to pay for calls and be paid: create, import or none', WALLETS, usual)
-      : usual)
+  const wanted = flags.wallet ?? (flags.walletFile === undefined ? 'create' : 'import')
   if (wanted === 'none') return undefined
-  const config = await configOf(cli, { network })
-  const source = secret(cli, flags.passphraseFile)
-  if (wanted === 'create') return cli.during('Creating the wallet', makeWallet(config, source))
-  const file = flags.walletFile ?? (cli.canAsk ? await cli.terminal.ask('Its key file: ') : '')
-  if (file === '')
-    throw new UsageError('The key file to import is missing.', 'souk init --wallet import --wallet-file <file>')
+  const { makeWallet, takeOverWallet } = await import('../../wallet/wallet-service.ts')
+  const file = wanted === 'import' ? await keyFileOf(cli, flags) : undefined
+  const source = await passphraseOf(cli, flags, config)
+  if (file === undefined) return cli.during('Creating the wallet', makeWallet(config, source))
   return cli.during('Importing the wallet', takeOverWallet(config, file, source, secret(cli, flags.oldPassphraseFile)))
+}
+
+async function keyFileOf(cli: Cli, { walletFile }: InitFlags): Promise<string> {
+  const file = walletFile ?? (cli.canAsk ? await cli.terminal.ask('Key file to import: ') : '')
+  if (file !== '') return file
+  throw new UsageError('The key file to import is missing.', 'souk init --wallet import --wallet-file <file>')
+}
+
+/** The passphrase of the new wallet: from a file, typed, or generated into the profile. */
+async function passphraseOf(cli: Cli, { passphraseFile }: InitFlags, config: NodeConfig) {
+  const { generatePassphrase } = await import('../../wallet/wallet-service.ts')
+  const { profile, network } = config
+  if (passphraseFile !== undefined) return secret(cli, passphraseFile)
+  if (!cli.canAsk && !network.isPlay) {
+    throw new UsageError(
+      `A wallet for ${network.money} needs a passphrase of yours.`,
+      'souk init --passphrase-file <file>, a file that only you can read'
+    )
+  }
+  const usual = network.isPlay ? 'file' : 'ask'
+  const about =
+    'Passphrase of the wallet: file (generated, the node starts alone), ask (you type it at each start), or a path'
+  const typed = await ask(cli, `${about} [${usual}]: `, usual, (word) => ({ value: word === '' ? usual : word }))
+  if (typed === 'ask') return secret(cli, undefined)
+  return typed === 'file' ? generatePassphrase(profile) : secret(cli, typed)
 }
 
 function secret(cli: Cli, file: string | undefined) {
@@ -120,70 +157,42 @@ function secret(cli: Cli, file: string | undefined) {
   return file === undefined ? ask : { ...ask, file }
 }
 
-async function askPayout(cli: Cli, network: string): Promise<string | undefined> {
-  const question = 'Payout address for your earnings, with its key on another machine, or Enter for later: '
-  return ask(cli, question, undefined, async (typed) => {
-    if (typed === '') return { value: undefined }
-    try {
-      await configOf(cli, { network, payout: typed })
-      return { value: typed }
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error)
-    }
-  })
+/** @returns false if the chain does not respond */
+async function fund(cli: Cli, config: NodeConfig): Promise<boolean> {
+  const { playMoney } = await import('../../wallet/wallet-service.ts')
+  const given = playMoney(config, PLAY_USDC).then(
+    () => true,
+    () => false
+  )
+  return cli.during(`Getting ${config.network.money}`, given)
 }
 
 /** The API for the suggested `souk api register`. The node reads its endpoint at registration, not now. */
-async function apiOf(cli: Cli, flags: InitFlags): Promise<Plan['api']> {
-  const endpoint =
-    flags.apiEndpoint ??
-    (await ask(cli, 'URL of the first API to sell, or Enter for later: ', undefined, (typed) => {
-      const isUrl = /^https?:$/.test(URL.parse(typed)?.protocol ?? '')
-      return typed === '' || isUrl ? { value: typed === '' ? undefined : typed } : 'Give an http or https URL.'
-    }))
-  if (endpoint === undefined) return null
+function apiOf({ apiEndpoint, apiName, apiProtocol, apiPrice }: InitFlags): Plan['api'] {
+  if (apiEndpoint === undefined) return null
   return {
-    endpoint,
-    name: flags.apiName ?? (await ask(cli, 'Its name [my-api]: ', 'my-api', named)),
-    protocol: flags.apiProtocol ?? (await choose(cli, 'Its protocol', PROTOCOL_NAMES, protocolDescriptors[0].name)),
-    price: flags.apiPrice ?? (await ask(cli, 'Price per call in USDC [0]: ', '0', priced))
+    endpoint: apiEndpoint,
+    name: apiName ?? 'my-api',
+    protocol: apiProtocol ?? protocolDescriptors[0].name,
+    price: apiPrice ?? '0'
   }
 }
 
 type Checked<T> = { readonly value: T } | string
 
-function named(typed: string): Checked<string> {
-  if (typed === '') return { value: 'my-api' }
-  return /^[a-z\d][a-z\d-]*$/.test(typed)
-    ? { value: typed }
-    : 'Names consist of a-z, 0-9 and "-", and do not begin with "-".'
-}
-
-function priced(typed: string): Checked<string> {
-  if (typed === '') return { value: '0' }
-  return /^\d+(\.\d{1,6})?$/.test(typed)
-    ? { value: typed }
-    : 'Give a decimal number with at most six decimals, like 0.001.'
-}
-
 /** Enter, and a run without a terminal, select `usual`. */
 async function choose<T extends string>(cli: Cli, question: string, choices: readonly T[], usual: T): Promise<T> {
-  return ask<T>(cli, `${question} [${usual}]: `, usual, (typed) => {
+  return ask<T>(cli, `${question} (${choices.join(', ')}) [${usual}]: `, usual, (typed) => {
     const found = typed === '' ? usual : choices.find((choice) => choice.toLowerCase() === typed.toLowerCase())
     return found === undefined ? `Choose one of ${choices.join(', ')}.` : { value: found }
   })
 }
 
 /** Asks until the input is valid. */
-async function ask<T>(
-  cli: Cli,
-  question: string,
-  usual: T,
-  check: (typed: string) => Checked<T> | Promise<Checked<T>>
-): Promise<T> {
+async function ask<T>(cli: Cli, question: string, usual: T, check: (typed: string) => Checked<T>): Promise<T> {
   if (!cli.canAsk) return usual
   for (;;) {
-    const checked = await check(await cli.terminal.ask(question))
+    const checked = check((await cli.terminal.ask(question)).trim())
     if (typeof checked !== 'string') return checked.value
     cli.terminal.note(checked)
   }

@@ -2,7 +2,7 @@
 export interface Plan {
   readonly profile: string
   readonly network: string
-  readonly role: 'provide' | 'consume' | 'both'
+  readonly role: 'sell' | 'buy' | 'both'
   /** Address of the wallet; null without one. */
   readonly wallet: string | null
   readonly payout: string | null
@@ -17,38 +17,59 @@ export interface Plan {
 interface Setting {
   /** Commands need no `--profile`. */
   readonly isDefault: boolean
-  readonly isDemo: boolean
+  readonly isPlay: boolean
+  /** The wallet has play money. */
+  readonly isFunded: boolean
 }
 
-/** The next commands in order, each with its purpose. */
-export function nextSteps({ profile, network, role, wallet, payout, api }: Plan, setting: Setting): string[] {
+/** A command that works as it stands, and its purpose. */
+export interface Step {
+  readonly command: string
+  readonly purpose: string
+}
+
+/** Play USDC of a new wallet: thousands of calls. */
+export const PLAY_USDC = '10'
+
+const EXAMPLE = { name: 'my-api', protocol: 'REST', endpoint: 'http://localhost:8080', price: '0.001' }
+
+/** The next commands, in order. */
+export function nextSteps({ profile, network, role, wallet, payout, api }: Plan, setting: Setting): Step[] {
+  const { isPlay, isFunded } = setting
   const souk = setting.isDefault ? 'souk' : `souk --profile ${profile}`
-  const isDev = network === 'dev'
-  const isSelling = role !== 'consume'
+  const isSelling = role !== 'buy'
+  const chain = CHAINS[network]
   const steps: Array<readonly [string, string] | false> = [
-    setting.isDemo && ['souk demo', 'run a demo marketplace on this machine'],
-    wallet !== null && [`${souk} wallet backup <file>`, 'back up the wallet to another disk'],
-    wallet !== null && isDev && ['souk dev-chain up', 'run a local chain with play USDC, in another terminal'],
-    wallet !== null && [
-      `${souk} wallet deposit${isDev ? ' 10' : ''}`,
-      isDev ? 'get play USDC' : 'show the address for deposits'
+    wallet !== null && !isPlay && [`${souk} wallet backup souk-wallet-${profile}.json`, 'Back up the wallet'],
+    wallet !== null && !isPlay && [`${souk} wallet deposit`, 'Show the address to send money to'],
+    isPlay && !isFunded && chain !== undefined && [chain, 'Run the chain, in a terminal of its own'],
+    wallet !== null &&
+      isPlay &&
+      !isFunded && [`${souk} wallet deposit ${PLAY_USDC}`, 'Get play USDC, and play ETH for gas'],
+    [`${souk} up`, 'Run the node, in a terminal of its own'],
+    isSelling && wallet !== null && payout === null && [`${souk} payout set <address>`, 'Set where your earnings go'],
+    isSelling && [
+      `${souk} api register ${apiOptions(api ?? EXAMPLE)}`,
+      api === null ? 'Sell an API; use your own name, URL and price' : 'Sell the API'
     ],
-    [`${souk} up`, 'run the node; use another terminal for the next commands'],
-    isSelling &&
-      wallet !== null &&
-      payout === null && [`${souk} payout set <address>`, 'set the address that receives your earnings'],
-    isSelling && [`${souk} api register ${apiOptions(api)}`, 'publish the API'],
-    !isSelling && [`${souk} search <words>`, 'find APIs'],
-    role !== 'provide' && [`${souk} key issue --label <program>`, 'create a key for a program that calls APIs'],
-    [`${souk} console`, 'manage the node in a browser'],
-    [`${souk} doctor`, 'diagnose problems']
+    role !== 'sell' && [`${souk} search`, 'See what others sell'],
+    role !== 'sell' && [`${souk} key issue --label my-program`, 'Create a key for a program that calls APIs'],
+    [`${souk} console`, 'Manage the node in a browser'],
+    [`${souk} doctor`, 'Find out what is missing']
   ]
-  return steps.flatMap((step) => (step === false ? [] : [`${step[0]}    # ${step[1]}`]))
+  return steps.flatMap((step) => (step === false ? [] : [{ command: step[0], purpose: step[1] }]))
 }
 
-function apiOptions(api: Plan['api']): string {
-  if (api === null) return '--name <name> --protocol <protocol> --endpoint <url> --price <number>'
-  return `--name ${quoted(api.name)} --protocol ${api.protocol} --endpoint ${quoted(api.endpoint)} --price ${api.price}`
+/** The command that runs a network’s chain on this machine. */
+const CHAINS: Readonly<Record<string, string>> = { dev: 'souk dev-chain up' }
+
+/** The purpose stands above its command: an interactive zsh has no comments. */
+export function stepLines(steps: readonly Step[]): string[] {
+  return steps.flatMap(({ command, purpose }) => [`${purpose}:`, `  ${command}`])
+}
+
+function apiOptions({ name, protocol, endpoint, price }: NonNullable<Plan['api']>): string {
+  return `--name ${quoted(name)} --protocol ${protocol} --endpoint ${quoted(endpoint)} --price ${price}`
 }
 
 /** Quotes a word for a POSIX shell. */

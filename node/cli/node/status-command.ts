@@ -31,6 +31,7 @@ function lines(status: StatusView): string[] {
     ['till', status.till],
     ['store', storeOf(status)],
     ...(status.wallet === null ? [] : [['wallet', status.wallet] as const]),
+    ...(status.chain === null ? [] : [['chain', status.chain] as const]),
     ...(status.payout === null ? [] : [['payout', status.payout] as const])
   ])
 }

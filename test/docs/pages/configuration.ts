@@ -23,6 +23,10 @@ const FILES: Readonly<Record<ProfileFile, readonly [what: string, without: strin
     'The wallet’s key, encrypted under your passphrase (Ethereum keystore version 3).',
     'The wallet’s money and unclaimed earnings are lost.'
   ],
+  passphrase: [
+    'The wallet’s passphrase, if `souk init` generated it.',
+    'The wallet cannot be opened, unless you know the passphrase.'
+  ],
   store: [
     'APIs, keys, channels and books (SQLite).',
     'All data that is not on the chain is lost: see [backups](../how-to/when-something-breaks.md#backups).'

@@ -89,7 +89,7 @@ export interface Bench {
 function statusOf(souk: Souk): StatusView {
   const { peer, provider, network, addresses, peers, alone, paymentScheme, listings, serving, calling } = souk.status()
   const facts = { peer, provider, network, till: paymentScheme, alone, listings, serving, calling }
-  const elsewhere = { admin: '', ingress: null, wallet: null, payout: null }
+  const elsewhere = { admin: '', ingress: null, wallet: null, chain: null, payout: null }
   return {
     ...facts,
     ...elsewhere,

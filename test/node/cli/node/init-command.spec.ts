@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { main } from '../../../../node/cli/program.ts'
 import { testTerminal } from '../../../helpers/test-terminal.ts'
 
+/** No chain runs there. */
+const NOBODY = 'http://127.0.0.1:1'
 const PAYOUT = '0x00000000000000000000000000000000000000aa'
 
 describe('souk init', function () {
@@ -27,7 +29,10 @@ describe('souk init', function () {
 
   /** Gives the answers in order. Without answers there is no terminal. */
   async function init(options: string, answers?: string[]): Promise<Session> {
-    const terminal = testTerminal({ env: { SOUK_HOME: home }, ...(answers === undefined ? {} : { answers }) })
+    const terminal = testTerminal({
+      env: { SOUK_HOME: home, SOUK_CHAIN_RPC: NOBODY },
+      ...(answers === undefined ? {} : { answers })
+    })
     const code = await main(['init', ...options.split(' ').filter((word) => word !== '')], terminal)
     const asked = terminal.asked.map(({ question }) => question)
     assert.equal(asked.length, answers?.length ?? 0, 'unused answers')
@@ -36,49 +41,42 @@ describe('souk init', function () {
   const settings = async (profile = 'default') =>
     JSON.parse(await readFile(join(home, profile, 'profile.json'), 'utf8')) as Record<string, unknown>
 
-  it('asks question by question, repeats a question after invalid input, and prints the next steps', async () => {
-    const { code, stdout, notes, asked } = await init('', [
-      'dev',
-      'sell',
-      'both',
-      'create',
-      'open sesame',
-      'open sesame',
-      '0x12',
-      PAYOUT.replace('aa', 'aA'),
-      PAYOUT,
-      'http://127.0.0.1:8080/it?a=1&b=2',
-      'My API',
-      'my-api',
-      'rest',
-      '0.001'
-    ])
+  const commandsIn = (stdout: string) =>
+    stdout
+      .split('\n')
+      .filter((line) => line.startsWith('  '))
+      .map((line) => line.trim())
+
+  it('asks four questions, repeats one after invalid input, and prints commands that work as printed', async () => {
+    const { code, stdout, notes, asked } = await init('', ['my shop', 'shop', 'dev', 'sell it', 'both', ''])
     assert.equal(code, 0, notes)
-    assert.match(notes, /Choose one of provide, consume, both\./)
-    assert.match(notes, /--payout is not valid: give an address/)
-    assert.match(notes, /checksum of 0x0+aA is wrong/)
-    assert.match(notes, /Names consist of a-z/)
-    assert.equal(asked.length, 14)
-    const commands = stdout.split('\n').map((line) => line.split('    #')[0])
-    assert.ok(commands.includes('souk up'))
-    assert.ok(
-      commands.includes(
-        "souk api register --name my-api --protocol REST --endpoint 'http://127.0.0.1:8080/it?a=1&b=2' --price 0.001"
-      ),
-      stdout
-    )
-    assert.ok(commands.includes('souk dev-chain up') && commands.includes('souk wallet deposit 10'))
-    assert.equal(stdout.includes('payout set'), false)
-    const saved = await settings()
-    assert.deepEqual([saved['network'], String(saved['payout']).toLowerCase()], ['dev', PAYOUT.toLowerCase()])
-    assert.equal(JSON.parse(await readFile(join(home, 'default', 'wallet.json'), 'utf8')).version, 3)
+    assert.match(notes, /"my shop" is not a profile name/)
+    assert.match(notes, /One of sell, buy, both\./)
+    assert.equal(asked.length, 6)
+    const commands = commandsIn(stdout)
+    assert.ok(commands.includes('souk --profile shop up'), stdout)
+    assert.ok(commands.includes('souk --profile shop wallet deposit 10'), stdout)
+    assert.equal(/payout set|[<>]/.test(stdout), false, stdout)
+    const saved = await settings('shop')
+    const wallet = JSON.parse(await readFile(join(home, 'shop', 'wallet.json'), 'utf8')) as Record<string, unknown>
+    assert.deepEqual([saved['network'], saved['passphraseFile']], ['dev', undefined])
+    assert.equal(String(saved['payout']).toLowerCase(), `0x${String(wallet['address'])}`.toLowerCase())
+    const { mode } = await stat(join(home, 'shop', 'passphrase'))
+    assert.equal(mode & 0o777, 0o600)
+  })
+
+  it('asks for a passphrase twice if it is to be typed', async () => {
+    const { code, notes } = await init('--network base-sepolia --role both', ['', '', 'open sesame', 'open sesame'])
+    assert.equal(code, 0, notes)
+    assert.match(notes, /Earnings go to the wallet of this node/)
+    await assert.rejects(stat(join(home, 'default', 'passphrase')), { code: 'ENOENT' })
   })
 
   it('uses the default if the user presses Enter', async () => {
     const { code, stdout } = await init('', ['', '', '', ''])
     assert.equal(code, 0)
-    assert.match(stdout, /^souk up /m)
-    assert.match(stdout, /^souk api register --name <name>/m)
+    assert.match(stdout, /^  souk up$/m)
+    assert.match(stdout, /^  souk api register --name my-api /m)
     assert.equal((await settings())['network'], 'dev')
   })
 
@@ -86,24 +84,36 @@ describe('souk init', function () {
     const passphrase = join(home, 'passphrase')
     await writeFile(passphrase, 'open sesame\n', { mode: 0o600 })
     const { code, stdout, notes } = await init(
-      `--no-input --json --network base-sepolia --role provide --passphrase-file ${passphrase} --payout ${PAYOUT} ` +
-        '--api-endpoint http://127.0.0.1:1/ --api-name shop --api-protocol soap --api-price 0.01'
+      `--no-input --json --network base-sepolia --role sell --passphrase-file ${passphrase} --payout ${PAYOUT} ` +
+        '--api-endpoint http://127.0.0.1:1/?a=1&b=2 --api-name shop --api-protocol soap --api-price 0.01'
     )
     assert.equal(code, 0, notes)
     const told = JSON.parse(stdout) as { network: string; role: string; wallet: string; next: string[]; api: object }
-    assert.deepEqual([told.network, told.role], ['base-sepolia', 'provide'])
+    assert.deepEqual([told.network, told.role], ['base-sepolia', 'sell'])
     assert.match(told.wallet, /^0x[\da-fA-F]{40}$/)
-    assert.deepEqual(told.api, { endpoint: 'http://127.0.0.1:1/', name: 'shop', protocol: 'SOAP', price: '0.01' })
-    assert.ok(told.next.some((step) => step.startsWith('souk api register --name shop --protocol SOAP')))
+    const endpoint = 'http://127.0.0.1:1/?a=1&b=2'
+    assert.deepEqual(told.api, { endpoint, name: 'shop', protocol: 'SOAP', price: '0.01' })
+    assert.ok(
+      told.next.includes(`souk api register --name shop --protocol SOAP --endpoint '${endpoint}' --price 0.01`),
+      told.next.join('\n')
+    )
     const saved = await settings()
     assert.deepEqual([saved['ingress'], saved['passphraseFile']], [false, passphrase])
   })
 
-  it('names the profile in the next steps, and omits steps for selling if the role is consume', async () => {
-    const { stdout } = await init('--no-input --profile laptop --role consume --demo')
-    assert.match(stdout, /^souk demo /)
-    assert.match(stdout, /^souk --profile laptop search <words>/m)
-    assert.equal(/register|payout|wallet/.test(stdout), false, stdout)
+  it('generates a passphrase without input for play money only, and creates nothing without one', async () => {
+    const { code, notes } = await init('--no-input --network base')
+    assert.equal(code, 64)
+    assert.match(notes, /needs a passphrase of yours[^]*--passphrase-file/)
+    await assert.rejects(stat(join(home, 'default')), { code: 'ENOENT' })
+    assert.equal((await init('--no-input')).code, 0)
+    assert.ok((await stat(join(home, 'default', 'wallet.json'))).isFile())
+  })
+
+  it('names the profile in the next steps, and omits steps for selling if the role is buy', async () => {
+    const { stdout } = await init('--no-input --profile laptop --role buy')
+    assert.match(stdout, /^  souk --profile laptop search$/m)
+    assert.equal(/register|payout/.test(stdout), false, stdout)
     assert.equal((await settings('laptop'))['network'], 'dev')
   })
 
