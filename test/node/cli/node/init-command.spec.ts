@@ -51,7 +51,7 @@ describe('souk init', function () {
     const { code, stdout, notes, asked } = await init('', ['my shop', 'shop', 'dev', 'sell it', 'both', ''])
     assert.equal(code, 0, notes)
     assert.match(notes, /"my shop" is not a profile name/)
-    assert.match(notes, /One of sell, buy, both\./)
+    assert.match(notes, /Choose one of sell, buy, both\./)
     assert.equal(asked.length, 6)
     const commands = commandsIn(stdout)
     assert.ok(commands.includes('souk --profile shop up'), stdout)
