@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { CAP_LEASES } from '../base/limits/pay.ts'
+import { leaseSize } from '../base/lease-size.ts'
 import { DAY_MS } from '../base/limits/time.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Documents } from '../interface/store.ts'
@@ -15,6 +15,15 @@ interface Day {
   readonly leased: Atoms
 }
 
+/** What this process leased and spent of a day. */
+interface OwnLease {
+  readonly day: number
+  leased: Atoms
+  spent: Atoms
+  /** Size of the last lease. */
+  size: Atoms
+}
+
 /** A permission to spend. Call `end` once. */
 export interface Allowed {
   end(charged: Atoms): void
@@ -27,7 +36,7 @@ export interface Allowed {
 export class DailySpend {
   readonly #documents: Documents
   readonly #clock: Pick<Clock, 'now'>
-  readonly #own = new Map<string, { day: number; leased: Atoms; spent: Atoms }>()
+  readonly #own = new Map<string, OwnLease>()
   readonly #leasing = new Map<string, Promise<unknown>>()
 
   constructor(documents: Documents, clock: Pick<Clock, 'now'>) {
@@ -64,12 +73,12 @@ export class DailySpend {
     const day = Math.floor(this.#clock.now() / DAY_MS)
     const known = this.#own.get(id)
     if (known !== undefined && known.day >= day) return known
-    const own = { day, leased: 0n, spent: 0n }
+    const own = { day, leased: 0n, spent: 0n, size: 0n }
     this.#own.set(id, own)
     return own
   }
 
-  async #giveBack(id: string, own: { day: number; leased: Atoms; spent: Atoms }): Promise<void> {
+  async #giveBack(id: string, own: OwnLease): Promise<void> {
     await this.#leasing.get(id)
     const rest = own.leased - own.spent
     if (rest <= 0n) return
@@ -81,8 +90,8 @@ export class DailySpend {
     })
   }
 
-  async #lease(id: string, own: { day: number; leased: Atoms }, cap: Atoms, missing: Atoms): Promise<void> {
-    const slice = (cap + CAP_LEASES - 1n) / CAP_LEASES
+  async #lease(id: string, own: OwnLease, cap: Atoms, missing: Atoms): Promise<void> {
+    const slice = leaseSize(cap, own.size)
     let taken = 0n
     const outcome = await changeDocument(this.#documents, [DAYS, id], (before) => {
       const known = before === undefined ? { day: own.day, leased: 0n } : readDay(before)
@@ -97,6 +106,7 @@ export class DailySpend {
     if (outcome === 'busy')
       throw new SoukError('overloaded', 'Too many calls use this subscription at once. Try again later.')
     own.leased += taken
+    own.size = slice
   }
 }
 

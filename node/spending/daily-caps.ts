@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type Atoms, formatUsdc, limits, SoukError } from '../../lib/index.ts'
+import { type Atoms, formatUsdc, leaseSize, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Documents } from '../../lib/interface/index.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import { Slices, type SliceSource } from './slices.ts'
@@ -58,7 +58,7 @@ export class DailyCaps {
     this.#clock = init.clock
     this.#documents = init.documents
     const source: SliceSource<KeyDay> = {
-      take: (day, needed, wanted) => this.#take(day, needed, wanted),
+      take: (day, needed, wanted, last) => this.#take(day, [needed, wanted, leaseSize(day.cap, last)]),
       giveBack: (day, amount) => this.#giveBack(day, amount)
     }
     this.#slices = new Slices(init.clock, source)
@@ -92,8 +92,8 @@ export class DailyCaps {
     return this.#slices.stop()
   }
 
-  async #take(day: KeyDay, needed: Atoms, wanted: Atoms): Promise<Atoms> {
-    const usual = day.cap / limits.KEY_CAP_SLICES
+  async #take(day: KeyDay, sizes: readonly [needed: Atoms, wanted: Atoms, usual: Atoms]): Promise<Atoms> {
+    const [needed] = sizes
     return this.#change(day, (taken) => {
       const free = day.cap > taken ? day.cap - taken : 0n
       const left = free + this.#slices.atHand(day)
@@ -102,7 +102,7 @@ export class DailyCaps {
         this.#noteBehind(day, 'reached', left)
         throw reached(day, left)
       }
-      const size = [needed, wanted, usual].reduce((most, each) => (each > most ? each : most))
+      const size = sizes.reduce((most, each) => (each > most ? each : most))
       return size < free ? size : free
     })
   }

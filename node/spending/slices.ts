@@ -6,9 +6,10 @@ export interface SliceSource<T> {
   /**
    * Takes a slice of at least `needed`, and of `wanted` or the usual size if available. Durable when it resolves. May return nothing if
    * `needed` is 0.
+   * @param last size of this process's last slice; 0 before the first
    * @throws SoukError for the caller if less than `needed` is available
    */
-  take(owner: T, needed: Atoms, wanted: Atoms): Promise<Atoms>
+  take(owner: T, needed: Atoms, wanted: Atoms, last: Atoms): Promise<Atoms>
   /** Returns an unspent amount. The amount is lost if this rejects. */
   giveBack(owner: T, amount: Atoms): Promise<void>
 }
@@ -101,7 +102,8 @@ export class Slices<T extends { readonly id: string }> {
       try {
         // Other callers may take from the slice while the source responds.
         while (slice.left < amount) {
-          this.#put(slice, await this.#source.take(slice.owner, amount - slice.left, slice.awaited - slice.left))
+          const { owner, left, awaited, size } = slice
+          this.#put(slice, await this.#source.take(owner, amount - left, awaited - left, size))
         }
         slice.left -= amount
       } finally {
@@ -117,7 +119,7 @@ export class Slices<T extends { readonly id: string }> {
     slice.dryUntil = Infinity
     this.#turns
       .run(slice.owner.id, async () => {
-        const taken = slice.left * 2n < slice.size ? await this.#source.take(slice.owner, 0n, 0n) : 0n
+        const taken = slice.left * 2n < slice.size ? await this.#source.take(slice.owner, 0n, 0n, slice.size) : 0n
         this.#put(slice, taken)
         slice.dryUntil = taken === 0n ? this.#clock.elapsed() + limits.SLICE_PAUSE_MS : -Infinity
       })

@@ -32,7 +32,6 @@ function peakMib(): number {
   }
 }
 
-
 const given = resolve(process.argv[2] ?? '.')
 const counts = { total: 0, loaded: 0, operations: 0, mapped: 0, described: 0, slowestMs: 0, slowest: '', peakMib: 0 }
 for (const file of pathsIn(given)) {
@@ -41,7 +40,10 @@ for (const file of pathsIn(given)) {
   const startedAt = performance.now()
   try {
     const text = readFileSync(file, 'utf8')
-    const { snapshot, description, warnings } = await descriptionWorker.run('importOpenapi', { text, endpoint: ENDPOINT })
+    const { snapshot, description, warnings } = await descriptionWorker.run('importOpenapi', {
+      text,
+      endpoint: ENDPOINT
+    })
     const operations = readSnapshot(snapshot)?.api.operations.length ?? 0
     const leftOut = warnings.filter((warning) => warning.includes('left out'))
     counts.loaded++

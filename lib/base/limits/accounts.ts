@@ -9,8 +9,6 @@ export const ACCOUNTS_PER_HOST = 10
 export const ACCOUNTS_PER_HOST_MS = 1 * HOUR
 /** Balance of an account at which a warning is sent, with some calls left. */
 export const ACCOUNT_LOW_ATOMS = USDC / 10n
-/** Slices of a key's daily cap. Each is stored before it is spent, so that calls need not wait for each other. */
-export const KEY_CAP_SLICES = 20n
 /** An idle slice is returned after this time, for other processes. */
 export const SLICE_IDLE_MS = 5 * SECOND
 /** Pause before a process reserves in advance again, after no slice of a daily cap was free. */

@@ -2,8 +2,10 @@
 import { UPSTREAM_TIMEOUT_MS_MAX } from './call.ts'
 import { KiB, SECOND, MINUTE, HOUR, DAY, USDC } from './units.ts'
 
-/** Leases of a daily cap. A restart loses one at most. */
+/** The largest lease of a daily cap is this part of it. A killed process loses one lease at most. */
 export const CAP_LEASES = 10n
+/** The first lease of a process is this part of a daily cap: a thousand kills a day waste it. */
+export const CAP_LEASE_FIRST_PART = 1_000n
 /** Delay of a payer's asynchronous writes. After a crash, the owner's books recover them. */
 export const PAYER_WRITE_MS = 100
 /** Peers whose last voucher is cached, so that the calls of a window need no new parse. */

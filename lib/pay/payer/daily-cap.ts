@@ -1,4 +1,4 @@
-import { CAP_LEASES } from '../../base/limits/pay.ts'
+import { leaseSize } from '../../base/lease-size.ts'
 import { DAY_MS } from '../../base/limits/time.ts'
 import type { Atoms } from '../../base/money.ts'
 
@@ -18,6 +18,8 @@ export interface CapLease {
 export class DailyCap {
   readonly #cap: Atoms
   #lease: CapLease
+  /** Size of this process's last lease. */
+  #size = 0n
   #signed: Atoms
 
   /** @param last the last lease of an earlier process */
@@ -45,7 +47,7 @@ export class DailyCap {
     const day = Math.max(dayOf(now), this.#lease.day)
     const before = day > this.#lease.day ? 0n : this.#lease.leased
     if (before >= this.#cap) return undefined
-    const leased = before + (this.#cap + CAP_LEASES - 1n) / CAP_LEASES
+    const leased = before + leaseSize(this.#cap, this.#size)
     return { day, leased: leased < this.#cap ? leased : this.#cap }
   }
 
@@ -59,6 +61,7 @@ export class DailyCap {
   grant(lease: CapLease): void {
     if (lease.day > this.#lease.day) this.#signed = 0n
     else if (lease.day < this.#lease.day || lease.leased <= this.#lease.leased) return
+    this.#size = leaseSize(this.#cap, this.#size)
     this.#lease = lease
   }
 }

@@ -103,8 +103,14 @@ describe('the daily cap of a key', () => {
     await settle()
     const afterKill = new DailyCaps({ clock, documents })
     const calls = await drain(10_000n, afterKill)
-    const slices = Number(limits.KEY_CAP_SLICES)
+    const slices = Number(limits.CAP_LEASES)
     assert.ok(calls <= 60 && calls >= 60 - 2 * Math.ceil(100 / slices), `${calls} calls after 0.4 of 1 USDC was spent`)
+  })
+
+  it('is hardly used up by a process that is killed again and again', async () => {
+    for (let kills = 0; kills < 50; kills++) await spend(1_000n, new DailyCaps({ clock, documents }))
+    const calls = await drain(10_000n)
+    assert.ok(calls >= 75, `${calls} of 100 calls after 0.05 of 1 USDC was spent by 50 killed processes`)
   })
 
   it('loses nothing when a process stops gracefully', async () => {
@@ -116,12 +122,12 @@ describe('the daily cap of a key', () => {
 
   it('is shared by processes, which return the unused parts', async () => {
     const other = new DailyCaps({ clock, documents })
-    await spend(10_000n, other)
+    for (let calls = 0; calls < 2; calls++) await spend(10_000n, other)
     await settle()
     const first = await drain(10_000n)
-    assert.ok(first < 99, 'the other holds a slice')
+    assert.ok(first < 98, 'the other holds a slice')
     await clock.advance(limits.SLICE_IDLE_MS * 3)
-    assert.equal(first + (await drain(10_000n)) + 1, 100)
+    assert.equal(first + (await drain(10_000n)) + 2, 100)
   })
 
   it('of zero rejects every priced call', async () => {
