@@ -1,39 +1,19 @@
-import assert from 'node:assert/strict'
-import { utf8, text } from '../../lib/base/bytes.ts'
+import { text } from '../../lib/base/bytes.ts'
 import { asSoukError } from '../../lib/base/errors.ts'
-import type { Clock } from '../../lib/base/clock.ts'
 import { DEPOSIT_VALID_MS } from '../../lib/base/limits/pay.ts'
-import { KEEP_DAYS, KEEP_FREE_CALLS_MS } from '../../lib/base/limits/store.ts'
-import { DAY_MS } from '../../lib/base/limits/time.ts'
-import type { Adapter } from '../../lib/interface/adapter.ts'
 import type { ChannelId } from '../../lib/interface/channel.ts'
 import type { ChannelScheme } from '../../lib/pay/channel-scheme.ts'
-import { Owner } from '../../lib/owner/owner.ts'
-import { DEFAULT_TERMS } from '../../lib/owner/served-api.ts'
-import { createMeteredScheme } from '../../lib/pay/metered-scheme.ts'
-import { Trimmer } from '../../lib/retention/trimmer.ts'
-import { earnedOf, receivableOf } from '../../lib/pay/payee/payee-channel.ts'
-import { uncollectedOf } from '../../lib/pay/settle/settlement-entries.ts'
-import { spentThrough } from '../../lib/pay/payer/payer-channel.ts'
 import { settlementCalls } from '../../lib/pay/chain/settlement-calls.ts'
 import type { Bug } from './bugs.ts'
 import { SimChain } from './chain.ts'
-import { channelOf, contracts, parameters, TREASURY, WITHDRAW_DELAY_S } from './contracts.ts'
+import { channelOf, parameters, WITHDRAW_DELAY_S } from './contracts.ts'
 import { Disk } from './disk.ts'
+import { FinalChecks } from './final-checks.ts'
 import { idOf, Invariants } from './invariants.ts'
 import { SimNetwork } from './link.ts'
 import { type Running, SimNode } from './node.ts'
 import type { OneFault } from './one-fault.ts'
-import {
-  manifestOf,
-  OWNERS,
-  PAYERS,
-  PAYOUT,
-  type Leave,
-  type PlannedCall,
-  type Scenario,
-  scenarioOf
-} from './scenario.ts'
+import { manifestOf, OWNERS, PAYERS, type Leave, type PlannedCall, type Scenario, scenarioOf } from './scenario.ts'
 import { answerTo } from './upstream.ts'
 import { World } from './world.ts'
 
@@ -80,8 +60,6 @@ const LAST_TRIES = 8
 /** The validity of a pending deposit, then the withdrawal delay, then time for retries. */
 const LEFT_MS = DEPOSIT_VALID_MS + 2 * WITHDRAW_DELAY_S * 1_000
 const calls = settlementCalls(parameters)
-/** Three times: before any deletion, after free calls may be deleted, and after all may be. */
-const LATER_MS = [KEEP_FREE_CALLS_MS / 2, KEEP_FREE_CALLS_MS + DAY_MS, (KEEP_DAYS + 1) * DAY_MS] as const
 
 /** If it fails, the node retries in the background. */
 function ask(paymentScheme: ChannelScheme, how: Leave['how'] | undefined, id: ChannelId): void {
@@ -142,13 +120,22 @@ class Stage {
     await this.#lastCalls()
     await this.#world.sleep(1_000)
     for (const payer of this.#payers) await payer.stop()
-    await this.#checkRetrievable()
+    const checks = new FinalChecks({
+      world: this.#world,
+      scenario: this.#scenario,
+      chain: this.#chain,
+      owners: this.#owners,
+      payers: this.#payers,
+      invariants: this.invariants,
+      isThrough: (payer) => this.#isThrough(payer)
+    })
+    await checks.retrievable()
     await this.#settle()
-    await this.#checkBooks()
-    await this.#checkCollected()
-    for (const owner of this.#owners) await this.#checkTrimmed(owner)
+    await checks.books()
+    await checks.collected()
+    for (const owner of this.#owners) await checks.trimmed(owner)
     for (const owner of this.#owners) await owner.stop()
-    this.#checkChain()
+    checks.chain()
   }
 
   #node({ name, peer, signer }: (typeof OWNERS)[number], serves: boolean, bug: Bug | undefined): SimNode {
@@ -316,156 +303,9 @@ class Stage {
     return this.#call(payer, running, running.ids.next(), 20_000)
   }
 
-  /** A payer gets each charged but missing response by repeating the call. */
-  async #checkRetrievable(): Promise<void> {
-    for (const [id, { record, owner, delivered }] of this.invariants.fates) {
-      if (record === undefined || record.charged === 0n || delivered !== undefined) continue
-      const node = this.#owners.find(({ init }) => init.name === owner) as SimNode
-      const running = await node.up()
-      const { requestId, peer, api, revision } = record
-      const call = { requestId, peer, api, revision, method: 'POST', path: '', headers: [], timeoutMs: 1_000 }
-      const body = utf8(JSON.stringify({ id }))
-      const asked = { ...call, body, resentFromEpoch: 0n }
-      const answer = await running.owner.handle(asked, new AbortController().signal)
-      this.invariants.must(
-        answer.charged === record.charged,
-        `${id} is charged ${record.charged}, then ${answer.charged}`
-      )
-      this.invariants.must(
-        text(answer.body as Uint8Array) === answerTo(id),
-        `${id} is charged, and its response is lost`
-      )
-    }
-  }
-
   /** Claims all earnings, after departing payers have paid. */
   async #settle(): Promise<void> {
     for (const { running } of this.#owners) await running?.paymentScheme.settlement.redeemer.settleNow()
     await this.#world.sleep(20_000)
-  }
-
-  async #checkBooks(): Promise<void> {
-    for (const [id, seen] of this.invariants.channels) {
-      const owner = this.#owners.find(({ init }) => init.peer === seen.owner) as SimNode
-      const payer = this.#payers.find(({ init }) => init.name === seen.payer) as SimNode
-      const earned = -(await owner.init.disk.state.ledger.balance(earnedOf(id)))
-      this.invariants.must(earned === seen.captured, `what is earned of ${id} is not what was captured`)
-      if (this.#isThrough(payer)) continue
-      const spent = await payer.init.disk.state.ledger.balance(spentThrough(id))
-      this.invariants.must(spent === earned, `${payer.init.name} spent ${spent} where ${earned} was earned`)
-    }
-    for (const { init } of [...this.#owners, ...this.#payers]) {
-      const balances = await init.disk.state.ledger.balances('')
-      const sum = balances.reduce((total, { amount }) => total + amount, 0n)
-      this.invariants.must(sum === 0n, `the books of ${init.name} are off by ${sum}`)
-    }
-  }
-
-  /** After old rows are deleted, the books still balance, and no booked call runs again. */
-  async #checkTrimmed(node: SimNode): Promise<void> {
-    const { store, clock, paymentScheme } = await node.up()
-    const { name, peer, signed } = node.init
-    const laterMs = this.#world.rng.pick(LATER_MS)
-    const later: Clock = { ...clock, now: () => clock.now() + laterMs }
-    const keepMs = KEEP_DAYS * DAY_MS
-    const fail = (error: unknown) => this.#world.fail(error)
-    const { retention } = paymentScheme
-    const trimmer = new Trimmer({
-      clock: later,
-      store,
-      keepMs,
-      kinds: [],
-      onError: fail,
-      ...(retention && { paymentScheme: retention })
-    })
-    await trimmer.round()
-    await this.#checkCarried(node)
-    const calls = store.calls
-    const owner = new Owner({
-      clock: later,
-      paymentScheme: createMeteredScheme({ log: calls }),
-      calls,
-      claims: store.claims,
-      self: peer,
-      epoch: BigInt(Math.floor(later.now()))
-    })
-    const adapter: Adapter = {
-      protocol: 'REST',
-      description: { operations: [] },
-      call: async ({ body }) =>
-        this.invariants.must(false, `${text(body as Uint8Array)} ran again after ${laterMs} ms`) as never
-    }
-    await owner.apis.set({ signed, adapter, terms: DEFAULT_TERMS })
-    for (const [id, { record, owner: booked }] of this.invariants.fates) {
-      if (record === undefined || booked !== name) continue
-      const { requestId, peer: from, api, revision } = record
-      const body = utf8(JSON.stringify({ id }))
-      const call = {
-        requestId,
-        peer: from,
-        api,
-        revision,
-        method: 'POST',
-        path: '',
-        headers: [],
-        body,
-        timeoutMs: 1_000
-      }
-      await owner.handle(call, new AbortController().signal).catch(asSoukError)
-    }
-  }
-
-  /** Each balance equals the carried sum of deleted entries plus the remaining entries. */
-  async #checkCarried({ init }: SimNode): Promise<void> {
-    const { ledger } = init.disk.state
-    const [balances, carried, entries] = await Promise.all([
-      ledger.balances(''),
-      ledger.carried(''),
-      ledger.entries({ limit: Number.MAX_SAFE_INTEGER })
-    ])
-    const left = new Map(balances.map(({ account, amount }) => [account, amount]))
-    for (const { account, amount } of [...carried, ...entries.flatMap(({ postings }) => postings)]) {
-      left.set(account, (left.get(account) ?? 0n) - amount)
-    }
-    const off = [...left].filter(([, amount]) => amount !== 0n)
-    this.invariants.must(
-      off.length === 0,
-      `the balances of ${init.name} are not those of its entries: ${off.join('; ')}`
-    )
-  }
-
-  /** Earnings minus write-offs equal the chain's payouts plus claimable amounts. */
-  async #checkCollected(): Promise<void> {
-    for (const { init, running } of this.#owners) {
-      await running?.paymentScheme.settlement.bookkeeper.look()
-      const { ledger } = init.disk.state
-      for (const [id, seen] of this.invariants.channels) {
-        if (seen.owner !== init.peer) continue
-        const { claimed, balance } = channelOf(this.#chain.head, id)
-        const earned = -(await ledger.balance(earnedOf(id)))
-        const lost = await ledger.balance(uncollectedOf(id))
-        const claimable = (earned < balance ? earned : balance) - claimed
-        const sum = `${earned} earned through ${id} less ${lost} written off: ${claimed} claimed, ${claimable} left`
-        this.invariants.must(earned - lost === claimed + claimable, sum)
-        this.invariants.must((await ledger.balance(receivableOf(id))) === claimable, `${sum}, and another sum booked`)
-      }
-    }
-  }
-
-  #checkChain(): void {
-    const accounts = this.#chain.head
-    let earned = 0n
-    for (const [id, { captured }] of this.invariants.channels) {
-      const { claimed } = channelOf(accounts, id)
-      this.invariants.must(claimed === captured, `${captured} was earned through ${id} and ${claimed} fetched`)
-      earned += claimed
-    }
-    const [toProvider = 0n, toTreasury = 0n] = [PAYOUT, TREASURY].map((account) => accounts.usdc.get(account))
-    const share = (earned * 5n) / 100n
-    this.invariants.must(toTreasury === share, `the treasury has ${toTreasury} of ${earned}`)
-    this.invariants.must(toProvider === earned - share, `the provider has ${toProvider} of ${earned}`)
-    const all = [...accounts.usdc.values()].reduce((sum, amount) => sum + amount, 0n)
-    assert.equal(all, this.#scenario.wallet * BigInt(PAYERS.length))
-    assert.ok(contracts.factory.treasury === TREASURY)
   }
 }
