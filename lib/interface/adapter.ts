@@ -259,6 +259,14 @@ export interface GraphqlTerms {
   readonly documentsOnly?: boolean
 }
 
+/** What a description states about its API, to prefill a registration. */
+export interface DescribedApi {
+  readonly title?: string
+  readonly description?: string
+  /** Base addresses, the main one first. Nothing is sent to one that the provider did not register. */
+  readonly servers: readonly string[]
+}
+
 /** The result of reading the upstream at registration. `snapshot` is stored, so that a restart needs no upstream. */
 export interface Inspection {
   readonly description: ApiDescription

@@ -7,6 +7,7 @@ export const TASKS = {
   checkCode: async () => (await import('../rest/call-check/check-code.ts')).checkCode,
   importSchema: async () => (await import('../graphql/schema-import.ts')).importSchema,
   importOpenapi: async () => (await import('../rest/openapi/openapi-import.ts')).importOpenapi,
+  outlineOpenapi: async () => (await import('../rest/openapi/openapi-outline.ts')).outlineOpenapi,
   readWsdl: async () => (await import('../soap/wsdl-tasks.ts')).readWsdl,
   renewWsdl: async () => (await import('../soap/wsdl-tasks.ts')).renewWsdl,
   checkWsdlMapping: async () => (await import('../soap/wsdl-tasks.ts')).checkWsdlMapping,

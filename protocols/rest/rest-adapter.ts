@@ -24,7 +24,7 @@ import { type CollectBounds, collectEvents, isEventStream, withHeartbeat } from 
 import { FollowedOpenapi } from './openapi/followed-openapi.ts'
 import { explicitCall, isExplicit } from './explicit-call.ts'
 import { type MappedCall, OpenapiCalls } from './openapi/openapi-call.ts'
-import type { RestApi } from './openapi/openapi-operations.ts'
+import type { RestApi } from './openapi/rest-api.ts'
 import { queryOf } from './query.ts'
 import { SSE_FRAMES, singleEvents } from './single-events.ts'
 import { readSnapshot } from './snapshot.ts'

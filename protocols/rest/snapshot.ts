@@ -1,6 +1,6 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import type { ApiDescription } from '../../lib/interface/adapter.ts'
-import type { RestApi } from './openapi/openapi-operations.ts'
+import type { RestApi } from './openapi/rest-api.ts'
 
 /** The data of an imported document that a restart needs: its operations, and the published description. */
 export interface Snapshot {

@@ -40,10 +40,10 @@ for (const file of pathsIn(given)) {
   const startedAt = performance.now()
   try {
     const text = readFileSync(file, 'utf8')
-    const { snapshot, description, warnings } = await descriptionWorker.run('importOpenapi', {
-      text,
-      endpoint: ENDPOINT
-    })
+    const { servers } = await descriptionWorker.run('outlineOpenapi', { text })
+    // As a provider would register it: at its own address, with all of its servers.
+    const terms = { endpoint: servers[0] ?? ENDPOINT, origins: servers.map((server) => new URL(server).origin) }
+    const { snapshot, description, warnings } = await descriptionWorker.run('importOpenapi', { text, ...terms })
     const operations = readSnapshot(snapshot)?.api.operations.length ?? 0
     const leftOut = warnings.filter((warning) => warning.includes('left out'))
     counts.loaded++

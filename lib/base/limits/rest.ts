@@ -1,8 +1,8 @@
 /** Limits: REST. */
 import { KiB, MiB, SECOND } from './units.ts'
 
-/** An OpenAPI document as text. The largest public ones have 10 MB, most a tenth of that. */
-export const OPENAPI_BYTES_MAX = 5 * MiB
+/** An OpenAPI document as text. GitHub’s has 13 MB, most others have a tenth of that. */
+export const OPENAPI_BYTES_MAX = 16 * MiB
 /** Shortest time between two reads of an OpenAPI document from its URL, before it rejects a call. */
 export const OPENAPI_FRESH_MS = 60 * SECOND
 /** Values of an OpenAPI document after YAML anchors are expanded, which can multiply a billion times. */
@@ -11,8 +11,10 @@ export const OPENAPI_NODES_MAX = 1_000_000
 export const OPENAPI_CHARS_MAX = 2 * OPENAPI_BYTES_MAX
 /** Nesting of an OpenAPI document as JSON. Real documents have a dozen schema levels of two or three each. */
 export const OPENAPI_NESTING_MAX = 200
-/** Schemas of one OpenAPI document. Real ones of 5 MiB have 40,000. */
-export const OPENAPI_SCHEMAS_MAX = 100_000
+/** Lines of a YAML document whose indentation is corrected. Each correction parses the document again. */
+export const OPENAPI_REINDENTED_MAX = 50
+/** Schemas of one OpenAPI document. Real ones of 16 MiB have 130,000. */
+export const OPENAPI_SCHEMAS_MAX = 300_000
 /** Nesting of unnamed schemas. */
 export const OPENAPI_DEPTH_MAX = 64
 /** Parameters and body members of one operation. A body with more members becomes one field. */

@@ -1,6 +1,7 @@
 import { CALL_SCHEMA_BYTES_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
-import type { RestOperation } from '../openapi/openapi-operations.ts'
+import { withoutRequired } from '../openapi/directed-schema.ts'
+import type { RestOperation } from '../openapi/rest-api.ts'
 import type { Definitions } from '../openapi/openapi-schemas.ts'
 import { mentionsOf } from './checkable-schema.ts'
 import type { CallSchemas } from './check-code.ts'
@@ -10,8 +11,9 @@ export const NOT_CHECKED = 'are not checked: no check can be made of its schemas
 
 /** The schemas that calls of an operation are checked against. Undefined if they are too large. */
 export function callSchemas({ parameters, body }: RestOperation, all: Definitions): CallSchemas | undefined {
-  const own = parametersSchema(parameters)
-  const schemas = { parameters: own, ...(body === undefined ? {} : { body: body.schema }) }
+  const sent = (schema: JsonSchema) => withoutRequired(schema, 'readOnly', all)
+  const own = sent(parametersSchema(parameters))
+  const schemas = { parameters: own, ...(body === undefined ? {} : { body: sent(body.schema) }) }
   const definitions = new Map<string, JsonSchema>()
   const waiting: JsonSchema[] = Object.values(schemas)
   let chars = 0
@@ -21,8 +23,9 @@ export function callSchemas({ parameters, body }: RestOperation, all: Definition
     for (const name of mentionsOf(at).references) {
       const definition = Object.hasOwn(all, name) ? all[name] : undefined
       if (definition === undefined || definitions.has(name)) continue
-      definitions.set(name, definition)
-      waiting.push(definition)
+      const one = sent(definition)
+      definitions.set(name, one)
+      waiting.push(one)
     }
   }
   return { ...schemas, definitions: Object.fromEntries(definitions) }

@@ -1,6 +1,8 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
 import { type Definitions, MANY, NAMED, ONE, REF } from '../openapi/openapi-schemas.ts'
+import { ASSERTIONS } from '../openapi/schema-keywords.ts'
+import { discriminated } from './discriminated.ts'
 import { FORMATS } from './formats.ts'
 
 /** The keyword that charges for one check of a value; see `check-runtime.ts`. */
@@ -8,38 +10,6 @@ export const STEP = 'x-souk-step'
 /** One schema's check of one value takes up to a microsecond, including the error of a failed alternative. */
 const STEPS_PER_LOOK = 100
 const CHARS_PER_STEP = 8
-
-const TYPES: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'null', 'array', 'object']
-const isText = (value: unknown): value is string => typeof value === 'string'
-const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText) && new Set(value).size === value.length
-const isNumber = (value: unknown) => Number.isFinite(value)
-const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
-const isOneType = (value: unknown) => TYPES.includes(value)
-
-/** Keywords that constrain a value by themselves, and the valid values of each. Other values are ignored. */
-const ASSERTIONS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  type: (value) =>
-    isOneType(value) || (isTexts(value) && (value as unknown[]).length > 0 && (value as unknown[]).every(isOneType)),
-  enum: (value) => Array.isArray(value) && value.length > 0,
-  const: () => true,
-  format: (value) => isText(value) && Object.hasOwn(FORMATS, value),
-  required: isTexts,
-  multipleOf: (value) => isNumber(value) && Number(value) > 0,
-  maximum: isNumber,
-  minimum: isNumber,
-  exclusiveMaximum: isNumber,
-  exclusiveMinimum: isNumber,
-  maxLength: isCount,
-  minLength: isCount,
-  maxItems: isCount,
-  minItems: isCount,
-  uniqueItems: (value) => typeof value === 'boolean',
-  maxProperties: isCount,
-  minProperties: isCount,
-  minContains: isCount,
-  maxContains: isCount,
-  dependentRequired: (value) => isObject(value) && Object.values(value).every(isTexts)
-}
 
 /** Keywords where a weaker subschema accepts fewer values. They are removed if something below them is not checked. */
 const REVERSING: ReadonlySet<string> = new Set(['not', 'contains', 'if'])
@@ -69,9 +39,10 @@ export class CheckableSchemas {
     return this.#checkable(schema).schema
   }
 
-  #checkable(given: unknown): { schema: JsonSchema; isLoose: boolean } {
-    if (given === false) return { schema: { not: {} }, isLoose: false }
-    if (!isObject(given)) return { schema: {}, isLoose: false }
+  #checkable(value: unknown): { schema: JsonSchema; isLoose: boolean } {
+    if (value === false) return { schema: { not: {} }, isLoose: false }
+    if (!isObject(value)) return { schema: {}, isLoose: false }
+    const given = discriminated(value)
     const schema: Record<string, unknown> = {}
     let isLoose = false
     let takesMore = false
@@ -86,10 +57,11 @@ export class CheckableSchemas {
       if (keyword === '$ref') {
         schema[keyword] = value
         isLoose = this.#loose.has(String(value).slice(REF.length))
-      } else if (ASSERTIONS[keyword]?.(value) === true) schema[keyword] = value
-      else if (keyword === 'pattern' && typeof value === 'string') {
+      } else if (keyword === 'pattern' && typeof value === 'string') {
         isLoose = !this.#isLinear(value)
         if (!isLoose) schema[keyword] = value
+      } else if (isChecked(keyword, value)) {
+        schema[keyword] = value
       } else if (ONE.includes(keyword)) {
         const one = typeof value === 'boolean' ? value : below(value)
         if (!isLoose || !REVERSING.has(keyword)) schema[keyword] = one
@@ -135,6 +107,12 @@ export class CheckableSchemas {
     }
     return loose
   }
+}
+
+function isChecked(keyword: string, value: unknown): boolean {
+  if (keyword === 'pattern') return false
+  if (keyword === 'format' && !Object.hasOwn(FORMATS, String(value))) return false
+  return Object.hasOwn(ASSERTIONS, keyword) && ASSERTIONS[keyword]?.(value) === true
 }
 
 /** Removes keywords that would reject values because of a removed check. */

@@ -11,14 +11,18 @@ import type { CallProblem } from '../call-check/check-runtime.ts'
 import { SlowChecks } from '../call-check/slow-checks.ts'
 import { type WrittenBody, writeBody } from './openapi-body.ts'
 import { type Fields, fieldsOf } from './openapi-fields.ts'
-import type { RestApi, RestOperation } from './openapi-operations.ts'
-import { headerText, pathText, queryParts } from './openapi-parameters.ts'
+import { cookieParts, headerText, pathText, queryParts } from './openapi-parameters.ts'
+import type { RestApi, RestOperation } from './rest-api.ts'
 
 /** A call in the form sent to the API. */
 export interface MappedCall {
   readonly method: string
   readonly path: string
   readonly headers: Headers
+  /** `name=value` each. */
+  readonly cookies?: readonly string[]
+  /** Base address, where it differs from the API's endpoint. */
+  readonly server?: string
   readonly body?: WrittenBody
 }
 
@@ -72,11 +76,13 @@ export class OpenapiCalls {
       signal
     )
     if (problem !== undefined) throw refuse(explained(problem))
-    const { path, query, headers } = placed(operation, given.parameters)
+    const { path, query, headers, cookies } = placed(operation, given.parameters)
     return {
       method: operation.method,
       path: query.length === 0 ? path : `${path}?${query.join('&')}`,
       headers,
+      ...(cookies.length === 0 ? {} : { cookies }),
+      ...(operation.server === undefined ? {} : { server: operation.server }),
       ...(value === undefined || body === undefined
         ? {}
         : { body: await writeBody(body, value, this.#api.definitions) })
@@ -153,7 +159,7 @@ function set(target: Record<string, unknown>, key: string, value: unknown, name:
 }
 
 function choices(name: string, places: Fields['places']): string {
-  return ['path', 'query', 'header', 'body']
+  return ['path', 'query', 'header', 'cookie', 'body']
     .map((where) => `${where}.${name}`)
     .filter((one) => places.has(one))
     .map((one) => `"${one}"`)
@@ -161,17 +167,23 @@ function choices(name: string, places: Fields['places']): string {
 }
 
 function placed(operation: RestOperation, values: Record<string, unknown>) {
-  let { path } = operation
+  let path = operation.path
+  let fixed = operation.query ?? ''
   const query: string[] = []
   const headers: Array<[string, string]> = []
+  const cookies: string[] = []
   for (const parameter of operation.parameters) {
     const value = values[`${parameter.in}.${parameter.name}`]
     if (value === undefined) continue
-    if (parameter.in === 'path') path = path.replaceAll(`{${parameter.name}}`, () => pathText(parameter, value))
-    else if (parameter.in === 'query') query.push(...queryParts(parameter, value))
+    if (parameter.in === 'path') {
+      const [braced, text] = [`{${parameter.name}}`, pathText(parameter, value)]
+      path = path.replaceAll(braced, () => text)
+      fixed = fixed.replaceAll(braced, () => text)
+    } else if (parameter.in === 'query') query.push(...queryParts(parameter, value))
+    else if (parameter.in === 'cookie') cookies.push(...cookieParts(parameter, value))
     else if (value !== null) headers.push([parameter.name.toLowerCase(), headerText(parameter, value)])
   }
-  return { path, query, headers }
+  return { path, query: fixed === '' ? query : [fixed, ...query], headers, cookies }
 }
 
 /** Formats a problem with the call's own field names. */

@@ -2,7 +2,7 @@ import { utf8 } from '../../../lib/base/bytes.ts'
 import { API_DESCRIPTION_BYTES_MAX } from '../../../lib/base/limits/descriptions.ts'
 import type { ApiDescription, Operation } from '../../../lib/interface/adapter.ts'
 import { fieldsOf, withDefinitions } from './openapi-fields.ts'
-import type { RestApi } from './openapi-operations.ts'
+import type { RestApi } from './rest-api.ts'
 
 const DESCRIPTION_CHARS = 300
 
@@ -50,8 +50,10 @@ function operationsWithin(
     const one: Operation = {
       name,
       ...(text && description !== undefined ? { description: description.slice(0, DESCRIPTION_CHARS) } : {}),
-      ...(input ? { input: withDefinitions(fieldsOf(operation, definitions).schema, definitions) } : {}),
-      ...(output && operation.output !== undefined ? { output: withDefinitions(operation.output, definitions) } : {})
+      ...(input ? { input: withDefinitions(fieldsOf(operation, definitions).schema, definitions, 'readOnly') } : {}),
+      ...(output && operation.output !== undefined
+        ? { output: withDefinitions(operation.output, definitions, 'writeOnly') }
+        : {})
     }
     bytes += utf8(JSON.stringify(one)).byteLength + ','.length
     if (bytes > API_DESCRIPTION_BYTES_MAX) return undefined

@@ -1,4 +1,3 @@
-import { load } from 'js-yaml'
 import { SoukError } from '../../../lib/base/errors.ts'
 import {
   OPENAPI_BYTES_MAX,
@@ -7,47 +6,71 @@ import {
   OPENAPI_NODES_MAX
 } from '../../../lib/base/limits/rest.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
+import { References } from './openapi-references.ts'
 import { type OpenapiVersion, problemOf } from './openapi-specification.ts'
+import { parsedText, tooDeep } from './openapi-text.ts'
+
+/** The text of a document, and those of other files that it refers to. */
+export interface OpenapiTexts {
+  readonly text: string
+  /** Address of the document. References are relative to it. Default: an address that nothing else has. */
+  readonly url?: string
+  /** The other files by address. */
+  readonly files?: Readonly<Record<string, string>>
+}
 
 export interface OpenapiDocument {
   readonly version: OpenapiVersion
   readonly root: JsonObject
+  readonly references: References
+  /** The first violation of the specification. The document is read in spite of it. */
+  readonly violation: string | undefined
 }
 
 /**
- * Reads an OpenAPI document (3.0, 3.1, or 2.0, formerly Swagger) in JSON or YAML, and checks it against the specification.
- * References are checked but never expanded, because forty short schemas could expand to a billion.
+ * Reads an OpenAPI document (3.0, 3.1, or 2.0, formerly Swagger) in JSON or YAML. References are resolved but never expanded,
+ * because forty short schemas could expand to a billion.
  *
  * @throws SoukError `invalid_request` with the problem
  */
-export function readOpenapi(text: string): OpenapiDocument {
-  if (Buffer.byteLength(text) > OPENAPI_BYTES_MAX) {
-    throw refuse(`The OpenAPI document is larger than ${OPENAPI_BYTES_MAX} bytes.`)
+export function readOpenapi(texts: OpenapiTexts): OpenapiDocument {
+  const references = readReferences(texts)
+  const { root } = references
+  const version = versionOf(root)
+  return { version, root, references, violation: problemOf(version, root) }
+}
+
+/** Reads the files without the rules of OpenAPI. @throws SoukError `invalid_request` */
+export function readReferences({ text, url = 'file:///', files = {} }: OpenapiTexts): References {
+  const bytes = [text, ...Object.values(files)].reduce((sum, one) => sum + Buffer.byteLength(one), 0)
+  if (bytes > OPENAPI_BYTES_MAX) {
+    throw refuse(
+      `The OpenAPI document has ${bytes} bytes, and the limit is ${OPENAPI_BYTES_MAX}. Remove examples, or split it into several APIs.`
+    )
   }
   const root = parsed(text)
-  const version = versionOf(root)
-  const problem = problemOf(version, root)
-  if (problem !== undefined) throw refuse(`The OpenAPI document is not valid: ${problem}`)
-  return { version, root }
-}
-
-function parsed(text: string): JsonObject {
-  const value = parsedValue(text)
-  checkSize(value)
-  // Converts values of YAML that JSON lacks, such as dates and anchors.
-  const root: unknown = JSON.parse(JSON.stringify(value))
   if (!isObject(root)) throw refuse('The OpenAPI document is not a JSON or YAML object.')
-  return root
+  const others = new Map<string, unknown>()
+  for (const [address, other] of Object.entries(files)) {
+    if (address === url) continue
+    try {
+      others.set(address, parsed(other))
+    } catch (error) {
+      throw refuse(`${shortName(address)}: ${error instanceof SoukError ? error.message : 'it cannot be read.'}`, error)
+    }
+  }
+  return new References(root, url, others)
 }
 
-function parsedValue(text: string): unknown {
-  try {
-    return /^\s*\{/.test(text) ? JSON.parse(text) : load(text)
-  } catch (cause) {
-    // The YAML parser has its own depth limit.
-    if (cause instanceof RangeError || /nesting|depth/i.test(String(cause))) throw tooDeep(cause)
-    throw refuse('The OpenAPI document is neither JSON nor YAML.', cause)
-  }
+function shortName(address: string): string {
+  return address.replace(/^file:\/\/\//, '').slice(0, 200)
+}
+
+function parsed(text: string): unknown {
+  const value = parsedText(text)
+  checkSize(value)
+  // Converts values of YAML that JSON lacks, such as anchors, which would otherwise share one object.
+  return JSON.parse(JSON.stringify(value)) as unknown
 }
 
 /**
@@ -83,15 +106,14 @@ function checkSize(root: unknown): void {
   }
 }
 
-function tooDeep(cause?: unknown): SoukError {
-  return refuse(`The OpenAPI document is nested deeper than ${OPENAPI_NESTING_MAX} levels.`, cause)
-}
-
-function versionOf({ swagger, openapi }: JsonObject): OpenapiVersion {
-  if (swagger === '2.0') return '2.0'
-  const match = typeof openapi === 'string' ? /^3\.([01])\.\d+/.exec(openapi) : null
-  if (match !== null) return match[1] === '0' ? '3.0' : '3.1'
-  throw refuse('The document must be OpenAPI 3.0 or 3.1, or Swagger 2.0.')
+/** @throws SoukError `invalid_request` for another kind of document */
+export function versionOf({ swagger, openapi }: JsonObject): OpenapiVersion {
+  if (String(swagger) === '2' || swagger === '2.0') return '2.0'
+  const match = /^3(?:\.(\d+))?(?:\.|$)/.exec(String(openapi))
+  if (match !== null) return match[1] === undefined || match[1] === '0' ? '3.0' : '3.1'
+  throw refuse(
+    'The document must be OpenAPI 3, or Swagger 2.0: it needs a member "openapi" or "swagger" with its version.'
+  )
 }
 
 function refuse(detail: string, cause?: unknown): SoukError {

@@ -1,7 +1,8 @@
 import { OPERATION_FIELDS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
-import type { RestBody, RestOperation, RestParameter } from './openapi-operations.ts'
+import { type Flag, isFlagged, withoutRequired } from './directed-schema.ts'
+import type { RestBody, RestOperation, RestParameter } from './rest-api.ts'
 import { dereferenced, type Definitions, definitionsOf } from './openapi-schemas.ts'
 
 /** The place of a call's field in the request. */
@@ -38,7 +39,8 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
     all.push({ name, place: { kind: 'parameter', parameter }, where, schema, required })
   }
   for (const [name, schema] of Object.entries(members?.properties ?? {})) {
-    const required = body?.required === true && members?.required.has(name) === true
+    const isSent = !isFlagged(schema, 'readOnly', definitions)
+    const required = isSent && body?.required === true && members?.required.has(name) === true
     all.push({ name, place: { kind: 'property', name }, where: 'body', schema, required })
   }
   const places = new Map<string, Place>()
@@ -73,10 +75,15 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
   return { places, ambiguous, takesMore, schema }
 }
 
-/** A schema with the definitions that it needs. */
-export function withDefinitions(schema: JsonSchema, definitions: Definitions): JsonSchema {
-  const $defs = definitionsOf([schema], definitions)
-  return Object.keys($defs).length === 0 ? schema : { ...schema, $defs }
+/** A schema with the definitions that it needs. @param flag - members with it are not required: `readOnly` in a request */
+export function withDefinitions(schema: JsonSchema, definitions: Definitions, flag: Flag): JsonSchema {
+  const own = withoutRequired(schema, flag, definitions)
+  const needed = Object.entries(definitionsOf([own], definitions))
+  if (needed.length === 0) return own
+  return {
+    ...own,
+    $defs: Object.fromEntries(needed.map(([name, one]) => [name, withoutRequired(one, flag, definitions)]))
+  }
 }
 
 interface Members {
@@ -105,7 +112,7 @@ function membersOf(schema: RestBody['schema'], definitions: Definitions): Member
     if (isChoice || isOther || !isPlain) return undefined
     isObjects = true
     // A schema's own properties come first, so they override those of its parts.
-    for (const [name, one] of Object.entries(part['properties'] ?? {}))
+    for (const [name, one] of Object.entries(isObject(part['properties']) ? part['properties'] : {}))
       if (!Object.hasOwn(properties, name)) set(properties, name, one)
     for (const name of Array.isArray(part['required']) ? (part['required'] as string[]) : []) required.add(name)
     takesMore &&= part['additionalProperties'] !== false

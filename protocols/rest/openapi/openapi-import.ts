@@ -1,35 +1,59 @@
 import { CALL_CODES_TRIED_BYTES_MAX, PATTERNS_SIZE_MAX } from '../../../lib/base/limits/descriptions.ts'
 import { CALL_SCHEMA_BYTES_MAX } from '../../../lib/base/limits/rest.ts'
 import type { Inspection } from '../../../lib/interface/adapter.ts'
-import { isObject } from '../../exact-json.ts'
 import { PatternBudget } from '../../pattern/pattern-budget.ts'
 import { callSchemas, NOT_CHECKED } from '../call-check/call-schemas.ts'
 import { type CallSchemas, checkCode } from '../call-check/check-code.ts'
 import { mentionsOf } from '../call-check/checkable-schema.ts'
 import { describeOpenapi } from './openapi-description.ts'
-import { type OpenapiDocument, readOpenapi } from './openapi-document.ts'
-import { operationsOf, type RestApi } from './openapi-operations.ts'
+import { type OpenapiTexts, readOpenapi } from './openapi-document.ts'
+import { operationsOf } from './openapi-operations.ts'
+import { partServers } from './openapi-outline.ts'
+import { documentServers } from './openapi-servers.ts'
+import type { RestApi } from './rest-api.ts'
 import { writeSnapshot } from '../snapshot.ts'
 
-/** A document, and the endpoint that its operations are relative to. */
-export interface OpenapiSource {
-  readonly text: string
+/** A document, and the parts of a registration that it depends on. */
+export interface OpenapiSource extends OpenapiTexts {
+  /** The operations are relative to it. */
   readonly endpoint: string
+  /** Further origins that the provider confirmed. */
+  readonly origins?: readonly string[]
+  /** Parameters that the credentials or the endpoint supply. Names of headers are in lower case. */
+  readonly supplied?: { readonly [place in 'header' | 'query' | 'cookie']: readonly string[] }
+  /** Cookies that the listing forwards. */
+  readonly cookies?: readonly string[]
 }
 
 const PATTERN_CHARS_SHOWN = 200
 const WARNINGS_SHOWN = 20
 
 /** The stored snapshot and the published description of a document. @throws SoukError `invalid_request` with the problem */
-export function importOpenapi({ text, endpoint }: OpenapiSource): Inspection {
-  const document = readOpenapi(text)
-  const { api, warnings } = operationsOf(document)
+export function importOpenapi(source: OpenapiSource): Inspection {
+  const { endpoint, origins = [], supplied, cookies = [] } = source
+  const document = readOpenapi(source)
+  const documented = documentServers(document, endpoint)[0] ?? partServers(document.root, endpoint)[0]
+  const supplies: Readonly<Record<string, readonly string[]>> = supplied ?? {}
+  const { api, warnings } = operationsOf(document, {
+    servers: { endpoint, documented, origins: new Set(origins) },
+    isSupplied: (place, name) => supplies[place]?.includes(place === 'header' ? name.toLowerCase() : name) === true,
+    takesCookie: (name) => cookies.includes(name)
+  })
   const described = describeOpenapi(api)
   const unchecked = checkWarnings(api)
+  const { violation } = document
   return {
     description: described.description,
     snapshot: writeSnapshot(api, described.description, unchecked),
-    warnings: [...baseWarnings(document, endpoint), ...warnings, ...unchecked, ...described.warnings]
+    warnings: [
+      ...(violation === undefined
+        ? []
+        : [`The OpenAPI document violates its specification, but can be read: ${violation}`]),
+      ...baseWarnings(documented, endpoint),
+      ...warnings,
+      ...unchecked,
+      ...described.warnings
+    ]
   }
 }
 
@@ -81,13 +105,10 @@ function codeProblem(schemas: CallSchemas): string | undefined {
 }
 
 /** A warning if the document's own base path differs from that of the endpoint, because calls go to paths below the endpoint. */
-function baseWarnings({ root }: OpenapiDocument, endpoint: string): string[] {
-  const { servers, basePath } = root
-  const [server] = Array.isArray(servers) ? (servers as unknown[]) : []
-  const given = isObject(server) ? server['url'] : basePath
-  if (typeof given !== 'string' || given.includes('{')) return []
-  const pathOf = (url: string) => URL.parse(url, endpoint)?.pathname.replace(/\/$/, '')
-  const [base, own] = [pathOf(given), pathOf(endpoint)]
-  if (base === undefined || base === own) return []
+function baseWarnings(documented: string | undefined, endpoint: string): string[] {
+  if (documented === undefined) return []
+  const pathOf = (url: string) => new URL(url).pathname.replace(/\/$/, '')
+  const [base, own] = [pathOf(documented), pathOf(endpoint)]
+  if (base === own) return []
   return [`The document’s paths are below ${base}/, but are called below ${own}/. Check that the endpoint is right.`]
 }

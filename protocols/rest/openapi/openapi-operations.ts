@@ -4,87 +4,75 @@ import { OPERATIONS_MAX } from '../../../lib/base/limits/names.ts'
 import { OPERATION_FIELDS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
-import { isJsonType } from '../../json.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
-import { type Definitions, found, Schemas } from './openapi-schemas.ts'
+import { isJson } from './openapi-media.ts'
+import { LeftOut, templateOf } from './openapi-path.ts'
+import { objectOf, oldRequestBody, oldSchema, requestBody } from './openapi-request-body.ts'
+import { Schemas, shownReference } from './openapi-schemas.ts'
+import { oldSerializationOf, serializationOf } from './openapi-serialization.ts'
+import { type Servers, serverOf } from './openapi-servers.ts'
+import type { RestApi, RestBody, RestOperation, RestParameter } from './rest-api.ts'
 
-export type ParameterStyle = 'simple' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject' | 'json'
-
-export interface RestParameter {
-  readonly name: string
-  readonly in: 'path' | 'query' | 'header'
-  readonly required: boolean
-  readonly schema: JsonSchema
-  readonly style: ParameterStyle
-  readonly explode: boolean
-}
-
-export interface RestBody {
-  readonly required: boolean
-  /** Media type, without parameters. */
-  readonly type: string
-  readonly schema: JsonSchema
-}
-
-/** One operation of an imported document, with everything that a call needs. */
-export interface RestOperation {
-  readonly name: string
-  readonly description?: string
-  readonly method: string
-  /** With its parameters in braces. */
-  readonly path: string
-  readonly parameters: readonly RestParameter[]
-  readonly body?: RestBody
-  readonly output?: JsonSchema
-}
-
-export interface RestApi {
-  readonly operations: readonly RestOperation[]
-  readonly definitions: Definitions
+/** The parts of a registration that decide which operations can be called. */
+export interface OperationTerms {
+  readonly servers: Servers
+  /** True for a parameter that the provider's credentials or endpoint supply. */
+  isSupplied(place: string, name: string): boolean
+  /** True for a cookie that the listing forwards. */
+  takesCookie(name: string): boolean
 }
 
 /** The maximum length of a chain of references, outside of schemas. */
 const REFERENCES_MAX = 10
 
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 /** Headers that OpenAPI describes by other means (3.1, section 4.8.12). */
 const DESCRIBED_ELSEWHERE = /^(?:accept|content-type|authorization)$/i
-const STYLES: readonly string[] = ['simple', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject']
-const BODY_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain']
+/** Headers that the HTTP client of the node sets itself. */
+const SET_BY_CLIENT =
+  /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|expect|date|user-agent|accept-encoding|via|idempotency-key)$/i
 
 /**
  * Reads the callable operations of a document. Other operations are omitted with a warning.
  * @throws SoukError `invalid_request` if no operation is left
  */
-export function operationsOf(document: OpenapiDocument): { api: RestApi; warnings: string[] } {
+export function operationsOf(document: OpenapiDocument, terms: OperationTerms): { api: RestApi; warnings: string[] } {
   const schemas = new Schemas(document)
-  const reader = new Reader(document, schemas)
+  const reader = new Reader(document, schemas, terms)
   const operations: RestOperation[] = []
-  const warnings: string[] = []
-  const names = new Set<string>()
+  const leftOut: string[] = []
+  const names = new Names(reader.warnings)
   for (const [path, given] of Object.entries(objectOf(document.root['paths']))) {
-    const item = reader.follow(given)
+    if (path.startsWith('x-')) continue
+    const item = reader.item(given, path, leftOut)
     for (const method of METHODS) {
       const operation = item[method]
       if (!isObject(operation)) continue
-      const name = nameFor(operation, method, path, names)
+      const name = names.nameFor(operation, method, path)
       try {
         operations.push(reader.operation({ name, method, path, item, operation }))
-        names.add(name)
         if (operations.length > OPERATIONS_MAX) {
-          throw refuse(`The OpenAPI document has more than ${OPERATIONS_MAX} operations.`)
+          throw refuse(`The OpenAPI document has more than ${OPERATIONS_MAX} operations, which is the limit. Split it.`)
         }
       } catch (error) {
         if (!(error instanceof LeftOut)) throw error
-        warnings.push(`The operation ${name} is left out: ${error.message}.`)
+        leftOut.push(`The operation ${name} is left out: ${error.message}.`)
       }
     }
   }
-  if (operations.length === 0) throw refuse('The OpenAPI document has no operation to call.')
-  return { api: { operations, definitions: schemas.definitions() }, warnings: [...warnings, ...reader.warnings] }
+  if (operations.length === 0) throw refuse(noOperation(document.root, leftOut))
+  const definitions = schemas.definitions()
+  return { api: { operations, definitions }, warnings: [...leftOut, ...reader.warnings, ...schemas.warnings] }
 }
 
-class LeftOut extends Error {}
+const REASONS_SHOWN = 3
+
+function noOperation(root: JsonObject, leftOut: readonly string[]): string {
+  const none = 'The OpenAPI document has no operation to call.'
+  if (leftOut.length > 0) return [none, ...leftOut.slice(0, REASONS_SHOWN)].join(' ')
+  const isInbound = isObject(root['webhooks']) || isObject(root['x-webhooks'])
+  return isInbound ? `${none} It describes webhooks only, which an API sends and nobody calls.` : none
+}
 
 interface Place {
   readonly name: string
@@ -98,46 +86,65 @@ class Reader {
   readonly warnings: string[] = []
   readonly #document: OpenapiDocument
   readonly #schemas: Schemas
+  readonly #terms: OperationTerms
   readonly #isOld: boolean
+  readonly #convert = (schema: unknown): JsonSchema => this.#schemas.convert(schema)
 
-  constructor(document: OpenapiDocument, schemas: Schemas) {
+  constructor(document: OpenapiDocument, schemas: Schemas, terms: OperationTerms) {
     this.#document = document
     this.#schemas = schemas
+    this.#terms = terms
     this.#isOld = document.version === '2.0'
   }
 
+  /** A path item; empty, with a warning, if its reference has no target. */
+  item(given: unknown, path: string, leftOut: string[]): JsonObject {
+    try {
+      const { $ref: _, ...own } = objectOf(given)
+      return { ...this.#follow(given), ...own }
+    } catch (error) {
+      if (!(error instanceof LeftOut)) throw error
+      leftOut.push(`The operations of ${path} are left out: ${error.message}.`)
+      return {}
+    }
+  }
+
   operation({ name, method, path, item, operation }: Place): RestOperation {
-    if (!path.startsWith('/') || /[?#]/.test(path)) throw new LeftOut(`its path ${path} is not valid`)
+    if (method === 'trace') throw new LeftOut('TRACE is never forwarded; describe it with another method')
     const given = this.#parameters(item, operation)
     if (given.length > OPERATION_FIELDS_MAX) throw new LeftOut(`it has more than ${OPERATION_FIELDS_MAX} parameters`)
-    const parameters = given.flatMap((one) => this.#parameter(one, name))
-    const inPath = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, parameter]) => parameter)
-    const missing = inPath.find((one) => !parameters.some((known) => known.in === 'path' && known.name === one))
-    if (missing !== undefined) throw new LeftOut(`its path has the undescribed parameter ${missing}`)
-    const body = this.#isOld ? this.#oldBody(given, operation) : this.#body(operation)
+    const declared = given.flatMap((one) => this.#parameter(one, name))
+    const template = templateOf(path, declared)
+    for (const { name: missing } of template.undescribed) {
+      this.warnings.push(`The path of ${name} has the undescribed parameter ${missing}: it is taken as a string.`)
+    }
+    const parameters = [...template.parameters, ...template.undescribed]
+    const server = serverOf(this.#terms.servers, [operation['servers'], item['servers']])
+    const body = this.#body(given, operation)
     const text = [operation['summary'], operation['description']].find((one) => typeof one === 'string' && one !== '')
     const output = this.#output(operation)
     return {
       name,
       ...(typeof text === 'string' ? { description: text } : {}),
       method: method.toUpperCase(),
-      path,
+      path: template.path,
+      ...(template.query === '' ? {} : { query: template.query }),
+      ...(server === undefined ? {} : { server }),
       parameters,
       ...(body === undefined ? {} : { body }),
       ...(output === undefined ? {} : { output })
     }
   }
 
-  /** An object, or the target of a reference to one; empty if there is no target. */
-  follow(value: unknown): JsonObject {
+  /** An object, or the target of a reference to one. @throws LeftOut if there is no target */
+  #follow(value: unknown): JsonObject {
     let at = value
-    for (let hops = 0; isObject(at) && typeof at['$ref'] === 'string' && hops < REFERENCES_MAX; hops++) {
-      at = found(this.#document.root, at['$ref'])
-    }
-    if (isObject(at) && typeof at['$ref'] === 'string') {
-      throw refuse(
-        `The reference ${JSON.stringify(at['$ref'].slice(0, 200))} refers to itself, or passes through too many others.`
-      )
+    for (let hops = 0; isObject(at) && typeof at['$ref'] === 'string'; hops++) {
+      const reference = at['$ref']
+      at = hops < REFERENCES_MAX ? this.#document.references.target(reference) : undefined
+      if (at !== undefined) continue
+      const why = hops < REFERENCES_MAX ? 'has no target' : 'refers to itself, or passes through too many others'
+      throw new LeftOut(`its reference ${shownReference(reference)} ${why}; correct it, or add its file`)
     }
     return objectOf(at)
   }
@@ -147,7 +154,7 @@ class Reader {
     const all = new Map<string, JsonObject>()
     for (const list of [item['parameters'], operation['parameters']]) {
       if (!Array.isArray(list)) continue
-      for (const parameter of list.map((one) => this.follow(one))) {
+      for (const parameter of list.map((one) => this.#follow(one))) {
         all.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter)
       }
     }
@@ -155,121 +162,101 @@ class Reader {
   }
 
   #parameter(given: JsonObject, operation: string): RestParameter[] {
-    const { name, in: place, required = false, style: asked, explode: wanted, schema, content } = given
-    if (typeof name !== 'string' || place === 'body' || place === 'formData') return []
+    const { name, in: place, required = false, schema, content } = given
+    if (typeof name !== 'string') return []
+    if (place !== 'path' && place !== 'query' && place !== 'header' && place !== 'cookie') return []
+    if (this.#terms.isSupplied(place, name) || !this.#isForwarded(given, operation)) return []
+    const base = { name, in: place, required: required === true || place === 'path' } as const
+    if (this.#isOld) {
+      const isQuery = place === 'query'
+      return [{ ...base, schema: this.#convert(oldSchema(given)), ...oldSerializationOf(given, isQuery) }]
+    }
+    const [media] = isObject(content) ? Object.entries(content) : []
+    if (media !== undefined) {
+      const serialization = isJson(media[0])
+        ? ({ style: 'json', explode: false } as const)
+        : { style: place === 'query' || place === 'cookie' ? ('form' as const) : ('simple' as const), explode: false }
+      return [{ ...base, schema: this.#convert(objectOf(media[1])['schema']), ...serialization }]
+    }
+    const serialization = serializationOf(given, place)
+    if (serialization === undefined) {
+      throw new LeftOut(
+        `its parameter ${name} has the style ${String(given['style'])}, which OpenAPI does not have for a ${place} parameter`
+      )
+    }
+    return [{ ...base, schema: this.#convert(schema), ...serialization }]
+  }
+
+  /** False for an optional parameter that is never forwarded. @throws LeftOut for a required one */
+  #isForwarded({ in: place, name: given, required }: JsonObject, operation: string): boolean {
+    const name = String(given)
     if (place === 'cookie') {
-      if (required === true) throw new LeftOut(`it needs the cookie ${name}, and cookies are never forwarded`)
-      return []
+      if (this.#terms.takesCookie(name)) return true
+      if (required !== true) return false
+      throw new LeftOut(
+        `it needs the cookie ${name}, and cookies are not forwarded; allow it with --request-cookie ${name}, or set it in the credentials`
+      )
     }
-    if (place === 'header' && DESCRIBED_ELSEWHERE.test(name)) return []
-    if (place === 'header' && !isExtraHeader(name)) {
-      if (required === true) throw new LeftOut(`it needs the header ${name}, which is never forwarded`)
-      this.warnings.push(`The header ${name} of ${operation} is never forwarded.`)
-      return []
+    if (place !== 'header' || isExtraHeader(name)) return place !== 'header' || !DESCRIBED_ELSEWHERE.test(name)
+    if (DESCRIBED_ELSEWHERE.test(name) || SET_BY_CLIENT.test(name)) return false
+    if (required === true) {
+      throw new LeftOut(
+        `it needs the header ${name}, which is never forwarded; set it in the credentials (--auth-file)`
+      )
     }
-    if (place !== 'path' && place !== 'query' && place !== 'header') return []
-    const base: Pick<RestParameter, 'name' | 'in' | 'required'> = {
-      name,
-      in: place,
-      required: required === true || place === 'path'
-    }
-    if (this.#isOld) return [{ ...base, schema: this.#schemas.convert(oldSchema(given)), ...oldStyle(given) }]
-    if (isObject(content)) {
-      const [media] = Object.values(content)
-      return [{ ...base, schema: this.#schemas.convert(objectOf(media)['schema']), style: 'json', explode: false }]
-    }
-    const style = typeof asked === 'string' ? asked : place === 'query' ? 'form' : 'simple'
-    if (!STYLES.includes(style)) throw new LeftOut(`its parameter ${name} has the style ${style}`)
-    const explode = typeof wanted === 'boolean' ? wanted : style === 'form'
-    return [{ ...base, schema: this.#schemas.convert(schema), style: style as ParameterStyle, explode }]
+    this.warnings.push(`The header ${name} of ${operation} is never forwarded.`)
+    return false
   }
 
-  #body(operation: JsonObject): RestBody | undefined {
-    const body = this.follow(operation['requestBody'])
-    const content = objectOf(body['content'])
-    const types = Object.keys(content)
-    const chosen =
-      types.find((type) => isJsonType(type)) ??
-      types.find((type) => BODY_TYPES.includes(bare(type))) ??
-      // A wildcard type includes JSON.
-      types.find((type) => /^(?:\*|application)\/\*$/.test(bare(type))) ??
-      types[0]
-    if (chosen === undefined) return undefined
-    const schema = this.#schemas.convert(objectOf(content[chosen])['schema'])
-    const type = chosen.includes('*') ? 'application/json' : bare(chosen)
-    return { required: body['required'] === true, type, schema }
-  }
-
-  #oldBody(parameters: readonly JsonObject[], operation: JsonObject): RestBody | undefined {
-    const body = parameters.find((parameter) => parameter['in'] === 'body')
-    const consumes = operation['consumes'] ?? this.#document.root['consumes']
-    const types = Array.isArray(consumes) ? consumes.filter((type) => typeof type === 'string') : []
-    if (body !== undefined) {
-      const type = types.find((one) => isJsonType(one)) ?? types[0] ?? 'application/json'
-      return { required: body['required'] === true, type: bare(type), schema: this.#schemas.convert(body['schema']) }
-    }
-    const fields = parameters.filter((parameter) => parameter['in'] === 'formData')
-    if (fields.length === 0) return undefined
-    const isMultipart =
-      types.some((type) => bare(type) === 'multipart/form-data') || fields.some(({ type }) => type === 'file')
-    const required = fields.filter((field) => field['required'] === true).map(({ name }) => String(name))
-    return {
-      required: required.length > 0,
-      type: isMultipart ? 'multipart/form-data' : 'application/x-www-form-urlencoded',
-      schema: {
-        type: 'object',
-        properties: Object.fromEntries(
-          fields.map((field) => [String(field['name']), this.#schemas.convert(oldSchema(field))])
-        ),
-        ...(required.length === 0 ? {} : { required }),
-        additionalProperties: false
-      }
-    }
+  #body(given: readonly JsonObject[], operation: JsonObject): RestBody | undefined {
+    if (!this.#isOld) return requestBody(this.#follow(operation['requestBody']), this.#convert)
+    return oldRequestBody(given, operation['consumes'] ?? this.#document.root['consumes'], this.#convert)
   }
 
   /** The schema of the first successful response, if it is JSON. */
   #output(operation: JsonObject): JsonSchema | undefined {
     const responses = objectOf(operation['responses'])
     const status = Object.keys(responses).find((one) => /^2(?:\d\d|XX)$/i.test(one))
-    const response = this.follow(status === undefined ? undefined : responses[status])
-    if (this.#isOld) return response['schema'] === undefined ? undefined : this.#schemas.convert(response['schema'])
+    const response = this.#response(status === undefined ? undefined : responses[status])
+    if (this.#isOld) return response['schema'] === undefined ? undefined : this.#convert(response['schema'])
     const content = objectOf(response['content'])
-    const type = Object.keys(content).find((one) => isJsonType(one))
-    return type === undefined ? undefined : this.#schemas.convert(objectOf(content[type])['schema'])
+    const type = Object.keys(content).find((one) => isJson(one))
+    return type === undefined ? undefined : this.#convert(objectOf(content[type])['schema'])
+  }
+
+  /** A response whose description is missing does not prevent calls. */
+  #response(given: unknown): JsonObject {
+    try {
+      return this.#follow(given)
+    } catch (error) {
+      if (error instanceof LeftOut) return {}
+      throw error
+    }
   }
 }
 
-function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {}
-}
+/** Names that are unique within a document. */
+class Names {
+  readonly #warnings: string[]
+  readonly #taken = new Set<string>()
 
-function bare(type: string): string {
-  return (type.split(';', 1)[0] ?? '').trim().toLowerCase()
-}
-
-/** In 2.0 a parameter is its own schema. */
-function oldSchema({ name: _, in: __, required: ___, ...schema }: JsonObject): JsonObject {
-  return schema
-}
-
-function oldStyle({ collectionFormat, in: place }: JsonObject): Pick<RestParameter, 'style' | 'explode'> {
-  if (place !== 'query') return { style: 'simple', explode: false }
-  if (collectionFormat === 'ssv') return { style: 'spaceDelimited', explode: false }
-  if (collectionFormat === 'pipes') return { style: 'pipeDelimited', explode: false }
-  return { style: 'form', explode: collectionFormat === 'multi' }
-}
-
-function nameFor({ operationId }: JsonObject, method: string, path: string, taken: ReadonlySet<string>): string {
-  if (typeof operationId === 'string' && operationId !== '') {
-    if (!taken.has(operationId)) return operationId
-    throw refuse(
-      `The OpenAPI document has two operations with the operationId ${JSON.stringify(operationId.slice(0, 200))}.`
-    )
+  constructor(warnings: string[]) {
+    this.#warnings = warnings
   }
-  const plain = `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')}`
-  let name = plain
-  for (let at = 2; taken.has(name); at++) name = `${plain}_${at}`
-  return name
+
+  nameFor({ operationId }: JsonObject, method: string, path: string): string {
+    const own = typeof operationId === 'string' && operationId !== '' ? operationId : undefined
+    const plain = own ?? `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')}`
+    let name = plain
+    for (let at = 2; this.#taken.has(name); at++) name = `${plain}_${at}`
+    this.#taken.add(name)
+    if (own !== undefined && name !== own) {
+      this.#warnings.push(
+        `Two operations have the operationId ${own.slice(0, 200)}. The one at ${path} is named ${name}.`
+      )
+    }
+    return name
+  }
 }
 
 function refuse(detail: string): SoukError {

@@ -1,62 +1,175 @@
 import { SoukError } from '../../../lib/base/errors.ts'
 import { isObject, textOf } from '../../exact-json.ts'
-import type { RestParameter } from './openapi-operations.ts'
+import type { ParameterStyle, RestParameter, Serialization } from './rest-api.ts'
 
-const SEPARATORS = { spaceDelimited: '%20', pipeDelimited: '%7C', form: ',', simple: ',' } as const
+/** A name and its value, both encoded. */
+export type Pair = readonly [name: string, text: string]
+
+type Encode = (text: string) => string
+
+/** A parameter, or the member of a form. */
+interface Named extends Serialization {
+  readonly name: string
+}
+
+const SEPARATORS: Readonly<Partial<Record<ParameterStyle, string>>> = {
+  spaceDelimited: ' ',
+  pipeDelimited: '|',
+  tabDelimited: '\t'
+}
+/** Levels of brackets of style `deepObject`. */
+const DEEP_MAX = 32
 
 /**
- * The value of a path parameter (style `simple`), percent-encoded, so that it stays in its segment.
+ * The value of a path parameter, percent-encoded, so that it stays in its segment.
  * @throws SoukError `invalid_request`
  */
 export function pathText(parameter: RestParameter, value: unknown): string {
-  const text = simple(parameter, value, encodeURIComponent)
-  // `encodeURIComponent` keeps dots, and an empty or dotted segment would change the path.
+  const text = expanded(parameter, value)
+  // Dots are not encoded, and an empty or dotted segment would change the path.
   if (text === '' || /^\.+$/.test(text)) throw refuse(parameter, 'cannot be empty or consist of dots')
   return text
 }
 
+function expanded(parameter: RestParameter, value: unknown): string {
+  const { name, style, explode } = parameter
+  if (style === 'label') return `.${joined(parameter, value, { encode, separator: explode ? '.' : ',' })}`
+  if (style !== 'matrix') return joined(parameter, value, { encode, separator: ',' })
+  const key = encode(name)
+  // RFC 6570 §3.2.7: an empty value has no equals sign.
+  const part = (at: string, text: string) => (text === '' ? `;${at}` : `;${at}=${text}`)
+  if (explode && Array.isArray(value)) {
+    return present(value)
+      .map((one) => part(key, encode(scalarText(parameter, one))))
+      .join('')
+  }
+  if (explode && isObject(value)) {
+    return members(value)
+      .map(([at, one]) => part(encode(at), encode(scalarText(parameter, one))))
+      .join('')
+  }
+  return part(key, joined({ ...parameter, explode: false }, value, { encode, separator: ',' }))
+}
+
 /** @throws SoukError `invalid_request` */
 export function headerText(parameter: RestParameter, value: unknown): string {
-  return simple(parameter, value, (text) => text)
+  return joined(parameter, value, { encode: (text) => text, separator: ',' })
 }
 
-/** The parts of a query, `name=value` each, percent-encoded; empty for null. @throws SoukError `invalid_request` */
+/** The parts of a query, percent-encoded; empty for null. @throws SoukError `invalid_request` */
 export function queryParts(parameter: RestParameter, value: unknown): string[] {
-  const { name, style, explode } = parameter
-  const pair = (key: string, text: string) => `${encodeURIComponent(key)}=${text}`
-  const scalar = (one: unknown) => encodeURIComponent(scalarText(parameter, one))
+  return pairsOf(parameter, value).map(([name, text]) => `${name}=${text}`)
+}
+
+/** The cookies of a parameter, `name=value` each. @throws SoukError `invalid_request` */
+export function cookieParts(parameter: RestParameter, value: unknown): string[] {
+  return pairsOf(parameter, value).map(([name, text]) => `${name}=${text}`)
+}
+
+/** The pairs of a query or a form, percent-encoded; empty for null. @throws SoukError `invalid_request` */
+export function pairsOf(named: Named, value: unknown): Pair[] {
+  const { name, style, explode, allowReserved } = named
+  const encodeValue = allowReserved === true ? encodeUnreserved : encode
+  const text = (one: unknown) => encodeValue(scalarText(named, one))
   if (value === null) return []
-  if (style === 'json') return [pair(name, encodeURIComponent(JSON.stringify(value)))]
+  if (style === 'json') return [[encode(name), encodeValue(JSON.stringify(value))]]
+  if (style === 'deepObject') return deepPairs(named, value, text)
   if (isObject(value)) {
-    const members = Object.entries(value).filter(([, one]) => one !== null)
-    if (style === 'deepObject') return members.map(([key, one]) => pair(`${name}[${key}]`, scalar(one)))
-    if (explode) return members.map(([key, one]) => pair(key, scalar(one)))
-    return [pair(name, members.map(([key, one]) => `${encodeURIComponent(key)},${scalar(one)}`).join(','))]
+    if (explode) return members(value).flatMap(([key, one]) => exploded(encode(key), one, text))
+    if (members(value).length === 0) return []
+  } else if (Array.isArray(value)) {
+    if (value.length === 0) return []
+    // Exploded lists of all styles are repeated parameters.
+    if (explode) return exploded(encode(name), value, (one) => nestedText(named, one, 0, encodeValue))
   }
-  if (!Array.isArray(value)) return [pair(name, scalar(value))]
-  if (explode || style === 'deepObject') return value.map((one) => pair(name, scalar(one)))
-  return [pair(name, value.map(scalar).join(SEPARATORS[style]))]
+  return [[encode(name), joined({ ...named, explode: false }, value, { encode: encodeValue, separator: ',' })]]
 }
 
-function simple(parameter: RestParameter, value: unknown, encode: (text: string) => string): string {
-  const text = (one: unknown) => encode(scalarText(parameter, one))
-  if (parameter.style === 'json') return encode(JSON.stringify(value))
-  if (Array.isArray(value)) return value.map(text).join(',')
-  if (!isObject(value)) return text(value)
-  const between = parameter.explode ? '=' : ','
-  return Object.entries(value)
-    .map(([key, one]) => `${encode(key)}${between}${text(one)}`)
-    .join(',')
+function exploded(key: string, value: unknown, text: (one: unknown) => string): Pair[] {
+  return Array.isArray(value) ? present(value).map((one) => [key, text(one)]) : [[key, text(value)]]
 }
 
-function scalarText(parameter: RestParameter, value: unknown): string {
-  const text = textOf(value)
-  if (text === undefined) throw refuse(parameter, 'cannot be nested deeper')
+/** `name[member]=…`, at any depth, with the index of list items: the form that PHP, Rails, qs and Stripe read. */
+function deepPairs(named: Named, value: unknown, text: (one: unknown) => string): Pair[] {
+  const pairs: Pair[] = []
+  const add = (key: string, one: unknown, depth: number): void => {
+    if (depth > DEEP_MAX) throw refuse(named, 'cannot be nested deeper')
+    if (one === null) return
+    if (Array.isArray(one)) for (const [index, item] of one.entries()) add(`${key}[${index}]`, item, depth + 1)
+    else if (isObject(one)) for (const [name, member] of members(one)) add(`${key}[${name}]`, member, depth + 1)
+    else pairs.push([encode(key), text(one)])
+  }
+  add(named.name, value, 0)
+  return pairs
+}
+
+/** The whole value in one text. */
+function joined(named: Named, value: unknown, { encode, separator }: { encode: Encode; separator: string }): string {
+  const { style, explode } = named
+  if (style === 'json') return encode(JSON.stringify(value))
+  const between = encodedSeparator(style, separator, encode)
+  if (Array.isArray(value)) {
+    return present(value)
+      .map((one) => nestedText(named, one, 0, encode))
+      .join(between)
+  }
+  if (!isObject(value)) return encode(scalarText(named, value))
+  return members(value)
+    .map(([key, one]) => `${encode(key)}${explode ? '=' : between}${encode(scalarText(named, one))}`)
+    .join(between)
+}
+
+/** An item of a list, which is itself a list if a 2.0 document nests them. */
+function nestedText(named: Named, value: unknown, level: number, encode: Encode): string {
+  const style = named.nested?.[level]
+  if (style === undefined || !Array.isArray(value)) return encode(scalarText(named, value))
+  return present(value)
+    .map((one) => nestedText(named, one, level + 1, encode))
+    .join(encodedSeparator(style, ',', encode))
+}
+
+function encodedSeparator(style: ParameterStyle, usual: string, encode: Encode): string {
+  const own = SEPARATORS[style]
+  if (own === undefined) return usual
+  // A reserved separator is encoded even where its values are not: neither a space nor a bar may occur in a URL.
+  return encode === encodeUnreserved ? encodeURIComponent(own) : encode(own)
+}
+
+/** RFC 6570 §2.3: null is an undefined value, which is left out. */
+function present(values: readonly unknown[]): unknown[] {
+  return values.filter((one) => one !== null)
+}
+
+function members(value: Readonly<Record<string, unknown>>): Array<[string, unknown]> {
+  return Object.entries(value).filter(([, one]) => one !== null)
+}
+
+/** Percent-encodes everything but the unreserved characters (RFC 6570 §3.2.1). */
+export function encode(text: string): string {
+  return encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  )
+}
+
+/**
+ * RFC 6570 §3.2.3, reserved expansion: also keeps reserved characters and percent-encoded triplets. Those that would end the
+ * value, or that a query cannot contain, are still encoded (OpenAPI 3.1, section 4.8.12.2.1).
+ */
+function encodeUnreserved(text: string): string {
+  return text.replaceAll(/%[\dA-Fa-f]{2}|[^%]+|%/g, (piece) =>
+    /^%[\dA-Fa-f]{2}$/.test(piece) ? piece : encodeURI(piece).replaceAll(/[&#+[\]]/g, encodeURIComponent)
+  )
+}
+
+/** Objects and lists that a style has no form for are JSON texts, as in Swagger's own clients. */
+function scalarText(named: Named, value: unknown): string {
+  const text = textOf(value) ?? (value === null ? '' : JSON.stringify(value))
   // A lone surrogate cannot be encoded.
-  if (!text.isWellFormed()) throw refuse(parameter, 'is not well-formed text')
+  if (!text.isWellFormed()) throw refuse(named, 'is not well-formed text')
   return text
 }
 
-function refuse({ name }: RestParameter, why: string): SoukError {
+function refuse({ name }: Named, why: string): SoukError {
   return new SoukError('invalid_request', `The parameter "${name}" ${why}.`)
 }

@@ -3,6 +3,7 @@ import { OPENAPI_DEPTH_MAX, OPENAPI_SCHEMAS_MAX } from '../../../lib/base/limits
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
+import { ASSERTIONS } from './schema-keywords.ts'
 
 export type Definitions = Readonly<Record<string, JsonSchema>>
 
@@ -10,7 +11,7 @@ const KEPT: ReadonlySet<string> = new Set(
   (
     'type enum const format pattern title description default deprecated readOnly writeOnly required multipleOf maximum minimum ' +
     'exclusiveMaximum exclusiveMinimum maxLength minLength maxItems minItems uniqueItems maxProperties minProperties ' +
-    'minContains maxContains dependentRequired contentEncoding contentMediaType'
+    'minContains maxContains dependentRequired contentEncoding contentMediaType xml'
   ).split(' ')
 )
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
@@ -31,6 +32,8 @@ export class Schemas {
   readonly #defs = new Map<string, JsonSchema>()
   /** Named but not yet converted. */
   readonly #waiting: Array<readonly [name: string, target: unknown]> = []
+  /** References without a target. */
+  readonly #lost = new Set<string>()
   #seen = 0
 
   constructor(document: OpenapiDocument) {
@@ -47,7 +50,15 @@ export class Schemas {
     return Object.fromEntries(this.#defs)
   }
 
-  /** @throws SoukError `invalid_request` for too many or too deep schemas, and for an unresolved reference */
+  /** Sentences about references without a target. */
+  get warnings(): readonly string[] {
+    return [...this.#lost].map(
+      (reference) =>
+        `The reference ${shownReference(reference)} has no target: any value is accepted in its place. Correct it, or add its file.`
+    )
+  }
+
+  /** @throws SoukError `invalid_request` for too many or too deep schemas */
   convert(schema: unknown, depth = 0): JsonSchema {
     if (++this.#seen > OPENAPI_SCHEMAS_MAX) {
       throw new SoukError('invalid_request', `The OpenAPI document has more than ${OPENAPI_SCHEMAS_MAX} schemas.`)
@@ -68,7 +79,7 @@ export class Schemas {
       return isOld ? $ref : { ...$ref, ...this.#members(schema, depth) }
     }
     const members = this.#members(schema, depth)
-    return isOld ? modernised(members, schema) : members
+    return isOld ? modernised(members, schema) : valid(members)
   }
 
   #members(schema: JsonObject, depth: number): Record<string, unknown> {
@@ -76,6 +87,7 @@ export class Schemas {
     const below = (value: unknown) => this.convert(value, depth + 1)
     for (const [keyword, value] of Object.entries(schema)) {
       if (KEPT.has(keyword)) members[keyword] = value
+      else if (keyword === 'discriminator') members[keyword] = this.#discriminator(value)
       else if (ONE.includes(keyword)) members[keyword] = typeof value === 'boolean' ? value : below(value)
       else if (MANY.includes(keyword) && Array.isArray(value)) members[keyword] = value.map(below)
       else if (NAMED.includes(keyword) && isObject(value)) {
@@ -85,12 +97,28 @@ export class Schemas {
     return members
   }
 
+  /** With the names of definitions in place of references. In 2.0, a discriminator is only a name. */
+  #discriminator(given: unknown): JsonObject | undefined {
+    const { propertyName, mapping } = isObject(given) ? given : { propertyName: given }
+    if (typeof propertyName !== 'string') return undefined
+    const branches = Object.entries(isObject(mapping) ? mapping : {}).flatMap(([value, target]) => {
+      if (typeof target !== 'string') return []
+      const reference = /[#/.]/.test(target) ? target : `#/components/schemas/${target}`
+      return this.#document.references.target(reference) === undefined
+        ? []
+        : [[value, this.#define(reference)['$ref']] as const]
+    })
+    return { propertyName, ...(branches.length === 0 ? {} : { mapping: Object.fromEntries(branches) }) }
+  }
+
   #define(reference: string): JsonSchema {
     const known = this.#names.get(reference)
     if (known !== undefined) return { $ref: REF + known }
     const name = this.#nameFor(reference)
     this.#names.set(reference, name)
-    this.#waiting.push([name, found(this.#document.root, reference)])
+    const target = this.#document.references.target(reference)
+    if (target === undefined) this.#lost.add(reference)
+    this.#waiting.push([name, target])
     return { $ref: REF + name }
   }
 
@@ -103,36 +131,8 @@ export class Schemas {
   }
 }
 
-/** The target of a reference. @throws SoukError `invalid_request` if there is none, or if it is in another document */
-export function found(root: JsonObject, reference: string): unknown {
-  const target = resolve(root, reference)
-  if (target !== undefined) return target
-  const shown = JSON.stringify(reference.slice(0, 200))
-  throw new SoukError(
-    'invalid_request',
-    `The reference ${shown} has no target in the OpenAPI document, or refers to another document.`
-  )
-}
-
-/** Resolves a JSON pointer within the document (RFC 6901); undefined if it has no target there. */
-function resolve(root: JsonObject, reference: string): unknown {
-  if (!reference.startsWith('#/')) return undefined
-  let at: unknown = root
-  for (const part of reference.slice(2).split('/')) {
-    const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    if (Array.isArray(at)) at = at[Number(key)] as unknown
-    else if (isObject(at) && Object.hasOwn(at, key)) at = at[key]
-    else return undefined
-  }
-  return at
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
+export function shownReference(reference: string): string {
+  return JSON.stringify(reference.replace(/^file:\/\/\//, '').slice(0, 200))
 }
 
 /** The definitions that schemas need, directly or indirectly. */
@@ -182,7 +182,14 @@ function modernised(members: Record<string, unknown>, given: JsonObject): JsonSc
       delete members[bound]
     }
   }
-  if (!Array.isArray(members['required'])) delete members['required']
   const isNullable = given['nullable'] === true || given['x-nullable'] === true
-  return isNullable ? { anyOf: [members, { type: 'null' }] } : members
+  return isNullable ? { anyOf: [valid(members), { type: 'null' }] } : valid(members)
+}
+
+/** Removes keywords with values that JSON Schema does not allow, which consumers' tools would reject. */
+function valid(members: Record<string, unknown>): JsonSchema {
+  for (const [keyword, value] of Object.entries(members)) {
+    if (Object.hasOwn(ASSERTIONS, keyword) && ASSERTIONS[keyword]?.(value) === false) delete members[keyword]
+  }
+  return members
 }

@@ -8,12 +8,12 @@ export type OpenapiVersion = '2.0' | '3.0' | '3.1'
 const PROBLEM_CHARS_MAX = 600
 const OPTIONS = { strict: false, validateFormats: false, logger: false } as const
 
+/** Compiled at first use, which takes longer than to check a document. */
+const validators: { [version in OpenapiVersion]?: ValidateFunction } = {}
+
 /** The first violation of the JSON Schema that the OpenAPI Initiative publishes for the version; undefined if there is none. */
 export function problemOf(version: OpenapiVersion, root: JsonObject): string | undefined {
-  const paths = Object.keys((root['paths'] as JsonObject | undefined) ?? {})
-  const stray = paths.find((path) => !path.startsWith('/') && !path.startsWith('x-'))
-  if (stray !== undefined) return `the path ${JSON.stringify(stray.slice(0, 200))} does not start with a slash.`
-  const validate = validatorOf(version)
+  const validate = (validators[version] ??= validatorOf(version))
   if (validate(root)) return undefined
   return explained(validate.errors ?? [])
 }

@@ -8,7 +8,7 @@ import { type CallSchemas, checkCode } from '../../../protocols/rest/call-check/
 import { loadCheck } from '../../../protocols/rest/call-check/check-runtime.ts'
 import { OpenapiCalls } from '../../../protocols/rest/openapi/openapi-call.ts'
 import { checkWarnings } from '../../../protocols/rest/openapi/openapi-import.ts'
-import type { RestOperation } from '../../../protocols/rest/openapi/openapi-operations.ts'
+import type { RestOperation } from '../../../protocols/rest/openapi/rest-api.ts'
 import type { Definitions } from '../../../protocols/rest/openapi/openapi-schemas.ts'
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 

@@ -237,14 +237,25 @@ describe('an imported OpenAPI document', () => {
     [
       'a reference that leads nowhere',
       { ...SHOP, paths: { '/x': { get: { parameters: [{ $ref: '#/components/parameters/No' }], responses: {} } } } }
-    ],
-    ['two operations of one id', { ...SHOP, paths: { '/a': SHOP.paths['/items'], '/b': SHOP.paths['/items'] } }]
+    ]
   ]
   for (const [what, document] of broken) {
     it(`is rejected with ${what}`, async () => {
       await rejectsWith(inspect(document), 'invalid_request')
     })
   }
+
+  it('names operations of one id apart', async () => {
+    const { description, warnings } = await inspect({
+      ...SHOP,
+      paths: { '/a': SHOP.paths['/items'], '/b': SHOP.paths['/items'] }
+    })
+    assert.deepEqual(
+      description.operations.map(({ name }) => name),
+      ['listItems', 'createItem', 'listItems_2', 'createItem_2']
+    )
+    assert.match(warnings.join('\n'), /operationId listItems\. The one at \/b is named listItems_2/)
+  })
 
   it('is rejected quickly as a bomb of anchors', async () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']

@@ -1,0 +1,66 @@
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import { isObject } from '../../exact-json.ts'
+import { type Definitions, dereferenced, MANY, NAMED, ONE } from './openapi-schemas.ts'
+
+/** `readOnly` members are not required in requests, `writeOnly` members not in responses (OpenAPI 3.0, section 4.7.24.1). */
+export type Flag = 'readOnly' | 'writeOnly'
+
+/** Compositions that are searched for flagged members. */
+const COMPOSED_MAX = 8
+const NONE: ReadonlySet<string> = new Set()
+
+/** Schemas never change, so each is converted once. */
+const KNOWN: Readonly<Record<Flag, WeakMap<JsonSchema, JsonSchema>>> = {
+  readOnly: new WeakMap(),
+  writeOnly: new WeakMap()
+}
+
+/** The schema without `required` for members with the flag. */
+export function withoutRequired(schema: JsonSchema, flag: Flag, definitions: Definitions): JsonSchema {
+  const known = KNOWN[flag].get(schema)
+  if (known !== undefined) return known
+  const converted = convert(schema, NONE, flag, definitions)
+  KNOWN[flag].set(schema, converted)
+  return converted
+}
+
+/** @param inherited - names with the flag in the schema that this one is a part of */
+function convert(schema: JsonSchema, inherited: ReadonlySet<string>, flag: Flag, definitions: Definitions): JsonSchema {
+  const names = new Set([...inherited, ...flaggedIn(schema, flag, definitions, 0)])
+  const below = (value: unknown, known = NONE): unknown => {
+    if (!isObject(value)) return value
+    return known.size === 0 ? withoutRequired(value, flag, definitions) : convert(value, known, flag, definitions)
+  }
+  const converted: Record<string, unknown> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'required' && Array.isArray(value)) {
+      const left = value.filter((name) => !names.has(String(name)))
+      if (left.length > 0) converted[keyword] = left
+    } else if (ONE.includes(keyword)) converted[keyword] = below(value)
+    else if (MANY.includes(keyword) && Array.isArray(value)) {
+      converted[keyword] = value.map((one) => below(one, keyword === 'prefixItems' ? NONE : names))
+    } else if (NAMED.includes(keyword) && isObject(value)) {
+      converted[keyword] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, below(one)]))
+    } else converted[keyword] = value
+  }
+  return converted
+}
+
+function flaggedIn(schema: JsonSchema, flag: Flag, definitions: Definitions, depth: number): string[] {
+  const { properties, allOf } = schema
+  const own = Object.entries(isObject(properties) ? properties : {}).flatMap(([name, one]) =>
+    isFlagged(one, flag, definitions) ? [name] : []
+  )
+  if (!Array.isArray(allOf) || depth >= COMPOSED_MAX) return own
+  const parts = allOf.filter(isObject).map((part) => dereferenced(part, definitions))
+  return [...own, ...parts.flatMap((part) => flaggedIn(part, flag, definitions, depth + 1))]
+}
+
+export function isFlagged(schema: unknown, flag: Flag, definitions: Definitions): boolean {
+  if (!isObject(schema)) return false
+  if (schema[flag] === true) return true
+  const { anyOf, ...target } = dereferenced(schema, definitions)
+  // A schema that may be null is the alternative of another and null.
+  const [first] = Array.isArray(anyOf) ? (anyOf as unknown[]) : []
+  return target[flag] === true || (isObject(first) && first[flag] === true)
+}

@@ -1,0 +1,25 @@
+/** Media types of bodies. Parameters of a type do not matter here. */
+
+export function bareType(type: string): string {
+  return (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+}
+
+/** Also `text/json`, which some servers declare. */
+export function isJson(type: string): boolean {
+  return /[/+]json$/.test(bareType(type))
+}
+
+export function isXml(type: string): boolean {
+  return /[/+]xml$/.test(bareType(type))
+}
+
+/** One JSON text a line (NDJSON, JSON Lines), or after a record separator (RFC 7464). */
+export function isJsonLines(type: string): boolean {
+  return /^application\/(?:x-)?(?:ndjson|jsonl|json-?lines|jsonlines|json-seq)$/.test(bareType(type))
+}
+
+export function isText(type: string): boolean {
+  return (
+    /^text\//.test(bareType(type)) || isXml(type) || /\/(?:javascript|graphql|sql|yaml|x-yaml)$/.test(bareType(type))
+  )
+}

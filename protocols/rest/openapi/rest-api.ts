@@ -1,0 +1,67 @@
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import type { Definitions } from './openapi-schemas.ts'
+
+/** `json`: the value is one JSON text. `tabDelimited` is `tsv` of OpenAPI 2.0. */
+export type ParameterStyle =
+  | 'matrix'
+  | 'label'
+  | 'simple'
+  | 'form'
+  | 'spaceDelimited'
+  | 'pipeDelimited'
+  | 'tabDelimited'
+  | 'deepObject'
+  | 'json'
+
+/** How a value becomes text (OpenAPI 3.1, section 4.8.12.2.3). */
+export interface Serialization {
+  readonly style: ParameterStyle
+  readonly explode: boolean
+  /** Reserved characters (RFC 3986 §2.2) are not percent-encoded. */
+  readonly allowReserved?: true
+  /** 2.0 only: the styles of lists within the list, from the outermost. */
+  readonly nested?: readonly ParameterStyle[]
+}
+
+export interface RestParameter extends Serialization {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header' | 'cookie'
+  readonly required: boolean
+  readonly schema: JsonSchema
+}
+
+/** How a member of a form or multipart body is written. */
+export interface RestEncoding {
+  readonly contentType?: string
+  readonly serialization?: Serialization
+}
+
+export interface RestBody {
+  readonly required: boolean
+  /** Media type, without parameters. */
+  readonly type: string
+  readonly schema: JsonSchema
+  /** By member of the body. Absent members have the default of the media type. */
+  readonly encoding?: Readonly<Record<string, RestEncoding>>
+}
+
+/** One operation of an imported document, with everything that a call needs. */
+export interface RestOperation {
+  readonly name: string
+  readonly description?: string
+  readonly method: string
+  /** With its parameters in braces. */
+  readonly path: string
+  /** A fixed query, as in the document's path. */
+  readonly query?: string
+  /** Base address, where it differs from the API's endpoint. */
+  readonly server?: string
+  readonly parameters: readonly RestParameter[]
+  readonly body?: RestBody
+  readonly output?: JsonSchema
+}
+
+export interface RestApi {
+  readonly operations: readonly RestOperation[]
+  readonly definitions: Definitions
+}
