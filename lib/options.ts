@@ -23,9 +23,9 @@ export interface SoukInit {
    * subscriptions and count calls together. Opened and closed with the node. Default: none; then only the node that
    * sold a subscription serves it.
    */
-  readonly sharedStore?: Store
+  readonly sharedStore?: Store | undefined
   /** The payment scheme. Default: `metered`, which records usage and moves no money. */
-  readonly paymentScheme?: (components: PaymentSchemeComponents) => PaymentScheme
+  readonly paymentScheme?: ((components: PaymentSchemeComponents) => PaymentScheme) | undefined
   /** Identifies the provider, Ed25519. Default: the node's own key. */
   readonly providerKey?: PrivateKey
   /** Finds APIs. Default: the libp2p service named `dht`, created by `soukDht()`. */

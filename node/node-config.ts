@@ -34,11 +34,11 @@ export interface NodeConfig {
     readonly host: string
     readonly port: PortPreference
     /** Paths of PEM files. */
-    readonly tls?: { readonly certFile: string; readonly keyFile: string }
+    readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined
     readonly trustProxy: boolean
     readonly corsOrigins: readonly string[]
     /** Forwards calls without a key that an x402 client pays for. Default true. */
-    readonly x402?: boolean
+    readonly x402?: boolean | undefined
   }
   readonly admin: {
     /** Default 127.0.0.1. Wider addresses are for containers that publish the port on loopback. */
@@ -47,23 +47,23 @@ export interface NodeConfig {
   }
   readonly payments: PaymentConfig
   /** PostgreSQL database through which several ingress nodes share keys and accounts. A secret. Absent: the node’s own store. */
-  readonly store?: string
+  readonly store?: string | undefined
   /** Unauthenticated callers may open prepaid accounts at the ingress. Default false. */
-  readonly accounts?: boolean
+  readonly accounts?: boolean | undefined
   /** Account holders may create keys. Default true; false also disables `accounts`. */
-  readonly selfService?: boolean
+  readonly selfService?: boolean | undefined
   /** APIs that the public demo key may call: `name@provider` or names. Default: none, and no demo key. */
-  readonly demoKey?: readonly string[]
+  readonly demoKey?: readonly string[] | undefined
   /** Manifests of own APIs include their measured reliability. Default true. */
-  readonly selfReport?: boolean
+  readonly selfReport?: boolean | undefined
   /** Probes APIs that were called or shown here. Default false. */
-  readonly probe?: boolean
+  readonly probe?: boolean | undefined
   /** `souk up` ends the process when its event loop hangs this long. 0: never. Embedders have no watchdog. */
   readonly watchdogMs?: number
   /** Days to keep detailed records; `Infinity` keeps them for ever. Default: the library’s. */
-  readonly keepDays?: number
+  readonly keepDays?: number | undefined
   /** Components to log, as in `DEBUG`. Default: none. */
-  readonly log?: string
+  readonly log?: string | undefined
 }
 
 /** How a node pays and gets paid. */
@@ -71,11 +71,11 @@ export interface PaymentConfig {
   /** `metered` counts calls and moves no money, whatever their price. */
   readonly paymentScheme: PaymentSchemeName
   /** File with the wallet’s passphrase. Absent: the terminal asks for it. */
-  readonly passphraseFile?: string
+  readonly passphraseFile?: string | undefined
   /** Payout address of this provider; may be a cold address. */
-  readonly payout?: Address
+  readonly payout?: Address | undefined
   /** Maximum that the node signs for in one day (UTC), over all keys. Absent: the library’s default. */
-  readonly dailyMax?: Atoms
+  readonly dailyMax?: Atoms | undefined
   /** Claims earnings before the node stops. */
   readonly settleOnStop: boolean
 }
@@ -103,14 +103,14 @@ export function compose(profile: ProfileLocation, network: Network, asked: Setti
     admin: { host: asked.adminHost ?? DEFAULTS.host, port: port('adminPort') },
     payments: composePayments(all),
     watchdogMs: all.watchdog === undefined ? limits.WATCHDOG_MS : checkWatchdog(all.watchdog) * 1_000,
-    ...(all.store === undefined ? {} : { store: all.store }),
-    ...(all.accounts === undefined ? {} : { accounts: all.accounts }),
-    ...(all.selfService === undefined ? {} : { selfService: all.selfService }),
-    ...(all.selfReport === undefined ? {} : { selfReport: all.selfReport }),
-    ...(all.probe === undefined ? {} : { probe: all.probe }),
-    ...(all.keepDays === undefined ? {} : { keepDays: checkKeepDays(all.keepDays) }),
-    ...(all.log === undefined ? {} : { log: all.log }),
-    ...(all.demoKey === undefined || all.demoKey.length === 0 ? {} : { demoKey: checkDemo(all.demoKey) })
+    store: all.store,
+    accounts: all.accounts,
+    selfService: all.selfService,
+    selfReport: all.selfReport,
+    probe: all.probe,
+    keepDays: all.keepDays === undefined ? undefined : checkKeepDays(all.keepDays),
+    log: all.log,
+    demoKey: all.demoKey === undefined || all.demoKey.length === 0 ? undefined : checkDemo(all.demoKey)
   }
   return all.ingress === false ? config : { ...config, ingress: composeIngress(all, port('ingressPort')) }
 }
@@ -146,9 +146,9 @@ function composePayments({ till, passphraseFile, payout, dailyCap, settleOnStop 
   return {
     paymentScheme: till ?? 'channel',
     settleOnStop: settleOnStop ?? false,
-    ...(passphraseFile === undefined ? {} : { passphraseFile: resolve(passphraseFile) }),
-    ...(payout === undefined ? {} : { payout: addressIn('payout', payout) }),
-    ...(dailyCap === undefined ? {} : { dailyMax: parseUsdc(dailyCap) })
+    passphraseFile: passphraseFile === undefined ? undefined : resolve(passphraseFile),
+    payout: payout === undefined ? undefined : addressIn('payout', payout),
+    dailyMax: dailyCap === undefined ? undefined : parseUsdc(dailyCap)
   }
 }
 
@@ -163,9 +163,10 @@ function composeIngress(all: Settings, port: PortPreference): NonNullable<NodeCo
     port,
     trustProxy: all.trustProxy ?? false,
     corsOrigins: all.corsOrigin ?? [],
-    ...(all.x402 === undefined ? {} : { x402: all.x402 }),
-    ...(all.tlsCert !== undefined && all.tlsKey !== undefined
-      ? { tls: { certFile: resolve(all.tlsCert), keyFile: resolve(all.tlsKey) } }
-      : {})
+    x402: all.x402,
+    tls:
+      all.tlsCert === undefined || all.tlsKey === undefined
+        ? undefined
+        : { certFile: resolve(all.tlsCert), keyFile: resolve(all.tlsKey) }
   }
 }

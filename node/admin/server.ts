@@ -29,7 +29,7 @@ export interface Admin {
 /** Listening address. */
 export interface AdminPlace extends PortPreference {
   /** Default 127.0.0.1. */
-  readonly host?: string
+  readonly host?: string | undefined
   /** Time limit to receive a request. Default `REQUEST_RECEIVE_MS`. */
   readonly receiveMs?: number
 }
@@ -65,7 +65,7 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
 
   await app.ready()
   const ending = graceful(server, init.clock)
-  ;({ port: bound } = await listenOnFreePort(server, { host: '127.0.0.1', ...place }))
+  ;({ port: bound } = await listenOnFreePort(server, { ...place, host: place.host ?? '127.0.0.1' }))
   return {
     url: `http://127.0.0.1:${bound}`,
     async close() {

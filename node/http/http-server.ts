@@ -4,7 +4,7 @@ import { limits, SoukError } from '../../lib/index.ts'
 
 export interface HttpServerInit {
   /** PEM texts. */
-  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined
   /** Time limit for a request to arrive. Default `REQUEST_RECEIVE_MS`. */
   readonly receiveMs?: number
 }

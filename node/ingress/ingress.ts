@@ -39,13 +39,13 @@ import type { IngressLog, RequestContext } from './request-context.ts'
 
 export interface IngressOptions extends ListenTarget {
   /** PEM texts. */
-  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined
   /** A proxy in front of this node terminates TLS, so a public bind without TLS is allowed. Default false. */
   readonly trustProxy?: boolean
   /** Origins whose pages may call, e.g. `https://app.example`; `*` for all. Credentials are never allowed. Default none. */
   readonly corsOrigins?: readonly string[]
   /** Forwards calls without a key that an x402 client pays for. This node needs no wallet for that. Default true. */
-  readonly x402?: boolean
+  readonly x402?: boolean | undefined
   /** Unauthenticated callers may open prepaid accounts. Default false. */
   readonly opensAccounts?: boolean
   /** Account holders may create keys. Opening an account needs both this and `opensAccounts`. Default true. */

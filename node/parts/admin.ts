@@ -78,7 +78,7 @@ export async function startAdminPart(init: AdminPartInit): Promise<AdminPart> {
       backUp: (directory) => backUpProfile(profile, directory, (path) => stores.own.backUp(path)),
       money: payments.money()
     },
-    { ...config.admin.port, ...(config.admin.host === undefined ? {} : { host: config.admin.host }) }
+    { ...config.admin.port, host: config.admin.host }
   )
   own.url = admin.url
   tellMovedPort(log, 'admin API', config.admin.port, Number(new URL(admin.url).port))

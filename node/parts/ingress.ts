@@ -42,7 +42,7 @@ export async function startIngress({ config, hosting, ...init }: IngressPartInit
       ...port,
       opensAccounts: config.accounts ?? false,
       selfService: config.selfService ?? true,
-      ...(tls === undefined ? {} : { tls: await readTls(tls) })
+      tls: tls === undefined ? undefined : await readTls(tls)
     }
   })
   await using started = new AsyncDisposableStack()

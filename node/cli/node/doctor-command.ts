@@ -38,7 +38,7 @@ const FINDINGS: Readonly<Record<string, string>> = {
 }
 
 function finding(name: string, { what, hint }: Failure): DoctorView['checks'][number] {
-  return { name, result: 'fail', message: what, ...(hint === undefined ? {} : { hint }) }
+  return { name, result: 'fail', message: what, hint }
 }
 
 function lines({ checks }: DoctorView): string[] {

@@ -6,8 +6,8 @@ export interface Failure {
   readonly code: string
   readonly exitCode: number
   readonly what: string
-  readonly why?: string
-  readonly hint?: string
+  readonly why?: string | undefined
+  readonly hint?: string | undefined
   readonly requestId?: string
 }
 
@@ -68,8 +68,8 @@ export function failureOf(error: unknown): Failure {
     code,
     exitCode: exitCodeOf(code),
     what: error.message,
-    ...(why === undefined ? {} : { why }),
-    ...(hint === undefined ? {} : { hint })
+    why,
+    hint
   }
 }
 
@@ -84,8 +84,8 @@ function problemFailure(problem: Problem): Failure {
     exitCode: exitCodeOf(isUsage ? 'usage' : problem.code),
     what: isPlain ? problem.detail : problem.title,
     requestId: problem.request_id,
-    ...(isPlain || problem.detail === problem.title ? {} : { why: problem.detail }),
-    ...(hint === undefined ? {} : { hint })
+    why: isPlain || problem.detail === problem.title ? undefined : problem.detail,
+    hint
   }
 }
 
