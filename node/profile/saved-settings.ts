@@ -10,6 +10,7 @@ import {
   writeProfileJson
 } from './profile.ts'
 import type { NodeInfo } from '../node-info.ts'
+import { present } from '../present.ts'
 import { SetupError } from '../setup-error.ts'
 import type { Settings } from '../settings.ts'
 
@@ -78,10 +79,7 @@ function firstSettings({
     announce: [...p2p.announce],
     bootstrap: [...p2p.bootstrap],
     ...paymentSettings(profile, payments),
-    ...(store === undefined ? {} : { store }),
-    ...(accounts === undefined ? {} : { accounts }),
-    ...(selfService === undefined ? {} : { selfService }),
-    ...(demoKey === undefined ? {} : { demoKey: [...demoKey] })
+    ...present({ store, accounts, selfService, demoKey: demoKey && [...demoKey] })
   }
   if (ingress === undefined) return { ...settings, ingress: false }
   return {
@@ -89,8 +87,7 @@ function firstSettings({
     ingressHost: ingress.host,
     trustProxy: ingress.trustProxy,
     corsOrigin: [...ingress.corsOrigins],
-    ...(ingress.x402 === undefined ? {} : { x402: ingress.x402 }),
-    ...(ingress.tls === undefined ? {} : { tlsCert: ingress.tls.certFile, tlsKey: ingress.tls.keyFile })
+    ...present({ x402: ingress.x402, tlsCert: ingress.tls?.certFile, tlsKey: ingress.tls?.keyFile })
   }
 }
 
@@ -110,9 +107,7 @@ function paymentSettings(profile: ProfileLocation, payments: NodeConfig['payment
   const passphraseFile = isGenerated ? undefined : payments.passphraseFile
   return {
     ...(paymentScheme === 'channel' ? {} : { till: paymentScheme }),
-    ...(passphraseFile === undefined ? {} : { passphraseFile }),
-    ...(payout === undefined ? {} : { payout }),
-    ...(dailyMax === undefined ? {} : { dailyCap: formatUsdc(dailyMax) }),
+    ...present({ passphraseFile, payout, dailyCap: dailyMax === undefined ? undefined : formatUsdc(dailyMax) }),
     ...(settleOnStop ? { settleOnStop } : {})
   }
 }
