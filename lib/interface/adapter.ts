@@ -196,8 +196,15 @@ export interface UpstreamConfig {
   readonly method?: UpstreamMethod
   /** REST only: a call may set method, path, query, headers and body itself, below the endpoint. Default false. */
   readonly explicit?: boolean
-  /** REST only: an OpenAPI document, as text or URL. Calls then name its operations. */
-  readonly openapi?: { readonly url: string } | { readonly text: string }
+  /** REST only: an OpenAPI document. Calls then name its operations. */
+  readonly openapi?: OpenapiSource
+  /**
+   * REST only: further origins (`https://host[:port]`) of operations that the document places elsewhere. They get the credentials
+   * too.
+   */
+  readonly servers?: readonly string[]
+  /** REST only: names of cookies that operations of the document may send. */
+  readonly requestCookies?: readonly string[]
   /** REST only: for clients that accept no stream, server-sent events are collected until `maxEvents` or `maxMs`. */
   readonly collect?: { readonly maxEvents: number; readonly maxMs: number }
   /** REST only: additional headers to forward to the API, and back to the consumer. */
@@ -209,6 +216,15 @@ export interface UpstreamConfig {
   readonly wsdl?: WsdlSource
   readonly graphql?: GraphqlTerms
 }
+
+/**
+ * Source of an OpenAPI document. Files that it refers to are read from the origin of its URL, or from the zip, which is base64.
+ * `entry` is the path of the document in the zip. Default: the only one in the outermost folder.
+ */
+export type OpenapiSource =
+  | { readonly url: string }
+  | { readonly text: string }
+  | { readonly zip: string; readonly entry?: string | undefined }
 
 /**
  * Source of a SOAP API's WSDL, where it is not read from the endpoint alone. Contents are base64, so that each file
@@ -274,6 +290,8 @@ export interface Inspection {
   readonly snapshot: string
   /** Messages for the provider, for example an operation that had to be left out, and why. */
   readonly warnings: readonly string[]
+  /** What the description states about the API, where it states something. */
+  readonly about?: DescribedApi
 }
 
 /** A mismatch between a provider's mapping and the API. */

@@ -18,7 +18,7 @@ import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import { exactly, isObject } from '../exact-json.ts'
 import { headerOf, isJsonType, jsonText, wholeBody } from '../json.ts'
 import type { UpstreamResponse } from '../upstream/response.ts'
-import { targetOf } from '../upstream/target.ts'
+import { originOf, targetOf } from '../upstream/target.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../upstream/upstream.ts'
 import { type CollectBounds, collectEvents, isEventStream, withHeartbeat } from './event-stream.ts'
 import { FollowedOpenapi } from './openapi/followed-openapi.ts'
@@ -53,6 +53,11 @@ export function restAdapter(config: UpstreamConfig, snapshot: string, read?: () 
   return new RestAdapter(config, snapshot, read)
 }
 
+interface Sent extends UpstreamRequest {
+  /** Base address, where it differs from the endpoint. */
+  readonly server?: string
+}
+
 class RestAdapter implements Adapter {
   readonly protocol = 'REST'
   readonly description: ApiDescription
@@ -60,6 +65,9 @@ class RestAdapter implements Adapter {
   readonly #config: UpstreamConfig
   readonly #method: UpstreamMethod
   readonly #upstream: Upstream
+  /** Of operations that the document places elsewhere, by base address. */
+  readonly #others = new Map<string, Upstream>()
+  readonly #upstreamAt: (endpoint: string) => Upstream
   readonly #openapi: FollowedOpenapi
 
   constructor(config: UpstreamConfig, written: string, read: (() => Promise<string>) | undefined) {
@@ -75,12 +83,15 @@ class RestAdapter implements Adapter {
     const followed = { snapshot: written, clock: systemClock, ...(read === undefined ? {} : { read }) }
     this.#openapi = new FollowedOpenapi(followed, calls)
     const described = snapshot === undefined ? [] : headersOf(snapshot.api)
-    this.#upstream = createUpstream({
-      ...config,
-      requestHeaders: [...new Set([...requestHeaders, ...described])],
-      shownAs: 'The API',
-      confinesRedirects: true
-    })
+    this.#upstreamAt = (endpoint) =>
+      createUpstream({
+        ...config,
+        endpoint,
+        requestHeaders: [...new Set([...requestHeaders, ...described])],
+        shownAs: 'The API',
+        confinesRedirects: true
+      })
+    this.#upstream = this.#upstreamAt(config.endpoint)
     if (config.healthPath !== undefined) targetOf(this.#upstream.endpoint, config.healthPath)
   }
 
@@ -92,7 +103,7 @@ class RestAdapter implements Adapter {
     const isPlain = request.method === 'POST' && request.path === ''
     const wantsEvents = (headerOf(request.headers, 'accept') ?? '').split(',').some((type) => isEventStream(type))
     const sent = isPlain ? await this.#plain(request, signal) : await forwarded(request, signal)
-    const response = await this.#upstream.request(sent)
+    const response = await this.#serving(sent.server).request(sent)
     return this.#reply(response, sent.method, wantsEvents, request.perEvent)
   }
 
@@ -114,24 +125,46 @@ class RestAdapter implements Adapter {
 
   close(): Promise<void> {
     this.#openapi.onChange = undefined
-    return this.#upstream.close()
+    return Promise.all([this.#upstream, ...this.#others.values()].map((one) => one.close())).then(() => undefined)
+  }
+
+  /** The upstream of an operation. Its origin is the endpoint's, or confirmed by the provider. */
+  #serving(server: string | undefined): Upstream {
+    if (server === undefined) return this.#upstream
+    const { origin } = new URL(server)
+    const isConfirmed =
+      origin === this.#upstream.endpoint.origin || this.#config.servers?.some((one) => originOf(one) === origin)
+    if (isConfirmed !== true) throw refuse('The operation is served at an address that the provider did not confirm.')
+    const known = this.#others.get(server)
+    if (known !== undefined) return known
+    const opened = this.#upstreamAt(server)
+    this.#others.set(server, opened)
+    return opened
   }
 
   /**
    * Maps one JSON document to a request. It is checked here, because the consumer pays for the upstream's response. The first
    * matching form applies.
    */
-  async #plain(request: AdapterRequest, signal: AbortSignal): Promise<UpstreamRequest> {
+  async #plain(request: AdapterRequest, signal: AbortSignal): Promise<Sent> {
     const bytes = await wholeBody(request.body)
     const text = jsonText(bytes, headerOf(request.headers, 'content-type'))
     const headers = accepting(request.headers.filter(([name]) => name !== 'content-type'))
     const mapped = await this.#mapped(text, signal)
     if (mapped !== undefined) {
-      const { method, path, body } = mapped
+      const { method, path, body, server, cookies } = mapped
       const own = body === undefined ? mapped.headers : [...mapped.headers, ['content-type', body.type] as const]
       // Headers of the call itself override those of its HTTP request.
       const all = [...own, ...headers.filter(([name]) => !own.some(([other]) => other === name))]
-      return { method, path, headers: all, signal, ...(body === undefined ? {} : { body: body.bytes }) }
+      return {
+        method,
+        path,
+        headers: all,
+        signal,
+        ...(server === undefined ? {} : { server }),
+        ...(cookies === undefined ? {} : { cookies }),
+        ...(body === undefined ? {} : { body: body.bytes })
+      }
     }
     const method = this.#method
     if (BY_QUERY.has(method)) return { method, path: queryOf(exactly(text)), headers, signal }
@@ -207,7 +240,7 @@ function refuse(detail: string): SoukError {
 }
 
 /** Forwards another method or a sub-path unchanged. Such calls reach an adapter only if the listing allows them. */
-async function forwarded(request: AdapterRequest, signal: AbortSignal): Promise<UpstreamRequest> {
+async function forwarded(request: AdapterRequest, signal: AbortSignal): Promise<Sent> {
   const { method, path, headers, body } = request
   const isJson = isJsonType(headerOf(headers, 'content-type'))
   if (isJson && body instanceof Uint8Array && body.length > 0) checkJson(body)

@@ -1,9 +1,17 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import { OPENAPI_BYTES_MAX } from '../../lib/base/limits/rest.ts'
-import type { AdapterFactory, Inspection, UpstreamConfig, UpstreamMethod } from '../../lib/interface/adapter.ts'
+import type {
+  AdapterFactory,
+  Inspection,
+  UpstreamAuth,
+  UpstreamConfig,
+  UpstreamMethod
+} from '../../lib/interface/adapter.ts'
 import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { checkNotSoap, diagnosis } from '../inspection.ts'
+import { originOf } from '../upstream/target.ts'
 import { createUpstream } from '../upstream/upstream.ts'
+import type { OpenapiSource as ImportSource } from './openapi/openapi-import.ts'
+import { openapiTexts } from './openapi/openapi-source.ts'
 import { REST_DESCRIPTION, restAdapter } from './rest-adapter.ts'
 
 /** Methods for which a 404 or 405 to a GET is a warning. */
@@ -74,14 +82,36 @@ const NO_WEBSOCKETS =
   'The endpoint requires a WebSocket (HTTP 426), and WebSocket APIs are not supported. Register an API that responds to HTTP requests.'
 
 async function importDocument(config: UpstreamConfig, signal: AbortSignal): Promise<Inspection> {
-  const { openapi } = config
+  const { openapi, endpoint, auth, servers = [], requestCookies = [] } = config
   if (openapi === undefined) return { description: REST_DESCRIPTION, snapshot: '', warnings: [] }
-  const text = 'text' in openapi ? openapi.text : await fetched(openapi.url, config, signal)
-  return descriptionWorker.run('importOpenapi', { text, endpoint: config.endpoint }, signal)
+  const origins = servers.map(originOf)
+  const texts = await openapiTexts(config, (url, bytesMax) => fetched(url, config, bytesMax, signal), signal)
+  const supplied = suppliedBy(auth, endpoint)
+  return descriptionWorker.run(
+    'importOpenapi',
+    { ...texts, endpoint, origins, supplied, cookies: requestCookies },
+    signal
+  )
+}
+
+/** The parameters that every request has already. */
+function suppliedBy(auth: UpstreamAuth | undefined, endpoint: string): NonNullable<ImportSource['supplied']> {
+  const headers = Object.entries(auth?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const cookies = headers.filter(([name]) => name === 'cookie').flatMap(([, value]) => value.split(';'))
+  return {
+    header: headers.map(([name]) => name),
+    query: [...Object.keys(auth?.query ?? {}), ...new URL(endpoint).searchParams.keys()],
+    cookie: cookies.map((cookie) => (cookie.split('=', 1)[0] ?? '').trim())
+  }
 }
 
 /** The API's credentials are sent only to the API's own origin. */
-async function fetched(url: string, config: UpstreamConfig, signal: AbortSignal): Promise<string> {
+async function fetched(
+  url: string,
+  config: UpstreamConfig,
+  bytesMax: number,
+  signal: AbortSignal
+): Promise<Uint8Array> {
   const { auth, guard, timeoutMs, endpoint } = config
   const isSame = URL.parse(url)?.origin === URL.parse(endpoint)?.origin
   const upstream = createUpstream({
@@ -99,7 +129,7 @@ async function fetched(url: string, config: UpstreamConfig, signal: AbortSignal)
         source: 'upstream'
       })
     }
-    return Buffer.from(await response.bytes(OPENAPI_BYTES_MAX)).toString()
+    return await response.bytes(bytesMax)
   } catch (error) {
     throw diagnosis(error)
   } finally {

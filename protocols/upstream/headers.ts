@@ -70,13 +70,15 @@ export interface HeadersUp {
   readonly extra: ReadonlySet<string>
   /** The node's credentials, as a flat list. They replace the consumer's headers with the same names. */
   readonly credentials: readonly string[]
+  /** `name=value` each; those of the credentials replace others of the same name. */
+  readonly cookies?: readonly string[] | undefined
 }
 
 /**
  * The consumer's headers as a flat list for undici.
  * @throws SoukError `invalid_request` for an invalid value.
  */
-export function headersUp(headers: Headers, { extra, credentials }: HeadersUp): string[] {
+export function headersUp(headers: Headers, { extra, credentials, cookies = [] }: HeadersUp): string[] {
   const chosen = new Map<string, string>()
   for (const [name, value] of headers) {
     const key = name.toLowerCase()
@@ -91,7 +93,15 @@ export function headersUp(headers: Headers, { extra, credentials }: HeadersUp): 
   // Identity, so that a compressor does not delay events and large responses. A coded response is decoded anyway.
   chosen.set('accept-encoding', 'identity')
   for (let at = 0; at < credentials.length; at += 2) chosen.set(credentials[at] ?? '', credentials[at + 1] ?? '')
+  if (cookies.length > 0) chosen.set('cookie', withCookies(chosen.get('cookie'), cookies))
   return [...chosen].flat()
+}
+
+function withCookies(own: string | undefined, given: readonly string[]): string {
+  const nameOf = (cookie: string) => (cookie.split('=', 1)[0] ?? '').trim()
+  const owned = own === undefined ? [] : own.split(';').map((cookie) => cookie.trim())
+  const names = new Set(owned.map(nameOf))
+  return [...owned, ...given.filter((cookie) => !names.has(nameOf(cookie)))].join('; ')
 }
 
 /** @param hides true for a value that shows a secret of the node */

@@ -27,6 +27,15 @@ export function parseEndpoint(endpoint: string): URL {
   return url
 }
 
+/** An origin as a provider writes it. @throws SoukError `invalid_request` */
+export function originOf(text: string): string {
+  const url = URL.parse(text)
+  if (url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin
+  throw refuse(
+    `"${text.slice(0, 200)}" is not an origin. Give only scheme, host and port, like https://files.example.org.`
+  )
+}
+
 /** `host:port`, the only part of an endpoint that errors show. */
 export function whereOf(endpoint: URL): string {
   const port = endpoint.port === '' ? (endpoint.protocol === 'https:' ? '443' : '80') : endpoint.port

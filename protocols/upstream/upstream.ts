@@ -30,6 +30,8 @@ export interface UpstreamRequest {
   readonly path?: string
   /** Only allow-listed headers are forwarded, see `upstream-headers.ts`. */
   readonly headers: Headers
+  /** `name=value` each. The node's own cookies replace those of the same name. */
+  readonly cookies?: readonly string[]
   readonly body?: Payload
   readonly signal: AbortSignal
 }
@@ -203,12 +205,12 @@ class HttpUpstream implements Upstream {
 
   /** Follows redirects. */
   async #following(
-    { method, path = '', headers, signal }: UpstreamRequest,
+    { method, path = '', headers, cookies, signal }: UpstreamRequest,
     { body, startedAt, token }: { body: Sent['body']; startedAt: number; token: string | undefined }
   ): Promise<Answered> {
     let target = targetOf(this.#base, path)
     const credentials = this.#headersWith(token)
-    const sent: Sent = { method, headers: headersUp(headers, { extra: this.#up, credentials }), body, signal }
+    const sent: Sent = { method, headers: headersUp(headers, { extra: this.#up, credentials, cookies }), body, signal }
     for (let redirects = 0; ; redirects++) {
       const { exchange, head } = await this.#send(sent, target, startedAt)
       if (!REDIRECTS.has(head.status)) return this.#answered(exchange, head, method, startedAt)

@@ -1,8 +1,8 @@
 /** Limits: The admin API and the console. */
 import { KiB, MiB, SECOND, MINUTE, DAY } from './units.ts'
 
-/** Body of an admin request: an escaped OpenAPI document, or WSDL files in base64. */
-export const ADMIN_BODY_BYTES_MAX = 8 * MiB
+/** Body of an admin request: an escaped OpenAPI document of `OPENAPI_BYTES_MAX`, or WSDL files in base64. */
+export const ADMIN_BODY_BYTES_MAX = 32 * MiB
 /** Validity of a console setup code: time to open a browser and type it. */
 export const SETUP_CODE_MS = 15 * MINUTE
 /** Body of a request with a setup code. Anybody on this machine may send one. */

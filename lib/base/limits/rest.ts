@@ -3,6 +3,10 @@ import { KiB, MiB, SECOND } from './units.ts'
 
 /** An OpenAPI document as text. GitHub’s has 13 MB, most others have a tenth of that. */
 export const OPENAPI_BYTES_MAX = 16 * MiB
+/** Files of one OpenAPI document. DigitalOcean’s has 1,900. */
+export const OPENAPI_FILES_MAX = 4_000
+/** Files of one OpenAPI document that are read at once. */
+export const OPENAPI_FILES_AT_ONCE_MAX = 8
 /** Shortest time between two reads of an OpenAPI document from its URL, before it rejects a call. */
 export const OPENAPI_FRESH_MS = 60 * SECOND
 /** Values of an OpenAPI document after YAML anchors are expanded, which can multiply a billion times. */

@@ -33,7 +33,11 @@ export const upstreamCheckViewSchema = viewWith(
   descriptionViewSchema,
   'UpstreamCheckView',
   {
-    warnings: list(z.string())
+    warnings: list(z.string()),
+    about: z
+      .strictObject({ title: z.string().optional(), description: z.string().optional(), servers: list(z.string()) })
+      .optional()
+      .describe('What the description states about its API, to prefill a registration.')
   },
   'Description read from an upstream. It is not stored or published.'
 )

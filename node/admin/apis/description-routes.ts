@@ -33,8 +33,8 @@ export const descriptionRoutes = [
     body: upstreamCheckSchema,
     response: upstreamCheckViewSchema,
     async handler({ registrations }, { body, signal }) {
-      const { description, warnings } = await registrations.dryRun.check(dryRunOf(body), signal)
-      return { ...descriptionView(description), warnings }
+      const { description, warnings, about } = await registrations.dryRun.check(dryRunOf(body), signal)
+      return { ...descriptionView(description), warnings, ...(about === undefined ? {} : { about }) }
     }
   }),
   route({

@@ -48,7 +48,18 @@ export const upstreamShape = {
     .optional()
     .describe('Null: no credentials. Absent: the stored credentials, if the origin is the same.'),
   explicit: z.boolean().optional(),
-  openapi: z.union([z.strictObject({ url: httpUrl }), z.strictObject({ text })]).optional(),
+  openapi: z
+    .union([
+      z.strictObject({ url: httpUrl }),
+      z.strictObject({ text }),
+      z.strictObject({ zip: text, entry: text.optional() })
+    ])
+    .optional()
+    .describe('The document: its URL, its text, or a zip with all of its files in base64.'),
+  servers: names
+    .optional()
+    .describe('Further origins of operations that the document places elsewhere. They get the credentials too.'),
+  request_cookies: names.optional().describe('Cookies that operations of the document may send.'),
   collect: z
     .strictObject({
       max_events: z.int().min(1).max(limits.SSE_EVENTS_MAX),
@@ -76,6 +87,8 @@ export function upstreamOf(input: UpstreamInput, idempotent?: boolean): AskedUps
     explicit: input.explicit,
     openapi: input.openapi,
     collect: collect === undefined ? undefined : { maxEvents: collect.max_events, maxMs: collect.max_ms },
+    servers: input.servers,
+    requestCookies: input.request_cookies,
     requestHeaders: input.request_headers,
     responseHeaders: input.response_headers,
     healthPath: input.health_path,

@@ -19,6 +19,8 @@ export interface UpstreamFlags {
   readonly explicit?: boolean
   readonly sseMaxEvents?: number
   readonly sseMaxMs?: number
+  readonly server?: string[]
+  readonly requestCookie?: string[]
   readonly requestHeader?: string[]
   readonly responseHeader?: string[]
   readonly healthPath?: string
@@ -34,10 +36,20 @@ export function addUpstreamOptions(command: Command): Command {
     .option('--timeout-ms <ms>', 'time limit for a response of the endpoint', wholeNumber)
     .option('--in-flight-max <number>', 'maximum of concurrent requests to the endpoint', wholeNumber)
     .option('--method <method>', 'REST: GET, POST, PUT, PATCH, DELETE or HEAD upstream (default: POST)', method)
-    .option('--openapi <url|file>', 'REST: OpenAPI document; calls then name its operations')
+    .option('--openapi <url|file>', 'REST: OpenAPI document, or a zip of its files; calls then name its operations')
     .option('--explicit', 'REST: calls may choose method, path, query, headers and body')
     .option('--sse-max-events <number>', 'REST: maximum of events collected for clients without streaming', wholeNumber)
     .option('--sse-max-ms <ms>', 'REST: maximum time to collect events', wholeNumber)
+    .option(
+      '--server <origin>',
+      'REST: origin of operations that the document places elsewhere; it gets the credentials too; may be repeated',
+      collect
+    )
+    .option(
+      '--request-cookie <name>',
+      'REST: cookie that operations of the document may send; may be repeated',
+      collect
+    )
     .option('--request-header <name>', 'REST: additional request header to forward; may be repeated', collect)
     .option('--response-header <name>', 'REST: additional response header to forward; may be repeated', collect)
     .option('--health-path <path>', 'REST: path for health checks by GET; without a 2xx status the listing is paused')
@@ -59,18 +71,22 @@ export async function upstreamInputOf(flags: UpstreamFlags): Promise<Omit<Replic
     collect: collects
       ? { max_events: sseMaxEvents ?? SSE_DEFAULTS.events, max_ms: sseMaxMs ?? SSE_DEFAULTS.ms }
       : undefined,
+    servers: flags.server,
+    request_cookies: flags.requestCookie,
     request_headers: flags.requestHeader,
     response_headers: flags.responseHeader,
     health_path: flags.healthPath
   }
 }
 
-async function documentOf(given: string): Promise<{ url: string } | { text: string }> {
+async function documentOf(given: string): Promise<{ url: string } | { text: string } | { zip: string }> {
   if (/^https?:\/\//i.test(given)) return { url: given }
-  const text = await readFile(given, 'utf8').catch(() => {
+  const bytes = await readFile(given).catch(() => {
     throw new UsageError(`${given} cannot be read.`)
   })
-  return { text }
+  // Signature of a zip (APPNOTE.TXT 4.3.7).
+  if (bytes.toString('latin1', 0, 2) === 'PK') return { zip: bytes.toString('base64') }
+  return { text: bytes.toString('utf8') }
 }
 
 function method(typed: string): string {

@@ -8,7 +8,7 @@ import { mentionsOf } from '../call-check/checkable-schema.ts'
 import { describeOpenapi } from './openapi-description.ts'
 import { type OpenapiTexts, readOpenapi } from './openapi-document.ts'
 import { operationsOf } from './openapi-operations.ts'
-import { partServers } from './openapi-outline.ts'
+import { aboutOf, partServers } from './openapi-outline.ts'
 import { documentServers } from './openapi-servers.ts'
 import type { RestApi } from './rest-api.ts'
 import { writeSnapshot } from '../snapshot.ts'
@@ -43,6 +43,7 @@ export function importOpenapi(source: OpenapiSource): Inspection {
   const unchecked = checkWarnings(api)
   const { violation } = document
   return {
+    about: aboutOf(document),
     description: described.description,
     snapshot: writeSnapshot(api, described.description, unchecked),
     warnings: [

@@ -2,6 +2,8 @@ import { isObject, type JsonObject } from '../../exact-json.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { LeftOut } from './openapi-path.ts'
 
+export type DocumentHead = Pick<OpenapiDocument, 'root' | 'version' | 'references'>
+
 /** The addresses of an API, as its document states them and as its provider registered them. */
 export interface Servers {
   /** Registered by the provider. */
@@ -16,10 +18,7 @@ export interface Servers {
  * The base addresses that a document states for all of its operations.
  * @param fallback - the base of relative addresses, where the document has no address of its own
  */
-export function documentServers(
-  { root, version, references }: Pick<OpenapiDocument, 'root' | 'version' | 'references'>,
-  fallback?: string
-): string[] {
+export function documentServers({ root, version, references }: DocumentHead, fallback?: string): string[] {
   const base = /^https?:/.test(references.url) ? references.url : fallback
   if (version !== '2.0') return addressesIn(root['servers'], base)
   const { host, basePath, schemes } = root

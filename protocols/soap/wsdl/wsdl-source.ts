@@ -1,6 +1,6 @@
 import { SoukError } from '../../../lib/base/errors.ts'
 import type { UpstreamConfig } from '../../../lib/interface/adapter.ts'
-import { parseEndpoint } from '../../upstream/target.ts'
+import { originOf, parseEndpoint } from '../../upstream/target.ts'
 import { openBundle } from './wsdl-bundle.ts'
 import { bundleUrl, pathIn } from './wsdl-bundle-path.ts'
 import { type LoadFile, readWsdlFiles, type WsdlDocuments } from './wsdl-files.ts'
@@ -35,14 +35,4 @@ export async function readWsdlOf(
 /** True if the WSDL was uploaded, so that the endpoint is the service's address. */
 export function isHandedOver({ wsdl }: UpstreamConfig): boolean {
   return wsdl?.files !== undefined || wsdl?.zip !== undefined
-}
-
-function originOf(text: string): string {
-  const url = URL.parse(text)
-  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
-  if (isOrigin) return url.origin
-  throw new SoukError(
-    'invalid_request',
-    `"${text.slice(0, 200)}" is not an origin. Give only scheme, host and port, like https://schemas.example.org.`
-  )
 }

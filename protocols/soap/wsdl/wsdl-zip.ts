@@ -11,19 +11,22 @@ const METHODS: ReadonlySet<number> = new Set([0, 8])
  * The files of a zip by path. Each file is unpacked when it is read, and checked against its checksum. Sizes in the zip are not
  * trusted: the unpacked bytes are counted.
  *
- * @throws SoukError `invalid_request` for a file that is not a zip, is truncated, has more than `WSDL_ZIP_ENTRIES_MAX` entries, a
+ * @throws SoukError `invalid_request` for a file that is not a zip, is truncated, has more than `entriesMax` entries, a
  * path that leads out of it, or an encrypted entry
  */
-export async function openZip(bytes: Uint8Array): Promise<ReadonlyMap<string, ReadFile>> {
+export async function openZip(
+  bytes: Uint8Array,
+  entriesMax = WSDL_ZIP_ENTRIES_MAX
+): Promise<ReadonlyMap<string, ReadFile>> {
   const files = new Map<string, ReadFile>()
   let entries = 0
   try {
     // Names are decoded below, so that a bad name gets our own error message.
     const zip = await fromBufferPromise(Buffer.from(bytes), { lazyEntries: true, decodeStrings: false })
-    if (zip.entryCount > WSDL_ZIP_ENTRIES_MAX) throw tooMany()
+    if (zip.entryCount > entriesMax) throw tooMany(entriesMax)
     for await (const entry of zip.eachEntry()) {
       // The number of entries in the zip's header is not trusted either.
-      if (++entries > WSDL_ZIP_ENTRIES_MAX) throw tooMany()
+      if (++entries > entriesMax) throw tooMany(entriesMax)
       const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false)
       const path = bundlePath(name)
       if (path === undefined)
@@ -60,8 +63,8 @@ async function unpacked(zip: ZipFile, entry: Entry, path: string, bytesMax: numb
   return Buffer.concat(chunks)
 }
 
-function tooMany(): SoukError {
-  return refuse(`has more than ${WSDL_ZIP_ENTRIES_MAX} entries. Keep only the WSDL and its imports`)
+function tooMany(entriesMax: number): SoukError {
+  return refuse(`has more than ${entriesMax} entries. Keep only the description and the files that it refers to`)
 }
 
 function refuse(what: string, cause?: unknown): SoukError {

@@ -40,31 +40,25 @@ describe('parameters of OpenAPI', () => {
   const [text, list, object] = ['blue', ['blue', 'black', 'brown'], { R: 100, G: 200, B: 150 }]
 
   /** "Style Examples" of OpenAPI 3.0.4 and 3.1.1, section 4.8.12.2.4. */
-  const EXAMPLES: ReadonlyArray<readonly [place: string, style: string, explode: boolean, ...texts: Array<string | undefined>]> =
-    [
-      ['path', 'matrix', false, '/;color=blue', '/;color=blue,black,brown', '/;color=R,100,G,200,B,150'],
-      ['path', 'matrix', true, '/;color=blue', '/;color=blue;color=black;color=brown', '/;R=100;G=200;B=150'],
-      ['path', 'label', false, '/.blue', '/.blue,black,brown', '/.R,100,G,200,B,150'],
-      ['path', 'label', true, '/.blue', '/.blue.black.brown', '/.R=100.G=200.B=150'],
-      ['path', 'simple', false, '/blue', '/blue,black,brown', '/R,100,G,200,B,150'],
-      ['path', 'simple', true, '/blue', '/blue,black,brown', '/R=100,G=200,B=150'],
-      ['header', 'simple', false, 'color: blue', 'color: blue,black,brown', 'color: R,100,G,200,B,150'],
-      ['header', 'simple', true, 'color: blue', 'color: blue,black,brown', 'color: R=100,G=200,B=150'],
-      ['query', 'form', false, '?color=blue', '?color=blue,black,brown', '?color=R,100,G,200,B,150'],
-      ['query', 'form', true, '?color=blue', '?color=blue&color=black&color=brown', '?R=100&G=200&B=150'],
-      [
-        'query',
-        'spaceDelimited',
-        false,
-        undefined,
-        '?color=blue%20black%20brown',
-        '?color=R%20100%20G%20200%20B%20150'
-      ],
-      ['query', 'pipeDelimited', false, undefined, '?color=blue%7Cblack%7Cbrown', '?color=R%7C100%7CG%7C200%7CB%7C150'],
-      ['query', 'deepObject', true, undefined, undefined, '?color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150'],
-      ['cookie', 'form', false, 'color=blue', 'color=blue,black,brown', 'color=R,100,G,200,B,150'],
-      ['cookie', 'form', true, 'color=blue', 'color=blue; color=black; color=brown', 'R=100; G=200; B=150']
-    ]
+  const EXAMPLES: ReadonlyArray<
+    readonly [place: string, style: string, explode: boolean, ...texts: Array<string | undefined>]
+  > = [
+    ['path', 'matrix', false, '/;color=blue', '/;color=blue,black,brown', '/;color=R,100,G,200,B,150'],
+    ['path', 'matrix', true, '/;color=blue', '/;color=blue;color=black;color=brown', '/;R=100;G=200;B=150'],
+    ['path', 'label', false, '/.blue', '/.blue,black,brown', '/.R,100,G,200,B,150'],
+    ['path', 'label', true, '/.blue', '/.blue.black.brown', '/.R=100.G=200.B=150'],
+    ['path', 'simple', false, '/blue', '/blue,black,brown', '/R,100,G,200,B,150'],
+    ['path', 'simple', true, '/blue', '/blue,black,brown', '/R=100,G=200,B=150'],
+    ['header', 'simple', false, 'color: blue', 'color: blue,black,brown', 'color: R,100,G,200,B,150'],
+    ['header', 'simple', true, 'color: blue', 'color: blue,black,brown', 'color: R=100,G=200,B=150'],
+    ['query', 'form', false, '?color=blue', '?color=blue,black,brown', '?color=R,100,G,200,B,150'],
+    ['query', 'form', true, '?color=blue', '?color=blue&color=black&color=brown', '?R=100&G=200&B=150'],
+    ['query', 'spaceDelimited', false, undefined, '?color=blue%20black%20brown', '?color=R%20100%20G%20200%20B%20150'],
+    ['query', 'pipeDelimited', false, undefined, '?color=blue%7Cblack%7Cbrown', '?color=R%7C100%7CG%7C200%7CB%7C150'],
+    ['query', 'deepObject', true, undefined, undefined, '?color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150'],
+    ['cookie', 'form', false, 'color=blue', 'color=blue,black,brown', 'color=R,100,G,200,B,150'],
+    ['cookie', 'form', true, 'color=blue', 'color=blue; color=black; color=brown', 'R=100; G=200; B=150']
+  ]
   for (const [place, style, explode, ...expected] of EXAMPLES) {
     for (const version of ['3.0.4', '3.1.1']) {
       it(`has ${style} in ${place}${explode ? ', exploded' : ''} as in the examples of ${version}`, async () => {
