@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
-import { builtInNetwork, type Network, NETWORKS } from './networks.ts'
+import { type Network, NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
 import { readPrivateFile } from './profile/private-file.ts'
 import { DEFAULT_PROFILE, profileFile, type ProfileLocation, readProfileJson } from './profile/profile.ts'
@@ -9,8 +9,6 @@ import { SetupError } from './setup-error.ts'
 import type { Environment, Settings } from './settings.ts'
 
 export { DEFAULT_PROFILE, type Environment }
-
-const NAMES = Object.keys(NETWORKS).join(', ')
 
 /** The name becomes a directory name. */
 const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i
@@ -70,7 +68,7 @@ export interface LoadOptions {
 
 /**
  * Loads the configuration of a node. Precedence: flags, then environment, then `profile.json`, then defaults.
- * @throws SetupError `config_invalid`, `network_missing`, `permissions_too_open`, `profile_broken`
+ * @throws SetupError `config_invalid`, `network_invalid`, `network_missing`, `permissions_too_open`, `profile_broken`
  */
 export async function loadConfig(options: LoadOptions): Promise<NodeConfig> {
   // Load lazily: talking to a running node needs no validation.
@@ -81,7 +79,7 @@ export async function loadConfig(options: LoadOptions): Promise<NodeConfig> {
   const profile = locateProfile(options.profile, options.env)
   const saved = readSaved(await readProfileJson(profile, 'settings'))
   const asked = { ...readEnvironment(options.env), ...readFlags(options.flags) }
-  const network = await chooseNetwork(profile, asked, saved, options.askNetwork)
+  const network = await chooseNetwork(options.env, profile, asked, saved, options.askNetwork)
   const config = await withPassphrase(compose(profile, network, asked, saved))
   const log = config.log ?? given(options.env['DEBUG'])
   return log === undefined ? config : { ...config, log }
@@ -96,29 +94,35 @@ async function withPassphrase(config: NodeConfig): Promise<NodeConfig> {
 }
 
 async function chooseNetwork(
+  env: Environment,
   profile: ProfileLocation,
   asked: Settings,
   saved: Settings,
   ask: LoadOptions['askNetwork']
 ): Promise<Network> {
+  const home = homeDirectory(env)
+  const { chosenNetwork, networkOfProfile, updatedNetwork } = await import('./network/resolve-network.ts')
   if (saved.network !== undefined) {
-    if (asked.network === undefined || asked.network === saved.network) return networkOf(saved.network)
+    const network = await networkOfProfile(saved.network, profile, home)
+    if (asked.network === undefined || asked.network === saved.network) return network
+    const newer = await chosenNetwork(asked.network, home)
+    if (newer.name === network.name) return updatedNetwork(newer, network)
     throw new SetupError('config_invalid', `The profile "${profile.name}" belongs to the network ${saved.network}.`, {
       hint: `souk up --profile <another name> --network ${asked.network}`
     })
   }
-  if (asked.network !== undefined) return networkOf(asked.network)
+  if (asked.network !== undefined) return chosenNetwork(asked.network, home)
   if (ask === undefined) {
     throw new SetupError('network_missing', `The profile "${profile.name}" is new, and it needs a network.`, {
-      hint: `souk up --network dev (there are ${NAMES})`
+      hint: `souk up --network dev (or base-sepolia, base, demo, or a network file)`
     })
   }
-  return networkOf(await ask(Object.values(NETWORKS)))
+  return chosenNetwork(await ask(await choices(home)), home)
 }
 
-/** @throws SetupError `config_invalid` */
-function networkOf(name: string): Network {
-  const network = builtInNetwork(name)
-  if (network !== undefined) return network
-  throw new SetupError('config_invalid', `There is no network "${name}".`, { hint: `one of ${NAMES}` })
+/** The networks to choose from, the usual one first. */
+async function choices(home: string): Promise<Network[]> {
+  const { chosenNetwork } = await import('./network/resolve-network.ts')
+  const demo = await chosenNetwork('demo', home).catch(() => undefined)
+  return [...(demo === undefined ? [] : [demo]), ...Object.values(NETWORKS)]
 }

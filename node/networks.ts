@@ -1,4 +1,5 @@
 import type { ChainParameters, PinnedContract } from '../lib/interface/index.ts'
+import type { NetworkFile } from './network/network-file-schema.ts'
 
 /**
  * The definition of a network. A node belongs to one network for good: its profile stores the name, and nodes of different networks do
@@ -19,6 +20,10 @@ export interface Network {
   readonly privateAddresses: boolean
   /** The chain mints its money for everybody. */
   readonly isPlay: boolean
+  /** Peers with the same tag find each other on a LAN. Absent: this network does not look for peers there. */
+  readonly lanTag?: string
+  /** The file that defines the network. Absent for a built-in network. */
+  readonly file?: NetworkFile
 }
 
 /** x402’s contracts have the same addresses on every chain. A `dev` chain has our substitutes there. */
@@ -117,7 +122,7 @@ export function chainHint({ name }: Network): string {
 }
 
 /** The commands that run a chain on this machine. */
-const CHAIN_COMMANDS: Readonly<Record<string, string>> = { dev: 'souk dev-chain up' }
+const CHAIN_COMMANDS: Readonly<Record<string, string>> = { demo: 'souk demo', dev: 'souk dev' }
 
 /** @returns undefined if no built-in network has this name */
 export function builtInNetwork(name: string): Network | undefined {

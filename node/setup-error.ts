@@ -4,6 +4,7 @@
  */
 export type SetupErrorCode =
   | 'config_invalid'
+  | 'network_invalid'
   | 'network_missing'
   | 'passphrase_wrong'
   | 'permissions_too_open'

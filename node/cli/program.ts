@@ -10,7 +10,7 @@ import { addConsole } from './node/console-command.ts'
 import { type AddCommand, type Cli, createCli } from './cli.ts'
 import { addCompletion } from './node/completion-command.ts'
 import { addDemo } from './node/demo-command.ts'
-import { addDevChain } from './node/dev-chain-command.ts'
+import { addDev } from './node/dev-command.ts'
 import { addDoctor } from './node/doctor-command.ts'
 import { addEarnings } from './money/earnings-command.ts'
 import { EXIT } from './terminal/exit-code.ts'
@@ -77,7 +77,7 @@ const COMMANDS: readonly AddCommand[] = [
   addProvider,
   addPin,
   addNetwork,
-  addDevChain,
+  addDev,
   addCompletion
 ]
 

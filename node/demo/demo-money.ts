@@ -4,6 +4,7 @@ import { createChain } from '../../lib/pay/index.ts'
 import type { Address } from '../../lib/interface/index.ts'
 import { locateProfile } from '../config.ts'
 import { NETWORKS } from '../networks.ts'
+import { readPrivateFile, writePrivateFile } from '../profile/private-file.ts'
 import { lockProfile } from '../profile/profile-lock.ts'
 import { openProfile, profileFile } from '../profile/profile.ts'
 import { generatePassphrase, readPassphrase } from '../wallet/passphrase.ts'
@@ -18,21 +19,25 @@ const POCKET_MONEY: Atoms = 10_000_000n
 const SCRYPT_N = 1_024
 
 /**
- * Creates a profile anew, with a wallet. The demo’s chain ends with the demo, so old records would name channels that no longer exist.
+ * Creates a profile anew, with a wallet. Its identity stays: other nodes know the demo’s nodes by it.
  * @throws SetupError `profile_in_use`: another demo is running
  */
 export async function freshProfile(name: string, env: NodeJS.ProcessEnv): Promise<Address> {
   const profile = locateProfile(name, env)
   await openProfile(profile)
   const lock = lockProfile(profileFile(profile, 'lock'), name)
+  const path = profileFile(profile, 'identity')
+  let identity: Uint8Array | undefined
   try {
+    identity = await readPrivateFile(path)
     await rm(profile.directory, { recursive: true })
   } finally {
     lock.release()
   }
   await openProfile(profile)
+  if (identity !== undefined) await writePrivateFile(path, identity)
   const passphrase = await readPassphrase(await generatePassphrase(profile))
-  return (await createWallet(profile, 'dev', passphrase, { n: SCRYPT_N })).address
+  return (await createWallet(profile, 'demo', passphrase, { n: SCRYPT_N })).address
 }
 
 /** Gives the owner gas to claim its earnings, and the consumer play USDC, plus gas in case it must withdraw from a channel itself. */
@@ -51,13 +56,30 @@ export interface DemoSettlement {
   readonly tx: readonly string[]
 }
 
-/** Reads the balances from the chain. Only this demo ever paid to these accounts. */
-export async function settlementOn(rpcUrl: string, tx: readonly string[]): Promise<DemoSettlement> {
+/** What the chain holds for both sides of the demo’s sales. */
+export interface DemoBalances {
+  readonly provider: Atoms
+  readonly platform: Atoms
+}
+
+/** Only demos ever paid to these accounts. */
+export async function balancesOn(rpcUrl: string): Promise<DemoBalances> {
   const parameters = { ...NETWORKS.dev.chain, rpcUrl }
   const chain = createChain(parameters)
   const balance = (account: Address | undefined) =>
     account === undefined ? Promise.resolve(0n) : chain.balance(account, 'latest')
   const [provider, platform] = await Promise.all([balance(DEMO_PAYOUT), balance(parameters.treasury)])
+  return { provider, platform }
+}
+
+/** What this run of the demo earned: the chain keeps the earnings of earlier ones. */
+export async function settlementOn(
+  rpcUrl: string,
+  before: DemoBalances,
+  tx: readonly string[]
+): Promise<DemoSettlement> {
+  const after = await balancesOn(rpcUrl)
+  const [provider, platform] = [after.provider - before.provider, after.platform - before.platform]
   return {
     total: formatUsdc(provider + platform),
     provider: formatUsdc(provider),

@@ -69,12 +69,20 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 }
 
 /**
- * Runs a demo server as its own process. Accepts `--port N`, prints one line `{"url":…}` on stdout when ready, and exits cleanly on SIGINT
+ * Runs a demo server as its own process. Accepts `--port N` and `--state FILE`, prints one line `{"url":…}` on stdout when ready, and exits cleanly on SIGINT
  * and SIGTERM.
  */
-export async function runAlone(start: (options: DemoOptions) => Promise<DemoServer>): Promise<void> {
-  const { values } = parseArgs({ options: { port: { type: 'string', default: '0' }, host: { type: 'string' } } })
-  const server = await start({ port: Number(values.port), ...(values.host !== undefined && { host: values.host }) })
+export async function runAlone(
+  start: (options: DemoOptions & { stateFile?: string }) => Promise<DemoServer>
+): Promise<void> {
+  const { values } = parseArgs({
+    options: { port: { type: 'string', default: '0' }, host: { type: 'string' }, state: { type: 'string' } }
+  })
+  const server = await start({
+    port: Number(values.port),
+    ...(values.host !== undefined && { host: values.host }),
+    ...(values.state !== undefined && { stateFile: values.state })
+  })
   const stop = () => void server.close().then(() => process.exit(0))
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)

@@ -1,11 +1,22 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checksummed } from '../../lib/index.ts'
+import { homeDirectory } from '../config.ts'
+import { freeMultiaddr } from '../http/p2p-port.ts'
 import { SetupError } from '../setup-error.ts'
 import { type Child, runModule, startChild } from './child.ts'
-import { DEMO_PAYOUT, type DemoSettlement, freshProfile, fund, settlementOn } from './demo-money.ts'
+import {
+  balancesOn,
+  DEMO_PAYOUT,
+  type DemoBalances,
+  type DemoSettlement,
+  freshProfile,
+  fund,
+  settlementOn
+} from './demo-money.ts'
+import { publishLocalNetwork } from './local-network.ts'
 import { SAMPLE_APIS, type SampleApi } from './sample-apis.ts'
 
 export interface DemoRun {
@@ -32,6 +43,8 @@ interface DemoCall {
 }
 
 const MAIN = '../main'
+/** Not the port of `souk dev`, so that both can run. */
+const CHAIN_PORT = 8546
 const PROFILE = { bootstrap: 'demo-bootstrap', owner: 'demo-owner', consumer: 'demo-consumer' }
 /** Time for the network to find a new listing, and the polling interval. */
 const FIND_MS = 15_000
@@ -56,7 +69,7 @@ export async function runDemo(run: DemoRun): Promise<number> {
     const calls: DemoCall[] = []
     for (const api of SAMPLE_APIS) calls.push(await call(market.ingress, key, api, say))
     const failed = calls.filter(({ status }) => status < 200 || status > 299)
-    const settlement = await settle(env, market.chain)
+    const settlement = await settle(env, market)
     for (const line of statement(settlement)) say(line)
     if (!run.once) {
       for (const line of invitation(market)) say(line)
@@ -83,6 +96,8 @@ interface Market {
   readonly endpoints: ReadonlyMap<string, string>
   /** JSON-RPC endpoint of the chain. */
   readonly chain: string
+  /** What earlier runs earned on it. */
+  readonly before: DemoBalances
 }
 
 async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): Promise<Market> {
@@ -94,30 +109,40 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
     return child
   }
   const up = (profile: string, ...args: string[]) =>
-    start(profile, MAIN, ['up', '--profile', profile, '--network', 'dev', '--no-input', '--json', ...args])
+    start(profile, MAIN, ['up', '--profile', profile, '--network', 'demo', '--no-input', '--json', ...args])
 
-  const chain = start('chain', './chain', ['--port', '0'])
+  // First, because it fails while another demo runs: two chains must not share one file.
+  await freshProfile(PROFILE.bootstrap, env)
+  const home = homeDirectory(env)
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  const chainPort = await freeMultiaddr('127.0.0.1', { port: CHAIN_PORT, exact: false })
+  const stateFile = join(home, 'demo-chain.json')
+  const chain = start('chain', './chain', ['--port', String(chainPort.port), '--state', stateFile])
   const upstreams = SAMPLE_APIS.map(
     async ({ name, upstream }) => [name, await start(name, upstream, ['--port', '0'])] as const
   )
-  await freshProfile(PROFILE.bootstrap, env)
+  const rpcUrl = String((await chain).info['url'])
+  const publish = (bootstrap: readonly string[]) =>
+    publishLocalNetwork({ name: 'demo', env, bootstrapProfile: PROFILE.bootstrap, rpcUrl, bootstrap })
+  await publish([])
+  const before = await balancesOn(rpcUrl)
   const bootstrap = await up(PROFILE.bootstrap, '--no-ingress', '--admin-port', '0', '--payment-scheme', 'metered')
   const wallets = {
     owner: await freshProfile(PROFILE.owner, env),
     consumer: await freshProfile(PROFILE.consumer, env)
   }
-  const rpcUrl = String((await chain).info['url'])
+  await publish(textsIn(bootstrap.info['p2p']))
   await fund(rpcUrl, wallets.owner, wallets.consumer)
-  const join = ['--chain-rpc', rpcUrl, '--bootstrap', ...textsIn(bootstrap.info['p2p'])]
   // Start one after the other, so that the owner gets admin port 3000 and the consumer the next.
-  await up(PROFILE.owner, '--no-ingress', '--payout', DEMO_PAYOUT, ...join)
+  await up(PROFILE.owner, '--no-ingress', '--payout', DEMO_PAYOUT)
   const forAll = ['--accounts', '--demo-key', ...SAMPLE_APIS.map(({ name }) => name)]
-  const consumer = await up(PROFILE.consumer, ...forAll, ...join)
+  const consumer = await up(PROFILE.consumer, ...forAll)
   const started = await Promise.all(upstreams)
   return {
     ingress: String(consumer.info['ingress']),
     demoKey: String(consumer.info['demo_key']),
     chain: rpcUrl,
+    before,
     endpoints: new Map(started.map(([name, { info }]) => [name, String(info['url'])]))
   }
 }
@@ -168,9 +193,9 @@ async function call(ingress: string, key: string, api: SampleApi, say: (line: st
   return { api: name, protocol, status, ms, charged }
 }
 
-async function settle(env: NodeJS.ProcessEnv, rpcUrl: string): Promise<DemoSettlement> {
+async function settle(env: NodeJS.ProcessEnv, { chain, before }: Market): Promise<DemoSettlement> {
   const { transactions } = await souk(env, PROFILE.owner, ['settle', '--now'])
-  return settlementOn(rpcUrl, textsIn(transactions))
+  return settlementOn(chain, before, textsIn(transactions))
 }
 
 function statement({ total, provider, platform, tx }: DemoSettlement): string[] {
@@ -207,7 +232,7 @@ function invitation({ ingress, demoKey }: Market): string[] {
     `The same as a stream: add -N -H 'Accept: text/event-stream' to the first one.`,
     ...commandHint(),
     `In the browser, as its provider: souk --profile ${PROFILE.owner} console; as its consumer: souk --profile ${PROFILE.consumer} console`,
-    `Sell an API of your own: souk --profile ${PROFILE.owner} api register --name my-api --protocol REST --endpoint http://127.0.0.1:8080/ --price 0.001`,
+    'Join it with a node of your own, with play USDC: souk init --network demo',
     `Create your own key: souk --profile ${PROFILE.consumer} key issue, or ${ingress}/v1/account`,
     `Claim the earnings: souk --profile ${PROFILE.owner} settle --now`,
     `Look around: souk --profile ${PROFILE.consumer} search; souk --profile ${PROFILE.owner} api list`,

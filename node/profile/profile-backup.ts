@@ -16,7 +16,8 @@ const SMALL = [
   'pepper',
   'upstreamKey',
   'wallet',
-  'passphrase'
+  'passphrase',
+  'network'
 ] as const satisfies readonly ProfileFile[]
 
 /** A backup: a directory with the profile’s files under their names. */

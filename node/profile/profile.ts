@@ -28,6 +28,8 @@ const FILES = {
   wallet: 'wallet.json',
   /** The wallet’s passphrase, if Souk generated it. Then a node starts without asking. */
   passphrase: 'passphrase',
+  /** The definition of the network, if it is not built in. */
+  network: 'network.json',
   store: 'souk.db',
   lock: 'lock'
 } as const

@@ -105,11 +105,11 @@ const LAYERS: Layer[] = [
     why: 'adapters know the contracts, not the library'
   },
   {
-    of: ['node/cli/node/up-command.ts', 'node/cli/node/demo-command.ts', 'node/cli/node/dev-chain-command.ts'],
+    of: ['node/cli/node/up-command.ts', 'node/cli/node/demo-command.ts', 'node/cli/node/dev-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: [...LIB_FACE, 'node/node-info.ts'],
     mayLazily: ['node/run.ts', 'node/demo/', 'node/watchdog/'],
-    why: `${CLIENT_WHY}; up, demo and dev-chain load node/run.ts, node/demo/ and node/watchdog/ lazily`
+    why: `${CLIENT_WHY}; up, demo and dev load node/run.ts, node/demo/ and node/watchdog/ lazily`
   },
   {
     of: ['node/cli/node/network-command.ts'],

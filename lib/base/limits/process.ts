@@ -29,7 +29,5 @@ export const WATCHDOG_HEAP_MB_MAX = 32
 export const SLOW_COMMIT_MS = 250
 /** Characters of an error in a log line. Its text may contain a name from outside. */
 export const LOGGED_REASON_CHARS_MAX = 500
-/** Characters of `--network`: a name, a path or a URL. */
-export const NETWORK_CHOICE_CHARS_MAX = 2_000
 /** Characters of `--log`. Souk has a dozen logs and libp2p some dozens. */
 export const LOG_NAMES_CHARS_MAX = 1_000

@@ -31,7 +31,7 @@ function addMaking(wallet: Command, cli: Cli): void {
       .description(description)
       .option(
         '--network <network>',
-        'dev, base-sepolia or base, if the profile has no network yet; cannot be changed later'
+        'demo, dev, base-sepolia, base, or a network file, if the profile has no network yet; cannot be changed later'
       )
       .option('--passphrase-file <file>', 'file with the passphrase (default: asks for it)')
 
@@ -104,21 +104,22 @@ function addMoney(wallet: Command, cli: Cli): void {
 
   wallet
     .command('deposit')
-    .description('show the address for deposits; on the network dev, get play USDC')
-    .argument('[amount]', 'dev only: amount of play USDC', decimal)
-    .option('--chain-rpc <url>', 'dev only: endpoint of the chain')
+    .description('show the address for deposits; on a play network, get play USDC')
+    .argument('[amount]', 'play networks only: amount of play USDC', decimal)
+    .option('--chain-rpc <url>', 'play networks only: endpoint of the chain')
     .action(async (amount: string | undefined, flags: WalletFlags) => {
       const { playMoney, showWallet } = await walletService()
       if (amount !== undefined) {
         const view = await cli.during('Waiting for the chain', playMoney(await configOf(cli, flags), amount))
         return cli.print(view, () => balanceLines(view))
       }
-      const shown = await showWallet(await walletConfigOf(cli))
+      const config = await walletConfigOf(cli)
+      const shown = await showWallet(config)
       await cli.print(shown, () => [shown.address])
       cli.terminal.note(
         `Send ${shown.money}, and a little ETH for gas, to this address. Use only the network ${shown.network}.`
       )
-      if (shown.network === 'dev') cli.terminal.note('On dev, get free play USDC with: souk wallet deposit 10')
+      if (config.network.isPlay) cli.terminal.note('Play USDC is free: souk wallet deposit 10')
     })
 }
 

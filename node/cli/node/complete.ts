@@ -18,7 +18,7 @@ export interface KnownNames {
 
 /** Values of options, by placeholder. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  network: ['dev', 'base-sepolia', 'base'],
+  network: ['demo', 'dev', 'base-sepolia', 'base'],
   protocol: PROTOCOL_NAMES,
   scheme: ['channel', 'metered'],
   currency: ['USDC']

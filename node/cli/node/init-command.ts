@@ -30,7 +30,10 @@ export interface InitFlags {
 export const addInit: AddCommand = (to, cli) => {
   to.command('init')
     .description('set up a new profile with a wallet; asks for what is not given; --no-input uses the defaults')
-    .option('--network <network>', 'dev, base-sepolia or base; cannot be changed later')
+    .option(
+      '--network <network>',
+      'demo, dev, base-sepolia, base, or a network file (path or https URL); cannot be changed later'
+    )
     .addOption(new Option('--role <role>', 'what the node is for').choices(ROLES))
     .addOption(new Option('--wallet <wallet>', 'wallet to pay and be paid with (default: create)').choices(WALLETS))
     .option('--wallet-file <file>', 'key file to import')

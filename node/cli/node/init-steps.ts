@@ -42,7 +42,7 @@ export function nextSteps({ profile, network, role, wallet, payout, api }: Plan,
   const steps: Array<readonly [string, string] | false> = [
     wallet !== null && !isPlay && [`${souk} wallet backup souk-wallet-${profile}.json`, 'Back up the wallet'],
     wallet !== null && !isPlay && [`${souk} wallet deposit`, 'Show the address to send money to'],
-    isPlay && !isFunded && chain !== undefined && [chain, 'Run the chain, in a terminal of its own'],
+    isPlay && !isFunded && chain !== undefined && [chain, 'Run the network on this machine, in a terminal of its own'],
     wallet !== null &&
       isPlay &&
       !isFunded && [`${souk} wallet deposit ${PLAY_USDC}`, 'Get play USDC, and play ETH for gas'],
@@ -61,7 +61,7 @@ export function nextSteps({ profile, network, role, wallet, payout, api }: Plan,
 }
 
 /** The command that runs a network’s chain on this machine. */
-const CHAINS: Readonly<Record<string, string>> = { dev: 'souk dev-chain up' }
+const CHAINS: Readonly<Record<string, string>> = { demo: 'souk demo', dev: 'souk dev' }
 
 /** The purpose stands above its command: an interactive zsh has no comments. */
 export function stepLines(steps: readonly Step[]): string[] {

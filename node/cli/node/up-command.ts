@@ -9,7 +9,10 @@ import { facts } from '../terminal/table.ts'
 export const addUp: AddCommand = (to, cli) => {
   to.command('up')
     .description('run a node until Ctrl-C')
-    .option('--network <network>', 'dev, base-sepolia or base; required for a new profile')
+    .option(
+      '--network <network>',
+      'demo, dev, base-sepolia, base, or a network file (path or https URL); required for a new profile'
+    )
     .option('--p2p-host <address>', 'IP address to listen on for peers (default: 127.0.0.1)')
     .option('--p2p-port <port>', 'default: 4402, or the next free one')
     .option('--bootstrap <multiaddr...>', 'addresses of peers to connect to first')

@@ -20,6 +20,7 @@ export const EXIT = {
 
 const BY_CODE: Readonly<Record<string, number>> = {
   usage: EXIT.usage,
+  network_invalid: EXIT.config,
   network_missing: EXIT.usage,
   node_not_running: EXIT.unavailable,
   node_silent: EXIT.unavailable,

@@ -103,7 +103,7 @@ function Reachability({ status, doctor }: ReachabilityProps) {
           <p>
             Only nodes on this machine can reach this one, because it listens on the loopback address only. That is
             enough for tests
-            {status.network === 'dev' ? ', and normal on the network dev' : ''}.
+            {status.money === 'play USDC' ? ', and normal on a play network' : ''}.
           </p>
           <p className="quiet small">To accept connections from other machines:</p>
           <Command>souk up --p2p-host 0.0.0.0</Command>

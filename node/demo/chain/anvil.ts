@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { SetupError } from '../../setup-error.ts'
 
 /** A running local EVM node. */
 export interface Anvil {
@@ -96,8 +97,10 @@ async function listening(child: ChildProcess): Promise<string> {
 
 function missing(error: unknown): Error {
   const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-  const why = isAbsent ? 'anvil is not installed: npm install -g @foundry-rs/anvil' : 'anvil did not get ready'
-  return new Error(why, { cause: error })
+  if (!isAbsent) return new Error('anvil did not get ready', { cause: error })
+  return new SetupError('start_failed', 'The play chain needs anvil, which is not installed (43 MB).', {
+    hint: 'npm install --global @foundry-rs/anvil@1.7.1'
+  })
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -27,6 +27,10 @@ const FILES: Readonly<Record<ProfileFile, readonly [what: string, without: strin
     'The wallet’s passphrase, if `souk init` generated it.',
     'The wallet cannot be opened, unless you know the passphrase.'
   ],
+  network: [
+    'The network file, if the network is not built in. Its founder’s key is pinned by it.',
+    'Join the network again with `souk join`.'
+  ],
   store: [
     'APIs, keys, channels and books (SQLite).',
     'All data that is not on the chain is lost: see [backups](../how-to/when-something-breaks.md#backups).'

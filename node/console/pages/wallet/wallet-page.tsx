@@ -105,7 +105,7 @@ function Deposit({ view: { address, network, money } }: { readonly view: WalletV
           </p>
         </div>
       </div>
-      {network === 'dev' ? (
+      {money === 'play USDC' ? (
         <PlayMoney />
       ) : (
         <p className="quiet small">

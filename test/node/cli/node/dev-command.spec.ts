@@ -5,7 +5,7 @@ import { actor } from '../../../helpers/chain.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 import { type SoukHome, soukHome } from '../../../helpers/souk-home.ts'
 
-describe('souk dev-chain', function () {
+describe('souk dev', function () {
   this.timeout(60_000)
   let home: SoukHome
   const { address } = actor('somebody with play money')
@@ -16,7 +16,7 @@ describe('souk dev-chain', function () {
   after(() => home.close())
 
   const up = async () => {
-    const chain = home.start('--json dev-chain up --port 0')
+    const chain = home.start('--json dev --port 0')
     const line = await eventually('the chain', 20_000, () => chain.stdout[0])
     return { chain, url: (JSON.parse(line) as { url: string }).url }
   }
@@ -25,7 +25,7 @@ describe('souk dev-chain', function () {
 
   it('gives play money, and keeps it over a restart', async () => {
     const first = await up()
-    const given = await home.run(`dev-chain give ${address} --usdc 2.50 --chain-rpc ${first.url}`)
+    const given = await home.run(`dev give ${address} --usdc 2.50 --chain-rpc ${first.url}`)
     assert.equal(given.code, 0, given.stderr)
     assert.equal(await balance(first.url), 2_500_000n)
     assert.equal((await first.chain.end()).code, 0)
@@ -35,7 +35,7 @@ describe('souk dev-chain', function () {
   })
 
   it('refuses an address with a wrong digit', async () => {
-    const { code, stderr } = await home.run(`dev-chain give ${address.slice(0, -1)}z`)
+    const { code, stderr } = await home.run(`dev give ${address.slice(0, -1)}z`)
     assert.notEqual(code, 0)
     assert.match(stderr, /not valid/)
   })

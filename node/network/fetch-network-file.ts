@@ -1,0 +1,109 @@
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { Agent, type Dispatcher, request } from 'undici'
+import { isPublicIp, limits, text } from '../../lib/index.ts'
+import { SetupError } from '../setup-error.ts'
+import { isLoopback, isWebUrl } from './web-url.ts'
+
+/** Whether a choice of a network is an address on the web, and not a name or a path. */
+export function isUrl(choice: string): boolean {
+  return /^https?:\/\//i.test(choice)
+}
+
+/** The content of a network file, on disk or on the web. @throws SetupError `config_invalid`, `network_invalid` */
+export async function loadNetworkFile(place: string, withinMs: number = limits.NETWORK_FETCH_MS): Promise<string> {
+  return isUrl(place) ? fetchNetworkFile(place, withinMs) : readLocal(place)
+}
+
+async function readLocal(path: string): Promise<string> {
+  const content = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new SetupError('config_invalid', `There is no network "${path}", and no file of this name.`, {
+      cause,
+      hint: 'demo, dev, base-sepolia, base, or the path or https URL of a network file'
+    })
+  })
+  return content
+}
+
+async function fetchNetworkFile(place: string, withinMs: number): Promise<string> {
+  if (!isWebUrl(place)) {
+    throw new SetupError('config_invalid', 'A network file is fetched by https, or by http on this machine.')
+  }
+  const first = new URL(place)
+  const signal = AbortSignal.timeout(withinMs)
+  let url = first
+  for (let redirects = 0; redirects <= limits.NETWORK_REDIRECTS_MAX; redirects++) {
+    const { content, next } = await fetchOnce(url, url !== first, signal)
+    if (content !== undefined) return content
+    url = new URL(next, url)
+    // A page on the web must not send this machine to itself or to its neighbours.
+    if (url.protocol !== 'https:' || !isWebUrl(url.href) || isLoopback(url.hostname)) {
+      throw unavailable(first, 'it redirects to an address that is not public https')
+    }
+  }
+  throw unavailable(first, `it redirects more than ${limits.NETWORK_REDIRECTS_MAX} times`)
+}
+
+type Fetched = { readonly content: string; readonly next?: never } | { readonly content?: never; readonly next: string }
+
+async function fetchOnce(url: URL, isRedirected: boolean, signal: AbortSignal): Promise<Fetched> {
+  const agent = new Agent(isRedirected ? { connect: { lookup: publicLookup } } : {})
+  try {
+    if (isRedirected && isIP(bare(url.hostname)) !== 0 && !isPublicIp(bare(url.hostname))) {
+      throw unavailable(url, 'it redirects to a private address')
+    }
+    const { statusCode, headers, body } = await request(url, { dispatcher: agent, signal })
+    const location = headers['location']
+    if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') return { next: location }
+    if (statusCode !== 200) throw unavailable(url, `it responds with status ${statusCode}`)
+    return { content: await bounded(url, body) }
+  } catch (error) {
+    if (error instanceof SetupError) throw error
+    throw unavailable(url, signal.aborted ? 'it does not respond in time' : reasonOf(error))
+  } finally {
+    await agent.destroy()
+  }
+}
+
+async function bounded(url: URL, body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length
+    if (bytes > limits.NETWORK_FILE_BYTES_MAX) {
+      throw unavailable(url, `it is larger than ${limits.NETWORK_FILE_BYTES_MAX} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  return text(Buffer.concat(chunks))
+}
+
+/** Resolves to public addresses only. The connection uses the addresses that were checked. */
+function publicLookup(
+  host: string,
+  options: LookupOptions,
+  callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void
+): void {
+  lookup(host, { ...options, all: true }, (error, found) => {
+    if (error !== null) return callback(error, [])
+    const [first] = found
+    if (first === undefined || found.some(({ address }) => !isPublicIp(address))) {
+      return callback(new Error('it redirects to a private address'), [])
+    }
+    return options.all === true ? callback(null, found) : callback(null, first.address, first.family)
+  })
+}
+
+function bare(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Without the path and query of the URL, which may contain a token. */
+function unavailable(url: URL, why: string): SetupError {
+  return new SetupError('network_invalid', `The network file at ${url.host} cannot be used: ${why}.`)
+}
