@@ -3,8 +3,9 @@ import { SoukError } from './errors.ts'
 /** USDC atoms: one millionth of a USDC. Souk stores money in this type only, never as a float. */
 export type Atoms = bigint
 
-const DECIMALS = 6
-const ATOMS_PER_USDC = 10n ** BigInt(DECIMALS)
+/** Decimals of the USDC token. */
+export const USDC_DECIMALS = 6
+const ATOMS_PER_USDC = 10n ** BigInt(USDC_DECIMALS)
 /** Far above the USDC supply, far below the range of a signed 64-bit column. */
 const ATOMS_MAX = 10n ** 15n
 const PATTERN = /^(?<whole>0|[1-9]\d{0,9})(?:\.(?<fraction>\d{1,6}))?$/
@@ -31,7 +32,7 @@ export function parseUsdc(text: string): Atoms {
     )
   }
   const { whole = '0', fraction = '' } = match.groups
-  const atoms = BigInt(whole) * ATOMS_PER_USDC + BigInt(fraction.padEnd(DECIMALS, '0'))
+  const atoms = BigInt(whole) * ATOMS_PER_USDC + BigInt(fraction.padEnd(USDC_DECIMALS, '0'))
   if (atoms > ATOMS_MAX) throw new SoukError('invalid_request', 'The amount is too large.')
   return atoms
 }
@@ -39,7 +40,7 @@ export function parseUsdc(text: string): Atoms {
 /** Shortest decimal string: `1500n` is `0.0015`, `0n` is `0`. */
 export function formatUsdc(atoms: Atoms): string {
   const sign = atoms < 0n ? '-' : ''
-  const digits = (atoms < 0n ? -atoms : atoms).toString().padStart(DECIMALS + 1, '0')
-  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '')
-  return sign + digits.slice(0, -DECIMALS) + (fraction === '' ? '' : `.${fraction}`)
+  const digits = (atoms < 0n ? -atoms : atoms).toString().padStart(USDC_DECIMALS + 1, '0')
+  const fraction = digits.slice(-USDC_DECIMALS).replace(/0+$/, '')
+  return sign + digits.slice(0, -USDC_DECIMALS) + (fraction === '' ? '' : `.${fraction}`)
 }

@@ -146,6 +146,12 @@ export interface PaymentScheme {
    * @throws SoukError `payment_required`, `payment_rejected`, `payment_malformed`, `payment_id_conflict`, `overloaded`
    */
   admit(admission: Admission): Reservation | Promise<Reservation>
+  /**
+   * True if `admit` responds to this payment without a call, as to a request for a refund. Then the API need not accept the
+   * call's method. Default: false.
+   * @param text the payment as the client wrote it
+   */
+  runsNothing?(text: string): boolean
   /** Peers with unsettled money between them and this node. Their connections are closed last. */
   boundPeers?(): Iterable<string>
   /**

@@ -130,7 +130,7 @@ export class Owner {
     this.#pressure.admit(call.peer)
     const api = apis.get(call.api)
     if (api === undefined) throw new SoukError('api_not_found', undefined, { notAccepted: true })
-    admit(api, call, apis.inFlightOf(api))
+    admit(api, call, apis.inFlightOf(api), this.#init.paymentScheme)
     // A request for the price, with an empty payment, writes nothing.
     if (call.payment !== '') refuseWork(this.#init.refusal?.())
     const permit = this.#limiter.enter(api.signed.id, call, limitsOf(api, this.#init.plans?.planOf(api.signed, call)))

@@ -12,6 +12,7 @@ import { REQUEST_BYTES_MAX } from '../base/limits/call.ts'
 import type { Adapter } from '../interface/adapter.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
+import type { PaymentScheme } from '../interface/payment-scheme.ts'
 import type { Plan } from '../interface/plan.ts'
 import type { CallLimits } from './call-limiter.ts'
 
@@ -53,7 +54,12 @@ export function limitsOf({ signed, terms }: ServedApi, plan?: Plan): CallLimits 
  * Checks whether a call may run, before any payment or upstream request.
  * @throws SoukError, mostly `notAccepted`: another owner may still accept it
  */
-export function admit(api: ServedApi, call: IncomingCall, inFlight: number): void {
+export function admit(
+  api: ServedApi,
+  call: IncomingCall,
+  inFlight: number,
+  { runsNothing }: Pick<PaymentScheme, 'runsNothing'>
+): void {
   const { manifest } = api.signed
   const { service, subscription, maxPrice } = call
   // The plan service checks calls about subscriptions. A subscription can be cancelled in any state of the API.
@@ -62,7 +68,7 @@ export function admit(api: ServedApi, call: IncomingCall, inFlight: number): voi
   if (manifest.state !== 'published' && manifest.state !== 'deprecated') {
     throw new SoukError('api_paused', undefined, { notAccepted: true })
   }
-  if (!takes(api, call)) {
+  if (!takes(api, call) && !(call.payment !== undefined && runsNothing?.(call.payment) === true)) {
     throw new SoukError('method_not_allowed', 'This API accepts POST only, without a sub-path.')
   }
   if (subscription === undefined) {

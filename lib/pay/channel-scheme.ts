@@ -217,7 +217,16 @@ class ChannelSchemeService implements ChannelScheme {
     const offers = new Offers({ parameters: chain.parameters, splitterOf, terms, exactMin: rules.exactMin })
     const { address } = signer
     const owned = { calls, documents, ledger, chain, clock, onError, domain, channels, deposits, watch, receiptSigner }
-    this.#keyless = new Keyless({ ...owned, offers, submitter, redeemer, sender: address, settlement: address })
+    const refunds = this.#refunds
+    this.#keyless = new Keyless({
+      ...owned,
+      offers,
+      submitter,
+      redeemer,
+      refunds,
+      sender: address,
+      settlement: address
+    })
     new PayService({ terms, clock, channels, deposits, refunds: this.#refunds }).serve(link)
     this.#makePayer = async () => {
       const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
@@ -275,6 +284,7 @@ class ChannelSchemeService implements ChannelScheme {
   }
   accept: PaymentScheme['accept'] = (order, settled) => this.#payer?.payer.accept(order, settled)
   fail: PaymentScheme['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
+  runsNothing = (text: string): boolean => this.#keyless.runsNothing(text)
   admit: PaymentScheme['admit'] = (admission) => {
     const { payment } = admission
     return payment === undefined ? this.#payee.admit(admission) : this.#keyless.admit(admission, payment)

@@ -32,7 +32,8 @@ export const SAMPLE_APIS: readonly SampleApi[] = [
     name: 'bb-graphql-user',
     protocol: 'GraphQL',
     description: 'Fictional users and their posts.',
-    price: '0.0005',
+    // The lowest price that x402 clients can also pay by `exact`.
+    price: '0.02',
     upstream: './users',
     body: { query: 'query ($id: ID!) { user(id: $id) { name email } }', variables: { id: '1' } }
   }

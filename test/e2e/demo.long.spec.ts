@@ -46,7 +46,7 @@ describe('the demo', function () {
       assert.match(charged, /^0\.\d{1,6}$/)
     }
     const { tx, ...balances } = settlement
-    assert.deepEqual(balances, { total: '0.0035', provider: '0.003325', platform: '0.000175' })
+    assert.deepEqual(balances, { total: '0.023', provider: '0.02185', platform: '0.00115' })
     assert.ok(tx.length >= 3 && tx.every((hash) => /^0x[0-9a-f]{64}$/.test(hash)), String(tx))
     assert.deepEqual(await readdir(home.directory), [])
     if (process.platform === 'linux') assert.deepEqual(await home.asProcess.pids(), [])

@@ -23,7 +23,7 @@ export const PSEUDONYMS_CACHED_MAX = 10_000
 export const KEY_USE_MS = 1 * MINUTE
 /** Default daily limit of one key. */
 export const KEY_DAILY_ATOMS_MAX = 1n * USDC
-/** Price limit of a call with the public demo key. */
-export const DEMO_PRICE_ATOMS_MAX = USDC / 100n
+/** Price limit of a call with the public demo key: the most expensive API of the demo. */
+export const DEMO_PRICE_ATOMS_MAX = USDC / 50n
 /** Daily cost of all demo calls to the operator. */
 export const DEMO_DAILY_ATOMS_MAX = USDC / 4n

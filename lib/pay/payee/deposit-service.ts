@@ -1,10 +1,11 @@
+import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { type Clock, deadline } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
 import { DEPOSIT_GAS } from '../../base/limits/chain.ts'
 import { CHANNELS_MAX, CHANNELS_PER_PEER_MAX, DEPOSIT_MARGIN_MS, DEPOSIT_WAIT_MS } from '../../base/limits/pay.ts'
 import type { Chain } from '../../interface/chain.ts'
-import type { ChannelId } from '../../interface/channel.ts'
+import type { ChannelConfig, ChannelId } from '../../interface/channel.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
 import type { Address } from '../../interface/signer.ts'
 import { CEILING_MAX } from '../signing/authorization.ts'
@@ -38,6 +39,16 @@ const UNEARNED =
 
 export type Deposit = Omit<DepositRequest, 'counter'>
 
+/** Registers a channel that is on chain already. */
+export const noDeposit = (config: ChannelConfig): Deposit => ({
+  config,
+  amount: 0n,
+  validAfter: 0,
+  validBefore: 0,
+  salt: 0n,
+  signature: EMPTY_BYTES
+})
+
 export interface Brought {
   readonly channel: PayeeChannel
   /** The transaction of the deposit. Undefined if there was no deposit, or if it was on chain already. */
@@ -65,10 +76,12 @@ export class DepositService {
     const channelId = domain.channelId(config)
     if (amount > 0n) this.#checkAuthorization(deposit, channelId)
     await redeemer.refreshGas(DEPOSIT_GAS)
+    const reopened = channels.get(channelId)?.reopened(amount > 0n)
     const known = await this.#known(channelId, peer)
     if (known === undefined) this.#checkRoom(peer)
     if (known === undefined && amount === 0n) await this.#checkFilled(channelId)
-    const channel = known ?? (await channels.add({ channelId, config, ...(peer === undefined ? {} : { peer }) }))
+    const info = { channelId, config, ...(peer === undefined ? {} : { peer }) }
+    const channel = known ?? (await channels.add(info, reopened))
     let transaction: Hex | undefined
     try {
       if (amount > 0n) transaction = await this.#submit(channel, deposit, known !== undefined)

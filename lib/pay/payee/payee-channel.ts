@@ -1,5 +1,5 @@
 import { EMPTY_BYTES } from '../../base/bytes.ts'
-import { fromHex, toHex } from '../../base/hex.ts'
+import { fromHex, type Hex, toHex } from '../../base/hex.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelConfig, ChannelId, ChannelPhase, Voucher } from '../../interface/channel.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
@@ -25,6 +25,8 @@ export interface PayeeChannelInfo {
 export interface DecidedRefund {
   readonly amount: Atoms
   readonly nonce: bigint
+  /** Hash of its transaction, once mined. Absent if the process ended in between. */
+  readonly transaction?: Hex
 }
 
 /** Channel state that changes seldom. It is durable before anything depends on it. */
@@ -35,6 +37,10 @@ export interface PayeeChannelState {
   readonly claimed?: Atoms
   /** Number of deposits whose gas the owner paid, if more than one. */
   readonly deposits?: number
+  /** Number of earlier refunds whose gas the owner paid. The channel was opened again after each. */
+  readonly refunds?: number
+  /** Upper bound of the refund, if the payer asked for a part of the rest. */
+  readonly refundMax?: Atoms
 }
 
 /** Ledger accounts of a channel's captures. The second only grows, so that its balance is S. */
@@ -85,9 +91,15 @@ export class PayeeChannel {
   }
 
   /** Takes effect in memory at once; the caller saves the channel. */
-  move(phase: ChannelPhase, claimed?: Atoms): void {
+  move(phase: ChannelPhase, more: Pick<PayeeChannelState, 'claimed' | 'refundMax'> = {}): void {
     checkMove(this.phase, phase)
-    this.#state = { ...this.#state, phase, ...(claimed === undefined ? {} : { claimed }) }
+    this.#state = { ...this.#state, phase, ...more }
+  }
+
+  /** State of this closed channel after it is opened again. The gas that the owner paid for it still counts. */
+  reopened(withDeposit: boolean): PayeeChannelState {
+    const refunds = this.refunds + (this.#state.refund === undefined ? 0 : 1)
+    return { phase: 'open', deposits: this.deposits + (withDeposit ? 1 : 0), refunds }
   }
 
   /** Stores the refund in memory. The caller saves the channel before it pays the refund. */
@@ -97,6 +109,10 @@ export class PayeeChannel {
 
   get deposits(): number {
     return this.#state.deposits ?? 1
+  }
+
+  get refunds(): number {
+    return this.#state.refunds ?? 0
   }
 
   /** Counts one more deposit in memory. The caller saves the channel before it submits the deposit. */
@@ -150,21 +166,25 @@ export function readVoucher(channelId: ChannelId, document: string): Voucher {
 
 interface KeptChannel extends Omit<PayeeChannelInfo, 'channelId'> {
   readonly phase: ChannelPhase
-  readonly refund?: { readonly amount: string; readonly nonce: string }
+  readonly refund?: { readonly amount: string; readonly nonce: string; readonly transaction?: Hex }
   readonly claimed?: string
   readonly deposits?: number
+  readonly refunds?: number
+  readonly refundMax?: string
 }
 
 export function channelDocument({ info, channelState }: PayeeChannel): DocumentPut {
   const { channelId, config, peer } = info
-  const { phase, refund, claimed, deposits } = channelState
+  const { phase, refund, claimed, deposits, refunds, refundMax } = channelState
   const kept: KeptChannel = {
     config,
     ...(peer === undefined ? {} : { peer }),
     phase,
-    ...(refund && { refund: { amount: refund.amount.toString(), nonce: refund.nonce.toString() } }),
+    ...(refund && { refund: { ...refund, amount: refund.amount.toString(), nonce: refund.nonce.toString() } }),
     ...(claimed === undefined ? {} : { claimed: claimed.toString() }),
-    ...(deposits === undefined ? {} : { deposits })
+    ...(deposits === undefined ? {} : { deposits }),
+    ...(refunds === undefined ? {} : { refunds }),
+    ...(refundMax === undefined ? {} : { refundMax: refundMax.toString() })
   }
   return { collection: PAYEE_CHANNELS, key: channelId, value: JSON.stringify(kept) }
 }
@@ -173,14 +193,16 @@ export function readChannel(
   channelId: ChannelId,
   document: string
 ): { readonly info: PayeeChannelInfo; readonly channelState: PayeeChannelState } {
-  const { config, peer, phase, refund, claimed, deposits } = JSON.parse(document) as KeptChannel
+  const { config, peer, phase, refund, claimed, deposits, refunds, refundMax } = JSON.parse(document) as KeptChannel
   return {
     info: { channelId, config, ...(peer === undefined ? {} : { peer }) },
     channelState: {
       phase,
-      ...(refund && { refund: { amount: BigInt(refund.amount), nonce: BigInt(refund.nonce) } }),
+      ...(refund && { refund: { ...refund, amount: BigInt(refund.amount), nonce: BigInt(refund.nonce) } }),
       ...(claimed === undefined ? {} : { claimed: BigInt(claimed) }),
-      ...(deposits === undefined ? {} : { deposits })
+      ...(deposits === undefined ? {} : { deposits }),
+      ...(refunds === undefined ? {} : { refunds }),
+      ...(refundMax === undefined ? {} : { refundMax: BigInt(refundMax) })
     }
   }
 }

@@ -107,11 +107,14 @@ export class PayeeChannels implements OwnerBooks {
     return age < (info.config.withdrawDelay * 1_000) / CHAIN_VIEW_PART
   }
 
-  /** Durable when it resolves. */
-  async add(info: PayeeChannelInfo): Promise<PayeeChannel> {
+  /**
+   * Durable when it resolves.
+   * @param channelState of a channel that was closed; default: open
+   */
+  async add(info: PayeeChannelInfo, channelState?: PayeeChannelState): Promise<PayeeChannel> {
     const { documents } = this.#init
     // A forgotten channel that returns keeps its earlier captures and voucher.
-    const channel = await this.#load(info, await documents.get(PAYEE_VOUCHERS, info.channelId))
+    const channel = await this.#load(info, await documents.get(PAYEE_VOUCHERS, info.channelId), channelState)
     await this.save(channel)
     this.#channels.set(info.channelId, channel)
     return channel
@@ -126,7 +129,7 @@ export class PayeeChannels implements OwnerBooks {
   /** Closes a channel: neither side owes anything. The watch continues until the close is final. Durable when it resolves. */
   async close(channel: PayeeChannel): Promise<void> {
     const { channelId } = channel.info
-    channel.move('closed', this.snapshot(channelId)?.latest.claimed ?? channel.payeeFunds.captured)
+    channel.move('closed', { claimed: this.snapshot(channelId)?.latest.claimed ?? channel.payeeFunds.captured })
     this.#channels.delete(channelId)
     this.#closed.set(channelId, channel)
     await this.save(channel)

@@ -2,6 +2,7 @@ import { type Clock, sleep } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import { CLAIM_GAS, DEPOSIT_GAS, REFUND_GAS } from '../../base/limits/chain.ts'
 import { CLOSE_CALLS_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS } from '../../base/limits/pay.ts'
+import type { Atoms } from '../../base/money.ts'
 import type { ChannelState } from '../../interface/chain.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
 import { RetryQueue } from '../channel/retry-queue.ts'
@@ -52,26 +53,28 @@ export class RefundService {
 
   /**
    * Resolves when the unowed part is back with the payer. A failed close is retried in the background.
+   * @param refundMax the most that the payer wants back. Default: all. The rest stays in the closed channel
    * @throws SoukError `settlement_pending`, `settlement_unavailable` if the owner does not pay the gas for it, and as
    * `Submitter.submit`
    */
-  async close(channel: PayeeChannel): Promise<void> {
+  async close(channel: PayeeChannel, refundMax?: Atoms): Promise<void> {
     if (channel.phase === 'closed') return
-    if (channel.phase !== 'closing') await this.#admit(channel)
+    if (channel.phase !== 'closing') await this.#admit(channel, refundMax)
     await this.#retries.run(channel, (signal) => this.#close(channel, signal))
   }
 
   /** Runs before any change, so that a rejected channel stays open. */
-  async #admit(channel: PayeeChannel): Promise<void> {
+  async #admit(channel: PayeeChannel, refundMax: Atoms | undefined): Promise<void> {
     const admitting = this.#admitting.get(channel)
     if (admitting !== undefined) return admitting
     const { redeemer, unearned } = this.#init
     const admitted = (async () => {
       const noGas = await redeemer.refreshGas(CLAIM_GAS + REFUND_GAS)
       if (noGas !== undefined) throw noGas
-      const cost = redeemer.costOf(BigInt(channel.deposits) * DEPOSIT_GAS + CLAIM_GAS + REFUND_GAS)
+      const refunds = BigInt(channel.refunds + 1)
+      const cost = redeemer.costOf(BigInt(channel.deposits) * DEPOSIT_GAS + refunds * (CLAIM_GAS + REFUND_GAS))
       await unearned.takeFor(channel, cost, UNEARNED)
-      channel.move('closing')
+      channel.move('closing', refundMax === undefined ? {} : { refundMax })
       await this.#init.channels.save(channel)
     })().finally(() => this.#admitting.delete(channel))
     this.#admitting.set(channel, admitted)
@@ -101,7 +104,9 @@ export class RefundService {
       throw new SoukError('settlement_pending', 'The chain does not show the deposit at the moment. Try again later.')
     }
     if (balance <= claimed) return undefined
-    const refund = { amount: balance - claimed, nonce: refundNonce }
+    const rest = balance - claimed
+    const { refundMax = rest } = channel.channelState
+    const refund = { amount: refundMax < rest ? refundMax : rest, nonce: refundNonce }
     channel.decide(refund)
     await channels.save(channel)
     return refund
@@ -110,7 +115,9 @@ export class RefundService {
   async #pay(channel: PayeeChannel, refund: DecidedRefund, signal: AbortSignal): Promise<void> {
     const { config } = channel.info
     const isPaid = async () => (await this.#look(channel)).refundNonce > refund.nonce
-    if (!(await isPaid())) await this.#init.redeemer.refund({ config, ...refund }, signal)
+    if (await isPaid()) return
+    const { hash } = await this.#init.redeemer.refund({ config, ...refund }, signal)
+    channel.decide({ ...refund, transaction: hash })
   }
 
   /** Waits for running calls, which are paid for. */

@@ -24,7 +24,7 @@ export function checkBatch(
   { parameters, domain, offers, settlement }: BatchCheckInit,
   admission: Admission,
   { accepted }: PaymentPayload,
-  { config, voucher }: BatchPayment
+  { config, voucher }: Pick<BatchPayment, 'config' | 'voucher'>
 ): void {
   const must = (holds: boolean, reason: string, otherwise: string, notAccepted = false): void => {
     if (holds) return

@@ -12,6 +12,20 @@ export interface BatchPayment {
   readonly deposit?: Deposit
 }
 
+/** A payer's request for the unspent part of a deposit. It pays for no call: its voucher is for the charged total. */
+export interface BatchRefund extends Omit<BatchPayment, 'deposit'> {
+  /** The most that the payer wants back. Default: all. */
+  readonly refundMax?: Atoms
+}
+
+/** True if a payment of any scheme has the form of a refund. Its content may be invalid. */
+export function isRefund(payment: unknown): boolean {
+  const { accepted, payload } = membersOf(payment)
+  return membersOf(accepted)['scheme'] === BATCH_SCHEME && membersOf(payload)['type'] === 'refund'
+}
+
+export const BATCH_SCHEME = 'batch-settlement'
+
 const ADDRESSES = ['payer', 'payerAuthorizer', 'receiver', 'receiverAuthorizer', 'token'] as const
 const NUMBER = /^\d{1,20}$/
 /** A salt is a 256-bit number, in decimal or as hex bytes. */
@@ -21,16 +35,25 @@ const SIGNATURE_BYTES = 65
 /** Parses the scheme-specific part of a `batch-settlement` payment. @throws SoukError `payment_malformed` */
 export function readBatch(payload: Record<string, unknown>): BatchPayment {
   const config = readConfig(membersOf(payload['channelConfig']))
-  const { channelId, maxClaimableAmount, signature } = membersOf(payload['voucher'])
-  if (!isHex(channelId, 32) || !isHex(signature, SIGNATURE_BYTES)) throw malformed('it has no voucher')
-  const voucher = {
-    channelId: lower(channelId),
-    ceiling: amount(maxClaimableAmount),
-    signature: fromHex(signature, SIGNATURE_BYTES)
-  }
+  const voucher = readVoucher(membersOf(payload['voucher']))
+  if (voucher.ceiling === 0n) throw malformed('its voucher is for nothing')
   if (payload['type'] === 'voucher') return { config, voucher }
-  if (payload['type'] !== 'deposit') throw malformed('it is neither a voucher nor a deposit')
+  if (payload['type'] !== 'deposit') throw malformed('it is neither a voucher, a deposit nor a refund')
   return { config, voucher, deposit: readDeposit(config, membersOf(payload['deposit'])) }
+}
+
+/** Parses a request for a refund. Its voucher is for 0 if no call was charged. @throws SoukError `payment_malformed` */
+export function readRefund(payload: Record<string, unknown>): BatchRefund {
+  const config = readConfig(membersOf(payload['channelConfig']))
+  const voucher = readVoucher(membersOf(payload['voucher']))
+  const { amount: asked } = payload
+  return { config, voucher, ...(asked === undefined ? {} : { refundMax: amount(asked) }) }
+}
+
+function readVoucher({ channelId, maxClaimableAmount, signature }: Record<string, unknown>): Voucher {
+  if (!isHex(channelId, 32) || !isHex(signature, SIGNATURE_BYTES)) throw malformed('it has no voucher')
+  const ceiling = maxClaimableAmount === '0' ? 0n : amount(maxClaimableAmount)
+  return { channelId: lower(channelId), ceiling, signature: fromHex(signature, SIGNATURE_BYTES) }
 }
 
 function readConfig(members: Record<string, unknown>): ChannelConfig {

@@ -4,28 +4,24 @@ import { asSoukError, SoukError } from '../../base/errors.ts'
 import { type Hex, toHex } from '../../base/hex.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId, Voucher } from '../../interface/channel.ts'
-import type { ChannelWatch } from '../../interface/redeem.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
 import type { CallLog } from '../../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/payment-scheme.ts'
-import { checksummed } from '../signing/address.ts'
-import type { DepositService } from '../payee/deposit-service.ts'
+import { noDeposit } from '../payee/deposit-service.ts'
 import type { PayeeChannel } from '../payee/payee-channel.ts'
-import type { PayeeChannels } from '../payee/payee-channels.ts'
 import { postingsOf, recordOf } from '../payee/call-entry.ts'
 import type { ReceiptSigner } from '../payee/receipt-signer.ts'
 import type { Hold } from '../payee/payee-funds.ts'
 import type { PaidResponses } from './paid-responses.ts'
 import { type BatchCheckInit, checkBatch, ERROR_PREFIX } from './batch-check.ts'
-import { type BatchPayment, readBatch } from './batch-payment.ts'
-import { conflict, paymentNameOf, writeSettlement } from './payment-text.ts'
+import { type BatchPayment, isRefund, readBatch, readRefund } from './batch-payment.ts'
+import { BatchAnswers } from './batch-answers.ts'
+import { BatchRefunds, type BatchRefundsInit } from './batch-refunds.ts'
+import { conflict, paymentNameOf } from './payment-text.ts'
 import { notRepeated, unused } from './repeats.ts'
 
-export interface BatchSchemeInit extends BatchCheckInit {
+export interface BatchSchemeInit extends BatchCheckInit, BatchRefundsInit {
   readonly calls: Pick<CallLog, 'append'>
-  readonly channels: PayeeChannels
-  readonly deposits: Pick<DepositService, 'bring'>
-  readonly watch: Pick<ChannelWatch, 'refresh'>
   readonly receiptSigner: Pick<ReceiptSigner, 'receiptFor'>
   readonly paidResponses: PaidResponses
 }
@@ -55,10 +51,14 @@ interface Payment extends BatchPayment {
  */
 export class BatchScheme {
   readonly #init: BatchSchemeInit
+  readonly #answers: BatchAnswers
+  readonly #refunds: BatchRefunds
   readonly #running = new Map<ChannelId, Running>()
 
   constructor(init: BatchSchemeInit) {
     this.#init = init
+    this.#answers = new BatchAnswers(init.offers, init.channels)
+    this.#refunds = new BatchRefunds(init, this.#answers)
   }
 
   /**
@@ -66,6 +66,7 @@ export class BatchScheme {
    *   `idempotency_in_flight`, `settlement_pending`, `settlement_unavailable`, `overloaded`, `call_interrupted`
    */
   async admit(admission: Admission, requestHash: Hex, payload: PaymentPayload): Promise<Reservation> {
+    if (isRefund(payload)) return this.#refund(admission, requestHash, payload)
     const read = readBatch(payload.payload)
     const { channelId, ceiling } = read.voucher
     checkBatch(this.#init, admission, payload, read)
@@ -74,7 +75,7 @@ export class BatchScheme {
     const payment = { ...read, requestHash, key, refuseOther: name?.conflict ?? conflict }
     let isRepeat = name !== undefined
     for (let before = this.#running.get(channelId); before !== undefined; before = this.#running.get(channelId)) {
-      if (before.ceiling !== ceiling || before.requestHash !== requestHash) throw this.#busy(admission)
+      if (before.ceiling !== ceiling || before.requestHash !== requestHash) throw this.#answers.busy(admission)
       if (await before.ended) throw notRepeated()
       isRepeat = true
     }
@@ -88,6 +89,20 @@ export class BatchScheme {
     } catch (error) {
       running.end(false)
       throw error
+    }
+  }
+
+  /** No call is admitted on the channel meanwhile. A call that runs is waited for only by a repeat of itself. */
+  async #refund(admission: Admission, requestHash: Hex, payload: PaymentPayload): Promise<Reservation> {
+    const request = readRefund(payload.payload)
+    const { channelId, ceiling } = request.voucher
+    checkBatch(this.#init, admission, payload, request)
+    if (this.#running.has(channelId)) throw this.#answers.busy(admission)
+    const running = this.#enter(channelId, ceiling, requestHash)
+    try {
+      return await this.#refunds.refund(admission, request)
+    } finally {
+      running.end(false)
     }
   }
 
@@ -124,7 +139,7 @@ export class BatchScheme {
     }
     // A repeat with the voucher of the charged call reports that charge again; another voucher stays uncharged.
     const charged = answer.ceiling === voucher.ceiling ? answer.charged : 0n
-    const settled = { charged, receipt: EMPTY_BYTES, payment: this.#settlement(channel, charged) }
+    const settled = { charged, receipt: EMPTY_BYTES, payment: this.#answers.settlement(channel, { charged }) }
     return { replay: { response: answer.response, settled }, capture: unused, release: unused }
   }
 
@@ -153,7 +168,8 @@ export class BatchScheme {
           running.end(true)
         }
         // A deposit with the call stays in the channel, so the response must tell the client.
-        const paid = deposited === undefined ? {} : { payment: this.#settlement(channel, 0n, deposited) }
+        const paid =
+          deposited === undefined ? {} : { payment: this.#answers.settlement(channel, { charged: 0n, ...deposited }) }
         return { charged: 0n, receipt: EMPTY_BYTES, ...paid }
       }
     }
@@ -184,7 +200,7 @@ export class BatchScheme {
     }
     hold.capture(charged)
     const receipt = await this.#init.receiptSigner.receiptFor(admission, channel, charged, outcome)
-    return { charged, receipt, payment: this.#settlement(channel, charged, deposited) }
+    return { charged, receipt, payment: this.#answers.settlement(channel, { charged, ...deposited }) }
   }
 
   /** The payment's channel. Registers and funds it if necessary. */
@@ -194,9 +210,8 @@ export class BatchScheme {
     known: PayeeChannel | undefined
   ): Promise<Filled> {
     if (deposit === undefined && known?.isLeft === false && known.info.peer === undefined) return { channel: known }
-    const nothing = { config, amount: 0n, validAfter: 0, validBefore: 0, salt: 0n, signature: EMPTY_BYTES }
     try {
-      const { channel, transaction } = await this.#init.deposits.bring(deposit ?? nothing, undefined)
+      const { channel, transaction } = await this.#init.deposits.bring(deposit ?? noDeposit(config), undefined)
       return deposit === undefined ? { channel } : { channel, deposited: { transaction, amount: deposit.amount } }
     } catch (thrown) {
       const { code, message: detail } = asSoukError(thrown)
@@ -208,21 +223,8 @@ export class BatchScheme {
 
   /** The rule of the standard scheme. The error contains the channel's state, so that the client can continue from it. */
   #checkCeiling(admission: Admission, channel: PayeeChannel, { ceiling }: Voucher): void {
-    const { offers } = this.#init
-    const { captured, ceiling: signed } = channel.payeeFunds
-    if (channel.info.peer !== undefined || ceiling === captured + admission.price) return
-    const { voucher } = channel
-    throw offers.refuse(admission, {
-      code: 'payment_rejected',
-      reason: `${ERROR_PREFIX}cumulative_amount_mismatch`,
-      detail: `The voucher has the wrong amount. It has to be for ${captured + admission.price} atoms.`,
-      extra: {
-        channelState: this.#state(channel),
-        ...(voucher && {
-          voucherState: { signedMaxClaimable: signed.toString(), signature: toHex(voucher.signature) }
-        })
-      }
-    })
+    const due = channel.payeeFunds.captured + admission.price
+    if (channel.info.peer === undefined && ceiling !== due) throw this.#answers.mismatch(admission, channel, due)
   }
 
   async #hold(admission: Admission, channel: PayeeChannel, voucher: Voucher): Promise<Hold> {
@@ -250,39 +252,7 @@ export class BatchScheme {
       code: 'insufficient_funds',
       reason,
       detail: 'The channel’s deposit does not cover this call.',
-      extra: { channelState: this.#state(channel) }
-    })
-  }
-
-  #busy(admission: Admission): SoukError {
-    return this.#init.offers.refuse(admission, {
-      code: 'payment_rejected',
-      reason: `${ERROR_PREFIX}channel_busy`,
-      detail: 'Another call on the channel is running. A channel carries one call at a time.'
-    })
-  }
-
-  /** The channel's last known state on chain, and its charged total. */
-  #state({ info, payeeFunds }: PayeeChannel): Record<string, unknown> {
-    const latest = this.#init.channels.snapshot(info.channelId)?.latest
-    return {
-      channelId: info.channelId,
-      balance: (latest?.balance ?? 0n).toString(),
-      totalClaimed: (latest?.claimed ?? 0n).toString(),
-      withdrawRequestedAt: Math.floor((latest?.withdrawal?.since ?? 0) / 1_000),
-      refundNonce: (latest?.refundNonce ?? 0n).toString(),
-      chargedCumulativeAmount: payeeFunds.captured.toString()
-    }
-  }
-
-  #settlement(channel: PayeeChannel, charged: Atoms, deposited?: Deposited): string {
-    return writeSettlement({
-      success: true,
-      payer: checksummed(channel.info.config.payer),
-      transaction: deposited?.transaction ?? '',
-      network: this.#init.offers.network,
-      amount: deposited?.amount.toString() ?? '',
-      extra: { channelState: this.#state(channel), chargedAmount: charged.toString() }
+      extra: { channelState: this.#answers.state(channel) }
     })
   }
 }

@@ -1,10 +1,11 @@
 import { toHex } from '../../base/hex.ts'
 import type { Admission, Payment, Reservation } from '../../interface/payment-scheme.ts'
 import { PaidResponses } from './paid-responses.ts'
+import { BATCH_SCHEME, isRefund } from './batch-payment.ts'
 import { BatchScheme, type BatchSchemeInit } from './batch-scheme.ts'
 import { ExactScheme, type ExactSchemeInit } from './exact-scheme.ts'
 import type { Offers } from './offers.ts'
-import { readPayment } from './payment-text.ts'
+import { peekPayment, readPayment } from './payment-text.ts'
 
 export type KeylessInit = Omit<ExactSchemeInit & BatchSchemeInit, 'paidResponses' | 'parameters'>
 
@@ -30,12 +31,17 @@ export class Keyless {
     this.#exact.stop()
   }
 
+  /** True for a refund: it runs no call, so its method and path do not matter. */
+  runsNothing(text: string): boolean {
+    return isRefund(peekPayment(text))
+  }
+
   /** Admits a call that brings its own payment; never for free. @throws SoukError */
   async admit(admission: Admission, { text, requestHash }: Payment): Promise<Reservation> {
     if (text === '') throw this.#offers.ask(admission)
     const payload = await readPayment(text)
     const { scheme } = payload.accepted
-    if (scheme === 'batch-settlement') return this.#batch.admit(admission, toHex(requestHash), payload)
+    if (scheme === BATCH_SCHEME) return this.#batch.admit(admission, toHex(requestHash), payload)
     if (scheme === 'exact' && this.#offers.takesExact(admission)) {
       return this.#exact.admit(admission, toHex(requestHash), payload)
     }

@@ -1,7 +1,7 @@
 import type { PaymentRequirements } from '@x402/core/types'
 import { type ErrorCode, SoukError } from '../../base/errors.ts'
 import { PAYMENT_VALID_S } from '../../base/limits/pay.ts'
-import type { Atoms } from '../../base/money.ts'
+import { type Atoms, USDC_DECIMALS } from '../../base/money.ts'
 import type { ChainParameters } from '../../interface/network.ts'
 import type { Address } from '../../interface/signer.ts'
 import { type Admission, PAYMENT_MEMBER } from '../../interface/payment-scheme.ts'
@@ -93,7 +93,8 @@ export function exactOffer({ chainId, usdc }: ChainParameters, payTo: Address, a
     // Common clients reject addresses without the checksum.
     payTo: checksummed(payTo),
     maxTimeoutSeconds: PAYMENT_VALID_S,
-    extra: { name: usdc.name, version: usdc.version }
+    // Common clients expect the decimals. The scheme does not define them.
+    extra: { name: usdc.name, version: usdc.version, decimals: USDC_DECIMALS }
   }
 }
 

@@ -17,13 +17,19 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
  * @throws SoukError `payment_malformed`
  */
 export async function readPayment(text: string): Promise<PaymentPayload> {
-  if (text.length > PAYMENT_CHARS_MAX || !BASE64.test(text)) throw malformed('it is not base64, or it is too long')
+  if (!hasForm(text)) throw malformed('it is not base64, or it is too long')
   // Loaded with the first payment, because most nodes and all commands never see one.
   const { PaymentPayloadV2Schema } = await import('@x402/core/schemas')
   const parsed = PaymentPayloadV2Schema.safeParse(json(Buffer.from(text, 'base64').toString()))
   if (!parsed.success) throw malformed('it is not a payment of x402 version 2')
   return parsed.data as PaymentPayload
 }
+
+/** The JSON value in a `PAYMENT-SIGNATURE` header, not validated. Undefined if it has none. */
+export const peekPayment = (text: string): unknown =>
+  hasForm(text) ? json(Buffer.from(text, 'base64').toString()) : undefined
+
+const hasForm = (text: string): boolean => text.length <= PAYMENT_CHARS_MAX && BASE64.test(text)
 
 /** The value of a `PAYMENT-RESPONSE` header. */
 export function writeSettlement(response: SettleResponse): string {

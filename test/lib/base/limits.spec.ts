@@ -73,6 +73,8 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['CALL_PRICE_ATOMS_MAX', 'EXPOSURE_ATOMS_MAX', 'a dear call could never be made'],
   ['COUNTED_LATEST_ATOMS_MAX', 'COUNTED_LATEST_OWNER_ATOMS_MAX', 'one newcomer would lock out all others'],
   ['COUNTED_LATEST_ATOMS_MAX', 'COUNTED_SAFE_ATOMS_MAX', 'waiting would not make a deposit count more'],
+  ['REFUND_WAIT_MS', 'UPSTREAM_TIMEOUT_MS', 'a refund would outlast its call'],
+  ['DEMO_PRICE_ATOMS_MAX', 'DEMO_DAILY_ATOMS_MAX', 'a call of the demo could never be made'],
   ['CALL_PRICE_ATOMS_MAX', 'KEY_DAILY_ATOMS_MAX', 'a dear call could never be made'],
   ['KEY_DAILY_ATOMS_MAX', 'DAILY_ATOMS_MAX', 'one key could use up the node'],
   ['CALL_PRICE_ATOMS_MAX', 'ACCOUNT_SLICE_ATOMS_MAX', 'each dear call would wait for a slice of its own'],

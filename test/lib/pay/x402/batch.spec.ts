@@ -74,8 +74,8 @@ describe('x402 batch-settlement, of clients without a key', function () {
   it('is the only offer below the price that is worth a transaction', async () => {
     const required = decodePaymentRequiredHeader((await fetch(url, request())).headers.get('payment-required')!)
     assert.deepEqual(
-      required.accepts.map(({ scheme }) => scheme),
-      ['batch-settlement']
+      required.accepts.map(({ scheme, extra }) => [scheme, extra?.['decimals']]),
+      [['batch-settlement', 6]]
     )
   })
 
@@ -243,7 +243,7 @@ describe('x402 batch-settlement, of clients without a key', function () {
     const required = decodePaymentRequiredHeader(response.headers.get('payment-required')!)
     assert.deepEqual([response.status, required.error], [402, 'invalid_batch_settlement_evm_channel_not_found'])
     const unreadable = [
-      changed(text, ({ payload }) => (payload['type'] = 'refund')),
+      changed(text, ({ payload }) => (payload['type'] = 'gift')),
       changed(text, ({ payload }) => delete payload['voucher']),
       withMember('deposit', 'amount', '-5'),
       withMember('channelConfig', 'salt', '0x')

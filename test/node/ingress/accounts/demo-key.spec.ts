@@ -37,7 +37,7 @@ describe('ingress: the public demo key', () => {
       ]
     )
     assert.deepEqual(await call('shop'), [403, 'key_not_permitted'])
-    assert.equal(ingress.calls.at(-1)?.maxPrice, '0.01')
+    assert.equal(ingress.calls.at(-1)?.maxPrice, '0.02')
   })
 
   it('is invalid unless the operator enables it', async () => {
@@ -62,7 +62,7 @@ describe('ingress: the public demo key', () => {
       await onPrice?.(price)
       return answer({ price, charged: price })
     }
-    for (let spent = 0n; spent < limits.DEMO_DAILY_ATOMS_MAX; spent += price) assert.equal((await call())[0], 200)
+    for (let spent = price; spent <= limits.DEMO_DAILY_ATOMS_MAX; spent += price) assert.equal((await call())[0], 200)
     assert.deepEqual(await call(), [402, 'spend_cap_reached'])
   })
 
