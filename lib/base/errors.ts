@@ -83,13 +83,13 @@ export interface SoukErrorOptions {
   /** The original error, for local logs only. Never sent to a peer or a client. */
   cause?: unknown
   /** The component that caused it. Default: set by the component that reports it. */
-  source?: ErrorSource
+  source?: ErrorSource | undefined
   /** Replaces the table's status. Only `soap_fault` uses it: 400 for a Client/Sender fault. */
-  status?: number
+  status?: number | undefined
   /** Wait before a retry, in milliseconds. Becomes `Retry-After`. */
-  retryAfterMs?: number
+  retryAfterMs?: number | undefined
   /** Additional public members of the problem document, JSON values only, e.g. `{ candidates: [...] }`. */
-  members?: Readonly<Record<string, unknown>>
+  members?: Readonly<Record<string, unknown>> | undefined
   /** The owner did not accept the call: nothing happened, and another owner may be tried. */
   notAccepted?: boolean
   /** The call was sent and its outcome is unknown, so it may have been charged. */
@@ -144,9 +144,9 @@ export function withUnknownCharge(error: SoukError): SoukError {
     status,
     notAccepted,
     isChargeUnknown: true,
-    ...(source === undefined ? {} : { source }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(members === undefined ? {} : { members })
+    source,
+    retryAfterMs,
+    members
   })
 }
 

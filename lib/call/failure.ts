@@ -31,9 +31,9 @@ export function failureError(frame: FailureFrame): SoukError {
   return new SoukError(frame.code, printable(frame.detail), {
     source,
     notAccepted: frame.notAccepted,
-    ...(frame.status >= 400 && frame.status <= 599 ? { status: frame.status } : {}),
-    ...(frame.retryAfterMs > 0 ? { retryAfterMs: frame.retryAfterMs } : {}),
-    ...(members === undefined ? {} : { members })
+    status: frame.status >= 400 && frame.status <= 599 ? frame.status : undefined,
+    retryAfterMs: frame.retryAfterMs > 0 ? frame.retryAfterMs : undefined,
+    members
   })
 }
 

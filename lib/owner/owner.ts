@@ -369,6 +369,6 @@ function refuseWork(refusal: SoukError | undefined): void {
   throw new SoukError(code, message, {
     cause,
     notAccepted: true,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+    retryAfterMs
   })
 }

@@ -7,9 +7,9 @@ export type TaskOutcome =
       readonly error: {
         readonly code: ErrorCode
         readonly message: string
-        readonly members?: Readonly<Record<string, unknown>>
-        readonly status?: number
-        readonly source?: ErrorSource
+        readonly members?: Readonly<Record<string, unknown>> | undefined
+        readonly status?: number | undefined
+        readonly source?: ErrorSource | undefined
         /** The cause of an error without a code, for this machine's logs. */
         readonly cause?: string
       }
@@ -22,8 +22,8 @@ export function failed(error: unknown): TaskOutcome {
       code,
       message,
       status,
-      ...(members === undefined ? {} : { members }),
-      ...(source === undefined ? {} : { source }),
+      members,
+      source,
       ...(isSoukError(error) || !(error instanceof Error) ? {} : { cause: error.stack ?? error.message })
     }
   }

@@ -30,9 +30,9 @@ export interface Outcome {
   readonly error?: {
     readonly code: ErrorCode
     readonly message: string
-    readonly members?: Readonly<Record<string, unknown>>
-    readonly status?: number
-    readonly source?: ErrorSource
+    readonly members?: Readonly<Record<string, unknown>> | undefined
+    readonly status?: number | undefined
+    readonly source?: ErrorSource | undefined
   }
 }
 
@@ -64,8 +64,8 @@ function run(id: number, work: Job['work']): Outcome {
         code,
         message,
         status,
-        ...(members === undefined ? {} : { members }),
-        ...(source === undefined ? {} : { source })
+        members,
+        source
       }
     }
   }

@@ -34,7 +34,7 @@ export function payClient({
       const reply = decodePayReply(await link.exchange(peer, PAY_PROTOCOL, encodePayRequest(request), options))
       if (reply.kind !== 'refusal') return reply
       const { code, detail, retryAfterMs } = reply
-      throw new SoukError(code, detail, { source: 'owner', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
+      throw new SoukError(code, detail, { source: 'owner', retryAfterMs })
     } finally {
       limit.clear()
     }

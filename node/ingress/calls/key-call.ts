@@ -111,8 +111,8 @@ function notCharged(error: SoukError): SoukError {
   return new SoukError(code, message, {
     cause: error,
     status,
-    ...(source === undefined ? {} : { source }),
-    ...(members === undefined ? {} : { members }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+    source,
+    members,
+    retryAfterMs
   })
 }
