@@ -68,10 +68,7 @@ export const PAY_EXCHANGE_MS = 15 * SECOND
 export const PAY_MESSAGE_BYTES_MAX = 2 * KiB
 /** Wait for running calls when a channel closes: the longest call. */
 export const CLOSE_CALLS_MS = UPSTREAM_TIMEOUT_MS_MAX + 5 * SECOND
-/**
- * The refund of an x402 client waits this long for a claim and a refund to be mined, before it responds "pending". Less than the
- * default timeout of a call.
- */
+/** Wait for the refund of an x402 client to be mined: below the default timeout of a call. */
 export const REFUND_WAIT_MS = 20 * SECOND
 /** A payer tries to close a channel this long: the running calls, and some blocks. */
 export const CLOSE_MS = CLOSE_CALLS_MS + 1 * MINUTE
