@@ -30,7 +30,7 @@ export interface SoukInit {
   readonly providerKey?: PrivateKey
   /** Finds APIs. Default: the libp2p service named `dht`, created by `soukDht()`. */
   readonly directory?: Directory
-  /** Multiaddrs of bootstrap peers, with `/p2p/<peer id>`. Default none. */
+  /** Multiaddrs of bootstrap peers, with `/p2p/<peer id>` or `/dnsaddr/`. Default none. */
   readonly bootstrap?: readonly string[]
   /** Software name, shown to peers. Default `souk`. */
   readonly agent?: string
@@ -116,7 +116,8 @@ function checkBootstrap(address: string): void {
   } catch (cause) {
     throw new SoukError('invalid_request', `"${address.slice(0, 100)}" is not a multiaddr.`, { cause })
   }
-  if (!names.includes('p2p')) {
+  // A dnsaddr record contains the peer ids.
+  if (!names.includes('p2p') && names[0] !== 'dnsaddr') {
     throw new SoukError('invalid_request', `"${address.slice(0, 100)}" names no peer. It must end in /p2p/<peer id>.`)
   }
 }

@@ -62,6 +62,8 @@ export interface LoadOptions {
   readonly flags: Readonly<Record<string, unknown>>
   readonly profile?: string | undefined
   readonly env: Environment
+  /** The network of an invitation. It replaces the network in `flags`. */
+  readonly joining?: Network
   /** Asks for the network of a new profile. Without it, a missing network is an error. */
   readonly askNetwork?: (choices: readonly Network[]) => Promise<string>
 }
@@ -78,8 +80,9 @@ export async function loadConfig(options: LoadOptions): Promise<NodeConfig> {
   ])
   const profile = locateProfile(options.profile, options.env)
   const saved = readSaved(await readProfileJson(profile, 'settings'))
-  const asked = { ...readEnvironment(options.env), ...readFlags(options.flags) }
-  const network = await chooseNetwork(options.env, profile, asked, saved, options.askNetwork)
+  const typed = { ...readEnvironment(options.env), ...readFlags(options.flags) }
+  const asked = { ...urlOf(typed.network), ...typed }
+  const network = await chooseNetwork(options, profile, asked, saved)
   const config = await withPassphrase(compose(profile, network, asked, saved))
   const log = config.log ?? given(options.env['DEBUG'])
   return log === undefined ? config : { ...config, log }
@@ -93,24 +96,31 @@ async function withPassphrase(config: NodeConfig): Promise<NodeConfig> {
   return { ...config, payments: { ...payments, passphraseFile: file } }
 }
 
+/** A network file on the web is fetched again at each start. */
+function urlOf(network: string | undefined): Settings {
+  return network !== undefined && /^https?:/i.test(network) ? { networkUrl: network } : {}
+}
+
 async function chooseNetwork(
-  env: Environment,
+  { env, joining, askNetwork: ask }: LoadOptions,
   profile: ProfileLocation,
   asked: Settings,
-  saved: Settings,
-  ask: LoadOptions['askNetwork']
+  saved: Settings
 ): Promise<Network> {
   const home = homeDirectory(env)
   const { chosenNetwork, networkOfProfile, updatedNetwork } = await import('./network/resolve-network.ts')
   if (saved.network !== undefined) {
     const network = await networkOfProfile(saved.network, profile, home)
+    if (joining?.name === network.name) return updatedNetwork(joining, network)
+    if (joining !== undefined) throw belongsTo(profile, saved.network)
     if (asked.network === undefined || asked.network === saved.network) return network
+    // A file that was fetched before is fetched again by the start itself, which goes on without it.
+    if (asked.network === saved.networkUrl) return network
     const newer = await chosenNetwork(asked.network, home)
     if (newer.name === network.name) return updatedNetwork(newer, network)
-    throw new SetupError('config_invalid', `The profile "${profile.name}" belongs to the network ${saved.network}.`, {
-      hint: `souk up --profile <another name> --network ${asked.network}`
-    })
+    throw belongsTo(profile, saved.network)
   }
+  if (joining !== undefined) return joining
   if (asked.network !== undefined) return chosenNetwork(asked.network, home)
   if (ask === undefined) {
     throw new SetupError('network_missing', `The profile "${profile.name}" is new, and it needs a network.`, {
@@ -118,6 +128,12 @@ async function chooseNetwork(
     })
   }
   return chosenNetwork(await ask(await choices(home)), home)
+}
+
+function belongsTo({ name }: ProfileLocation, network: string): SetupError {
+  return new SetupError('config_invalid', `The profile "${name}" belongs to the network ${network}.`, {
+    hint: 'the same with --profile <another name>'
+  })
 }
 
 /** The networks to choose from, the usual one first. */

@@ -19,6 +19,8 @@ export interface PortPreference {
 export interface NodeConfig {
   readonly profile: ProfileLocation
   readonly network: Network
+  /** Where newer revisions of the network file are fetched at each start. */
+  readonly networkUrl?: string | undefined
   /** The chain that holds the network’s money. */
   readonly chain: ChainParameters
   readonly p2p: {
@@ -103,6 +105,7 @@ export function compose(profile: ProfileLocation, network: Network, asked: Setti
     admin: { host: asked.adminHost ?? DEFAULTS.host, port: port('adminPort') },
     payments: composePayments(all),
     watchdogMs: all.watchdog === undefined ? limits.WATCHDOG_MS : checkWatchdog(all.watchdog) * 1_000,
+    networkUrl: all.networkUrl,
     store: all.store,
     accounts: all.accounts,
     selfService: all.selfService,

@@ -15,6 +15,7 @@ import type { NodeConfig } from './node-config.ts'
 import { startAdminPart } from './parts/admin.ts'
 import { startIngress } from './parts/ingress.ts'
 import { startMarket } from './parts/market.ts'
+import { withNewestNetwork } from './network/refresh-network.ts'
 import { openPayments, type Payments, type PaymentsInit } from './payments/payments.ts'
 import { lockProfile } from './profile/profile-lock.ts'
 import { openProfile, profileFile, secretOf } from './profile/profile.ts'
@@ -108,12 +109,13 @@ interface Start extends PaymentsInit {
 }
 
 /** Starts the parts of a node in order. `parts` stops them in reverse. */
-async function start(init: Start, parts: AsyncDisposableStack): Promise<Omit<RunningNode, 'stop'>> {
-  const { config, clock } = init
-  const { profile } = config
+async function start(asked: Start, parts: AsyncDisposableStack): Promise<Omit<RunningNode, 'stop'>> {
+  const { profile } = asked.config
   await openProfile(profile)
   const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
   parts.defer(() => lock.release())
+  const init = { ...asked, config: await withNewestNetwork(asked.config, asked.log) }
+  const { config, clock } = init
 
   const payments = await openPayments(init)
   parts.defer(payments.stop)

@@ -1,6 +1,7 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { z } from 'zod'
 import { limits } from '../lib/index.ts'
+import { isWebUrl } from './network/web-url.ts'
 import { SetupError } from './setup-error.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -27,8 +28,11 @@ const list = (item: z.ZodType<string>) =>
   )
 const host = z.string().regex(/^[\w.:-]+$/, 'give an IP address or host name')
 const address = z.string().refine(isMultiaddr, 'give a multiaddr such as /ip4/192.0.2.1/tcp/4402/p2p/12D3KooW…')
-/** The peer id is required: an address alone does not identify a peer. */
-const peerAddress = address.refine((text) => text.includes('/p2p/'), 'the address must end in /p2p/<peer id>')
+/** The peer id is required: an address alone does not identify a peer. A dnsaddr record contains it. */
+const peerAddress = address.refine(
+  (text) => text.includes('/p2p/') || text.startsWith('/dnsaddr/'),
+  'the address must end in /p2p/<peer id>'
+)
 const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'give an address: 0x and 40 hex digits')
 const httpUrl = z.string().refine(isHttpUrl, 'give an http or https URL')
 const seconds = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(0))
@@ -65,6 +69,7 @@ const ADMIN_HOSTS = ['127.0.0.1', '0.0.0.0', '::'] as const
 /** All settings of a node, from any source. */
 const settingsSchema = z.object({
   network: networkChoice.optional(),
+  networkUrl: z.string().refine(isWebUrl, 'give an https URL').optional(),
   p2pHost: host.optional(),
   p2pPort: port.optional(),
   announce: list(address).optional(),

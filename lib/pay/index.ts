@@ -9,6 +9,7 @@ export {
   deploySplitters,
   type DeployedSplitters,
   type DeploySplittersInit,
+  estimateSplitters,
   verifySplitters
 } from './chain/deploy-splitters.ts'
 export type { ChannelSummary } from './channel-summary.ts'

@@ -16,6 +16,7 @@ import { addEarnings } from './money/earnings-command.ts'
 import { EXIT } from './terminal/exit-code.ts'
 import { failureJson, failureLines, failureOf } from './terminal/failure.ts'
 import { addInit } from './node/init-command.ts'
+import { addInvite, addJoin } from './node/join-command.ts'
 import { addKey } from './ingress/key-command.ts'
 import { addMapping } from './api/mapping-command.ts'
 import { addMcp } from './ingress/mcp-command.ts'
@@ -77,6 +78,8 @@ const COMMANDS: readonly AddCommand[] = [
   addProvider,
   addPin,
   addNetwork,
+  addInvite,
+  addJoin,
   addDev,
   addCompletion
 ]

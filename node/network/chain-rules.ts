@@ -24,7 +24,7 @@ export function builtInChain(chainId: number): ChainParameters {
  */
 export function chainProblem(chain: FileChain): string | undefined {
   const known = builtInChain(chain.id)
-  if (isPlayChain(chain.id) && REAL_CHAINS.includes(chain.id)) {
+  if (isPlayChain(chain.id) && isRealChain(chain.id)) {
     return `chain ${chain.id} has real money, and this release knows no contracts there`
   }
   const differing = (['usdc', 'settlement', 'collector'] as const).find(
@@ -43,6 +43,10 @@ export function chainProblem(chain: FileChain): string | undefined {
 export function isPlayChain(chainId: number): boolean {
   const { base, 'base-sepolia': sepolia } = NETWORKS
   return chainId !== base.chain.chainId && chainId !== sepolia.chain.chainId
+}
+
+export function isRealChain(chainId: number): boolean {
+  return REAL_CHAINS.includes(chainId)
 }
 
 /** A chain as a network file has it. */

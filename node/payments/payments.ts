@@ -80,7 +80,7 @@ const NO_WALLET = 'This node has no wallet. Stop it, run: souk wallet create'
 function whyFree({ network, chain }: NodeConfig, wallet: Address | undefined): string | undefined {
   if (wallet === undefined) return NO_WALLET
   return chain.treasury === undefined
-    ? `The network ${network.name} has no treasury yet. To found it, run: souk network deploy`
+    ? `The network ${network.name} has no treasury. Found a network of your own: souk network create`
     : undefined
 }
 

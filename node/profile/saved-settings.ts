@@ -9,6 +9,10 @@ import {
   type RunningInfo,
   writeProfileJson
 } from './profile.ts'
+import type { Address } from '../../lib/interface/index.ts'
+import { formatNetworkFile } from '../network/network-file.ts'
+import type { Network } from '../networks.ts'
+import { writePrivateFile } from './private-file.ts'
 import type { NodeInfo } from '../node-info.ts'
 import { present } from '../present.ts'
 import { SetupError } from '../setup-error.ts'
@@ -20,6 +24,7 @@ import type { Settings } from '../settings.ts'
  */
 export async function rememberRunning(config: NodeConfig, info: NodeInfo, p2pPort: number): Promise<void> {
   const { profile } = config
+  await rememberNetworkFile(profile, config.network)
   const saved = (await readProfileJson(profile, 'settings')) as Settings | undefined
   // A profile with a wallet or a network but no port has never started a node.
   const settings = saved?.p2pPort === undefined ? { ...saved, ...firstSettings(config) } : saved
@@ -36,9 +41,23 @@ export async function rememberRunning(config: NodeConfig, info: NodeInfo, p2pPor
 }
 
 /** Binds a profile to its network, when it first gets something that belongs to that network. */
-export async function rememberNetwork({ profile, network, chain }: NodeConfig): Promise<void> {
+export async function rememberNetwork(config: NodeConfig): Promise<void> {
+  const { profile, network } = config
   const saved = await readProfileJson(profile, 'settings')
-  if (saved === undefined) await writeProfileJson(profile, 'settings', chainSettings({ network, chain }))
+  if (saved !== undefined) return
+  await rememberNetworkFile(profile, network)
+  await writeProfileJson(profile, 'settings', chainSettings(config))
+}
+
+/** Stores the file that defines the profile’s network, and so pins its founder’s key. */
+export async function rememberNetworkFile(profile: ProfileLocation, { file }: Network): Promise<void> {
+  if (file !== undefined) await writePrivateFile(profileFile(profile, 'network'), formatNetworkFile(file))
+}
+
+/** Binds a founder’s profile to the new network. Earnings go to its wallet. */
+export async function rememberFounded(profile: ProfileLocation, network: Network, payout: Address): Promise<void> {
+  await rememberNetworkFile(profile, network)
+  await writeProfileJson(profile, 'settings', { network: network.name, payout })
 }
 
 /** @throws SetupError `profile_exists` if a node has run on the profile, which then has its start settings */
@@ -53,6 +72,7 @@ export async function checkNeverStarted(profile: ProfileLocation): Promise<void>
 /** Stores the settings of a new profile before its first start. */
 export async function rememberSetup(config: NodeConfig): Promise<void> {
   await openProfile(config.profile)
+  await rememberNetworkFile(config.profile, config.network)
   await writeProfileJson(config.profile, 'settings', firstSettings(config))
 }
 
@@ -64,6 +84,7 @@ export async function forgetRunning(profile: ProfileLocation): Promise<void> {
 function firstSettings({
   profile,
   network,
+  networkUrl,
   chain,
   p2p,
   ingress,
@@ -74,7 +95,7 @@ function firstSettings({
   demoKey
 }: NodeConfig): Settings {
   const settings: Settings = {
-    ...chainSettings({ network, chain }),
+    ...chainSettings({ network, chain, ...(networkUrl === undefined ? {} : { networkUrl }) }),
     p2pHost: p2p.host,
     announce: [...p2p.announce],
     bootstrap: [...p2p.bootstrap],
@@ -91,10 +112,11 @@ function firstSettings({
   }
 }
 
-function chainSettings({ network, chain }: Pick<NodeConfig, 'network' | 'chain'>): Settings {
+function chainSettings({ network, networkUrl, chain }: Pick<NodeConfig, 'network' | 'networkUrl' | 'chain'>): Settings {
   const known = network.chain
   return {
     network: network.name,
+    ...(networkUrl === undefined ? {} : { networkUrl }),
     ...(chain.rpcUrl === known.rpcUrl ? {} : { chainRpc: chain.rpcUrl }),
     ...(chain.treasury === known.treasury ? {} : { treasury: chain.treasury })
   }

@@ -112,11 +112,11 @@ const LAYERS: Layer[] = [
     why: `${CLIENT_WHY}; up, demo and dev load node/run.ts, node/demo/ and node/watchdog/ lazily`
   },
   {
-    of: ['node/cli/node/network-command.ts'],
+    of: ['node/cli/node/network-command.ts', 'node/cli/node/join-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
-    mayLazily: ['node/create-network.ts'],
-    why: `${CLIENT_WHY}; founding a network needs no running node, and is loaded lazily`
+    mayLazily: ['node/network/network-service.ts', 'node/profile/saved-settings.ts'],
+    why: `${CLIENT_WHY}; a network is founded and joined without a running node, by what is loaded lazily`
   },
   {
     of: ['node/cli/money/wallet-command.ts'],

@@ -41,11 +41,34 @@ export async function deploySplitters(init: DeploySplittersInit): Promise<Deploy
     return { factory }
   }
   if ((await chain.code(CREATE2_DEPLOYER)) === '0x') throw unavailable('This chain lacks the deterministic deployer.')
-  const call: ContractCall = { to: CREATE2_DEPLOYER, data: `0x${'00'.repeat(32)}${toHex(factory.initCode).slice(2)}` }
+  const call = deployment(factory)
   const hash = await send(chain, signer, call)
   const receipt = await mined(init, hash)
   await verifySplitters(chain, treasury)
   return { factory, transaction: { hash, receipt } }
+}
+
+/**
+ * The most that a deployment costs now, in wei, without a rollup's fee for data. Undefined if the factory exists already.
+ * @throws SoukError `settlement_unavailable`
+ */
+export async function estimateSplitters({
+  chain,
+  treasury,
+  signer
+}: Pick<DeploySplittersInit, 'chain' | 'treasury' | 'signer'>): Promise<bigint | undefined> {
+  const factory = splitterFactory(treasury)
+  if ((await chain.code(factory.address)) !== '0x') return undefined
+  const [simulation, { maxFee }] = await Promise.all([
+    chain.simulate(signer.address, deployment(factory)),
+    chain.fees()
+  ])
+  if (!simulation.ok) throw unavailable(`The chain would reject the transaction: ${simulation.reason}`)
+  return simulation.gas * maxFee
+}
+
+function deployment({ initCode }: SplitterFactory): ContractCall {
+  return { to: CREATE2_DEPLOYER, data: `0x${'00'.repeat(32)}${toHex(initCode).slice(2)}` }
 }
 
 /**
@@ -62,7 +85,7 @@ export async function verifySplitters(chain: Chain, treasury: Address): Promise<
     readFactory(chain, factory.address, 'splitterOf', SAMPLE)
   ])
   if (of === undefined) {
-    throw unavailable(`There is no splitter factory at ${factory.address}: deploy it with "souk network deploy".`)
+    throw unavailable(`There is no splitter factory at ${factory.address}: deploy it with "souk network create".`)
   }
   const isOurs =
     of === treasury && template === factory.template && bps === '500' && sample === factory.splitterOf(SAMPLE)

@@ -1,4 +1,4 @@
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { DEFAULT_PROFILE, loadConfig, locateProfile } from '../../config.ts'
 import { protocolDescriptors, PROTOCOLS_TEXT, type ProtocolName } from '../../../protocols/protocol-descriptors.ts'
 import { askNetwork } from '../options/ask-network.ts'
@@ -28,12 +28,18 @@ export interface InitFlags {
 }
 
 export const addInit: AddCommand = (to, cli) => {
-  to.command('init')
+  const command = to
+    .command('init')
     .description('set up a new profile with a wallet; asks for what is not given; --no-input uses the defaults')
     .option(
       '--network <network>',
       'demo, dev, base-sepolia, base, or a network file (path or https URL); cannot be changed later'
     )
+  addSetupOptions(command).action((flags: InitFlags) => init(cli, flags))
+}
+
+export function addSetupOptions(command: Command): Command {
+  return command
     .addOption(new Option('--role <role>', 'what the node is for').choices(ROLES))
     .addOption(new Option('--wallet <wallet>', 'wallet to pay and be paid with (default: create)').choices(WALLETS))
     .option('--wallet-file <file>', 'key file to import')
@@ -47,32 +53,40 @@ export const addInit: AddCommand = (to, cli) => {
     .option('--api-name <name>', 'name of the first API')
     .option('--api-protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .option('--api-price <number>', 'price per call; 0 is free', decimal)
-    .action((flags: InitFlags) => init(cli, flags))
+}
+
+/** The network of an invitation. */
+interface Joining {
+  readonly network: NodeConfig['network']
+  readonly url?: string
+  readonly peers: readonly string[]
 }
 
 /** Asks four questions at most. Creates nothing before the last one is answered. */
-export async function init(cli: Cli, flags: InitFlags): Promise<void> {
+export async function init(cli: Cli, flags: InitFlags, joining?: Joining): Promise<void> {
   const { env } = cli.terminal
   const profile = locateProfile(await nameOf(cli), env)
   const { checkNeverStarted, rememberSetup } = await import('../../profile/saved-settings.ts')
   await checkNeverStarted(profile)
-  const chosen = flags.network ?? (cli.canAsk ? undefined : 'dev')
+  const network = flags.network ?? (cli.canAsk || joining !== undefined ? undefined : 'dev')
+  const wishes = { networkUrl: joining?.url, bootstrap: joining?.peers }
   // Includes the payout, so that an invalid address fails before any file is written.
-  const config = await configOf(cli, profile.name, { network: chosen, payout: flags.payout })
-  const { name: network } = config.network
+  const first = { ...wishes, network, payout: flags.payout }
+  const config = await configOf(cli, profile.name, first, joining?.network)
   const role = flags.role ?? (await choose(cli, 'Sell APIs, buy calls of others, or both', ROLES, 'both'))
   const card = await walletOf(cli, flags, config)
   const isSelling = role !== 'buy'
   const payout = isSelling ? (flags.payout ?? card?.address) : undefined
   const { passphraseFile } = flags
   const ingress = role === 'sell' ? false : undefined
-  const settings = await configOf(cli, profile.name, { network, payout, passphraseFile, ingress })
+  const rest = { ...wishes, networkUrl: config.networkUrl, payout, passphraseFile, ingress }
+  const settings = await configOf(cli, profile.name, rest, config.network)
   await rememberSetup(settings)
 
   const isFunded = card !== undefined && config.network.isPlay && (await fund(cli, settings))
   const plan: Plan = {
     profile: profile.name,
-    network,
+    network: config.network.name,
     role,
     wallet: card?.address ?? null,
     payout: payout ?? null,
@@ -106,12 +120,18 @@ async function nameOf(cli: Cli): Promise<string | undefined> {
 }
 
 /** Omits undefined members: loadConfig asks for them or uses defaults. */
-function configOf(cli: Cli, profile: string, flags: Readonly<Record<string, unknown>>): Promise<NodeConfig> {
+function configOf(
+  cli: Cli,
+  profile: string,
+  flags: Readonly<Record<string, unknown>>,
+  joining: NodeConfig['network'] | undefined
+): Promise<NodeConfig> {
   const given = Object.entries(flags).filter(([, value]) => value !== undefined)
   return loadConfig({
     flags: Object.fromEntries(given),
     profile,
     env: cli.terminal.env,
+    ...(joining === undefined ? {} : { joining }),
     ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
   })
 }

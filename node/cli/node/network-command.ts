@@ -1,37 +1,188 @@
-import { loadConfig } from '../../config.ts'
-import type { AddCommand } from '../cli.ts'
+import { writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { loadConfig, locateProfile } from '../../config.ts'
+import type { AddCommand, Cli } from '../cli.ts'
+import { decimal } from '../options/number-option.ts'
 import { facts } from '../terminal/table.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
-interface DeployFlags {
-  readonly network?: string
+interface CreateFlags {
+  readonly name: string
+  readonly chain: string
   readonly treasury?: string
-  readonly chainRpc?: string
+  readonly bootstrap?: readonly string[]
+  readonly host?: string
+  readonly lan?: boolean
+  readonly ethPrice?: string
   readonly passphraseFile?: string
+  readonly out: string
+  readonly yes?: boolean
 }
 
-export const addNetwork: AddCommand = (to, cli) => {
-  const network = to.command('network').description('set up a new network')
+interface SignFlags {
+  readonly bootstrap?: readonly string[]
+  readonly host?: string
+  readonly chainRpc?: string
+  readonly lan?: boolean
+  readonly successor?: string
+  readonly out: string
+}
 
+const OUT = 'network.json'
+const service = () => import('../../network/network-service.ts')
+
+/** Commands for networks of one’s own: found one, change its file, look at one. */
+export const addNetwork: AddCommand = (to, cli) => {
+  const network = to.command('network').description('found a network, and look at the file that defines it')
+  addCreate(network, cli)
+  addSign(network, cli)
+  addLooking(network, cli)
+}
+
+function addCreate(network: Command, cli: Cli): void {
   network
-    .command('deploy')
-    .description("deploy the network's splitter factory to its chain; does nothing if it is already deployed")
-    .option('--network <network>', 'dev, base-sepolia or base, if the profile has no network yet')
+    .command('create')
+    .description('found a network: deploys its splitter factory, and writes the file by which others join')
+    .requiredOption('--name <name>', 'name of the network')
+    .requiredOption('--chain <chain>', 'base, base-sepolia, or the URL of an endpoint of a play chain')
     .option('--treasury <address>', 'account that receives 5% of all payments on this network; cannot be changed later')
-    .option('--chain-rpc <url>', "JSON-RPC endpoint of the network's chain (default: a public one)")
-    .option('--passphrase-file <file>', "file with the passphrase of the profile's wallet, which pays the gas")
-    .action(async ({ passphraseFile, ...flags }: DeployFlags) => {
-      const config = await loadConfig({ flags: { ...flags }, profile: cli.profile, env: cli.terminal.env })
-      const { createNetwork } = await import('../../create-network.ts')
-      const founded = await cli.during('Waiting for the chain', createNetwork(config, passphraseFile))
-      await cli.print(founded, () =>
-        facts([
-          ['network', `${founded.network} (chain ${founded.chain_id})`],
-          ['treasury', founded.treasury],
-          ['splitter factory', founded.splitter_factory],
-          ['transaction', founded.transaction ?? 'none: already deployed']
-        ])
+    .option('--bootstrap <multiaddr...>', 'addresses of the first peers')
+    .option('--host <host>', 'name or IP address of this machine, if its node is a first peer (TCP port 4402)')
+    .option('--lan', 'a private network: peers have private addresses, and find each other on a LAN')
+    .option('--eth-price <usd>', 'price of 1 ETH, to show the cost in dollars', decimal)
+    .option('--passphrase-file <file>', 'file with the passphrase of the wallet, which pays the gas')
+    .option('--out <file>', 'where to write the network file', OUT)
+    .option('--yes', 'do not ask before the transaction')
+    .action(async (flags: CreateFlags) => {
+      const { createNetwork, parseTreasury, formatNetworkFile } = await service()
+      const treasury = parseTreasury(await treasuryOf(cli, flags))
+      const { bootstrap = [], host, lan = false, passphraseFile } = flags
+      const created = await createNetwork({
+        profile: locateProfile(cli.profile, cli.terminal.env),
+        name: flags.name,
+        chain: flags.chain,
+        treasury,
+        bootstrap,
+        lan,
+        ...(host === undefined ? {} : { host }),
+        ...passphraseOf(cli, passphraseFile),
+        confirm: (cost) => confirm(cli, flags, cost)
+      })
+      await writeFile(flags.out, formatNetworkFile(created.file))
+      const { file, network: name, transaction, costWei } = created
+      const value = {
+        network: name,
+        file: flags.out,
+        founder: file.founder,
+        chain_id: file.chain.id,
+        treasury: file.chain.treasury,
+        splitter_factory: file.chain.splitter_factory,
+        transaction: transaction ?? null,
+        cost_wei: String(costWei)
+      }
+      await cli.print(value, () => facts(Object.entries(value).map(([key, text]) => [key, String(text ?? 'none')])))
+      const { note } = cli.terminal
+      const souk = cli.profile === undefined ? 'souk' : `souk --profile ${cli.profile}`
+      note(
+        `The network is founded. Back up the profile: its key signs all later files, and cannot be replaced if lost.`
       )
-      if (founded.treasury_known) return
-      cli.terminal.note(`Every node of this network must start with: souk up --treasury ${founded.treasury}`)
+      note(`Run the first node: ${souk} up. Invite others: ${souk} invite`)
     })
+}
+
+function addSign(network: Command, cli: Cli): void {
+  network
+    .command('sign')
+    .description("sign a new revision of this network's file, with the founder's profile; options not given stay")
+    .option('--bootstrap <multiaddr...>', 'addresses of the first peers; replaces all')
+    .option('--host <host>', 'adds TCP port 4402 of this host, as the address of this node')
+    .option('--chain-rpc <url>', 'JSON-RPC endpoint')
+    .option('--lan', 'make the network private')
+    .option('--no-lan', 'make the network public')
+    .option('--successor <peer id>', 'peer id of another profile, whose key may sign later revisions as well')
+    .option('--out <file>', 'where to write the network file', OUT)
+    .action(async ({ out, chainRpc: rpc, ...changes }: SignFlags, command: Command) => {
+      const { signRevision, formatNetworkFile } = await service()
+      const config = await loadConfig({ flags: {}, profile: cli.profile, env: cli.terminal.env })
+      // `--no-lan` makes commander set a default.
+      const { lan, ...rest } = changes
+      const isTyped = command.getOptionValueSource('lan') === 'cli'
+      const file = await signRevision(config, {
+        ...rest,
+        ...(isTyped && lan !== undefined ? { lan } : {}),
+        ...(rpc === undefined ? {} : { rpc })
+      })
+      await writeFile(out, formatNetworkFile(file))
+      await cli.print({ file: out, revision: file.revision }, () => [`Revision ${file.revision} is in ${out}.`])
+      cli.terminal.note(
+        'Publish it where the earlier one was. Nodes that joined from there take it at their next start.'
+      )
+    })
+}
+
+function addLooking(network: Command, cli: Cli): void {
+  const looking = (name: string, description: string) =>
+    network
+      .command(name)
+      .description(description)
+      .argument('[place]', 'path or https URL of a network file, or an invitation (default: the one of this profile)')
+
+  looking('show', 'show what a network file says').action(async (place: string | undefined) => {
+    const { networkAt, networkView } = await service()
+    const view = networkView(await networkAt(place, () => configOf(cli)))
+    await cli.print(view, () => viewLines(view))
+  })
+
+  looking('check', 'check a network file: form, signatures, and the contracts on its chain').action(
+    async (place: string | undefined) => {
+      const { checkNetwork, networkAt, networkView } = await service()
+      const found = await networkAt(place, () => configOf(cli))
+      await cli.during('Waiting for the chain', checkNetwork(found))
+      const view = networkView(found)
+      await cli.print({ ok: true, ...view }, () => [
+        ...viewLines(view),
+        'The signatures are valid, and the contracts on the chain are the expected ones.'
+      ])
+    }
+  )
+}
+
+function viewLines(view: object): string[] {
+  return facts(
+    Object.entries(view).flatMap(([key, value]) => {
+      const texts: unknown[] = Array.isArray(value) ? value : [value]
+      return texts.map((text) => [key, String(text ?? 'none')] as const)
+    })
+  )
+}
+
+function configOf(cli: Cli) {
+  return loadConfig({ flags: {}, profile: cli.profile, env: cli.terminal.env })
+}
+
+async function treasuryOf(cli: Cli, { treasury }: CreateFlags): Promise<string> {
+  const question = 'Treasury: the account that receives 5% of all payments, for good. Its key belongs on no node: '
+  const address = treasury ?? (cli.canAsk ? await cli.terminal.ask(question) : '')
+  if (address !== '') return address
+  throw new UsageError('The treasury is missing: the account that receives 5% of all payments.', '--treasury <address>')
+}
+
+function passphraseOf(cli: Cli, file: string | undefined) {
+  if (file === undefined && !cli.canAsk) return {}
+  const ask = cli.canAsk ? { ask: (question: string) => cli.terminal.askSecret(question) } : {}
+  return { passphrase: { ...ask, ...(file === undefined ? {} : { file }) } }
+}
+
+async function confirm(
+  cli: Cli,
+  { yes, ethPrice, treasury }: CreateFlags,
+  { wei, wallet }: { readonly wei: bigint | undefined; readonly wallet: string }
+): Promise<void> {
+  if (wei === undefined) return
+  const { costText } = await service()
+  cli.terminal.note(`The splitter factory costs at most ${costText(wei, ethPrice)}, paid by ${wallet}.`)
+  if (yes === true) return
+  const answer = cli.canAsk ? await cli.terminal.ask('Send the transaction? [y/N]: ') : ''
+  if (/^y(?:es)?$/i.test(answer.trim())) return
+  throw new UsageError('Nothing was sent.', cli.canAsk ? undefined : `--yes, and --treasury ${treasury ?? '<address>'}`)
 }

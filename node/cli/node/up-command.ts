@@ -13,6 +13,7 @@ export const addUp: AddCommand = (to, cli) => {
       '--network <network>',
       'demo, dev, base-sepolia, base, or a network file (path or https URL); required for a new profile'
     )
+    .option('--network-url <url>', 'where newer revisions of the network file are fetched at each start')
     .option('--p2p-host <address>', 'IP address to listen on for peers (default: 127.0.0.1)')
     .option('--p2p-port <port>', 'default: 4402, or the next free one')
     .option('--bootstrap <multiaddr...>', 'addresses of peers to connect to first')

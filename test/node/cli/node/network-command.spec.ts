@@ -1,107 +1,86 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checksummed } from '../../../../lib/pay/signing/address.ts'
-import { createChain } from '../../../../lib/pay/chain/chain.ts'
-import { verifySplitters } from '../../../../lib/pay/chain/deploy-splitters.ts'
-import { splitterFactory } from '../../../../lib/pay/chain/splitter.ts'
+import { main } from '../../../../node/cli/program.ts'
 import { type DevChain, startDevChain } from '../../../../node/demo/chain/dev-chain.ts'
 import { NETWORKS } from '../../../../node/networks.ts'
-import { openProfile } from '../../../../node/profile/profile.ts'
-import { createWallet } from '../../../../node/wallet/wallet-file.ts'
 import { type SoukHome, soukHome } from '../../../helpers/souk-home.ts'
+import { testTerminal } from '../../../helpers/test-terminal.ts'
 
-const FAST = { n: 1024 }
-const TREASURY = NETWORKS.dev.chain.treasury ?? assert.fail('the dev network has a treasury')
+const TREASURY = `0x${'7e'.repeat(20)}`
 
-describe('souk network deploy', function () {
+describe('souk network', function () {
   this.timeout(30_000)
   let home: SoukHome
   let dev: DevChain
-  let passphraseFile: string
-  let payer: `0x${string}`
 
   before(async () => {
     home = await soukHome()
     const { treasury: _, ...unfounded } = NETWORKS.dev.chain
-    dev = await startDevChain({ parameters: unfounded })
-    for (const [profile, network] of [
-      ['default', 'dev'],
-      ['test', 'base-sepolia']
-    ] as const) {
-      const location = { name: profile, directory: join(home.directory, profile) }
-      await openProfile(location)
-      const { address } = await createWallet(location, network, 'secret', FAST)
-      if (profile === 'default') payer = address
-    }
-    passphraseFile = join(home.directory, 'passphrase')
-    await writeFile(passphraseFile, 'secret\n', { mode: 0o600 })
+    dev = await startDevChain({ parameters: unfounded, mining: 'instant' })
   })
   after(async () => {
     await dev.close()
     await home.close()
   })
 
-  const deploy = (...args: string[]) =>
-    home.run('network deploy --json', ['--chain-rpc', dev.url, '--passphrase-file', passphraseFile, ...args])
+  const out = () => join(home.directory, 'network.json')
+  const words = (...args: string[]) => ['--chain', dev.url, '--out', out(), ...args]
 
-  it('reports a wallet without gas', async () => {
-    const { code, stderr } = await deploy('--network', 'dev')
-    assert.equal(code, 1)
-    assert.match(stderr, /settlement_unavailable/)
+  it('create says the cost, asks, and sends nothing after a no', async () => {
+    const create = async (profile: string, answer: string, ...args: string[]) => {
+      const env = { SOUK_HOME: home.directory }
+      const terminal = testTerminal({ env, answers: ['secret', 'secret', answer] })
+      const argv = ['--profile', profile, 'network', 'create', '--name', 'shop', '--treasury', TREASURY]
+      const code = await main([...argv, ...words(...args)], terminal)
+      return { code, stdout: terminal.stdout(), stderr: terminal.stderr() }
+    }
+    const no = await create('cautious', 'n', '--eth-price', '3000')
+    assert.equal(no.code, 64)
+    assert.match(no.stderr, /costs at most 0\.0\d+ ETH, about \$\d+\.\d+, paid by 0x[^]*Nothing was sent/)
+    assert.equal(existsSync(out()), false)
+    const yes = await create('founder', 'y')
+    assert.equal(yes.code, 0, yes.stderr)
+    assert.match(yes.stderr, /for dollars, give --eth-price/)
+    const file = JSON.parse(await readFile(out(), 'utf8')) as { name: string; chain: { treasury: string } }
+    assert.deepEqual([file.name, file.chain.treasury], ['shop', TREASURY])
   })
 
-  it('deploys the factory, stores the treasury, and can be repeated', async () => {
-    await dev.fundGas(payer)
-    const first = await deploy('--network', 'dev')
-    assert.equal(first.code, 0, first.stderr)
-    const founded = JSON.parse(first.stdout) as Record<string, unknown>
-    const factory = splitterFactory(TREASURY).address
-    const addresses = { treasury: checksummed(TREASURY), splitter_factory: checksummed(factory) }
-    const { transaction, cost_wei: cost, ...rest } = founded
-    assert.deepEqual(rest, { network: 'dev', chain_id: 31337, treasury_known: true, ...addresses })
-    assert.match(String(transaction), /^0x[0-9a-f]{64}$/)
-    assert.ok(BigInt(String(cost)) > 0n)
-    await verifySplitters(createChain(dev.parameters), TREASURY)
-    const saved = JSON.parse(await readFile(join(home.directory, 'default', 'profile.json'), 'utf8')) as object
-    assert.deepEqual(saved, { network: 'dev', treasury: TREASURY })
-    const again = await deploy()
-    assert.equal(again.code, 0, again.stderr)
-    assert.equal((JSON.parse(again.stdout) as { transaction: unknown }).transaction, null)
+  it('show and check read a file, and a changed one is refused', async () => {
+    const shown = await home.run('network show --json', [out()])
+    assert.equal((JSON.parse(shown.stdout) as { treasury: string }).treasury, TREASURY)
+    const checked = await home.run('network check', [out()])
+    assert.match(checked.stdout, /signatures are valid/)
+    const missing = await home.run('network show no-such-file.json')
+    assert.match(missing.stderr, /no network "no-such-file\.json"/)
   })
 
-  it('refuses a chain of another network', async () => {
-    const treasury = `0x${'ab'.repeat(20)}`
-    const { code, stderr } = await deploy('--profile', 'test', '--network', 'base-sepolia', '--treasury', treasury)
-    assert.equal(code, 1)
-    assert.match(stderr, /is of chain 31337; this network's money is on chain 84532/)
+  it('invite is for networks with a file', async () => {
+    assert.match((await home.run('--profile founder invite')).stdout, /^souk join 12D3KooW/)
+    await home.run('init --no-input --profile local', [], { env: { SOUK_CHAIN_RPC: dev.url } })
+    assert.match((await home.run('--profile local invite')).stderr, /built in[^]*souk init --network dev/)
   })
 
-  for (const [what, words, args] of [
-    [
-      'another treasury than the known one',
-      /treasury of the network dev is 0x7472/,
-      ['--treasury', `0x${'ab'.repeat(20)}`]
-    ],
-    ['no treasury', /No treasury is set for the 5%/, ['--network', 'base-sepolia', '--profile', 'new']],
-    ['half an address', /--treasury is not valid/, ['--treasury', '0xab']],
-    [
-      'a mistyped address',
-      /checksum/,
-      ['--treasury', '0x036CbD53842c5426634e7929541eC2318f3dCF7E', '--network', 'dev']
-    ],
-    ['an endpoint that is no URL', /--chain-rpc is not valid/, ['--chain-rpc', 'localhost']]
+  it('a profile of one network joins no other', async () => {
+    const { stderr } = await home.run('--profile local up --no-input --network', [out()])
+    assert.match(stderr, /belongs to the network dev/)
+  })
+
+  for (const [what, pattern, args] of [
+    ['no treasury', /treasury is missing/, []],
+    ['half an address', /treasury/, ['--treasury', '0xab']],
+    ['a mistyped address', /checksum/, ['--treasury', '0x036CbD53842c5426634e7929541eC2318f3dCF7E']],
+    ['the zero address', /zero address/, ['--treasury', `0x${'00'.repeat(20)}`]],
+    ['an endpoint that is no URL', /--chain is not valid/, ['--treasury', TREASURY, '--chain', 'localhost']],
+    ['an endpoint of others by http', /--chain is not valid/, ['--treasury', TREASURY, '--chain', 'http://192.0.2.1/']],
+    ['a chain that does not respond', /does not respond/, ['--treasury', TREASURY, '--chain', 'http://127.0.0.1:1']],
+    ['a transaction that nobody agreed to', /Nothing was sent/, ['--treasury', `0x${'7d'.repeat(20)}`]]
   ] as const) {
-    it(`refuses ${what}`, async () => {
-      const { code, stderr } = await deploy('--network', 'dev', ...args)
+    it(`create refuses ${what}`, async () => {
+      const { code, stderr } = await home.run('--profile fresh network create --name shop', words(...args))
       assert.notEqual(code, 0)
-      assert.match(stderr, words)
+      assert.match(stderr, pattern)
     })
   }
-
-  it('suggests to create a wallet if there is none', async () => {
-    const { code, stderr } = await deploy('--network', 'dev', '--profile', 'fresh')
-    assert.equal(code, 1)
-    assert.match(stderr, /no wallet/)
-  })
 })

@@ -1,0 +1,71 @@
+import { addressIn } from '../address-in.ts'
+import type { Address } from '../../lib/interface/index.ts'
+import { createChain, verifySplitters } from '../../lib/pay/index.ts'
+import type { NodeConfig } from '../node-config.ts'
+import type { Network } from '../networks.ts'
+import { SetupError } from '../setup-error.ts'
+import { formatEth } from './create-network.ts'
+import { formatInvitation, readInvitation } from './invitation.ts'
+
+export { createNetwork } from './create-network.ts'
+export { readInvitation } from './invitation.ts'
+export { formatNetworkFile } from './network-file.ts'
+export { signRevision } from './sign-network.ts'
+
+/** @throws SetupError `config_invalid` */
+export function parseTreasury(text: string): Address {
+  return addressIn('treasury', text)
+}
+
+/** The network at a place, or the one of the profile. */
+export async function networkAt(place: string | undefined, profile: () => Promise<NodeConfig>): Promise<Network> {
+  return place === undefined ? (await profile()).network : (await readInvitation(place)).network
+}
+
+/** A network for people and scripts. */
+export function networkView({ name, money, chain, bootstrap, file }: Network): object {
+  return {
+    network: name,
+    money,
+    chain_id: chain.chainId,
+    chain_rpc: chain.rpcUrl,
+    treasury: chain.treasury ?? null,
+    bootstrap,
+    ...(file === undefined
+      ? {}
+      : {
+          revision: file.revision,
+          founder: file.founder,
+          signer: file.signer,
+          successors: file.handovers.map(({ to }) => to),
+          lan: file.lan
+        })
+  }
+}
+
+/** Checks the contracts on the chain. @throws SoukError `settlement_unavailable` */
+export async function checkNetwork({ chain: parameters }: Network): Promise<void> {
+  const chain = createChain(parameters)
+  await chain.verify()
+  if (parameters.treasury !== undefined) await verifySplitters(chain, parameters.treasury)
+}
+
+/** One line by which others join. @throws SetupError `config_invalid` */
+export function invite(config: NodeConfig, running: readonly string[], url: string | undefined): string {
+  const { network } = config
+  if (network.file === undefined) {
+    throw new SetupError('config_invalid', `The network ${network.name} is built in, so it needs no invitation.`, {
+      hint: `souk init --network ${network.name}, on the other machine`
+    })
+  }
+  const published = url ?? config.networkUrl
+  return formatInvitation(network.file, { peers: running, ...(published === undefined ? {} : { url: published }) })
+}
+
+/** In ETH, and in dollars if the price of ETH is given: a chain does not know it. */
+export function costText(wei: bigint, ethPrice: string | undefined): string {
+  const eth = `${formatEth(wei)} ETH`
+  if (ethPrice === undefined) return `${eth} (for dollars, give --eth-price)`
+  const dollars = (Number(wei) / 1e18) * Number(ethPrice)
+  return `${eth}, about $${dollars < 0.01 ? dollars.toFixed(4) : dollars.toFixed(2)}`
+}
