@@ -7,6 +7,7 @@ import { inMs, reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { asSoukError, type ErrorCode, SoukError, withUnknownCharge } from '../base/errors.ts'
 import { TRIES_PER_OWNER_MAX } from '../base/limits/call.ts'
 import { type Atoms, formatUsdc } from '../base/money.ts'
+import { isOutdated } from '../base/outdated-terms.ts'
 import { formatRequestId, type RequestIds } from '../base/request-id.ts'
 import type { Attempt, CallResponse, Caller, CallTerms, KeyUse } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
@@ -18,6 +19,7 @@ import { callReply } from './call-reply.ts'
 import { EventPayments, eventsToPay } from './event-payments.ts'
 import { givenUp } from './failure.ts'
 import { type CallOutcomeSeen, seenResponse, seenError } from '../base/outcome-seen.ts'
+import { isUnchanged, TermsRechecks, withPrices } from './outdated.ts'
 import { callFor, consumerOf, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
 import type { UsedKey, UsedKeys } from './used-keys.ts'
 
@@ -43,10 +45,12 @@ export interface ConsumerInit {
 export class Consumer {
   readonly #init: ConsumerInit
   readonly #log: Logger
+  readonly #rechecks: TermsRechecks
 
   constructor(init: ConsumerInit) {
     this.#init = init
     this.#log = init.log ?? SILENT_LOG
+    this.#rechecks = new TermsRechecks(init.clock)
   }
 
   /** @throws SoukError */
@@ -58,14 +62,27 @@ export class Consumer {
       if (init.sentTo !== undefined) return await this.#askAgain(prepared, init.sentTo)
       const tried = new Set<string>()
       const found = await this.#resolve(prepared)
-      const first = await this.#tryOwners(prepared, found, clock.elapsed() - prepared.startedAt, tried)
+      let isByTerms = false
+      const first = await this.#tryOwners(prepared, found, clock.elapsed() - prepared.startedAt, tried).catch(
+        (thrown: unknown) => {
+          const error = asSoukError(thrown)
+          isByTerms = this.#rechecks.isWorthIt(error, found)
+          if (isByTerms) return error
+          throw error
+        }
+      )
       if (!(first instanceof SoukError)) return first
-      if (isAway(first, found) || prepared.isSpent()) throw first
+      if ((!isByTerms && isAway(first, found)) || prepared.isSpent()) throw first
       // No owner accepted the call. The resolution may be outdated: owners may have moved or joined.
       const renewed = await this.#resolve(prepared, true).catch((error: unknown) => {
         throw first.code === 'owner_unreachable' ? error : first
       })
-      const second = await this.#tryOwners(prepared, renewed, clock.elapsed() - prepared.startedAt, tried, first)
+      if (isByTerms && isUnchanged(found, renewed)) throw first
+      const second = await this.#tryOwners(prepared, renewed, clock.elapsed() - prepared.startedAt, tried, first).catch(
+        (error: unknown) => {
+          throw withPrices(asSoukError(error), found, renewed)
+        }
+      )
       if (second instanceof SoukError) throw second
       return second
     } catch (thrown) {
@@ -158,6 +175,7 @@ export class Consumer {
         !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent && terms?.service === undefined))
       )
         throw last
+      if (isOutdated(attempt.error, manifest.revision)) return attempt.error
       if (attempt.error.code !== 'owner_unreachable') tried.add(owner.id)
     }
     return last ?? new SoukError('owner_unreachable')
@@ -413,7 +431,8 @@ function isAway({ code }: SoukError, { signed }: Resolution): boolean {
  * Whether the error lowers the owner's rank. Errors of the API affect all owners alike, and errors of this node none.
  */
 function isOwnersFault({ fate, error }: Exclude<Attempt, { fate: 'answered' }>, found: Resolution): boolean {
-  if (error.source === 'ingress' || isAway(error, found)) return false
+  if (error.source === 'ingress' || isAway(error, found) || isOutdated(error, found.signed.manifest.revision))
+    return false
   return fate !== 'failed' || error.code === 'internal_error'
 }
 

@@ -26,7 +26,7 @@ import type { Listing, ListingInit } from '../interface/souk.ts'
 import type { Documents } from '../interface/store.ts'
 import type { Announcer } from './announcer.ts'
 import { offeredPlans } from './offered-plans.ts'
-import { DEFAULT_TERMS, type ServingTerms } from './served-api.ts'
+import { DEFAULT_TERMS, pricedSince, type ServingTerms } from './served-api.ts'
 import type { ServedApis } from './served-apis.ts'
 import { isHeld, tombstone } from './tombstone.ts'
 import { sameReport } from './track-record.ts'
@@ -79,7 +79,8 @@ export class Provider {
       const kept = last?.signed
       const isUnchanged = kept !== undefined && sameTerms(kept.manifest, wanted) && this.#holdsLong(kept)
       const signed = isUnchanged ? kept : await this.#sign(wanted, last?.revision)
-      await this.#init.apis.set({ signed, adapter, terms })
+      const since = pricedSince(signed.manifest, this.#init.apis.get(signed.id))
+      await this.#init.apis.set({ signed, adapter, terms, pricedSince: since })
       return signed.id
     })
     return this.#announce(id)
@@ -130,7 +131,8 @@ export class Provider {
     if (signed.manifest.protocol !== adapter.protocol) {
       throw new SoukError('invalid_request', `${signed.id} is a ${signed.manifest.protocol} API.`)
     }
-    await apis.set({ signed, adapter, terms: DEFAULT_TERMS })
+    const since = pricedSince(signed.manifest, apis.get(signed.id))
+    await apis.set({ signed, adapter, terms: DEFAULT_TERMS, pricedSince: since })
     await announcer.announce(signed, delegations)
     return this.#listing(signed.id)
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { HeldBytes } from '../base/byte-budget.ts'
 import { SoukError } from '../base/errors.ts'
 import type { RateLimit } from '../base/gcra.ts'
@@ -9,9 +10,10 @@ import {
   OVERLOAD_PAUSE_MS
 } from '../base/limits/admission.ts'
 import { REQUEST_BYTES_MAX } from '../base/limits/call.ts'
+import { outdatedTerms } from '../base/outdated-terms.ts'
 import type { Adapter } from '../interface/adapter.ts'
 import type { IncomingCall } from '../interface/call.ts'
-import type { SignedManifest } from '../interface/manifest.ts'
+import type { Manifest, SignedManifest } from '../interface/manifest.ts'
 import type { PaymentScheme } from '../interface/payment-scheme.ts'
 import type { Plan } from '../interface/plan.ts'
 import type { CallLimits } from './call-limiter.ts'
@@ -32,6 +34,18 @@ export interface ServedApi {
   readonly signed: SignedManifest
   readonly adapter: Adapter
   readonly terms: ServingTerms
+  /** The revision from which on its price, payout and way to pay are as now. Calls for older ones are refused. */
+  readonly pricedSince?: number
+}
+
+/** `ServedApi.pricedSince` of a new revision. After a restart the current revision, so that callers look it up once. */
+export function pricedSince(next: Manifest, before: ServedApi | undefined): number {
+  const isSame = before !== undefined && isDeepStrictEqual(paymentTerms(before.signed.manifest), paymentTerms(next))
+  return isSame ? (before.pricedSince ?? next.revision) : next.revision
+}
+
+function paymentTerms({ price, payout, events, payPerCall }: Manifest): unknown {
+  return { price, payout, events, payPerCall }
 }
 
 export const DEFAULT_TERMS: ServingTerms = {
@@ -72,6 +86,9 @@ export function admit(
     throw new SoukError('method_not_allowed', 'This API accepts POST only, without a sub-path.')
   }
   if (subscription === undefined) {
+    const { pricedSince: since = 0 } = api
+    const isOld = call.revision > 0 && call.revision < since
+    if (isOld && call.payment === undefined) throw outdatedTerms(since)
     if (manifest.payPerCall === false) throw new SoukError('subscription_required', undefined, { notAccepted: true })
     if (maxPrice !== undefined && manifest.price > maxPrice) throw new SoukError('price_exceeds_limit')
   }

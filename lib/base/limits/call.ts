@@ -67,3 +67,9 @@ export const EVENT_GRANT_MS = 60 * SECOND
 export const EVENT_REFUSALS_MAX = 3
 /** Events that one opening may include. */
 export const EVENTS_INCLUDED_MAX = 1_000_000
+/** New lookups of an API after its cached terms refused a call. The first is at once; a caller that repeats refused calls gets few. */
+export const TERMS_RECHECKS_BURST = 2
+/** Refill of `TERMS_RECHECKS_BURST`, per API. */
+export const TERMS_RECHECKS_PER_SECOND = 1
+/** APIs whose rechecks are counted. */
+export const TERMS_RECHECKED_MAX = 10_000
