@@ -5,6 +5,7 @@ import { logOf } from './base/component-log.ts'
 import { SoukError } from './base/errors.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { LocalCaller } from './call/local-caller.ts'
+import { REACH_PEERS_MAX } from './base/limits/directory.ts'
 import type { Adapter } from './interface/adapter.ts'
 import type { Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
 import type { Delegation, DeprecationNotice, ListingState, ManifestSigner } from './interface/manifest.ts'
@@ -185,6 +186,16 @@ class SoukService implements Souk, Startable {
 
   listings(): readonly Listing[] {
     return this.#run().selling.provider.listings()
+  }
+
+  async knownBy(id: ApiId, signal: AbortSignal): Promise<readonly string[]> {
+    const { selling, discovery } = this.#run()
+    const listing = selling.provider.listings().find(({ signed }) => signed.id === id)
+    if (listing === undefined) return []
+    const peers = this.#reach.link.peers().slice(0, REACH_PEERS_MAX)
+    const { envelope } = listing.signed
+    const answers = await Promise.all(peers.map((peer) => discovery.reader.hasManifest(peer, envelope, signal)))
+    return peers.filter((_, at) => answers[at] === true).map((peer) => peer.id)
   }
 
   move(name: string, state: ListingState, notice?: DeprecationNotice): Promise<Listing> {

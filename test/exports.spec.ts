@@ -100,6 +100,7 @@ const EXPORTS: Record<string, Names> = {
   './protocols': {
     values: [
       'createUpstream',
+      'discoverUpstream',
       'graphqlFactory',
       'protocolDescriptors',
       'protocolFactories',
@@ -109,6 +110,7 @@ const EXPORTS: Record<string, Names> = {
     ],
     types: [
       'DescriptionSource',
+      'DiscoveredApi',
       'ProtocolDescriptor',
       'ProtocolName',
       'RequestForm',

@@ -45,6 +45,7 @@ export const ERRORS = {
   operation_not_found: kind(404, 'The API has no such operation.'),
   method_not_allowed: kind(405, 'The method is not allowed here.'),
   name_conflict: kind(409, 'Several providers use this name.'),
+  api_exists: kind(409, 'An API with this name is already registered here.'),
   idempotency_in_flight: kind(409, 'A call with this idempotency key is still running.', true),
   payment_id_conflict: kind(409, 'The payment id was used for another request.'),
   api_retired: kind(410, 'This API was retired.'),

@@ -243,6 +243,8 @@ export interface Souk {
    */
   serveReplica(id: ApiId, adapter: Adapter): Promise<Listing>
   listings(): readonly Listing[]
+  /** Connected peers that have the current revision of a listing of this node in their catalogue. Asks up to `REACH_PEERS_MAX`. */
+  knownBy(id: ApiId, signal: AbortSignal): Promise<readonly string[]>
   /**
    * Changes the state of a listing of this node, as `LISTING_MOVES` allows.
    * @param notice - for `deprecated`: the end, and the API to call instead

@@ -28,6 +28,7 @@ export const registerSchema = z.strictObject({
   idempotent: z.boolean().optional(),
   request_bytes_max: z.int().min(1).optional(),
   forward_paths: z.boolean().optional(),
+  replace: z.boolean().default(false).describe('The registration may change an API of the same name.'),
   ...limitsShape,
   ...upstreamShape
 })

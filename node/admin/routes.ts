@@ -3,6 +3,7 @@ import { accountRoutes } from './accounts/account-routes.ts'
 import { apiRoutes, mappingRoutes } from './apis/api-routes.ts'
 import { callRoutes } from './events/call-route.ts'
 import { channelRoutes } from './money/channel-routes.ts'
+import { discoveryRoutes } from './apis/discovery-routes.ts'
 import { descriptionRoutes, previewRoutes } from './apis/description-routes.ts'
 import { eventRoutes } from './events/event-routes.ts'
 import { keyRoutes } from './accounts/key-routes.ts'
@@ -25,7 +26,7 @@ import { webhookRoutes } from './events/webhook-routes.ts'
 export const ADMIN_ROUTES = {
   'The node': nodeRoutes,
   Browsers: sessionRoutes,
-  'APIs served here': [...apiRoutes, ...termsRoutes, ...descriptionRoutes],
+  'APIs served here': [...apiRoutes, ...termsRoutes, ...descriptionRoutes, ...discoveryRoutes],
   'Mappings of SOAP APIs': [...mappingRoutes, ...previewRoutes],
   'Plans and subscribers': [...planRoutes, ...subscriberRoutes],
   'Consumer keys and accounts': [...keyRoutes, ...accountRoutes],

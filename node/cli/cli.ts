@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import type { AdminClient } from '../admin/client.ts'
 import { locateProfile } from '../config.ts'
+import { type Confirmation, confirmed } from './terminal/confirm.ts'
+import { EXIT } from './terminal/exit-code.ts'
 import { during, withProgress } from './terminal/progress.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
@@ -17,6 +19,8 @@ export interface Cli {
   node(): Promise<AdminClient>
   /** Shows progress after one second, on a terminal and without `--json`. */
   during<T>(what: string, work: Promise<T>): Promise<T>
+  /** Asks before a change that cannot be undone. If the user declines, it is false and the command fails. @throws UsageError */
+  confirm(confirmation: Confirmation): Promise<boolean>
   /** Prints the result of a command: `value` with `--json`, else lines for a person. */
   print(value: object, lines: () => readonly string[]): Promise<void>
   /** Ends the command with this exit code instead of 0. */
@@ -46,6 +50,11 @@ export function createCli(program: Command, terminal: Terminal): Cli {
       return options().json === true ? client : withProgress(client, terminal)
     },
     during: (what, work) => (options().json === true ? work : during(terminal, what, work)),
+    async confirm(confirmation) {
+      const isConfirmed = await confirmed(terminal, this.canAsk, confirmation)
+      if (!isConfirmed) this.exitCode = EXIT.failed
+      return isConfirmed
+    },
     async print(value, lines) {
       const text = options().json === true ? JSON.stringify(value) : lines().join('\n')
       if (text !== '') await terminal.write(`${text}\n`)

@@ -30,6 +30,7 @@ import { addProvider } from './api/provider-command.ts'
 import { addReceipts } from './market/receipts-command.ts'
 import { addBooks } from './money/books-command.ts'
 import { addSearch } from './market/search-command.ts'
+import { addSell } from './api/sell-command.ts'
 import { addSettings } from './node/settings-command.ts'
 import { addSettle } from './money/settle-command.ts'
 import { addStatus } from './node/status-command.ts'
@@ -46,6 +47,7 @@ const COMMANDS: readonly AddCommand[] = [
   addInit,
   addUp,
   addDemo,
+  addSell,
   addApi,
   addPlan,
   addSubscribers,

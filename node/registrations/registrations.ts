@@ -1,4 +1,4 @@
-import { type Clock, Mutex, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
+import { asSoukError, type Clock, Mutex, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
 import type {
   Adapter,
   AdapterFactory,
@@ -21,6 +21,7 @@ import { DescriptionUpdates } from '../upstream/description-updates.ts'
 import { Health } from '../upstream/health.ts'
 import { DryRun } from '../upstream/dry-run.ts'
 import { type AskedUpstream, CredentialStore, type CredentialStoreInit } from '../upstream/credential-store.ts'
+import { changesOf, type Compared, replaceRefused } from './changes.ts'
 import { keepingMapping, mappingProblems, remapped, type ShownMapping, shownMapping } from './mappings.ts'
 import {
   isListingOf,
@@ -29,6 +30,7 @@ import {
   type RegistrationBase,
   type RegistrationStatus
 } from './registration.ts'
+import { present } from '../present.ts'
 import { Serving } from './serving.ts'
 
 const COLLECTION = 'registrations'
@@ -43,6 +45,16 @@ export interface RegistrationsInit extends CredentialStoreInit {
   readonly events?: Pick<Events, 'emit'>
   /** Logs APIs that cannot be served, and APIs that can be served again. */
   readonly log: (line: string) => void
+}
+
+/** An own API to register. */
+export interface RegisterInit {
+  readonly terms: ListingInit
+  readonly protocol: Protocol
+  /** Its `auth` is null for none. If absent, the stored credentials of the same name and origin stay. */
+  readonly asked: AskedUpstream
+  /** It may change an API that is registered under the same name. Default false. */
+  readonly replaces?: boolean
 }
 
 /**
@@ -99,30 +111,35 @@ export class Registrations {
   }
 
   /**
-   * Checks the upstream with a real request, publishes the listing and stores both. An own name that exists gets a new revision.
-   * @param asked.auth - null for none. If absent, the stored credentials of the same name and origin stay.
-   * @throws SoukError those of `AdapterFactory.inspect` and `Souk.serve`
+   * Checks the upstream with a real request, publishes the listing and stores both. An own name that exists gets a new revision, with
+   * its plans and major version.
+   * @throws SoukError `api_exists` if it changes a registered API and may not; those of `AdapterFactory.inspect` and `Souk.serve`
    */
   async register(
-    terms: ListingInit,
-    protocol: Protocol,
-    asked: AskedUpstream,
+    { terms: given, protocol, asked, replaces = false }: RegisterInit,
     signal: AbortSignal
   ): Promise<Registered> {
-    const { name } = terms
+    const { name } = given
     const known = this.#known.get(name)
     const upstream = this.#credentialStore.taken(name, asked, known)
     if (known?.kind === 'replica') throw taken(name)
-    this.#init.payout.check(parseUsdc(terms.price))
+    const next = { protocol, terms: given, upstream }
+    const refused = replaces ? undefined : this.#refusal(known, next)
+    if (refused !== undefined) throw refused
+    this.#init.payout.check(parseUsdc(given.price))
     // Outside the mutex: an endpoint that hangs must not block changes of other listings.
     const { adapter, inspection } = await this.#inspected(protocol, upstream, signal, known)
     return this.#changes.run(async () => {
       const before = this.#known.get(name)
-      if (before?.kind === 'replica') {
+      // Another registration of the name may have been faster.
+      const late = before === known || replaces ? undefined : this.#refusal(before, next)
+      const refusal = before?.kind === 'replica' ? taken(name) : late
+      if (refusal !== undefined) {
         await adapter.close?.()
-        throw taken(name)
+        throw refusal
       }
       const made = this.#made(name, protocol, upstream, inspection)
+      const terms = keptTerms(before, given)
       const registered = await this.#publish({ ...made, kind: 'own', terms }, inspection.warnings, adapter)
       await this.#told.changed(registered.listing)
       return registered
@@ -148,6 +165,16 @@ export class Registrations {
       const made = this.#made(name, protocol, upstream, inspection)
       return this.#publish({ ...made, kind: 'replica', provider }, inspection.warnings, adapter)
     })
+  }
+
+  /** Why an API with a price cannot be registered here, and the command that helps. */
+  get unpayable(): string | undefined {
+    try {
+      this.#init.payout.check(1n)
+      return undefined
+    } catch (error) {
+      return asSoukError(error).message
+    }
   }
 
   list(): readonly RegistrationStatus[] {
@@ -252,6 +279,14 @@ export class Registrations {
     await this.#adapters.factory(protocol).inspect(this.#credentialStore.opened(name, registration), signal)
   }
 
+  /** The error `api_exists` with the changes, if there are any. */
+  #refusal(before: Registration | undefined, { protocol, terms, upstream }: Compared): SoukError | undefined {
+    if (before?.kind !== 'own') return undefined
+    const opened = { ...before, upstream: this.#credentialStore.opened(before.name, before) }
+    const changes = changesOf(opened, { protocol, terms: keptTerms(before, terms), upstream })
+    return changes.length === 0 ? undefined : replaceRefused(before.name, changes)
+  }
+
   async #inspected(
     protocol: Protocol,
     upstream: UpstreamConfig,
@@ -297,6 +332,13 @@ export class Registrations {
       return this.#serving.serveAll(waiting)
     })
   }
+}
+
+/** A registration cannot name plans, so a new one keeps them. */
+function keptTerms(before: Registration | undefined, terms: ListingInit): ListingInit {
+  if (before?.kind !== 'own') return terms
+  const { plans, payPerCall, major } = before.terms
+  return { ...present({ plans, payPerCall, major }), ...terms }
 }
 
 function taken(name: string): SoukError {

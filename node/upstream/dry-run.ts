@@ -1,4 +1,4 @@
-import { asSoukError, type Clock, deadline, limits, SoukError, utf8 } from '../../lib/index.ts'
+import { asSoukError, type Clock, deadline, isSoukError, limits, SoukError, utf8 } from '../../lib/index.ts'
 import type {
   Adapter,
   AdapterReply,
@@ -7,6 +7,7 @@ import type {
   Protocol,
   UpstreamConfig
 } from '../../lib/interface/index.ts'
+import { type DiscoveredApi, discoverUpstream } from '../../protocols/index.ts'
 import type { Adapters, ReadUpstream } from './adapters.ts'
 import type { AskedUpstream, StoredUpstream, CredentialStore } from './credential-store.ts'
 
@@ -22,6 +23,18 @@ export interface DryRunResponse extends Pick<AdapterReply, 'status' | 'headers' 
   readonly body: Uint8Array
   /** The body was cut off. */
   readonly isCut: boolean
+}
+
+/** An API found at an address, and what its import says. */
+export interface FoundApi extends DiscoveredApi {
+  readonly operations: number
+}
+
+export interface Discovered {
+  /** Best first, never empty. */
+  readonly found: readonly FoundApi[]
+  /** Descriptions that cannot be used, and why. */
+  readonly refused: readonly string[]
 }
 
 export interface DryRunInit {
@@ -56,6 +69,32 @@ export class DryRun {
     }
   }
 
+  /**
+   * Finds out what is at an address, and imports the best candidates.
+   * @throws SoukError those of `discoverUpstream`; those of `AdapterFactory.inspect` if nothing can be used
+   */
+  async discover(asked: AskedUpstream, protocol: Protocol | undefined, signal: AbortSignal): Promise<Discovered> {
+    const { clock, credentialStore } = this.#init
+    const all = await discoverUpstream(credentialStore.taken('', asked, undefined), clock, signal)
+    const candidates = all.filter((each) => protocol === undefined || each.protocol === protocol)
+    const [found, refused]: [FoundApi[], string[]] = [[], []]
+    for (const candidate of candidates.slice(0, limits.DISCOVERY_IMPORTS_MAX)) {
+      // A described API needs no entry without its description.
+      if (found.length > 0 && candidate === all.at(-1)) break
+      try {
+        const upstream = { ...asked, ...candidate.config, protocol: candidate.protocol }
+        const { description, warnings } = await this.check(upstream, signal)
+        const operations = description.operations.length
+        found.push({ ...candidate, operations, warnings: [...candidate.warnings, ...warnings] })
+      } catch (error) {
+        if (!isSoukError(error) || signal.aborted) throw error
+        refused.push(`${candidate.protocol} at ${candidate.at} cannot be used: ${error.message}`)
+      }
+    }
+    if (found.length === 0) throw new SoukError('invalid_request', nothing(asked.endpoint, protocol, refused))
+    return { found, refused }
+  }
+
   /** The description of a registered API, whether it is served now or not. */
   async description({ protocol, upstream, snapshot }: ReadUpstream): Promise<ApiDescription> {
     const factory = this.#init.adapters.factory(protocol)
@@ -73,6 +112,11 @@ export class DryRun {
     const config = credentialStore.taken(name, asked, before?.protocol === protocol ? before : undefined)
     return { config, inspection: await adapters.inspected(protocol, config, signal) }
   }
+}
+
+function nothing(endpoint: string, protocol: Protocol | undefined, refused: readonly string[]): string {
+  if (refused.length > 0) return refused.join('\n')
+  return `No ${protocol ?? ''} API was found at ${endpoint}. Register it with: souk api register --help`
 }
 
 /** Reads a stream for a limited time. */

@@ -177,11 +177,11 @@ describe('the commands about money', function () {
     await consumer.cli('call sold', '{"id":"again"}')
     const { channels } = await consumer.cli<{ channels: ChannelView[] }>('channel list')
     const brief = channels[0]!.channel.slice(0, 14)
-    const left = await consumer.cli<ChannelView>(`channel withdraw ${brief}`)
+    const left = await consumer.cli<ChannelView>(`channel withdraw ${brief} --yes`)
     assert.equal(left.state, 'withdrawing')
     assert.ok(left.withdrawable_at !== null && left.withdrawable_at > Date.now())
     for (const [command, code, words] of [
-      [`channel withdraw 0x${'00'.repeat(32)}`, 1, /no channel with this id/],
+      [`channel withdraw 0x${'00'.repeat(32)} --yes`, 1, /no channel with this id/],
       ['channel withdraw 0xffff', 64, /id that begins with 0xffff/],
       ['channel close', 64, /--all/],
       [`channel close ${brief} --all`, 64, /--all/]

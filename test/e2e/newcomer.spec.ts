@@ -200,7 +200,7 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
 
     it('changes price and endpoint by registering again', async () => {
       const { updated, api: view } = await owner.cli<RegisteredView>(
-        `api register --name adder --protocol REST --endpoint ${api.url}/v2 --price 0.025 --currency USDC`
+        `api register --name adder --protocol REST --endpoint ${api.url}/v2 --price 0.025 --currency USDC --replace`
       )
       assert.deepEqual([updated, view.price], [true, '0.025'])
       const answered = await call()
@@ -211,7 +211,7 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
     })
 
     it('stops serving the API soon after its removal', async () => {
-      await owner.cli('api rm adder')
+      await owner.cli('api rm adder --yes')
       const gone = await eventually('a removed API to be gone', 10_000, async () => {
         const answered = await call()
         assert.notEqual(answered.status, 200)
@@ -225,7 +225,7 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
     })
 
     it('refuses a revoked key at the next call', async () => {
-      await consumer.cli(`key revoke ${keyId}`)
+      await consumer.cli(`key revoke ${keyId} --yes`)
       assertProblem(await call(), 401, 'key_revoked')
     })
   })

@@ -43,6 +43,7 @@ const ADMIN_CLIENT = [
   'node/admin/client.ts',
   'node/admin/api.ts',
   'node/admin/apis/description-api.ts',
+  'node/admin/apis/discovery-api.ts',
   'node/admin/money/earnings-columns.ts',
   'node/admin/accounts/key-api.ts',
   'node/admin/market/market-api.ts',

@@ -175,3 +175,5 @@ export const TERM_CHARS_MAX = 64
 export const TERMS_PER_LISTING_MAX = 2_000
 /** Concurrent announcements of one listing. */
 export const ANNOUNCEMENTS_AT_ONCE = 4
+/** Peers that a provider asks whether they know its API. One that does is enough. */
+export const REACH_PEERS_MAX = 8

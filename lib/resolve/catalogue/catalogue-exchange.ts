@@ -1,6 +1,6 @@
 import { equals } from 'uint8arrays/equals'
 import { sha256 } from '../../base/bytes.ts'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, deadline } from '../../base/clock.ts'
 import { isSoukError, SoukError } from '../../base/errors.ts'
 import {
   CATALOGUE_CURSORS_MAX,
@@ -17,6 +17,7 @@ import {
   MANIFEST_REPLY_BYTES_MAX
 } from '../../base/limits/directory.ts'
 import { TokenBuckets } from '../../base/token-bucket.ts'
+import { EXCHANGE_MS } from '../../base/limits/link.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { ListingIndex } from '../../interface/listing-index.ts'
 import { boundedMap } from '../directory/bounded-map.ts'
@@ -112,6 +113,19 @@ export class CatalogueReader {
     const reading = this.#read(peer, signal).finally(() => this.#reading.delete(peer.id))
     this.#reading.set(peer.id, reading)
     return reading
+  }
+
+  /** Whether a peer has this manifest in its catalogue. False also if the peer does not respond within `EXCHANGE_MS`. */
+  async hasManifest(peer: PeerAddress, envelope: Uint8Array, parent: AbortSignal): Promise<boolean> {
+    const limit = deadline(this.#init.clock, EXCHANGE_MS, () => new SoukError('lookup_timeout'), parent)
+    try {
+      const { manifests } = await this.#ask(peer, { network: '', wanted: [sha256(envelope)] }, limit.signal)
+      return manifests.some((manifest) => equals(manifest, envelope))
+    } catch {
+      return false
+    } finally {
+      limit.clear()
+    }
   }
 
   /** Fetches a record's manifest from the peer that sent the record. */

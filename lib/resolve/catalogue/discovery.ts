@@ -39,6 +39,7 @@ export interface DiscoveryInit {
 export interface Discovery {
   readonly catalogue: LearningCatalogue
   readonly announcements: Announcements
+  readonly reader: Pick<CatalogueReader, 'hasManifest'>
   readonly quality: QualityTracker
   /** Reports the result of one of this node's calls. */
   readonly observe: (id: ApiId, owner: string, outcome: CallOutcomeSeen) => void
@@ -77,6 +78,7 @@ export function createDiscovery(init: DiscoveryInit): Discovery {
   return {
     catalogue,
     announcements,
+    reader,
     quality,
     observe(id, owner, outcome) {
       quality.observe(id, owner, outcome)

@@ -36,7 +36,8 @@ export const apiRoutes = [
   route({
     method: 'POST',
     path: '/apis',
-    summary: 'Reads the endpoint, then registers and publishes the API. An existing name gets a new revision.',
+    summary:
+      'Reads the endpoint, then registers and publishes the API. Changes to a registered API need `replace`; without it the response is `api_exists`, with the `changes`.',
     body: registerSchema,
     response: registeredViewSchema,
     status: 201,
@@ -55,7 +56,8 @@ export const apiRoutes = [
         ...limitsOf(input)
       })
       const upstream = upstreamOf(input, input.idempotent)
-      const done = await context.registrations.register(terms, input.protocol, upstream, signal)
+      const init = { terms, protocol: input.protocol, asked: upstream, replaces: input.replace }
+      const done = await context.registrations.register(init, signal)
       if (done.updated) reply.code(200)
       return registeredView(context, done)
     }

@@ -5,6 +5,7 @@ import { addApiServe } from './api-serve-command.ts'
 import { addApiTerms } from './api-terms-command.ts'
 import type { AddCommand } from '../cli.ts'
 import { plansBelow, termsFacts } from './terms.ts'
+import { YES } from '../terminal/confirm.ts'
 import { facts, moment, table } from '../terminal/table.ts'
 
 export const addApi: AddCommand = (to, cli) => {
@@ -49,7 +50,10 @@ export const addApi: AddCommand = (to, cli) => {
     .command('rm')
     .description('stop serving an API and delete its registration')
     .argument('<name>')
-    .action(async (name: string) => {
+    .option(...YES)
+    .action(async (name: string, { yes }: { yes?: boolean }) => {
+      const consequence = 'Consumers can no longer call it, and its terms, plans and credentials are deleted here.'
+      if (!(await cli.confirm({ yes, question: `Remove ${name}?`, consequence }))) return
       await (await cli.node()).request('DELETE /apis/:name', { params: { name } })
       await cli.print({ name, removed: true }, () => [])
       cli.terminal.note(`${name} is no longer served here.`)

@@ -1,10 +1,11 @@
 import { InvalidArgumentError } from 'commander'
-import type { RegisteredView, RegisterInput, ReplicaInput } from '../../admin/api.ts'
-import type { AddCommand, Cli } from '../cli.ts'
+import type { RegisterInput, ReplicaInput } from '../../admin/api.ts'
+import type { AddCommand } from '../cli.ts'
 import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from '../options/graphql-options.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
 import { protocolOption } from '../options/protocol-option.ts'
 import type { RateLimitInput } from '../../admin/subscriptions/rate-api.ts'
+import { register, tellRegistered } from './register.ts'
 import { PROTOCOLS_TEXT, type ProtocolName } from '../../../protocols/protocol-descriptors.ts'
 import { addRateOptions, rate, type RateFlags, rateInputOf } from '../options/rate-option.ts'
 import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from '../options/upstream-options.ts'
@@ -23,6 +24,7 @@ interface RegisterFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags, RateFlag
   readonly requestBytesMax?: number
   readonly forwardPaths?: boolean
   readonly inFlight?: number
+  readonly replace?: boolean
   readonly failures?: Omit<RateLimitInput, 'burst'>
 }
 
@@ -30,7 +32,7 @@ interface RegisterFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags, RateFlag
 export const addApiRegister: AddCommand = (to, cli) => {
   const command = to
     .command('register')
-    .description('read the endpoint and publish the API; an existing name gets a new revision')
+    .description('read the endpoint and publish the API; changes to a registered API need --replace')
     .requiredOption('--name <name>', 'a-z, 0-9 and "-"')
     .requiredOption('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .requiredOption(
@@ -50,6 +52,7 @@ export const addApiRegister: AddCommand = (to, cli) => {
     .option('--idempotent', 'calls are idempotent, so they may be retried')
     .option('--request-bytes-max <bytes>', 'largest request body', wholeNumber)
     .option('--forward-paths', 'REST: forward other methods and sub-paths')
+    .option('--replace', 'change an API that is registered under the same name')
     .option('--in-flight <calls>', 'concurrent calls per consumer (default: 256)', wholeNumber)
     .option(
       '--failures <calls/time>',
@@ -60,8 +63,8 @@ export const addApiRegister: AddCommand = (to, cli) => {
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: RegisterFlags) => {
     const upstream = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
     const input = { ...inputOf(flags), ...upstream, ...(await graphqlInputOf(flags)) }
-    const view = await (await cli.node()).request('POST /apis', { body: input })
-    await tellRegistered(cli, view)
+    const view = await register(cli, await cli.node(), { ...input, replace: flags.replace === true })
+    if (view !== undefined) await tellRegistered(cli, view)
   })
 }
 
@@ -81,21 +84,6 @@ function inputOf(flags: RegisterFlags): Omit<RegisterInput, keyof ReplicaInput> 
     rate_limit: rateInputOf(flags),
     in_flight_per_consumer: flags.inFlight,
     failures_per_consumer: flags.failures
-  }
-}
-
-export async function tellRegistered(cli: Cli, view: RegisteredView): Promise<void> {
-  const { api, updated, warnings } = view
-  for (const warning of warnings) cli.terminal.note(`warning: ${warning}`)
-  await cli.print(view, () => [api.id])
-  const many = api.operations.length
-  const found = many === 0 ? '' : `, ${many} operation${many === 1 ? '' : 's'}`
-  const events = api.price_per_event === null ? '' : ` and ${api.price_per_event} USDC per event`
-  cli.terminal.note(
-    `${updated ? 'Updated' : 'Registered'} ${api.name}: ${api.protocol}${found}, ${api.price} USDC per call${events}, ${api.state}.`
-  )
-  if (api.published === null || api.published.stored === 0) {
-    cli.terminal.note('No peer is connected yet. The API is announced when peers connect.')
   }
 }
 

@@ -1,4 +1,4 @@
-import { tellRegistered } from './api-register-command.ts'
+import { tellRegistered } from './register.ts'
 import type { AddCommand } from '../cli.ts'
 import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from '../options/graphql-options.ts'
 import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from '../options/upstream-options.ts'

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { YES } from '../terminal/confirm.ts'
 import type { AddCommand } from '../cli.ts'
 import { decimal, duration, wholeNumber } from '../options/number-option.ts'
 import { moment } from '../terminal/table.ts'
@@ -67,7 +68,10 @@ export const addApiTerms: AddCommand = (api, cli) => {
     .command('retire')
     .description('end an API for good, after its sunset; its name stays reserved')
     .argument('<name>')
-    .action(async (name: string) => {
+    .option(...YES)
+    .action(async (name: string, { yes }: { yes?: boolean }) => {
+      const consequence = 'Calls get status 410 from then on. It cannot be published again.'
+      if (!(await cli.confirm({ yes, question: `Retire ${name} for good?`, consequence }))) return
       const view = await (await cli.node()).request('POST /apis/:name/retire', { params: { name } })
       await cli.print(view, () => [])
       cli.terminal.note(`${view.id} is retired. Calls get status 410.`)

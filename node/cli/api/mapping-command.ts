@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { MappingInput } from '../../admin/api.ts'
-import { tellRegistered } from './api-register-command.ts'
+import { tellRegistered } from './register.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import { readAll } from '../options/read-all.ts'

@@ -3,6 +3,7 @@ import type { IssuedKeyView, KeysView, KeyView } from '../../admin/accounts/key-
 import type { AddCommand, Cli } from '../cli.ts'
 import { decimal, duration } from '../options/number-option.ts'
 import { addRateOptions, type RateFlags, rateInputOf, rateText } from '../options/rate-option.ts'
+import { YES } from '../terminal/confirm.ts'
 import { facts, moment, table } from '../terminal/table.ts'
 
 interface IssueOptions extends RateFlags {
@@ -72,6 +73,7 @@ export const addKey: AddCommand = (to, cli) => {
 interface RotateOptions {
   readonly overlap?: number
   readonly now?: boolean
+  readonly yes?: boolean
   readonly expiresIn?: number
 }
 
@@ -82,8 +84,11 @@ function addRotate(key: Command, cli: Cli): void {
     .argument('<id>', 'key id from souk key list')
     .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', duration)
     .option('--now', 'revoke the old key at once')
+    .option(...YES)
     .option('--expires-in <duration>', 'lifetime of the new key (default: the lifetime of the old key)', duration)
-    .action(async (id: string, { overlap, now, expiresIn }: RotateOptions) => {
+    .action(async (id: string, { overlap, now, yes, expiresIn }: RotateOptions) => {
+      const question = `Revoke ${id} at once?`
+      if (now === true && !(await cli.confirm({ yes, question, consequence: 'Calls with it are refused.' }))) return
       const issued = await (await cli.node()).request('POST /keys/:id/rotate', {
         params: { id },
         body: {
@@ -101,8 +106,7 @@ function addRotate(key: Command, cli: Cli): void {
 function addMoves(key: Command, cli: Cli): void {
   const moves = [
     ['disable', 'refuse calls with a key until it is enabled again', 'POST /keys/:id/disable', 'disabled'],
-    ['enable', 'allow calls with a disabled key again', 'POST /keys/:id/enable', 'enabled'],
-    ['revoke', 'revoke a key for good', 'DELETE /keys/:id', 'revoked']
+    ['enable', 'allow calls with a disabled key again', 'POST /keys/:id/enable', 'enabled']
   ] as const
   for (const [name, description, route, done] of moves) {
     key
@@ -115,6 +119,19 @@ function addMoves(key: Command, cli: Cli): void {
         cli.terminal.note(`${moved.id} is ${done}.`)
       })
   }
+
+  key
+    .command('revoke')
+    .description('revoke a key for good')
+    .argument('<id>', 'key id from souk key list')
+    .option(...YES)
+    .action(async (id: string, { yes }: { yes?: boolean }) => {
+      const consequence = 'Calls with it are refused from now on. It cannot be enabled again.'
+      if (!(await cli.confirm({ yes, question: `Revoke ${id}?`, consequence }))) return
+      const moved = await (await cli.node()).request('DELETE /keys/:id', { params: { id } })
+      await cli.print(moved, () => [])
+      cli.terminal.note(`${moved.id} is revoked.`)
+    })
 }
 
 async function printIssued(cli: Cli, issued: IssuedKeyView): Promise<void> {

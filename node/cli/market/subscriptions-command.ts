@@ -4,6 +4,7 @@ import type {
   SubscriptionChangeView,
   SubscriptionView
 } from '../../admin/subscriptions/subscription-api.ts'
+import { YES } from '../terminal/confirm.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
 import { facts, moment, table } from '../terminal/table.ts'
@@ -67,7 +68,10 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .description('cancel at the end of the period')
     .argument('<id>')
     .option('--now', 'cancel at once, without a refund')
-    .action(async (id: string, { now = false }: { now?: boolean }) => {
+    .option(...YES)
+    .action(async (id: string, { now = false, yes }: { now?: boolean; yes?: boolean }) => {
+      const consequence = 'The rest of the period is lost, without a refund.'
+      if (now && !(await cli.confirm({ yes, question: `Cancel ${id} at once?`, consequence }))) return
       await tell(
         cli,
         await (await cli.node()).request('DELETE /subscriptions/:id', {

@@ -1,6 +1,7 @@
 import type { ChannelView } from '../../admin/money/money-api.ts'
 import type { AdminClient } from '../../admin/client.ts'
 import type { AddCommand, Cli } from '../cli.ts'
+import { YES } from '../terminal/confirm.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import { moment, table } from '../terminal/table.ts'
 import { UsageError } from '../terminal/usage-error.ts'
@@ -47,12 +48,13 @@ export const addChannel: AddCommand = (to, cli) => {
     .command('withdraw')
     .description('withdraw the deposit without the owner, less its claims; takes the channel’s delay, and gas')
     .argument('<channel>', 'channel id from souk channel list')
-    .action(async (given: string) => {
+    .option(...YES)
+    .action(async (given: string, { yes }: { yes?: boolean }) => {
       const node = await cli.node()
-      await told(
-        cli,
-        await node.request('POST /channels/:channel/withdraw', { params: { channel: await idOf(node, given) } })
-      )
+      const channel = await idOf(node, given)
+      const consequence = 'No call can be paid from it any more. souk channel close is faster and costs no gas.'
+      if (!(await cli.confirm({ yes, question: `Withdraw the deposit of ${brief(channel)}?`, consequence }))) return
+      await told(cli, await node.request('POST /channels/:channel/withdraw', { params: { channel } }))
     })
 }
 

@@ -1,3 +1,4 @@
+import { YES } from '../terminal/confirm.ts'
 import type { AddCommand } from '../cli.ts'
 
 export const addPayout: AddCommand = (to, cli) => {
@@ -7,8 +8,15 @@ export const addPayout: AddCommand = (to, cli) => {
     .command('set')
     .description('set the address that receives 95% of future earnings')
     .argument('<address>', 'account on the network’s chain; keep its key on another machine')
-    .action(async (address: string) => {
-      const status = await (await cli.node()).request('PUT /payout', { body: { address } })
+    .option(...YES)
+    .action(async (address: string, { yes }: { yes?: boolean }) => {
+      const node = await cli.node()
+      const { payout: before } = await node.request('GET /status')
+      const isChange = before !== null && before.toLowerCase() !== address.toLowerCase()
+      const consequence = `Now it is ${before}. Future earnings go to the new address, and cannot be returned from it.`
+      const question = `Send earnings to ${address}?`
+      if (isChange && !(await cli.confirm({ yes, question, consequence }))) return
+      const status = await node.request('PUT /payout', { body: { address } })
       await cli.print({ payout: status.payout }, () => [status.payout ?? ''])
       cli.terminal.note('Your listings now name this address. Earlier earnings still go to the old address.')
     })

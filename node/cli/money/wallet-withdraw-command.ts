@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { AddCommand } from '../cli.ts'
-import { EXIT } from '../terminal/exit-code.ts'
 import { decimal } from '../options/number-option.ts'
+import { YES } from '../terminal/confirm.ts'
 import { facts } from '../terminal/table.ts'
-import { UsageError } from '../terminal/usage-error.ts'
 
 interface WithdrawFlags {
   readonly to: string
@@ -16,7 +15,7 @@ export const addWalletWithdraw: AddCommand = (to, cli) => {
     .description('send USDC from the wallet; close channels first to include their deposits')
     .argument('<amount>', 'in USDC', decimal)
     .requiredOption('--to <address>', 'account on the network’s chain')
-    .option('--yes', 'do not ask for confirmation')
+    .option(...YES)
     .option('--id <id>', 'id of this withdrawal; a repeat with the same id sends nothing more')
     .action(async (amount: string, { to: address, yes, id = randomUUID() }: WithdrawFlags) => {
       const node = await cli.node()
@@ -24,20 +23,8 @@ export const addWalletWithdraw: AddCommand = (to, cli) => {
       if (held !== null && held !== '0') {
         cli.terminal.note(`${held} of the ${balance} ${money} in the wallet belongs to prepaid accounts.`)
       }
-      if (yes !== true) {
-        if (!cli.canAsk)
-          throw new UsageError(
-            'The withdrawal needs a confirmation, but there is no terminal.',
-            'the same command with --yes'
-          )
-        cli.terminal.note(`From ${from} to ${address}, on ${network}. It cannot be undone.`)
-        const answer = await cli.terminal.ask(`Send ${amount} ${money}? [y/N] `)
-        if (!/^y(es)?$/i.test(answer)) {
-          cli.terminal.note('Nothing was sent.')
-          cli.exitCode = EXIT.failed
-          return
-        }
-      }
+      const consequence = `From ${from} to ${address}, on ${network}. It cannot be undone.`
+      if (!(await cli.confirm({ yes, question: `Send ${amount} ${money}?`, consequence }))) return
       cli.terminal.note(`If this command fails, repeat it with: --id ${id}`)
       const sent = await node.request('POST /wallet/withdrawals', { body: { amount, to: address, id } })
       await cli.print({ ...sent, id }, () =>

@@ -1,4 +1,5 @@
 import type { AddedWebhookView, WebhookView } from '../../admin/events/webhook-api.ts'
+import { YES } from '../terminal/confirm.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import { moment, table } from '../terminal/table.ts'
@@ -40,7 +41,10 @@ export const addWebhook: AddCommand = (to, cli) => {
     .command('rm')
     .description('remove a webhook')
     .argument('<id>', 'webhook id from souk webhook list')
-    .action(async (id: string) => {
+    .option(...YES)
+    .action(async (id: string, { yes }: { yes?: boolean }) => {
+      const consequence = 'Its secret and its waiting events are deleted.'
+      if (!(await cli.confirm({ yes, question: `Remove webhook ${id}?`, consequence }))) return
       await (await cli.node()).request('DELETE /webhooks/:id', { params: { id } })
       await cli.print({ id, removed: true }, () => [])
       cli.terminal.note(`${id} is removed.`)

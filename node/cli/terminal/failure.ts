@@ -14,6 +14,7 @@ export interface Failure {
 /** Hints by error code. The output shows them after `Try: `. */
 const HINTS: Readonly<Record<string, string>> = {
   admin_token_invalid: 'souk status, with --profile <name> if you run several nodes',
+  api_exists: 'the same command with --replace, or another --name',
   api_not_found: 'souk search, or souk api list for your own',
   api_paused: 'again later, or souk api resume <name> if it is yours',
   api_retired: 'souk search, for another one',

@@ -13,12 +13,21 @@ export class Problem extends Error {
   /** Errors of single fields, if the node reports them. */
   readonly invalid: ReadonlyArray<{ readonly field: string; readonly message: string }>
 
-  constructor(code: string, detail: string, requestId?: string, invalid: Problem['invalid'] = []) {
+  /** `api_exists`: what the registration would change. */
+  readonly changes: ReadonlyArray<{ readonly field: string; readonly from: string; readonly to: string }>
+
+  constructor(code: string, detail: string, requestId?: string, members: Members = {}) {
     super(detail)
     this.code = code
     this.requestId = requestId
-    this.invalid = invalid
+    this.invalid = members.invalid ?? []
+    this.changes = members.changes ?? []
   }
+}
+
+interface Members {
+  readonly invalid?: Problem['invalid']
+  readonly changes?: Problem['changes']
 }
 
 const ROOT = '/admin/v1'
@@ -50,13 +59,8 @@ export async function open(route: keyof AdminSurface, input: RouteInput = {}): P
 
 async function problemOf(response: Response): Promise<Problem> {
   try {
-    const { code, detail, request_id, invalid } = (await response.json()) as {
-      code: string
-      detail: string
-      request_id: string
-      invalid?: Problem['invalid']
-    }
-    return new Problem(code, detail, request_id, invalid)
+    const document = (await response.json()) as Members & { code: string; detail: string; request_id: string }
+    return new Problem(document.code, document.detail, document.request_id, document)
   } catch {
     return new Problem('internal_error', `The node answered with status ${response.status}.`)
   }

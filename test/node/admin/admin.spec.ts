@@ -62,10 +62,42 @@ describe('admin API', () => {
 
   it('creates a new revision when a name is registered again', async () => {
     await bench.client.request('POST /apis', { body: TICKER })
-    const { api, updated } = await bench.client.request('POST /apis', { body: { ...TICKER, price: '0.002' } })
+    const changed = { ...TICKER, price: '0.002' }
+    const { api, updated } = await bench.client.request('POST /apis', { body: { ...changed, replace: true } })
     assert.deepEqual([updated, api.revision, api.price], [true, 2, '0.002'])
     assert.equal((await bench.client.request('GET /apis')).apis.length, 1)
     assert.deepEqual([bench.upstream.opened, bench.upstream.closed], [2, 1])
+  })
+
+  it('changes a registered API only with `replace`, and says what would change', async () => {
+    await bench.client.request('POST /apis', { body: TICKER })
+    const changed = { ...TICKER, price: '0.5', endpoint: 'http://127.0.0.1:10/', tags: [] }
+    await assert.rejects(
+      bench.client.request('POST /apis', { body: changed }),
+      (error: Error & { problem: Problem }) => {
+        const { code, status, changes } = error.problem
+        assert.deepEqual([code, status], ['api_exists', 409])
+        assert.deepEqual(changes, [
+          { field: 'endpoint', from: 'http://127.0.0.1:9/', to: 'http://127.0.0.1:10/' },
+          { field: 'price', from: '0.001 USDC', to: '0.5 USDC' },
+          { field: 'tags', from: '["market"]', to: '-' }
+        ])
+        return true
+      }
+    )
+    const { updated, api } = await bench.client.request('POST /apis', { body: TICKER })
+    assert.deepEqual([updated, api.price], [true, '0.001'])
+  })
+
+  it('keeps plans when a name is registered again', async () => {
+    await bench.client.request('POST /apis', { body: TICKER })
+    const plan = { fee: '1', included: 10 }
+    await bench.client.request('PUT /apis/:name/plans/:plan', {
+      params: { name: TICKER.name, plan: 'pro' },
+      body: plan
+    })
+    const { api } = await bench.client.request('POST /apis', { body: { ...TICKER, price: '0.003', replace: true } })
+    assert.deepEqual([api.price, api.plans.map(({ id }) => id)], ['0.003', ['pro']])
   })
 
   it('stores nothing of an API whose endpoint does not respond', async () => {
@@ -78,7 +110,7 @@ describe('admin API', () => {
     await bench.client.request('POST /apis', { body: TICKER })
     bench.upstream.down = true
     await assert.rejects(
-      bench.client.request('POST /apis', { body: { ...TICKER, price: '9' } }),
+      bench.client.request('POST /apis', { body: { ...TICKER, price: '9', replace: true } }),
       code('upstream_unreachable')
     )
     assert.equal((await bench.client.request('GET /apis/:name', { params: { name: TICKER.name } })).price, '0.001')

@@ -120,11 +120,11 @@ describe('souk with running nodes', function () {
     )
     assert.match(await call('{ users(first: 6) { name } }'), /costs 12 units; this API allows 10/)
     assert.match(await call('{ users { email } }'), /Cannot query field \\"email\\"/)
-    const wrong = await run(...named, '--price', '0', '--hide', 'User.age')
+    const wrong = await run(...named, '--price', '0', '--replace', '--hide', 'User.age')
     assert.deepEqual([wrong.code, /no "User\.age"/.test(wrong.stderr)], [1, true])
     const unread = await run(...named, '--price', '0', '--graphql-file', join(home.directory, 'missing.json'))
     assert.match(unread.stderr, /missing\.json cannot be read/)
-    assert.equal((await run('api', 'rm', 'users')).code, 0)
+    assert.equal((await run('api', 'rm', 'users', '--yes')).code, 0)
     await users.close()
   })
 
@@ -218,7 +218,7 @@ describe('souk with running nodes', function () {
     const opened = await call()
     assert.deepEqual([opened.status, await opened.json()], [200, { echo: { n: 2 } }])
     assert.match((await onConsumer('key', 'list')).stdout, new RegExp(`${id} .* active +0\\.002 +0\\.5 +shop`))
-    assert.equal((await onConsumer('key', 'revoke', id)).code, 0)
+    assert.equal((await onConsumer('key', 'revoke', id, '--yes')).code, 0)
     assert.equal((await call()).status, 401)
   })
 
@@ -241,7 +241,7 @@ describe('souk with running nodes', function () {
     assert.equal((await asJson('key', 'disable', old.id)).state, 'disabled')
     assert.deepEqual([await statusWith(old.key), await statusWith(next.key)], [401, 200])
     assert.equal((await asJson('key', 'enable', old.id)).state, 'rotating')
-    const last = await asJson('key', 'rotate', next.id, '--now')
+    const last = await asJson('key', 'rotate', next.id, '--now', '--yes')
     assert.deepEqual([await statusWith(next.key), await statusWith(last.key, 'other')], [401, 403])
     assert.notEqual((await onConsumer('key', 'rotate', next.id)).code, 0)
   })
@@ -267,7 +267,7 @@ describe('souk with running nodes', function () {
     const ill = await run('doctor')
     assert.equal(ill.code, 1)
     assert.match(ill.stdout, /^FAIL +upstream spare +.*refuses connections/m)
-    assert.equal((await run('api', 'rm', 'spare')).code, 0)
+    assert.equal((await run('api', 'rm', 'spare', '--yes')).code, 0)
     assert.equal((await run('api', 'show', 'spare')).code, 1)
   })
 
@@ -281,7 +281,7 @@ describe('souk with running nodes', function () {
     const served = await onConsumer('api', 'serve', id, '--endpoint', upstream.url)
     assert.equal(served.code, 0, served.stderr)
     assert.equal(served.stdout, `${id}\n`)
-    assert.equal((await onConsumer('api', 'rm', 'bb-echo')).code, 0)
+    assert.equal((await onConsumer('api', 'rm', 'bb-echo', '--yes')).code, 0)
   })
 
   it('refuses a second node on the same profile', async () => {

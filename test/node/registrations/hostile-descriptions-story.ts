@@ -242,9 +242,12 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
     const textOf = (document: unknown) => (typeof document === 'string' ? document : JSON.stringify(document))
     const registered = (name: string, document: unknown) =>
       registrations.register(
-        { name, price: '0' },
-        'REST',
-        { endpoint: upstream.url, openapi: { text: textOf(document) } },
+        {
+          terms: { name, price: '0' },
+          protocol: 'REST',
+          asked: { endpoint: upstream.url, openapi: { text: textOf(document) } },
+          replaces: true
+        },
         NEVER
       )
     const outcomeOf = async (api: string, body: Schema): Promise<number | string> => {
@@ -315,9 +318,11 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
     for (const [what, schema, why] of graphql.filter(([what]) => isMeant(what))) {
       it(`is rejected: a GraphQL schema with ${what}`, async () => {
         const registering = registrations.register(
-          { name: 'refused', price: '0' },
-          'GraphQL',
-          { endpoint: upstream.url, graphql: { schema } },
+          {
+            terms: { name: 'refused', price: '0' },
+            protocol: 'GraphQL',
+            asked: { endpoint: upstream.url, graphql: { schema } }
+          },
           NEVER
         )
         await assert.rejects(registering, { code: 'invalid_request', message: why })
@@ -327,7 +332,10 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
     it('leaves a valid API unchanged when it is registered in its place, also after a restart', async () => {
       served = JSON.stringify(documentOf(object({ f: { type: 'integer' } })))
       const openapi = { url: `${upstream.url}/openapi.json` }
-      await registrations.register({ name: 'followed', price: '0' }, 'REST', { endpoint: upstream.url, openapi }, NEVER)
+      await registrations.register(
+        { terms: { name: 'followed', price: '0' }, protocol: 'REST', asked: { endpoint: upstream.url, openapi } },
+        NEVER
+      )
       fits(await outcomeOf('followed', { operation: 'x', f: 1 }), 200)
       registrations.stop()
       for (const [, document] of [refused[0]!, refused[4]!]) {

@@ -156,11 +156,17 @@ describe('registrations', () => {
     await again.restore()
     const signal = new AbortController().signal
     await assert.rejects(
-      again.register({ name: 'ticker', price: '0' }, 'REST', { endpoint: 'http://127.0.0.1:9/' }, signal),
+      again.register(
+        { terms: { name: 'ticker', price: '0' }, protocol: 'REST', asked: { endpoint: 'http://127.0.0.1:9/' } },
+        signal
+      ),
       (error: SoukError) => error.code === 'invalid_request'
     )
     await assert.rejects(
-      again.register({ name: 'soap', price: '0' }, 'SOAP', { endpoint: 'http://127.0.0.1:9/' }, signal),
+      again.register(
+        { terms: { name: 'soap', price: '0' }, protocol: 'SOAP', asked: { endpoint: 'http://127.0.0.1:9/' } },
+        signal
+      ),
       /no adapter for SOAP/
     )
   })

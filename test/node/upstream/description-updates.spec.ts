@@ -80,7 +80,10 @@ describe('a listing whose API changes', function () {
 
   it('gets a new revision automatically, also after a restart', async () => {
     const { souk } = testnet.nodes[0]!
-    await registrations().register({ name: 'api', price: '0' }, 'GraphQL', { endpoint: upstream.url }, NEVER)
+    await registrations().register(
+      { terms: { name: 'api', price: '0' }, protocol: 'GraphQL', asked: { endpoint: upstream.url } },
+      NEVER
+    )
     assert.equal(manifest().revision, 1)
     sdl = 'type Query { a: Int, b: Int }'
     const reply = await souk.call({ api: 'api', body: { query: '{ b }', variables: {} } })

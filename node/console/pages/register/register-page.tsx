@@ -3,10 +3,11 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import type { RegisteredView } from '../../../admin/api.ts'
 import type { UpstreamCheckView } from '../../../admin/apis/description-api.ts'
-import { request } from '../../admin/client.ts'
+import { Problem, request } from '../../admin/client.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
 import { Command, word } from '../../parts/code/command.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { providerShare } from '../../parts/money.ts'
@@ -125,10 +126,11 @@ interface PublishProps {
 function PublishStep({ making, onBack, onDone }: PublishProps) {
   const { draft, auth } = making
   const publishing = useWrite(
-    () => request('POST /apis', { body: registrationOf(making) }),
+    (replace: boolean) => request('POST /apis', { body: { ...registrationOf(making), replace } }),
     ['apis', 'status', 'doctor'],
     onDone
   )
+  const changes = changesIn(publishing.error)
   return (
     <Step title="Publish it?" intro="Then every consumer on the network can find the API and call it for its price.">
       <Facts
@@ -146,18 +148,45 @@ function PublishStep({ making, onBack, onDone }: PublishProps) {
           ['You receive', <Amount key="share" value={providerShare(draft.price) ?? '0'} />]
         ]}
       />
-      {publishing.error !== null && <ErrorNotice error={publishing.error} />}
+      {publishing.error !== null && changes === undefined && <ErrorNotice error={publishing.error} />}
       <Command>{registerCommand(making)}</Command>
       <div className="row">
-        <Button look="first" isBusy={publishing.isPending} onClick={() => publishing.mutate(undefined)}>
+        <Button look="first" isBusy={publishing.isPending} onClick={() => publishing.mutate(false)}>
           Publish
         </Button>
         <Button look="plain" onClick={onBack}>
           Back
         </Button>
       </div>
+      {changes !== undefined && (
+        <Confirm
+          title={`Replace ${draft.name}?`}
+          action="Replace"
+          instead="Leave it"
+          isGrave
+          command={`${registerCommand(making)} --replace`}
+          write={() => publishing.mutateAsync(true)}
+          changes={['apis', 'status', 'doctor']}
+          onClose={publishing.reset}
+          onDone={() => undefined}
+        >
+          <p>{draft.name} is already registered here. This changes:</p>
+          <ul>
+            {changes.map(({ field, from, to }) => (
+              <li key={field}>
+                {field}: {from} → {to}
+              </li>
+            ))}
+          </ul>
+        </Confirm>
+      )}
     </Step>
   )
+}
+
+/** The changes that need a confirmation. */
+function changesIn(error: Error | null): Problem['changes'] | undefined {
+  return error instanceof Problem && error.code === 'api_exists' ? error.changes : undefined
 }
 
 function Published({ view: { api, updated, warnings } }: { readonly view: RegisteredView }) {

@@ -54,6 +54,6 @@ describe('souk tail and souk webhook', function () {
     assert.deepEqual([test.code, test.stdout], [1, ''])
     const list = await home.run('webhook list --json')
     assert.ok(list.stdout.includes(id) && !list.stdout.includes('whsec_'))
-    assert.equal((await home.run(`webhook rm ${id}`)).code, 0)
+    assert.equal((await home.run(`webhook rm ${id} --yes`)).code, 0)
   })
 })
