@@ -20,7 +20,7 @@ for (const folder of ['lib', 'protocols', 'node']) {
 
 // npm makes a command executable when it installs a package, but not in the package's own checkout.
 chmodSync(COMMAND, 0o755)
-// `npx souk` also works without this link, but npm then copies the whole folder into its cache first, which takes a minute.
+// So the checkout has the command in node_modules/.bin, like any package that depends on it.
 rmSync('node_modules/.bin/souk', { force: true })
 symlinkSync(`../../${COMMAND}`, 'node_modules/.bin/souk')
 

@@ -9,14 +9,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { pack } from './pack.ts'
 
 const run = (command: string, args: string[], cwd = '.') => execFileSync(command, args, { cwd, stdio: 'inherit' })
 
 const scratch = mkdtempSync(join(tmpdir(), 'souk-pack-'))
 try {
-  const { name, version } = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string; version: string }
-  run('npm', ['pack', '--silent', '--pack-destination', scratch])
-  const tarball = join(scratch, `${name}-${version}.tgz`)
+  const { name } = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string }
+  run('npm', ['run', '--silent', 'build'])
+  const tarball = pack(scratch)
   run('publint', ['run', tarball, '--strict'])
   run('attw', [tarball, '--profile', 'esm-only'])
 

@@ -1,6 +1,6 @@
 /**
  * Writes the images of the documentation, docs/images/*.png: starts the demo marketplace, makes calls, and takes screenshots of
- * both consoles in Chromium, as a user sees them after `npx souk demo`.
+ * both consoles in Chromium, as a user sees them after `souk demo`.
  */
 
 import { mkdir, writeFile } from 'node:fs/promises'

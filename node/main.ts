@@ -6,8 +6,8 @@ const EXIT_CONFIG = 78
 const EXIT_MS = 100
 
 if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
-  console.error(`souk: This needs Node.js ${NODE_MAJOR_MIN} or newer, and runs on ${process.version}.`)
-  console.error(`Try: nvm install ${NODE_MAJOR_MIN}, or https://nodejs.org`)
+  const advice = `Try: nvm install ${NODE_MAJOR_MIN}, or https://nodejs.org`
+  console.error(`souk: This needs Node.js ${NODE_MAJOR_MIN} or newer, and runs on ${process.version}. ${advice}`)
   process.exitCode = EXIT_CONFIG
 } else {
   const { main } = await import('./cli/program.ts')

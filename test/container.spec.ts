@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import { load } from 'js-yaml'
 import { limits } from '../lib/index.ts'
 import { loadConfig } from '../node/config.ts'
@@ -106,6 +108,54 @@ describe('the container', () => {
       `127.0.0.1:${ingress?.port.port}:${ingress?.port.port}`,
       `${p2p.port.port}:${p2p.port.port}`
     ])
+  })
+
+  it('starts by its own command, with a console and a first page, and is healthy', async function () {
+    this.timeout(60_000)
+    const home = await mkdtemp(join(tmpdir(), 'souk-container-'))
+    const settings = Object.entries({ ...variables, ...souk.environment }).map(([name, value]) => [
+      name,
+      withDefaults(value)
+    ])
+    const env = {
+      ...(Object.fromEntries(settings) as Record<string, string>),
+      PATH: process.env['PATH'],
+      SOUK_HOME: join(home, 'data'),
+      SOUK_ADMIN_PORT: '0',
+      SOUK_INGRESS_PORT: '0',
+      SOUK_P2P_PORT: '0'
+    }
+    try {
+      // The RUN line that makes the command, on paths of this machine.
+      const made = all.find(({ word, text }) => word === 'RUN' && text.includes('/made/bin/souk'))?.text ?? ''
+      const here = made.replaceAll('/made', join(home, 'made')).replace('/nodejs/bin/node', process.execPath)
+      const script = here.replace('import("/app/dist/node/main.js")', `import("${join(ROOT, 'node/main.ts')}")`)
+      assert.equal(spawnSync('sh', ['-c', script]).status, 0, script)
+      const command = join(home, 'made/bin/souk')
+      const node = spawn(command, [...(JSON.parse(of('CMD')[0] ?? '') as string[]), '--json'], { env, stdio: 'pipe' })
+      const ended = once(node, 'exit')
+      try {
+        const [line] = (await once(createInterface({ input: node.stdout }), 'line')) as [string]
+        const { admin, ingress } = JSON.parse(line) as { admin: string; ingress: string }
+        for (const url of [admin, ingress]) {
+          const response = await fetch(url.replace('0.0.0.0', '127.0.0.1'))
+          assert.deepEqual(
+            [response.status, /text\/html/.test(response.headers.get('content-type') ?? '')],
+            [200, true]
+          )
+        }
+        const [, health = ''] = /CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? []
+        const status = spawnSync(command, (JSON.parse(health) as string[]).slice(1), { env, encoding: 'utf8' })
+        assert.equal(status.status, 0, status.stderr)
+        const console = spawnSync(command, ['console'], { env, encoding: 'utf8' })
+        assert.match(console.stdout, /http:\/\/(?:127\.0\.0\.1|localhost):\d+/, console.stderr)
+      } finally {
+        node.kill('SIGTERM')
+        assert.deepEqual(await ended, [0, null])
+      }
+    } finally {
+      await rm(home, { recursive: true })
+    }
   })
 
   it('has a valid systemd unit with the same stop timeout', async function () {

@@ -7,21 +7,20 @@ export interface ShownCommand {
   readonly isWhole: boolean
 }
 
-/** Finds `souk …`, `npx souk …` and `docker compose exec souk souk …` in a page's code blocks and inline code. */
+/** Finds `souk …` and `docker compose exec souk souk …` in a page's code blocks and inline code. */
 export function commandsOf(page: string): ShownCommand[] {
   const blocks = [...page.matchAll(/^```(?:sh|console)\n([^]*?)^```/gm)].map(([, block = '']) => block)
   const lines = blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, ' ').split('\n'))
   const run = lines.flatMap((line) =>
     line.split(/ && | \| /).flatMap((part) => {
-      const [, text] =
-        /^(?:\$ )?(?:sudo (?:-u souk )?)?(?:SOUK_\w+=\S* )*(?:npx )?((?:souk) .*)$/.exec(part.trim()) ?? []
+      const [, text] = /^(?:\$ )?(?:sudo (?:-u souk )?)?(?:SOUK_\w+=\S* )*((?:souk) .*)$/.exec(part.trim()) ?? []
       const [, inside] = /(?:compose (?:exec|run)\b.* souk|souk-node) ((?:souk )?.*)$/.exec(part.trim()) ?? []
       return [text, inside === undefined ? undefined : `souk ${inside.replace(/^souk /, '')}`].filter(
         (each) => each !== undefined
       )
     })
   )
-  const said = [...page.replaceAll(/^```[^]*?^```/gm, '').matchAll(/`(?:npx )?(souk [^`]+)`/g)]
+  const said = [...page.replaceAll(/^```[^]*?^```/gm, '').matchAll(/`(souk [^`]+)`/g)]
   return [
     ...run.map((text) => ({ text: text.replace(/\s#\s.*$/, ''), isWhole: true })),
     ...said.map(([, text = '']) => ({ text: text.replaceAll(/\s+/g, ' '), isWhole: false }))
