@@ -80,6 +80,8 @@ export interface PaymentConfig {
   readonly dailyMax?: Atoms | undefined
   /** Claims earnings before the node stops. */
   readonly settleOnStop: boolean
+  /** False: no call is served before its deposit is mined. Default true. */
+  readonly credit?: boolean | undefined
 }
 
 const DEFAULTS = { p2pPort: 4402, ingressPort: 8402, adminPort: 3000, host: '127.0.0.1' }
@@ -145,13 +147,14 @@ function checkWatchdog(seconds: number): number {
   )
 }
 
-function composePayments({ till, passphraseFile, payout, dailyCap, settleOnStop }: Settings): PaymentConfig {
+function composePayments({ till, passphraseFile, payout, dailyCap, settleOnStop, credit }: Settings): PaymentConfig {
   return {
     paymentScheme: till ?? 'channel',
     settleOnStop: settleOnStop ?? false,
     passphraseFile: passphraseFile === undefined ? undefined : resolve(passphraseFile),
     payout: payout === undefined ? undefined : addressIn('payout', payout),
-    dailyMax: dailyCap === undefined ? undefined : parseUsdc(dailyCap)
+    dailyMax: dailyCap === undefined ? undefined : parseUsdc(dailyCap),
+    credit
   }
 }
 

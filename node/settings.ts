@@ -91,6 +91,7 @@ const settingsSchema = z.object({
   payout: evmAddress.optional(),
   dailyCap: usdc.optional(),
   settleOnStop: flag.optional(),
+  credit: flag.optional(),
   store: postgresUrl.optional(),
   accounts: flag.optional(),
   selfService: flag.optional(),

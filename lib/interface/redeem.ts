@@ -1,4 +1,5 @@
 import type { SoukError } from '../base/errors.ts'
+import type { Hex } from '../base/hex.ts'
 import type { Atoms } from '../base/money.ts'
 import type { ChannelState } from './chain.ts'
 import type { ChannelConfig, ChannelId, DepositAuthorization, Voucher } from './channel.ts'
@@ -90,17 +91,27 @@ export interface Redeemer {
    * @throws SoukError `settlement_unavailable` if the chain cannot be read
    */
   refreshGas(gas?: bigint): Promise<SoukError | undefined>
+  /** True if the account's ETH, as last read, covers `CREDIT_CLAIMS_IN_HAND_MIN` claims beside all that is submitted. */
+  isGasAmple(): boolean
   /** Cost of this much gas at current fees and a fixed price of ETH. @throws SoukError `settlement_unavailable` */
   costOf(gas: bigint): Atoms
   /** True where this or an earlier process submitted the deposit. */
   isDepositing(config: ChannelConfig, salt: bigint): boolean
+  /** Hash of the deposit's last sent version. Undefined before it is sent, and long after it is final. */
+  depositHash(config: ChannelConfig, salt: bigint): Hex | undefined
   /**
    * Has a payer's deposit mined. Repeating the call returns the same deposit. The watch has read the channel when this
    * resolves, and shows how much of the deposit counts.
+   * @param onSubmitting called if the contract would accept the deposit now and this call is the first to submit it
    * @throws SoukError `payment_rejected` where the contract would reject it or it reverted, `settlement_unavailable`
    *   where it would use the gas reserved for claims, and any error of `Submitter.submit`
    */
-  deposit(config: ChannelConfig, authorization: DepositAuthorization, signal?: AbortSignal): Promise<Mined>
+  deposit(
+    config: ChannelConfig,
+    authorization: DepositAuthorization,
+    signal?: AbortSignal,
+    onSubmitting?: () => void
+  ): Promise<Mined>
   /**
    * Claims a channel's debt because its payer withdraws, even if the gas costs more. Resolves when it is mined; claims
    * nothing where nothing is due.

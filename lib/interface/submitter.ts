@@ -45,6 +45,8 @@ export interface Submitter {
   submit(key: string, call: ContractCall, signal?: AbortSignal): Promise<Mined>
   /** True where a plan has this key, so `submit` would start no other. */
   has(key: string): boolean
+  /** Hash of the last sent version of a plan's transaction. Undefined before it is signed. */
+  hashOf(key: string): Hex | undefined
   /** The mined transaction of a plan. Final ones are deleted after a while. */
   find(key: string): Mined | undefined
   /** Reports each final transaction at least once, across restarts. A listener that rejects is called again. */

@@ -20,6 +20,7 @@ import type { Wallet } from '../interface/wallet.ts'
 import { ChannelOpener } from './payer/channel-opener.ts'
 import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'
 import { DailyCap } from './payer/daily-cap.ts'
+import { type CreditStatus, DepositCredit } from './payee/deposit-credit.ts'
 import { DepositService } from './payee/deposit-service.ts'
 import { earningsOf } from './earnings-report.ts'
 import { nodeWallet } from './chain/node-wallet.ts'
@@ -81,6 +82,8 @@ export interface ChannelScheme extends PaymentScheme {
   receipts(query: ReceiptQuery): Promise<ReceiptPage>
   /** The payer's receipt of one call, by request id; undefined if there is none. */
   receipt(requestId: string): Promise<ReceiptRow | undefined>
+  /** What this node serves as an owner before deposits count. */
+  credit(): CreditStatus
   /** The channels of both sides, including closed ones. */
   channels(): ChannelSummary[]
   /**
@@ -152,6 +155,7 @@ function remembered(factory: SplitterFactory): (payout: Address) => Address {
 interface Paying {
   readonly channels: PayerChannels
   readonly inspector: ReceiptInspector
+  readonly opener: ChannelOpener
   readonly payer: Payer
   readonly channelCloser: ChannelCloser
 }
@@ -171,6 +175,7 @@ class ChannelSchemeService implements ChannelScheme {
   readonly #keyless: Keyless
   readonly #refunds: RefundService
   readonly #unearned: UnearnedGas
+  readonly #credit: DepositCredit
   readonly #makePayer: () => Promise<Paying>
   #payer: Paying | undefined
 
@@ -213,7 +218,9 @@ class ChannelSchemeService implements ChannelScheme {
     const unearned = new UnearnedGas({ documents, clock })
     this.#unearned = unearned
     this.#refunds = new RefundService({ channels, redeemer, unearned, watch, clock, onError })
-    const deposits = new DepositService({ ...wired, terms, redeemer, unearned, watch, channels, payouts })
+    const credit = new DepositCredit({ documents, clock, rules, redeemer, channels })
+    this.#credit = credit
+    const deposits = new DepositService({ ...wired, terms, redeemer, unearned, credit, watch, channels, payouts })
     const offers = new Offers({ parameters: chain.parameters, splitterOf, terms, exactMin: rules.exactMin })
     const { address } = signer
     const owned = { calls, documents, ledger, chain, clock, onError, domain, channels, deposits, watch, receiptSigner }
@@ -246,6 +253,7 @@ class ChannelSchemeService implements ChannelScheme {
       return {
         channels,
         inspector,
+        opener,
         channelCloser,
         payer: new Payer({ channels, opener, signer, domain, inspector, rules, clock, splitterOf, self, log })
       }
@@ -256,19 +264,23 @@ class ChannelSchemeService implements ChannelScheme {
     await this.#payeeChannels.start()
     await this.#unearned.start()
     this.#payeeChannels.follow(this.settlement.watch)
+    await this.#credit.start(this.settlement.watch)
     this.#payer = await this.#makePayer()
     await this.#payer.channels.start()
     await this.settlement.start()
     await this.#keyless.start()
     this.#refunds.start()
+    this.#payer.opener.start()
     this.#payer.channelCloser.start()
   }
 
   async stop(): Promise<void> {
     this.#keyless.stop()
+    await this.#payer?.opener.stop()
     await this.#payer?.channelCloser.stop()
     await this.#refunds.stop()
     await this.settlement.stop()
+    this.#credit.stop()
     this.#payeeChannels.stop()
     this.#payer?.inspector.stop()
     await this.#payer?.channels.stop()
@@ -303,6 +315,10 @@ class ChannelSchemeService implements ChannelScheme {
       const { info, phase, isFinal } = channel
       return (phase === 'closed' && isFinal) || this.settlement.bookkeeper.claimedOf(info.channelId) >= -total
     }
+  }
+
+  credit(): CreditStatus {
+    return this.#credit.status
   }
 
   channels(): ChannelSummary[] {

@@ -41,7 +41,7 @@ export interface PaymentsInit {
  */
 export async function openPayments({ config, log, clock, askSecret }: PaymentsInit): Promise<Payments> {
   const { profile, network, chain: parameters, payments } = config
-  const { paymentScheme, payout, dailyMax } = payments
+  const { paymentScheme, payout, dailyMax, credit = true } = payments
   if (paymentScheme === 'metered') return unpaid(new Payout({ profile, payout, isNeeded: false }))
   const wallet = await walletInfo(profile)
   const why = whyFree(config, wallet?.address)
@@ -58,7 +58,10 @@ export async function openPayments({ config, log, clock, askSecret }: PaymentsIn
   })
   const signer = await openWallet(profile, network.name, passphrase)
   const chain = createChain(parameters)
-  const rules: Partial<PayRules> = dailyMax === undefined ? {} : { dailyMax }
+  const rules: Partial<PayRules> = {
+    ...(dailyMax === undefined ? {} : { dailyMax }),
+    ...(credit ? {} : { creditHourMax: 0n })
+  }
   const health = new ChainHealth({ chain, clock, log, hint: chainHint(network) })
   await health.start()
   const onError = (error: Error) => health.failed(error)

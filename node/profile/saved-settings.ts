@@ -123,13 +123,13 @@ function chainSettings({ network, networkUrl, chain }: Pick<NodeConfig, 'network
 }
 
 function paymentSettings(profile: ProfileLocation, payments: NodeConfig['payments']): Settings {
-  const { paymentScheme, payout, dailyMax, settleOnStop } = payments
+  const { paymentScheme, payout, dailyMax, settleOnStop, credit } = payments
   // A generated passphrase is found by its name, also after the profile moved.
   const isGenerated = payments.passphraseFile === profileFile(profile, 'passphrase')
   const passphraseFile = isGenerated ? undefined : payments.passphraseFile
   return {
     ...(paymentScheme === 'channel' ? {} : { till: paymentScheme }),
-    ...present({ passphraseFile, payout, dailyCap: dailyMax === undefined ? undefined : formatUsdc(dailyMax) }),
+    ...present({ passphraseFile, payout, credit, dailyCap: dailyMax === undefined ? undefined : formatUsdc(dailyMax) }),
     ...(settleOnStop ? { settleOnStop } : {})
   }
 }

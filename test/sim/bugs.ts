@@ -3,6 +3,7 @@ import type { Chain } from '../../lib/interface/chain.ts'
 import type { DocumentPut } from '../../lib/interface/ledger.ts'
 import type { CallLog, Documents, Store } from '../../lib/interface/store.ts'
 import type { Reservation, PaymentScheme } from '../../lib/interface/payment-scheme.ts'
+import { DEPOSIT_CREDITS } from '../../lib/pay/payee/deposit-credit.ts'
 import { earnedOf, PAYEE_VOUCHERS } from '../../lib/pay/payee/payee-channel.ts'
 import { PAYER_STATE } from '../../lib/pay/payer/payer-channel.ts'
 import type { Disk } from './disk.ts'
@@ -152,6 +153,26 @@ export const BUGS: readonly Bug[] = [
       ...store,
       retention: { trim: (rules) => store.retention.trim({ ...rules, before: Infinity, freeBefore: Infinity }) }
     })
+  },
+  {
+    what: 'an owner serves on credit before the credit is durable',
+    seeds: 40,
+    store: (store) =>
+      withDocuments(store, {
+        put: async (collection, key, value) => {
+          const put = store.documents.put(collection, key, value)
+          if (collection === DEPOSIT_CREDITS) void put.catch(() => {})
+          else await put
+        }
+      })
+  },
+  {
+    what: 'an owner forgets its credits when it starts',
+    seeds: 200,
+    store: (store) =>
+      withDocuments(store, {
+        list: async (collection) => (collection === DEPOSIT_CREDITS ? [] : store.documents.list(collection))
+      })
   },
   {
     what: 'a payer opens its daily cap again whenever it starts',

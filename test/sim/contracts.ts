@@ -1,4 +1,4 @@
-import type { Abi, AbiFunction } from 'viem'
+import { type Abi, type AbiFunction, encodeFunctionData, parseAbi } from 'viem'
 import { decodeAbiParameters, toFunctionSelector } from 'viem/utils'
 import { fromHex, type Hex } from '../../lib/base/hex.ts'
 import type { ChannelState, ContractCall, ReceiverState, SplitterState } from '../../lib/interface/chain.ts'
@@ -41,6 +41,8 @@ export const WITHDRAW_DELAY_S = 900
 const BPS = 500n
 const SIGNATURES_KEPT = 1_000
 const COLLECTOR_DATA = [{ type: 'uint256' }, { type: 'uint256' }, { type: 'uint256' }, { type: 'bytes' }] as const
+
+const TOKEN_ABI = parseAbi(['function transfer(address to, uint256 amount)'])
 
 const address = (byte: string): Address => `0x${byte.repeat(20)}`
 export const TREASURY = address('dd')
@@ -140,6 +142,9 @@ function createContracts(treasury: Address) {
       put(draft, id, { ...channel, balance: channel.balance - amount })
       pay(draft, settlement.address, config.payer, amount)
     },
+    transfer(draft, [to, amount], from) {
+      pay(draft, from, (to as Address).toLowerCase() as Address, amount as bigint)
+    },
     distribute(draft, [provider]) {
       const payout = (provider as Address).toLowerCase() as Address
       const splitter = factory.splitterOf(payout)
@@ -202,9 +207,14 @@ export const contracts = createContracts(TREASURY)
 
 /** Indexed by four bytes, because hashing every name for every transaction would dominate the run time. */
 function selectors() {
-  const abi: Abi = [...batchSettlementAbi, ...splitterFactoryAbi]
+  const abi: Abi = [...batchSettlementAbi, ...splitterFactoryAbi, ...TOKEN_ABI]
   const methods = abi.filter((item): item is AbiFunction => item.type === 'function')
   return new Map(methods.map((item) => [toFunctionSelector(item) as string, item]))
+}
+
+/** A transfer of USDC from the sender. */
+export function transferOf(to: Address, amount: bigint): ContractCall {
+  return { to: parameters.usdc.address, data: encodeFunctionData({ abi: TOKEN_ABI, args: [to, amount] }) }
 }
 
 export const channelOf = (accounts: Accounts, id: ChannelId): ChannelState => accounts.channels.get(id) ?? NO_CHANNEL

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import type { Hex } from '../../lib/base/hex.ts'
-import { COUNTED_LATEST_ATOMS_MAX, COUNTED_SAFE_ATOMS_MAX } from '../../lib/base/limits/pay.ts'
+import { COUNTED_LATEST_ATOMS_MAX, COUNTED_SAFE_ATOMS_MAX, CREDIT_LOST_MS } from '../../lib/base/limits/pay.ts'
 import type { ChannelState } from '../../lib/interface/chain.ts'
 import type { ChannelConfig, ChannelId, Voucher } from '../../lib/interface/channel.ts'
 import type { ChannelSnapshot } from '../../lib/interface/redeem.ts'
 import type { DocumentPut } from '../../lib/interface/ledger.ts'
 import type { CallEffects, CallRecord, Store } from '../../lib/interface/store.ts'
 import { decodeAuthorization } from '../../lib/pay/signing/authorization.ts'
+import { DEPOSIT_CREDITS } from '../../lib/pay/payee/deposit-credit.ts'
 import { earnedOf, PAYEE_VOUCHERS, readVoucher } from '../../lib/pay/payee/payee-channel.ts'
 import { PAYER_CHANNELS, readPayerChannel } from '../../lib/pay/payer/payer-channel.ts'
 import { isSound } from '../../lib/pay/signing/voucher.ts'
 import { type Accounts, channelOf, type ClaimOf, contracts, NO_CHANNEL, WITHDRAW_DELAY_S } from './contracts.ts'
 import type { Write } from './disk.ts'
 import type { Life } from './life.ts'
+import type { SimRules } from './scenario.ts'
 import type { World } from './world.ts'
 
 /** A violated invariant. */
@@ -55,6 +57,16 @@ export interface Process {
   readonly held: Map<ChannelId, Map<string, bigint>>
   /** The process's reads of channels at the newest block, with their times. */
   readonly told: Map<ChannelId, Array<{ readonly state: ChannelState; readonly at: number }>>
+  /** What the process lent to channels before their deposit counted, as far as durable. */
+  readonly lent: Map<ChannelId, bigint>
+}
+
+/** A credit on an owner's disk. */
+interface Credit {
+  readonly payer: string
+  readonly amount: bigint
+  readonly gas: bigint
+  readonly since: number
 }
 
 /** The age at which a view of the chain becomes invalid. */
@@ -66,13 +78,17 @@ export class Invariants {
   readonly #world: World
   readonly fates = new Map<string, Fate>()
   readonly channels = new Map<ChannelId, Seen>()
-  readonly dailyMax: bigint
-  readonly exposureMax: bigint
+  readonly #rules: SimRules
+  /** The last process of each node. */
+  readonly #processes = new Map<string, Process>()
+  /** The credits on each owner's disk. */
+  readonly #credits = new Map<string, Map<string, Credit>>()
+  /** Calls that were admitted only on credit. */
+  onCredit = 0
 
-  constructor(world: World, { dailyMax, exposureMax }: { dailyMax: bigint; exposureMax: bigint }) {
+  constructor(world: World, rules: SimRules) {
     this.#world = world
-    this.dailyMax = dailyMax
-    this.exposureMax = exposureMax
+    this.#rules = rules
   }
 
   /** Ends the run if the condition does not hold. */
@@ -99,7 +115,9 @@ export class Invariants {
       this.must(earned === captured && kept === ceiling, `the disk of ${node} forgot what was durable`)
     }
     const presented = new Map(own.map(([id, { ceiling }]) => [id, ceiling]))
-    return { owner: node, presented, held: new Map(), told: new Map() }
+    const process: Process = { owner: node, presented, held: new Map(), told: new Map(), lent: new Map() }
+    this.#processes.set(node, process)
+    return process
   }
 
   // The payer's side.
@@ -109,12 +127,12 @@ export class Invariants {
     const seen = this.#seen(channelId)
     if (ceiling > seen.signed) seen.signed = ceiling
     this.must(
-      seen.signed <= seen.captured + this.exposureMax,
-      `a payer signed for ${seen.signed} where ${seen.captured} are earned and ${this.exposureMax} may be out`
+      seen.signed <= seen.captured + this.#rules.exposureMax,
+      `a payer signed for ${seen.signed} where ${seen.captured} are earned and ${this.#rules.exposureMax} may be out`
     )
     const today = [...this.channels.values()].filter(({ payer }) => payer === seen.payer)
     const sum = today.reduce((total, { signed }) => total + signed, 0n)
-    this.must(sum <= this.dailyMax, `a payer signed for ${sum} in a day of ${this.dailyMax}`)
+    this.must(sum <= this.#rules.dailyMax, `a payer signed for ${sum} in a day of ${this.#rules.dailyMax}`)
   }
 
   onDelivered(id: string, charged: bigint, body: string, price: bigint): void {
@@ -171,6 +189,11 @@ export class Invariants {
     )
     this.must(isTold, `${process.owner} counts on a channel as the chain did not show it lately`)
     const limit = limitOf(view)
+    const lent = process.lent.get(channelId) ?? 0n
+    if (out > limit && out <= lent) {
+      this.onCredit++
+      return
+    }
     this.must(out <= limit, `${process.owner} let in up to ${out} where the channel is good for ${limit}`)
   }
 
@@ -205,6 +228,7 @@ export class Invariants {
   onDurable(node: string, write: Write): void {
     if (write.kind === 'append') this.#onRecord(node, write.record, write.effects)
     else if (write.kind === 'put') this.#onDocument(node, write)
+    else if (write.kind === 'delete' && write.collection === DEPOSIT_CREDITS) this.#onReturned(node, write.key)
     else if (write.kind === 'book' || write.kind === 'put all') {
       for (const document of write.documents) this.#onDocument(node, document)
     }
@@ -256,7 +280,37 @@ export class Invariants {
       this.must(voucher.ceiling >= seen.ceiling, `A went back from ${seen.ceiling} to ${voucher.ceiling}`)
       this.must(voucher.ceiling <= seen.signed, `a voucher of ${voucher.ceiling} where ${seen.signed} was signed`)
       seen.ceiling = voucher.ceiling
-    }
+    } else if (collection === DEPOSIT_CREDITS) this.#onLent(node, channelId, value)
+  }
+
+  /** What an owner can lose in an hour, over all restarts. */
+  #onLent(node: string, channelId: ChannelId, value: string): void {
+    const { payer, ...kept } = JSON.parse(value) as { payer: string; amount: string; gas: string; endedAt?: number }
+    const [amount, gas] = [BigInt(kept.amount), BigInt(kept.gas)]
+    const credits = this.#credits.get(node) ?? new Map<string, Credit>()
+    const { since } = credits.get(channelId) ?? { since: this.#world.now }
+    this.#credits.set(node, credits.set(channelId, { payer, amount, gas, since }))
+    const isOpen = kept.endedAt === undefined
+    if (isOpen) this.#processes.get(node)?.lent.set(channelId, amount)
+    const { creditHourMax, creditAddressMax } = this.#rules
+    const sum = [...credits.values()].reduce((total, credit) => total + credit.amount + credit.gas, 0n)
+    this.must(sum <= creditHourMax, `${node} can lose ${sum} on credit, and ${creditHourMax} is the most`)
+    const own = [...credits.values()].filter((credit) => credit.payer === payer)
+    const ofPayer = own.reduce((total, credit) => total + credit.amount, 0n)
+    this.must(ofPayer <= creditAddressMax, `${node} lent ${ofPayer} to one payer, and ${creditAddressMax} is the most`)
+  }
+
+  /** A credit ends only when its owner has seen a deposit that covers the calls, or an hour later. */
+  #onReturned(node: string, key: string): void {
+    const credits = this.#credits.get(node)
+    const credit = credits?.get(key)
+    credits?.delete(key)
+    const process = this.#processes.get(node)
+    const channelId = key as ChannelId
+    const isOld = credit === undefined || this.#world.now - credit.since >= CREDIT_LOST_MS
+    const { captured } = this.#seen(channelId)
+    const isCovered = process?.told.get(channelId)?.some(({ state }) => state.balance >= captured && state.balance > 0n)
+    this.must(isOld || isCovered === true, `${node} forgot a credit of ${credit?.amount} before its deposit counted`)
   }
 
   #seen(channelId: ChannelId): Seen {

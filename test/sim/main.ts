@@ -28,14 +28,15 @@ async function replay(seed: number): Promise<unknown> {
 
 async function search(from: number, count: number): Promise<number> {
   const startedAt = performance.now()
-  const totals = { captured: 0, delivered: 0, deaths: 0 }
+  const totals = { captured: 0, delivered: 0, deaths: 0, onCredit: 0 }
   let failures = 0
   for (let seed = from; seed < from + count; seed++) {
     try {
-      const { captured, delivered, deaths } = await run(seed, bug)
+      const { captured, delivered, deaths, onCredit } = await run(seed, bug)
       totals.captured += captured
       totals.delivered += delivered
       totals.deaths += deaths
+      totals.onCredit += onCredit
     } catch (error) {
       failures++
       print(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}; npm run sim -- --seed ${seed}`)

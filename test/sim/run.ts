@@ -2,11 +2,12 @@ import { text } from '../../lib/base/bytes.ts'
 import { asSoukError } from '../../lib/base/errors.ts'
 import { DEPOSIT_VALID_MS } from '../../lib/base/limits/pay.ts'
 import type { ChannelId } from '../../lib/interface/channel.ts'
+import type { Address } from '../../lib/interface/signer.ts'
 import type { ChannelScheme } from '../../lib/pay/channel-scheme.ts'
 import { settlementCalls } from '../../lib/pay/chain/settlement-calls.ts'
 import type { Bug } from './bugs.ts'
 import { SimChain } from './chain.ts'
-import { channelOf, parameters, WITHDRAW_DELAY_S } from './contracts.ts'
+import { channelOf, parameters, transferOf, WITHDRAW_DELAY_S } from './contracts.ts'
 import { Disk } from './disk.ts'
 import { FinalChecks } from './final-checks.ts'
 import { idOf, Invariants } from './invariants.ts'
@@ -23,6 +24,8 @@ export interface Run {
   readonly captured: number
   readonly delivered: number
   readonly deaths: number
+  /** Calls served before their deposit counted. */
+  readonly onCredit: number
 }
 
 export interface RunOptions {
@@ -44,13 +47,14 @@ export async function run(seed: number, { bug, fault, onLine }: RunOptions = {})
     digest: world.digest(),
     captured: fates.filter(({ record }) => record?.outcome === 'captured').length,
     delivered: fates.filter(({ delivered }) => delivered !== undefined).length,
-    deaths: stage.deaths
+    deaths: stage.deaths,
+    onCredit: stage.invariants.onCredit
   }
 }
 
 const CALM = { reorg: 0, passedOver: 0, forgotten: 0, away: 0, lag: 0 }
 const QUIET = { delayMs: 5, drop: 0, duplicate: 0, reorder: 0, cut: 0 }
-function withoutFaults({ outage: _, ...scenario }: Scenario): Scenario {
+function withoutFaults({ outage: _, drain: __, ...scenario }: Scenario): Scenario {
   return { ...scenario, link: QUIET, chain: CALM, crash: 0, kills: [], cuts: [] }
 }
 
@@ -60,6 +64,11 @@ const LAST_TRIES = 8
 /** The validity of a pending deposit, then the withdrawal delay, then time for retries. */
 const LEFT_MS = DEPOSIT_VALID_MS + 2 * WITHDRAW_DELAY_S * 1_000
 const calls = settlementCalls(parameters)
+
+const BACK_MS = 5_000
+const BACK_TRIES = 6
+/** Where drained money goes. */
+const THIEF: Address = `0x${'1f'.repeat(20)}`
 
 /** If it fails, the node retries in the background. */
 function ask(paymentScheme: ChannelScheme, how: Leave['how'] | undefined, id: ChannelId): void {
@@ -103,7 +112,8 @@ class Stage {
   async play(): Promise<void> {
     const nodes = [...this.#owners, ...this.#payers]
     for (const node of nodes) node.start()
-    const { calls, kills, cuts, troubleMs, leave } = this.#scenario
+    const { calls, kills, cuts, troubleMs, leave, drain } = this.#scenario
+    if (drain !== undefined) this.#drain(drain)
     for (const { at, node } of kills) void this.#world.after(at, () => nodes[node]?.kill('out of the blue'))
     for (const { at, node, forMs } of cuts) this.#cut(at, nodes[node]?.init.peer ?? '', forMs)
     if (leave !== undefined) void this.#world.after(leave.at, () => void this.#leave(leave.how))
@@ -118,7 +128,9 @@ class Stage {
     await this.#world.sleep(SETTLE_MS)
     await this.#allLeft()
     await this.#lastCalls()
-    await this.#world.sleep(1_000)
+    // The deposits of calls on credit are mined.
+    await this.#world.sleep(5_000)
+    if (this.#isDrained) await this.#checkWrittenOff()
     for (const payer of this.#payers) await payer.stop()
     const checks = new FinalChecks({
       world: this.#world,
@@ -240,9 +252,46 @@ class Stage {
     }
   }
 
+  #drain({ payer, at, backAt }: NonNullable<Scenario['drain']>): void {
+    const { address } = (this.#payers[payer] as SimNode).init.signer
+    const move = (from: Address, to: Address): boolean => {
+      const amount = this.#chain.head.usdc.get(from) ?? 0n
+      this.#world.note('world', `moves ${amount} from ${from.slice(0, 8)}`)
+      if (amount > 0n) this.#chain.send(from, transferOf(to, amount))
+      return amount > 0n
+    }
+    // The chain may be slow, and may lose the first transfer.
+    const bringBack = (tries: number): void => {
+      if (!move(THIEF, address) && tries > 0) void this.#world.after(BACK_MS, () => bringBack(tries - 1))
+    }
+    void this.#world.after(at, () => move(address, THIEF))
+    if (backAt !== undefined) void this.#world.after(backAt, () => bringBack(BACK_TRIES))
+  }
+
+  /**
+   * True if a payer took its money away for good. Also if a reorganisation may have replaced a deposit by the transfer: the payer
+   * still counts on such a deposit.
+   */
+  get #isDrained(): boolean {
+    const { drain, chain } = this.#scenario
+    return drain !== undefined && (drain.backAt === undefined || chain.reorg > 0)
+  }
+
+  /** After deposits have expired, no payer's books show a channel with less than nothing. */
+  async #checkWrittenOff(): Promise<void> {
+    await this.#world.sleep(DEPOSIT_VALID_MS + 5 * 60_000)
+    for (const { running } of this.#owners) await running?.paymentScheme.settlement.bookkeeper.look()
+    for (const { init } of this.#payers) {
+      for (const { account, amount } of await init.disk.state.ledger.balances('channel/')) {
+        this.invariants.must(amount >= 0n, `${init.name} has ${amount} in ${account}`)
+      }
+    }
+  }
+
   /** True if the node's calls have ended, because its state is unknown or slow to recover. */
   #hasLeft(payer: SimNode): boolean {
-    const { leave } = this.#scenario
+    const { leave, drain } = this.#scenario
+    if (this.#isDrained && drain !== undefined && payer === this.#payers[drain.payer]) return true
     return leave !== undefined && leave.how !== 'closes' && payer === this.#payers[0]
   }
 

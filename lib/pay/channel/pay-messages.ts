@@ -26,6 +26,8 @@ export interface DepositRequest {
   /** The salt of the authorisation's nonce. */
   readonly salt: bigint
   readonly signature: Signature
+  /** True if the owner may respond before the deposit is mined, with a credit. */
+  readonly isEarly?: boolean
 }
 
 export type PayRequest =
@@ -53,7 +55,8 @@ export interface ChannelBooks {
 
 export type PayReply =
   | { readonly kind: 'terms'; readonly terms: Terms }
-  | { readonly kind: 'state'; readonly state: ChannelBooks }
+  /** `credit`: the total of calls that the owner serves although the deposit is not mined. */
+  | { readonly kind: 'state'; readonly state: ChannelBooks; readonly credit?: Atoms }
   | { readonly kind: 'refusal'; readonly code: ErrorCode; readonly detail: string; readonly retryAfterMs?: number }
 
 const ADDRESS_BYTES = 20
@@ -121,6 +124,7 @@ const depositCodec = flat<{
   validBefore: number
   salt: bigint
   signature: Uint8Array
+  early: number
 }>({
   // An embedded message is bytes on the wire.
   config: [1, 'bytes'],
@@ -129,7 +133,8 @@ const depositCodec = flat<{
   validAfter: [4, 'number'],
   validBefore: [5, 'number'],
   salt: [6, 'integer'],
-  signature: [7, 'bytes']
+  signature: [7, 'bytes'],
+  early: [8, 'number']
 })
 const channelRequestCodec = flat<{ channel: Uint8Array }>({ channel: [1, 'bytes'] })
 const termsCodec = flat<{ settlement: Uint8Array; withdrawDelay: number; depositMin: bigint }>({
@@ -137,11 +142,18 @@ const termsCodec = flat<{ settlement: Uint8Array; withdrawDelay: number; deposit
   withdrawDelay: [2, 'number'],
   depositMin: [3, 'integer']
 })
-const stateCodec = flat<{ ceiling: bigint; signature: Uint8Array; captured: bigint; reserved: bigint }>({
+const stateCodec = flat<{
+  ceiling: bigint
+  signature: Uint8Array
+  captured: bigint
+  reserved: bigint
+  credit: bigint
+}>({
   ceiling: [1, 'integer'],
   signature: [2, 'bytes'],
   captured: [3, 'integer'],
-  reserved: [4, 'integer']
+  reserved: [4, 'integer'],
+  credit: [5, 'integer']
 })
 const refusalCodec = flat<{ code: string; detail: string; retryAfterMs: number }>({
   code: [1, 'text'],
@@ -171,8 +183,9 @@ export function encodePayRequest(request: PayRequest): Uint8Array {
     const channel = fromHex(request.channelId, WORD_BYTES)
     return choose(request.kind === 'state' ? 3 : 4, encodeMessage({ channel }, channelRequestCodec))
   }
-  const { config, ...rest } = request.deposit
-  return choose(2, encodeMessage({ ...rest, config: encodeConfig(config) }, depositCodec))
+  const { config, isEarly = false, ...rest } = request.deposit
+  const message = { ...rest, config: encodeConfig(config), early: isEarly ? 1 : 0 }
+  return choose(2, encodeMessage(message, depositCodec))
 }
 
 /** @throws SoukError `payment_malformed` */
@@ -185,8 +198,9 @@ export function decodePayRequest(bytes: Uint8Array): PayRequest {
       return { kind: field === 3 ? 'state' : 'close', channelId }
     }
     if (field !== 2) return undefined
-    const { config, ...rest } = decodeMessage(inner, depositCodec)
-    return { kind: 'deposit', deposit: { ...rest, config: decodeConfig(config) } }
+    const { config, early, ...rest } = decodeMessage(inner, depositCodec)
+    const deposit = { ...rest, config: decodeConfig(config) }
+    return { kind: 'deposit', deposit: early === 0 ? deposit : { ...deposit, isEarly: true } }
   })
 }
 
@@ -195,7 +209,10 @@ export function encodePayReply(reply: PayReply): Uint8Array {
     const settlement = fromHex(reply.terms.settlement, ADDRESS_BYTES)
     return choose(1, encodeMessage({ ...reply.terms, settlement }, termsCodec))
   }
-  if (reply.kind === 'state') return choose(2, encodeMessage({ ...reply.state }, stateCodec))
+  if (reply.kind === 'state') {
+    const { state, credit = 0n } = reply
+    return choose(2, encodeMessage({ ...state, credit }, stateCodec))
+  }
   const { code, detail, retryAfterMs = 0 } = reply
   return choose(3, encodeMessage({ code, detail, retryAfterMs }, refusalCodec))
 }
@@ -208,7 +225,10 @@ export function decodePayReply(bytes: Uint8Array): PayReply {
       const { settlement, ...terms } = decodeMessage(inner, termsCodec)
       return { kind: 'terms', terms: { ...terms, settlement: sized(settlement, ADDRESS_BYTES) } }
     }
-    if (field === 2) return { kind: 'state', state: decodeMessage(inner, stateCodec) }
+    if (field === 2) {
+      const { credit, ...state } = decodeMessage(inner, stateCodec)
+      return { kind: 'state', state, ...(credit === 0n ? {} : { credit }) }
+    }
     if (field !== 3) return undefined
     const { code, detail, retryAfterMs } = decodeMessage(inner, refusalCodec)
     const refusal = { kind: 'refusal', code: isErrorCode(code) ? code : 'internal_error', detail } as const

@@ -4,26 +4,30 @@ import { SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
 import { DEPOSIT_GAS } from '../../base/limits/chain.ts'
 import { CHANNELS_MAX, CHANNELS_PER_PEER_MAX, DEPOSIT_MARGIN_MS, DEPOSIT_WAIT_MS } from '../../base/limits/pay.ts'
+import type { Atoms } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { ChannelConfig, ChannelId } from '../../interface/channel.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
 import type { Address } from '../../interface/signer.ts'
 import { CEILING_MAX } from '../signing/authorization.ts'
 import { checkChannel } from '../channel/check-channel.ts'
+import type { DepositCredit } from './deposit-credit.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import type { DepositRequest, Terms } from '../channel/pay-messages.ts'
 import { depositNonce } from '../chain/settlement-calls.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import { signerOf } from '../signing/signature.ts'
+import { within } from '../../base/within.ts'
 import type { UnearnedGas } from './unearned-gas.ts'
 import type { TokenDomain } from '../signing/token-domain.ts'
 
 export interface DepositServiceInit {
   readonly terms: Terms
   readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed'>
-  readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'isDepositing' | 'refreshGas'>
+  readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'depositHash' | 'isDepositing' | 'refreshGas'>
   readonly unearned: Pick<UnearnedGas, 'takeFor'>
+  readonly credit: Pick<DepositCredit, 'give' | 'end'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
   readonly channels: PayeeChannels
   readonly domain: SettlementDomain
@@ -51,25 +55,44 @@ export const noDeposit = (config: ChannelConfig): Deposit => ({
 
 export interface Brought {
   readonly channel: PayeeChannel
-  /** The transaction of the deposit. Undefined if there was no deposit, or if it was on chain already. */
-  readonly transaction: Hex | undefined
+  /** The hash of the deposit's transaction, once it is sent. Undefined if there was no deposit, or if it was on chain already. */
+  readonly transaction: () => Hex | undefined
+  /** The total of calls that are admitted before the deposit is mined. 0 if nothing is being submitted. */
+  readonly credit: Atoms
+}
+
+/** A deposit on its way: `submitting` resolves when the contract would accept it, and never if it was sent before. */
+interface Submission {
+  readonly submitting: Promise<void>
+  readonly mined: Promise<Hex | undefined>
 }
 
 /** The owner's deposit service: checks channel and authorisation, and submits the deposit. */
 export class DepositService {
   readonly #init: DepositServiceInit
+  /** Keyed by channel id and salt of the deposit. */
+  readonly #running = new Map<string, Submission>()
+  /** Channels with a credit, until the submission of their deposit ends. */
+  readonly #onCredit = new Map<ChannelId, Promise<void>>()
 
   constructor(init: DepositServiceInit) {
     this.#init = init
   }
 
+  /** Waits while a deposit of the channel is submitted on credit. @throws SoukError `settlement_pending` */
+  async settled(channelId: ChannelId): Promise<void> {
+    const settled = this.#onCredit.get(channelId)
+    if (settled !== undefined) await this.#inTime(settled)
+  }
+
   /**
-   * Submits a deposit. Without an amount, only registers a channel that is on chain already.
+   * Submits a deposit. Without an amount, only registers a channel that is on chain already. If the request is early and the owner
+   * gives a credit, resolves when the first deposit of a new channel is about to be sent, otherwise when it is mined.
    * @param peer the node whose calls the channel may pay; undefined if the payer is a client without a node
    * @throws SoukError `payment_rejected`, `overloaded`, `settlement_pending`, `settlement_unavailable`
    */
   async bring(deposit: Deposit, peer: string | undefined): Promise<Brought> {
-    const { terms, chain, channels, domain, splitterOf, payouts, watch, redeemer } = this.#init
+    const { terms, chain, channels, domain, splitterOf, payouts, redeemer } = this.#init
     const { config, amount } = deposit
     const receivers = new Set([...payouts()].map(splitterOf))
     checkChannel(config, { terms, token: chain.parameters.usdc.address, receivers })
@@ -82,16 +105,42 @@ export class DepositService {
     if (known === undefined && amount === 0n) await this.#checkFilled(channelId)
     const info = { channelId, config, ...(peer === undefined ? {} : { peer }) }
     const channel = known ?? (await channels.add(info, reopened))
-    let transaction: Hex | undefined
-    try {
-      if (amount > 0n) transaction = await this.#submit(channel, deposit, known !== undefined)
-      await watch.refresh([channelId])
-    } finally {
-      // A rejected deposit leaves no channel behind.
-      if (known === undefined && channels.shownAt(channelId) <= 0n) await channels.remove(channelId)
+    const task = this.#submit(channel, deposit, known !== undefined)
+    if (deposit.isEarly === true && amount > 0n) {
+      const credit = known === undefined ? await this.#lend(channel, deposit, task) : known.payeeFunds.credit
+      if (credit > 0n) return { channel, credit, transaction: () => redeemer.depositHash(config, deposit.salt) }
     }
-    if (channels.get(channelId) !== channel) throw empty()
-    return { channel, transaction }
+    const transaction = await this.#inTime(task.mined)
+    return { channel, credit: 0n, transaction: () => transaction }
+  }
+
+  async #inTime<T>(mined: Promise<T>): Promise<T> {
+    const limit = deadline(this.#init.clock, DEPOSIT_WAIT_MS, pending)
+    try {
+      return await within(mined, limit.signal)
+    } finally {
+      limit.clear()
+    }
+  }
+
+  /** The credit of a new channel whose deposit the contract would accept; 0 if the caller has to wait for the deposit. */
+  async #lend(channel: PayeeChannel, { salt }: Deposit, { mined, submitting }: Submission): Promise<Atoms> {
+    const { redeemer, credit, watch } = this.#init
+    const { channelId } = channel.info
+    const [isSubmitting] = await Promise.all([
+      Promise.race([submitting.then(() => true), mined.then(() => false)]),
+      // A call is admitted only with a view of the chain. If this read fails, the call reads again.
+      watch.refresh([channelId]).catch(ignore)
+    ])
+    if (!isSubmitting) return 0n
+    const given = credit.give(channel, salt, redeemer.costOf(DEPOSIT_GAS))
+    const settled = mined
+      .catch(ignore)
+      .then(() => credit.end(channelId))
+      .catch(ignore)
+    this.#onCredit.set(channelId, settled)
+    void settled.then(() => this.#onCredit.delete(channelId))
+    return given
   }
 
   async #known(channelId: ChannelId, peer: string | undefined): Promise<PayeeChannel | undefined> {
@@ -148,20 +197,52 @@ export class DepositService {
     redeemer.checkGas(DEPOSIT_GAS)
   }
 
+  /** A repeated request joins the running submission. Nobody has to wait for it. */
+  #submit(channel: PayeeChannel, deposit: Deposit, isFurther: boolean): Submission {
+    const key = `${channel.info.channelId}/${deposit.salt}`
+    const running = this.#running.get(key)
+    if (running !== undefined) return running
+    const { promise: submitting, resolve: onSubmitting } = Promise.withResolvers<void>()
+    const mined = this.#bring(channel, deposit, isFurther, onSubmitting).finally(() => this.#running.delete(key))
+    mined.catch(ignore)
+    const submission = { mined, submitting }
+    this.#running.set(key, submission)
+    return submission
+  }
+
   /** Idempotent, also after a restart: a repeated request returns the same transaction. */
-  async #submit(channel: PayeeChannel, { config, ...deposit }: Deposit, isFurther: boolean): Promise<Hex | undefined> {
-    const { redeemer, chain, clock } = this.#init
+  async #bring(
+    channel: PayeeChannel,
+    deposit: Deposit,
+    isFurther: boolean,
+    onSubmitting: () => void
+  ): Promise<Hex | undefined> {
+    const { channels, watch } = this.#init
     const { channelId } = channel.info
-    // A second transaction for a deposit that is on chain could only fail.
-    if (await chain.authorizationUsed(config.payer, depositNonce(channelId, deposit.salt))) return undefined
-    if (isFurther && !redeemer.isDepositing(config, deposit.salt)) await this.#admitFurther(channel)
-    const pending = () => new SoukError('settlement_pending', 'The deposit is not mined yet. Repeat the request.')
-    const limit = deadline(clock, DEPOSIT_WAIT_MS, pending)
+    let transaction: Hex | undefined
     try {
-      return (await redeemer.deposit(config, deposit, limit.signal)).hash
+      if (deposit.amount > 0n) transaction = await this.#send(channel, deposit, isFurther, onSubmitting)
+      await watch.refresh([channelId])
     } finally {
-      limit.clear()
+      // A rejected deposit leaves no channel behind.
+      if (!isFurther && channels.shownAt(channelId) <= 0n) await channels.remove(channelId)
     }
+    if (channels.get(channelId) !== channel) throw empty()
+    return transaction
+  }
+
+  async #send(
+    channel: PayeeChannel,
+    { config, ...deposit }: Deposit,
+    isFurther: boolean,
+    onSubmitting: () => void
+  ): Promise<Hex | undefined> {
+    const { redeemer, chain } = this.#init
+    // A second transaction for a deposit that is on chain could only fail.
+    const nonce = depositNonce(channel.info.channelId, deposit.salt)
+    if (await chain.authorizationUsed(config.payer, nonce)) return undefined
+    if (isFurther && !redeemer.isDepositing(config, deposit.salt)) await this.#admitFurther(channel)
+    return (await redeemer.deposit(config, deposit, undefined, onSubmitting)).hash
   }
 
   /** Each deposit costs gas, so the channel must first have earned the gas of its earlier deposits. */
@@ -174,4 +255,7 @@ export class DepositService {
   }
 }
 
+/** A caller that waits for the deposit gets the error. */
+const ignore = (): void => undefined
+const pending = () => new SoukError('settlement_pending', 'The deposit is not mined yet. Repeat the request.')
 const empty = () => new SoukError('payment_rejected', 'The channel holds no deposit.')

@@ -5,7 +5,7 @@ import { within } from '../../base/within.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { Link } from '../../interface/link.ts'
 import { channelSalt } from '../signing/channel-salt.ts'
-import type { DepositService } from './deposit-service.ts'
+import type { Brought, DepositService } from './deposit-service.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import {
@@ -47,7 +47,8 @@ export class PayService {
       if (request.kind === 'terms') return { kind: 'terms', terms: this.#init.terms }
       if (request.kind === 'state') return stateOf(this.#own(request.channelId, peer))
       if (request.kind === 'close') return stateOf(await this.#close(request.channelId, peer))
-      return stateOf(await this.#one(peer, () => this.#deposit(request.deposit, peer)))
+      const { channel, credit } = await this.#one(peer, () => this.#deposit(request.deposit, peer))
+      return { ...stateOf(channel), credit }
     } catch (thrown) {
       const { code, message, retryAfterMs } = asSoukError(thrown)
       const refusal = { kind: 'refusal', code, detail: message } as const
@@ -90,12 +91,12 @@ export class PayService {
     }
   }
 
-  async #deposit({ counter, ...deposit }: DepositRequest, peer: string): Promise<PayeeChannel> {
+  async #deposit({ counter, ...deposit }: DepositRequest, peer: string): Promise<Brought> {
     if (deposit.config.salt !== channelSalt(peer, counter)) {
       throw new SoukError('payment_rejected', 'The channel is rejected: its salt does not belong to this peer.')
     }
-    return (await this.#init.deposits.bring(deposit, peer)).channel
+    return this.#init.deposits.bring(deposit, peer)
   }
 }
 
-const stateOf = ({ books }: PayeeChannel): PayReply => ({ kind: 'state', state: books })
+const stateOf = ({ books }: PayeeChannel) => ({ kind: 'state', state: books }) as const

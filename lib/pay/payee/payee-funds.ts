@@ -25,13 +25,15 @@ export interface Hold {
 
 /**
  * The state of one channel at its owner, without I/O. With A the highest signed ceiling, S the captured and R the reserved
- * amount, a call is admitted exactly when `S + R + price ≤ min(A, limit)`.
+ * amount, a call is admitted exactly when `S + R + price ≤ min(A, limit)`. A credit for a deposit in progress replaces a lower
+ * limit.
  */
 export class PayeeFunds {
   #ceiling: Atoms
   #captured: Atoms
   #reserved: Atoms = 0n
   #limit: Atoms = 0n
+  #credit: Atoms = 0n
 
   constructor({ ceiling, captured }: PayeeFundsState) {
     this.#ceiling = ceiling
@@ -49,6 +51,9 @@ export class PayeeFunds {
   }
   get limit(): Atoms {
     return this.#limit
+  }
+  get credit(): Atoms {
+    return this.#credit
   }
 
   /**
@@ -72,6 +77,11 @@ export class PayeeFunds {
   /** Sets the limit that the chain shows now. If it is below the current total, no more calls are admitted. */
   limitTo(limit: Atoms): void {
     this.#limit = limit < 0n ? 0n : limit
+  }
+
+  /** Sets the total of calls that is admitted whatever the chain shows, while the deposit is being submitted. 0 ends it. */
+  lend(credit: Atoms): void {
+    this.#credit = credit
   }
 
   /** @param ceiling of a voucher that counts only if the call is charged; default: A */
@@ -106,7 +116,7 @@ export class PayeeFunds {
   #set(price: Atoms, ceiling: Atoms): PayeeFundsRefusal | undefined {
     if (price < 0n) throw new SoukError('internal_error', 'A price is below zero.')
     const sum = this.#captured + this.#reserved + price
-    if (sum > this.#limit) return 'limit'
+    if (sum > this.#limit && sum > this.#credit) return 'limit'
     if (sum > ceiling) return 'ceiling'
     this.#reserved += price
     return undefined

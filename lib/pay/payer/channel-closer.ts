@@ -15,7 +15,7 @@ import { checkWithdrawGas, withdraw, type WithdrawalInit } from './withdrawal.ts
 
 export interface ChannelCloserInit extends WithdrawalInit {
   readonly channels: PayerChannels
-  readonly opener: Pick<ChannelOpener, 'conclude' | 'fund' | 'introduce'>
+  readonly opener: Pick<ChannelOpener, 'conclude' | 'finish' | 'introduce'>
   readonly ask: PayClient
   readonly domain: SettlementDomain
   readonly clock: Clock
@@ -136,7 +136,7 @@ export class ChannelCloser {
     const { clock, channels, opener } = this.#init
     const until = clock.elapsed() + CLOSE_MS
     await this.#ended(channel, signal)
-    await opener.conclude(channel).catch(() => (channel.pending === undefined ? undefined : opener.fund(channel)))
+    await opener.conclude(channel).catch(() => opener.finish(channel))
     for (;;) {
       try {
         if (channel.payerFunds.deposit === 0n && (await this.#look(channel)).balance === 0n) {

@@ -2,7 +2,12 @@ import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../../base/clock.ts'
 import { reasonOf, SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
-import { COUNTERS_TRIED_MAX, DEPOSIT_VALID_MS, WITHDRAW_DELAY_AGREED_S_MAX } from '../../base/limits/pay.ts'
+import {
+  COUNTERS_TRIED_MAX,
+  DEPOSIT_VALID_MS,
+  LEAVE_PAUSE_MS,
+  WITHDRAW_DELAY_AGREED_S_MAX
+} from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import type { Random } from '../../base/random.ts'
 import type { Chain, ChannelState } from '../../interface/chain.ts'
@@ -18,6 +23,7 @@ import type { PayRules } from './pay-rules.ts'
 import { depositedIn, PayerChannel, type PayerChannelInfo, type PendingDeposit } from './payer-channel.ts'
 import type { PayerChannels } from './payer-channels.ts'
 import { PayerFunds } from './payer-funds.ts'
+import { RetryQueue } from '../channel/retry-queue.ts'
 import { depositNonce } from '../chain/settlement-calls.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import type { TokenDomain } from '../signing/token-domain.ts'
@@ -46,9 +52,12 @@ export class ChannelOpener {
   readonly #init: ChannelOpenerInit
   readonly #log: Logger
   readonly #funding = new Map<PayerChannel, Promise<void>>()
+  readonly #followUps: RetryQueue<PayerChannel>
 
   constructor(init: ChannelOpenerInit) {
     this.#init = init
+    // A call that needs the deposit reports the error.
+    this.#followUps = new RetryQueue({ clock: init.clock, pauseMs: LEAVE_PAUSE_MS, onError: () => {} })
     this.#log = init.log ?? SILENT_LOG
   }
 
@@ -111,18 +120,47 @@ export class ChannelOpener {
     return channel
   }
 
-  /** Finishes a pending deposit, or makes one. Concurrent callers share it. @throws as `open` */
+  /** Continues to look for deposits that an earlier process left pending. They are sent again only when a call needs them. */
+  start(): void {
+    for (const channel of this.#init.channels.all()) {
+      if (channel.pending !== undefined && channel.phase === 'open') {
+        this.#followUps.start(channel, () => this.conclude(channel))
+      }
+    }
+  }
+
+  /** Pending deposits are looked for at the next start. */
+  stop(): Promise<void> {
+    return this.#followUps.stop()
+  }
+
+  /**
+   * Finishes a pending deposit, or makes one. Concurrent callers share it. If the owner gives a credit for the first deposit of a
+   * channel, resolves at once and finishes in the background.
+   * @throws as `open`
+   */
   fund(channel: PayerChannel, missing: Atoms = 0n): Promise<void> {
+    return this.#shared(channel, () => this.#fund(channel, missing))
+  }
+
+  /** Finishes a pending deposit: when this resolves, it is mined. @throws as `open` */
+  async finish(channel: PayerChannel, signal?: AbortSignal): Promise<void> {
+    await this.#funding.get(channel)?.catch(asSoukError)
+    const { pending } = channel
+    if (pending !== undefined) await this.#shared(channel, () => this.#bring(channel, pending, signal))
+  }
+
+  #shared(channel: PayerChannel, task: () => Promise<void>): Promise<void> {
     const running = this.#funding.get(channel)
     if (running !== undefined) return running
-    const funding = this.#fund(channel, missing).finally(() => this.#funding.delete(channel))
+    const funding = task().finally(() => this.#funding.delete(channel))
     this.#funding.set(channel, funding)
     return funding
   }
 
   /** Finds out the outcome of a pending deposit. @throws SoukError `settlement_pending` if it is not known yet */
   async conclude(channel: PayerChannel): Promise<void> {
-    await this.#funding.get(channel)?.catch(() => {})
+    await this.#funding.get(channel)?.catch(asSoukError)
     const { pending } = channel
     if (pending !== undefined && (await this.#fate(channel, pending)) === 'unknown') throw onItsWay()
   }
@@ -142,6 +180,7 @@ export class ChannelOpener {
 
   async #fund(channel: PayerChannel, missing: Atoms): Promise<void> {
     const { channels, rules } = this.#init
+    const { payerFunds } = channel
     if (channel.pending === undefined) {
       channel.checkOpen()
       const amount = missing > rules.deposit ? missing : rules.deposit
@@ -150,8 +189,25 @@ export class ChannelOpener {
       await channels.save(channel)
     }
     const { pending } = channel
-    const refused = await this.#offer(channel, pending).catch(asSoukError)
+    // Whoever closes a channel has to know the outcome of its deposit.
+    const isEarly = channel.phase === 'open' && payerFunds.deposit === 0n && payerFunds.credit === 0n
+    const credit = isEarly ? await this.#offer(channel, pending, { isEarly }).catch(asSoukError) : 0n
+    if (typeof credit !== 'bigint') return this.#concluded(channel, pending, credit)
+    if (credit === 0n) return isEarly ? this.#concluded(channel, pending) : this.#bring(channel, pending)
+    payerFunds.lend(credit < pending.amount ? credit : pending.amount)
+    this.#log('channel %s: the owner serves %s USDC before the deposit is mined', channel.info.channelId, credit)
+    this.#followUps.start(channel, (signal) => this.finish(channel, signal))
+  }
+
+  async #bring(channel: PayerChannel, pending: PendingDeposit, signal?: AbortSignal): Promise<void> {
+    const refused = await this.#offer(channel, pending, { signal }).then(() => undefined, asSoukError)
+    await this.#concluded(channel, pending, refused)
+  }
+
+  /** @param refused the owner's error, if it refused the deposit */
+  async #concluded(channel: PayerChannel, pending: PendingDeposit, refused?: SoukError): Promise<void> {
     const fate = await this.#fate(channel, pending)
+    if (refused?.code === 'payment_rejected') channel.payerFunds.lend(0n)
     if (this.#log.enabled) {
       const why = refused === undefined ? '' : `, owner: ${reasonOf(refused)}`
       this.#log('deposit of %s USDC into %s: %s%s', formatUsdc(pending.amount), channel.info.channelId, fate, why)
@@ -160,33 +216,16 @@ export class ChannelOpener {
   }
 
   async #fate(channel: PayerChannel, pending: PendingDeposit): Promise<'mined' | 'void' | 'unknown'> {
+    const { channels } = this.#init
     // Read the expiry first: a deposit that is not on chain after this can never be mined.
     const isVoid = await this.#isVoid(pending)
     if (await this.#isMined(channel, pending)) {
-      await this.#mined(channel, pending)
+      await channels.onMined(channel, pending)
       return 'mined'
     }
     if (!isVoid) return 'unknown'
-    channel.pending = undefined
-    await this.#init.channels.save(channel)
+    await channels.onVoid(channel, pending)
     return 'void'
-  }
-
-  async #mined(channel: PayerChannel, pending: PendingDeposit): Promise<void> {
-    const { amount, salt } = pending
-    const { channels, ledger, clock } = this.#init
-    const { channelId } = channel.info
-    const postings = [
-      { account: depositedIn(channelId), amount },
-      { account: 'wallet', amount: -amount }
-    ]
-    await ledger.book({ kind: 'deposit', reference: `${channelId}/${salt}`, at: clock.now(), postings })
-    // A concurrent caller has handled the deposit.
-    if (channel.pending !== pending) return
-    // Add the amount instead of reading it: the endpoint's next response may be older than the deposit.
-    channel.payerFunds.hold(channel.payerFunds.deposit + amount)
-    channel.pending = undefined
-    await channels.save(channel)
   }
 
   async #terms(owner: string): Promise<Terms> {
@@ -210,8 +249,15 @@ export class ChannelOpener {
     return terms
   }
 
-  /** @throws SoukError the owner's refusal, or `payment_malformed` for another reply than the channel's state */
-  async #offer({ info }: PayerChannel, pending: PendingDeposit | undefined): Promise<undefined> {
+  /**
+   * Returns the owner's credit; 0 if the deposit is mined.
+   * @throws SoukError the owner's refusal, or `payment_malformed` for another reply than the channel's state
+   */
+  async #offer(
+    { info }: PayerChannel,
+    pending: PendingDeposit | undefined,
+    { isEarly = false, signal }: { readonly isEarly?: boolean; readonly signal?: AbortSignal | undefined } = {}
+  ): Promise<Atoms> {
     const { token, signer, chain } = this.#init
     const { config, counter, owner, channelId } = info
     const { amount, salt, validBefore } = pending ?? { amount: 0n, salt: 0n, validBefore: 0 }
@@ -224,10 +270,10 @@ export class ChannelOpener {
       nonce: depositNonce(channelId, salt)
     }
     const signature = await signer.sign(token.receive(authorization))
-    const deposit = { config, counter, amount, validAfter: 0, validBefore, salt, signature }
-    const reply = await this.#init.ask(owner, { kind: 'deposit', deposit })
+    const deposit = { config, counter, amount, validAfter: 0, validBefore, salt, signature, isEarly }
+    const reply = await this.#init.ask(owner, { kind: 'deposit', deposit }, signal)
     if (reply.kind !== 'state') throw unreadable()
-    return undefined
+    return reply.credit ?? 0n
   }
 
   #newDeposit(amount: Atoms): PendingDeposit {

@@ -1,6 +1,8 @@
 import { SoukError } from '../../base/errors.ts'
 import {
   CALL_PRICE_ATOMS_MAX,
+  CREDIT_ADDRESS_ATOMS_MAX,
+  CREDIT_HOUR_ATOMS_MAX,
   DAILY_ATOMS_MAX,
   DEPOSIT_ATOMS_MAX,
   DEPOSIT_ATOMS_MIN,
@@ -30,6 +32,12 @@ export interface PayRules extends PayerFundsRules {
   readonly withdrawDelay: number
   /** Owner: the lowest price that clients without a node may pay per call (x402 `exact`). Default $0.02. */
   readonly exactMin: Atoms
+  /**
+   * Owner: the most that it serves before first deposits count, and that may be lost, in one hour: for all payers, with the gas of
+   * deposits, and for one payer's address. 0: every call waits until its deposit counts. Defaults $1 and $0.01.
+   */
+  readonly creditHourMax: Atoms
+  readonly creditAddressMax: Atoms
 }
 
 const DEFAULTS: PayRules = {
@@ -42,7 +50,9 @@ const DEFAULTS: PayRules = {
   depositMax: DEPOSIT_ATOMS_MAX,
   depositMin: DEPOSIT_ATOMS_MIN,
   withdrawDelay: WITHDRAW_DELAY_S,
-  exactMin: EXACT_ATOMS_MIN
+  exactMin: EXACT_ATOMS_MIN,
+  creditHourMax: CREDIT_HOUR_ATOMS_MAX,
+  creditAddressMax: CREDIT_ADDRESS_ATOMS_MAX
 }
 
 /** Applies the defaults and validates. @throws SoukError `invalid_request` */

@@ -16,6 +16,8 @@ export const PAYER_STATE = 'payer'
 export const depositedIn = (channelId: ChannelId): string => `channel/${channelId}`
 /** Earnings that the owner did not claim. They came back with the rest. */
 export const unclaimedOf = (channelId: ChannelId): string => `unclaimed/${channelId}`
+/** Charges that the owner served on credit and could not collect, because the deposit was never mined. */
+export const uncollectedFrom = (channelId: ChannelId): string => `uncollected/${channelId}`
 export const spentThrough = (channelId: ChannelId): string => `spent/${channelId}`
 
 /** A signed deposit that is not known to be mined. No other deposit is signed until it is mined or void. */

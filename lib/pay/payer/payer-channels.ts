@@ -13,9 +13,11 @@ import {
   PAYER_STATE,
   PayerChannel,
   payerDocument,
+  type PendingDeposit,
   readPayerChannel,
   spentThrough,
-  unclaimedOf
+  unclaimedOf,
+  uncollectedFrom
 } from './payer-channel.ts'
 import { PayerFunds, type PayerFundsRules } from './payer-funds.ts'
 
@@ -111,11 +113,12 @@ export class PayerChannels {
     await this.#flush()
     const { documents, ledger, clock } = this.#init
     const { channelId } = channel.info
-    const [inside, spent] = await Promise.all([
+    const [inside, spent, uncollected] = await Promise.all([
       ledger.balance(depositedIn(channelId)),
-      ledger.balance(spentThrough(channelId))
+      ledger.balance(spentThrough(channelId)),
+      ledger.balance(uncollectedFrom(channelId))
     ])
-    const put = inside + spent
+    const put = inside + spent + uncollected
     const returned = put > kept ? put - kept : 0n
     const taken = inside - returned
     const postings = [
@@ -135,6 +138,51 @@ export class PayerChannels {
     channel.payerFunds.end(kept)
     channel.booked = channel.payerFunds.spent
     this.#unplace(channel)
+  }
+
+  /**
+   * Books a mined deposit once. It pays first for charges that were written off. Durable when it resolves.
+   */
+  async onMined(channel: PayerChannel, pending: PendingDeposit): Promise<void> {
+    const { ledger, clock } = this.#init
+    const { channelId } = channel.info
+    const { amount, salt } = pending
+    const writtenOff = -(await ledger.balance(uncollectedFrom(channelId)))
+    const recovered = writtenOff < amount ? writtenOff : amount
+    const postings = [
+      { account: depositedIn(channelId), amount: amount - recovered },
+      { account: uncollectedFrom(channelId), amount: recovered },
+      { account: 'wallet', amount: -amount }
+    ].filter(({ amount }) => amount !== 0n)
+    await ledger.book({ kind: 'deposit', reference: `${channelId}/${salt}`, at: clock.now(), postings })
+    // A concurrent caller has handled the deposit.
+    if (channel.pending !== pending) return
+    // Add the amount instead of reading it: the endpoint's next response may be older than the deposit.
+    channel.payerFunds.hold(channel.payerFunds.deposit + amount)
+    channel.payerFunds.lend(0n)
+    channel.pending = undefined
+    await this.save(channel)
+  }
+
+  /**
+   * Forgets a deposit that can never be mined, and writes off what the owner charged on credit for it. Durable when it resolves.
+   */
+  async onVoid(channel: PayerChannel, pending: PendingDeposit): Promise<void> {
+    await this.#flush()
+    const { ledger, clock } = this.#init
+    const { channelId } = channel.info
+    const missing = -(await ledger.balance(depositedIn(channelId)))
+    if (channel.pending !== pending) return
+    channel.payerFunds.lend(0n)
+    channel.pending = undefined
+    const document = { collection: PAYER_CHANNELS, key: channelId, value: payerDocument(channel) }
+    if (missing <= 0n) return this.save(channel)
+    const postings = [
+      { account: depositedIn(channelId), amount: missing },
+      { account: uncollectedFrom(channelId), amount: -missing }
+    ]
+    const reference = `${channelId}/${pending.salt}`
+    await ledger.book({ kind: 'write_off', reference, at: clock.now(), postings }, [document])
   }
 
   /** A number that no channel of this node has used. Durable when it resolves. */

@@ -51,7 +51,7 @@ export interface Promised {
 
 /**
  * The state of one channel at its payer, the mirror of the owner's `PayeeFunds`, without I/O. It never promises above the deposit, above
- * the daily cap, or more than `exposureMax` beyond the captured amount.
+ * the daily cap, or more than `exposureMax` beyond the captured amount. An owner's credit replaces a lower deposit.
  *
  * The owner's report of captures is accepted as far as sent calls without a known outcome explain it.
  */
@@ -61,6 +61,7 @@ export class PayerFunds {
   #ceiling: Atoms
   #spent: Atoms
   #deposit: Atoms
+  #credit: Atoms = 0n
   #promised: Atoms = 0n
   #lost: Atoms = 0n
   /** Amount of calls that failed without a signed statement. */
@@ -90,6 +91,10 @@ export class PayerFunds {
   get deposit(): Atoms {
     return this.#deposit
   }
+  /** The total of calls that the owner serves although the deposit is not mined. */
+  get credit(): Atoms {
+    return this.#credit
+  }
   /** False after a restart, until the owner's books are read. */
   get isWhole(): boolean {
     return this.#isWhole
@@ -116,6 +121,11 @@ export class PayerFunds {
     this.#deposit = deposit
   }
 
+  /** Sets the credit that the owner gives while it submits the deposit. 0 ends it. */
+  lend(credit: Atoms): void {
+    this.#credit = credit
+  }
+
   /** Promises a call's price. If the returned ceiling is new, it must be signed before the call is sent. */
   promise(price: Atoms, now: number, isFee = false): Promised | PayerFundsRefusal {
     const { exposureMax } = this.#rules
@@ -125,11 +135,12 @@ export class PayerFunds {
     if (promised - fees > exposureMax) {
       return { why: 'exposure', mayPass: this.#promised > 0n && this.#lost + (isFee ? 0n : price) <= exposureMax }
     }
-    if (needed > this.#deposit) return { why: 'deposit', missing: needed - this.#deposit }
+    const held = this.#credit > this.#deposit ? this.#credit : this.#deposit
+    if (needed > held) return { why: 'deposit', missing: needed - this.#deposit }
     if (needed > this.#ceiling) {
       const most = this.#ceiling + this.#cap.left(now)
       if (needed > most) return { why: 'day' }
-      const ceiling = min(needed + this.#window(price, isFee), this.#deposit, this.#spent + fees + exposureMax, most)
+      const ceiling = min(needed + this.#window(price, isFee), held, this.#spent + fees + exposureMax, most)
       this.#cap.spend(ceiling - this.#ceiling)
       this.#ceiling = ceiling
     }

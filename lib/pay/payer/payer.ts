@@ -122,14 +122,19 @@ export class Payer {
   #hear(channel: PayerChannel, price: Atoms, error: SoukError): boolean {
     const member = error.members?.[BOOKS_MEMBER]
     if (member === undefined) return false
+    // A refused call ends the owner's credit: calls wait for the deposit from now on.
+    const hadCredit = channel.payerFunds.credit > 0n
     if (member === null) {
+      channel.payerFunds.lend(0n)
       channel.isKnown = false
       return true
     }
     const books = readBooks(member)
     if (books === undefined) return false
     this.#believe(channel, books, price)
-    return error.code === 'payment_required' && !channel.isDisputed
+    const isOver = hadCredit && error.code === 'insufficient_funds'
+    if (isOver) channel.payerFunds.lend(0n)
+    return (isOver || error.code === 'payment_required') && !channel.isDisputed
   }
 
   /** @param price as in `PayerFunds.hear` */
@@ -208,7 +213,8 @@ export class Payer {
     channels.checkTrust(owner)
     const channel = channels.get(owner, receiver) ?? (await this.#open(owner, receiver))
     channel.checkOpen()
-    if (channel.pending !== undefined && channel.payerFunds.deposit === 0n) await opener.fund(channel)
+    const { deposit, credit } = channel.payerFunds
+    if (channel.pending !== undefined && deposit + credit === 0n) await opener.fund(channel)
     if (!channel.isKnown) await opener.introduce(channel)
     if (!channel.payerFunds.isWhole) {
       channel.hearing ??= this.#recall(channel).finally(() => (channel.hearing = undefined))
@@ -257,6 +263,8 @@ export class Payer {
   /** Runs in the background, before calls have to wait for a deposit. */
   #topUp(channel: PayerChannel): void {
     const { rules, clock, opener } = this.#init
+    // On credit, the first deposit is on its way.
+    if (channel.payerFunds.credit > 0n) return
     if (channel.payerFunds.left * TOP_UP_PART >= rules.deposit || clock.elapsed() < channel.topUpAfter) return
     channel.topUpAfter = clock.elapsed() + TOP_UP_PAUSE_MS
     // If it fails, the call that needs the deposit reports the error.

@@ -6,6 +6,8 @@ import {
   CLAIM_ROWS_MAX,
   CLAIM_ROW_GAS,
   CLAIM_TRIALS_MAX,
+  CLAIMS_IN_HAND_MIN,
+  CREDIT_CLAIMS_IN_HAND_MIN,
   DEPOSIT_GAS,
   GAS_READ_MS,
   REDEEM_AGE_MS,
@@ -149,15 +151,28 @@ class PolicyRedeemer implements Redeemer {
     return this.#init.submitter.has(this.#depositKey(config, salt))
   }
 
+  depositHash(config: ChannelConfig, salt: bigint): Hex | undefined {
+    return this.#init.submitter.hashOf(this.#depositKey(config, salt))
+  }
+
   #depositKey(config: ChannelConfig, salt: bigint): string {
     return `deposit/${config.payer}/${depositNonce(this.#domain.channelId(config), salt)}`
   }
 
-  async deposit(config: ChannelConfig, authorization: DepositAuthorization, signal?: AbortSignal): Promise<Mined> {
+  isGasAmple(): boolean {
+    return this.#gas.covers((CREDIT_CLAIMS_IN_HAND_MIN - CLAIMS_IN_HAND_MIN) * CLAIM_GAS, this.#submittedGas())
+  }
+
+  async deposit(
+    config: ChannelConfig,
+    authorization: DepositAuthorization,
+    signal?: AbortSignal,
+    onSubmitting?: () => void
+  ): Promise<Mined> {
     const id = this.#domain.channelId(config)
     const key = this.#depositKey(config, authorization.salt)
     const call = this.#calls.deposit(config, authorization)
-    return this.#submitForPayer({ id, key, call, gas: DEPOSIT_GAS }, signal)
+    return this.#submitForPayer({ id, key, call, gas: DEPOSIT_GAS }, signal, onSubmitting)
   }
 
   async refund(
@@ -200,13 +215,18 @@ class PolicyRedeemer implements Redeemer {
   }
 
   /** Submits a payer's request. Simulates it first, so that a payer's contract cannot leave a plan that is retried forever. */
-  async #submitForPayer({ id, key, call, gas }: PayerStep, signal?: AbortSignal): Promise<Mined> {
+  async #submitForPayer(
+    { id, key, call, gas }: PayerStep,
+    signal?: AbortSignal,
+    onSubmitting?: () => void
+  ): Promise<Mined> {
     const { chain, signer, submitter, watch, onError } = this.#init
     const isKnown = submitter.has(key)
     const attempt = async (): Promise<Mined> => {
       if (!isKnown) {
         const simulation = await chain.simulate(signer.address, call)
         if (!simulation.ok) throw rejected(new Error(simulation.reason))
+        onSubmitting?.()
       }
       return submitter.submit(key, call)
     }

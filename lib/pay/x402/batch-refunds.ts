@@ -18,7 +18,7 @@ import { unused } from './repeats.ts'
 
 export interface BatchRefundsInit {
   readonly channels: PayeeChannels
-  readonly deposits: Pick<DepositService, 'bring'>
+  readonly deposits: Pick<DepositService, 'bring' | 'settled'>
   readonly refunds: Pick<RefundService, 'close'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
   readonly offers: Offers
@@ -66,6 +66,7 @@ export class BatchRefunds {
   /** The channel to refund, or the closed one whose refund the request repeats. Reads the chain. */
   async #channelOf(asked: Admission, { config, voucher, refundMax }: BatchRefund): Promise<PayeeChannel> {
     const { channels, deposits, watch } = this.#init
+    await deposits.settled(voucher.channelId)
     const known = channels.get(voucher.channelId)
     try {
       if (known === undefined || known.info.peer !== undefined) {

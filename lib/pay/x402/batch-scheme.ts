@@ -169,7 +169,9 @@ export class BatchScheme {
         }
         // A deposit with the call stays in the channel, so the response must tell the client.
         const paid =
-          deposited === undefined ? {} : { payment: this.#answers.settlement(channel, { charged: 0n, ...deposited }) }
+          deposited === undefined
+            ? {}
+            : { payment: this.#answers.settlement(channel, { charged: 0n, ...sent(deposited) }) }
         return { charged: 0n, receipt: EMPTY_BYTES, ...paid }
       }
     }
@@ -200,7 +202,11 @@ export class BatchScheme {
     }
     hold.capture(charged)
     const receipt = await this.#init.receiptSigner.receiptFor(admission, channel, charged, outcome)
-    return { charged, receipt, payment: this.#answers.settlement(channel, { charged, ...deposited }) }
+    return {
+      charged,
+      receipt,
+      payment: this.#answers.settlement(channel, { charged, ...(deposited && sent(deposited)) })
+    }
   }
 
   /** The payment's channel. Registers and funds it if necessary. */
@@ -211,7 +217,8 @@ export class BatchScheme {
   ): Promise<Filled> {
     if (deposit === undefined && known?.isLeft === false && known.info.peer === undefined) return { channel: known }
     try {
-      const { channel, transaction } = await this.#init.deposits.bring(deposit ?? noDeposit(config), undefined)
+      const asked = { ...(deposit ?? noDeposit(config)), isEarly: true }
+      const { channel, transaction } = await this.#init.deposits.bring(asked, undefined)
       return deposit === undefined ? { channel } : { channel, deposited: { transaction, amount: deposit.amount } }
     } catch (thrown) {
       const { code, message: detail } = asSoukError(thrown)
@@ -228,7 +235,7 @@ export class BatchScheme {
   }
 
   async #hold(admission: Admission, channel: PayeeChannel, voucher: Voucher): Promise<Hold> {
-    const { channels, watch, offers } = this.#init
+    const { channels, deposits, watch, offers } = this.#init
     const { channelId } = channel.info
     if (!channels.isFresh(channel)) await watch.refresh([channelId])
     if (!channels.isFresh(channel)) {
@@ -241,7 +248,12 @@ export class BatchScheme {
       const detail = 'The owner has lost its books of this channel. Withdraw from it, and pay with another salt.'
       throw offers.refuse(admission, { code: 'payment_rejected', reason, detail })
     }
-    const hold = channel.payeeFunds.reserve(admission.price, voucher.ceiling)
+    let hold = channel.payeeFunds.reserve(admission.price, voucher.ceiling)
+    if (hold === 'limit' && channel.payeeFunds.credit > 0n) {
+      // The deposit is on its way, and the call needs more than the credit.
+      await deposits.settled(channelId)
+      hold = channel.payeeFunds.reserve(admission.price, voucher.ceiling)
+    }
     if (typeof hold === 'object') return hold
     if (voucher.ceiling <= channels.shownAt(channelId)) {
       const detail = 'The deposit is too new to count in full. Try again later.'
@@ -267,9 +279,13 @@ function within(amount: Atoms, most: Atoms): Atoms {
 }
 
 interface Deposited {
-  readonly transaction: Hex | undefined
+  /** The hash of its transaction, as far as known. */
+  readonly transaction: () => Hex | undefined
   readonly amount: Atoms
 }
+
+/** Evaluated when the response is written: the deposit may be sent by then. */
+const sent = ({ transaction, amount }: Deposited) => ({ transaction: transaction(), amount })
 
 interface Filled {
   readonly channel: PayeeChannel

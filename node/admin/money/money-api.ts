@@ -172,7 +172,15 @@ export const earningsViewSchema = view('EarningsView', {
   gas: z.object({
     transactions: z.number(),
     cost: z.string()
-  })
+  }),
+  credit: z
+    .object({
+      used: z.string(),
+      max: z.string()
+    })
+    .describe(
+      'Served before first deposits are mined. `used`: deposits in progress, and what was lost in the last hour, with gas. `max`: the most, 0 if this node gives no credit.'
+    )
 })
 export type EarningsView = z.output<typeof earningsViewSchema>
 

@@ -55,7 +55,7 @@ export const moneyRoutes = [
     response: earningsViewSchema,
     async handler({ money }) {
       const { paymentScheme, name } = requireMoney(money)
-      return earningsView(await paymentScheme.earnings(), name)
+      return earningsView(await paymentScheme.earnings(), name, paymentScheme.credit())
     }
   }),
   route({

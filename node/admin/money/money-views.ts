@@ -44,14 +44,19 @@ export function walletView(
   }
 }
 
-export function earningsView({ providers, asOf, isStale, claims, gas }: Earnings, money: string): EarningsView {
+export function earningsView(
+  { providers, asOf, isStale, claims, gas }: Earnings,
+  money: string,
+  { used, max }: { readonly used: Atoms; readonly max: Atoms }
+): EarningsView {
   return {
     money,
     providers: providers.map(providerView),
     as_of: asOf === undefined ? null : { block: asOf.block.toString(), at: asOf.at },
     stale: isStale,
     claims: claims.map(transactionView),
-    gas: { transactions: gas.transactions, cost: formatEther(gas.cost) }
+    gas: { transactions: gas.transactions, cost: formatEther(gas.cost) },
+    credit: { used: formatUsdc(used), max: formatUsdc(max) }
   }
 }
 

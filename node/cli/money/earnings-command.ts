@@ -25,10 +25,13 @@ function csvOf({ providers }: EarningsView): string {
   return [EARNINGS_COLUMNS, ...rows].map(csvLine).join('')
 }
 
-function lines({ providers, money, gas }: EarningsView): string[] {
+function lines({ providers, money, gas, credit }: EarningsView): string[] {
   if (providers.length === 0) return []
   const blocks = providers.map((provider) => providerLines(provider, money))
-  const spent = facts([['gas', `${gas.cost} ETH for ${gas.transactions} transactions`]])
+  const spent = facts([
+    ['gas', `${gas.cost} ETH for ${gas.transactions} transactions`],
+    ...(credit.used === '0' ? [] : [['on credit', `${credit.used} of ${credit.max} ${money}`] as const])
+  ])
   return [...blocks.flatMap((block) => [...block, '']), ...spent]
 }
 

@@ -59,6 +59,7 @@ export const addUp: AddCommand = (to, cli) => {
       '--log <names>',
       'debug logs by component: souk:* for all of Souk, souk:*:trace for more (default: none, or DEBUG)'
     )
+    .option('--no-credit', 'serve the first call of a payer only when its deposit is mined')
     .option('--settle-on-stop', 'claim and pay out earnings before stopping')
     .action(async (flags: Record<string, unknown>, command: Command) => {
       // Because of `--no-ingress`, commander sets `ingress: true` by default. Only typed options count.

@@ -1,3 +1,4 @@
+import { CREDIT_ADDRESS_ATOMS_MAX } from '../../../lib/base/limits/pay.ts'
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
 import type { ChannelId } from '../../../lib/interface/channel.ts'
@@ -246,9 +247,10 @@ describe('the lifecycle of a channel', function () {
       await bench.act(owner.signer, bench.calls.claim([row]))
       await payer.paymentScheme.withdraw(id)
       await ripen(id)
-      assert.equal(ceiling, 11_000n)
-      assert.equal(await wallet(), USDC - 11_000n)
-      assert.deepEqual(await lives.books(payer, id), { inside: 0n, spent: 11_000n, wallet: -11_000n, unclaimed: 0n })
+      // On credit, vouchers are signed ahead up to the credit.
+      assert.equal(ceiling, CREDIT_ADDRESS_ATOMS_MAX)
+      assert.equal(await wallet(), USDC - ceiling)
+      assert.deepEqual(await lives.books(payer, id), { inside: 0n, spent: ceiling, wallet: -ceiling, unclaimed: 0n })
     })
 
     it('reports a wallet without gas, and stays unchanged', async () => {

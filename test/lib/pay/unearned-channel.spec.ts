@@ -46,6 +46,7 @@ describe('a channel that earned less than its gas', function () {
     }
     await spend(1)
     const id = openOf(payer)
+    await lives.until('the deposit is mined', async () => (await lives.onChain(id)).balance > 0n)
     const nonce = () => bench.chain.nonce(owner.signer.address, 'latest')
     const before = await nonce()
     for (let times = 0; times < 3; times++) {
