@@ -1,4 +1,5 @@
 import { noise } from '@chainsafe/libp2p-noise'
+import { circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { GossipSub } from '@libp2p/gossipsub'
 import { identify } from '@libp2p/identify'
@@ -42,6 +43,7 @@ import { interfaceAddresses } from './link/interface-addresses.ts'
 import { noiseCrypto } from './link/noise-crypto.ts'
 import { PeerWorth } from './link/peer-worth.ts'
 import { isNotPublic } from './link/public-addresses.ts'
+import { relayGater, type RelayFor, soukRelay } from './link/reach/relay-policy.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import { soukTcp } from './link/souk-tcp.ts'
 import type { SoukInit } from './options.ts'
@@ -52,7 +54,7 @@ export interface NodeOptions extends SoukInit {
   /** The node's identity, Ed25519. Default: a new key. */
   readonly privateKey?: PrivateKey
   /**
-   * libp2p transports. Default: `[soukTcp({ privateAddresses })]`. `listen` addresses must belong to these transports.
+   * libp2p transports. Default: `soukTcp({ privateAddresses })`, and libp2p's relay transport. `listen` addresses must belong to these transports.
    * A transport that resolves DNS names must itself reject private addresses.
    */
   readonly transports?: NonNullable<Libp2pOptions['transports']>
@@ -62,6 +64,8 @@ export interface NodeOptions extends SoukInit {
   readonly announce?: readonly string[]
   /** The network uses loopback or private addresses. Default true, which fits the default `listen`. */
   readonly privateAddresses?: boolean
+  /** For which nodes this one relays while they cannot be dialled. Default `anyone`. */
+  readonly relay?: RelayFor
   /** Limits of connections. */
   readonly connections?: ConnectionRules
   /**
@@ -110,15 +114,16 @@ const STORED = [
  */
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
-  const { connections = {}, logger = defaultLogger(), ...more } = rest
-  const { transports = [soukTcp({ privateAddresses })], ...init } = more
+  const { connections = {}, logger = defaultLogger(), relay: relayFor = 'anyone', ...more } = rest
+  const { transports = [soukTcp({ privateAddresses }), circuitRelayTransport()], ...init } = more
   const { network = 'dev', clock = systemClock } = init
   const { connectionsMax = CONNECTIONS_MAX } = connections
   const key = privateKey ?? (await generateKeyPair('Ed25519'))
   const self = peerIdFromPrivateKey(key)
   const worth = new PeerWorth(clock)
   const guard = new ConnectionGuard(connections, worth, clock)
-  const libp2p = await createLibp2p({
+  const isReachable = () => /^direct$|^private$/.test(libp2p.services.souk.status().reachability.state)
+  const libp2p: SoukNode['libp2p'] = await createLibp2p({
     start: false,
     privateKey: key,
     logger,
@@ -157,14 +162,19 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     connectionMonitor: { pingInterval: HEARTBEAT_MS, pingTimeout: { minTimeout: HEARTBEAT_ANSWER_MS } },
     // A private network must dial private addresses. Elsewhere, a record with private addresses could make this node
     // attack its own LAN.
-    connectionGater: { ...guard.gater, denyDialMultiaddr: (address) => !privateAddresses && isNotPublic(address) },
+    connectionGater: {
+      ...guard.gater,
+      ...relayGater({ relayFor, worth, isReachable, clock }),
+      denyDialMultiaddr: (address) => !privateAddresses && isNotPublic(address)
+    },
     services: {
       identify: identify(),
       ping: ping(),
       interfaces: interfaceAddresses({ clock }),
       dht: soukDht({ network, privateAddresses, clock }),
       pubsub: soukGossip({ network, privateAddresses }),
-      souk: souk({ ...init, worth })
+      relay: soukRelay(),
+      souk: souk({ ...init, privateAddresses, worth })
     }
   })
   guard.watch(libp2p)

@@ -6,6 +6,7 @@ import { AGENT_CHARS_MAX } from './base/limits/link.ts'
 import { KEEP_DAYS, KEEP_DAYS_MIN } from './base/limits/store.ts'
 import { type Random, systemRandom } from './base/random.ts'
 import type { Directory } from './interface/directory.ts'
+import type { Reachability } from './interface/reachability.ts'
 import type { Souk } from './interface/souk.ts'
 import type { PeerWorth } from './link/peer-worth.ts'
 import type { Store } from './interface/store.ts'
@@ -32,6 +33,8 @@ export interface SoukInit {
   readonly directory?: Directory
   /** Multiaddrs of bootstrap peers, with `/p2p/<peer id>` or `/dnsaddr/`. Default none. */
   readonly bootstrap?: readonly string[]
+  /** The network uses loopback or private addresses. Default true, as in `createNode`. */
+  readonly privateAddresses?: boolean
   /** Software name, shown to peers. Default `souk`. */
   readonly agent?: string
   /** Runs at each start, with the store open and before any peer connects. Serve the APIs of earlier runs here. */
@@ -48,6 +51,8 @@ export interface SoukInit {
   readonly selfReport?: boolean
   /** Probes whether recently used APIs are reachable, without calling them. Default false. */
   readonly probes?: boolean
+  /** Called when the way in which peers reach this node changes. It must not throw. */
+  readonly onReach?: (reach: Reachability) => void
   /** Records which peers trade with this node, to decide about connections. Default: none. */
   readonly worth?: PeerWorth
   /**
@@ -65,7 +70,16 @@ export type SoukOptions = SoukInit &
   Required<
     Pick<
       SoukInit,
-      'network' | 'bootstrap' | 'agent' | 'selfReport' | 'probes' | 'keepDays' | 'trimmedKinds' | 'clock' | 'random'
+      | 'network'
+      | 'bootstrap'
+      | 'privateAddresses'
+      | 'agent'
+      | 'selfReport'
+      | 'probes'
+      | 'keepDays'
+      | 'trimmedKinds'
+      | 'clock'
+      | 'random'
     >
   >
 
@@ -79,6 +93,7 @@ export function soukOptions(init: SoukInit): SoukOptions {
   const options = {
     network: 'dev',
     bootstrap: [],
+    privateAddresses: true,
     agent: 'souk',
     selfReport: true,
     probes: false,

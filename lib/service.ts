@@ -90,7 +90,7 @@ class SoukService implements Souk, Startable {
     this.#components = components
     this.store = options.store ?? createMemoryStore()
     this.#manifestSigner = createManifestSigner({ providerKey: options.providerKey ?? components.privateKey, clock })
-    this.#reach = createReach(components, options, this.store.documents)
+    this.#reach = createReach(components, options, this.store.documents, () => !this.#local().next().done)
     const { link } = this.#reach
     serveManifests({ link, local: () => this.#local() })
     serveCatalogue({ link, index: this.store.listings, network, clock })
@@ -254,6 +254,7 @@ class SoukService implements Souk, Startable {
       provider: this.#manifestSigner.provider,
       network: this.#options.network,
       addresses: this.#reach.addresses(),
+      reachability: this.#reach.status(),
       peers,
       alone: peers.length === 0,
       paymentScheme: paymentScheme.scheme,

@@ -1,5 +1,5 @@
-import { asSoukError, deadline, limits, SoukError } from '../lib/index.ts'
-import type { Address, Clock, Souk } from '../lib/interface/index.ts'
+import { asSoukError, deadline, limits, reachabilityText, SoukError } from '../lib/index.ts'
+import type { Address, Clock, Reachability, Souk } from '../lib/interface/index.ts'
 import type { DoctorCheck, DoctorView, StoreView } from './admin/api.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import type { Network } from './networks.ts'
@@ -44,7 +44,7 @@ export async function examine(init: DoctorInit, signal: AbortSignal): Promise<Do
     identity(init),
     ports(init),
     peers(init),
-    reachability(init),
+    reachability(init.souk.status().reachability, init.network),
     clock(init),
     ...moneyChecks(init),
     ...init.registrations.list().flatMap((status) => [listing(status), upstream(init, status, signal)])
@@ -111,31 +111,12 @@ function peers({ souk }: DoctorInit): Finding {
     : ok('peers', `${peers.length} connected`)
 }
 
-/** Loopback, and the ranges that routers do not forward (RFC 1918, 3927, 4193, 4291, 6598). */
-const OWN = /^\/ip4\/127\.|^\/ip6\/::1\//
-const PRIVATE =
-  /^\/ip4\/(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^\/ip6\/(?:f[cd]|fe[89ab])/i
-
-/** Judges by the announced addresses. Only an outside peer could tell whether a firewall blocks them. */
-export function reachability({ p2p, network }: Pick<DoctorInit, 'p2p' | 'network'>): Finding {
-  const name = 'reachability'
-  const elsewhere = p2p.filter((address) => !OWN.test(address))
-  const everywhere = elsewhere.filter((address) => !PRIVATE.test(address))
-  const port = /\/tcp\/(\d+)/.exec(p2p[0] ?? '')?.[1] ?? '4402'
-  if (everywhere.length > 0) {
-    return ok(name, `from anywhere, if firewalls allow TCP port ${port}: ${everywhere.join(', ')}`)
-  }
-  if (network.privateAddresses) {
-    return ok(name, elsewhere.length === 0 ? 'from this machine' : 'from this machine and its networks')
-  }
-  if (elsewhere.length === 0) {
-    return warn(name, 'Peers on other machines cannot reach this node.', 'souk up --p2p-host 0.0.0.0')
-  }
-  return warn(
-    name,
-    `The node has private addresses only (${elsewhere.join(', ')}). Peers in other networks cannot reach it.`,
-    `forward TCP port ${port} to this machine, then: souk up --announce /ip4/<your public address>/tcp/${port}`
-  )
+/** Only a seller has to be reached. On a private network, its own machine may be enough. */
+export function reachability(reach: Reachability, network: Pick<Network, 'privateAddresses'>): Finding {
+  const { text, hint } = reachabilityText(reach)
+  const isFine =
+    reach.state === 'direct' || reach.state === 'relayed' || (reach.state === 'private' && network.privateAddresses)
+  return isFine || hint === undefined ? ok('reachability', text) : warn('reachability', text, hint)
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { RelayFor } from '../lib/index.ts'
 import type { ChainParameters, PinnedContract } from '../lib/interface/index.ts'
 import type { NetworkFile } from './network/network-file-schema.ts'
 
@@ -127,4 +128,17 @@ const CHAIN_COMMANDS: Readonly<Record<string, string>> = { demo: 'souk demo', de
 /** @returns undefined if no built-in network has this name */
 export function builtInNetwork(name: string): Network | undefined {
   return Object.values(NETWORKS).find((network) => network.name === name)
+}
+
+/** Chain id of Base Sepolia, whose money is free. */
+const TEST_CHAIN = 84532
+
+/** Relaying costs bandwidth and earns nothing. So a node on a network with real money relays for peers it knows. */
+export function relayFor({ isPlay, chain }: Network): RelayFor {
+  return isPlay || chain.chainId === TEST_CHAIN ? 'anyone' : 'known'
+}
+
+/** Built-in play networks run on one machine until the operator opens them. Others listen on all interfaces. */
+export function isForOneMachine({ isPlay, file }: Network): boolean {
+  return isPlay && file === undefined
 }

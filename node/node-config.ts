@@ -24,12 +24,15 @@ export interface NodeConfig {
   /** The chain that holds the network’s money. */
   readonly chain: ChainParameters
   readonly p2p: {
-    readonly host: string
+    /** IP address to listen on. Absent: loopback on `dev`, all interfaces (IPv4 and IPv6) on other networks. */
+    readonly host?: string
     readonly port: PortPreference
     /** Multiaddrs to announce instead of the listening ones. */
     readonly announce: readonly string[]
     /** Multiaddrs with peer ids, in addition to the network’s own. */
     readonly bootstrap: readonly string[]
+    /** Relays for nodes that cannot be dialled, strangers too. Default: except on networks with real money. */
+    readonly relay?: boolean
   }
   /** Absent if the node has no HTTP ingress. */
   readonly ingress?: {
@@ -98,10 +101,11 @@ export function compose(profile: ProfileLocation, network: Network, asked: Setti
     network,
     chain: chainParameters(network, all),
     p2p: {
-      host: all.p2pHost ?? DEFAULTS.host,
       port: port('p2pPort'),
       announce: all.announce ?? [],
-      bootstrap: all.bootstrap ?? []
+      bootstrap: all.bootstrap ?? [],
+      ...(all.p2pHost === undefined ? {} : { host: all.p2pHost }),
+      ...(all.relay === undefined ? {} : { relay: all.relay })
     },
     // Never read from the profile: opening the admin API to a network must be requested at each start.
     admin: { host: asked.adminHost ?? DEFAULTS.host, port: port('adminPort') },

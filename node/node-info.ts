@@ -1,3 +1,4 @@
+import { reachabilityText } from '../lib/index.ts'
 import type { Souk } from '../lib/interface/index.ts'
 import type { NodeConfig } from './node-config.ts'
 import { packageVersion } from './config.ts'
@@ -15,6 +16,8 @@ export interface NodeInfo {
   readonly ingress: string | undefined
   /** Multiaddrs, with the peer id. */
   readonly p2p: readonly string[]
+  /** How peers reach the node, in words. */
+  readonly reach: string
   /** The public demo key, if enabled. */
   readonly demoKey: string | undefined
   /** No peer was connected when the node became ready. */
@@ -27,7 +30,7 @@ export interface NodeInfo {
 type Places = Pick<NodeInfo, 'admin' | 'ingress' | 'demoKey' | 'setupCode'>
 
 export function nodeInfo({ profile, network }: NodeConfig, souk: Souk, places: Places): NodeInfo {
-  const { peer, addresses, alone } = souk.status()
+  const { peer, addresses, alone, reachability } = souk.status()
   return {
     version: packageVersion(),
     profile: profile.name,
@@ -35,6 +38,7 @@ export function nodeInfo({ profile, network }: NodeConfig, souk: Souk, places: P
     network: network.name,
     money: network.money,
     p2p: addresses,
+    reach: reachabilityText(reachability).text,
     alone,
     ...places
   }

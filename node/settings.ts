@@ -74,6 +74,7 @@ const settingsSchema = z.object({
   p2pPort: port.optional(),
   announce: list(address).optional(),
   bootstrap: list(peerAddress).optional(),
+  relay: flag.optional(),
   ingress: flag.optional(),
   ingressHost: host.optional(),
   ingressPort: port.optional(),

@@ -66,6 +66,8 @@ export interface Directory {
   tagged(tag: string, signal: AbortSignal): AsyncIterable<PeerAddress>
   /** Peers that claim to have a catalogue. Untrusted. */
   catalogues(signal: AbortSignal): AsyncIterable<PeerAddress>
+  /** This node's addresses changed, so the next `publish` announces everything again. */
+  moved?(): void
   /** No peer responded to the last query, so a missing record may still exist. Default false. */
   readonly isUnanswered?: boolean
 }

@@ -154,3 +154,4 @@ export {
   type PaymentSchemeComponents,
   type PaymentSchemeRetention
 } from './payment-scheme.ts'
+export type { Reachability } from './reachability.ts'

@@ -10,6 +10,7 @@ import type { Headers, Payload } from './payload.ts'
 import type { Reputation } from './quality.ts'
 import type { Address } from './signer.ts'
 import type { PlanInit } from './plan.ts'
+import type { Reachability } from './reachability.ts'
 import type { Store } from './store.ts'
 import type { Quota, Subscriptions } from './subscription.ts'
 
@@ -201,6 +202,8 @@ export interface SoukStatus {
    * listen addresses.
    */
   readonly addresses: readonly string[]
+  /** How peers reach this node. */
+  readonly reachability: Reachability
   readonly peers: readonly PeerAddress[]
   /** No peer is connected, so other nodes cannot find this node's APIs. */
   readonly alone: boolean

@@ -1,5 +1,5 @@
 import type { AbortOptions, ComponentLogger, Connection, Logger, PeerId, PeerStore, Stream } from '@libp2p/interface'
-import type { ConnectionManager, Registrar } from '@libp2p/interface-internal'
+import type { ConnectionManager, Registrar, TransportManager } from '@libp2p/interface-internal'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
@@ -27,6 +27,8 @@ import type {
   ServeOptions
 } from '../interface/link.ts'
 import { bulkSink } from './bulk-sink.ts'
+import { dialPeer } from './reach/dial-peer.ts'
+import { isRelayed } from './reach/is-relayed.ts'
 import { StreamChannel } from './stream-channel.ts'
 import { StreamSource } from './stream-source.ts'
 
@@ -37,6 +39,7 @@ const BULK_PROTOCOL = '/souk/bulk/1.0.0'
 export interface LinkComponents {
   readonly peerId: PeerId
   readonly connectionManager: ConnectionManager
+  readonly transportManager: TransportManager
   readonly registrar: Registrar
   readonly peerStore: PeerStore
   readonly logger: ComponentLogger
@@ -183,16 +186,18 @@ export class Libp2pLink implements Link {
   }
 
   async #dial(peer: PeerAddress, signal: AbortSignal): Promise<Connection> {
-    const { connectionManager, peerStore } = this.#components
+    const { connectionManager, transportManager, peerStore } = this.#components
     const peerId = peerIdFromString(peer.id)
     const open = connectionManager.getConnections(peerId).filter((connection) => connection.status === 'open')
     // A direct connection is preferred to a relayed one, which is slow and limited.
-    const connected = open.find(({ limits }) => limits === undefined) ?? open[0]
+    const connected = open.find((connection) => !isRelayed(connection)) ?? open[0]
     if (connected !== undefined) return connected
     if (peer.addresses.length > 0) {
       await peerStore.merge(peerId, { multiaddrs: peer.addresses.map((address) => multiaddr(address)) }, { signal })
     }
-    return connectionManager.openConnection(peerId, { signal })
+    const known = await peerStore.get(peerId, { signal }).catch(() => undefined)
+    const addresses = known?.addresses.map(({ multiaddr }) => multiaddr) ?? []
+    return dialPeer({ connectionManager, transportManager, peerStore, clock: this.#clock }, peerId, addresses, signal)
   }
 
   #adopt(stream: Stream, connection: Connection): Channel {

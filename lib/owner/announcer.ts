@@ -3,7 +3,13 @@ import type { ApiId } from '../base/api-name.ts'
 import { sha256 } from '../base/bytes.ts'
 import { type Clock, deadline, type Timer } from '../base/clock.ts'
 import { SILENT_LOG } from '../base/component-log.ts'
-import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../base/limits/directory.ts'
+import {
+  ANNOUNCE_MOVED_MS,
+  ANNOUNCE_MS,
+  ANNOUNCE_RETRY_MS,
+  LOOKUP_MS,
+  RECORD_REPUT_MS
+} from '../base/limits/directory.ts'
 import type { Directory, Offer, Published } from '../interface/directory.ts'
 import type { Delegation, SignedManifest } from '../interface/manifest.ts'
 
@@ -42,6 +48,7 @@ export class Announcer {
   #isRunning = false
   #timer: Timer | undefined
   #settling: Timer | undefined
+  #moved: Timer | undefined
 
   constructor(init: AnnouncerInit) {
     this.#init = init
@@ -61,6 +68,7 @@ export class Announcer {
     this.#isRunning = false
     this.#timer?.cancel()
     this.#settling?.cancel()
+    this.#moved?.cancel()
     this.#announced.clear()
   }
 
@@ -97,6 +105,15 @@ export class Announcer {
     const { directory, eventPublisher, onError } = this.#init
     if (last !== undefined) await eventPublisher?.withdraw(id, last).catch(onError)
     await this.#limited((signal) => directory.withdraw(id, signal))
+  }
+
+  /** Peers reach this node elsewhere now. The changes of a short time are announced together. */
+  addressesChanged(): void {
+    this.#moved?.cancel()
+    this.#moved = this.#init.clock.after(ANNOUNCE_MOVED_MS, () => {
+      this.#init.directory.moved?.()
+      void this.#announceAll(() => true)
+    })
   }
 
   /** A peer connected: repeats announcements that reached no peer. */

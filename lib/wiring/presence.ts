@@ -47,16 +47,25 @@ export function presencePart({ events, reach, selling, discovery }: PresenceInit
     announcer.peerJoined()
     discovery.catalogue.peerJoined()
   }
+  let told = ''
+  const onSelf = () => {
+    const addresses = reach.addresses().join()
+    if (told !== addresses) announcer.addressesChanged()
+    told = addresses
+  }
   return {
     async start() {
       discovery.start()
+      told = reach.addresses().join()
+      events.addEventListener('self:peer:update', onSelf)
       events.addEventListener('peer:identify', onPeer)
       announcer.start(() => provider.renew())
       await reach.join()
     },
     async [Symbol.asyncDispose]() {
-      reach.neighbours.stop()
+      reach.leave()
       events.removeEventListener('peer:identify', onPeer)
+      events.removeEventListener('self:peer:update', onSelf)
       announcer.stop()
       discovery.stop()
     }

@@ -1,12 +1,17 @@
 import type { GossipSub } from '@libp2p/gossipsub'
+import { multiaddr } from '@multiformats/multiaddr'
 import { deadline, sleep } from '../base/clock.ts'
 import { logOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import { JOIN_MS } from '../base/limits/link.ts'
 import type { Directory } from '../interface/directory.ts'
+import type { Reachability } from '../interface/reachability.ts'
 import type { Gossip } from '../interface/gossip.ts'
 import type { Documents } from '../interface/store.ts'
 import { transportAddresses } from '../link/interface-addresses.ts'
+import { DialBack } from '../link/reach/dial-back.ts'
+import { ReachMonitor } from '../link/reach/reach-monitor.ts'
+import { RelayKeeper } from '../link/reach/relay-keeper.ts'
 import { Libp2pGossip } from '../link/libp2p-gossip.ts'
 import { Libp2pLink } from '../link/libp2p-link.ts'
 import { Neighbours } from '../link/neighbours.ts'
@@ -23,19 +28,56 @@ export interface Reach {
   readonly gossip: Gossip | undefined
   /** Announced multiaddrs with the peer id, or the listen addresses where none are announced. */
   addresses(): string[]
+  status(): Reachability
   /** Resolves when this node is on the network, or after `JOIN_MS`; joining then continues in the background. */
   join(): Promise<void>
+  leave(): void
 }
 
-/** @throws SoukError `invalid_request` where the libp2p node has no `dht` */
-export function createReach(components: SoukComponents, options: SoukOptions, documents: Documents): Reach {
-  const { clock, bootstrap } = options
+/**
+ * @param serves - whether this node serves APIs, so that other nodes have to reach it
+ * @throws SoukError `invalid_request` where the libp2p node has no `dht`
+ */
+export function createReach(
+  components: SoukComponents,
+  options: SoukOptions,
+  documents: Documents,
+  serves: () => boolean
+): Reach {
+  const { clock, bootstrap, network, privateAddresses } = options
   // Listed one by one, because libp2p's components are a proxy that cannot be spread.
-  const { connectionManager, events, addressManager, peerStore, peerId, logger } = components
+  const { connectionManager, transportManager, events, addressManager, peerStore, peerId, logger } = components
   const link = new Libp2pLink(components, clock)
   const directory = options.directory ?? kadDirectory(components, options)
   const log = logOf(logger, 'souk:link')
   const neighbours = new Neighbours({ connectionManager, events, documents, clock, bootstrap, log })
+  const dialBack = new DialBack({ link, connectionManager, transportManager, network, privateAddresses, clock, log })
+  dialBack.serve()
+  const common = { addressManager, connectionManager, transportManager, peerStore, events, clock, log }
+  let told = ''
+  const tell = () => {
+    const reach = monitor.status()
+    const [before, now] = [told, JSON.stringify([reach.state, reach.isConfirmed, reach.relays.length, reach.addresses])]
+    told = now
+    if (before !== now) options.onReach?.(reach)
+  }
+  const relays = new RelayKeeper({
+    ...common,
+    bootstrap,
+    isWanted: () => serves() && monitor.needsRelay,
+    onChange: tell
+  })
+  const monitor: ReachMonitor = new ReachMonitor({
+    ...common,
+    dialBack,
+    bootstrap: new Set(bootstrap.flatMap((address) => multiaddr(address).getComponents().at(-1)?.value ?? [])),
+    privateAddresses,
+    relays: () => relays.relays,
+    onChecked: () => {
+      relays.wake()
+      tell()
+    }
+  })
   return {
     link,
     directory,
@@ -46,6 +88,7 @@ export function createReach(components: SoukComponents, options: SoukOptions, do
       if (announced.length > 0) return announced
       return transportAddresses(addressManager).map((address) => `${address.toString()}/p2p/${link.self}`)
     },
+    status: () => monitor.status(),
     async join() {
       // The DHT announces this node's addresses from the peer store, which libp2p fills only a second later.
       await peerStore.patch(peerId, { multiaddrs: addressManager.getAddresses() })
@@ -53,6 +96,13 @@ export function createReach(components: SoukComponents, options: SoukOptions, do
       await Promise.race([neighbours.start(), sleep(clock, JOIN_MS)])
       if (link.peers().length > 0) await directory.ready(limit.signal)
       limit.clear()
+      monitor.start()
+      relays.start()
+    },
+    leave() {
+      relays.stop()
+      monitor.stop()
+      neighbours.stop()
     }
   }
 }

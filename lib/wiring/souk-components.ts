@@ -1,5 +1,5 @@
 import type { ComponentLogger, Libp2pEvents, PeerId, PeerStore, PrivateKey } from '@libp2p/interface'
-import type { AddressManager, ConnectionManager, Registrar } from '@libp2p/interface-internal'
+import type { AddressManager, ConnectionManager, Registrar, TransportManager } from '@libp2p/interface-internal'
 import type { GossipSub } from '@libp2p/gossipsub'
 import type { KadDHT } from '@libp2p/kad-dht'
 import type { TypedEventTarget } from 'main-event'
@@ -9,6 +9,7 @@ export interface SoukComponents {
   readonly peerId: PeerId
   readonly privateKey: PrivateKey
   readonly connectionManager: ConnectionManager
+  readonly transportManager: TransportManager
   readonly registrar: Registrar
   readonly peerStore: PeerStore
   readonly addressManager: AddressManager

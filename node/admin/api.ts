@@ -79,6 +79,19 @@ export const storeViewSchema = view(
 )
 export type StoreView = z.output<typeof storeViewSchema>
 
+export const reachabilityViewSchema = view(
+  'ReachabilityView',
+  {
+    state: z.enum(['direct', 'relayed', 'private', 'none']),
+    text: z.string().describe('The same in words.'),
+    hint: z.string().nullable().describe('How to make the node easier to reach; null where nothing has to be done.'),
+    addresses: list(z.string()).describe('Multiaddrs that peers dial.'),
+    confirmed: z.boolean().describe('A peer has dialled the node at one of its addresses.'),
+    relays: list(z.string()).describe('Peer ids of the relays in use.')
+  },
+  'How peers reach the node.'
+)
+
 export const statusViewSchema = view('StatusView', {
   version: z.string(),
   profile: z.string(),
@@ -89,6 +102,7 @@ export const statusViewSchema = view('StatusView', {
   admin: z.string(),
   ingress: z.string().nullable(),
   p2p: list(z.string()),
+  reachability: reachabilityViewSchema,
   peers: z.number(),
   alone: z.boolean(),
   till: z.string(),

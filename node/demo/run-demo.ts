@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checksummed } from '../../lib/index.ts'
 import { homeDirectory } from '../config.ts'
-import { freeMultiaddr } from '../http/p2p-port.ts'
+import { p2pPlace } from '../http/p2p-port.ts'
 import { SetupError } from '../setup-error.ts'
 import { type Child, runModule, startChild } from './child.ts'
 import {
@@ -115,7 +115,7 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
   await freshProfile(PROFILE.bootstrap, env)
   const home = homeDirectory(env)
   await mkdir(home, { recursive: true, mode: 0o700 })
-  const chainPort = await freeMultiaddr('127.0.0.1', { port: CHAIN_PORT, exact: false })
+  const chainPort = await p2pPlace('127.0.0.1', { port: CHAIN_PORT, exact: false })
   const stateFile = join(home, 'demo-chain.json')
   const chain = start('chain', './chain', ['--port', String(chainPort.port), '--state', stateFile])
   const upstreams = SAMPLE_APIS.map(

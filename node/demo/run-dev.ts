@@ -1,4 +1,4 @@
-import { freeMultiaddr } from '../http/p2p-port.ts'
+import { p2pPlace } from '../http/p2p-port.ts'
 import type { PortPreference } from '../node-config.ts'
 import type { Environment } from '../settings.ts'
 import { startChild } from './child.ts'
@@ -22,7 +22,7 @@ export interface RunningDev {
 /** @throws SetupError `port_busy`, `start_failed`; `profile_in_use` if it runs already */
 export async function startDev(chainPort: PortPreference, env: Environment): Promise<RunningDev> {
   await using parts = new AsyncDisposableStack()
-  const { port } = await freeMultiaddr(HOST, chainPort)
+  const { port } = await p2pPlace(HOST, chainPort)
   const chain = await startPlayChain(port, env)
   parts.defer(() => chain.close())
   const publish = (bootstrap: readonly string[]) =>

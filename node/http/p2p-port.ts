@@ -1,19 +1,49 @@
-import { createServer, isIP } from 'node:net'
+import { createServer, isIP, isIPv4 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { isPublicIp } from '../../lib/index.ts'
 import { listenOnFreePort } from './listen.ts'
 import type { PortPreference } from '../node-config.ts'
 import { SetupError } from '../setup-error.ts'
 
+/** Where a node listens for peers. */
+export interface P2pPlace {
+  /** Multiaddrs to listen on. */
+  readonly listen: readonly string[]
+  readonly port: number
+  /** Multiaddr of a public address that is not of this machine, because a router maps it to this one. */
+  readonly outside?: string
+  /** No address was configured. */
+  readonly isDefault: boolean
+}
+
 /**
- * A multiaddr that libp2p can listen on. libp2p does not report that a port is taken, so this tries the port first. If another process
+ * Multiaddrs that libp2p can listen on. libp2p does not report that a port is taken, so this tries the port first. If another process
  * takes the port in between, the start fails, and the next start moves up.
+ * @param host - default: all interfaces, IPv4 and, where the machine has it, IPv6
  * @throws SetupError `port_busy`, `config_invalid`
  */
-export async function freeMultiaddr(host: string, wish: PortPreference): Promise<{ multiaddr: string; port: number }> {
-  const family = isIP(host)
-  if (family === 0)
+export async function p2pPlace(host: string | undefined, wish: PortPreference): Promise<P2pPlace> {
+  if (host !== undefined && isIP(host) === 0)
     throw new SetupError('config_invalid', `"${host}" is not an IP address. Give an IP address to listen on for peers.`)
+  const isOutside = host !== undefined && isPublicIp(host) && !ownAddresses().includes(host)
+  const hosts = host === undefined || isOutside ? everywhere() : [host]
   const probe = createServer()
-  const { port } = await listenOnFreePort(probe, { host, ...wish })
+  // A socket on `::` takes the port of IPv4 as well.
+  const { port } = await listenOnFreePort(probe, { host: hosts.at(-1) ?? '0.0.0.0', ...wish })
   await new Promise((resolve) => probe.close(resolve))
-  return { multiaddr: `/ip${family}/${host}/tcp/${port}`, port }
+  const multiaddr = (ip: string) => `/ip${isIPv4(ip) ? 4 : 6}/${ip}/tcp/${port}`
+  return {
+    listen: hosts.map(multiaddr),
+    port,
+    isDefault: host === undefined,
+    ...(isOutside ? { outside: multiaddr(host) } : {})
+  }
+}
+
+function everywhere(): string[] {
+  return ownAddresses().some((address) => !isIPv4(address)) ? ['0.0.0.0', '::'] : ['0.0.0.0']
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((known = []) => known.map(({ address }) => address))
 }

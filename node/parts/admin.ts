@@ -15,6 +15,7 @@ import type { Payments } from '../payments/payments.ts'
 import { identityOf } from '../profile/identity.ts'
 import { backUpProfile } from '../profile/profile-backup.ts'
 import { secretOf } from '../profile/profile.ts'
+import { reachabilityView } from '../reachability-view.ts'
 import { storeView } from '../store-view.ts'
 import type { Stores } from '../stores.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
@@ -93,7 +94,7 @@ interface Own {
 }
 
 function statusOf({ config, market, ingress, payments, clock, stores }: AdminPartInit, own: Own): StatusView {
-  const { alone, peers, addresses, paymentScheme, ...rest } = market.souk.status()
+  const { alone, peers, addresses, paymentScheme, reachability, ...rest } = market.souk.status()
   const money = payments.money()
   const payout = payments.payout.address
   return {
@@ -103,6 +104,7 @@ function statusOf({ config, market, ingress, payments, clock, stores }: AdminPar
     admin: own.url,
     ingress: ingress ?? null,
     p2p: addresses,
+    reachability: reachabilityView(reachability),
     peers: peers.length,
     alone,
     till: paymentScheme,

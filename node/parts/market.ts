@@ -1,22 +1,25 @@
 import type { ComponentLogger } from '@libp2p/interface'
-import { createNode } from '../../lib/index.ts'
-import type { Clock, Souk, Store, Subscription } from '../../lib/interface/index.ts'
+import { createNode, reachabilityText } from '../../lib/index.ts'
+import type { Clock, Reachability, Souk, Store, Subscription } from '../../lib/interface/index.ts'
 import { protocolFactories } from '../../protocols/index.ts'
 import { TRIMMED_KINDS } from '../accounts/account-ledger.ts'
 import { packageVersion } from '../config.ts'
 import type { Events } from '../events/events.ts'
 import { SubscriptionEvents } from '../events/subscription-events.ts'
-import { freeMultiaddr } from '../http/p2p-port.ts'
+import { type P2pPlace, p2pPlace } from '../http/p2p-port.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
 import type { Payments } from '../payments/payments.ts'
 import { identityOf } from '../profile/identity.ts'
+import { isForOneMachine, relayFor } from '../networks.ts'
 import { Registrations } from '../registrations/registrations.ts'
 import { SetupError } from '../setup-error.ts'
 import type { NodeGuard } from '../upstream/guard.ts'
 import type { SecretBox } from '../upstream/secret-box.ts'
 import { closing } from './closing.ts'
-import { tellMovedPort } from './tell-ports.ts'
+import { tellAllInterfaces, tellMovedPort } from './tell-ports.ts'
+
+const LOOPBACK = '127.0.0.1'
 
 export interface MarketInit {
   readonly config: NodeConfig
@@ -45,11 +48,12 @@ export interface Market extends AsyncDisposable {
 export async function startMarket(init: MarketInit): Promise<Market> {
   const { config, log, payments } = init
   const { p2p } = config
-  const listen = await freeMultiaddr(p2p.host, p2p.port)
+  const host = p2p.host ?? (isForOneMachine(config.network) ? LOOPBACK : undefined)
+  const place = await p2pPlace(host, p2p.port)
   let registrations: Registrations | undefined
   const node = await createNode({
     ...(await nodeOptions(init)),
-    listen: [listen.multiaddr],
+    ...listening(place, p2p.announce),
     prepare: async (souk) => {
       registrations = registrationsOf(init, souk)
       await registrations.restore('own')
@@ -63,15 +67,21 @@ export async function startMarket(init: MarketInit): Promise<Market> {
   }
   started.defer(() => node.stop())
   started.defer(payments.settleAtLast)
-  tellMovedPort(log, 'peer-to-peer side', p2p.port, listen.port)
+  tellMovedPort(log, 'peer-to-peer side', p2p.port, place.port)
+  tellAllInterfaces(log, place)
   if (registrations === undefined) throw new SetupError('start_failed', 'The node started without its listings.')
   const restored = registrations
   started.defer(() => restored.stop())
   await restored.restore('replica')
-  return { souk: node.souk, registrations: restored, p2pPort: listen.port, ...closing(started.move()) }
+  return { souk: node.souk, registrations: restored, p2pPort: place.port, ...closing(started.move()) }
 }
 
-async function nodeOptions({ config, logger, store, shared, payments: { paymentScheme }, events }: MarketInit) {
+/** A public address that a router maps to this machine is announced, unless the operator announces others. */
+function listening({ listen, outside }: P2pPlace, announce: readonly string[]) {
+  return { listen, announce: announce.length > 0 || outside === undefined ? announce : [outside] }
+}
+
+async function nodeOptions({ config, log, logger, store, shared, payments: { paymentScheme }, events }: MarketInit) {
   const { profile, p2p, selfReport, keepDays } = config
   const { network } = config
   const news = new SubscriptionEvents(events)
@@ -79,12 +89,13 @@ async function nodeOptions({ config, logger, store, shared, payments: { paymentS
     network: network.name,
     privateKey: await identityOf(profile),
     logger,
-    announce: p2p.announce,
+    relay: p2p.relay === true ? ('anyone' as const) : p2p.relay === false ? ('known' as const) : relayFor(network),
     bootstrap: [...network.bootstrap, ...p2p.bootstrap],
     store,
     sharedStore: shared,
     paymentScheme,
     onSold: (sold: Subscription, before: Subscription | undefined) => news.sold(before, sold),
+    onReach: (reach: Reachability) => log.info(`This node is ${reachabilityText(reach).text}.`),
     agent: `souk/${packageVersion()}`,
     privateAddresses: network.privateAddresses,
     ...(selfReport === undefined ? {} : { selfReport }),

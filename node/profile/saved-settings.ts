@@ -95,8 +95,9 @@ function firstSettings({
   demoKey
 }: NodeConfig): Settings {
   const settings: Settings = {
-    ...chainSettings({ network, chain, ...(networkUrl === undefined ? {} : { networkUrl }) }),
+    ...chainSettings({ network, chain, networkUrl }),
     p2pHost: p2p.host,
+    relay: p2p.relay,
     announce: [...p2p.announce],
     bootstrap: [...p2p.bootstrap],
     ...paymentSettings(profile, payments),

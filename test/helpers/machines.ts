@@ -32,9 +32,10 @@ export function whyNoMachines(): string | undefined {
 /**
  * Creates machines on one isolated network, so that any addresses may be used.
  * @param addresses the addresses of each machine, such as `11.1.1.1/24`
+ * @param network distinguishes several networks of one test
  */
-export async function machines(addresses: ReadonlyArray<readonly string[]>): Promise<Machines> {
-  const prefix = `souk-${process.pid}`
+export async function machines(addresses: ReadonlyArray<readonly string[]>, network = 'net'): Promise<Machines> {
+  const prefix = `souk-${process.pid}-${network}`
   const hub = `${prefix}-hub`
   const made: string[] = []
   const running = new Set<ChildProcess>()

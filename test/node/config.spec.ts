@@ -35,7 +35,7 @@ describe('config', () => {
     assert.deepEqual(config.p2p.port, { port: 6666, exact: true })
     assert.deepEqual(config.ingress?.port, { port: 5555, exact: true })
     assert.deepEqual(config.admin.port, { port: 3333, exact: false })
-    assert.equal(config.p2p.host, '127.0.0.1')
+    assert.equal(config.p2p.host, undefined)
   })
 
   it('reads the payment scheme from its flag, the environment and the profile', async () => {
@@ -163,7 +163,7 @@ describe('config', () => {
       '/dns4/peer.example/tcp/4402/p2p/12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
     ])
     assert.equal(config.ingress, undefined)
-    assert.equal(config.p2p.host, '127.0.0.1')
+    assert.equal(config.p2p.host, undefined)
   })
 
   it('keeps profiles under SOUK_HOME, else in the XDG data home', () => {

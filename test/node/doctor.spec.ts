@@ -1,34 +1,39 @@
 import assert from 'node:assert/strict'
 import { limits } from '../../lib/index.ts'
+import type { Reachability } from '../../lib/interface/index.ts'
 import { againstChain, disk, reachability } from '../../node/doctor.ts'
 import { NETWORKS } from '../../node/networks.ts'
 
 describe('souk doctor', () => {
-  const reach = async (network: keyof typeof NETWORKS, ...p2p: string[]) =>
-    reachability({ p2p, network: NETWORKS[network] })
+  const reach = async (network: keyof typeof NETWORKS, part: Partial<Reachability>) => {
+    const known = { state: 'none', addresses: [], isConfirmed: false, relays: [], port: 4410, asked: 0 } as const
+    return reachability({ ...known, ...part }, NETWORKS[network])
+  }
 
-  it('explains from where a node is reachable, and how to make it more reachable', async () => {
-    const local = await reach('base', '/ip4/127.0.0.1/tcp/4402')
+  it('explains how a node is reached, and how to make it more reachable', async () => {
+    const local = await reach('base', { port: undefined })
     assert.deepEqual([local.result, local.hint], ['warn', 'souk up --p2p-host 0.0.0.0'])
 
-    for (const address of ['10.1.2.3', '172.17.0.2', '172.31.9.9', '192.168.1.5', '169.254.0.9', '100.64.3.2']) {
-      const { result, message, hint } = await reach('base', '/ip4/127.0.0.1/tcp/4410', `/ip4/${address}/tcp/4410`)
-      assert.equal(result, 'warn', address)
-      assert.match(message, /private addresses only/)
-      assert.match(hint ?? '', /forward TCP port 4410 .*--announce \/ip4\/<your public address>\/tcp\/4410/)
-    }
-    assert.equal((await reach('base', '/ip6/fd12::1/tcp/4402')).result, 'warn')
+    const behindRouter = await reach('base', { asked: 2 })
+    assert.match(behindRouter.message, /^not reachable: 2 peers could not connect to TCP port 4410/)
+    assert.match(behindRouter.hint ?? '', /^Forward TCP port 4410 of the router/)
+    assert.equal(behindRouter.result, 'warn')
 
-    for (const address of ['/ip4/172.32.0.1', '/ip4/203.0.113.7', '/ip6/2001:db8::1', '/dns4/node.example']) {
-      const { result, message } = await reach('base', '/ip4/192.168.1.5/tcp/4402', `${address}/tcp/4402`)
-      assert.equal(result, 'ok', address)
-      assert.match(message, /from anywhere, if firewalls allow TCP port 4402/)
-    }
+    const relayed = await reach('base', { state: 'relayed', asked: 2, relays: ['a', 'b'] })
+    assert.equal(relayed.message, 'reachable through 2 relays; forward TCP port 4410 to be faster')
+    assert.equal(relayed.result, 'ok')
+
+    const addresses = ['/ip4/11.1.1.2/tcp/4410', '/ip6/2a00::2/tcp/4410', '/dns4/node.example/tcp/4410']
+    const direct = await reach('base', { state: 'direct', isConfirmed: true, addresses })
+    assert.equal(direct.message, 'reachable directly at 11.1.1.2:4410, [2a00::2]:4410, node.example:4410')
+    assert.match((await reach('base', { state: 'direct', addresses })).message, /not confirmed by a peer yet$/)
   })
 
   it('accepts private addresses on a private network', async () => {
-    assert.match((await reach('dev', '/ip4/127.0.0.1/tcp/1')).message, /^from this machine$/)
-    assert.match((await reach('dev', '/ip4/192.168.1.5/tcp/1')).message, /and its networks/)
+    const loopback = await reach('dev', { state: 'private', port: undefined, addresses: ['/ip4/127.0.0.1/tcp/1'] })
+    assert.deepEqual([loopback.result, loopback.message], ['ok', 'reachable from this machine only, at 127.0.0.1:1'])
+    const lan = await reach('dev', { state: 'private', addresses: ['/ip4/192.168.1.5/tcp/1'] })
+    assert.equal(lan.message, 'reachable in its own network at 192.168.1.5:1')
   })
 
   it('warns of low disk space, and fails when calls are rejected', () => {

@@ -23,6 +23,8 @@ export const RECORD_TTL_MS_MAX = 24 * HOUR
 export const RECORD_REPUT_MS = 20 * MINUTE
 /** One announcement of one API, all puts and provider records. */
 export const ANNOUNCE_MS = 30 * SECOND
+/** Pause before APIs are announced again after this node's addresses changed. Several may change together. */
+export const ANNOUNCE_MOVED_MS = 0.5 * SECOND
 /** First pause after an announcement that no peer accepted. It doubles each time. */
 export const ANNOUNCE_RETRY_MS = 1 * SECOND
 /** Accepted clock difference: how far in the future a record may be issued. */

@@ -122,6 +122,11 @@ class KadDirectory implements Directory {
     return this.#providers(catalogueCid(), signal)
   }
 
+  /** kad-dht drops the announcement of a node without addresses, and peers keep the addresses of an earlier one. */
+  moved(): void {
+    this.#announcedAt.clear()
+  }
+
   get isUnanswered(): boolean {
     return this.#isAlone || this.#isUnanswered
   }

@@ -9,6 +9,7 @@ export const addStatus: AddCommand = (to, cli) => {
       const status = await (await cli.node()).request('GET /status')
       await cli.print(status, () => lines(status))
       if (status.alone) cli.terminal.note(ALONE)
+      else if (status.reachability.hint !== null) cli.terminal.note(status.reachability.hint)
     })
 }
 
@@ -23,6 +24,7 @@ function lines(status: StatusView): string[] {
     ['peer', status.peer],
     ...(status.provider === status.peer ? [] : [['provider', status.provider] as const]),
     ...status.p2p.map((address) => ['p2p', address] as const),
+    ['reach', status.reachability.text],
     ['ingress', status.ingress ?? 'none'],
     ['admin', status.admin],
     ['peers', String(status.peers)],

@@ -14,10 +14,14 @@ export const addUp: AddCommand = (to, cli) => {
       'demo, dev, base-sepolia, base, or a network file (path or https URL); required for a new profile'
     )
     .option('--network-url <url>', 'where newer revisions of the network file are fetched at each start')
-    .option('--p2p-host <address>', 'IP address to listen on for peers (default: 127.0.0.1)')
+    .option(
+      '--p2p-host <address>',
+      'IP address to listen on for peers (default: 127.0.0.1 on dev and demo, else all interfaces)'
+    )
     .option('--p2p-port <port>', 'default: 4402, or the next free one')
     .option('--bootstrap <multiaddr...>', 'addresses of peers to connect to first')
     .option('--announce <multiaddr...>', 'addresses to announce to peers instead of the listening addresses')
+    .option('--relay', 'relay for nodes that cannot be reached, also on a network with real money')
     .option('--no-ingress', 'run without the HTTP ingress, for a node that only serves APIs')
     .option('--ingress-host <host>', 'address on which the ingress listens (default: 127.0.0.1)')
     .option('--ingress-port <port>', 'default: 8402, or the next free one')
@@ -128,6 +132,7 @@ async function announce(cli: Cli, { alone, setupCode, ...info }: NodeInfo): Prom
   const places: Array<readonly [string, string]> = [
     ['  peer', info.peer],
     ...info.p2p.map((address) => ['  p2p', address] as const),
+    ['  reach', info.reach],
     ['  ingress', info.ingress ?? 'none'],
     ['  console', setupCode === undefined ? info.admin : `${info.admin} (${entry(cli, setupCode)})`],
     ...(info.demoKey === undefined ? [] : [['  demo key', info.demoKey] as const])

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type DoctorView, queries, type StatusView } from '../admin/queries.ts'
+import { queries, type StatusView } from '../admin/queries.ts'
 import { Command } from '../parts/code/command.tsx'
 import { Copy } from '../parts/code/copy.tsx'
 import { Empty } from '../parts/empty.tsx'
@@ -10,15 +10,14 @@ import { State } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
 
 export function Network() {
-  const status = useQuery(queries.status())
-  const doctor = useQuery({ ...queries.doctor(), refetchInterval: 60_000 })
+  const status = useQuery({ ...queries.status(), refetchInterval: 5_000 })
   const peers = useQuery({ ...queries.peers(), refetchInterval: 5_000 })
   return (
     <Page title="Network" intro="Addresses of this node, and its connected peers.">
       <Loaded query={status}>
         {(view) => (
           <>
-            <Reachability status={view} doctor={doctor.data} />
+            <Reachability reachability={view.reachability} />
             <section className="card">
               <h2>This node</h2>
               <Facts
@@ -82,48 +81,17 @@ export function Network() {
   )
 }
 
-interface ReachabilityProps {
-  readonly status: StatusView
-  readonly doctor: DoctorView | undefined
-}
-
-/** Says which consumers can reach this node, and how to change it. */
-function Reachability({ status, doctor }: ReachabilityProps) {
-  const check = doctor?.checks.find(({ name }) => name === 'reachability')
-  const isFromElsewhere = !status.p2p.every((address) => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address))
-  const isPrivate = status.p2p.every((address) => /^\/ip4\/(127|10|192\.168|172\.(1[6-9]|2\d|3[01]))\./.test(address))
+/** Says how peers reach this node, and how to make that better. */
+function Reachability({ reachability }: { readonly reachability: StatusView['reachability'] }) {
+  const { state, text, hint } = reachability
   return (
     <section className="card">
       <div className="row between">
         <h2>Reachability</h2>
-        {check !== undefined && <State state={check.result} />}
+        <State state={state === 'none' ? 'warn' : 'ok'} />
       </div>
-      {!isFromElsewhere ? (
-        <>
-          <p>
-            Only nodes on this machine can reach this one, because it listens on the loopback address only. That is
-            enough for tests
-            {status.money === 'play USDC' ? ', and normal on a play network' : ''}.
-          </p>
-          <p className="quiet small">To accept connections from other machines:</p>
-          <Command>souk up --p2p-host 0.0.0.0</Command>
-        </>
-      ) : isPrivate ? (
-        <>
-          <p>
-            Nodes of the same local network can reach this one. Nodes on the internet cannot, because its addresses are
-            private. Forward its port on the router, and announce the outer address.
-          </p>
-          <Command>{'souk up --announce /ip4/<outer address>/tcp/<port>'}</Command>
-        </>
-      ) : (
-        <p>Nodes on other machines can reach this one at the addresses below, unless a firewall blocks them.</p>
-      )}
-      {check !== undefined && check.result !== 'ok' && (
-        <p>
-          {check.message} <span className="quiet">{check.hint}</span>
-        </p>
-      )}
+      <p>This node is {text}.</p>
+      {hint !== null && <p className="quiet small">{hint}</p>}
     </section>
   )
 }

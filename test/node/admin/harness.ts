@@ -24,6 +24,7 @@ import { DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { watchedKeys } from '../../../node/events/watch-keys.ts'
 import type { Events } from '../../../node/events/events.ts'
 import { startEvents } from '../../../node/events/start-events.ts'
+import { reachabilityView } from '../../../node/reachability-view.ts'
 import { NodeGuard } from '../../../node/upstream/guard.ts'
 import { createSecretBox, SECRET_BOX_KEY_BYTES } from '../../../node/upstream/secret-box.ts'
 import { Spending } from '../../../node/spending/spending.ts'
@@ -87,7 +88,8 @@ export interface Bench {
 }
 
 function statusOf(souk: Souk): StatusView {
-  const { peer, provider, network, addresses, peers, alone, paymentScheme, listings, serving, calling } = souk.status()
+  const { peer, provider, network, addresses, peers, alone, paymentScheme, listings, serving, calling, reachability } =
+    souk.status()
   const facts = { peer, provider, network, till: paymentScheme, alone, listings, serving, calling }
   const elsewhere = { admin: '', ingress: null, wallet: null, chain: null, payout: null }
   return {
@@ -97,6 +99,7 @@ function statusOf(souk: Souk): StatusView {
     profile: 'default',
     money: 'play USDC',
     p2p: addresses,
+    reachability: reachabilityView(reachability),
     peers: peers.length,
     uptime_ms: 0,
     store: { free_bytes: null, shared: null, refusal: null }

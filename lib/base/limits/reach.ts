@@ -1,0 +1,74 @@
+/** Limits: Reach: how peers connect to this node, directly or through relays. */
+import { HOUR, KiB, MiB, MINUTE, SECOND } from './units.ts'
+
+/** Time between two checks of this node's own reach. Each check asks `REACH_ASKED_MAX` peers to dial back. */
+export const REACH_CHECK_MS = 60 * SECOND
+/** Pause after a change of peers or addresses before the next check, so that one check covers all of them. */
+export const REACH_SETTLE_MS = 250
+/** Peers asked in one check. Two of them confirm an address, or one bootstrap peer. */
+export const REACH_ASKED_MAX = 3
+/** Peers that have to confirm an address. One peer alone may lie; the network's bootstrap peers are trusted. */
+export const REACH_CONFIRMATIONS_MIN = 2
+/** Time for one dial-back: a dial of `DIAL_ADDRESS_MS` for each address, all at once, and the response. */
+export const DIAL_BACK_MS = 6 * SECOND
+/** Ports in one request: one listening port for each transport, and one mapped by a router. */
+export const DIAL_BACK_PORTS_MAX = 4
+/** Addresses in one request to be dialled over a relay. Each one costs a dial to an address that is not proved. */
+export const DIAL_BACK_ADDRESSES_MAX = 4
+/** Length of a multiaddr in a request. */
+export const DIAL_BACK_ADDRESS_CHARS_MAX = 256
+/** Size of a dial-back request or response. */
+export const DIAL_BACK_BYTES_MAX = 4 * KiB
+/** Dial-backs of one peer at once, then one each `DIAL_BACK_REFILL_MS`. A stranger must not make this node scan ports. */
+export const DIAL_BACK_BURST = 4
+export const DIAL_BACK_REFILL_MS = 15 * SECOND
+/** Dial-backs for all peers at once. */
+export const DIAL_BACKS_AT_ONCE = 8
+/** Age at which a connection that only proved an address is closed, if it carries no stream by then. */
+export const DIAL_BACK_LINGER_MS = 2 * SECOND
+/** Peers whose dial-backs are counted. */
+export const DIAL_BACK_PEERS_MAX = 4_096
+
+/** Lead of direct addresses over relayed ones, because an address without a host costs `DIAL_ADDRESS_MS`. */
+export const RELAYED_DIAL_DELAY_MS = 250
+/** Relayed addresses of one peer that are dialled at the same time. */
+export const RELAYED_DIALS_MAX = 4
+/** Relays that a node without direct reach keeps. The second takes over at once when the first goes. */
+export const RELAYS_WANTED = 2
+/** Time between two checks of the reservations. A relay's failure closes its connection, which starts a check at once. */
+export const RELAY_CHECK_MS = 20 * SECOND
+/** Time between two searches while this node has fewer than `RELAYS_WANTED`. New peers start a search at once. */
+export const RELAY_SEARCH_MS = 2 * SECOND
+/** Pause before a relay that refused or failed is asked again. */
+export const RELAY_RETRY_MS = 30 * SECOND
+/** Time to get a reservation. */
+export const RELAY_RESERVE_MS = 5 * SECOND
+/** Relays that failed, remembered until `RELAY_RETRY_MS` has passed. */
+export const RELAYS_FAILED_MAX = 1_024
+/** Reservations that one relay gives. Each holds a connection, so this is half of `CONNECTIONS_MAX`. */
+export const RELAY_RESERVATIONS_MAX = 256
+/** Validity of a reservation. Its holder renews it every `RELAY_CHECK_MS`. */
+export const RELAY_RESERVATION_MS = 1 * HOUR
+/** Bytes that one circuit may carry, both ways. libp2p's 128 KiB end it after 58 calls; this one carries over 100,000. */
+export const RELAY_CIRCUIT_BYTES_MAX = 256 * MiB
+/** Duration of one circuit. Its calls then continue over the next one. */
+export const RELAY_CIRCUIT_MS = 1 * HOUR
+/** Circuits that one peer has open through this relay: one for each owner that it calls. */
+export const RELAY_CIRCUITS_PER_PEER_MAX = 16
+/** Circuits to one holder of a reservation: its consumers. */
+export const RELAY_CIRCUITS_PER_HOLDER_MAX = 64
+/** Circuits that one peer opens at once, then one each `RELAY_CIRCUIT_REFILL_MS`: at most 19 GiB of traffic in the first hour. */
+export const RELAY_CIRCUITS_BURST = 16
+export const RELAY_CIRCUIT_REFILL_MS = 1 * MINUTE
+/** Time to set up one circuit. */
+export const RELAY_HOP_MS = 5 * SECOND
+
+/** Links that a node without direct reach keeps to consumers that it served, besides its relays. */
+export const KEPT_LINKS_MAX = 16
+/** First pause before a kept link is dialled again. It doubles up to `KEPT_LINK_RETRY_MAX_MS`. */
+export const KEPT_LINK_RETRY_MS = 1 * SECOND
+export const KEPT_LINK_RETRY_MAX_MS = 5 * MINUTE
+/** Pause before a consumer on a relayed link tries again to get a direct one. */
+export const DIRECT_RETRY_MS = 60 * SECOND
+/** Time between two checks whether a replaced channel is idle. A running call is never cut by the move to another link. */
+export const REPLACED_CHANNEL_CHECK_MS = 1 * SECOND

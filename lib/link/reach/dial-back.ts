@@ -1,0 +1,149 @@
+import type { Connection, Logger } from '@libp2p/interface'
+import type { ConnectionManager, TransportManager } from '@libp2p/interface-internal'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import { type Clock, deadline } from '../../base/clock.ts'
+import { reasonOf } from '../../base/component-log.ts'
+import { SoukError } from '../../base/errors.ts'
+import { DIAL_ADDRESS_MS } from '../../base/limits/link.ts'
+import {
+  DIAL_BACK_ADDRESS_CHARS_MAX,
+  DIAL_BACK_ADDRESSES_MAX,
+  DIAL_BACK_BURST,
+  DIAL_BACK_BYTES_MAX,
+  DIAL_BACK_LINGER_MS,
+  DIAL_BACK_MS,
+  DIAL_BACK_PEERS_MAX,
+  DIAL_BACK_REFILL_MS,
+  DIAL_BACKS_AT_ONCE
+} from '../../base/limits/reach.ts'
+import { TokenBuckets } from '../../base/token-bucket.ts'
+import type { Link, PeerAddress } from '../../interface/link.ts'
+import { isNotPublic } from '../public-addresses.ts'
+import {
+  decodeDialBackRequest,
+  decodeDialBackResponse,
+  type DialBackRequest,
+  type DialBackResponse,
+  encodeDialBackRequest,
+  encodeDialBackResponse
+} from './dial-back-codec.ts'
+import { isRelayed } from './is-relayed.ts'
+
+/** Peers announce by identify whether they have it. */
+export const DIAL_BACK_PROTOCOL = '/souk/dial-back/1.0.0'
+
+export interface DialBackInit {
+  readonly link: Link
+  readonly connectionManager: ConnectionManager
+  readonly transportManager: TransportManager
+  readonly network: string
+  /** The network uses private addresses, so they may be dialled. */
+  readonly privateAddresses: boolean
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/**
+ * `/souk/dial-back/1.0.0`. A peer asks to be dialled, for one of two reasons:
+ * - to learn whether its address works. Only the address from which it asks is dialled, so a peer cannot make this node
+ *   dial others;
+ * - to get a direct connection where it came through a relay, and this node can dial but cannot be dialled. The relay
+ *   hides the peer's address, so the addresses are as the peer says. Their number and rate are limited.
+ */
+export class DialBack {
+  readonly #init: DialBackInit
+  readonly #requests: TokenBuckets
+  #running = 0
+
+  constructor(init: DialBackInit) {
+    this.#init = init
+    const rate = { burst: DIAL_BACK_BURST, perSecond: 1_000 / DIAL_BACK_REFILL_MS }
+    this.#requests = new TokenBuckets(rate, DIAL_BACK_PEERS_MAX, init.clock)
+  }
+
+  /** Call it before the link starts. */
+  serve(): void {
+    this.#init.link.serve(DIAL_BACK_PROTOCOL, (bytes, peer) => this.#answer(bytes, peer), {
+      requestBytesMax: DIAL_BACK_BYTES_MAX,
+      timeoutMs: DIAL_BACK_MS
+    })
+  }
+
+  /** @throws SoukError `owner_unreachable`, also for a peer without this protocol */
+  async ask(
+    peer: PeerAddress,
+    request: Pick<DialBackRequest, 'ports' | 'addresses'>,
+    signal: AbortSignal
+  ): Promise<DialBackResponse> {
+    const bytes = encodeDialBackRequest({ network: this.#init.network, ...request })
+    const options = { responseBytesMax: DIAL_BACK_BYTES_MAX, timeoutMs: DIAL_BACK_MS, signal }
+    return decodeDialBackResponse(await this.#init.link.exchange(peer, DIAL_BACK_PROTOCOL, bytes, options))
+  }
+
+  async #answer(bytes: Uint8Array, peer: string): Promise<Uint8Array> {
+    const request = decodeDialBackRequest(bytes)
+    if (request.network !== this.#init.network) throw new SoukError('invalid_request')
+    if (!this.#requests.take(peer) || this.#running >= DIAL_BACKS_AT_ONCE) throw new SoukError('overloaded')
+    const connections = this.#init.connectionManager
+      .getConnections()
+      .filter((each) => each.remotePeer.toString() === peer && each.status === 'open')
+    const direct = connections.filter((connection) => !isRelayed(connection))
+    const wanted = direct.length > 0 ? seenAt(direct, request.ports) : request.addresses
+    const addresses = [...new Set(wanted)].slice(0, DIAL_BACK_ADDRESSES_MAX).flatMap((text) => this.#dialable(text))
+    const limit = deadline(this.#init.clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'))
+    this.#running++
+    try {
+      // A check ends with the connection. A direct connection that replaces a relayed one stays.
+      const keeps = direct.length === 0
+      const results = await Promise.all(
+        addresses.map(async (address) => ((await this.#reaches(address, peer, keeps, limit.signal)) ? [address] : []))
+      )
+      return encodeDialBackResponse({ dialled: addresses.map(String), reached: results.flat().map(String) })
+    } finally {
+      this.#running--
+      limit.clear()
+    }
+  }
+
+  #dialable(text: string): Multiaddr[] {
+    if (text.length > DIAL_BACK_ADDRESS_CHARS_MAX) return []
+    try {
+      const address = multiaddr(text)
+      const [host, port, ...rest] = address.getComponents()
+      const isIpAndPort = /^ip[46]$/.test(host?.name ?? '') && port?.name === 'tcp' && rest.length === 0
+      return isIpAndPort && (this.#init.privateAddresses || !isNotPublic(address)) ? [address] : []
+    } catch {
+      return []
+    }
+  }
+
+  async #reaches(address: Multiaddr, peer: string, keeps: boolean, signal: AbortSignal): Promise<boolean> {
+    const { transportManager, log } = this.#init
+    try {
+      // Not by the connection manager, which would return the connection that already exists.
+      const connection = await transportManager.dial(address.encapsulate(`/p2p/${peer}`), { signal })
+      if (!keeps) this.#closeLater(connection)
+      return true
+    } catch (error) {
+      log('%s was not reached at %s: %s', peer, address.toString(), reasonOf(error))
+      return false
+    }
+  }
+
+  /** Either side may have opened a stream on the new connection meanwhile. Then it stays. */
+  #closeLater(connection: Connection): void {
+    this.#init.clock.after(DIAL_BACK_LINGER_MS, () => {
+      if (connection.status !== 'open' || connection.streams.length > 0) return
+      connection.close().catch(() => connection.abort(new Error('the check of an address ended')))
+    })
+  }
+}
+
+/** The addresses from which a peer's connections came, with other ports. */
+function seenAt(connections: readonly Connection[], ports: readonly number[]): string[] {
+  return connections.flatMap(({ remoteAddr }) => {
+    const [host] = remoteAddr.getComponents()
+    if (host?.value === undefined || !/^ip[46]$/.test(host.name)) return []
+    return ports.filter((port) => port > 0 && port < 65_536).map((port) => `/${host.name}/${host.value}/tcp/${port}`)
+  })
+}

@@ -1,0 +1,219 @@
+import type { Libp2pEvents, Logger, PeerStore } from '@libp2p/interface'
+import type { AddressManager, ConnectionManager } from '@libp2p/interface-internal'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import type { TypedEventTarget } from 'main-event'
+import type { Clock, Timer } from '../../base/clock.ts'
+import { reasonOf } from '../../base/component-log.ts'
+import {
+  DIAL_BACK_PORTS_MAX,
+  REACH_ASKED_MAX,
+  REACH_CHECK_MS,
+  REACH_CONFIRMATIONS_MIN,
+  REACH_SETTLE_MS
+} from '../../base/limits/reach.ts'
+import type { Reachability } from '../../interface/reachability.ts'
+import { transportAddresses } from '../interface-addresses.ts'
+import { isNotPublic } from '../public-addresses.ts'
+import { DIAL_BACK_PROTOCOL, type DialBack } from './dial-back.ts'
+import { isCircuit, isRelayed } from './is-relayed.ts'
+
+export interface ReachMonitorInit {
+  readonly addressManager: AddressManager
+  readonly connectionManager: ConnectionManager
+  readonly peerStore: PeerStore
+  readonly events: TypedEventTarget<Libp2pEvents>
+  readonly dialBack: DialBack
+  /** Peer ids of the network's bootstrap nodes. */
+  readonly bootstrap: ReadonlySet<string>
+  readonly privateAddresses: boolean
+  readonly relays: () => readonly string[]
+  /** Called after each check. */
+  readonly onChecked: () => void
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** What one peer's dials showed. Addresses have no peer id. */
+interface Verdict {
+  readonly at: number
+  readonly dialled: readonly string[]
+  readonly reached: readonly string[]
+}
+
+/**
+ * Learns how peers reach this node, by asking some of them to dial back. An address that is not of an interface (a
+ * router forwards its port here) is announced after a bootstrap peer reached it, or two other peers.
+ */
+export class ReachMonitor {
+  readonly #init: ReachMonitorInit
+  /** The last verdicts by peer id, oldest first. */
+  readonly #verdicts = new Map<string, Verdict>()
+  /** Addresses that this monitor announces. */
+  readonly #announced = new Set<string>()
+  #timer: Timer | undefined
+  #isChecking = false
+  #isRunning = false
+  #stopped = new AbortController()
+  #ports = ''
+
+  constructor(init: ReachMonitorInit) {
+    this.#init = init
+  }
+
+  start(): void {
+    this.#isRunning = true
+    this.#stopped = new AbortController()
+    this.#init.events.addEventListener('peer:identify', this.#onChange)
+    this.#init.events.addEventListener('transport:listening', this.#onChange)
+    this.#schedule(REACH_SETTLE_MS)
+  }
+
+  stop(): void {
+    this.#isRunning = false
+    this.#stopped.abort()
+    this.#timer?.cancel()
+    this.#init.events.removeEventListener('peer:identify', this.#onChange)
+    this.#init.events.removeEventListener('transport:listening', this.#onChange)
+  }
+
+  /** No peer can dial this node, or a bootstrap peer cannot: peers in the same private network may be able to. */
+  get needsRelay(): boolean {
+    const { state } = this.status()
+    if (state === 'relayed' || state === 'none') return true
+    const failed = this.#fresh().filter(([peer, { reached }]) => this.#init.bootstrap.has(peer) && reached.length === 0)
+    return failed.length > 0
+  }
+
+  status(): Reachability {
+    const { addressManager, privateAddresses, relays } = this.#init
+    const announced = addressManager.getAddresses().map(withoutPeer)
+    const direct = announced.filter((address) => !isCircuit(address))
+    const open = direct.filter((address) => !isNotPublic(address))
+    const fresh = this.#fresh()
+    const reached = fresh.flatMap(([, verdict]) => verdict.reached)
+    const isRefuted = fresh.length > 0 && reached.length === 0
+    const confirmed = reached.filter((address) => this.#confirmations(address) > 0)
+    const held = relays()
+    const as = (state: Reachability['state'], addresses: readonly Multiaddr[]): Reachability => ({
+      state,
+      addresses: addresses.map(String),
+      isConfirmed: confirmed.length > 0,
+      relays: held,
+      port: this.#listeningPorts()[0],
+      asked: fresh.length
+    })
+    if (open.length > 0 && !isRefuted) return as('direct', open)
+    if (privateAddresses && direct.length > 0 && !isRefuted) return as('private', direct)
+    if (held.length > 0) return as('relayed', announced.filter(isCircuit))
+    return as('none', direct.length > 0 ? direct : transportAddresses(addressManager).map(withoutPeer))
+  }
+
+  readonly #onChange = () => {
+    const ports = this.#listeningPorts().join()
+    const areNew = ports !== this.#ports
+    this.#ports = ports
+    if (areNew) this.#verdicts.clear()
+    if (areNew || this.#fresh().length < REACH_ASKED_MAX) this.#schedule(REACH_SETTLE_MS)
+  }
+
+  #schedule(ms: number): void {
+    if (this.#isChecking || !this.#isRunning) return
+    this.#timer?.cancel()
+    this.#timer = this.#init.clock.after(ms, () => {
+      this.#isChecking = true
+      void this.#check()
+        .catch((error: unknown) => this.#init.log('reach could not be checked: %s', reasonOf(error)))
+        .finally(() => {
+          this.#isChecking = false
+          this.#schedule(REACH_CHECK_MS)
+        })
+    })
+  }
+
+  async #check(): Promise<void> {
+    const ports = this.#listeningPorts().slice(0, DIAL_BACK_PORTS_MAX)
+    if (ports.length === 0) return
+    const { clock, dialBack, log } = this.#init
+    const peers = await this.#peers()
+    await Promise.all(
+      peers.map(async (id) => {
+        try {
+          const asked = { ports, addresses: [] }
+          const { dialled, reached } = await dialBack.ask({ id, addresses: [] }, asked, this.#stopped.signal)
+          this.#verdicts.delete(id)
+          if (dialled.length > 0) this.#verdicts.set(id, { at: clock.elapsed(), dialled, reached })
+          log('%s dialled %s and reached %s', id, dialled.join(' '), reached.join(' ') || 'none of them')
+        } catch (error) {
+          log('%s did not dial back: %s', id, reasonOf(error))
+        }
+      })
+    )
+    if (!this.#isRunning) return
+    this.#announce()
+    this.#init.onChecked()
+  }
+
+  /** Bootstrap peers first, then those asked longest ago. */
+  async #peers(): Promise<string[]> {
+    const { connectionManager, peerStore, bootstrap, clock } = this.#init
+    const ids = new Set<string>()
+    for (const connection of connectionManager.getConnections()) {
+      if (connection.status !== 'open' || isRelayed(connection)) continue
+      const { protocols = [] } = (await peerStore.get(connection.remotePeer).catch(() => undefined)) ?? {}
+      if (protocols.includes(DIAL_BACK_PROTOCOL)) ids.add(connection.remotePeer.toString())
+    }
+    const rank = (id: string) => (bootstrap.has(id) ? -clock.elapsed() : 0) + (this.#verdicts.get(id)?.at ?? 0)
+    const due = (id: string) => clock.elapsed() - (this.#verdicts.get(id)?.at ?? -REACH_CHECK_MS) >= REACH_CHECK_MS / 2
+    return [...ids]
+      .filter(due)
+      .toSorted((a, b) => rank(a) - rank(b))
+      .slice(0, REACH_ASKED_MAX)
+  }
+
+  #announce(): void {
+    const { addressManager, privateAddresses } = this.#init
+    const own = new Set(transportAddresses(addressManager).map((address) => withoutPeer(address).toString()))
+    const seen = new Set(this.#fresh().flatMap(([, { dialled }]) => dialled))
+    for (const text of seen) {
+      const isConfirmed = this.#confirmations(text) > 0
+      const address = multiaddr(text)
+      if (own.has(text) || (!privateAddresses && isNotPublic(address))) continue
+      if (isConfirmed && !this.#announced.has(text)) {
+        this.#announced.add(text)
+        addressManager.addObservedAddr(address)
+        addressManager.confirmObservedAddr(address, { type: 'observed' })
+      } else if (!isConfirmed && this.#announced.delete(text)) addressManager.removeObservedAddr(address)
+    }
+  }
+
+  /** 0 below the number that confirms an address. */
+  #confirmations(address: string): number {
+    const reached = this.#fresh().filter(([, verdict]) => verdict.reached.includes(address))
+    const isTrusted = reached.some(([peer]) => this.#init.bootstrap.has(peer))
+    return isTrusted || reached.length >= REACH_CONFIRMATIONS_MIN ? reached.length : 0
+  }
+
+  #fresh(): Array<[string, Verdict]> {
+    const since = this.#init.clock.elapsed() - 3 * REACH_CHECK_MS
+    for (const [peer, { at }] of this.#verdicts) if (at < since) this.#verdicts.delete(peer)
+    return [...this.#verdicts]
+  }
+
+  #listeningPorts(): number[] {
+    const { addressManager } = this.#init
+    // A router may forward an announced port to a listening one.
+    const addresses = [...transportAddresses(addressManager), ...addressManager.getAddresses()]
+    const ports = addresses.flatMap((address) => {
+      const [host, tcp, ...rest] = address.getComponents()
+      const isLoopback = /^127\.|^::1$/.test(host?.value ?? '')
+      const isPlain = tcp?.name === 'tcp' && rest.every(({ name }) => name === 'p2p')
+      return isPlain && !isLoopback ? [Number(tcp.value)] : []
+    })
+    return [...new Set(ports)]
+  }
+}
+
+function withoutPeer(address: Multiaddr): Multiaddr {
+  const last = address.getComponents().at(-1)
+  return last?.name === 'p2p' ? address.decapsulate(`/p2p/${last.value}`) : address
+}

@@ -1,0 +1,67 @@
+import type { Reachability } from '../../interface/reachability.ts'
+
+/** How a node is reached, for people: one line, and what to do where it could be better. */
+export interface ReachabilityText {
+  readonly text: string
+  /** Undefined where nothing has to be done. */
+  readonly hint: string | undefined
+}
+
+/** Says in words how peers reach a node. The only place that words it. */
+export function reachabilityText(reach: Reachability): ReachabilityText {
+  const { state, isConfirmed, relays } = reach
+  const port = reach.port === undefined ? 'the port' : `TCP port ${reach.port}`
+  const places = placesOf(reach.addresses).join(', ')
+  switch (state) {
+    case 'direct':
+      return isConfirmed
+        ? { text: `reachable directly at ${places}`, hint: undefined }
+        : {
+            text: `reachable directly at ${places}, not confirmed by a peer yet`,
+            hint: `If peers cannot connect, allow ${port} in the firewall.`
+          }
+    case 'relayed':
+      return {
+        text: `reachable through ${relays.length} ${relays.length === 1 ? 'relay' : 'relays'}; forward ${port} to be faster`,
+        hint: `Forward ${port} of the router to this machine, or allow it in the firewall.`
+      }
+    case 'private':
+      return reach.port === undefined
+        ? {
+            text: `reachable from this machine only, at ${places}`,
+            hint: 'To accept peers on other machines: souk up --p2p-host 0.0.0.0'
+          }
+        : { text: `reachable in its own network at ${places}`, hint: undefined }
+    case 'none':
+      return unreachable(reach, port)
+  }
+}
+
+function unreachable({ asked, ...reach }: Reachability, port: string): ReachabilityText {
+  if (reach.port === undefined) {
+    return {
+      text: 'not reachable: the node listens on this machine only, and no relay is in use',
+      hint: 'souk up --p2p-host 0.0.0.0'
+    }
+  }
+  if (asked > 0) {
+    return {
+      text: `not reachable: ${asked} ${asked === 1 ? 'peer' : 'peers'} could not connect to ${port}, and no relay is in use`,
+      hint: `Forward ${port} of the router to this machine, or allow it in the firewall.`
+    }
+  }
+  return {
+    text: 'not reachable: the node has private addresses only, and no peer has confirmed another one',
+    hint: `Connect to a peer with --bootstrap, or forward ${port} and run: souk up --announce /ip4/<public address>/tcp/<port>`
+  }
+}
+
+/** `/ip4/11.1.1.2/tcp/4402` → `11.1.1.2:4402`. Other forms stay as they are. */
+function placesOf(addresses: readonly string[]): string[] {
+  const places = addresses.map((address) => {
+    const [, kind = '', host = '', transport, port, ...rest] = address.split('/')
+    if (transport !== 'tcp' || port === undefined || rest.length > 0) return address
+    return kind === 'ip6' ? `[${host}]:${port}` : `${host}:${port}`
+  })
+  return [...new Set(places)]
+}

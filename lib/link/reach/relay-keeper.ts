@@ -1,0 +1,220 @@
+import { RELAY_V2_HOP_CODEC } from '@libp2p/circuit-relay-v2'
+import type { Connection, Libp2pEvents, Logger, PeerId, PeerStore } from '@libp2p/interface'
+import type { ConnectionManager, TransportManager } from '@libp2p/interface-internal'
+import { peerIdFromString } from '@libp2p/peer-id'
+import { multiaddr } from '@multiformats/multiaddr'
+import { LRUCache } from 'lru-cache'
+import type { TypedEventTarget } from 'main-event'
+import { type Clock, deadline, type Timer } from '../../base/clock.ts'
+import { reasonOf } from '../../base/component-log.ts'
+import { DIAL_ADDRESS_MS } from '../../base/limits/link.ts'
+import {
+  REACH_SETTLE_MS,
+  RELAY_CHECK_MS,
+  RELAY_RESERVE_MS,
+  RELAY_RETRY_MS,
+  RELAY_SEARCH_MS,
+  RELAYS_FAILED_MAX,
+  RELAYS_WANTED
+} from '../../base/limits/reach.ts'
+import { isRelayed } from './is-relayed.ts'
+import { renewReservation } from './renew-reservation.ts'
+
+export interface RelayKeeperInit {
+  readonly connectionManager: ConnectionManager
+  readonly transportManager: TransportManager
+  readonly peerStore: PeerStore
+  readonly events: TypedEventTarget<Libp2pEvents>
+  readonly bootstrap: readonly string[]
+  /** Whether this node needs relays now. */
+  readonly isWanted: () => boolean
+  /** The relays in use changed. */
+  readonly onChange: () => void
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** The part of libp2p's relay transport that this keeper uses. */
+interface Reservations {
+  hasReservation(peer: PeerId): boolean
+  addRelay(peer: PeerId, type: 'configured'): Promise<unknown>
+}
+
+/**
+ * Keeps reservations on `RELAYS_WANTED` relays while this node cannot be dialled. libp2p drops a reservation when the
+ * connection to its relay closes, and never looks for another relay by itself. It does not notice a relay that forgot
+ * the reservation. So this keeper renews each reservation every `RELAY_CHECK_MS`, which also restores a forgotten one.
+ */
+export class RelayKeeper {
+  readonly #init: RelayKeeperInit
+  /** Relays with a libp2p listener, which announces their addresses. */
+  readonly #listened = new Set<string>()
+  readonly #held = new Map<string, PeerId>()
+  /** When a relay that refused or failed may be asked again. */
+  readonly #failed = new LRUCache<string, number>({ maxSize: RELAYS_FAILED_MAX, sizeCalculation: () => 1 })
+  #timer: Timer | undefined
+  #isChecking = false
+  #isRunning = false
+
+  constructor(init: RelayKeeperInit) {
+    this.#init = init
+  }
+
+  start(): void {
+    if (this.#reservations() === undefined) return
+    this.#isRunning = true
+    this.#init.events.addEventListener('connection:close', this.#onClose)
+    this.#init.events.addEventListener('peer:identify', this.#onIdentify)
+    this.#schedule(REACH_SETTLE_MS)
+  }
+
+  stop(): void {
+    this.#isRunning = false
+    this.#timer?.cancel()
+    this.#init.events.removeEventListener('connection:close', this.#onClose)
+    this.#init.events.removeEventListener('peer:identify', this.#onIdentify)
+  }
+
+  /** Peer ids of the relays with a reservation. */
+  get relays(): readonly string[] {
+    const reservations = this.#reservations()
+    return [...this.#held].filter(([, peer]) => reservations?.hasReservation(peer) === true).map(([id]) => id)
+  }
+
+  /** The need for relays changed. */
+  wake(): void {
+    if (this.#isRunning) this.#schedule(0)
+  }
+
+  readonly #onClose = ({ detail }: CustomEvent<Connection>) => {
+    if (this.#held.has(detail.remotePeer.toString())) this.wake()
+  }
+
+  readonly #onIdentify = () => {
+    if (this.#isRunning && this.#init.isWanted() && this.relays.length < RELAYS_WANTED) this.#schedule(REACH_SETTLE_MS)
+  }
+
+  #schedule(ms: number): void {
+    this.#timer?.cancel()
+    this.#timer = this.#init.clock.after(ms, () => {
+      // The running check schedules the next one.
+      if (this.#isChecking) return
+      this.#isChecking = true
+      void this.#keep()
+        .catch((error: unknown) => this.#init.log('relays could not be checked: %s', reasonOf(error)))
+        .finally(() => {
+          this.#isChecking = false
+          if (this.#isRunning) this.#schedule(this.#isShort ? RELAY_SEARCH_MS : RELAY_CHECK_MS)
+        })
+    })
+  }
+
+  get #isShort(): boolean {
+    return this.#init.isWanted() && this.relays.length < RELAYS_WANTED
+  }
+
+  async #keep(): Promise<void> {
+    const before = [...this.#held.keys()].join()
+    await this.#fill()
+    if (before !== this.relays.join()) this.#init.onChange()
+  }
+
+  async #fill(): Promise<void> {
+    const held = this.relays
+    for (const id of this.#held.keys()) if (!held.includes(id)) this.#held.delete(id)
+    if (!this.#init.isWanted()) return
+    await Promise.all(held.map((id) => this.#renew(id)))
+    for (const connection of await this.#candidates()) {
+      if (!this.#isRunning || this.relays.length >= RELAYS_WANTED) return
+      await this.#reserve(connection)
+    }
+    if (this.relays.length < RELAYS_WANTED) await this.#dialMore()
+  }
+
+  /** Public peers that relay. This node dialled them, so their addresses work. */
+  async #candidates(): Promise<Connection[]> {
+    const found: Connection[] = []
+    for (const connection of this.#init.connectionManager.getConnections()) {
+      const id = connection.remotePeer.toString()
+      if (connection.direction !== 'outbound' || connection.status !== 'open' || isRelayed(connection)) continue
+      if (
+        this.#held.has(id) ||
+        this.#isFailed(id) ||
+        found.some((other) => other.remotePeer.equals(connection.remotePeer))
+      )
+        continue
+      const known = await this.#init.peerStore.get(connection.remotePeer).catch(() => undefined)
+      if (known?.protocols.includes(RELAY_V2_HOP_CODEC) === true) found.push(connection)
+    }
+    return found
+  }
+
+  /** Dials relays that are not connected: bootstrap peers, and peers that said they relay. */
+  async #dialMore(): Promise<void> {
+    const { connectionManager, peerStore, bootstrap, clock } = this.#init
+    const known = await peerStore.all({ filters: [({ protocols }) => protocols.includes(RELAY_V2_HOP_CODEC)] })
+    const ids = [...bootstrap.flatMap((address) => idIn(address) ?? []), ...known.map(({ id }) => id.toString())]
+    const connected = new Set(connectionManager.getConnections().map(({ remotePeer }) => remotePeer.toString()))
+    const next = [...new Set(ids)].filter((id) => !connected.has(id) && !this.#isFailed(id)).slice(0, RELAYS_WANTED)
+    const limit = deadline(clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'))
+    const dial = async (id: string) => {
+      const addresses = bootstrap.filter((address) => idIn(address) === id).map((address) => multiaddr(address))
+      await connectionManager
+        .openConnection(addresses.length > 0 ? addresses : peerIdFromString(id), { signal: limit.signal })
+        .catch((error: unknown) => this.#fail(id, error))
+    }
+    await Promise.all(next.map(dial))
+    limit.clear()
+  }
+
+  async #reserve(connection: Connection): Promise<void> {
+    const { remotePeer } = connection
+    const id = remotePeer.toString()
+    try {
+      // libp2p has one listener for each relay. It announces the relay's addresses, also those of a later reservation.
+      if (this.#listened.has(id)) await this.#reservations()?.addRelay(remotePeer, 'configured')
+      else await this.#init.transportManager.listen([connection.remoteAddr.encapsulate('/p2p-circuit')])
+      this.#listened.add(id)
+      this.#held.set(id, remotePeer)
+      this.#init.log('%s relays for this node', id)
+    } catch (error) {
+      this.#fail(id, error)
+    }
+  }
+
+  /** A relay that no longer accepts the reservation is left, so that its address is withdrawn. */
+  async #renew(id: string): Promise<void> {
+    const { connectionManager, clock } = this.#init
+    const connection = connectionManager
+      .getConnections()
+      .find((each) => each.remotePeer.toString() === id && each.status === 'open' && !isRelayed(each))
+    if (connection === undefined) return
+    const limit = deadline(clock, RELAY_RESERVE_MS, () => new Error('the relay did not respond in time'))
+    try {
+      await renewReservation(connection, limit.signal)
+    } catch (error) {
+      this.#fail(id, error)
+      connection.abort(new Error('the relay ended the reservation', { cause: error }))
+    } finally {
+      limit.clear()
+    }
+  }
+
+  #isFailed(id: string): boolean {
+    return (this.#failed.get(id) ?? 0) > this.#init.clock.elapsed()
+  }
+
+  #fail(id: string, error: unknown): void {
+    this.#failed.set(id, this.#init.clock.elapsed() + RELAY_RETRY_MS)
+    this.#init.log('%s does not relay for this node: %s', id, reasonOf(error))
+  }
+
+  /** Undefined in a libp2p node without the relay transport. */
+  #reservations(): Reservations | undefined {
+    const transports = this.#init.transportManager.getTransports()
+    const found = transports.find((transport) => 'reservationStore' in transport)
+    return (found as { readonly reservationStore?: Reservations } | undefined)?.reservationStore
+  }
+}
+
+const idIn = (address: string): string | undefined => /\/p2p\/([^/]+)$/.exec(address)?.[1]

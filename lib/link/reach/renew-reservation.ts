@@ -1,0 +1,39 @@
+import { RELAY_V2_HOP_CODEC } from '@libp2p/circuit-relay-v2'
+import type { Connection } from '@libp2p/interface'
+import { lpStream } from '@libp2p/utils'
+import { decodeMessage } from 'protons-runtime'
+import { codec, readSafeInteger, varintTag } from '../../base/wire.ts'
+import { DIAL_BACK_BYTES_MAX } from '../../base/limits/reach.ts'
+
+/** `HopMessage` with `type = RESERVE` (circuit relay v2, section "Reservation"). libp2p does not export its codec. */
+const RESERVE = Uint8Array.of(0x08, 0x00)
+/** `Status.OK` */
+const OK = 100
+
+const statusCodec = codec<{ status: number }>({
+  start: () => ({ status: 0 }),
+  write() {},
+  read(value, tag, reader) {
+    if (tag !== varintTag(5)) return false
+    value.status = readSafeInteger(reader)
+    return true
+  }
+})
+
+/**
+ * Renews a reservation, or makes it again where the relay forgot it. libp2p itself asks only shortly before the end.
+ * @throws Error if the relay refuses
+ */
+export async function renewReservation(connection: Connection, signal: AbortSignal): Promise<void> {
+  const stream = await connection.newStream(RELAY_V2_HOP_CODEC, { signal })
+  try {
+    const messages = lpStream(stream, { maxDataLength: DIAL_BACK_BYTES_MAX })
+    await messages.write(RESERVE, { signal })
+    const { status } = decodeMessage(await messages.read({ signal }), statusCodec)
+    if (status !== OK) throw new Error(`the relay refused with status ${status}`)
+    await stream.close({ signal })
+  } catch (error) {
+    stream.abort(error instanceof Error ? error : new Error('the reservation failed'))
+    throw error
+  }
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { handler, type SoukNode } from '../../../../lib/index.ts'
+import { createTestnet, type Testnet } from '../../../../lib/testing/index.ts'
+import { eventually } from '../../../helpers/eventually.ts'
+
+/** The first node is public; it is the relay. An owner without a listening socket is behind a router that lets nothing in. */
+describe('a node that cannot be dialled', function () {
+  this.timeout(20_000)
+  let testnet: Testnet
+  beforeEach(async () => {
+    testnet = await createTestnet({ nodes: 2 })
+  })
+  afterEach(() => testnet.stop())
+
+  const hiddenOwner = async () => {
+    const owner = await testnet.add({ listen: [] })
+    await owner.souk.serve(
+      { name: 'hidden', price: '0' },
+      handler(() => 'found')
+    )
+    return owner
+  }
+  const called = (by: SoukNode | undefined) =>
+    eventually('the call', 10_000, async () => {
+      const reply = await by?.souk.call({ api: 'hidden', body: null }).catch(() => undefined)
+      return reply === undefined ? undefined : await reply.json()
+    })
+  const linkOf = (from: SoukNode, to: SoukNode) =>
+    from.souk
+      .status()
+      .peers.filter(({ id }) => id === to.souk.status().peer)
+      .flatMap(({ addresses }) => addresses)
+
+  it('reserves two relays, and is called through them by a node that cannot be dialled either', async () => {
+    const ids = testnet.nodes.map(({ souk }) => souk.status().peer)
+    const owner = await hiddenOwner()
+    const reach = () => owner.souk.status().reachability
+    await eventually('two relays', 10_000, () => (reach().relays.length === 2 ? true : undefined))
+    assert.equal(reach().state, 'relayed')
+    assert.deepEqual(reach().relays.toSorted(), ids.toSorted())
+    const consumer = await testnet.add({ listen: [] })
+    assert.equal(await called(consumer), 'found')
+    assert.match(linkOf(consumer, owner).join(), /p2p-circuit/)
+    // A consumer needs no reservation.
+    assert.deepEqual(consumer.souk.status().reachability.relays, [])
+  })
+
+  it('is called at once through the other relay when one stops', async () => {
+    const owner = await hiddenOwner()
+    const relays = () => owner.souk.status().reachability.relays
+    await eventually('two relays', 10_000, () => (relays().length === 2 ? true : undefined))
+    const consumer = await testnet.add({ listen: [] })
+    assert.equal(await called(consumer), 'found')
+    const used = /\/p2p\/([^/]+)\/p2p-circuit/.exec(linkOf(consumer, owner).join())?.[1]
+    const relay = testnet.nodes.find(({ souk }) => souk.status().peer === used)
+    await relay?.stop()
+    const since = performance.now()
+    const reply = await consumer.souk.call({ api: 'hidden', body: null })
+    assert.equal(await reply.json(), 'found')
+    assert.ok(performance.now() - since < 2_000)
+    await eventually('the relay to be dropped', 10_000, () => (relays().length === 1 ? true : undefined))
+  })
+})
