@@ -55,6 +55,7 @@ export const ERRORS = {
   fee_not_accepted: kind(409, 'The fee was not accepted.'),
   description_too_complex: kind(422, 'The API’s description is too complex.'),
   idempotency_mismatch: kind(422, 'The idempotency key was used for another request.'),
+  upgrade_required: kind(426, 'This node accepts no connection of another protocol here.'),
   rate_limited: kind(429, 'Too many requests.', true),
   quota_exceeded: kind(429, 'The quota is used up.'),
   internal_error: kind(500, 'This node has an internal error.', true),

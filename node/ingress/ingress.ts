@@ -103,12 +103,12 @@ export interface Ingress {
 }
 
 const REQUEST_HEADERS =
-  'content-type, accept, accept-language, range, if-range, last-event-id, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
+  'content-type, accept, accept-language, range, if-range, if-match, if-none-match, if-modified-since, if-unmodified-since, last-event-id, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
   'authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, ' +
   // Common x402 clients send the last one, and a browser asks about it in its preflight.
   'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
 const REPLY_HEADERS =
-  'x-request-id, server-timing, retry-after, ratelimit, ratelimit-policy, deprecation, sunset, link, idempotency-replayed, souk-charged, souk-price, souk-price-per-event, souk-owner, souk-receipt, souk-error-source, ' +
+  'x-request-id, server-timing, etag, location, retry-after, ratelimit, ratelimit-policy, deprecation, sunset, link, idempotency-replayed, souk-charged, souk-price, souk-price-per-event, souk-owner, souk-receipt, souk-error-source, ' +
   'payment-required, payment-response'
 
 /**
@@ -329,6 +329,9 @@ function checkRequest({ raw, routeOptions }: FastifyRequest, ending: Graceful): 
     throw new SoukError('overloaded', 'This node is shutting down.')
   }
   checkTarget(raw)
+  if (/\bwebsocket\b/i.test(raw.headers.upgrade ?? '')) {
+    throw new SoukError('upgrade_required', 'WebSocket connections are not supported. Call the API by HTTP.')
+  }
   const expectation = raw.headers.expect
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
     throw new SoukError('invalid_request', 'The server supports only Expect: 100-continue.')
@@ -362,6 +365,10 @@ async function scopeOf(
   }
 }
 
+function sendMethods({ res, headers }: RequestContext): void {
+  res.writeHead(204, [...headers, 'Allow', CALL_METHODS.join(', ')]).end()
+}
+
 function addCallRoutes(
   app: FastifyInstance,
   {
@@ -378,6 +385,8 @@ function addCallRoutes(
       handler(request, reply) {
         const context = contextOf(request, reply)
         const { name } = request.params
+        // Methods of an API are not asked for: its provider would have to be paid for the question.
+        if (request.method === 'OPTIONS') return sendMethods(context)
         const serve = async () => {
           const scope = await scopeOf(context, request.params.scope, scopes)
           if (scope === undefined) return

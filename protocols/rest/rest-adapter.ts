@@ -2,6 +2,7 @@ import { pipe } from 'it-pipe'
 import { utf8 } from '../../lib/base/bytes.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
+import { isExtraHeader } from '../../lib/base/extra-header.ts'
 import { checkJson } from '../../lib/base/json-text.ts'
 import { INLINE_BODY_BYTES_MAX } from '../../lib/base/limits/link.ts'
 import { SSE_COLLECT_MS_MAX, SSE_EVENTS_MAX } from '../../lib/base/limits/upstream.ts'
@@ -43,6 +44,8 @@ export const REST_DESCRIPTION: ApiDescription = {
 /** Methods whose fields become the query (RFC 9110 §9.3: their content has no meaning). */
 const BY_QUERY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
 const METHODS: readonly string[] = UPSTREAM_METHODS
+/** Headers that a 304 responds to (RFC 9110 §15.4.5). */
+const CONDITIONS: ReadonlySet<string> = new Set(['if-none-match', 'if-modified-since'])
 
 /**
  * Creates the adapter of a REST API.
@@ -104,7 +107,7 @@ class RestAdapter implements Adapter {
     const wantsEvents = (headerOf(request.headers, 'accept') ?? '').split(',').some((type) => isEventStream(type))
     const sent = isPlain ? await this.#plain(request, signal) : await forwarded(request, signal)
     const response = await this.#serving(sent.server).request(sent)
-    return this.#reply(response, sent.method, wantsEvents, request.perEvent)
+    return this.#reply(response, sent, wantsEvents, request.perEvent)
   }
 
   async probe(signal: AbortSignal): Promise<void> {
@@ -186,7 +189,7 @@ class RestAdapter implements Adapter {
 
   async #reply(
     response: UpstreamResponse,
-    method: string,
+    { method, headers: asked }: Sent,
     wantsEvents: boolean,
     perEvent = false
   ): Promise<AdapterReply> {
@@ -198,7 +201,9 @@ class RestAdapter implements Adapter {
         source: 'upstream'
       })
     }
-    const success = status >= 200 && status < 300
+    // A 304 tells a consumer that its copy is current, which is what it asked for.
+    const isCurrent = status === 304 && asked.some(([name]) => CONDITIONS.has(name))
+    const success = isCurrent || (status >= 200 && status < 300)
     const isEvents = success && method !== 'HEAD' && isEventStream(headerOf(headers, 'content-type'))
     const { collect } = this.#config
     if (isEvents && collect !== undefined && !wantsEvents) {
@@ -212,8 +217,20 @@ class RestAdapter implements Adapter {
       return { status, headers, body, success, upstreamMs, events: SSE_FRAMES }
     }
     const body = isEvents ? withHeartbeat(response.body) : await bodyOf(response, method)
-    return { status, headers, body, success, upstreamMs }
+    return {
+      status,
+      headers: isEvents ? headers : withLength(headers, response, method, body),
+      body,
+      success,
+      upstreamMs
+    }
   }
+}
+
+/** Adds the length of a body that is not held whole, and of the one that a HEAD asks about. */
+function withLength(headers: Headers, { contentLength }: UpstreamResponse, method: string, body: Payload): Headers {
+  const isKnown = contentLength !== undefined && (method === 'HEAD' || !(body instanceof Uint8Array))
+  return isKnown ? [...headers, ['content-length', String(contentLength)]] : headers
 }
 
 /** Adds the headers that the provider allows, so that consumer nodes forward them. */
@@ -232,7 +249,7 @@ function checkBounds({ maxEvents, maxMs }: CollectBounds): void {
 
 function headersOf({ operations }: RestApi): string[] {
   const all = operations.flatMap(({ parameters }) => parameters.filter((one) => one.in === 'header'))
-  return all.map(({ name }) => name.toLowerCase())
+  return all.map(({ name }) => name.toLowerCase()).filter(isExtraHeader)
 }
 
 function refuse(detail: string): SoukError {

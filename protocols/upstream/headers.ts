@@ -3,11 +3,12 @@ import { SoukError } from '../../lib/base/errors.ts'
 import { isExtraHeader } from '../../lib/base/extra-header.ts'
 import { EXTRA_HEADERS_MAX } from '../../lib/base/limits/upstream.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
+import { linksBelow } from './links.ts'
 
 /**
  * Request headers that are forwarded to the API. An allow-list, because a gap in a deny-list would expose a server that trusts
- * its node. The consumer's credentials, hop-by-hop headers (RFC 9110 §7.6.1) and framing are never forwarded. Neither are
- * conditional requests, because a 304 would reveal for free what a 200 is paid for. A part of a file costs as much as a call.
+ * its node. The consumer's credentials, hop-by-hop headers (RFC 9110 §7.6.1) and framing are never forwarded. A part of a file and
+ * a 304 cost as much as a call, because they reveal what a 200 is paid for.
  */
 const UP: ReadonlySet<string> = new Set([
   'accept',
@@ -15,7 +16,11 @@ const UP: ReadonlySet<string> = new Set([
   'apollo-require-preflight',
   'content-type',
   'idempotency-key',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
   'if-range',
+  'if-unmodified-since',
   'last-event-id',
   'range',
   'soapaction',
@@ -27,10 +32,10 @@ const LISTS: ReadonlySet<string> = new Set(['accept', 'accept-language'])
 
 /**
  * Response headers that are passed on: they describe the content, its age and the API's lifetime. Others are dropped: framing and
- * coding, which end here; cookies and challenges, which belong to the provider's session; `location`, which shows the provider's
- * internal address; rate limits, which are of the provider's account and contradict the ingress's.
+ * coding, which end here; cookies and challenges, which belong to the provider's session; rate limits, which are of the provider's
+ * account and contradict the ingress's. `link` and `location` are passed on where they lead to the API, as paths below it.
  */
-const DOWN = [
+export const DOWN = [
   'accept-ranges',
   'allow',
   'cache-control',
@@ -43,14 +48,14 @@ const DOWN = [
   'expires',
   'last-modified',
   'link',
+  'location',
   'retry-after',
-  'sunset'
+  'sunset',
+  'vary'
 ] as const
 
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/
 const PRINTABLE = /^[\t\x20-\x7e]*$/
-/** A link whose target has a scheme or an authority, and so would show the provider's internal address. */
-const ABSOLUTE_LINK = /<\s*(?:[a-z][a-z0-9+.-]*:|\/\/|\\)/i
 
 /**
  * The additional header names that a provider allows, in lower case.
@@ -104,20 +109,25 @@ function withCookies(own: string | undefined, given: readonly string[]): string 
   return [...owned, ...given.filter((cookie) => !names.has(nameOf(cookie)))].join('; ')
 }
 
-/** @param hides true for a value that shows a secret of the node */
-export function headersDown(
-  headers: IncomingHttpHeaders,
-  extra: ReadonlySet<string>,
-  hides: (value: string) => boolean
-): Headers {
+export interface HeadersDown {
+  /** The result of `extraHeaders`. */
+  readonly extra: ReadonlySet<string>
+  /** True for a value that shows a secret of the node. */
+  readonly hides: (value: string) => boolean
+  /** A reference as a path below the API; undefined if it leads elsewhere. */
+  readonly belowApi: (reference: string) => string | undefined
+}
+
+export function headersDown(headers: IncomingHttpHeaders, { extra, hides, belowApi }: HeadersDown): Headers {
   const chosen: Array<[string, string]> = []
   for (const name of new Set([...DOWN, ...extra])) {
     const value: string | string[] | undefined = headers[name]
     if (value === undefined) continue
     for (const one of Array.isArray(value) ? value : [value]) {
+      const passed = name === 'link' ? linksBelow(one, belowApi) : name === 'location' ? belowApi(one) : one
       // The next HTTP server could not write other bytes again.
-      if (!PRINTABLE.test(one) || hides(one)) continue
-      if (!(name === 'link' && ABSOLUTE_LINK.test(one))) chosen.push([name, one])
+      if (passed === undefined || !PRINTABLE.test(passed) || hides(passed)) continue
+      chosen.push([name, passed])
     }
   }
   return chosen

@@ -20,6 +20,7 @@ import { connectorTo } from './connect.ts'
 import { Exchange, type ResponseHead } from './exchange.ts'
 import { RedirectedAway, failureOf, interruption } from './failure.ts'
 import { extraHeaders, headersDown, headersUp } from './headers.ts'
+import { pathBelow } from './links.ts'
 import { parseEndpoint, targetOf, whereOf } from './target.ts'
 import { type PostForm, TokenSource, basicOf } from './token.ts'
 
@@ -40,8 +41,8 @@ export interface UpstreamRequest {
 export interface Upstream {
   readonly endpoint: URL
   /**
-   * Sends one request, once. It is repeated only for a redirect within the origin (GET and HEAD, or 307 and 308 with a buffered
-   * body), with a renewed token after a 401, and if the provider declared the API idempotent.
+   * Sends one request, once. It is repeated only for a redirect within the origin (GET and HEAD, 303 as GET, or 307 and 308 with a
+   * buffered body), with a renewed token after a 401, and if the provider declared the API idempotent.
    * @throws SoukError `invalid_request` (path or header), `method_not_allowed`, `upstream_unreachable`, `upstream_timeout`,
    * `upstream_invalid_response`, `overloaded`, `call_interrupted` (the signal aborted without a SoukError as reason, or `close`).
    */
@@ -210,10 +211,10 @@ class HttpUpstream implements Upstream {
   ): Promise<Answered> {
     let target = targetOf(this.#base, path)
     const credentials = this.#headersWith(token)
-    const sent: Sent = { method, headers: headersUp(headers, { extra: this.#up, credentials, cookies }), body, signal }
+    let sent: Sent = { method, headers: headersUp(headers, { extra: this.#up, credentials, cookies }), body, signal }
     for (let redirects = 0; ; redirects++) {
       const { exchange, head } = await this.#send(sent, target, startedAt)
-      if (!REDIRECTS.has(head.status)) return this.#answered(exchange, head, method, startedAt)
+      if (!REDIRECTS.has(head.status)) return this.#answered(exchange, head, { method, target, startedAt })
       exchange.leave()
       const { endpoint } = this
       const { confinesRedirects = false } = this.#init
@@ -226,6 +227,8 @@ class HttpUpstream implements Upstream {
         query: this.#credentials.query,
         confinesRedirects
       })
+      // RFC 9110 §15.4.4: the response to the request is at another address, whatever its method was.
+      if (head.status === 303 && sent.method !== 'HEAD') sent = asGet(sent)
     }
   }
 
@@ -243,11 +246,21 @@ class HttpUpstream implements Upstream {
     return { exchange, head: await exchange.head }
   }
 
-  #answered(exchange: Exchange, head: ResponseHead, method: string, startedAt: number): Answered {
-    const { secrets } = this.#credentials
+  #answered(
+    exchange: Exchange,
+    head: ResponseHead,
+    { method, target, startedAt }: { method: string; target: string; startedAt: number }
+  ): Answered {
+    const { secrets, query } = this.#credentials
+    const { endpoint } = this
+    const own = new Set([...endpoint.searchParams.keys(), ...query.map(([name]) => name)])
     const hides = (value: string) =>
       secrets.some((secret) => value.includes(secret)) || this.#tokens?.source.shows(value) === true
-    const headers = headersDown(head.headers, this.#down, hides)
+    const headers = headersDown(head.headers, {
+      extra: this.#down,
+      hides,
+      belowApi: (reference) => pathBelow(reference, { endpoint, target, own })
+    })
     const upstreamMs = this.#clock.elapsed() - startedAt
     return { exchange, response: upstreamResponse(exchange, head, { method, headers, upstreamMs }) }
   }
@@ -300,6 +313,15 @@ interface Sent {
   readonly headers: string[]
   readonly body: Uint8Array | Readable | null
   readonly signal: AbortSignal
+}
+
+function asGet({ headers, signal }: Sent): Sent {
+  const kept = pairsOf(headers).filter(([name]) => name !== 'content-type')
+  return { method: 'GET', headers: kept.flat(), body: null, signal }
+}
+
+function pairsOf(flat: readonly string[]): Array<[string, string]> {
+  return flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : []))
 }
 
 function bodyOf(body: Payload | undefined): Sent['body'] {
@@ -357,8 +379,8 @@ function redirected(from: {
   if (redirects >= UPSTREAM_REDIRECTS_MAX) throw refuse('too many times')
   const repeatable = sent.method === 'GET' || sent.method === 'HEAD'
   const keepsMethod = head.status === 307 || head.status === 308
-  if (!repeatable && !keepsMethod) throw refuse('in a way that drops the request')
-  if (sent.body instanceof Readable) throw refuse('a request that cannot be repeated')
+  if (!repeatable && !keepsMethod && head.status !== 303) throw refuse('in a way that drops the request')
+  if (sent.body instanceof Readable && head.status !== 303) throw refuse('a request that cannot be repeated')
   if (from.confinesRedirects && !isBelow(endpoint.pathname, next.pathname)) throw refuse('out of its own path')
   // The API may omit the node's own parameters from the redirect's address.
   for (const [name, value] of from.query) if (!next.searchParams.has(name)) next.searchParams.append(name, value)

@@ -61,13 +61,20 @@ export async function sendReply(
       await settling
       if (res.destroyed) return discard(body)
     }
+    const length = lengthOf(reply)
     if (req.method === 'HEAD' || status === 204 || status === 304) {
+      if (req.method === 'HEAD' && length !== undefined) headers.push('Content-Length', length)
       sendHead(context, status, headers).end()
       return discard(body)
     }
     if (isWhole(body)) {
       sendWhole(context, status, headers, body)
       return isLarge(body) ? await untilRead(context, body.length) : undefined
+    }
+    if (length !== undefined) {
+      headers.push('Content-Length', length)
+      // A wrong length of an untrusted API ends the connection, so that no byte is taken for the next response.
+      res.strictContentLength = true
     }
     // Send the head before the first chunk exists: an event may be minutes away.
     sendHead(context, status, headers).flushHeaders()
@@ -76,6 +83,21 @@ export async function sendReply(
     throw isHeaderError(error) ? new SoukError('upstream_invalid_response', undefined, { cause: error }) : error
   }
   await pump(context, body[Symbol.asyncIterator]())
+}
+
+/** The length that the API announced. */
+function lengthOf({ headers }: CallReply): string | undefined {
+  const lengths = headers.filter(([name]) => name.toLowerCase() === 'content-length').map(([, value]) => value)
+  return lengths.length === 1 && /^\d{1,15}$/.test(lengths[0] ?? '') ? lengths[0] : undefined
+}
+
+/** Headers with paths below the API. */
+const ADDRESSES: ReadonlySet<string> = new Set(['link', 'location'])
+
+/** Replaces paths below the API with those of this ingress: `/items/7` with `/api/demo/api/shop/items/7`. */
+function atIngress(value: string, url: string): string {
+  const [root] = /^\/api\/[^/?#]+\/api\/[^/?#]+/.exec(url) ?? ['']
+  return value.startsWith('/') ? root + value : value.replaceAll(/<(?=\/(?!\/))/g, `<${root}`)
 }
 
 type Settle = () => void | Promise<void>
@@ -122,7 +144,7 @@ function replyHeaders(context: RequestContext, reply: CallReply): string[] {
     if (KEPT_BACK.has(name) || KEPT_BACK_PREFIX.test(name) || perConnection?.includes(name) === true) continue
     // The signed manifest’s deprecation replaces the API’s own.
     if (deprecation !== undefined && (name === 'deprecation' || name === 'sunset')) continue
-    all.push(name, value)
+    all.push(name, ADDRESSES.has(name) ? atIngress(value, context.req.url ?? '') : value)
   }
   all.push('Souk-Charged', formatUsdc(charged), 'Souk-Price', formatUsdc(price), 'Souk-Owner', owner)
   if (eventPrice !== undefined) all.push('Souk-Price-Per-Event', formatUsdc(eventPrice))

@@ -4,7 +4,18 @@ import type { ApiRef } from '../../../lib/interface/index.ts'
 import type { CallDraft } from '../../call-draft.ts'
 
 /** Request headers that are always forwarded to the provider. The key and all other headers stay here. */
-const TRAVELLING = ['content-type', 'accept', 'accept-language', 'range', 'if-range', 'last-event-id'] as const
+const TRAVELLING = [
+  'content-type',
+  'accept',
+  'accept-language',
+  'range',
+  'if-range',
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+  'last-event-id'
+] as const
 /** RFC 3986: a URI is ASCII without spaces; RFC 9112 §3.2: a request target has no fragment. */
 const NOT_A_TARGET = /[^!-~]|#/
 /** W3C Trace Context §3.2: ignore an invalid one. */

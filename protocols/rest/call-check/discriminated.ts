@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-thenable -- a keyword of JSON Schema, in objects that are never awaited */
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
 import { REF } from '../openapi/openapi-schemas.ts'
@@ -21,7 +22,6 @@ export function discriminated(schema: JsonSchema): JsonSchema {
   })
   const chosen = {
     if: isOneOf(named.flatMap(({ names }) => names)),
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: { allOf: named.map(({ branch, names }) => ({ if: isOneOf(names), then: branch })) },
     else: oneOf === undefined ? { anyOf } : { oneOf }
   }

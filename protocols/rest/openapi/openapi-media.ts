@@ -20,6 +20,8 @@ export function isJsonLines(type: string): boolean {
 
 export function isText(type: string): boolean {
   return (
-    /^text\//.test(bareType(type)) || isXml(type) || /\/(?:javascript|graphql|sql|yaml|x-yaml)$/.test(bareType(type))
+    bareType(type).startsWith('text/') ||
+    isXml(type) ||
+    /\/(?:javascript|graphql|sql|yaml|x-yaml)$/.test(bareType(type))
   )
 }

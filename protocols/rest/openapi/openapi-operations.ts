@@ -28,6 +28,8 @@ const REFERENCES_MAX = 10
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 /** Headers that OpenAPI describes by other means (3.1, section 4.8.12). */
 const DESCRIBED_ELSEWHERE = /^(?:accept|content-type|authorization)$/i
+/** Conditional requests, which are always forwarded. */
+const CONDITIONS = /^if-(?:match|none-match|modified-since|unmodified-since|range)$/i
 /** Headers that the HTTP client of the node sets itself. */
 const SET_BY_CLIENT =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|expect|date|user-agent|accept-encoding|via|idempotency-key)$/i
@@ -197,7 +199,8 @@ class Reader {
         `it needs the cookie ${name}, and cookies are not forwarded; allow it with --request-cookie ${name}, or set it in the credentials`
       )
     }
-    if (place !== 'header' || isExtraHeader(name)) return place !== 'header' || !DESCRIBED_ELSEWHERE.test(name)
+    if (place !== 'header' || isExtraHeader(name) || CONDITIONS.test(name))
+      return place !== 'header' || !DESCRIBED_ELSEWHERE.test(name)
     if (DESCRIBED_ELSEWHERE.test(name) || SET_BY_CLIENT.test(name)) return false
     if (required === true) {
       throw new LeftOut(

@@ -51,7 +51,7 @@ export class References {
         if (name !== undefined && name !== '') this.#named.set(name, at)
         if (typeof $anchor === 'string') this.#named.set(absolute(`#${$anchor}`, base, root), at)
       }
-      waiting.push(...Object.values(at))
+      for (const value of Object.values(at)) waiting.push(value)
     }
   }
 }

@@ -26,9 +26,9 @@ export function documentServers({ root, version, references }: DocumentHead, fal
   if (typeof host !== 'string' || host === '') {
     return path === '' || base === undefined ? [] : [new URL(path, base).href]
   }
-  const listed = Array.isArray(schemes) ? schemes.filter((one) => one === 'https' || one === 'http') : []
-  const all: unknown[] = listed.length === 0 ? ['https'] : listed.toSorted().toReversed()
-  return all.map((scheme) => URL.parse(`${String(scheme)}://${host}${path}`)?.href).filter((one) => one !== undefined)
+  const listed = ['https', 'http'].filter((scheme) => Array.isArray(schemes) && schemes.includes(scheme))
+  const chosen = listed.length === 0 ? ['https'] : listed
+  return chosen.map((scheme) => URL.parse(`${scheme}://${host}${path}`)?.href).filter((one) => one !== undefined)
 }
 
 /** The addresses of a list of servers, with the defaults of their variables. Others are skipped. */

@@ -65,8 +65,8 @@ describe('ingress: hostile requests', () => {
     [
       'an unsupported upgrade',
       'GET /api/demo/api/x HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
-      401,
-      'key_missing'
+      426,
+      'upgrade_required'
     ]
   ] as const) {
     it(`${what}: ${status} ${code}`, async () => {

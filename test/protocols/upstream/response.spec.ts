@@ -67,8 +67,9 @@ describe('the response of an upstream', () => {
     for (const link of [
       '<http://10.0.0.1/next>; rel="next"',
       '<//10.0.0.1/next>',
-      '</a>, <HTTP://10.0.0.1/b>',
-      '< //x>'
+      '<HTTP://10.0.0.1/b>',
+      '< //x>',
+      'no link'
     ]) {
       it(`drops the link ${link}, which shows an internal address`, async () => {
         server.behave(answering(200, { link }, 'ok'))
@@ -77,6 +78,20 @@ describe('the response of an upstream', () => {
         response.discard()
       })
     }
+
+    it('passes on links and locations that lead to the API, as paths below it', async () => {
+      const api = createUpstream({ endpoint: `${server.url}/v1?version=2`, auth: { query: { key: 'k-secret' } } })
+      const link = `<${server.url}/v1/items?page=2&key=k-secret&version=2>; rel="next", <items/7>; title="a, <b>", </other>; rel=x, <?p=1>`
+      server.behave(answering(201, { link, location: '/v1/items/7', vary: 'Accept' }, 'ok'))
+      const { headers, discard } = await api.request({ ...get, path: '/items' })
+      discard()
+      assert.deepEqual(headers, [
+        ['link', '</items?page=2>; rel="next", </items/7>; title="a, <b>", </items?p=1>'],
+        ['location', '/items/7'],
+        ['vary', 'Accept']
+      ])
+      await api.close()
+    })
 
     it('drops values that could not be written again', async () => {
       server.behave((response) =>

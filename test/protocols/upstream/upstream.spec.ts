@@ -177,6 +177,7 @@ describe('createUpstream', () => {
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
         'idempotency-key': 'k',
+        'if-none-match': '"x"',
         soapaction: '"a"',
         'last-event-id': '7',
         range: 'bytes=0-1',
@@ -246,7 +247,15 @@ describe('createUpstream', () => {
       })
     }
 
-    for (const status of [301, 302, 303]) {
+    it('turns a POST into a GET for a 303', async () => {
+      server.behave(towards(303, '/end'))
+      const headers = [['content-type', 'application/json']] as const
+      const response = await upstream.request({ ...get, method: 'POST', headers, body: Buffer.from('{}') })
+      assert.equal((await response.bytes(MiB)).toString(), 'GET ')
+      assert.equal(server.received[1]?.headers['content-type'], undefined)
+    })
+
+    for (const status of [301, 302]) {
       it(`does not turn a POST into a GET for a ${status}`, async () => {
         server.behave(towards(status, '/end'))
         const request = upstream.request({ ...get, method: 'POST', body: Buffer.from('{}') })
