@@ -79,7 +79,7 @@ export const storeViewSchema = view(
 )
 export type StoreView = z.output<typeof storeViewSchema>
 
-export const reachabilityViewSchema = view(
+const reachabilityViewSchema = view(
   'ReachabilityView',
   {
     state: z.enum(['direct', 'relayed', 'private', 'none']),

@@ -107,7 +107,7 @@ async function checkSignatures(file: NetworkFile): Promise<void> {
 
 async function isSigned(id: string, content: Uint8Array, signature: string): Promise<boolean> {
   const { publicKey } = peerIdFromString(id)
-  return publicKey !== undefined && publicKey.verify(content, Buffer.from(signature, 'base64url'))
+  return (await publicKey?.verify(content, Buffer.from(signature, 'base64url'))) ?? false
 }
 
 function signed(domain: string, value: object): Uint8Array {

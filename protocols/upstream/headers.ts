@@ -35,7 +35,7 @@ const LISTS: ReadonlySet<string> = new Set(['accept', 'accept-language'])
  * coding, which end here; cookies and challenges, which belong to the provider's session; rate limits, which are of the provider's
  * account and contradict the ingress's. `link` and `location` are passed on where they lead to the API, as paths below it.
  */
-export const DOWN = [
+const DOWN = [
   'accept-ranges',
   'allow',
   'cache-control',

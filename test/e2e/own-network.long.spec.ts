@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFile, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ApiView } from '../../node/admin/api.ts'
 import { type Anvil, startAnvil } from '../../node/demo/chain/anvil.ts'

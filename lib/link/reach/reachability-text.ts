@@ -33,8 +33,9 @@ export function reachabilityText(reach: Reachability): ReachabilityText {
           }
         : { text: `reachable in its own network at ${places}`, hint: undefined }
     case 'none':
-      return unreachable(reach, port)
+      break
   }
+  return unreachable(reach, port)
 }
 
 function unreachable({ asked, ...reach }: Reachability, port: string): ReachabilityText {

@@ -147,11 +147,11 @@ function addLooking(network: Command, cli: Cli): void {
   )
 }
 
-function viewLines(view: object): string[] {
+function viewLines(view: ReturnType<typeof networkView>): string[] {
   return facts(
     Object.entries(view).flatMap(([key, value]) => {
-      const texts: unknown[] = Array.isArray(value) ? value : [value]
-      return texts.map((text) => [key, String(text ?? 'none')] as const)
+      const texts = Array.isArray(value) ? value : [value ?? 'none']
+      return texts.map((text) => [key, String(text)] as const)
     })
   )
 }

@@ -145,7 +145,7 @@ function members(value: Readonly<Record<string, unknown>>): Array<[string, unkno
 }
 
 /** Percent-encodes everything but the unreserved characters (RFC 6570 §3.2.1). */
-export function encode(text: string): string {
+function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
