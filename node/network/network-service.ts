@@ -22,8 +22,10 @@ export async function networkAt(place: string | undefined, profile: () => Promis
   return place === undefined ? (await profile()).network : (await readInvitation(place)).network
 }
 
-/** A network for people and scripts. */
-export function networkView({ name, money, chain, bootstrap, file }: Network): object {
+/** A network for people and scripts: members with one value, or with a list. */
+export type NetworkView = Readonly<Record<string, string | number | boolean | null | readonly string[]>>
+
+export function networkView({ name, money, chain, bootstrap, file }: Network): NetworkView {
   return {
     network: name,
     money,

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { loadConfig, locateProfile } from '../../config.ts'
+import type { NetworkView } from '../../network/network-service.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { decimal } from '../options/number-option.ts'
 import { facts } from '../terminal/table.ts'
@@ -147,11 +148,11 @@ function addLooking(network: Command, cli: Cli): void {
   )
 }
 
-function viewLines(view: ReturnType<typeof networkView>): string[] {
+function viewLines(view: NetworkView): string[] {
   return facts(
     Object.entries(view).flatMap(([key, value]) => {
-      const texts = Array.isArray(value) ? value : [value ?? 'none']
-      return texts.map((text) => [key, String(text)] as const)
+      const texts = typeof value === 'object' && value !== null ? value : [String(value ?? 'none')]
+      return texts.map((text) => [key, text] as const)
     })
   )
 }
