@@ -138,7 +138,9 @@ function belongsTo({ name }: ProfileLocation, network: string): SetupError {
 
 /** The networks to choose from, the usual one first. */
 async function choices(home: string): Promise<Network[]> {
-  const { chosenNetwork } = await import('./network/resolve-network.ts')
+  const { chosenNetwork, runsHere } = await import('./network/resolve-network.ts')
   const demo = await chosenNetwork('demo', home).catch(() => undefined)
-  return [...(demo === undefined ? [] : [demo]), ...Object.values(NETWORKS)]
+  const others = Object.values(NETWORKS)
+  if (demo === undefined) return others
+  return (await runsHere(demo)) ? [demo, ...others] : [...others, demo]
 }

@@ -21,8 +21,6 @@ export interface Network {
   readonly privateAddresses: boolean
   /** The chain mints its money for everybody. */
   readonly isPlay: boolean
-  /** Peers with the same tag find each other on a LAN. Absent: this network does not look for peers there. */
-  readonly lanTag?: string
   /** The file that defines the network. Absent for a built-in network. */
   readonly file?: NetworkFile
 }

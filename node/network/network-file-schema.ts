@@ -53,7 +53,7 @@ export const networkFileSchema = z.strictObject({
   }),
   /** Multiaddrs of the first peers. */
   bootstrap: z.array(bootstrapAddress).max(limits.NETWORK_BOOTSTRAP_MAX),
-  /** The network is private: peers use private addresses, and find each other on a LAN. */
+  /** The network is private: nodes announce private addresses. */
   lan: z.boolean(),
   /** Peer id of the key that signed this revision. */
   signer: key,

@@ -15,7 +15,6 @@ export function networkOf(file: NetworkFile): Network {
     chain: chainOf(file.chain),
     privateAddresses: isPlay || file.lan,
     isPlay,
-    ...(isPlay || file.lan ? { lanTag: name } : {}),
     file
   }
 }

@@ -1,3 +1,4 @@
+import { limits } from '../../lib/index.ts'
 import { type Network, builtInNetwork, NETWORKS } from '../networks.ts'
 import { type ProfileLocation, profileFile } from '../profile/profile.ts'
 import { readPrivateFile } from '../profile/private-file.ts'
@@ -48,15 +49,27 @@ export function updatedNetwork(network: Network, pinned: Network): Network {
   return isNewer(network.file, pinned.file) ? network : pinned
 }
 
+/** Whether the chain of a network on this machine responds. */
+export async function runsHere({ chain }: Network): Promise<boolean> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
+  const headers = { 'content-type': 'application/json' }
+  const signal = AbortSignal.timeout(limits.LOCAL_CHAIN_MS)
+  try {
+    return (await fetch(chain.rpcUrl, { method: 'POST', headers, body, signal })).ok
+  } catch {
+    return false
+  }
+}
+
 async function localNetwork(name: LocalNetwork, home: string): Promise<Network> {
   const file = await readLocalNetwork(home, name)
   if (file === undefined) {
     if (name === 'dev') return NETWORKS.dev
     throw new SetupError('config_invalid', 'The demo has not run on this machine yet.', { hint: 'souk demo' })
   }
-  const { file: _, lanTag, ...network } = networkOf(file)
+  const { file: _, ...network } = networkOf(file)
   // The name stays the same when the demo starts anew with another founder.
-  return { ...network, name, summary: SUMMARIES[name], ...(lanTag === undefined ? {} : { lanTag }) }
+  return { ...network, name, summary: SUMMARIES[name] }
 }
 
 const SUMMARIES: Readonly<Record<LocalNetwork, string>> = {

@@ -25,3 +25,5 @@ export const NETWORK_HANDOVERS_MAX = 8
 export const CONFIRMATIONS_MAX = 64
 /** Characters of `--network`: a name, a path or a URL. */
 export const NETWORK_CHOICE_CHARS_MAX = 2_000
+/** Time for a chain on this machine to respond, when a new profile chooses its network. */
+export const LOCAL_CHAIN_MS = 1 * SECOND

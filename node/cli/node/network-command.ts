@@ -49,7 +49,7 @@ function addCreate(network: Command, cli: Cli): void {
     .option('--treasury <address>', 'account that receives 5% of all payments on this network; cannot be changed later')
     .option('--bootstrap <multiaddr...>', 'addresses of the first peers')
     .option('--host <host>', 'name or IP address of this machine, if its node is a first peer (TCP port 4402)')
-    .option('--lan', 'a private network: peers have private addresses, and find each other on a LAN')
+    .option('--lan', 'a private network, in one office: nodes announce private addresses')
     .option('--eth-price <usd>', 'price of 1 ETH, to show the cost in dollars', decimal)
     .option('--passphrase-file <file>', 'file with the passphrase of the wallet, which pays the gas')
     .option('--out <file>', 'where to write the network file', OUT)

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,7 +49,7 @@ describe('a network of this machine', () => {
     await assert.rejects(config('a', 'demo'), { code: 'network_invalid' })
   })
 
-  it('is the first choice of a new profile if the demo ran', async () => {
+  it('is the first choice of a new profile while the demo runs', async () => {
     const offered = async () => {
       let names: string[] = []
       const askNetwork = async (choices: ReadonlyArray<{ name: string }>) => {
@@ -57,7 +60,14 @@ describe('a network of this machine', () => {
       return [network.name, ...names]
     }
     assert.deepEqual(await offered(), ['dev', 'dev', 'base-sepolia', 'base'])
-    await publish('demo', 'http://127.0.0.1:1001')
+    await publish('demo', 'http://127.0.0.1:1')
+    assert.deepEqual(await offered(), ['dev', 'dev', 'base-sepolia', 'base', 'demo'])
+    const chain = createServer((_, response) => response.end('{}'))
+    chain.listen(0, '127.0.0.1')
+    await once(chain, 'listening')
+    await publish('demo', `http://127.0.0.1:${(chain.address() as AddressInfo).port}`)
     assert.deepEqual(await offered(), ['demo', 'demo', 'dev', 'base-sepolia', 'base'])
+    chain.closeAllConnections()
+    chain.close()
   })
 })
