@@ -31,8 +31,6 @@ export interface Step {
 /** Play USDC of a new wallet: thousands of calls. */
 export const PLAY_USDC = '10'
 
-const EXAMPLE = { name: 'my-api', protocol: 'REST', endpoint: 'http://localhost:8080', price: '0.001' }
-
 /** The next commands, in order. */
 export function nextSteps({ profile, network, role, wallet, payout, api }: Plan, setting: Setting): Step[] {
   const { isPlay, isFunded } = setting
@@ -48,10 +46,10 @@ export function nextSteps({ profile, network, role, wallet, payout, api }: Plan,
       !isFunded && [`${souk} wallet deposit ${PLAY_USDC}`, 'Get play USDC, and play ETH for gas'],
     [`${souk} up`, 'Run the node, in a terminal of its own'],
     isSelling && wallet !== null && payout === null && [`${souk} payout set <address>`, 'Set where your earnings go'],
-    isSelling && [
-      `${souk} api register ${apiOptions(api ?? EXAMPLE)}`,
-      api === null ? 'Sell an API; use your own name, URL and price' : 'Sell the API'
-    ],
+    isSelling &&
+      (api === null
+        ? [`${souk} sell http://localhost:8080`, 'Sell the API that runs at this URL']
+        : [`${souk} api register ${apiOptions(api)}`, 'Sell the API']),
     role !== 'sell' && [`${souk} search`, 'See what others sell'],
     role !== 'sell' && [`${souk} key issue --label my-program`, 'Create a key for a program that calls APIs'],
     [`${souk} console`, 'Manage the node in a browser'],

@@ -76,7 +76,7 @@ describe('souk init', function () {
     const { code, stdout } = await init('', ['', '', '', ''])
     assert.equal(code, 0)
     assert.match(stdout, /^  souk up$/m)
-    assert.match(stdout, /^  souk api register --name my-api /m)
+    assert.match(stdout, /^  souk sell http:/m)
     assert.equal((await settings())['network'], 'dev')
   })
 
@@ -113,7 +113,7 @@ describe('souk init', function () {
   it('names the profile in the next steps, and omits steps for selling if the role is buy', async () => {
     const { stdout } = await init('--no-input --profile laptop --role buy')
     assert.match(stdout, /^  souk --profile laptop search$/m)
-    assert.equal(/register|payout/.test(stdout), false, stdout)
+    assert.equal(/register|sell http|payout/.test(stdout), false, stdout)
     assert.equal((await settings('laptop'))['network'], 'dev')
   })
 
