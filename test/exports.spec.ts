@@ -336,6 +336,7 @@ const EXPORTS: Record<string, Names> = {
       'createChain',
       'createChannelScheme',
       'deploySplitters',
+      'estimateSplitters',
       'splitterFactory',
       'verifySplitters'
     ],
