@@ -10,13 +10,16 @@ import type { CallEffects, CallRecord, Store } from '../../lib/interface/store.t
 import { decodeAuthorization } from '../../lib/pay/signing/authorization.ts'
 import { DEPOSIT_CREDITS } from '../../lib/pay/payee/deposit-credit.ts'
 import { earnedOf, PAYEE_VOUCHERS, readVoucher } from '../../lib/pay/payee/payee-channel.ts'
+import type { PayRules } from '../../lib/pay/payer/pay-rules.ts'
 import { PAYER_CHANNELS, readPayerChannel } from '../../lib/pay/payer/payer-channel.ts'
 import { isSound } from '../../lib/pay/signing/voucher.ts'
 import { type Accounts, channelOf, type ClaimOf, contracts, NO_CHANNEL, WITHDRAW_DELAY_S } from './contracts.ts'
 import type { Write } from './disk.ts'
 import type { Life } from './life.ts'
-import type { SimRules } from './scenario.ts'
 import type { World } from './world.ts'
+
+/** The rules that the invariants compute with. */
+export type SimRules = Pick<PayRules, 'exposureMax' | 'dailyMax' | 'creditAddressMax' | 'creditHourMax'>
 
 /** A violated invariant. */
 export class Violation extends Error {}

@@ -4,10 +4,9 @@ import type { Address } from '../../lib/interface/signer.ts'
 import type { PayRules } from '../../lib/pay/payer/pay-rules.ts'
 import type { ChainFaults } from './chain.ts'
 import { WITHDRAW_DELAY_S } from './contracts.ts'
+import type { SimRules } from './invariants.ts'
 import type { LinkFaults } from './link.ts'
 import type { Rng } from './rng.ts'
-
-export type SimRules = Pick<PayRules, 'exposureMax' | 'dailyMax' | 'creditAddressMax' | 'creditHourMax'>
 
 /** The plan of a run, drawn from the seed. */
 export interface Scenario {

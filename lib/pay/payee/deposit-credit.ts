@@ -5,17 +5,27 @@ import type { ChannelId } from '../../interface/channel.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
-import type { PayRules } from '../payer/pay-rules.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 
 /** Collection of an owner's documents: its credits by channel id. */
 export const DEPOSIT_CREDITS = 'deposit-credits'
 
+/**
+ * The most that an owner serves before first deposits count, and that may be lost, in one hour: for all payers, with the gas of the
+ * deposits, and for one payer's address. 0: every call waits until its deposit counts.
+ */
+export interface CreditRules {
+  /** Default $1. */
+  readonly creditHourMax: Atoms
+  /** Default $0.01. */
+  readonly creditAddressMax: Atoms
+}
+
 export interface DepositCreditInit {
   readonly documents: Documents
   readonly clock: Pick<Clock, 'now'>
-  readonly rules: Pick<PayRules, 'creditHourMax' | 'creditAddressMax'>
+  readonly rules: CreditRules
   readonly redeemer: Pick<Redeemer, 'isDepositing' | 'isGasAmple'>
   readonly channels: Pick<PayeeChannels, 'get' | 'size'>
 }

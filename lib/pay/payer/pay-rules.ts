@@ -15,10 +15,11 @@ import {
   WITHDRAW_DELAY_S_MIN
 } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
+import type { CreditRules } from '../payee/deposit-credit.ts'
 import type { PayerFundsRules } from './payer-funds.ts'
 
 /** A node's payment settings, as payer and as owner. Each has a default. */
-export interface PayRules extends PayerFundsRules {
+export interface PayRules extends PayerFundsRules, CreditRules {
   /** The highest price of a call without a limit of its own. Default $0.05. */
   readonly priceMax: Atoms
   /** The total that may be signed for in one day (UTC), over all channels. Default $10. */
@@ -32,12 +33,6 @@ export interface PayRules extends PayerFundsRules {
   readonly withdrawDelay: number
   /** Owner: the lowest price that clients without a node may pay per call (x402 `exact`). Default $0.02. */
   readonly exactMin: Atoms
-  /**
-   * Owner: the most that it serves before first deposits count, and that may be lost, in one hour: for all payers, with the gas of
-   * deposits, and for one payer's address. 0: every call waits until its deposit counts. Defaults $1 and $0.01.
-   */
-  readonly creditHourMax: Atoms
-  readonly creditAddressMax: Atoms
 }
 
 const DEFAULTS: PayRules = {
