@@ -12,6 +12,7 @@ import type { Problem } from '../../../../lib/base/errors.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
+import { eventually } from '../../../helpers/eventually.ts'
 import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
 
 const USDC = 1_000_000n
@@ -95,6 +96,24 @@ describe('x402 batch-settlement, of clients without a key', function () {
     }
     assert.equal(await bench.usdc(payer), USDC / 2n)
     assert.equal(await owner.store.ledger.balance(`earned/${channelOf(first)}`), -5n * PRICE)
+  })
+
+  it('serves the first calls before the deposit is mined', async () => {
+    const payer = await bench.payer('hasty', USDC)
+    const client = bench.batch('hasty')
+    await bench.client.setAutomine(false)
+    try {
+      for (let run = 1; run <= 2; run++) {
+        const response = await client.fetch(url, request())
+        assert.deepEqual([response.status, await response.json()], [200, { run }])
+      }
+      assert.equal(await bench.usdc(payer), USDC)
+    } finally {
+      await bench.client.setAutomine(true)
+      await bench.client.mine({ blocks: 1 })
+    }
+    await eventually('the deposit', 5_000, async () => ((await bench.usdc(payer)) === USDC / 2n ? true : undefined))
+    assert.equal((await client.fetch(url, request())).status, 200)
   })
 
   it('charges the actual cost if it is below the price, and the client continues from there', async () => {
