@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFile, type ExecFileOptions } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { pack } from '../../.ci/pack.ts'
@@ -12,12 +13,28 @@ const DEMO_MS = 120_000
 const EXIT_CONFIG = 78
 const NODE_MAJOR_MIN = 24
 
+interface Ended {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Asynchronous, because a blocked event loop ends the tests. */
+function run(file: string, args: readonly string[], options: ExecFileOptions = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(file, args, { ...options, encoding: 'utf8' }, (error, stdout, stderr) => {
+      const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
+      resolve({ status, stdout: String(stdout), stderr: String(stderr) })
+    })
+  })
+}
+
 /** The first `node` of PATH that is older than Souk's. */
-function olderNode(): string | undefined {
+async function olderNode(): Promise<string | undefined> {
   for (const directory of (process.env['PATH'] ?? '').split(delimiter).concat('/usr/bin', '/usr/local/bin')) {
     const path = join(directory, 'node')
-    const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
-    const major = /^v(\d+)\./.exec(stdout ?? '')?.[1]
+    const { stdout } = await run(path, ['--version'])
+    const major = /^v(\d+)\./.exec(stdout)?.[1]
     if (major !== undefined && Number(major) < NODE_MAJOR_MIN) return path
   }
   return undefined
@@ -30,7 +47,7 @@ describe('a tarball', function () {
   let prefix: string
   let env: NodeJS.ProcessEnv
 
-  before(() => {
+  before(async () => {
     scratch = mkdtempSync(join(tmpdir(), 'souk-install-'))
     prefix = join(scratch, 'prefix')
     for (const name of ['prefix', 'home', 'elsewhere']) mkdirSync(join(scratch, name))
@@ -43,7 +60,7 @@ describe('a tarball', function () {
       ['anvil', anvil]
     ] as const) {
       const options = ['--global', '--prefix', prefix, '--no-audit', '--no-fund', '--prefer-offline']
-      const { status, stderr } = spawnSync('npm', ['install', ...options, from], { encoding: 'utf8', cwd: scratch })
+      const { status, stderr } = await run('npm', ['install', ...options, from], { cwd: scratch })
       assert.equal(status, 0, `${name}: ${stderr}`)
     }
     console.log(`    installed in ${Math.round((performance.now() - startedAt) / 1_000)} s, with 2 commands`)
@@ -51,12 +68,12 @@ describe('a tarball', function () {
     const path = [join(prefix, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
     env = { PATH: path, HOME: join(scratch, 'home') }
   })
-  after(() => rmSync(scratch, { recursive: true, force: true }))
+  after(() => rm(scratch, { recursive: true, force: true }))
 
-  it('runs the whole demo', () => {
-    const options = { encoding: 'utf8', env, cwd: join(scratch, 'elsewhere'), timeout: DEMO_MS } as const
+  it('runs the whole demo', async () => {
+    const options = { env, cwd: join(scratch, 'elsewhere'), timeout: DEMO_MS }
     const startedAt = performance.now()
-    const { status, stdout, stderr } = spawnSync(join(prefix, 'bin/souk'), ['demo', '--once', '--json'], options)
+    const { status, stdout, stderr } = await run(join(prefix, 'bin/souk'), ['demo', '--once', '--json'], options)
     assert.equal(status, 0, stderr)
     console.log(`    demo in ${Math.round((performance.now() - startedAt) / 1_000)} s, with 1 command`)
     const { calls, settlement } = JSON.parse(stdout) as {
@@ -70,13 +87,13 @@ describe('a tarball', function () {
     assert.equal(settlement.total, '0.023')
   })
 
-  it('says in one line what an older Node.js lacks', () => {
-    const node = olderNode()
+  it('says in one line what an older Node.js lacks', async () => {
+    const node = await olderNode()
     if (node === undefined) {
       console.log('    This machine has no Node.js older than 24: only `usage.spec.ts` checks the line.')
       return
     }
-    const { status, stdout, stderr } = spawnSync(node, [join(prefix, 'bin/souk'), 'demo'], { encoding: 'utf8', env })
+    const { status, stdout, stderr } = await run(node, [join(prefix, 'bin/souk'), 'demo'], { env })
     assert.deepEqual([status, stdout], [EXIT_CONFIG, ''])
     assert.match(
       stderr,

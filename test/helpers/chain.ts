@@ -60,7 +60,8 @@ function clientOf({ parameters }: DevChain) {
 }
 
 /** The account with this name: deterministic, never one with real value. */
-export const actor = (name: string) => privateKeyToAccount(keccak256(toBytes(`souk test ${name}`)))
+export const actor = (name: string) => privateKeyToAccount(keyOf(name))
+export const keyOf = (name: string): Hex => keccak256(toBytes(`souk test ${name}`))
 
 interface ContractCall {
   readonly address: Hex

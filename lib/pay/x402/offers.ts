@@ -58,7 +58,8 @@ export class Offers {
 
   /** An error before the call runs. It lists the ways to pay. */
   refuse(admission: Asked, { code, reason, detail, extra, notAccepted = false }: Refusal): SoukError {
-    const accepts = [this.#batch(admission, extra), ...(this.takesExact(admission) ? [this.#exact(admission)] : [])]
+    // Some clients take the first offer as `exact`, whatever its scheme.
+    const accepts = [...(this.takesExact(admission) ? [this.#exact(admission)] : []), this.#batch(admission, extra)]
     const members = { [PAYMENT_MEMBER]: { error: reason, accepts, extensions: EXTENSIONS } }
     return new SoukError(code, detail, { source: 'owner', members, notAccepted })
   }
