@@ -3,6 +3,7 @@ import { type Clock, deadline, sleep } from '../base/clock.ts'
 import { reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { RESEND_MS, RESEND_PAUSE_MS } from '../base/limits/call.ts'
+import { REPLACED_CHANNEL_CHECK_MS } from '../base/limits/reach.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import { within } from '../base/within.ts'
 import { type Attempt, type Call, type CallHandler, type Caller, UNKNOWN_EPOCH } from '../interface/call.ts'
@@ -152,6 +153,27 @@ export class CallProtocol implements Caller {
     const peer = { session, outgoing, incoming }
     this.#channels.set(channel, peer)
     this.#byPeer.set(channel.peer, peer)
+    if (channel.isRelayed !== true) this.#retireRelayed(channel.peer)
+  }
+
+  /**
+   * A direct channel replaces the relayed ones. New calls of both sides use the newest channel. Calls that run on a relayed
+   * one end there.
+   */
+  #retireRelayed(id: string): void {
+    for (const [channel, calls] of this.#channels) {
+      if (channel.peer === id && channel.isRelayed === true) this.#closeWhenIdle(channel, calls, false)
+    }
+  }
+
+  /** The peer may send on the old channel until it has the new one, so the channel has to be idle twice. */
+  #closeWhenIdle(channel: Channel, calls: PeerCalls, wasIdle: boolean): void {
+    this.#init.clock.after(REPLACED_CHANNEL_CHECK_MS, () => {
+      if (!channel.open) return
+      const isIdle = calls.outgoing.size === 0 && calls.incoming.size === 0
+      if (isIdle && wasIdle) void channel.close()
+      else this.#closeWhenIdle(channel, calls, isIdle)
+    })
   }
 
   #forget(channel: Channel): void {

@@ -15,6 +15,8 @@ export interface Channel {
   readonly peer: string
   /** True where this node opened the channel. */
   readonly outbound: boolean
+  /** The channel runs through a relay. Default false. */
+  readonly isRelayed?: boolean
   readonly open: boolean
   /** Bytes accepted by `send` that the transport has not taken yet. */
   readonly queuedBytes: number

@@ -1,8 +1,18 @@
-import type { AbortOptions, ComponentLogger, Connection, Logger, PeerId, PeerStore, Stream } from '@libp2p/interface'
+import type {
+  AbortOptions,
+  ComponentLogger,
+  Connection,
+  Libp2pEvents,
+  Logger,
+  PeerId,
+  PeerStore,
+  Stream
+} from '@libp2p/interface'
 import type { ConnectionManager, Registrar, TransportManager } from '@libp2p/interface-internal'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
+import type { TypedEventTarget } from 'main-event'
 import type { Uint8ArrayList } from 'uint8arraylist'
 import { type Clock, deadline } from '../base/clock.ts'
 import { inMs, logOf, reasonOf } from '../base/component-log.ts'
@@ -43,6 +53,7 @@ export interface LinkComponents {
   readonly registrar: Registrar
   readonly peerStore: PeerStore
   readonly logger: ComponentLogger
+  readonly events: TypedEventTarget<Libp2pEvents>
 }
 
 interface ServedExchange extends ServeOptions {
@@ -56,6 +67,8 @@ export class Libp2pLink implements Link {
   onBulk: (peer: string, tag: Uint8Array, source: BulkSource) => void = (_peer, _tag, source) => {
     source.abort(new Error('this node does not read bulk streams'))
   }
+  /** Called when this node opened a channel through a relay. */
+  onRelayed: (peer: string) => void = () => {}
   readonly #components: LinkComponents
   readonly #clock: Clock
   readonly #log: Logger
@@ -77,6 +90,7 @@ export class Libp2pLink implements Link {
   async start(): Promise<void> {
     const { registrar } = this.#components
     this.#isRunning = true
+    this.#components.events.addEventListener('connection:open', this.#onConnection)
     await registrar.handle(CALL_PROTOCOL, (stream, connection) => void this.#adopt(stream, connection), {
       maxInboundStreams: CONTROL_STREAMS_PER_PEER_MAX,
       maxOutboundStreams: CONTROL_STREAMS_PER_PEER_MAX,
@@ -97,6 +111,7 @@ export class Libp2pLink implements Link {
   async stop(): Promise<void> {
     const { registrar } = this.#components
     this.#isRunning = false
+    this.#components.events.removeEventListener('connection:open', this.#onConnection)
     for (const protocol of [CALL_PROTOCOL, BULK_PROTOCOL, ...this.#exchanges.keys()]) await registrar.unhandle(protocol)
     const channels = [...this.#channels]
     const timer = this.#clock.after(LINK_CLOSE_MS, () => {
@@ -185,6 +200,24 @@ export class Libp2pLink implements Link {
     }
   }
 
+  /** A direct connection to a peer on a relayed channel gets a channel, which new calls then use. */
+  readonly #onConnection = ({ detail: connection }: CustomEvent<Connection>) => {
+    const id = connection.remotePeer.toString()
+    const channel = this.#byPeer.get(id)
+    if (channel?.outbound !== true || channel.isRelayed !== true || isRelayed(connection)) return
+    void this.#openOn(connection).catch((error: unknown) => this.#log('%s stays on a relay: %s', id, reasonOf(error)))
+  }
+
+  async #openOn(connection: Connection): Promise<void> {
+    const limit = deadline(this.#clock, HELLO_MS, () => new Error('the peer did not respond in time'))
+    try {
+      const stream = await connection.newStream(CALL_PROTOCOL, { signal: limit.signal })
+      this.#adopt(stream, connection)
+    } finally {
+      limit.clear()
+    }
+  }
+
   async #dial(peer: PeerAddress, signal: AbortSignal): Promise<Connection> {
     const { connectionManager, transportManager, peerStore } = this.#components
     const peerId = peerIdFromString(peer.id)
@@ -209,6 +242,7 @@ export class Libp2pLink implements Link {
     const way = channel.outbound ? 'dialled' : 'accepted'
     if (this.#log.enabled) this.#log('%s %s at %s', way, channel.peer, connection.remoteAddr.toString())
     this.onChannel(channel)
+    if (channel.outbound && channel.isRelayed) this.onRelayed(channel.peer)
     const { onClose } = channel
     channel.onClose = (error) => {
       this.#channels.delete(channel)

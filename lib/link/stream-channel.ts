@@ -5,6 +5,7 @@ import { LINK_BUFFER_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSink, Channel } from '../interface/link.ts'
 import { FrameReader } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
+import { isRelayed } from './reach/is-relayed.ts'
 import { updateWindowByHalves } from './window-updates.ts'
 
 /** Opens a bulk stream on the channel's connection. */
@@ -14,6 +15,7 @@ export type OpenBulk = (connection: Connection, tag: Uint8Array, signal: AbortSi
 export class StreamChannel implements Channel {
   readonly peer: string
   readonly outbound: boolean
+  readonly isRelayed: boolean
   onFrame: (frame: Uint8Array) => void = () => {}
   onClose: (error?: Error) => void = () => {}
   readonly #stream: Stream
@@ -28,6 +30,7 @@ export class StreamChannel implements Channel {
   constructor(stream: Stream, connection: Connection, clock: Pick<Clock, 'soon'>, openBulk: OpenBulk) {
     this.peer = connection.remotePeer.toString()
     this.outbound = stream.direction === 'outbound'
+    this.isRelayed = isRelayed(connection)
     this.#stream = stream
     this.#connection = connection
     this.#openBulk = openBulk

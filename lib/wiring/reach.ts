@@ -1,9 +1,10 @@
 import type { GossipSub } from '@libp2p/gossipsub'
 import { multiaddr } from '@multiformats/multiaddr'
 import { deadline, sleep } from '../base/clock.ts'
-import { logOf } from '../base/component-log.ts'
+import { logOf, reasonOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import { JOIN_MS } from '../base/limits/link.ts'
+import { DIAL_BACK_ADDRESSES_MAX, DIAL_BACK_MS } from '../base/limits/reach.ts'
 import type { Directory } from '../interface/directory.ts'
 import type { Reachability } from '../interface/reachability.ts'
 import type { Gossip } from '../interface/gossip.ts'
@@ -54,6 +55,17 @@ export function createReach(
   const dialBack = new DialBack({ link, connectionManager, transportManager, network, privateAddresses, clock, log })
   dialBack.serve()
   const common = { addressManager, connectionManager, transportManager, peerStore, events, clock, log }
+  // The relay carries the calls until the peer has dialled back, or for good where it cannot.
+  link.onRelayed = (id) => {
+    const { state, addresses: own } = monitor.status()
+    if (state !== 'direct' && state !== 'private') return
+    const asked = { ports: [], addresses: own.slice(0, DIAL_BACK_ADDRESSES_MAX) }
+    const limit = deadline(clock, DIAL_BACK_MS, () => new Error('the peer did not dial back in time'))
+    dialBack
+      .ask({ id, addresses: [] }, asked, limit.signal)
+      .catch((error: unknown) => log('%s did not dial back: %s', id, reasonOf(error)))
+      .finally(() => limit.clear())
+  }
   let told = ''
   const tell = () => {
     const reach = monitor.status()

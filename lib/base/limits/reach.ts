@@ -19,8 +19,9 @@ export const DIAL_BACK_ADDRESSES_MAX = 4
 export const DIAL_BACK_ADDRESS_CHARS_MAX = 256
 /** Size of a dial-back request or response. */
 export const DIAL_BACK_BYTES_MAX = 4 * KiB
-/** Dial-backs of one peer at once, then one each `DIAL_BACK_REFILL_MS`. A stranger must not make this node scan ports. */
+/** Dial-backs of one peer at once. A stranger must not make this node scan ports. */
 export const DIAL_BACK_BURST = 4
+/** Time until one more dial-back of the same peer: a few for each of its checks. */
 export const DIAL_BACK_REFILL_MS = 15 * SECOND
 /** Dial-backs for all peers at once. */
 export const DIAL_BACKS_AT_ONCE = 8
@@ -57,18 +58,12 @@ export const RELAY_CIRCUIT_MS = 1 * HOUR
 export const RELAY_CIRCUITS_PER_PEER_MAX = 16
 /** Circuits to one holder of a reservation: its consumers. */
 export const RELAY_CIRCUITS_PER_HOLDER_MAX = 64
-/** Circuits that one peer opens at once, then one each `RELAY_CIRCUIT_REFILL_MS`: at most 19 GiB of traffic in the first hour. */
+/** Circuits that one peer opens at once. */
 export const RELAY_CIRCUITS_BURST = 16
+/** Time until the same peer may open one more circuit: at most 19 GiB of traffic in its first hour. */
 export const RELAY_CIRCUIT_REFILL_MS = 1 * MINUTE
 /** Time to set up one circuit. */
 export const RELAY_HOP_MS = 5 * SECOND
 
-/** Links that a node without direct reach keeps to consumers that it served, besides its relays. */
-export const KEPT_LINKS_MAX = 16
-/** First pause before a kept link is dialled again. It doubles up to `KEPT_LINK_RETRY_MAX_MS`. */
-export const KEPT_LINK_RETRY_MS = 1 * SECOND
-export const KEPT_LINK_RETRY_MAX_MS = 5 * MINUTE
-/** Pause before a consumer on a relayed link tries again to get a direct one. */
-export const DIRECT_RETRY_MS = 60 * SECOND
 /** Time between two checks whether a replaced channel is idle. A running call is never cut by the move to another link. */
 export const REPLACED_CHANNEL_CHECK_MS = 1 * SECOND

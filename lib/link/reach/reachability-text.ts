@@ -32,10 +32,9 @@ export function reachabilityText(reach: Reachability): ReachabilityText {
             hint: 'To accept peers on other machines: souk up --p2p-host 0.0.0.0'
           }
         : { text: `reachable in its own network at ${places}`, hint: undefined }
-    case 'none':
-      break
+    default:
+      return unreachable(reach, port)
   }
-  return unreachable(reach, port)
 }
 
 function unreachable({ asked, ...reach }: Reachability, port: string): ReachabilityText {

@@ -60,4 +60,44 @@ describe('a node that cannot be dialled', function () {
     assert.ok(performance.now() - since < 2_000)
     await eventually('the relay to be dropped', 10_000, () => (relays().length === 1 ? true : undefined))
   })
+
+  it('dials a public consumer back; a running call ends on the relay, and the next one runs directly', async () => {
+    const owner = await testnet.add({ listen: [] })
+    const held = Promise.withResolvers<string>()
+    await owner.souk.serve(
+      { name: 'slow', price: '0' },
+      handler(() => held.promise)
+    )
+    await owner.souk.serve(
+      { name: 'hidden', price: '0' },
+      handler(() => 'found')
+    )
+    await eventually('two relays', 10_000, () =>
+      owner.souk.status().reachability.relays.length === 2 ? true : undefined
+    )
+    const circuit = owner.libp2p.getMultiaddrs().find((address) => address.toString().includes('p2p-circuit'))
+    if (circuit === undefined) assert.fail()
+    // Not one of the relays, to which the owner keeps a link of its own.
+    const consumer = await testnet.add()
+    await eventually('the API', 10_000, () => consumer.souk.resolve('slow').catch(() => undefined))
+    const onDirect = () => streamsOf(consumer, owner, false)
+    const onRelay = () => streamsOf(consumer, owner, true)
+    for (const connection of consumer.libp2p.getConnections(owner.libp2p.peerId)) connection.abort(new Error('test'))
+    await consumer.libp2p.dial(circuit)
+    const slow = consumer.souk.call({ api: 'slow', body: null })
+    await eventually('the call to run on the relay', 5_000, () => (onRelay() > 0 ? true : undefined))
+    await eventually('a direct channel', 5_000, () => (onDirect() > 0 ? true : undefined))
+    assert.equal(await (await consumer.souk.call({ api: 'hidden', body: null })).json(), 'found')
+    assert.equal(onRelay(), 1)
+    held.resolve('late')
+    assert.equal(await (await slow).json(), 'late')
+    await eventually('the relayed channel to close', 5_000, () => (onRelay() === 0 ? true : undefined))
+  })
 })
+
+/** Open call channels between two nodes. */
+function streamsOf(from: SoukNode, to: SoukNode, isRelayed: boolean): number {
+  const connections = from.libp2p.getConnections(to.libp2p.peerId)
+  const meant = connections.filter(({ remoteAddr }) => remoteAddr.toString().includes('p2p-circuit') === isRelayed)
+  return meant.flatMap(({ streams }) => streams).filter(({ protocol }) => protocol === '/souk/call/1.0.0').length
+}
