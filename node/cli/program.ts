@@ -43,47 +43,33 @@ import { addWallet } from './money/wallet-command.ts'
 import { addWhy } from './market/why-command.ts'
 import { addWebhook } from './node/webhook-command.ts'
 
-const COMMANDS: readonly AddCommand[] = [
-  addInit,
-  addUp,
-  addDemo,
-  addSell,
-  addApi,
-  addPlan,
-  addSubscribers,
-  addMapping,
-  addKey,
-  addAccount,
-  addWallet,
-  addPayout,
-  addEarnings,
-  addReceipts,
-  addBooks,
-  addSettle,
-  addChannel,
-  addSearch,
-  addMarket,
-  addWhy,
-  addSubscribe,
-  addSubscriptions,
-  addCall,
-  addMcp,
-  addStatus,
-  addConsole,
-  addSettings,
-  addTail,
-  addWebhook,
-  addPeers,
-  addDoctor,
-  addBackup,
-  addRestore,
-  addProvider,
-  addPin,
-  addNetwork,
-  addInvite,
-  addJoin,
-  addDev,
-  addCompletion
+/** The commands by group of `souk --help`. */
+const GROUPS: ReadonlyArray<readonly [heading: string, commands: readonly AddCommand[]]> = [
+  ['Sell:', [addSell, addApi, addPlan, addSubscribers, addMapping, addProvider]],
+  ['Buy:', [addSearch, addMarket, addCall, addSubscribe, addSubscriptions, addKey, addAccount, addMcp, addWhy, addPin]],
+  ['Money:', [addWallet, addPayout, addEarnings, addReceipts, addBooks, addSettle, addChannel]],
+  [
+    'Node:',
+    [
+      addInit,
+      addUp,
+      addDemo,
+      addStatus,
+      addConsole,
+      addDoctor,
+      addSettings,
+      addTail,
+      addWebhook,
+      addPeers,
+      addBackup,
+      addRestore,
+      addNetwork,
+      addInvite,
+      addJoin,
+      addDev,
+      addCompletion
+    ]
+  ]
 ]
 
 /** Builds the command tree, to run it or to document it. */
@@ -91,7 +77,11 @@ export function createProgram(terminal: Terminal): { readonly program: Command; 
   const program = new Command('souk')
   const cli = createCli(program, terminal)
   describe(program, terminal)
-  for (const add of COMMANDS) add(program, cli)
+  for (const [heading, commands] of GROUPS) {
+    program.commandsGroup(heading)
+    for (const add of commands) add(program, cli)
+  }
+  program.helpCommand('help [command]', 'display help for command')
   program.option('-V, --version', 'print the version').on('option:version', () => {
     throw new CommanderError(EXIT.ok, 'souk.version', '')
   })
@@ -125,15 +115,15 @@ function describe(program: Command, terminal: Terminal): void {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.write(text),
-      writeErr: (text) => terminal.note(text.trimEnd())
+      // One prefix for all errors. Commander's own is `error: `.
+      writeErr: (text) => terminal.note(text.trimEnd().replace(/^error: /, 'souk: '))
     })
     .addHelpText('after', EXAMPLES)
 }
 
 const EXAMPLES = `
 Examples:
-  souk up --network dev
-  souk api register --name bb-sse-ticker --protocol REST --endpoint http://127.0.0.1:9000/ --price 0.001 --currency USDC
+  souk sell http://localhost:8080
   souk call bb-sse-ticker '{"symbol":"BTCUSDT","interval":"1m"}'`
 
 async function printVersion(terminal: Terminal): Promise<void> {

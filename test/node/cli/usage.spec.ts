@@ -41,6 +41,19 @@ describe('souk command line', () => {
     assert.match(stdout, /^\d+\.\d+\.\d+\S*\n$/)
   })
 
+  it('groups the commands, and starts each error with its own name', async () => {
+    const { stdout } = await home.run('--help')
+    const headings = [...stdout.matchAll(/^(\w+):$/gm)].map(([, heading]) => heading)
+    assert.deepEqual(headings.slice(-5), ['Sell', 'Buy', 'Money', 'Node', 'Examples'])
+    const wrong = ['sell http://x/ --nmae y', 'serach', 'call', 'api nothing', 'sell http://x/ --price cheap']
+    for (const line of wrong) {
+      const { code, stderr } = await home.run(line)
+      assert.equal(code, 64, line)
+      assert.match(stderr, /^souk: /, line)
+    }
+    assert.match((await home.run('sell http://x/ --nmae y')).stderr, /unknown option '--nmae'[^]*Did you mean --name\?/)
+  })
+
   it('suggests a command after a typing mistake, and exits 64', async () => {
     const { code, stdout, stderr } = await home.asProcess.run('statsu')
     assert.equal(code, 64)
