@@ -9,11 +9,12 @@ import { Loading } from './parts/loaded.tsx'
 import { ROUTES } from './routes.tsx'
 import { Shell } from './shell.tsx'
 
-export function App() {
+/** @param linkCode - setup code of the link that opened the console; empty without one */
+export function App({ linkCode }: { readonly linkCode: string }) {
   const session = useQuery(queries.session())
   const [place] = useLocation()
   if (session.isPending) return null
-  if (session.data?.entered === false) return <SignIn onEntered={() => void session.refetch()} />
+  if (session.data?.entered === false) return <SignIn linkCode={linkCode} onEntered={() => void session.refetch()} />
   return (
     <Shell>
       <Guarded place={place}>

@@ -10,6 +10,8 @@ export interface TestTerminal extends Terminal {
   readonly lines: { readonly stdout: readonly string[]; readonly stderr: readonly string[] }
   /** The questions to the user, and whether the answer would be visible. */
   readonly asked: ReadonlyArray<{ readonly question: string; readonly isShown: boolean }>
+  /** The pages that the command opened in a browser. */
+  readonly opened: readonly string[]
   /** Ends the command like Ctrl-C. */
   stop(): void
 }
@@ -25,6 +27,7 @@ export interface TestTerminalInit {
 export function testTerminal({ env = {}, stdin, answers }: TestTerminalInit = {}): TestTerminal {
   const [stdout, stderr] = [new Output(), new Output()]
   const asked: Array<{ question: string; isShown: boolean }> = []
+  const opened: string[] = []
   const stopped = Promise.withResolvers<void>()
   const answer = async (question: string, isShown: boolean) => {
     const next = answers?.[asked.length] ?? assert.fail(`there is no answer to: ${question}`)
@@ -40,6 +43,11 @@ export function testTerminal({ env = {}, stdin, answers }: TestTerminalInit = {}
     ask: (question) => answer(question, true),
     askSecret: (question) => answer(question, false),
     stopped: () => stopped.promise,
+    async openInBrowser(url) {
+      opened.push(url)
+      return true
+    },
+    opened,
     stdout: () => stdout.text,
     stderr: () => stderr.text,
     lines: { stdout: stdout.lines, stderr: stderr.lines },

@@ -5,18 +5,24 @@ import { facts, moment, table } from '../terminal/table.ts'
 export const addConsole: AddCommand = (to, cli) => {
   const command = to
     .command('console')
-    .description('show the address of the console, and a code to sign in a browser')
-    .action(async () => {
+    .description('open the console in a browser, signed in by a link that works once')
+    .option('--no-open', 'only print the link')
+    .action(async ({ open }: { open: boolean }) => {
       const node = await cli.node()
       const { admin } = await node.request('GET /status')
       const { code, expires_at } = await node.request('POST /setup-codes')
-      await cli.print({ url: admin, code, expires_at }, () => [
+      // Browsers send no fragment to a server, so no log can contain the code.
+      const link = `${admin}/#code=${code}`
+      const isOpened = open && cli.canAsk && !cli.json && (await cli.terminal.openInBrowser?.(link)) === true
+      await cli.print({ url: admin, code, link, expires_at }, () => [
         ...facts([
           ['console', admin],
-          ['setup code', code]
+          ['setup code', code],
+          ['link', link]
         ]),
-        `The code signs in one browser, once, until ${new Date(expires_at).toLocaleTimeString()}.`
+        `The link or the code signs in one browser, once, until ${new Date(expires_at).toLocaleTimeString()}.`
       ])
+      if (isOpened) cli.terminal.note('The link is open in your browser.')
     })
   addBrowsers(command, cli)
 }

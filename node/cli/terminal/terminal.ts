@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { type Environment, processEnvironment } from '../../config.ts'
+import { openInBrowserOf } from './open-in-browser.ts'
 import { stopSignal } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -17,6 +18,8 @@ export interface Terminal {
   readonly note: (line: string) => void
   /** Replaces the progress line; '' removes it. Absent if stderr is no terminal. */
   readonly progress?: (text: string) => void
+  /** Opens a page in the user's browser. False if there is no display. */
+  openInBrowser?(url: string): Promise<boolean>
   /** True if the command can ask the user. */
   readonly canAsk: boolean
   ask(question: string): Promise<string>
@@ -63,6 +66,7 @@ export function processTerminal(): Terminal {
       stderr.write(`${line}\n`)
       show(behind)
     },
+    openInBrowser: openInBrowserOf(processEnvironment()),
     canAsk: process.stdin.isTTY && process.stderr.isTTY,
     async ask(question) {
       return (await asked(question, stderr)).trim()

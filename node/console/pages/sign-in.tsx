@@ -1,15 +1,29 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { request } from '../admin/client.ts'
 import { Button } from '../parts/button.tsx'
 import { Command } from '../parts/code/command.tsx'
 import { Field } from '../parts/form/field.tsx'
 import { Form } from '../parts/form/form.tsx'
 
-/** Sign-in page. It asks for the code from the node's terminal. */
-export function SignIn({ onEntered }: { readonly onEntered: () => void }) {
-  const [code, setCode] = useState('')
+interface SignInProps {
+  /** Setup code of the link that opened the console. It is used at once. Empty without one. */
+  readonly linkCode: string
+  readonly onEntered: () => void
+}
+
+/** Sign-in page. It asks for the code from the node's terminal, or uses that of the link. */
+export function SignIn({ linkCode, onEntered }: SignInProps) {
+  const [code, setCode] = useState(linkCode)
+  const isTried = useRef(linkCode === '')
   const entering = useMutation({ mutationFn: () => request('POST /session', { body: { code } }), onSuccess: onEntered })
+  const { mutate } = entering
+  useEffect(() => {
+    // Once: a code that was used or is too old is corrected by hand.
+    if (isTried.current) return
+    isTried.current = true
+    mutate()
+  }, [mutate])
   return (
     <main className="entrance">
       <Form className="card" onSubmit={() => entering.mutate()}>

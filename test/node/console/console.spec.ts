@@ -56,6 +56,24 @@ describe('console', () => {
     assert.equal(await page.getByRole('navigation').count(), 0)
   })
 
+  it('signs in by a link that works once and leaves no code in the address', async () => {
+    const { code } = await bench.client.request('POST /setup-codes')
+    const link = `${bench.url}/#code=${code}`
+    const { page, mishaps } = await openPage(browser, bench.url)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.goto(link)
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    assert.equal(page.url(), `${bench.url}/`)
+    assert.ok(asked.every((url) => !url.includes('?') || !url.includes(code)))
+    assert.deepEqual(mishaps, [])
+
+    const { page: second } = await openPage(browser, bench.url)
+    await second.goto(link)
+    await second.getByText('There is no valid setup code', { exact: false }).waitFor()
+    assert.equal(second.url(), `${bench.url}/`)
+  })
+
   it('issues a key by keyboard only, shows it once, and revokes it', async () => {
     const { page, mishaps } = await enter()
     await page.goto(`${bench.url}/keys`)
