@@ -6,7 +6,11 @@ import { SoukError } from './base/errors.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { LocalCaller } from './call/local-caller.ts'
 import { REACH_PEERS_MAX } from './base/limits/directory.ts'
+import { serveDescriptions } from './describe/description-exchange.ts'
+import { DescriptionReader } from './describe/description-reader.ts'
+import { DocumentShelf } from './describe/document-shelf.ts'
 import type { Adapter } from './interface/adapter.ts'
+import type { Descriptions } from './interface/description.ts'
 import type { Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
 import type { Delegation, DeprecationNotice, ListingState, ManifestSigner } from './interface/manifest.ts'
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
@@ -74,10 +78,13 @@ class SoukService implements Souk, Startable {
   readonly [serviceCapabilities] = ['@souk/market']
   readonly [serviceDependencies] = ['@libp2p/identify']
   readonly store: Store
+  readonly descriptions: Descriptions
   readonly #options: SoukOptions
   readonly #components: SoukComponents
   readonly #manifestSigner: ManifestSigner
   readonly #reach: Reach
+  /** Descriptions of this node's APIs, and cached ones of others. */
+  readonly #shelf: DocumentShelf
   #running: Running | undefined
   /** Stops the started parts in reverse order. */
   #parts = new AsyncDisposableStack()
@@ -94,6 +101,11 @@ class SoukService implements Souk, Startable {
     const { link } = this.#reach
     serveManifests({ link, local: () => this.#local() })
     serveCatalogue({ link, index: this.store.listings, network, clock })
+    this.#shelf = new DocumentShelf(clock)
+    serveDescriptions({ link, shelf: this.#shelf, clock })
+    const { listings } = this.store
+    const sourceOf = async (id: ApiId) => (await listings.heads([id]))[0]?.source
+    this.descriptions = new DescriptionReader({ link, shelf: this.#shelf, clock, sourceOf })
   }
 
   /**
@@ -124,7 +136,8 @@ class SoukService implements Souk, Startable {
       restoredAt: restored,
       paymentScheme,
       manifestSigner,
-      eventPublisher
+      eventPublisher,
+      descriptions: this.#shelf
     })
     const { owner, handler, planService } = selling
     const calls = new CallProtocol({

@@ -48,7 +48,7 @@ export interface AdapterReply {
   readonly events?: EventFrames
 }
 
-/** One operation of an API, as published in its manifest. */
+/** One operation of an API, as published. */
 export interface Operation {
   /** Name for consumers; unique within the listing. */
   readonly name: string
@@ -60,9 +60,14 @@ export interface Operation {
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** An adapter's description of its API. Copied into the manifest unchanged. */
+/** An adapter's description of its API, of any size. */
 export interface ApiDescription {
   readonly operations: readonly Operation[]
+  /**
+   * Schemas that operations share, by name. A schema without `$defs` of that name refers to one as `#/$defs/<name>`, and
+   * so may definitions. Absent: every schema is complete in itself.
+   */
+  readonly definitions?: Readonly<Record<string, JsonSchema>>
   /** GraphQL only: the schema in SDL. */
   readonly sdl?: string
   /** Additional request headers of a consumer that are forwarded to the API, in lower case. */

@@ -43,6 +43,8 @@ export type {
   SplitterState
 } from './chain.ts'
 export { CHANNEL_MOVES, type ChannelConfig, type ChannelId, type ChannelPhase, type Voucher } from './channel.ts'
+export type { DescribedOptions, Descriptions, OperationRange, OperationSummary } from './description.ts'
+export { type DescriptionRoot, operationCount, type PublishedApi } from './published-api.ts'
 export type {
   Catalogue,
   Directory,

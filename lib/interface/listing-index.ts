@@ -55,6 +55,8 @@ export interface ListingHead {
   readonly seq: bigint
   readonly liveUntil: number
   readonly firstSeenAt: number
+  /** Peer that sent it last. Absent for this node's own listings. */
+  readonly source?: string
 }
 
 /** A stored listing. Its `envelope` was verified when it was stored. */

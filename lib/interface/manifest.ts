@@ -1,6 +1,7 @@
 import type { ApiId } from '../base/api-name.ts'
 import type { Atoms } from '../base/money.ts'
-import type { ApiDescription, Protocol } from './adapter.ts'
+import type { Protocol } from './adapter.ts'
+import type { PublishedApi } from './published-api.ts'
 import type { Plan } from './plan.ts'
 import type { RateLimit } from '../base/gcra.ts'
 import type { Address } from './signer.ts'
@@ -91,7 +92,7 @@ export interface Manifest {
   readonly idempotent: boolean
   /** Per consumer, at each node that serves the API. Absent: none. */
   readonly rateLimit?: RateLimit
-  readonly api: ApiDescription
+  readonly api: PublishedApi
   /** Absent: none. */
   readonly plans?: readonly Plan[]
   /** False: callers need a subscription. Absent: callers may pay per call. */

@@ -1,6 +1,7 @@
 import type { ApiId, ApiRef } from '../base/api-name.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Adapter } from './adapter.ts'
+import type { Descriptions } from './description.ts'
 import type { Published, Resolution, ResolveOptions, SearchPage, SearchQuery } from './directory.ts'
 import type { PeerAddress } from './link.ts'
 import type { Delegation, Deprecation, DeprecationNotice, ListingState, SignedManifest } from './manifest.ts'
@@ -267,6 +268,8 @@ export interface Souk {
   call(init: CallInit): Promise<CallReply>
   resolve(api: string | ApiRef, options?: Partial<ResolveOptions>): Promise<Resolution>
   search(query?: SearchQuery, signal?: AbortSignal): Promise<SearchPage>
+  /** Reads what listings publish about their operations. */
+  readonly descriptions: Descriptions
   /** Quality and age of a listing, as this node measured them. */
   reputation(id: ApiId): Promise<Reputation>
   /** Binds a bare name to one provider on this node, so that other claims to the name have no effect. */

@@ -10,7 +10,8 @@ import { SUNSET_MS_MIN } from '../base/limits/plans.ts'
 import { DAY_MS } from '../base/limits/time.ts'
 import { parseUsdc } from '../base/money.ts'
 import { Mutex } from '../base/mutex.ts'
-import type { Adapter } from '../interface/adapter.ts'
+import type { Adapter, ApiDescription } from '../interface/adapter.ts'
+import type { PublishedApi } from '../interface/published-api.ts'
 import {
   type Delegation,
   type Deprecation,
@@ -31,12 +32,20 @@ import type { ServedApis } from './served-apis.ts'
 import { isHeld, tombstone } from './tombstone.ts'
 import { sameReport } from './track-record.ts'
 
+/** Holds the documents that describe the served APIs, for peers. */
+export interface PublishedDescriptions {
+  /** @throws SoukError `invalid_request` */
+  publish(id: ApiId, description: ApiDescription): Promise<PublishedApi>
+  forget(id: ApiId): void
+}
+
 export interface ProviderInit {
   readonly clock: Clock
   readonly documents: Documents
   readonly manifestSigner: ManifestSigner
   readonly apis: ServedApis
   readonly announcer: Announcer
+  readonly descriptions: PublishedDescriptions
   /** Returns the self-report for a manifest. Default: none. */
   readonly report?: (api: ApiId) => SelfReport | undefined
 }
@@ -72,10 +81,12 @@ export class Provider {
   async serve(init: ListingInit, adapter: Adapter): Promise<Listing> {
     const name = checkApiName(init.name)
     const terms = servingTerms(init)
+    const { manifestSigner, descriptions } = this.#init
     const id = await this.#changes.run(async () => {
       const last = await this.#lastManifest(name)
       this.#checkNotHeld(name, last)
-      const wanted = this.#manifestFor(init, adapter, last)
+      const api = await descriptions.publish(apiId(name, manifestSigner.provider), adapter.description)
+      const wanted = this.#manifestFor(init, { protocol: adapter.protocol, api }, last)
       const kept = last?.signed
       const isUnchanged = kept !== undefined && sameTerms(kept.manifest, wanted) && this.#holdsLong(kept)
       const signed = isUnchanged ? kept : await this.#sign(wanted, last?.revision)
@@ -104,12 +115,13 @@ export class Provider {
   }
 
   async remove(name: string): Promise<void> {
-    const { apis, announcer, manifestSigner } = this.#init
+    const { apis, announcer, manifestSigner, descriptions } = this.#init
     const own = apiId(name, manifestSigner.provider)
     const api = apis.list().find(({ signed }) => signed.id === own || signed.id === name)
     if (api === undefined) throw new SoukError('api_not_found', `This node serves no API named "${name}".`)
     await this.#changes.run(async () => {
       await apis.delete(api.signed.id)
+      descriptions.forget(api.signed.id)
       if (api.signed.manifest.state === 'retired') await this.#forgetTombstone(api.signed.manifest.name)
     })
     await announcer.withdraw(api.signed.id)
@@ -127,10 +139,12 @@ export class Provider {
 
   /** Serves another provider's API. The caller has verified the manifest and this node's delegation. */
   async serveReplica(signed: SignedManifest, delegations: readonly Delegation[], adapter: Adapter): Promise<Listing> {
-    const { apis, announcer } = this.#init
+    const { apis, announcer, descriptions } = this.#init
     if (signed.manifest.protocol !== adapter.protocol) {
       throw new SoukError('invalid_request', `${signed.id} is a ${signed.manifest.protocol} API.`)
     }
+    // Its documents are served if they are the provider's: readers request them by the root in the manifest.
+    await descriptions.publish(signed.id, adapter.description)
     const since = pricedSince(signed.manifest, apis.get(signed.id))
     await apis.set({ signed, adapter, terms: DEFAULT_TERMS, pricedSince: since })
     await announcer.announce(signed, delegations)
@@ -179,7 +193,11 @@ export class Provider {
     }
   }
 
-  #manifestFor(init: ListingInit, adapter: Adapter, last: LastManifest | undefined): Manifest {
+  #manifestFor(
+    init: ListingInit,
+    { protocol, api }: Pick<Manifest, 'protocol' | 'api'>,
+    last: LastManifest | undefined
+  ): Manifest {
     const { manifestSigner, clock } = this.#init
     const { state, deprecation } = last ?? {}
     // Serving a retired name again, after its reservation ended, starts a new listing.
@@ -187,7 +205,7 @@ export class Provider {
     return {
       name: init.name,
       provider: manifestSigner.provider,
-      protocol: adapter.protocol,
+      protocol,
       description: init.description ?? '',
       tags: init.tags ?? [],
       price: parseUsdc(init.price),
@@ -196,7 +214,7 @@ export class Provider {
       ...(init.payout === undefined ? {} : { payout: init.payout }),
       idempotent: init.idempotent ?? false,
       ...(init.rateLimit === undefined ? {} : { rateLimit: init.rateLimit }),
-      api: adapter.description,
+      api,
       ...offeredPlans(init, (isNew ? undefined : last?.signed?.manifest) ?? {}, clock.now()),
       ...(isNew || deprecation === undefined ? {} : { deprecation }),
       state: isNew ? 'published' : state,

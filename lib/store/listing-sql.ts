@@ -20,7 +20,7 @@ const VALUES: Readonly<Record<ListingSort, string>> = {
   new: '-l.first_seen_at'
 }
 
-export const HEAD_COLUMNS = 'l.id, l.hash, l.revision, l.record_seq, l.live_until, l.first_seen_at'
+export const HEAD_COLUMNS = 'l.id, l.hash, l.revision, l.record_seq, l.live_until, l.first_seen_at, l.source'
 
 /** The statement of one page, plus one row to detect a next page. @throws SoukError `invalid_request` */
 export function searchSql(query: ListingQuery, { arg, hasWords, hasTag }: Dialect): string {
@@ -65,7 +65,8 @@ export function headOf(row: SqlRow): ListingHead {
     revision: Number(row['revision']),
     seq: BigInt(row['record_seq'] as number | string),
     liveUntil: Number(row['live_until']),
-    firstSeenAt: Number(row['first_seen_at'])
+    firstSeenAt: Number(row['first_seen_at']),
+    ...(typeof row['source'] === 'string' ? { source: row['source'] } : {})
   }
 }
 

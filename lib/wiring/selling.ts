@@ -9,7 +9,7 @@ import type { SoukOptions } from '../options.ts'
 import { Announcer, type EventPublisher } from '../owner/announcer.ts'
 import { loggedCalls } from '../owner/logged-calls.ts'
 import { Owner } from '../owner/owner.ts'
-import { Provider } from '../owner/provider.ts'
+import { Provider, type PublishedDescriptions } from '../owner/provider.ts'
 import { TrackRecord } from '../owner/track-record.ts'
 import { PlanService } from '../plans/plan-service.ts'
 import type { Part } from './part.ts'
@@ -29,6 +29,7 @@ export interface SellingInit {
   readonly manifestSigner: ManifestSigner
   readonly directory: Directory
   readonly eventPublisher: EventPublisher
+  readonly descriptions: PublishedDescriptions
 }
 
 /** The provider side of a node: runs calls, announces listings, and sells subscriptions. */
@@ -42,7 +43,18 @@ export interface Selling extends Part {
 }
 
 export function createSelling(init: SellingInit): Selling {
-  const { options, store, self, epoch, restoredAt, paymentScheme, manifestSigner, directory, eventPublisher } = init
+  const {
+    options,
+    store,
+    self,
+    epoch,
+    restoredAt,
+    paymentScheme,
+    manifestSigner,
+    directory,
+    eventPublisher,
+    descriptions
+  } = init
   const { logger } = init.components
   const { clock, sharedStore, onSold } = options
   const { calls, claims, documents } = store
@@ -69,6 +81,7 @@ export function createSelling(init: SellingInit): Selling {
     manifestSigner,
     apis: owner.apis,
     announcer,
+    descriptions,
     ...(report && { report })
   })
   return {

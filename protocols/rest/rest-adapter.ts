@@ -22,6 +22,7 @@ import type { UpstreamResponse } from '../upstream/response.ts'
 import { originOf, targetOf } from '../upstream/target.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../upstream/upstream.ts'
 import { type CollectBounds, collectEvents, isEventStream, withHeartbeat } from './event-stream.ts'
+import { describeOpenapi } from './openapi/openapi-description.ts'
 import { FollowedOpenapi } from './openapi/followed-openapi.ts'
 import { explicitCall, isExplicit } from './explicit-call.ts'
 import { type MappedCall, OpenapiCalls } from './openapi/openapi-call.ts'
@@ -81,7 +82,10 @@ class RestAdapter implements Adapter {
     this.#config = config
     this.#method = method
     this.#unchecked = snapshot?.unchecked ?? []
-    this.description = passing(snapshot?.description ?? REST_DESCRIPTION, requestHeaders)
+    this.description = passing(
+      snapshot === undefined ? REST_DESCRIPTION : describeOpenapi(snapshot.api),
+      requestHeaders
+    )
     const calls = snapshot === undefined ? undefined : new OpenapiCalls(snapshot.api)
     const followed = { snapshot: written, clock: systemClock, ...(read === undefined ? {} : { read }) }
     this.#openapi = new FollowedOpenapi(followed, calls)

@@ -2,11 +2,12 @@ import { SoukError } from '../../lib/base/errors.ts'
 import type { ApiDescription } from '../../lib/interface/adapter.ts'
 import type { RestApi } from './openapi/rest-api.ts'
 
-/** The data of an imported document that a restart needs: its operations, and the published description. */
+/** The data of an imported document that a restart needs. The published description is made of it again. */
 export interface Snapshot {
   readonly version: 1
   readonly api: RestApi
-  readonly description: ApiDescription
+  /** Earlier versions read it. */
+  readonly description?: ApiDescription
   /**
    * Sentences about the parts of the document that calls are not checked against. Absent if there are none, or if an earlier
    * version wrote the snapshot.
@@ -14,8 +15,8 @@ export interface Snapshot {
   readonly unchecked?: readonly string[]
 }
 
-export function writeSnapshot(api: RestApi, description: ApiDescription, unchecked: readonly string[]): string {
-  const snapshot: Snapshot = { version: 1, api, description, ...(unchecked.length === 0 ? {} : { unchecked }) }
+export function writeSnapshot(api: RestApi, unchecked: readonly string[]): string {
+  const snapshot: Snapshot = { version: 1, api, ...(unchecked.length === 0 ? {} : { unchecked }) }
   return JSON.stringify(snapshot)
 }
 
@@ -24,7 +25,7 @@ export function readSnapshot(text: string): Snapshot | undefined {
   if (text === '') return undefined
   try {
     const snapshot = JSON.parse(text) as Partial<Snapshot> | null
-    if (snapshot?.version === 1 && snapshot.api !== undefined && snapshot.description !== undefined) {
+    if (snapshot?.version === 1 && snapshot.api !== undefined) {
       return snapshot as Snapshot
     }
   } catch (cause) {

@@ -1,5 +1,5 @@
 /** Limits: Imports of descriptions. */
-import { KiB, SECOND, MINUTE } from './units.ts'
+import { KiB, MiB, SECOND, MINUTE } from './units.ts'
 
 /** A regular expression of a provider or a description. */
 export const PATTERN_CHARS_MAX = 4 * KiB
@@ -23,7 +23,47 @@ export const DESCRIPTION_REST_MS = 10 * MINUTE
 export const DESCRIPTION_RENEWED_MS = 60 * SECOND
 /** Schemas whose check code is generated when a document is read, to warn where that fails. Takes 0.5 s, 3 s at worst. */
 export const CALL_CODES_TRIED_BYTES_MAX = 64 * KiB
-/** Operations and JSON Schemas in a manifest. The manifest needs the rest. */
-export const API_DESCRIPTION_BYTES_MAX = 192 * KiB
+/** Operations and JSON Schemas inside a manifest. A larger description becomes documents that peers fetch on demand. */
+export const INLINE_DESCRIPTION_BYTES_MAX = 16 * KiB
+/** Names of operations inside a manifest with documents, for peers that cannot read documents. */
+export const INLINE_NAMES_BYTES_MAX = 16 * KiB
+/** Documentation of one operation. Longer texts are guides, which belong on the provider's own pages. */
+export const OPERATION_TEXT_CHARS_MAX = 8_000
+/** Operations on one page of names and summaries. Part of the protocol. */
+export const OPERATIONS_PER_PAGE = 100
+/** One-line summary of an operation. 100 of them fit a page that every node reads. */
+export const SUMMARY_CHARS_MAX = 120
+/** Name of an operation in a description. Longest public ones have about 200. */
+export const SUMMARIZED_NAME_CHARS_MAX = 500
+/** One document of a description. The largest public schema of one type has 300 KiB. */
+export const DESCRIPTION_DOCUMENT_BYTES_MAX = 1 * MiB
+/** One part of an SDL. Peers fetch several in one reply. */
+export const SDL_PART_BYTES_MAX = 128 * KiB
+/** Parts of an SDL: twice the largest schema that can be registered. */
+export const SDL_PARTS_MAX = 128
+/** Documents of one listing: 2,000 operations and their shared schemas. */
+export const DESCRIPTION_DOCUMENTS_MAX = 65_536
+/** All documents of one listing at its owner. Operations above it are described without schemas. */
+export const LISTING_DESCRIPTION_BYTES_MAX = 32 * MiB
+/** Shared schemas of one schema. Stripe's largest has 900. */
+export const DESCRIBED_PARTS_MAX = 2_000
+/** One schema with its shared schemas. A reader that needs more reads the provider's own documentation. */
+export const DESCRIBED_SCHEMA_BYTES_MAX = 1 * MiB
+/** Documents of peers in memory. The least recently used ones are dropped. */
+export const DESCRIPTIONS_CACHE_BYTES_MAX = 64 * MiB
+/** Documents in one request. */
+export const DESCRIPTIONS_WANTED_MAX = 512
+/** A request for documents: a root and numbers. */
+export const DESCRIPTIONS_REQUEST_BYTES_MAX = 4 * KiB
+/** A reply with documents: two of the largest. */
+export const DESCRIPTIONS_REPLY_BYTES_MAX = 2 * MiB + 64 * KiB
+/** Concurrent requests for documents to one peer. */
+export const DESCRIPTIONS_PER_PEER_MAX = 4
+/** Requests for documents from one peer at once: a whole large description. */
+export const DESCRIPTIONS_REQUESTS_BURST = 128
+/** Requests for documents from one peer per second, after the burst. */
+export const DESCRIPTIONS_REQUESTS_PER_SECOND = 8
+/** Peers whose requests for documents are counted. */
+export const DESCRIPTIONS_PEERS_MAX = 4_096
 /** Shorter secrets are not redacted in responses, because they occur in any text ("1", "yes"). */
 export const SECRET_CHARS_MIN = 4

@@ -11,6 +11,7 @@ import {
   SELF_REPORT_DAYS_MAX,
   SELF_REPORT_MS_MAX
 } from '../../base/limits/directory.ts'
+import { DESCRIPTION_DOCUMENTS_MAX, OPERATIONS_PER_PAGE, SDL_PARTS_MAX } from '../../base/limits/descriptions.ts'
 import {
   API_NAME_CHARS_MAX,
   DESCRIPTION_CHARS_MAX,
@@ -18,6 +19,7 @@ import {
   TAG_CHARS_MAX,
   TAGS_MAX
 } from '../../base/limits/names.ts'
+import type { DescriptionRoot } from '../../interface/published-api.ts'
 import { LISTING_MOVES, type Manifest } from '../../interface/manifest.ts'
 import { checkPlans } from './check-plans.ts'
 import { isShallow } from './manifest-codec.ts'
@@ -109,7 +111,24 @@ function checkOperations({ api, protocol }: Manifest): void {
     must(isShallow(input) && isShallow(output), `a schema nests deeper than ${JSON_DEPTH_MAX}`)
     names.add(name)
   }
+  if (api.described !== undefined) checkRoot(api.described, protocol)
 }
+
+function checkRoot({ root, documents, operations, sdlParts }: DescriptionRoot, protocol: string): void {
+  const isWithin = (value: number, max: number) => Number.isSafeInteger(value) && value >= 0 && value <= max
+  must(isHex(root, ROOT_BYTES), 'the root of its description is no hash')
+  must(isWithin(operations, OPERATIONS_MAX), `it has more than ${OPERATIONS_MAX} operations`)
+  must(isWithin(sdlParts, protocol === 'GraphQL' ? SDL_PARTS_MAX : 0), 'its SDL has too many parts')
+  const least = Math.ceil(operations / OPERATIONS_PER_PAGE) + operations + sdlParts
+  must(
+    isWithin(documents, DESCRIPTION_DOCUMENTS_MAX) && documents >= least,
+    'its description has too many or too few documents'
+  )
+  must(documents > 0, 'its description is empty')
+}
+
+/** SHA-256. */
+const ROOT_BYTES = 32
 
 function must(holds: boolean, otherwise: string): void {
   if (!holds) throw new SoukError('invalid_request', `The manifest is invalid: ${otherwise}.`)

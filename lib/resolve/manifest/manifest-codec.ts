@@ -1,4 +1,5 @@
 import { decodeMessage, encodeMessage } from 'protons-runtime'
+import { EMPTY_BYTES } from '../../base/bytes.ts'
 import type { RateLimit } from '../../base/gcra.ts'
 import { toHex } from '../../base/hex.ts'
 import { JSON_DEPTH_MAX } from '../../base/limits/call.ts'
@@ -8,7 +9,16 @@ import { EXTRA_HEADERS_MAX } from '../../base/limits/upstream.ts'
 import type { JsonSchema, Operation } from '../../interface/adapter.ts'
 import type { Deprecation, ListingState, Manifest, SelfReport } from '../../interface/manifest.ts'
 import type { Plan } from '../../interface/plan.ts'
-import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from '../../base/wire.ts'
+import {
+  append,
+  bytesTag,
+  codec,
+  readSafeInteger,
+  varintTag,
+  writeBytes,
+  writeInteger,
+  writeText
+} from '../../base/wire.ts'
 import { deprecationCodec, planCodec } from './plan-codec.ts'
 import { rateLimitCodec } from './rate-limit-codec.ts'
 import { selfReportCodec } from './self-report-codec.ts'
@@ -44,6 +54,32 @@ const operationCodec = codec<OperationMessage>({
   }
 })
 
+interface DescribedMessage {
+  root: Uint8Array
+  documents: number
+  operations: number
+  sdlParts: number
+}
+
+/** `souk.DescriptionRoot`. */
+const describedCodec = codec<DescribedMessage>({
+  start: () => ({ root: EMPTY_BYTES, documents: 0, operations: 0, sdlParts: 0 }),
+  write(value, writer) {
+    writeBytes(writer, 1, value.root)
+    writeInteger(writer, 2, value.documents)
+    writeInteger(writer, 3, value.operations)
+    writeInteger(writer, 4, value.sdlParts)
+  },
+  read(value, tag, reader) {
+    if (tag === bytesTag(1)) value.root = reader.bytes()
+    else if (tag === varintTag(2)) value.documents = readSafeInteger(reader)
+    else if (tag === varintTag(3)) value.operations = readSafeInteger(reader)
+    else if (tag === varintTag(4)) value.sdlParts = readSafeInteger(reader)
+    else return false
+    return true
+  }
+})
+
 interface ManifestMessage {
   name: string
   provider: string
@@ -69,6 +105,7 @@ interface ManifestMessage {
   eventPrice?: bigint
   eventsIncluded?: number
   requestHeaders: string[]
+  described?: DescribedMessage
 }
 
 const manifestCodec = codec<ManifestMessage>({
@@ -130,6 +167,10 @@ const manifestCodec = codec<ManifestMessage>({
     if (value.eventPrice !== undefined) writer.uint32(varintTag(40)).uint64(value.eventPrice)
     if (value.eventsIncluded !== undefined) writer.uint32(varintTag(41)).uint32(value.eventsIncluded)
     for (const name of value.requestHeaders) writer.uint32(bytesTag(42)).string(name)
+    if (value.described !== undefined) {
+      writer.uint32(bytesTag(43))
+      describedCodec.encode(value.described, writer)
+    }
   },
   read(value, tag, reader) {
     if (tag === bytesTag(1)) value.name = reader.string()
@@ -157,6 +198,7 @@ const manifestCodec = codec<ManifestMessage>({
     else if (tag === varintTag(40)) value.eventPrice = reader.uint64()
     else if (tag === varintTag(41)) value.eventsIncluded = readSafeInteger(reader)
     else if (tag === bytesTag(42)) append(value.requestHeaders, reader.string(), EXTRA_HEADERS_MAX)
+    else if (tag === bytesTag(43)) value.described = describedCodec.decode(reader, reader.uint32())
     else return false
     return true
   }
@@ -178,6 +220,7 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
       ...(output === undefined ? {} : { output: JSON.stringify(output) })
     })),
     ...(api.sdl === undefined ? {} : { sdl: api.sdl }),
+    ...(api.described && { described: { ...api.described, root: Buffer.from(api.described.root.slice(2), 'hex') } }),
     ...(payout === undefined ? {} : { payout: Buffer.from(payout.slice(2), 'hex') }),
     ...(events && { eventPrice: events.price, eventsIncluded: events.included })
   }
@@ -190,6 +233,7 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
     operations,
     sdl,
     requestHeaders,
+    described,
     payout,
     eventPrice,
     eventsIncluded = 0,
@@ -209,7 +253,8 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
     api: {
       operations: operations.map(toOperation),
       ...(sdl === undefined ? {} : { sdl }),
-      ...(requestHeaders.length === 0 ? {} : { requestHeaders })
+      ...(requestHeaders.length === 0 ? {} : { requestHeaders }),
+      ...(described && { described: { ...described, root: toHex(described.root) } })
     }
   }
 }

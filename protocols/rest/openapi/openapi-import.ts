@@ -39,21 +39,19 @@ export function importOpenapi(source: OpenapiSource): Inspection {
     isSupplied: (place, name) => supplies[place]?.includes(place === 'header' ? name.toLowerCase() : name) === true,
     takesCookie: (name) => cookies.includes(name)
   })
-  const described = describeOpenapi(api)
   const unchecked = checkWarnings(api)
   const { violation } = document
   return {
     about: aboutOf(document),
-    description: described.description,
-    snapshot: writeSnapshot(api, described.description, unchecked),
+    description: describeOpenapi(api),
+    snapshot: writeSnapshot(api, unchecked),
     warnings: [
       ...(violation === undefined
         ? []
         : [`The OpenAPI document violates its specification, but can be read: ${violation}`]),
       ...baseWarnings(documented, endpoint),
       ...warnings,
-      ...unchecked,
-      ...described.warnings
+      ...unchecked
     ]
   }
 }

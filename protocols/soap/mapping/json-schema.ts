@@ -32,18 +32,29 @@ export class SchemaWriter {
   readonly #names = new Map<Type, string>()
   /** Definitions of derived types in place of their base, with `$type`. */
   readonly #standIns = new Map<ComplexType, string>()
-  readonly #definitions = new Map<string, Schema>()
+  readonly #definitions: Map<string, JsonSchema>
+  readonly #isShared: boolean
   /** How many definitions were named after a label. */
   readonly #counts = new Map<string, number>()
   /** Definitions that have a name but no content yet. */
   readonly #waiting: Array<() => void> = []
   #charsLeft: number
 
-  /** @param charsMax maximum size of the schema as JSON. Writing stops soon after it with `SchemaTooLarge`. */
-  constructor(direction: Direction, types: TypeIndex, charsMax = Number.POSITIVE_INFINITY) {
+  /**
+   * @param charsMax maximum size of all schemas as JSON. Writing stops soon after it with `SchemaTooLarge`.
+   * @param shared collects the definitions of several messages and writers, instead of the `$defs` of each message
+   */
+  constructor(
+    direction: Direction,
+    types: TypeIndex,
+    charsMax = Number.POSITIVE_INFINITY,
+    shared?: Map<string, JsonSchema>
+  ) {
     this.#direction = direction
     this.#types = types
     this.#charsLeft = charsMax
+    this.#definitions = shared ?? new Map<string, JsonSchema>()
+    this.#isShared = shared !== undefined
   }
 
   /** Counts a lower bound of the schema's characters. */
@@ -113,7 +124,7 @@ export class SchemaWriter {
   /** Adds the definitions one after the other, because a definition may refer to further ones at any depth. */
   #closed(schema: Schema): JsonSchema {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) next()
-    if (this.#definitions.size > 0) schema.$defs = Object.fromEntries(this.#definitions)
+    if (!this.#isShared && this.#definitions.size > 0) schema.$defs = Object.fromEntries(this.#definitions)
     return schema
   }
 

@@ -14,6 +14,7 @@ import {
 } from '../../../lib/interface/manifest.ts'
 import type { ListingInit } from '../../../lib/interface/souk.ts'
 import type { Store } from '../../../lib/interface/store.ts'
+import { DocumentShelf } from '../../../lib/describe/document-shelf.ts'
 import { Announcer } from '../../../lib/owner/announcer.ts'
 import { Owner } from '../../../lib/owner/owner.ts'
 import { Provider } from '../../../lib/owner/provider.ts'
@@ -67,6 +68,7 @@ describe('Provider', () => {
       manifestSigner,
       apis: owner.apis,
       announcer,
+      descriptions: new DocumentShelf(clock),
       report: () => reported
     })
     adapter = new StubAdapter()

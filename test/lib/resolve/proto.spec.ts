@@ -11,6 +11,12 @@ import {
   encodeCatalogueReply,
   encodeCatalogueRequest
 } from '../../../lib/resolve/catalogue/catalogue-codec.ts'
+import {
+  decodeDescriptionReply,
+  decodeDescriptionRequest,
+  encodeDescriptionReply,
+  encodeDescriptionRequest
+} from '../../../lib/describe/description-codec.ts'
 import { delegationCodec } from '../../../lib/resolve/directory/delegation.ts'
 import {
   decodeManifestReply,
@@ -31,6 +37,8 @@ const plain = (value: unknown): unknown =>
       return member instanceof Uint8Array ? Buffer.from(member).toString('base64') : member
     })
   )
+
+const ROOT = { root: `0x${'07'.repeat(32)}` as const, documents: 65_536, operations: 2_000, sdlParts: 128 }
 
 describe('docs/reference/souk-directory.proto', () => {
   let types: protobuf.Root
@@ -62,13 +70,14 @@ describe('docs/reference/souk-directory.proto', () => {
       selfReport: { until: NOW, days: 7, calls: 10 ** 12, goodPerMille: 999, p50Ms: 30, p95Ms: 600_000 },
       rateLimit: { calls: 100, perMs: 60_000, burst: 20 },
       revision: Number.MAX_SAFE_INTEGER,
-      api: { operations: [operation, { name: 'bare' }], sdl: '', requestHeaders: ['x-tenant'] }
+      api: { operations: [operation, { name: 'bare' }], sdl: '', requestHeaders: ['x-tenant'], described: ROOT }
     })
     const { api, events, issuedAt, expiresAt, ...rest } = manifest
     const asText = { ...operation, input: '{"type":"object"}', output: '{"type":"number"}' }
     const message = { ...rest, issuedAt, expiresAt, operations: [asText, { name: 'bare' }], sdl: api.sdl }
     const payout = Buffer.alloc(20, 0xab).toString('base64')
-    const bare = { subscriptionOnly: false, plans: [], requestHeaders: ['x-tenant'] }
+    const described = { ...ROOT, root: Buffer.alloc(32, 7).toString('base64') }
+    const bare = { subscriptionOnly: false, plans: [], requestHeaders: ['x-tenant'], described }
     const priced = { eventPrice: events?.price.toString(), eventsIncluded: events?.included }
     const object = { ...bare, ...message, price: message.price.toString(), payout, ...priced }
     assert.deepEqual(read('Manifest', encodeManifest(manifest)), plain(object))
@@ -115,6 +124,15 @@ describe('docs/reference/souk-directory.proto', () => {
     }
     assert.deepEqual(read('Manifest', encodeManifest(manifest)), plain(object))
     assert.deepEqual(decodeManifest(write('Manifest', object)), manifest)
+  })
+
+  it('describes documents of a description, in both directions', () => {
+    const request = { root: utf8('root'), leaves: [0, 7, 70_000] }
+    assert.deepEqual(read('DescriptionRequest', encodeDescriptionRequest(request)), plain(request))
+    assert.deepEqual(plain(decodeDescriptionRequest(write('DescriptionRequest', request))), plain(request))
+    const documents = [{ leaf: 7, document: utf8('{}'), path: [utf8('left'), utf8('right')] }]
+    assert.deepEqual(read('DescriptionReply', encodeDescriptionReply(documents)), plain({ documents }))
+    assert.deepEqual(plain(decodeDescriptionReply(write('DescriptionReply', { documents }))), plain(documents))
   })
 
   it('describes a record and a delegation, in both directions', async () => {
@@ -174,11 +192,16 @@ describe('docs/reference/souk-directory.proto', () => {
         'ManifestReply',
         'Announcement',
         'CatalogueRequest',
-        'CatalogueReply'
+        'CatalogueReply',
+        'DescriptionRoot',
+        'DescriptionRequest',
+        'DescriptionReply',
+        'ProvenDocument'
       ].map((type) => [type, types.lookupType(`souk.${type}`).fieldsArray.length])
     )
     assert.deepEqual(fields, {
-      Manifest: 24,
+      Manifest: 25,
+      DescriptionRoot: 4,
       SelfReport: 6,
       Plan: 12,
       Tier: 2,
@@ -190,7 +213,10 @@ describe('docs/reference/souk-directory.proto', () => {
       ManifestReply: 1,
       Announcement: 2,
       CatalogueRequest: 4,
-      CatalogueReply: 5
+      CatalogueReply: 5,
+      DescriptionRequest: 2,
+      DescriptionReply: 1,
+      ProvenDocument: 3
     })
   })
 })

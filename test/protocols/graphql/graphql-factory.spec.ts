@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { buildSchema, graphqlSync } from 'graphql'
-import { MANIFEST_BYTES_MAX } from '../../../lib/base/limits/directory.ts'
 import type { UpstreamConfig } from '../../../lib/interface/adapter.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
 import { FOREVER, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
@@ -66,23 +65,14 @@ describe('inspection of a GraphQL endpoint', () => {
   const fields = (count: number, description: string) =>
     Array.from({ length: count }, (_, i) => `"${description}" field${i}(argument: String): String`).join('\n')
 
-  it('omits the descriptions of a schema that is too large for a manifest', async () => {
-    const { description, snapshot, warnings } = await inspected(
-      serving(`type Query { a: A } type A { ${fields(2_000, long)} }`)
-    )
-    assert.match(warnings.join(), /descriptions inside the schema had to be omitted/)
-    assert.match(description.sdl ?? '', /field1999\(argument: String\): String/)
-    assert(!description.sdl?.includes('word'))
-    assert(snapshot.includes('word'))
-    assert(JSON.stringify(description).length < MANIFEST_BYTES_MAX)
-  })
-
-  it('omits a schema that is still too large, and operations past the limit', async () => {
-    const { description, warnings } = await inspected(serving(`type Query { ${fields(6_000, long)} }`))
-    assert.equal(description.sdl, undefined)
+  it('describes a schema of any size in full, and lists operations up to the limit', async () => {
+    const { description, snapshot, warnings } = await inspected(serving(`type Query { ${fields(6_000, long)} }`))
+    assert.equal(description.sdl, snapshot)
+    assert.match(snapshot, /field5999\(argument: String\): String/)
     assert.equal(description.operations.length, 2_000)
-    assert.equal(warnings.length, 2)
-    assert(JSON.stringify(description).length < MANIFEST_BYTES_MAX)
+    assert.equal(description.operations[7]?.description, long)
+    assert.match(warnings.join(), /has 6000 operations; the first 2000 are listed/)
+    assert.equal(warnings.length, 1)
   })
 
   const refused: ReadonlyArray<readonly [what: string, behaviour: Behaviour, text: RegExp]> = [

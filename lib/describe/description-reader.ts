@@ -1,0 +1,268 @@
+import type { ApiId } from '../base/api-name.ts'
+import { type Clock, deadline } from '../base/clock.ts'
+import { asSoukError, SoukError } from '../base/errors.ts'
+import {
+  DESCRIBED_SCHEMA_BYTES_MAX,
+  DESCRIPTIONS_PEERS_MAX,
+  DESCRIPTIONS_PER_PEER_MAX,
+  DESCRIPTIONS_WANTED_MAX,
+  OPERATIONS_PER_PAGE
+} from '../base/limits/descriptions.ts'
+import { EXCHANGE_MS } from '../base/limits/link.ts'
+import { Slots } from '../base/slots.ts'
+import { LRUCache } from 'lru-cache'
+import type { ApiDescription, JsonSchema, Operation } from '../interface/adapter.ts'
+import type { DescribedOptions, Descriptions, OperationRange, OperationSummary } from '../interface/description.ts'
+import type { DescriptionRoot } from '../interface/published-api.ts'
+import type { Resolution } from '../interface/directory.ts'
+import type { Link, PeerAddress } from '../interface/link.ts'
+import { fetchDocuments } from './description-exchange.ts'
+import type { DocumentShelf } from './document-shelf.ts'
+import { summaryOf } from './document-set.ts'
+import { layoutOf, type OperationDocument, type PartDocument, readOperation, readPage, readPart } from './documents.ts'
+import { directReferences, type SharedSchema, selfContained } from './references.ts'
+
+export interface DescriptionReaderInit {
+  readonly link: Link
+  readonly shelf: DocumentShelf
+  readonly clock: Clock
+  /** Peer that sent this node the manifest, where it is known. */
+  readonly sourceOf: (id: ApiId) => Promise<string | undefined>
+}
+
+/** Documents under one root, and the peers that may have them. */
+interface Source {
+  readonly described: DescriptionRoot
+  readonly peers: () => AsyncIterable<PeerAddress>
+}
+
+interface Part extends PartDocument, SharedSchema {
+  readonly bytes: number
+}
+type Parts = ReadonlyMap<number, Part>
+
+/** Parsed pages of one description. */
+type Pages = ReadonlyArray<OperationSummary>
+/** Descriptions whose names are kept parsed. */
+const PAGES_KEPT_MAX = 64
+
+export class DescriptionReader implements Descriptions {
+  readonly #init: DescriptionReaderInit
+  readonly #pages = new LRUCache<string, Pages>({ max: PAGES_KEPT_MAX })
+  readonly #slots = new LRUCache<string, Slots>({ max: DESCRIPTIONS_PEERS_MAX })
+
+  constructor(init: DescriptionReaderInit) {
+    this.#init = init
+  }
+
+  async operations(
+    api: Resolution,
+    { from = 0, limit = Number.POSITIVE_INFINITY }: OperationRange,
+    signal: AbortSignal
+  ): Promise<readonly OperationSummary[]> {
+    const { api: published } = api.signed.manifest
+    const { described } = published
+    if (described === undefined) return published.operations.slice(from, from + limit).map(summaryOf)
+    const known = this.#pages.get(described.root)
+    if (known !== undefined) return known.slice(from, from + limit)
+    const { operations } = described
+    const end = Math.min(operations, from + limit)
+    if (from >= end) return []
+    const first = Math.floor(from / OPERATIONS_PER_PAGE)
+    const leaves = range(first, Math.ceil(end / OPERATIONS_PER_PAGE))
+    const documents = await this.#documents(this.#sourceOf(api, described), leaves, signal)
+    const pages = leaves.flatMap((leaf) =>
+      readPage(found(documents, leaf), Math.min(OPERATIONS_PER_PAGE, operations - leaf * OPERATIONS_PER_PAGE))
+    )
+    if (pages.length === operations) this.#pages.set(described.root, pages)
+    const start = from - first * OPERATIONS_PER_PAGE
+    return pages.slice(start, start + end - from)
+  }
+
+  async described(
+    api: Resolution,
+    names: readonly string[],
+    { signal, bytesMax = DESCRIBED_SCHEMA_BYTES_MAX, isInputOnly = false }: DescribedOptions
+  ): Promise<readonly Operation[]> {
+    const { api: published } = api.signed.manifest
+    const { described } = published
+    if (described === undefined) {
+      const byName = new Map(published.operations.map((operation) => [operation.name, operation]))
+      return names.flatMap((name) => byName.get(name) ?? [])
+    }
+    const summaries = await this.operations(api, {}, signal)
+    const { pages } = layoutOf(described)
+    const wanted = new Set(names)
+    const leafOf = new Map<string, number>()
+    for (const [at, { name }] of summaries.entries())
+      if (wanted.has(name) && !leafOf.has(name)) leafOf.set(name, pages + at)
+    const source = this.#sourceOf(api, described)
+    const documents = await this.#documents(source, [...leafOf.values()], signal)
+    const found = names.flatMap((name) => {
+      const bytes = documents.get(leafOf.get(name) ?? -1)
+      return bytes === undefined ? [] : [readOperation(bytes, described)]
+    })
+    const parts = await this.#parts(source, found, isInputOnly, signal)
+    return found.map((operation) => assembled(operation, parts, bytesMax, isInputOnly))
+  }
+
+  async whole(api: Resolution, signal: AbortSignal): Promise<ApiDescription> {
+    const { api: published } = api.signed.manifest
+    const { described } = published
+    if (described === undefined) return published
+    const { operations: _, described: __, ...rest } = published
+    const { pages, firstSdl, firstPart, end } = layoutOf(described)
+    const documents = await this.#documents(
+      this.#sourceOf(api, described),
+      [...range(pages, firstSdl), ...range(firstPart, end)],
+      signal
+    )
+    const operations = range(pages, firstSdl).map((leaf) => {
+      const { parts: _parts, ...operation } = readOperation(found(documents, leaf), described)
+      return operation
+    })
+    const parts = range(firstPart, end).map((leaf) => readPart(found(documents, leaf)))
+    return { ...rest, operations, definitions: Object.fromEntries(parts.map(({ name, schema }) => [name, schema])) }
+  }
+
+  async sdl(api: Resolution, signal: AbortSignal): Promise<string | undefined> {
+    const { api: published } = api.signed.manifest
+    const { described } = published
+    if (described === undefined) return published.sdl
+    if (described.sdlParts === 0) return undefined
+    const { firstSdl, firstPart } = layoutOf(described)
+    const leaves = range(firstSdl, firstPart)
+    const documents = await this.#documents(this.#sourceOf(api, described), leaves, signal)
+    return Buffer.concat(leaves.map((leaf) => found(documents, leaf))).toString('utf8')
+  }
+
+  async #parts(
+    source: Source,
+    operations: readonly OperationDocument[],
+    isInputOnly: boolean,
+    signal: AbortSignal
+  ): Promise<Parts> {
+    const leaves = operations.flatMap(({ parts }) => (isInputOnly ? parts.input : [...parts.input, ...parts.output]))
+    const documents = await this.#documents(source, [...new Set(leaves)], signal)
+    const read = (bytes: Uint8Array): Part => {
+      const part = readPart(bytes)
+      return { ...part, references: directReferences(part.schema), bytes: bytes.length }
+    }
+    return new Map([...documents].map(([leaf, bytes]) => [leaf, read(bytes)]))
+  }
+
+  /** The owners first, then the peer that sent the manifest. */
+  #sourceOf({ signed, owners }: Resolution, described: DescriptionRoot): Source {
+    const { link, sourceOf } = this.#init
+    return {
+      described,
+      async *peers() {
+        const others = owners.filter(({ id }) => id !== link.self)
+        yield* others
+        const sender = await sourceOf(signed.id)
+        if (sender !== undefined && sender !== link.self && others.every(({ id }) => id !== sender)) {
+          yield { id: sender, addresses: [] }
+        }
+      }
+    }
+  }
+
+  /**
+   * All of these documents, from this node or its peers.
+   * @throws SoukError `owner_unreachable`
+   */
+  async #documents(
+    { described, peers }: Source,
+    leaves: readonly number[],
+    signal: AbortSignal
+  ): Promise<ReadonlyMap<number, Uint8Array>> {
+    const { shelf } = this.#init
+    const documents = new Map<number, Uint8Array>()
+    const take = () => {
+      for (const leaf of leaves) {
+        const document = documents.has(leaf) ? undefined : shelf.document(described.root, leaf)
+        if (document !== undefined) documents.set(leaf, document)
+      }
+    }
+    take()
+    if (documents.size === leaves.length) return documents
+    let problem: SoukError | undefined
+    for await (const peer of peers()) {
+      try {
+        await this.#fetch(peer, described, leaves, documents, signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        problem ??= asSoukError(error)
+      }
+      if (documents.size === leaves.length) return documents
+    }
+    throw new SoukError('owner_unreachable', 'No node supplied the description of this API. Try again later.', {
+      ...(problem === undefined ? {} : { cause: problem })
+    })
+  }
+
+  /** Requests what is missing, until the peer supplies nothing more. */
+  async #fetch(
+    peer: PeerAddress,
+    described: DescriptionRoot,
+    leaves: readonly number[],
+    documents: Map<number, Uint8Array>,
+    signal: AbortSignal
+  ): Promise<void> {
+    const { link, shelf, clock } = this.#init
+    const leave = await this.#slotsOf(peer).enter(signal)
+    try {
+      for (;;) {
+        const missing = leaves.filter((leaf) => !documents.has(leaf)).slice(0, DESCRIPTIONS_WANTED_MAX)
+        if (missing.length === 0) return
+        const limit = deadline(clock, EXCHANGE_MS, () => new SoukError('lookup_timeout'), signal)
+        const proven = await fetchDocuments(link, peer, described, missing, limit.signal).finally(() => limit.clear())
+        for (const each of proven) {
+          shelf.keep(described.root, each)
+          documents.set(each.leaf, each.document)
+        }
+        if (proven.length === 0) return
+      }
+    } finally {
+      leave()
+    }
+  }
+
+  #slotsOf({ id }: PeerAddress): Slots {
+    const slots = this.#slots.get(id) ?? new Slots(DESCRIPTIONS_PER_PEER_MAX)
+    this.#slots.set(id, slots)
+    return slots
+  }
+}
+
+function assembled(
+  { parts: leaves, ...operation }: OperationDocument,
+  parts: Parts,
+  bytesMax: number,
+  isInputOnly: boolean
+): Operation {
+  const whole = (schema: JsonSchema | undefined, needed: readonly number[]) => {
+    if (schema === undefined) return undefined
+    const shared = new Map<string, SharedSchema>()
+    let bytes = JSON.stringify(schema).length
+    for (const leaf of needed) {
+      const part = parts.get(leaf)
+      if (part === undefined || bytes + part.bytes > bytesMax) continue
+      bytes += part.bytes
+      shared.set(part.name, part)
+    }
+    return bytes > bytesMax ? {} : selfContained(schema, shared)
+  }
+  const { input, output, ...rest } = operation
+  const [takes, gives] = [whole(input, leaves.input), isInputOnly ? undefined : whole(output, leaves.output)]
+  return { ...rest, ...(takes && { input: takes }), ...(gives && { output: gives }) }
+}
+
+function found(documents: ReadonlyMap<number, Uint8Array>, leaf: number): Uint8Array {
+  const document = documents.get(leaf)
+  if (document === undefined) throw new SoukError('internal_error')
+  return document
+}
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at)
