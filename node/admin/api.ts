@@ -138,7 +138,8 @@ export const listingViewSchema = viewWith(
     rate_limit: rateLimitViewSchema.nullable().describe('Limit of each consumer; null for none.'),
     state: z.string(),
     revision: z.number(),
-    operations: list(z.string())
+    operations: list(z.string()).describe('Names, or none if there are too many.'),
+    operation_count: z.int()
   },
   'Public data of an API.'
 )

@@ -1,5 +1,5 @@
 import { type ApiRef, formatUsdc } from '../../lib/index.ts'
-import type { SignedManifest, UsageRow } from '../../lib/interface/index.ts'
+import { operationCount, type SignedManifest, type UsageRow } from '../../lib/interface/index.ts'
 import type { RegistrationStatus } from '../registrations/registration.ts'
 import type { ApiView, ListingView } from './api.ts'
 import { termsView } from '../subscriptions/terms-view.ts'
@@ -22,7 +22,8 @@ export function listingView({ id, manifest }: SignedManifest, now: number): List
     ...termsView(manifest, now),
     state: manifest.state,
     revision: manifest.revision,
-    operations: manifest.api.operations.map((operation) => operation.name)
+    operations: manifest.api.operations.map((operation) => operation.name),
+    operation_count: operationCount(manifest.api)
   }
 }
 
@@ -83,6 +84,7 @@ function unservedView({ registration }: RegistrationStatus, self: string): Listi
     deprecation: null,
     state: 'unserved',
     revision: 0,
-    operations: []
+    operations: [],
+    operation_count: 0
   }
 }

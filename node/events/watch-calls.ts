@@ -22,7 +22,7 @@ export interface CallLine {
   readonly charged: string
 }
 
-type Caller = Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'pinned'>
+type Caller = Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'descriptions' | 'pinned'>
 
 /** Publishes finished calls, without their contents. */
 export class WatchedCalls {
@@ -71,6 +71,7 @@ export class WatchedCalls {
       resolve: (api, options) => souk.resolve(api, options),
       reputation: (id) => souk.reputation(id),
       pinned: (name) => souk.pinned(name),
+      descriptions: souk.descriptions,
       call: watchedCall(souk, { feed: this.feed, captures: this.captures, clock: this.#clock, events: this.#events })
     }
   }

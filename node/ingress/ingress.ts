@@ -33,6 +33,7 @@ import { sendNoRoute } from './no-route.ts'
 import { fromFastify, sendParserProblem, sendProblem } from './problem.ts'
 import type { ReceiptContext } from './accounts/receipt-routes.ts'
 import { addRoutes, type IngressDeclaration, type IngressRoute } from './route.ts'
+import { OpenapiViews } from './discovery/openapi-views.ts'
 import { INGRESS_ROUTES } from './routes.ts'
 import { shedOverload } from './shedding.ts'
 import type { IngressLog, RequestContext } from './request-context.ts'
@@ -70,7 +71,7 @@ export interface IngressOptions extends ListenTarget {
 }
 
 export interface IngressInit {
-  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation'>
+  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'descriptions'>
   readonly keys: Keys
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Prepaid accounts. Default: none. */
@@ -250,7 +251,7 @@ function addDiscovery(
   keyless?: Keyless
 ): void {
   const { opensAccounts = false, selfService = true } = options
-  add(INGRESS_ROUTES.apis, { souk, clock })
+  add(INGRESS_ROUTES.apis, { souk, clock, openapiViews: new OpenapiViews({ souk, clock }) })
   add(INGRESS_ROUTES.apiCatalog, { souk })
   if (keyless !== undefined) add(INGRESS_ROUTES.bazaar, { bazaar: new Bazaar({ souk, keyless, clock }) })
   add(INGRESS_ROUTES.frontPage, {

@@ -67,8 +67,21 @@ const listing = {
 export const apiSummarySchema = view('ApiSummary', {
   ...listing,
   cheapest_plan: z.object({ id: z.string(), fee: usdc, period: z.string() }).nullable(),
-  operations: list(z.string()),
+  operations: list(z.string()).describe('Names, or none if there are too many. See `operation_count`.'),
+  operation_count: z.int(),
   ...reputationViewSchema.shape
+})
+
+export const operationSchema = view('Operation', {
+  name: z.string(),
+  description: z.string().optional(),
+  input: anyObject.optional().describe('JSON Schema (draft 2020-12) of the request.'),
+  output: anyObject.optional().describe('JSON Schema of the response.')
+})
+
+export const operationSummarySchema = view('OperationSummary', {
+  name: z.string(),
+  summary: z.string().optional()
 })
 
 export const apiSchema = view('Api', {
@@ -81,15 +94,12 @@ export const apiSchema = view('Api', {
   idempotent: z.boolean(),
   issued_at: moment,
   expires_at: moment,
-  operations: list(
-    z.object({
-      name: z.string(),
-      description: z.string().optional(),
-      input: anyObject.optional(),
-      output: anyObject.optional()
-    })
+  operations: list(operationSchema).describe(
+    'All operations with their schemas. Of an API with a large description: the first ones, without schemas. See `operation_count` and ' +
+      '`/v1/apis/{id}/operations`.'
   ),
-  sdl: z.string().optional(),
+  operation_count: z.int(),
+  sdl: z.string().optional().describe('The schema of a small GraphQL API. See `/v1/apis/{id}/schema.graphql`.'),
   ...reputationViewSchema.shape
 })
 

@@ -1,5 +1,11 @@
-import { type CallToolResult, McpServer, type Tool } from '@modelcontextprotocol/server'
-import { limits } from '../../lib/index.ts'
+import {
+  type CallToolResult,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Tool
+} from '@modelcontextprotocol/server'
+import { isSoukError, limits } from '../../lib/index.ts'
 import { packageVersion } from '../config.ts'
 
 /** A tool call by an agent. */
@@ -34,9 +40,14 @@ export function agentServer(tools: ToolBox): McpServer {
   )
   // Tools are not registered one by one: each agent has its own, with untrusted schemas.
   const { server } = mcp
-  server.setRequestHandler('tools/list', async (_request, { mcpReq }) => ({
-    tools: [...(await tools.list(mcpReq.signal))]
-  }))
+  server.setRequestHandler('tools/list', async (_request, { mcpReq }) => {
+    const listed = await tools.list(mcpReq.signal).catch((error: unknown) => {
+      // An agent sees why its list is empty, such as a wrong name in the URL.
+      if (!isSoukError(error) || error.code === 'internal_error') throw error
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message)
+    })
+    return { tools: [...listed] }
+  })
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const { name, arguments: given = {}, _meta: meta = {} } = params
     return tools.call({ name, arguments: given, meta }, mcpReq.signal)

@@ -1,18 +1,18 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { formatUsdc, limits } from '../../lib/index.ts'
-import type { Manifest, Operation, SignedManifest } from '../../lib/interface/index.ts'
+import { type Manifest, type Operation, operationCount, type SignedManifest } from '../../lib/interface/index.ts'
 import { descriptorOf } from '../../protocols/protocol-descriptors.ts'
 import { outlineOf } from './outline.ts'
 import { toolName } from './tool-name.ts'
-import { responseSchema, type InputSchema, inputSchema } from './tool-schema.ts'
+import { inputSchema, responseSchema, withOwnNames } from './tool-schema.ts'
 
 /** An operation of an API as a tool. */
 export interface ApiTool {
   readonly name: string
   /** `name@provider`. */
   readonly api: string
-  /** The promised schema of its responses. */
-  output(): InputSchema | undefined
+  /** Name of its operation, if the API names operations. */
+  readonly operation?: string
   /** The tool as agents see it. */
   describe(): Tool
   /** Builds the body of the call in the API’s format. */
@@ -20,32 +20,42 @@ export interface ApiTool {
 }
 
 /**
- * Makes tools of the operations of an API. Needs only the signed manifest, and nothing from the provider.
+ * Makes tools of the operations of an API.
+ * @param operations - names suffice, except to describe the tools
  * @param isTaken - whether another tool has this name
+ * @param schemaBytesMax - of the input schema of one tool
  */
-export function apiTools({ id, manifest }: SignedManifest, isTaken: (name: string) => boolean): ApiTool[] {
-  const { protocol, api } = manifest
+export function apiTools(
+  { id, manifest }: SignedManifest,
+  operations: readonly Operation[],
+  isTaken: (name: string) => boolean,
+  schemaBytesMax: number = limits.MCP_SCHEMA_BYTES_MAX
+): ApiTool[] {
+  const { protocol } = manifest
   const { request, unnamedOperation } = descriptorOf(protocol) ?? {}
   if (request !== undefined) {
     const name = toolName(id, manifest.name, request.name, isTaken)
     const describe = (): Tool => ({
       ...head(name, manifest, request.name),
       inputSchema: { type: 'object', properties: request.toolProperties },
-      description: aboutRequest(id, manifest)
+      description: aboutRequest(id, manifest, operations)
     })
-    return [{ name, api: id, output: () => undefined, describe, body: (given) => given }]
+    return [{ name, api: id, describe, body: (given) => given }]
   }
   const taken = new Set<string>()
-  return api.operations.slice(0, limits.MCP_TOOLS_PER_API_MAX).map((operation) => {
+  return operations.map((operation) => {
     const name = toolName(id, manifest.name, operation.name, (known) => isTaken(known) || taken.has(known))
     taken.add(name)
-    const isUnnamed = unnamedOperation !== undefined && api.operations.length === 1
+    const isUnnamed = unnamedOperation !== undefined && operationCount(manifest.api) === 1
     return {
       name,
       api: id,
-      output: () => responseSchema(operation.output),
-      describe: () => operationTool(name, id, manifest, operation),
-      body: (given) => (isUnnamed ? given : { ...given, operation: operation.name })
+      operation: operation.name,
+      describe: () => operationTool(name, id, manifest, operation, schemaBytesMax),
+      body: (given) => {
+        const named = withOwnNames(given, operation.input)
+        return isUnnamed ? named : { ...named, operation: operation.name }
+      }
     }
   })
 }
@@ -56,8 +66,14 @@ export function apiNameIn(tool: string): string | undefined {
   return end > 0 ? tool.slice(0, end) : undefined
 }
 
-function operationTool(name: string, id: string, manifest: Manifest, operation: Operation): Tool {
-  const takes = inputSchema(operation.input)
+function operationTool(
+  name: string,
+  id: string,
+  manifest: Manifest,
+  operation: Operation,
+  schemaBytesMax: number
+): Tool {
+  const takes = inputSchema(operation.input, schemaBytesMax)
   const gives = responseSchema(operation.output)
   const about = operation.description ?? manifest.description
   const large = takes === undefined ? ['The input schema is too large to show here. Use souk_show.'] : []
@@ -78,10 +94,10 @@ function head(name: string, { name: api, idempotent }: Manifest, operation: stri
   }
 }
 
-function aboutRequest(id: string, manifest: Manifest): string {
-  return [brief(manifest.description), outlineOf(manifest.api), costs(id, manifest)]
-    .filter((part) => part !== '')
-    .join('\n\n')
+function aboutRequest(id: string, manifest: Manifest, operations: readonly Operation[]): string {
+  const { sdl } = manifest.api
+  const outline = outlineOf({ operations, ...(sdl === undefined ? {} : { sdl }) })
+  return [brief(manifest.description), outline, costs(id, manifest)].filter((part) => part !== '').join('\n\n')
 }
 
 function costs(id: string, { price, protocol, payPerCall }: Manifest): string {

@@ -11,7 +11,8 @@ import {
   requestIds,
   SoukError
 } from '../../lib/index.ts'
-import type { Clock, Random, SignedManifest, Souk } from '../../lib/interface/index.ts'
+import type { Clock, Operation, Random, Resolution, SignedManifest, Souk } from '../../lib/interface/index.ts'
+import { descriptorOf } from '../../protocols/protocol-descriptors.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { apiDetails, apiSummary } from '../ingress/discovery/apis.ts'
 import { callWithKey, type KeyCalls, lower } from '../ingress/calls/key-call.ts'
@@ -22,15 +23,16 @@ import type { KeyHolder } from '../keys/verifier.ts'
 import type { Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
 import { apiNameIn, type ApiTool, apiTools } from './api-tools.ts'
+import { listedOperations } from '../describe.ts'
 import { reputationView } from '../reputation-view.ts'
 import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketTools } from './market-tools.ts'
 import { SubscriptionTools } from './subscription-tools.ts'
 import type { ToolBox, ToolCall } from './agent-server.ts'
 import { META, text, toolResult, toolProblem } from './tool-result.ts'
-import type { InputSchema } from './tool-schema.ts'
+import { type InputSchema, responseSchema } from './tool-schema.ts'
 
 export interface MarketInit extends KeyCalls {
-  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation'>
+  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'descriptions'>
   readonly spending: Pick<Spending, 'begin' | 'left'>
   /** Default: no accounts. */
   readonly accounts?: Pick<Accounts, 'balance'>
@@ -48,6 +50,8 @@ export interface Principal {
   readonly maxPrice?: Atoms
   /** APIs whose operations become tools: names, or `name@provider`. `souk_call` reaches all others. */
   readonly apis: readonly string[]
+  /** The agent named these APIs itself. */
+  readonly isChosen?: boolean
 }
 
 type Ids = ReturnType<typeof requestIds>
@@ -79,8 +83,17 @@ class PrincipalTools implements ToolBox {
   }
 
   async list(signal: AbortSignal): Promise<readonly Tool[]> {
-    const found = await this.#toolsOf(this.#principal.apis, signal)
-    return [...marketTools(), ...found.slice(0, limits.MCP_TOOLS_MAX).map((tool) => tool.describe())]
+    const { apis, isChosen = false } = this.#principal
+    const missing: string[] = []
+    const found = await this.#toolsOf(apis, true, signal, missing)
+    const shown = isChosen && missing.length > 0 ? `There is no API named ${missing.join(', ')}.` : ''
+    if (shown !== '' && found.length === 0) throw new SoukError('api_not_found', `${shown} Check "api" in the URL.`)
+    const market = marketTools().map((tool) =>
+      shown !== '' && tool.name === 'souk_search'
+        ? { ...tool, description: `${tool.description ?? ''} ${shown}` }
+        : tool
+    )
+    return [...market, ...found.slice(0, limits.MCP_TOOLS_MAX).map((tool) => tool.describe())]
   }
 
   async call({ name, arguments: given, meta }: ToolCall, signal: AbortSignal): Promise<CallToolResult> {
@@ -95,7 +108,7 @@ class PrincipalTools implements ToolBox {
       }
       call.api = parseApiRef(tool.api)
       call.body = tool.body(given)
-      return await this.#pay(call, tool.output())
+      return await this.#pay(call, await this.#promised(tool, signal))
     } catch (thrown) {
       const error = asSoukError(thrown)
       const request_id = formatRequestId(requestId)
@@ -108,23 +121,37 @@ class PrincipalTools implements ToolBox {
 
   #run(name: MarketTool, given: unknown, call: CallDraft): Promise<CallToolResult> {
     if (name === 'souk_search') return this.#search(marketInput(name, given), call.signal)
-    if (name === 'souk_show') return this.#show(marketInput(name, given), call.signal)
+    if (name === 'souk_show') return this.#show(marketInput(name, given), call.signal ?? FOREVER)
     if (name === 'souk_call') return this.#callAny(marketInput(name, given), call)
     if (name === 'souk_balance') return this.#balance()
     return this.#subscriptions(name, given, call.signal)
   }
 
-  /** Omits an API that cannot be found. It does not delay the others. */
-  async #toolsOf(apis: readonly string[], signal: AbortSignal): Promise<ApiTool[]> {
+  /**
+   * Omits an API that cannot be reached. It does not delay the others.
+   * @param missing - receives the names that are wrong
+   */
+  async #toolsOf(
+    apis: readonly string[],
+    hasSchemas: boolean,
+    signal: AbortSignal,
+    missing: string[] = []
+  ): Promise<ApiTool[]> {
     const { clock, souk } = this.#init
     const late = deadline(clock, limits.MCP_LOOKUP_MS, () => new SoukError('lookup_timeout'), signal)
     try {
       const all = [...new Set(apis)].slice(0, limits.MCP_APIS_MAX)
       const found = await Promise.allSettled(all.map((api) => souk.resolve(api, { signal: late.signal })))
       const names = new Map<string, ApiTool>()
-      for (const each of found) {
-        if (each.status === 'rejected' || isGone(each.value.signed)) continue
-        const tools = apiTools(each.value.signed, (name) => isMarketTool(name) || names.has(name))
+      for (const [at, each] of found.entries()) {
+        if (each.status === 'rejected') {
+          if (isMistaken(each.reason)) missing.push(all[at] ?? '')
+          continue
+        }
+        if (isGone(each.value.signed)) continue
+        const operations = await this.#operationsOf(each.value, hasSchemas, late.signal).catch(() => [])
+        const isTaken = (name: string) => isMarketTool(name) || names.has(name)
+        const tools = apiTools(each.value.signed, operations, isTaken, schemaBytesOf(operations.length * all.length))
         for (const tool of tools) names.set(tool.name, tool)
       }
       return [...names.values()]
@@ -137,7 +164,39 @@ class PrincipalTools implements ToolBox {
     const start = apiNameIn(name)
     if (start === undefined) return undefined
     const may = this.#principal.apis.filter((api) => api.startsWith(start))
-    return (await this.#toolsOf(may, signal)).find((tool) => tool.name === name)
+    const tool = (await this.#toolsOf(may, false, signal)).find((each) => each.name === name)
+    const operation = tool?.operation
+    if (tool === undefined || operation === undefined) return tool
+    // The input schema says which of its names differ from the API's own.
+    const api = await this.#init.souk.resolve(tool.api, { signal })
+    const described = await this.#init.souk.descriptions.described(api, [operation], { signal })
+    const [whole] = apiTools(api.signed, described, () => false)
+    return whole === undefined ? tool : { ...whole, name: tool.name }
+  }
+
+  /** As many as become tools. An agent that names APIs gets more of each. */
+  async #operationsOf(api: Resolution, hasSchemas: boolean, signal: AbortSignal): Promise<readonly Operation[]> {
+    const { descriptions } = this.#init.souk
+    const { isChosen = false, apis } = this.#principal
+    const share = isChosen ? Math.floor(limits.MCP_TOOLS_MAX / Math.max(1, apis.length)) : 0
+    const limit = Math.max(limits.MCP_TOOLS_PER_API_MAX, share)
+    const names = await descriptions.operations(api, hasSchemas ? { limit } : {}, signal)
+    if (!hasSchemas || descriptorOf(api.signed.manifest.protocol)?.request !== undefined) return names
+    const bytesMax = schemaBytesOf(names.length)
+    return descriptions.described(
+      api,
+      names.map(({ name }) => name),
+      { signal, bytesMax, isInputOnly: names.length > limits.MCP_TOOLS_PER_API_MAX }
+    )
+  }
+
+  /** The schema of a tool's responses, as its description promised it. */
+  async #promised({ api, operation }: ApiTool, signal: AbortSignal): Promise<InputSchema | undefined> {
+    if (operation === undefined) return undefined
+    const { souk } = this.#init
+    const found = await souk.resolve(api, { signal })
+    const [described] = await souk.descriptions.described(found, [operation], { signal })
+    return responseSchema(described?.output)
   }
 
   async #pay(call: CallDraft, promised?: InputSchema): Promise<CallToolResult> {
@@ -184,17 +243,25 @@ class PrincipalTools implements ToolBox {
     return told({ apis, next_cursor: page.next ?? null })
   }
 
-  async #show({ api, operation }: MarketInput<'souk_show'>, signal?: AbortSignal): Promise<CallToolResult> {
-    const { signed } = await this.#init.souk.resolve(api, signal === undefined ? {} : { signal })
-    const { operations, ...rest } = {
-      ...apiDetails(signed, this.#init.clock.now()),
-      ...reputationView(await this.#init.souk.reputation(signed.id), signed.manifest)
-    }
-    const shown = operation === undefined ? operations : operations.filter(({ name }) => name === operation)
+  async #show({ api, operation }: MarketInput<'souk_show'>, signal: AbortSignal): Promise<CallToolResult> {
+    const { souk, clock } = this.#init
+    const found = await souk.resolve(api, { signal })
+    const { signed } = found
+    const shown =
+      operation === undefined
+        ? await listedOperations(souk, found, limits.OPERATIONS_MAX, signal)
+        : await souk.descriptions.described(found, [operation], { signal, bytesMax: limits.MCP_ANSWER_BYTES_MAX / 8 })
     if (operation !== undefined && shown.length === 0) {
-      throw new SoukError('operation_not_found', `${rest.name} has no operation "${operation.slice(0, 80)}".`)
+      throw new SoukError(
+        'operation_not_found',
+        `${signed.manifest.name} has no operation "${operation.slice(0, 80)}".`
+      )
     }
-    const whole = { ...rest, operations: shown }
+    const { operations, ...rest } = {
+      ...apiDetails(signed, shown, clock.now()),
+      ...reputationView(await souk.reputation(signed.id), signed.manifest)
+    }
+    const whole = { ...rest, operations }
     if (JSON.stringify(whole).length <= limits.MCP_ANSWER_BYTES_MAX / 4) return told(whole)
     const { sdl, ...less } = rest
     const note = 'The description is too large to show at once. Name an operation to see its schemas.'
@@ -240,6 +307,19 @@ class PrincipalTools implements ToolBox {
       ...(balance === undefined ? {} : { balance: formatUsdc(balance.balance) })
     })
   }
+}
+
+/** The name is wrong, so that a later list is no better. */
+function isMistaken(reason: unknown): boolean {
+  const { code } = asSoukError(reason)
+  return code === 'api_not_found' || code === 'name_conflict'
+}
+
+const FOREVER = new AbortController().signal
+
+/** Tools share the bytes of a list. */
+function schemaBytesOf(tools: number): number {
+  return Math.min(limits.MCP_SCHEMA_BYTES_MAX, Math.floor(limits.MCP_LIST_BYTES_MAX / Math.max(1, tools)))
 }
 
 function isGone({ manifest }: SignedManifest): boolean {

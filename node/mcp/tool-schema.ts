@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { limits, utf8 } from '../../lib/index.ts'
 import type { JsonSchema } from '../../lib/interface/index.ts'
 
@@ -7,39 +8,176 @@ export interface InputSchema extends JsonSchema {
 }
 
 const ANY: InputSchema = { type: 'object' }
-/** With `x-mcp-header`, clients would copy arguments into headers. The other keywords name schemas, and two tools could use the same name. */
-const NOT_SHOWN = new Set(['$schema', '$id', '$anchor', '$dynamicAnchor', 'x-mcp-header'])
-/** Keywords whose members have names that the API chose. */
-const OF_NAMES = new Set(['properties', '$defs', 'definitions'])
+
+/** Argument names that all model vendors accept. */
+const ARGUMENT = /^[a-zA-Z0-9_.-]+$/
+const HASH_CHARS = 8
+
+/** An argument's name in a tool: the API's own where vendors accept it, else a similar one with a hash. */
+function argumentName(name: string): string {
+  if (ARGUMENT.test(name) && name.length <= limits.MCP_ARGUMENT_CHARS_MAX && name !== '__proto__') return name
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS)
+  const head = name.replaceAll(/[^a-zA-Z0-9_.-]+/g, '_').slice(0, limits.MCP_ARGUMENT_CHARS_MAX - HASH_CHARS - 1)
+  return `${head}_${hash}`
+}
+
+/** The arguments of a tool call under the API's own names. */
+export function withOwnNames(given: Readonly<Record<string, unknown>>, published: JsonSchema | undefined) {
+  const own = new Map(Object.keys(topOf(published ?? {}).properties).map((name) => [argumentName(name), name]))
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [own.get(name) ?? name, value]))
+}
 
 /**
- * A published schema, adapted for agents. Schemas are untrusted: one that a client cannot read would make the client reject all tools.
- * Undefined if it is too large.
+ * A published schema in the form that all model vendors accept: one object at the top, without references, patterns and
+ * schema identifiers, of bounded depth. Schemas are untrusted: one that a client cannot read would make it reject all
+ * tools. Undefined if it is too large.
  */
-export function inputSchema(published: JsonSchema | undefined): InputSchema | undefined {
+export function inputSchema(published: JsonSchema | undefined, bytesMax: number): InputSchema | undefined {
   if (published === undefined) return ANY
-  if (utf8(JSON.stringify(published)).byteLength > limits.MCP_SCHEMA_BYTES_MAX) return undefined
-  const { properties, required, ...rest } = cleaned(published) as Record<string, unknown>
-  const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
-  return {
-    ...rest,
+  const tree = new SchemaTree(published, ARGUMENT_KEYWORDS, bytesMax)
+  const { properties, required, description } = topOf(published)
+  const shown = Object.entries(properties).filter(([name, schema]) => !isOperationName(name, schema))
+  const members = shown.map(([name, schema]): [string, JsonSchema] => {
+    const [argument, member] = [argumentName(name), tree.of(schema, 1)]
+    if (argument === name) return [name, member]
+    const about = typeof member['description'] === 'string' ? ` ${member['description']}` : ''
+    return [argument, { ...member, description: `${name.slice(0, TEXT_CHARS)}.${about}` }]
+  })
+  const needed = required.filter((name) => shown.some(([known]) => known === name)).map(argumentName)
+  const schema: InputSchema = {
     type: 'object',
-    ...(isObject(properties) ? { properties: mapped(properties, (schema) => (isObject(schema) ? schema : {})) } : {}),
-    ...(names.length === 0 ? {} : { required: names })
+    ...(typeof description === 'string' ? { description: description.slice(0, TEXT_CHARS) } : {}),
+    ...(members.length === 0 ? {} : { properties: Object.fromEntries(members) }),
+    ...(needed.length === 0 ? {} : { required: needed })
+  }
+  return utf8(JSON.stringify(schema)).byteLength <= limits.MCP_SCHEMA_BYTES_MAX ? schema : undefined
+}
+
+/** A SOAP request's `operation`, which the tool adds itself. */
+function isOperationName(name: string, schema: unknown): boolean {
+  return name === 'operation' && isObject(schema) && typeof schema['const'] === 'string'
+}
+
+interface Top {
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly required: readonly string[]
+  readonly description: unknown
+}
+
+/** The members of an object schema. Of alternatives at the top, all members, and those required by every one. */
+function topOf(root: JsonSchema): Top {
+  const properties = new Map<string, unknown>()
+  let left: number = limits.MCP_SCHEMA_DEPTH_MAX * 4
+  const requiredBy = (schema: unknown): Set<string> => {
+    const needed = new Set<string>()
+    if (!isObject(schema) || --left < 0) return needed
+    const { $ref, allOf, properties: own, required } = schema
+    if (typeof $ref === 'string') for (const name of requiredBy(definitionOf(root, $ref))) needed.add(name)
+    if (isObject(own)) {
+      for (const [name, member] of Object.entries(own)) if (!properties.has(name)) properties.set(name, member)
+    }
+    for (const name of Array.isArray(required) ? required : []) if (typeof name === 'string') needed.add(name)
+    for (const part of Array.isArray(allOf) ? allOf : []) for (const name of requiredBy(part)) needed.add(name)
+    for (const choices of [schema['anyOf'], schema['oneOf']]) {
+      if (!Array.isArray(choices) || choices.length === 0) continue
+      const [first = new Set<string>(), ...others] = choices.map(requiredBy)
+      for (const name of first) if (others.every((other) => other.has(name))) needed.add(name)
+    }
+    return needed
+  }
+  const required = requiredBy(root)
+  return {
+    properties: Object.fromEntries(properties),
+    required: [...required].filter((name) => properties.has(name)),
+    description: root['description']
   }
 }
 
-/** @param areNames - the API, not JSON Schema, chose the member names */
-function cleaned(value: unknown, areNames = false): unknown {
-  if (Array.isArray(value)) return value.map((item) => cleaned(item))
-  if (!isObject(value)) return value
-  const kept = Object.entries(value).filter(([name, member]) => {
-    // Drop external references: a client that follows one would fetch an untrusted address.
-    const isElsewhere = name === '$ref' && typeof member === 'string' && !member.startsWith('#')
-    return areNames || (!NOT_SHOWN.has(name) && !isElsewhere)
-  })
-  return Object.fromEntries(kept.map(([name, member]) => [name, cleaned(member, !areNames && OF_NAMES.has(name))]))
+function definitionOf(root: JsonSchema, reference: string): unknown {
+  const { $defs } = root
+  const name = reference.startsWith('#/$defs/') ? reference.slice('#/$defs/'.length) : undefined
+  return name !== undefined && isObject($defs) && Object.hasOwn($defs, name) ? $defs[name] : undefined
 }
+
+/** Characters of a member's description. */
+const TEXT_CHARS = 500
+const CHOICES_MAX = 100
+/** Keywords whose values are numbers or flags. */
+const RESPONSE_KEYWORDS: ReadonlySet<string> = new Set()
+const ARGUMENT_KEYWORDS: ReadonlySet<string> = new Set(
+  (
+    'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems ' +
+    'format default deprecated'
+  ).split(' ')
+)
+
+/** Copies the parts of an untrusted schema that are safe to show and to check, in bounded size and depth. */
+class SchemaTree {
+  readonly #root: JsonSchema
+  readonly #keywords: ReadonlySet<string>
+  #nodes = 0
+  #bytesLeft: number
+
+  /** @param keywords - kept with a simple value. Without any, choices and enumerations are left out as well */
+  constructor(root: JsonSchema, keywords: ReadonlySet<string>, bytesMax: number) {
+    this.#root = root
+    this.#keywords = keywords
+    this.#bytesLeft = bytesMax
+  }
+
+  of(schema: unknown, depth: number): JsonSchema {
+    if (!isObject(schema) || depth > limits.MCP_SCHEMA_DEPTH_MAX || ++this.#nodes > limits.MCP_SCHEMA_NODES_MAX)
+      return {}
+    if (this.#bytesLeft < 0) return {}
+    const { $ref, type, description, properties, items, required } = schema
+    if (typeof $ref === 'string') return this.of(definitionOf(this.#root, $ref), depth + 1)
+    const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+    const own = {
+      ...(isType(type) ? { type } : {}),
+      ...(typeof description === 'string' ? { description: description.slice(0, TEXT_CHARS) } : {}),
+      ...this.#simple(schema),
+      ...(needed.length > 0 ? { required: needed.slice(0, limits.MCP_SCHEMA_NODES_MAX) } : {})
+    }
+    this.#bytesLeft -= JSON.stringify(own).length
+    return { ...own, ...this.#below(schema, properties, items, depth) }
+  }
+
+  #below(schema: JsonSchema, properties: unknown, items: unknown, depth: number): JsonSchema {
+    const below = (each: unknown) => this.of(each, depth + 1)
+    const named = isObject(properties) ? Object.entries(properties).slice(0, limits.MCP_SCHEMA_NODES_MAX) : []
+    const { additionalProperties: more } = schema
+    const choices: Array<[string, JsonSchema[]]> = []
+    if (this.#keywords.size > 0) {
+      for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
+        const all = schema[keyword]
+        // Vendors accept `anyOf` alone.
+        const shown = keyword === 'oneOf' ? 'anyOf' : keyword
+        if (Array.isArray(all) && all.length > 0) choices.push([shown, all.slice(0, CHOICES_MAX).map(below)])
+      }
+    }
+    return {
+      ...(named.length > 0 ? { properties: Object.fromEntries(named.map(([name, each]) => [name, below(each)])) } : {}),
+      ...(isObject(items) ? { items: below(items) } : {}),
+      ...(this.#keywords.size > 0 && isObject(more) ? { additionalProperties: below(more) } : {}),
+      ...Object.fromEntries(choices)
+    }
+  }
+
+  #simple(schema: JsonSchema): JsonSchema {
+    if (this.#keywords.size === 0) return {}
+    const kept = Object.entries(schema).filter(([name, value]) => this.#keywords.has(name) && isScalar(value))
+    const { enum: given, const: constant } = schema
+    const values = Array.isArray(given)
+      ? given.filter(isScalar).slice(0, CHOICES_MAX)
+      : isScalar(constant)
+        ? [constant]
+        : []
+    return { ...Object.fromEntries(kept), ...(values.length === 0 ? {} : { enum: values }) }
+  }
+}
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  (typeof value === 'string' && value.length <= TEXT_CHARS) || typeof value === 'number' || typeof value === 'boolean'
 
 /**
  * The part of a published response schema that can be checked safely: types, members and items, without patterns, references and choices.
@@ -47,28 +185,7 @@ function cleaned(value: unknown, areNames = false): unknown {
  */
 export function responseSchema(published: JsonSchema | undefined): InputSchema | undefined {
   if (published === undefined) return undefined
-  let nodes = 0
-  const definitions = isObject(published['$defs']) ? published['$defs'] : {}
-
-  function tree(schema: unknown, depth: number): JsonSchema {
-    if (!isObject(schema) || depth > limits.MCP_SCHEMA_DEPTH_MAX || ++nodes > limits.MCP_SCHEMA_NODES_MAX) return {}
-    const { $ref } = schema
-    if (typeof $ref === 'string') {
-      const name = $ref.startsWith('#/$defs/') ? $ref.slice('#/$defs/'.length) : undefined
-      return name !== undefined && Object.hasOwn(definitions, name) ? tree(definitions[name], depth + 1) : {}
-    }
-    const { type, description, properties, items, required } = schema
-    const names = isObject(properties) ? Object.keys(properties) : []
-    const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
-    return {
-      ...(isType(type) ? { type } : {}),
-      ...(typeof description === 'string' ? { description } : {}),
-      ...(names.length > 0 ? { properties: mapped(properties as object, (each) => tree(each, depth + 1)) } : {}),
-      ...(isObject(items) ? { items: tree(items, depth + 1) } : {}),
-      ...(needed.length > 0 ? { required: needed } : {})
-    }
-  }
-  const root = tree(published, 0)
+  const root = new SchemaTree(published, RESPONSE_KEYWORDS, limits.MCP_SCHEMA_BYTES_MAX).of(published, 0)
   const isShown = root['type'] === 'object' && utf8(JSON.stringify(root)).byteLength <= limits.MCP_SCHEMA_BYTES_MAX
   return isShown ? { ...root, type: 'object' } : undefined
 }
@@ -98,10 +215,6 @@ function isOf(type: string, value: unknown): boolean {
   if (type === 'null') return value === null
   if (type === 'integer') return Number.isInteger(value)
   return type === 'object' ? isObject(value) : typeof value === type
-}
-
-function mapped(members: object, map: (member: unknown) => unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).map(([name, member]): [string, unknown] => [name, map(member)]))
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

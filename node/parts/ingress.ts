@@ -16,7 +16,7 @@ export interface IngressPartInit extends Pick<IngressInit, 'refusal'> {
   readonly log: Log
   readonly logger: ComponentLogger
   readonly clock: Clock
-  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'pinned'>
+  readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'descriptions' | 'pinned'>
   readonly hosting: Hosting
   readonly subscriptions: SubscriptionParts
 }

@@ -1,13 +1,10 @@
 import { SoukError } from '../../lib/base/errors.ts'
-import type { ApiDescription } from '../../lib/interface/adapter.ts'
 import type { RestApi } from './openapi/rest-api.ts'
 
 /** The data of an imported document that a restart needs. The published description is made of it again. */
 export interface Snapshot {
   readonly version: 1
   readonly api: RestApi
-  /** Earlier versions read it. */
-  readonly description?: ApiDescription
   /**
    * Sentences about the parts of the document that calls are not checked against. Absent if there are none, or if an earlier
    * version wrote the snapshot.

@@ -49,6 +49,12 @@ export const LISTING_DESCRIPTION_BYTES_MAX = 32 * MiB
 export const DESCRIBED_PARTS_MAX = 2_000
 /** One schema with its shared schemas. A reader that needs more reads the provider's own documentation. */
 export const DESCRIBED_SCHEMA_BYTES_MAX = 1 * MiB
+/** One API as an OpenAPI document. Programs that generate code read larger ones poorly. */
+export const OPENAPI_VIEW_BYTES_MAX = 16 * MiB
+/** OpenAPI documents of APIs kept at an ingress, because each takes up to a second to make. */
+export const OPENAPI_VIEWS_BYTES_MAX = 32 * MiB
+/** All schemas of a description as the console and `souk api check` show it before it is published. */
+export const SHOWN_DESCRIPTION_BYTES_MAX = 4 * MiB
 /** Documents of peers in memory. The least recently used ones are dropped. */
 export const DESCRIPTIONS_CACHE_BYTES_MAX = 64 * MiB
 /** Documents in one request. */

@@ -1,15 +1,15 @@
 /** Limits: Agents (MCP). */
 import { REQUEST_BYTES_MAX } from './call.ts'
-import { KiB, SECOND, MINUTE } from './units.ts'
+import { KiB, MiB, SECOND, MINUTE } from './units.ts'
 
 /** Name of an MCP tool. Clients and models accept no longer ones. */
 export const MCP_NAME_CHARS_MAX = 64
 /** APIs whose operations become tools. A model chooses badly among more. */
 export const MCP_APIS_MAX = 32
-/** Tools of one API. */
+/** Tools of one API that the agent did not name. */
 export const MCP_TOOLS_PER_API_MAX = 64
 /** All tools. A model pays for reading each. */
-export const MCP_TOOLS_MAX = 256
+export const MCP_TOOLS_MAX = 1_024
 /** Resolving one API for the list of tools. A slow API is left out. */
 export const MCP_LOOKUP_MS = 5 * SECOND
 /** Cache time of the list of tools, sent to clients. Prices may change with each revision. */
@@ -18,11 +18,15 @@ export const MCP_LIST_FRESH_MS = 1 * MINUTE
 export const MCP_DESCRIPTION_CHARS_MAX = 1_000
 /** Outline of a GraphQL schema in a description. */
 export const MCP_OUTLINE_CHARS_MAX = 6_000
+/** Input schemas of all tools together. Many tools get a smaller schema each. */
+export const MCP_LIST_BYTES_MAX = 2 * MiB
+/** Name of an argument. Model vendors accept no longer ones. */
+export const MCP_ARGUMENT_CHARS_MAX = 64
 /** Schema shown with its tool. Larger ones are shown on request. */
 export const MCP_SCHEMA_BYTES_MAX = 32 * KiB
-/** Depth of a declared output schema. */
-export const MCP_SCHEMA_DEPTH_MAX = 16
-/** Nodes of a declared output schema. */
+/** Depth of a declared schema. Model vendors accept 10 levels of objects. */
+export const MCP_SCHEMA_DEPTH_MAX = 10
+/** Nodes of a declared schema. */
 export const MCP_SCHEMA_NODES_MAX = 1_000
 /** Response as a tool result: more than a model reads. */
 export const MCP_ANSWER_BYTES_MAX = 256 * KiB

@@ -1,3 +1,4 @@
+import { completeOperations, limits } from '../../../lib/index.ts'
 import type { ApiDescription } from '../../../lib/interface/index.ts'
 import type { DryRunUpstream } from '../../upstream/dry-run.ts'
 import { mappingSchema } from '../api.ts'
@@ -21,9 +22,12 @@ export const descriptionRoutes = [
     path: '/apis/:name/description',
     summary: 'Operations of an API and their schemas.',
     response: descriptionViewSchema,
-    async handler({ registrations }, { params }) {
+    async handler({ registrations, souk }, { params, signal }) {
       const { registration, listing } = registrations.show(params.name)
-      return descriptionView(listing?.signed.manifest.api ?? (await registrations.dryRun.description(registration)))
+      if (listing === undefined) return descriptionView(await registrations.dryRun.description(registration))
+      const api = { signed: listing.signed, owners: [] }
+      const [whole, sdl] = await Promise.all([souk.descriptions.whole(api, signal), souk.descriptions.sdl(api, signal)])
+      return descriptionView({ ...whole, ...(sdl === undefined ? {} : { sdl }) })
     }
   }),
   route({
@@ -77,6 +81,7 @@ function dryRunOf({ name, protocol, ...upstream }: ReturnType<typeof upstreamChe
   return { ...upstreamOf(upstream), protocol, ...present({ name }) }
 }
 
-function descriptionView({ operations, sdl }: ApiDescription): DescriptionView {
-  return { operations, sdl: sdl ?? null }
+function descriptionView(description: ApiDescription): DescriptionView {
+  const operations = completeOperations(description, limits.SHOWN_DESCRIPTION_BYTES_MAX)
+  return { operations, sdl: description.sdl ?? null }
 }

@@ -3,6 +3,7 @@ import { LISTING_SORTS } from '../../../lib/interface/index.ts'
 import { reputationViewSchema } from '../../reputation-view.ts'
 import { amount, list, view, viewWith } from '../../http/schemas.ts'
 import { listingViewSchema } from '../api.ts'
+import { operationViewSchema } from '../apis/description-api.ts'
 
 export const searchSchema = z.strictObject({
   q: z.string().optional(),
@@ -34,14 +35,8 @@ export const marketListingViewSchema = viewWith(foundListingViewSchema, 'MarketL
   issued_at: z.number(),
   expires_at: z.number(),
   owners: list(z.string()).describe('Nodes that serve it, best first.'),
-  methods: list(
-    z.object({
-      name: z.string(),
-      description: z.string().optional(),
-      input: z.record(z.string(), z.unknown()).optional(),
-      output: z.record(z.string(), z.unknown()).optional()
-    })
-  ),
+  methods: list(operationViewSchema).describe('Of a large description: names and summaries.'),
+  is_large: z.boolean().describe('Schemas are read with `GET /listings/{id}/operations/{operation}`.'),
   sdl: z.string().nullable().describe('GraphQL only: the schema in SDL; null if the provider hides it.')
 })
 export type MarketListingView = z.output<typeof marketListingViewSchema>

@@ -1,4 +1,7 @@
 import { parseUsdc } from '../../../lib/index.ts'
+import { operationOf } from '../../describe.ts'
+import { operationViewSchema } from '../apis/description-api.ts'
+import { describedView } from './described-view.ts'
 import { reputationView } from '../../reputation-view.ts'
 import { marketListingViewSchema, searchSchema, searchViewSchema, whyViewSchema } from './market-api.ts'
 import { present } from '../../present.ts'
@@ -30,17 +33,26 @@ export const marketRoutes = [
     summary: 'Looks up and verifies one API, by `name@provider` or a bare name.',
     response: marketListingViewSchema,
     async handler({ souk, clock }, { params, signal }) {
-      const { signed, owners } = await souk.resolve(params.id, { signal })
-      const { issuedAt, expiresAt, api } = signed.manifest
+      const found = await souk.resolve(params.id, { signal })
+      const { signed, owners } = found
+      const { issuedAt, expiresAt } = signed.manifest
       return {
         ...listingView(signed, clock.now()),
         ...reputationView(await souk.reputation(signed.id), signed.manifest),
         issued_at: issuedAt,
         expires_at: expiresAt,
         owners: owners.map(({ id }) => id),
-        methods: api.operations,
-        sdl: api.sdl ?? null
+        ...(await describedView(souk, found, signal))
       }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/listings/:id/operations/:operation',
+    summary: 'One operation of an API with its documentation and schemas.',
+    response: operationViewSchema,
+    async handler({ souk }, { params, signal }) {
+      return operationOf(souk, await souk.resolve(params.id, { signal }), params.operation, signal)
     }
   }),
   route({

@@ -1,8 +1,9 @@
 import type { MarketListingView } from '../../admin/market/market-api.ts'
 import type { AddCommand } from '../cli.ts'
-import { addSearch, callsText } from './search-command.ts'
+import type { OperationView } from '../../admin/apis/description-api.ts'
+import { addSearch, brief, callsText } from './search-command.ts'
 import { plansBelow, termsFacts } from '../api/terms.ts'
-import { facts, milliseconds, moment } from '../terminal/table.ts'
+import { facts, milliseconds, moment, table } from '../terminal/table.ts'
 
 export const addMarket: AddCommand = (to, cli) => {
   const market = to.command('market').description('APIs of all providers')
@@ -12,14 +13,22 @@ export const addMarket: AddCommand = (to, cli) => {
     .command('show')
     .description('show one API: its signed listing, and its quality on calls of this node')
     .argument('<api>', 'name, or name@provider')
-    .action(async (api: string) => {
-      const view = await (await cli.node()).request('GET /listings/:id', { params: { id: api } })
-      await cli.print(view, () => show(view))
+    .argument('[operation]', 'show this operation with its schemas instead')
+    .option('--operations', 'list all operations with their summaries')
+    .action(async (api: string, operation: string | undefined, flags: { readonly operations?: boolean }) => {
+      const node = await cli.node()
+      if (operation !== undefined) {
+        const view = await node.request('GET /listings/:id/operations/:operation', { params: { id: api, operation } })
+        await cli.print(view, () => showOperation(view))
+        return
+      }
+      const view = await node.request('GET /listings/:id', { params: { id: api } })
+      await cli.print(view, () => (flags.operations === true ? listOperations(view) : show(view)))
     })
 }
 
 function show(view: MarketListingView): string[] {
-  const { quality, known_since: known, methods } = view
+  const { quality, known_since: known } = view
   return [
     ...facts([
       ['api', view.id],
@@ -35,10 +44,36 @@ function show(view: MarketListingView): string[] {
       ['signed', `revision ${view.revision}, ${moment(view.issued_at)} UTC, valid until ${moment(view.expires_at)}`],
       ['served by', view.owners.length === 0 ? 'no node found' : view.owners.join(', ')],
       ...(view.tags.length === 0 ? [] : [['tags', view.tags.join(', ')] as const]),
-      ['operations', methods.length === 0 ? '-' : methods.map(({ name }) => name).join(', ')]
+      ['operations', operationsText(view)]
     ]),
     ...(view.description === '' ? [] : ['', view.description]),
     ...plansBelow(view)
+  ]
+}
+
+/** Operations named on the page of an API. */
+const NAMES_SHOWN = 20
+
+function operationsText({ name, methods, operation_count: count }: MarketListingView): string {
+  if (count === 0) return '-'
+  const names = methods.slice(0, NAMES_SHOWN).map((operation) => operation.name)
+  const rest = count - names.length
+  return rest <= 0 ? names.join(', ') : `${names.join(', ')}, and ${rest} more: souk market show ${name} --operations`
+}
+
+function listOperations({ methods }: MarketListingView): string[] {
+  const rows = methods.map(({ name, description }) => [name, brief(description ?? '')])
+  return methods.length === 0 ? [] : table(['OPERATION', 'SUMMARY'], rows)
+}
+
+function showOperation({ name, description, input, output }: OperationView): string[] {
+  const schema = (title: string, value: object | undefined) =>
+    value === undefined ? [] : ['', `${title}:`, JSON.stringify(value, null, 2)]
+  return [
+    ...facts([['operation', name]]),
+    ...(description === undefined ? [] : ['', description]),
+    ...schema('input', input),
+    ...schema('output', output)
   ]
 }
 

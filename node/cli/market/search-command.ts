@@ -87,7 +87,8 @@ export function callsText({ quality }: Pick<FoundListingView, 'quality'>): strin
 
 const BRIEF_CHARS = 60
 
-function brief(description: string): string {
+/** First line of a description, for a table. */
+export function brief(description: string): string {
   const line = description.split('\n')[0] ?? ''
   return line.length > BRIEF_CHARS ? `${line.slice(0, BRIEF_CHARS - 1)}…` : line
 }

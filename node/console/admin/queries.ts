@@ -89,6 +89,13 @@ export const queries = {
       queryKey: ['listings', id],
       queryFn: ({ signal }) => request('GET /listings/:id', { params: { id }, signal })
     }),
+  listedOperation: (id: string, operation: string) =>
+    queryOptions({
+      queryKey: ['listings', id, operation],
+      queryFn: ({ signal }) =>
+        request('GET /listings/:id/operations/:operation', { params: { id, operation }, signal }),
+      enabled: operation !== ''
+    }),
   subscriptions: () =>
     queryOptions({
       queryKey: ['subscriptions'],

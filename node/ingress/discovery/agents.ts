@@ -43,7 +43,12 @@ export class Agents {
       if (holder.isPublic === true) this.#init.demoCalls.count(context.req)
       const named = apisIn(context.req.url ?? '').map((api) => formatApiRef(permitted(holder, api)))
       const apis = named.length > 0 ? named : await this.#init.agentApis.of(holder)
-      await serveAgent(context, this.#market.for({ holder, apis }), this.#init.bodies, holder)
+      await serveAgent(
+        context,
+        this.#market.for({ holder, apis, isChosen: named.length > 0 }),
+        this.#init.bodies,
+        holder
+      )
     } catch (error) {
       const { status } = asSoukError(error)
       const challenge = status === 401 ? ['WWW-Authenticate', 'Bearer realm="souk"'] : []

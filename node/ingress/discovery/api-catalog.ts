@@ -63,7 +63,7 @@ function linksOf({ id, manifest }: SignedManifest, base: string) {
     anchor: base + callPath(manifest),
     'service-desc': [
       { href: `${api}/openapi.json`, type: 'application/openapi+json' },
-      ...(manifest.api.sdl === undefined ? [] : [sdl])
+      ...(manifest.api.sdl === undefined && (manifest.api.described?.sdlParts ?? 0) === 0 ? [] : [sdl])
     ],
     'service-doc': [{ href: `${base}/?q=${encodeURIComponent(manifest.name)}`, type: 'text/html' }],
     'service-meta': [{ href: api, type: 'application/json' }]

@@ -1,16 +1,27 @@
 import { z } from 'zod'
-import { formatUsdc, SoukError } from '../../../lib/index.ts'
-import type { Clock, Manifest, SearchQuery, SignedManifest, Souk } from '../../../lib/interface/index.ts'
+import { formatUsdc, limits, SoukError } from '../../../lib/index.ts'
+import {
+  type Clock,
+  type Manifest,
+  type Operation,
+  operationCount,
+  type SearchQuery,
+  type SignedManifest,
+  type Souk
+} from '../../../lib/interface/index.ts'
+import { listedOperations, operationOf } from '../../describe.ts'
 import { present } from '../../present.ts'
 import { reputationView } from '../../reputation-view.ts'
 import { cheapestPlan, termsView } from '../../subscriptions/terms-view.ts'
-import { openapiOf } from './openapi.ts'
-import { searchQuery } from '../parameters.ts'
+import type { OpenapiViews } from './openapi-views.ts'
+import { pageQuery, searchQuery } from '../parameters.ts'
 import { routesWith } from '../route.ts'
-import { anyObject, apiSchema, apiSummarySchema, page } from '../views.ts'
+import { anyObject, apiSchema, apiSummarySchema, operationSchema, operationSummarySchema, page } from '../views.ts'
 
 export interface ApisContext {
-  readonly souk: Pick<Souk, 'search' | 'resolve' | 'reputation'>
+  readonly souk: Pick<Souk, 'search' | 'resolve' | 'reputation' | 'descriptions'>
+  /** OpenAPI documents of listings, made once each. */
+  readonly openapiViews: OpenapiViews
   readonly clock: Pick<Clock, 'now'>
 }
 
@@ -39,9 +50,34 @@ export const apisRoutes = [
     summary: 'One API with the schemas of its operations, by `name@provider` or by name.',
     response: apiSchema,
     async handler({ souk, clock }, { params, signal }) {
-      const { signed } = await souk.resolve(params.id, { signal })
+      const api = await souk.resolve(params.id, { signal })
+      const { signed } = api
       const reputation = await souk.reputation(signed.id)
-      return { ...apiDetails(signed, clock.now()), ...reputationView(reputation, signed.manifest) }
+      const operations = await listedOperations(souk, api, limits.PAGE_MAX, signal)
+      return { ...apiDetails(signed, operations, clock.now()), ...reputationView(reputation, signed.manifest) }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/apis/:id/operations',
+    summary: 'Operations of an API: names and one-line summaries.',
+    query: pageQuery,
+    response: page(operationSummarySchema),
+    async handler({ souk }, { params, query: { cursor: from = 0, limit = limits.PAGE_MAX }, signal }) {
+      const api = await souk.resolve(params.id, { signal })
+      const data = await souk.descriptions.operations(api, { from, limit }, signal)
+      const end = from + data.length
+      const isLast = data.length === 0 || end >= operationCount(api.signed.manifest.api)
+      return { data, next_cursor: isLast ? null : String(end) }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/apis/:id/operations/:operation',
+    summary: 'One operation of an API with its documentation and schemas.',
+    response: operationSchema,
+    async handler({ souk }, { params, signal }) {
+      return operationOf(souk, await souk.resolve(params.id, { signal }), params.operation, signal)
     }
   }),
   route({
@@ -51,8 +87,7 @@ export const apisRoutes = [
     response: z.string(),
     mediaType: 'application/graphql; charset=utf-8',
     async handler({ souk }, { params, signal }) {
-      const { signed } = await souk.resolve(params.id, { signal })
-      const { sdl } = signed.manifest.api
+      const sdl = await souk.descriptions.sdl(await souk.resolve(params.id, { signal }), signal)
       if (sdl === undefined) throw new SoukError('api_not_found', 'This API publishes no GraphQL schema.')
       return sdl
     }
@@ -63,10 +98,8 @@ export const apisRoutes = [
     summary: 'One API as OpenAPI 3.1.',
     response: anyObject,
     mediaType: 'application/openapi+json',
-    async handler({ souk, clock }, { params, signal, reply }) {
-      const { signed } = await souk.resolve(params.id, { signal })
-      // A relative URL: this host may have another name outside.
-      return reply.send(JSON.stringify(openapiOf(signed, '/', clock.now())))
+    async handler({ souk, openapiViews }, { params, signal, reply }) {
+      return reply.send(await openapiViews.of(await souk.resolve(params.id, { signal }), signal))
     }
   })
 ] as const
@@ -81,12 +114,13 @@ export function apiSummary({ id, manifest }: SignedManifest, now: number) {
     ...head(id, manifest),
     pay_per_call: manifest.payPerCall ?? true,
     cheapest_plan: cheapestPlan(manifest, now),
-    operations: manifest.api.operations.map(({ name }) => name)
+    operations: manifest.api.operations.map(({ name }) => name),
+    operation_count: operationCount(manifest.api)
   }
 }
 
 /** An API with all that its manifest publishes. */
-export function apiDetails({ id, manifest }: SignedManifest, now: number) {
+export function apiDetails({ id, manifest }: SignedManifest, operations: readonly Operation[], now: number) {
   const { api, idempotent, issuedAt, expiresAt } = manifest
   return {
     ...head(id, manifest),
@@ -94,7 +128,8 @@ export function apiDetails({ id, manifest }: SignedManifest, now: number) {
     idempotent,
     issued_at: new Date(issuedAt).toISOString(),
     expires_at: new Date(expiresAt).toISOString(),
-    operations: api.operations,
+    operations,
+    operation_count: operationCount(api),
     ...(api.sdl === undefined ? {} : { sdl: api.sdl })
   }
 }

@@ -1,5 +1,5 @@
 import { formatApiRef, formatUsdc, limits } from '../../../lib/index.ts'
-import type { Manifest, SignedManifest } from '../../../lib/interface/index.ts'
+import { type Manifest, operationCount, type SignedManifest } from '../../../lib/interface/index.ts'
 import { PROTOCOL_NAMES, PROTOCOLS_TEXT } from '../../../protocols/protocol-descriptors.ts'
 import type { DemoKey } from '../../keys/keys.ts'
 import type { ListingTermsView } from '../../admin/subscriptions/subscription-api.ts'
@@ -159,8 +159,9 @@ function card(front: Front, { id, manifest }: SignedManifest, isUnique: boolean,
   const kind = protocol.toLowerCase()
   const at = `/v1/apis/${encodeURIComponent(id)}`
   const labels = tags.map((tag) => plain(tag, 40)).join(' · ')
-  const schema = api.sdl === undefined ? undefined : html`<a href="${at}/schema.graphql">schema</a>`
-  const operations = api.operations.length > 1 ? html`<span>${api.operations.length} operations</span>` : undefined
+  const hasSchema = api.sdl !== undefined || (api.described?.sdlParts ?? 0) > 0
+  const schema = !hasSchema ? undefined : html`<a href="${at}/schema.graphql">schema</a>`
+  const operations = operationCount(api) > 1 ? html`<span>${operationCount(api)} operations</span>` : undefined
   const open = isOpen ? html`<details open="">` : html`<details>`
   return html`<li class="api"><div class="head"><h3>${name}</h3><span class="kind ${kind}">${protocol}</span>${state === 'published' ? undefined : html`<span class="state">${state}</span>`}${priceOf(manifest.price, terms)}</div>
 <p class="what"><bdi>${plain(description, limits.FRONT_DESCRIPTION_CHARS_MAX)}</bdi></p>

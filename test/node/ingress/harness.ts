@@ -17,9 +17,11 @@ import { demoKey } from '../../../node/keys/demo-key.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { Spending } from '../../../node/spending/spending.ts'
-import { manifestOf } from '../../lib/resolve/fixtures.ts'
+import { DescriptionReader } from '../../../lib/describe/description-reader.ts'
+import { DocumentShelf } from '../../../lib/describe/document-shelf.ts'
+import { LinkNetwork, manifestOf } from '../../lib/resolve/fixtures.ts'
 
-export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation'>
+export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'descriptions'>
 
 export const PROVIDER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXX'
 
@@ -112,6 +114,8 @@ export interface Running {
   readonly keys: ReturnType<typeof createKeys>
   readonly calls: CallInit[]
   readonly log: Logged[]
+  /** Large descriptions that the node can read. */
+  readonly shelf: DocumentShelf
   /** The overlay's handler of calls, which tests replace. */
   onCall: (init: CallInit) => CallReply | Promise<CallReply>
   onSearch: FakeSouk['search']
@@ -128,6 +132,7 @@ export async function startIngress(
 ): Promise<Running> {
   const log: Logged[] = []
   const calls: CallInit[] = []
+  const shelf = new DocumentShelf(clock)
   const seams = { clock, random: systemRandom }
   const keys = createKeys({
     documents: memoryDocuments(),
@@ -145,7 +150,8 @@ export async function startIngress(
     },
     search: (query, signal) => running.onSearch(query, signal),
     resolve: (api, given) => running.onResolve(api, given),
-    reputation: () => Promise.resolve({ quality: { score: 0.8, calls: 0 } })
+    reputation: () => Promise.resolve({ quality: { score: 0.8, calls: 0 } }),
+    descriptions: descriptionsOf(clock, shelf)
   }
   const ingress = createIngress({
     souk,
@@ -166,6 +172,7 @@ export async function startIngress(
     key,
     keys,
     calls,
+    shelf,
     log,
     onCall: () => answer(),
     onSearch: (): Promise<SearchPage> => Promise.resolve({ listings: [] }),
@@ -179,6 +186,12 @@ export async function startIngress(
     close: () => ingress.close()
   }
   return running
+}
+
+/** Reads the descriptions in manifests, and those of `shelf`. */
+export function descriptionsOf(clock: Clock, shelf = new DocumentShelf(clock)): Souk['descriptions'] {
+  const link = new LinkNetwork().join(PROVIDER)
+  return new DescriptionReader({ link, shelf, clock, sourceOf: async () => undefined })
 }
 
 /** A client that can send malformed requests. */

@@ -362,7 +362,10 @@ describe('agents over HTTP', () => {
           $defs: { a: { $ref: '#/$defs/a' } }
         }
       )
-      assert.deepEqual(tool?.inputSchema, { type: 'object', properties: { a: {}, $id: { type: 'string' } } })
+      const [renamed = ''] = Object.keys(tool?.inputSchema['properties'] ?? {}).filter((name) => name !== 'a')
+      assert.match(renamed, /^_id_[0-9a-f]{8}$/)
+      const properties = { a: {}, [renamed]: { type: 'string', description: '$id.' } }
+      assert.deepEqual(tool?.inputSchema, { type: 'object', properties })
       assert.deepEqual(tool?.outputSchema, { type: 'object', properties: { a: {} } })
     })
 
@@ -423,8 +426,10 @@ describe('agents over HTTP', () => {
         known.map(({ manifest }) => manifest.name)
       )
       const tools = await agent.tools()
-      assert.equal(tools.length, MARKET.length + 256)
-      assert.equal(tools.filter(({ name }) => name.startsWith('api0_')).length, 64)
+      assert.equal(tools.length, MARKET.length + 1_020)
+      for (const { manifest } of known) {
+        assert.equal(tools.filter(({ name }) => name.startsWith(`${manifest.name}_`)).length, 102)
+      }
     })
 
     it('see that an API requires a subscription', async () => {

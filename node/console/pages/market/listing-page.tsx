@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
+import { useState } from 'react'
+import type { OperationView } from '../../../admin/apis/description-api.ts'
 import type { MarketListingView } from '../../../admin/market/market-api.ts'
 import { queries } from '../../admin/queries.ts'
 import { Amount } from '../../parts/amount.tsx'
@@ -9,6 +11,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Notice } from '../../parts/notice.tsx'
+import { OperationChoice } from '../../parts/operation-choice.tsx'
 import { Operations } from '../../parts/operations.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
@@ -150,8 +153,26 @@ function About({ view }: { readonly view: MarketListingView }) {
       </section>
       <section className="stack">
         <h2>Operations</h2>
-        <Operations description={{ operations: view.methods, sdl: view.sdl }} />
+        {view.is_large && view.sdl === null ? (
+          <ManyOperations api={id} operations={view.methods} />
+        ) : (
+          <Operations description={{ operations: view.methods, sdl: view.sdl }} />
+        )}
       </section>
+    </>
+  )
+}
+
+/** Many operations: the schemas of the chosen one are read. */
+function ManyOperations({ api, operations }: { readonly api: string; readonly operations: readonly OperationView[] }) {
+  const [name, setName] = useState(operations[0]?.name ?? '')
+  const operation = useQuery(queries.listedOperation(api, name))
+  return (
+    <>
+      <OperationChoice operations={operations} value={name} onChange={setName} />
+      {name !== '' && (
+        <Loaded query={operation}>{(one) => <Operations description={{ operations: [one], sdl: null }} />}</Loaded>
+      )}
     </>
   )
 }

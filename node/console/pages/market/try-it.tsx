@@ -3,6 +3,9 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import type { MarketListingView } from '../../../admin/market/market-api.ts'
 import { queries } from '../../admin/queries.ts'
+import type { DescriptionView } from '../../../admin/apis/description-api.ts'
+import { Loaded } from '../../parts/loaded.tsx'
+import { OperationChoice } from '../../parts/operation-choice.tsx'
 import { Choice } from '../../parts/form/choice.tsx'
 import { Text } from '../../parts/code/code.tsx'
 import { Copy } from '../../parts/code/copy.tsx'
@@ -13,15 +16,43 @@ import { curlOf, pythonOf, typescriptOf } from './code.ts'
 
 /** Calls the API from the console, and shows equivalent code. */
 export function TryIt({ listing }: { readonly listing: MarketListingView }) {
-  const { id, protocol, price, methods, sdl } = listing
-  const description = { operations: methods, sdl }
+  const { protocol, methods, sdl, is_large: isLarge } = listing
   return (
     <section className="card">
       <h2>Try it</h2>
-      <Try api={id} protocol={protocol} description={description} price={price}>
-        {(body, isStream) => <Code api={id} body={body} isStream={isStream} />}
-      </Try>
+      {isLarge && sdl === null && protocol !== 'GraphQL' ? (
+        <LargeTry listing={listing} />
+      ) : (
+        <Described listing={listing} description={{ operations: methods, sdl }} />
+      )}
     </section>
+  )
+}
+
+interface DescribedProps {
+  readonly listing: MarketListingView
+  readonly description: DescriptionView
+}
+
+function Described({ listing: { id, protocol, price }, description }: DescribedProps) {
+  return (
+    <Try api={id} protocol={protocol} description={description} price={price}>
+      {(body, isStream) => <Code api={id} body={body} isStream={isStream} />}
+    </Try>
+  )
+}
+
+/** Reads the schemas of the chosen operation only. */
+function LargeTry({ listing }: { readonly listing: MarketListingView }) {
+  const [name, setName] = useState(listing.methods[0]?.name ?? '')
+  const operation = useQuery(queries.listedOperation(listing.id, name))
+  return (
+    <>
+      <OperationChoice operations={listing.methods} value={name} onChange={setName} />
+      <Loaded query={operation}>
+        {(view) => <Described key={name} listing={listing} description={{ operations: [view], sdl: null }} />}
+      </Loaded>
+    </>
   )
 }
 

@@ -14,6 +14,7 @@ import { type ManualClock, manualClock } from '../../../helpers/manual-clock.ts'
 import { answer } from '../harness.ts'
 
 type Problem = Record<string, unknown>
+import { descriptionsOf } from '../harness.ts'
 
 describe('ingress: prepaid accounts', () => {
   let clock: ManualClock
@@ -44,7 +45,8 @@ describe('ingress: prepaid accounts', () => {
         call: (init) => onCall(init),
         search: () => assert.fail(),
         reputation: () => Promise.reject(new Error('not scripted')),
-        resolve: () => assert.fail()
+        resolve: () => assert.fail(),
+        descriptions: descriptionsOf(clock)
       },
       keys,
       spending: new Spending({ caps, funds, onUnpaid: (error) => operator.tell(error) }),

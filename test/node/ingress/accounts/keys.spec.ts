@@ -11,6 +11,7 @@ import { type ManualClock, manualClock } from '../../../helpers/manual-clock.ts'
 import { answer } from '../harness.ts'
 
 type Json = Record<string, unknown> & { readonly data: Json[] }
+import { descriptionsOf } from '../harness.ts'
 
 describe('ingress: the keys of an account', () => {
   let clock: ManualClock
@@ -34,7 +35,8 @@ describe('ingress: the keys of an account', () => {
         call: async () => answer({ charged: 0n }),
         search: () => assert.fail(),
         reputation: () => Promise.reject(new Error('not scripted')),
-        resolve: () => assert.fail()
+        resolve: () => assert.fail(),
+        descriptions: descriptionsOf(clock)
       },
       keys,
       spending: new Spending({ caps: new DailyCaps({ clock, documents }) }),

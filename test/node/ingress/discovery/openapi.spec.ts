@@ -80,7 +80,7 @@ describe('the OpenAPI document of a listing', () => {
     ['of an API that says nothing', signedWith({ operations: [] })]
   ] as const) {
     it(`is valid ${what}`, async () => {
-      const document = openapiOf(signed, '/', NOW)
+      const document = openapiOf(signed, signed.manifest.api, '/', NOW)
       const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
       assert.deepEqual(result.valid ? [] : result.errors, [])
       assert.deepEqual(Object.keys(document.paths), [`/api/${PROVIDER}/api/shop`])
@@ -98,7 +98,7 @@ describe('the OpenAPI document of a listing', () => {
       const config = { endpoint: upstream.url, ...over }
       const { description } = await protocolFactories[protocol].inspect(config, AbortSignal.timeout(10_000))
       await upstream.close()
-      const document = openapiOf(signedWith(description, protocol), '/', NOW)
+      const document = openapiOf(signedWith(description, protocol), description, '/', NOW)
       const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
       assert.deepEqual(result.valid ? [] : result.errors, [])
     })
@@ -109,7 +109,7 @@ describe('the OpenAPI document of a listing', () => {
     const config = { endpoint: upstream.url }
     const { description } = await protocolFactories.SOAP.inspect(config, AbortSignal.timeout(10_000))
     await upstream.close()
-    const document = openapiOf(signedWith(description, 'SOAP'), '/', NOW)
+    const document = openapiOf(signedWith(description, 'SOAP'), description, '/', NOW)
     // Validates with JSON Schema's own meta-schema, because OpenAPI's does not check schemas.
     const ajv = new Ajv2020({ strict: false })
     const { post } = document.paths[`/api/${PROVIDER}/api/shop`] ?? assert.fail('it has its path')
@@ -117,7 +117,7 @@ describe('the OpenAPI document of a listing', () => {
   })
 
   it('accepts valid calls and rejects invalid ones', () => {
-    const document = openapiOf(signedWith(SHOP), '/', NOW)
+    const document = openapiOf(signedWith(SHOP), SHOP, '/', NOW)
     const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'x:doc', ...document })
     const path = `/api/${PROVIDER}/api/shop`.replaceAll('/', '~1')
     const check = ajv.compile({
@@ -142,7 +142,7 @@ describe('the OpenAPI document of a listing', () => {
       { ...pro, id: 'old', overage: [], since: 0, closedAt: NOW }
     ]
     const sold: SignedManifest = { ...signed, manifest: { ...signed.manifest, plans, payPerCall: false, major: 2 } }
-    const document = openapiOf(sold, '/', NOW)
+    const document = openapiOf(sold, SHOP, '/', NOW)
     assert.match(document.info.description, /requires a subscription/)
     assert.match(
       document.info.description,
@@ -171,7 +171,7 @@ describe('the OpenAPI document of a listing', () => {
     const response = await fetch(`${ingress.url}/v1/apis/shop/openapi.json`)
     assert.equal(response.status, 200)
     assert.match(response.headers.get('content-type') ?? '', /^application\/openapi\+json/)
-    assert.deepEqual(await response.json(), openapiOf(signedWith(SHOP), '/', NOW))
+    assert.deepEqual(await response.json(), openapiOf(signedWith(SHOP), SHOP, '/', NOW))
     await ingress.close()
   })
 })

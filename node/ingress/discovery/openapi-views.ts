@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache'
+import { limits, SoukError } from '../../../lib/index.ts'
+import type { Clock, Resolution, Souk } from '../../../lib/interface/index.ts'
+import { openapiOf } from './openapi.ts'
+
+export interface OpenapiViewsInit {
+  readonly souk: Pick<Souk, 'descriptions'>
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** OpenAPI documents of large descriptions, which take up to a second to make, are kept. */
+export class OpenapiViews {
+  readonly #init: OpenapiViewsInit
+  readonly #kept = new LRUCache<string, string>({
+    maxSize: limits.OPENAPI_VIEWS_BYTES_MAX,
+    sizeCalculation: ({ length }) => length
+  })
+  /** Requests for the same document share the work. */
+  readonly #making = new Map<string, Promise<string>>()
+
+  constructor(init: OpenapiViewsInit) {
+    this.#init = init
+  }
+
+  /** @throws SoukError `response_too_large`, and errors of `Descriptions` */
+  async of(api: Resolution, signal: AbortSignal): Promise<string> {
+    const { signed } = api
+    const { described } = signed.manifest.api
+    if (described === undefined) return this.#make(api, signal)
+    const key = `${signed.id} ${signed.manifest.revision} ${described.root}`
+    const kept = this.#kept.get(key) ?? this.#making.get(key)
+    if (kept !== undefined) return kept
+    // A client that disconnects does not stop it for the others.
+    const making = this.#make(api, AbortSignal.timeout(limits.LOOKUP_MS)).finally(() => this.#making.delete(key))
+    this.#making.set(key, making)
+    const document = await making
+    this.#kept.set(key, document)
+    return document
+  }
+
+  async #make(api: Resolution, signal: AbortSignal): Promise<string> {
+    const { souk, clock } = this.#init
+    const description = await souk.descriptions.whole(api, signal)
+    // A relative URL: this host may have another name outside.
+    const document = JSON.stringify(openapiOf(api.signed, description, '/', clock.now()))
+    if (document.length <= limits.OPENAPI_VIEW_BYTES_MAX) return document
+    throw new SoukError(
+      'response_too_large',
+      'This API is too large for one document. Read /v1/apis/{id}/operations instead.'
+    )
+  }
+}
