@@ -196,9 +196,8 @@ export class DescriptionReader implements Descriptions {
       }
       if (documents.size === leaves.length) return documents
     }
-    throw new SoukError('owner_unreachable', 'No node supplied the description of this API. Try again later.', {
-      ...(problem === undefined ? {} : { cause: problem })
-    })
+    const why = 'No node supplied the description of this API. Try again later.'
+    throw new SoukError('owner_unreachable', why, problem === undefined ? {} : { cause: problem })
   }
 
   /** Requests what is missing, until the peer supplies nothing more. */

@@ -98,7 +98,7 @@ function object(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   return JSON.parse(text(bytes)) as Readonly<Record<string, unknown>>
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

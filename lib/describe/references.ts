@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../interface/adapter.ts'
 
-export const DEFINITION = '#/$defs/'
+const DEFINITION = '#/$defs/'
 
 /** Names of the shared schemas that a value refers to. A member named `$ref` counts only with a text. */
 export function directReferences(schema: unknown): string[] {

@@ -8,10 +8,9 @@ import { createKeys, type Keys } from '../../../../node/keys/keys.ts'
 import { DailyCaps } from '../../../../node/spending/daily-caps.ts'
 import { Spending } from '../../../../node/spending/spending.ts'
 import { type ManualClock, manualClock } from '../../../helpers/manual-clock.ts'
-import { answer } from '../harness.ts'
+import { answer, descriptionsOf } from '../harness.ts'
 
 type Json = Record<string, unknown> & { readonly data: Json[] }
-import { descriptionsOf } from '../harness.ts'
 
 describe('ingress: the keys of an account', () => {
   let clock: ManualClock

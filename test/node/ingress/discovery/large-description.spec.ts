@@ -76,8 +76,9 @@ describe('an API with a large description', function () {
       const data = body['data'] as Array<{ name: string; summary: string }>
       names.push(...data.map(({ name }) => name))
       assert.match(data[0]?.summary ?? '', /^Updates thing/)
-      if (body['next_cursor'] === null) break
-      path = `/v1/apis/things/operations?limit=70&cursor=${String(body['next_cursor'])}`
+      const { next_cursor: cursor } = body as { readonly next_cursor: string | null }
+      if (cursor === null) break
+      path = `/v1/apis/things/operations?limit=70&cursor=${cursor}`
     }
     assert.deepEqual(
       names,
