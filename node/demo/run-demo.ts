@@ -150,7 +150,16 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
 async function register(env: NodeJS.ProcessEnv, api: SampleApi, endpoint: string): Promise<void> {
   const { name, protocol, price, description } = api
   const terms = ['--name', name, '--protocol', protocol, '--endpoint', endpoint, '--price', price, '--currency', 'USDC']
-  await souk(env, PROFILE.owner, ['api', 'register', '--replace', ...terms, '--description', description, '--tag', 'demo'])
+  await souk(env, PROFILE.owner, [
+    'api',
+    'register',
+    '--replace',
+    ...terms,
+    '--description',
+    description,
+    '--tag',
+    'demo'
+  ])
 }
 
 async function issueKey(env: NodeJS.ProcessEnv): Promise<string> {
