@@ -112,7 +112,7 @@ export interface Adapter {
    * Whether a request other than the plain POST belongs to the protocol itself. Such requests are accepted whatever the
    * listing forwards. Default: none.
    */
-  takes?(method: string, path: string): boolean
+  takes?(method: string, path: string, headers: Headers): boolean
   call(request: AdapterRequest, signal: AbortSignal): Promise<AdapterReply>
   /**
    * Checks the upstream's health, where the upstream offers a way. @throws SoukError like `call`, when it is unhealthy

@@ -101,9 +101,9 @@ export function admit(
   }
 }
 
-function takes({ terms, adapter }: ServedApi, { method, path }: IncomingCall): boolean {
+function takes({ terms, adapter }: ServedApi, { method, path, headers }: IncomingCall): boolean {
   const isPlain = method === 'POST' && path === ''
-  return isPlain || terms.forwardsPaths || adapter.takes?.(method, path) === true
+  return isPlain || terms.forwardsPaths || adapter.takes?.(method, path, headers) === true
 }
 
 /**

@@ -3,7 +3,7 @@ import { fastifyCors } from '@fastify/cors'
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { formatRequestId, isApiName, isProviderId, limits, logOf, requestIds, SoukError } from '../../lib/index.ts'
+import { formatRequestId, isApiName, limits, logOf, requestIds, SoukError } from '../../lib/index.ts'
 import type { Clock, Random, Souk } from '../../lib/interface/index.ts'
 import { listenWide } from '../http/acceptors.ts'
 import { limitConnections } from '../http/connections.ts'
@@ -23,9 +23,11 @@ import type { AccountMoneyContext } from './accounts/account-money-routes.ts'
 import { Agents } from './discovery/agents.ts'
 import { Bazaar } from './discovery/bazaar.ts'
 import { BodyReader } from './calls/body-reader.ts'
-import { CALL_METHODS, CALL_PATHS } from './call-routes.ts'
-import { type CallRoute, serveCall } from './calls/serve-call.ts'
+import { addCallRoutes, type ContextOf } from './add-call-routes.ts'
+import { CALL_METHODS } from './call-routes.ts'
+import type { CallRoute } from './calls/serve-call.ts'
 import { EventStreams } from './calls/event-streams.ts'
+import { Tickets } from './calls/tickets.ts'
 import { Keyless } from './calls/keyless.ts'
 import { PerIp } from './per-ip.ts'
 import { ingressOpenapi } from './discovery/ingress-openapi.ts'
@@ -228,8 +230,10 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   const limited = { keyLimiter, unauthenticated, demoCalls, bodies, trustProxy }
   const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless, ...bound }
   const streams = new EventStreams({ ...init, route })
+  const tickets = new Tickets(init)
+  add(INGRESS_ROUTES.tickets, { tickets, calls: route })
   served.push(...INGRESS_ROUTES.calls)
-  addCallRoutes(app, { route, streams, contextOf, scopes: init.scopes })
+  addCallRoutes(app, { route, streams, tickets, contextOf, scopes: init.scopes })
   return app
 }
 
@@ -289,7 +293,6 @@ function addAccounts(
 }
 
 type RequestIds = ReturnType<typeof requestIds>
-type ContextOf = (request: FastifyRequest, reply: FastifyReply) => RequestContext
 
 /** From here the response bypasses Fastify, which could neither repeat a header nor stream the way the ingress needs. */
 function contexts({ clock, log, options }: IngressInit, ids: RequestIds, ending: Graceful, trace: Logger): ContextOf {
@@ -349,57 +352,4 @@ function addCors(app: FastifyInstance, origins: readonly string[]): void {
     credentials: false,
     strictPreflight: false
   })
-}
-
-/** Resolves a scope to a provider id where it names one. Returns undefined after sending an error response. */
-async function scopeOf(
-  context: RequestContext,
-  scope: string,
-  scopes: IngressInit['scopes']
-): Promise<string | undefined> {
-  if (scope === 'demo' || isProviderId(scope) || scopes === undefined) return scope
-  try {
-    return (await scopes.providerOf(scope)) ?? scope
-  } catch (error) {
-    sendProblem(context, error)
-    return undefined
-  }
-}
-
-function sendMethods({ res, headers }: RequestContext): void {
-  res.writeHead(204, [...headers, 'Allow', CALL_METHODS.join(', ')]).end()
-}
-
-function addCallRoutes(
-  app: FastifyInstance,
-  {
-    route,
-    streams,
-    contextOf,
-    scopes
-  }: { route: CallRoute; streams: EventStreams; contextOf: ContextOf; scopes: IngressInit['scopes'] }
-): void {
-  for (const url of CALL_PATHS) {
-    app.route<{ Params: { scope: string; name: string } }>({
-      method: [...CALL_METHODS],
-      url,
-      handler(request, reply) {
-        const context = contextOf(request, reply)
-        const { name } = request.params
-        // Methods of an API are not asked for: its provider would have to be paid for the question.
-        if (request.method === 'OPTIONS') return sendMethods(context)
-        const serve = async () => {
-          const scope = await scopeOf(context, request.params.scope, scopes)
-          if (scope === undefined) return
-          if (!EventStreams.mayServe(context.req) || !(await streams.serve(context, scope, name))) {
-            await serveCall(route, context, scope, name)
-          }
-        }
-        serve().catch((error: unknown) => {
-          context.log.error('a response could not be sent', { request_id: context.requestIdText, cause: error })
-          context.res.destroy()
-        })
-      }
-    })
-  }
 }

@@ -9,6 +9,7 @@ import { keyRoutes } from './accounts/key-routes.ts'
 import { agentRoutes, nodeRoutes } from './node-routes.ts'
 import { receiptRoutes } from './accounts/receipt-routes.ts'
 import { subscriptionRoutes } from './accounts/subscription-routes.ts'
+import { ticketRoutes } from './calls/ticket-routes.ts'
 import type { IngressDeclaration } from './route.ts'
 
 /**
@@ -27,5 +28,6 @@ export const INGRESS_ROUTES = {
   bazaar: bazaarRoutes,
   frontPage: frontPageRoutes,
   agents: agentRoutes,
+  tickets: ticketRoutes,
   calls: callRoutes
 } as const satisfies Readonly<Record<string, readonly IngressDeclaration[]>>

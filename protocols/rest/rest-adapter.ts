@@ -26,6 +26,7 @@ import { describeOpenapi } from './openapi/openapi-description.ts'
 import { FollowedOpenapi } from './openapi/followed-openapi.ts'
 import { explicitCall, isExplicit } from './explicit-call.ts'
 import { type MappedCall, OpenapiCalls } from './openapi/openapi-call.ts'
+import { textCall } from './openapi/text-call.ts'
 import type { RestApi } from './openapi/rest-api.ts'
 import { queryOf } from './query.ts'
 import { SSE_FRAMES, singleEvents } from './single-events.ts'
@@ -106,12 +107,21 @@ class RestAdapter implements Adapter {
     return [...new Set([...this.#unchecked, ...this.#openapi.warnings])]
   }
 
+  /** An `EventSource` can only GET: its query has the fields of the call. */
+  takes(method: string, path: string, headers: Headers): boolean {
+    return method === 'GET' && !path.startsWith('/') && wantsEvents(headers)
+  }
+
   async call(request: AdapterRequest, signal: AbortSignal): Promise<AdapterReply> {
     const isPlain = request.method === 'POST' && request.path === ''
-    const wantsEvents = (headerOf(request.headers, 'accept') ?? '').split(',').some((type) => isEventStream(type))
-    const sent = isPlain ? await this.#plain(request, signal) : await forwarded(request, signal)
+    const isSource = this.#openapi.isKnown && this.takes(request.method, request.path, request.headers)
+    const sent = isSource
+      ? this.#sent(await this.#openapi.map(textCall(request.path), signal), accepting(request.headers), signal)
+      : isPlain
+        ? await this.#plain(request, signal)
+        : await forwarded(request, signal)
     const response = await this.#serving(sent.server).request(sent)
-    return this.#reply(response, sent, wantsEvents, request.perEvent)
+    return this.#reply(response, sent, wantsEvents(request.headers), request.perEvent)
   }
 
   async probe(signal: AbortSignal): Promise<void> {
@@ -158,24 +168,27 @@ class RestAdapter implements Adapter {
     const text = jsonText(bytes, headerOf(request.headers, 'content-type'))
     const headers = accepting(request.headers.filter(([name]) => name !== 'content-type'))
     const mapped = await this.#mapped(text, signal)
-    if (mapped !== undefined) {
-      const { method, path, body, server, cookies } = mapped
-      const own = body === undefined ? mapped.headers : [...mapped.headers, ['content-type', body.type] as const]
-      // Headers of the call itself override those of its HTTP request.
-      const all = [...own, ...headers.filter(([name]) => !own.some(([other]) => other === name))]
-      return {
-        method,
-        path,
-        headers: all,
-        signal,
-        ...(server === undefined ? {} : { server }),
-        ...(cookies === undefined ? {} : { cookies }),
-        ...(body === undefined ? {} : { body: body.bytes })
-      }
-    }
+    if (mapped !== undefined) return this.#sent(mapped, headers, signal)
     const method = this.#method
     if (BY_QUERY.has(method)) return { method, path: queryOf(exactly(text)), headers, signal }
     return { method, headers: [...headers, ['content-type', 'application/json']], body: bytes, signal }
+  }
+
+  #sent(mapped: MappedCall | undefined, headers: Headers, signal: AbortSignal): Sent {
+    if (mapped === undefined) throw refuse('The operation is not known.')
+    const { method, path, body, server, cookies } = mapped
+    const own = body === undefined ? mapped.headers : [...mapped.headers, ['content-type', body.type] as const]
+    // Headers of the call itself override those of its HTTP request.
+    const all = [...own, ...headers.filter(([name]) => !own.some(([other]) => other === name))]
+    return {
+      method,
+      path,
+      headers: all,
+      signal,
+      ...(server === undefined ? {} : { server }),
+      ...(cookies === undefined ? {} : { cookies }),
+      ...(body === undefined ? {} : { body: body.bytes })
+    }
   }
 
   /** Maps by the document, or by the call's own request; undefined if the body is sent unchanged. */
@@ -235,6 +248,10 @@ class RestAdapter implements Adapter {
 function withLength(headers: Headers, { contentLength }: UpstreamResponse, method: string, body: Payload): Headers {
   const isKnown = contentLength !== undefined && (method === 'HEAD' || !(body instanceof Uint8Array))
   return isKnown ? [...headers, ['content-length', String(contentLength)]] : headers
+}
+
+function wantsEvents(headers: Headers): boolean {
+  return (headerOf(headers, 'accept') ?? '').split(',').some((type) => isEventStream(type))
 }
 
 /** Adds the headers that the provider allows, so that consumer nodes forward them. */

@@ -7,6 +7,10 @@ export const EVENT_STREAMS_MAX = 10_000
 export const EVENT_STREAMS_PER_KEY_MAX = 100
 /** Concurrent operations of one event stream. */
 export const EVENT_STREAM_OPERATIONS_MAX = 100
+/** Life of a ticket for one event stream: time to open it, too short to be found in a history. */
+export const TICKET_MS = 30 * SECOND
+/** Unused tickets. Each takes 200 bytes. */
+export const TICKETS_MAX = 10_000
 /** Wait of a reserved stream for its reader. */
 export const EVENT_STREAM_RESERVED_MS = 30 * SECOND
 /** Cache time of an owner's payment options, short so that a new price shows. */

@@ -4,7 +4,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { CALL_CHECKS_CHARS_MAX } from '../../../lib/base/limits/rest.ts'
 import { within } from '../../../lib/base/within.ts'
 import type { Headers } from '../../../lib/interface/payload.ts'
-import { type JsonObject, plainly } from '../../exact-json.ts'
+import { isObject, type JsonObject, plainly } from '../../exact-json.ts'
 import { CallCheck } from '../call-check/call-check.ts'
 import { callSchemas, NOT_CHECKED } from '../call-check/call-schemas.ts'
 import type { CallProblem } from '../call-check/check-runtime.ts'
@@ -13,6 +13,7 @@ import { type WrittenBody, writeBody } from './openapi-body.ts'
 import { type Fields, fieldsOf } from './openapi-fields.ts'
 import { cookieParts, headerText, pathText, queryParts } from './openapi-parameters.ts'
 import type { RestApi, RestOperation } from './rest-api.ts'
+import { isTextCall, typed } from './text-call.ts'
 
 /** A call in the form sent to the API. */
 export interface MappedCall {
@@ -65,8 +66,10 @@ export class OpenapiCalls {
    * @param call `{"operation": …, …fields}`; an API with one operation needs no name
    * @throws SoukError `invalid_request`, `operation_not_found`, `description_too_complex`, `overloaded`
    */
-  async map({ operation: name, ...fields }: JsonObject, signal: AbortSignal): Promise<MappedCall> {
+  async map(call: JsonObject, signal: AbortSignal): Promise<MappedCall> {
+    const { operation: name, ...fieldsGiven } = call
     const { operation, fields: known, check } = await this.#find(name, signal)
+    const fields = isTextCall(call) ? this.#typed(fieldsGiven, known) : fieldsGiven
     const given = sorted(fields, known)
     const { body } = operation
     // A missing required body is checked as an empty object, so that the error lists its missing fields.
@@ -87,6 +90,16 @@ export class OpenapiCalls {
         ? {}
         : { body: await writeBody(body, value, this.#api.definitions) })
     }
+  }
+
+  #typed(texts: JsonObject, { schema }: Fields): JsonObject {
+    const { properties } = schema
+    const schemas = isObject(properties) ? properties : {}
+    const values = Object.entries(texts).map(([name, text]) => [
+      name,
+      typed(text, schemas[name], this.#api.definitions)
+    ])
+    return Object.fromEntries(values) as JsonObject
   }
 
   async #find(name: unknown, signal: AbortSignal): Promise<Prepared> {

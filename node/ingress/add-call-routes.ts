@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isProviderId } from '../../lib/index.ts'
+import { CALL_METHODS, CALL_PATHS } from './call-routes.ts'
+import { EventStreams } from './calls/event-streams.ts'
+import { type CallRoute, serveCall } from './calls/serve-call.ts'
+import type { Tickets } from './calls/tickets.ts'
+import { sendProblem } from './problem.ts'
+import type { RequestContext } from './request-context.ts'
+import type { Scopes } from '../names/scopes.ts'
+
+export type ContextOf = (request: FastifyRequest, reply: FastifyReply) => RequestContext
+
+type ScopeNames = Pick<Scopes, 'providerOf'> | undefined
+
+/** Resolves a scope to a provider id where it names one. Returns undefined after sending an error response. */
+async function scopeOf(context: RequestContext, scope: string, scopes: ScopeNames): Promise<string | undefined> {
+  if (scope === 'demo' || isProviderId(scope) || scopes === undefined) return scope
+  try {
+    return (await scopes.providerOf(scope)) ?? scope
+  } catch (error) {
+    sendProblem(context, error)
+    return undefined
+  }
+}
+
+/** Counts against the host, as an invalid key does. */
+function refuseTicket({ unauthenticated }: CallRoute, context: RequestContext, error: unknown): void {
+  try {
+    unauthenticated.count(context.req)
+    sendProblem(context, error)
+  } catch (limited) {
+    sendProblem(context, limited)
+  }
+}
+
+function sendMethods({ res, headers }: RequestContext): void {
+  res.writeHead(204, [...headers, 'Allow', CALL_METHODS.join(', ')]).end()
+}
+
+/** Serves calls, which read their own bodies and write their own responses. */
+export function addCallRoutes(
+  app: FastifyInstance,
+  {
+    route,
+    streams,
+    tickets,
+    contextOf,
+    scopes
+  }: { route: CallRoute; streams: EventStreams; tickets: Tickets; contextOf: ContextOf; scopes: ScopeNames }
+): void {
+  for (const url of CALL_PATHS) {
+    app.route<{ Params: { scope: string; name: string } }>({
+      method: [...CALL_METHODS],
+      url,
+      handler(request, reply) {
+        const context = contextOf(request, reply)
+        const { name } = request.params
+        // Methods of an API are not asked for: its provider would have to be paid for the question.
+        if (request.method === 'OPTIONS') return sendMethods(context)
+        const serve = async () => {
+          try {
+            tickets.redeem(context.req)
+          } catch (error) {
+            return refuseTicket(route, context, error)
+          }
+          const scope = await scopeOf(context, request.params.scope, scopes)
+          if (scope === undefined) return
+          if (!EventStreams.mayServe(context.req) || !(await streams.serve(context, scope, name))) {
+            await serveCall(route, context, scope, name)
+          }
+        }
+        serve().catch((error: unknown) => {
+          context.log.error('a response could not be sent', { request_id: context.requestIdText, cause: error })
+          context.res.destroy()
+        })
+      }
+    })
+  }
+}
