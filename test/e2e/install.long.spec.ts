@@ -24,7 +24,7 @@ function run(file: string, args: readonly string[], options: ExecFileOptions = {
   return new Promise((resolve) => {
     execFile(file, args, { ...options, encoding: 'utf8' }, (error, stdout, stderr) => {
       const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
-      resolve({ status, stdout: String(stdout), stderr: String(stderr) })
+      resolve({ status, stdout, stderr })
     })
   })
 }

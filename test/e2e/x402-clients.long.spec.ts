@@ -54,7 +54,7 @@ describe('x402 clients', function () {
     await bench.payer(leaver, USDC)
     const leaving = start(leaver, 'batch')
     const isPaid = leaving.refund !== undefined && (await works(leaving.post(cheap)))
-    const refund = isPaid && (await works(leaving.refund!(cheap)))
+    const refund = isPaid && (await works(leaving.refund(cheap)))
     const counted = calls === CALLS ? 'yes' : calls === 0 ? 'no' : `${calls} of ${CALLS}`
     const words = [exact, refund, again].map((isYes) => (isYes ? 'yes' : 'no'))
     return `| ${name} | ${version} | ${words[0]} | ${counted} | ${words[1]} | ${words[2]} |\n`

@@ -98,7 +98,7 @@ export async function clients({ parameters, client: chain }: KeylessBench, scrat
         const headers = { ...REQUEST.headers, ...http.encodePaymentSignatureHeader(payload) }
         const answer = await fetch(url, { ...REQUEST, headers })
         const result = await http.processPaymentResult(payload, (name) => answer.headers.get(name), answer.status)
-        if (result.recovered !== true || attempt === 2) return answer.status
+        if (!result.recovered || attempt === 2) return answer.status
       }
     }
     return { post, refund }
