@@ -48,6 +48,7 @@ const EXPORTS: Record<string, Names> = {
       'isPublicIp',
       'isSoukError',
       'keySigner',
+      'leaseSize',
       'limits',
       'logOf',
       'markRestored',
@@ -55,6 +56,7 @@ const EXPORTS: Record<string, Names> = {
       'parseAddress',
       'parseApiRef',
       'parseUsdc',
+      'reachabilityText',
       'requestIds',
       'sha256',
       'sleep',
@@ -87,6 +89,8 @@ const EXPORTS: Record<string, Names> = {
       'Problem',
       'Random',
       'RateLimit',
+      'ReachabilityText',
+      'RelayFor',
       'SoukComponents',
       'SoukDhtInit',
       'SoukGossipInit',
@@ -146,7 +150,8 @@ const EXPORTS: Record<string, Names> = {
       'SUBSCRIPTION_MOVES',
       'SoukError',
       'UPSTREAM_METHODS',
-      'isSoukError'
+      'isSoukError',
+      'operationCount'
     ],
     types: [
       'Adapter',
@@ -282,6 +287,7 @@ const EXPORTS: Record<string, Names> = {
       'Random',
       'RateLimit',
       'RateLimitStatus',
+      'Reachability',
       'Receipt',
       'ReceiptPage',
       'ReceiptQuery',

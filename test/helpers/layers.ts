@@ -115,7 +115,7 @@ const LAYERS: Layer[] = [
   {
     of: ['node/cli/node/network-command.ts', 'node/cli/node/join-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
-    mayType: LIB_FACE,
+    mayType: [...LIB_FACE, 'node/network/network-service.ts'],
     mayLazily: ['node/network/network-service.ts', 'node/profile/saved-settings.ts'],
     why: `${CLIENT_WHY}; a network is founded and joined without a running node, by what is loaded lazily`
   },

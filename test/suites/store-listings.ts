@@ -70,6 +70,7 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
       seq: 7n,
       liveUntil: NOW + HOUR,
       firstSeenAt: NOW,
+      source: peerId('S'),
       envelope: one.signed.envelope
     })
     assert.deepEqual(await store.listings.envelope(one.hash), one.signed.envelope)

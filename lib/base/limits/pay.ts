@@ -94,10 +94,7 @@ export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
 export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
 /** Part of one channel's deposit that counts in a `safe` block. The rest waits for `finalized`. */
 export const COUNTED_SAFE_ATOMS_MAX = 25n * USDC
-/**
- * Served by one node against first deposits that are submitted and not counted yet, and lost in the last hour, with the gas of
- * these deposits. Addresses are free, so only this sum limits what an attacker can take: $24 a day.
- */
+/** Credit of a node in one hour against deposits that are not counted yet, with their gas. It bounds a loss to $24 a day. */
 export const CREDIT_HOUR_ATOMS_MAX = 1n * USDC
 /** Served to one payer's address before its deposit counts: ten calls at $0.001. */
 export const CREDIT_ADDRESS_ATOMS_MAX = USDC / 100n

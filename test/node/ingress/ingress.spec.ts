@@ -80,7 +80,14 @@ describe('ingress: /v1/apis', () => {
         p95_ms: null
       }
     }
-    const listed = { ...summary, pay_per_call: true, cheapest_plan: null, operations: ['getBalance'], ...reputation }
+    const listed = {
+      ...summary,
+      pay_per_call: true,
+      cheapest_plan: null,
+      operation_count: 1,
+      operations: ['getBalance'],
+      ...reputation
+    }
     assert.deepEqual(body, { data: [listed], next_cursor: 'page2' })
     assert.deepEqual(asked, {
       text: 'balance x',
@@ -140,6 +147,7 @@ describe('ingress: /v1/apis', () => {
         idempotent: true,
         issued_at: '2026-01-01T00:00:00.000Z',
         expires_at: '2026-01-31T00:00:00.000Z',
+        operation_count: 1,
         operations: signed.manifest.api.operations,
         sdl: 'type Query { a: Int }',
         known_since: null,

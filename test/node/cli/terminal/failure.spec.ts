@@ -17,7 +17,8 @@ const NEVER_TYPED: readonly ErrorCode[] = [
   'payment_id_conflict',
   'fee_not_accepted',
   'ingress_not_allowed',
-  'unsupported_media_type'
+  'unsupported_media_type',
+  'upgrade_required'
 ]
 /** The problem needs no hint, or contains the candidates. */
 const SELF_EVIDENT: readonly ErrorCode[] = ['internal_error', 'name_conflict', 'response_too_large', 'soap_fault']
