@@ -115,14 +115,6 @@ describe('nodes behind routers', function () {
     assert.match(links.flatMap(({ addresses }) => addresses).join(), /p2p-circuit/)
     console.log(`      both behind routers, relayed: the first call took ${ms} ms with the start of the program`)
   })
-
-  it('are called behind two routers, one behind the other', async () => {
-    const between = await behindRouter(internet.all[1]!, 'a')
-    const host = await behindRouter(between, 'b')
-    await owner(host, ({ state }) => state === 'relayed')
-    await up(internet.all[3]!, 'consumer', '--bootstrap', bootstrap)
-    await call(internet.all[3]!, 'consumer')
-  })
 })
 
 async function firstLine(stream: NodeJS.ReadableStream, what: string): Promise<string> {
