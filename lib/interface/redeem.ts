@@ -38,18 +38,12 @@ export interface OwnedChannel {
   readonly captured: Atoms
 }
 
-/** A channel that is closed for good. */
-export interface ClosedChannel extends OwnedChannel {
-  /** Charged but never claimed, and no longer collectable. Default 0. */
-  readonly lost?: Atoms
-}
-
 /** The owner's books, as chain code needs them. Queried often, so they respond from memory. */
 export interface OwnerBooks {
-  /** Every channel with money in it or to come. */
+  /** Every channel with money in it or to come, or with charges that are not claimed for good. */
   channels(): Iterable<OwnedChannel>
-  /** Channels closed for good. Their `captured` is the amount finally claimed, which may not be booked yet. */
-  closed(): Iterable<ClosedChannel>
+  /** Channels closed for good, with nothing lost. Their `captured` is the amount finally claimed, which may not be booked yet. */
+  closed(): Iterable<OwnedChannel>
   /** Addresses that the splitters of the served providers pay out to. */
   payouts(): Iterable<Address>
 }

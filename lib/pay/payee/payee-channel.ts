@@ -33,7 +33,7 @@ export interface DecidedRefund {
 export interface PayeeChannelState {
   readonly phase: ChannelPhase
   readonly refund?: DecidedRefund
-  /** The claimed amount at the time of closing. */
+  /** Of a closed channel: the claimed amount that a final block showed. */
   readonly claimed?: Atoms
   /** Number of deposits whose gas the owner paid, if more than one. */
   readonly deposits?: number
@@ -59,8 +59,10 @@ export class PayeeChannel {
   /** Account names, built once because each call is booked on both. */
   readonly receivable: string
   readonly earned: string
-  /** True if the channel is closed and no reorganisation can change its last state. */
-  isFinal: boolean
+  /** True if the last read showed one state at the newest and at the final block. */
+  isUnchanging: boolean
+  /** True if a final block showed the deposit. Until then, an empty channel may be one whose deposit an endpoint does not show yet. */
+  isFunded: boolean
   #state: PayeeChannelState
 
   constructor(
@@ -74,7 +76,8 @@ export class PayeeChannel {
     this.earned = earnedOf(info.channelId)
     this.#state = channelState
     // For a channel that an earlier process closed, the submitter finishes the transaction.
-    this.isFinal = channelState.phase === 'closed'
+    this.isUnchanging = channelState.phase === 'closed'
+    this.isFunded = channelState.phase === 'withdrawing'
     this.payeeFunds = new PayeeFunds({ ceiling: voucher?.ceiling ?? 0n, captured })
     this.#voucher = voucher
   }
@@ -85,6 +88,17 @@ export class PayeeChannel {
   get channelState(): PayeeChannelState {
     return this.#state
   }
+
+  /**
+   * True if the channel is closed and all its charges are claimed for good. Until then the owner claims the rest or writes it off:
+   * a call may end, and a claim may be mined, after the close.
+   */
+  get isFinal(): boolean {
+    const { captured } = this.payeeFunds
+    const { phase, claimed = captured } = this.#state
+    return phase === 'closed' && this.isUnchanging && claimed >= captured
+  }
+
   /** True if the channel admits no more calls. The unowed part goes back to the payer, or has gone. */
   get isLeft(): boolean {
     return this.phase === 'closing' || this.phase === 'closed'
@@ -94,6 +108,13 @@ export class PayeeChannel {
   move(phase: ChannelPhase, more: Pick<PayeeChannelState, 'claimed' | 'refundMax'> = {}): void {
     checkMove(this.phase, phase)
     this.#state = { ...this.#state, phase, ...more }
+  }
+
+  /** Raises the finally claimed amount in memory. Returns true if it was lower: the caller then saves the channel. */
+  claimedAt(claimed: Atoms): boolean {
+    if (claimed <= (this.#state.claimed ?? claimed)) return false
+    this.#state = { ...this.#state, claimed }
+    return true
   }
 
   /** State of this closed channel after it is opened again. The gas that the owner paid for it still counts. */

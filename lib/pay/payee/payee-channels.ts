@@ -4,7 +4,7 @@ import { CHAIN_VIEW_PART, CLOSED_CHANNELS_KEPT_MAX, COUNTED_LATEST_OWNER_ATOMS_M
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId, ChannelPhase } from '../../interface/channel.ts'
 import type { Ledger } from '../../interface/ledger.ts'
-import type { ChannelSnapshot, ChannelWatch, ClosedChannel, OwnedChannel, OwnerBooks } from '../../interface/redeem.ts'
+import type { ChannelSnapshot, ChannelWatch, OwnedChannel, OwnerBooks } from '../../interface/redeem.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
 import { channelLimit } from './channel-limit.ts'
@@ -71,19 +71,10 @@ export class PayeeChannels implements OwnerBooks {
     }
   }
 
-  *closed(): Iterable<ClosedChannel> {
-    for (const { info, channelState, payeeFunds, isFinal } of this.#closed.values()) {
-      if (!isFinal) continue
+  *closed(): Iterable<OwnedChannel> {
+    for (const { info, channelState, isFinal } of this.#closed.values()) {
       const { channelId, config } = info
-      const { claimed } = channelState
-      if (claimed === undefined) yield { channelId, config, captured: 0n }
-      else
-        yield {
-          channelId,
-          config,
-          captured: claimed,
-          lost: claimed < payeeFunds.captured ? payeeFunds.captured - claimed : 0n
-        }
+      if (isFinal) yield { channelId, config, captured: channelState.claimed ?? 0n }
     }
   }
 
@@ -117,6 +108,7 @@ export class PayeeChannels implements OwnerBooks {
     const channel = await this.#load(info, await documents.get(PAYEE_VOUCHERS, info.channelId), channelState)
     await this.save(channel)
     this.#channels.set(info.channelId, channel)
+    this.#closed.delete(info.channelId)
     return channel
   }
 
@@ -126,10 +118,10 @@ export class PayeeChannels implements OwnerBooks {
     await this.#init.documents.put(collection, key, value)
   }
 
-  /** Closes a channel: neither side owes anything. The watch continues until the close is final. Durable when it resolves. */
+  /** Closes a channel: it admits no more calls. The watch continues until all charges are claimed for good. Durable when it resolves. */
   async close(channel: PayeeChannel): Promise<void> {
     const { channelId } = channel.info
-    channel.move('closed', { claimed: this.snapshot(channelId)?.latest.claimed ?? channel.payeeFunds.captured })
+    channel.move('closed', { claimed: this.snapshot(channelId)?.finalized.claimed ?? 0n })
     this.#channels.delete(channelId)
     this.#closed.set(channelId, channel)
     await this.save(channel)
@@ -223,13 +215,19 @@ export class PayeeChannels implements OwnerBooks {
   /** Follows a payer's own withdrawal. If it ends with money left in the channel, the channel is open again. */
   #followLeaving(channel: PayeeChannel, { latest, finalized }: ChannelSnapshot): void {
     const { phase } = channel
-    const isFinal = isDeepStrictEqual(latest, finalized)
+    channel.isUnchanging = isDeepStrictEqual(latest, finalized)
+    channel.isFunded ||= finalized.balance > 0n
+    const { isUnchanging, isFunded } = channel
     const isWithdrawn = latest.withdrawal === undefined
     const isEmpty = latest.balance <= latest.claimed
-    if (phase === 'closed') channel.isFinal = isFinal
+    if (phase === 'closed') this.#followClaims(channel, finalized.claimed)
     else if (phase === 'open' && !isWithdrawn) this.#moveBehind(channel, 'withdrawing')
     else if (phase === 'withdrawing' && isWithdrawn && !isEmpty) this.#moveBehind(channel, 'open')
-    else if (phase === 'withdrawing' && isEmpty && isFinal) this.close(channel).catch(ignore)
+    else if (phase === 'withdrawing' && isEmpty && isFunded && isUnchanging) this.close(channel).catch(ignore)
+  }
+
+  #followClaims(channel: PayeeChannel, claimed: Atoms): void {
+    if (channel.claimedAt(claimed)) this.save(channel).catch(ignore)
   }
 
   #moveBehind(channel: PayeeChannel, phase: ChannelPhase): void {

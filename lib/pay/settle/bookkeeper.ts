@@ -192,8 +192,9 @@ export class Bookkeeper {
    * claim. Waits until the newest block that showed it is final.
    */
   async #writeOff(block: Block): Promise<void> {
-    for (const { channelId, config, lost = 0n } of this.#init.books.closed()) {
-      await this.#bookLoss(config.receiver, channelId, lost, block)
+    // All charges of these are claimed for good, which reverses any earlier write-off.
+    for (const { channelId, config } of this.#init.books.closed()) {
+      await this.#bookLoss(config.receiver, channelId, 0n, block)
     }
     const short = [...this.#init.books.channels()].filter((channel) => this.#seemsShort(channel))
     const ids = new Set(short.map(({ channelId }) => channelId))

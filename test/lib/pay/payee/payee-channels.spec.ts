@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
 import { systemClock } from '../../../../lib/base/clock.ts'
-import type { PayeeChannelInfo } from '../../../../lib/pay/payee/payee-channel.ts'
+import type { ChannelState } from '../../../../lib/interface/chain.ts'
+import type { ChannelId } from '../../../../lib/interface/channel.ts'
+import type { ChannelSnapshot } from '../../../../lib/interface/redeem.ts'
+import {
+  earnedOf,
+  PAYEE_CHANNELS,
+  type PayeeChannelInfo,
+  receivableOf
+} from '../../../../lib/pay/payee/payee-channel.ts'
 import { PayeeChannels } from '../../../../lib/pay/payee/payee-channels.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
+import { eventually } from '../../../helpers/eventually.ts'
 import { peerId } from '../../../helpers/call-record.ts'
 import { PAYOUT } from '../../../helpers/scheme-bench.ts'
 
@@ -33,7 +42,7 @@ describe('the channels of an owner', () => {
       await again.start()
       return [...again.channels()].map(({ channelId }) => channelId)
     }
-    return { channels, payeeFunds: channel.payeeFunds, ids }
+    return { channels, payeeFunds: channel.payeeFunds, ids, documents, ledger }
   }
 
   it('forget an unused one', async () => {
@@ -53,5 +62,91 @@ describe('the channels of an owner', () => {
     await channels.remove(info.channelId)
     assert.equal(channels.get(info.channelId)?.payeeFunds, payeeFunds)
     assert.deepEqual(await ids(), [info.channelId])
+  })
+
+  describe('of a payer that withdraws', () => {
+    const NONE: ChannelState = { balance: 0n, claimed: 0n, refundNonce: 0n }
+    const LEAVING: ChannelState = { ...NONE, balance: 100n, withdrawal: { amount: 100n, since: 0 } }
+    const CLAIMED: ChannelState = { ...LEAVING, claimed: 60n }
+    const GONE: ChannelState = { ...NONE, balance: 60n, claimed: 60n }
+
+    const followed = async () => {
+      const opened = await open()
+      let snapshot: ChannelSnapshot | undefined
+      let listener: ((ids: readonly ChannelId[]) => void) | undefined
+      opened.channels.follow({
+        snapshot: () => snapshot,
+        age: () => 0,
+        refresh: async () => {},
+        onLook: (added) => {
+          listener = added
+          return () => {}
+        },
+        start: async () => {},
+        stop: () => {}
+      })
+      const see = (latest: ChannelState, finalized: ChannelState) => {
+        snapshot = { latest, safe: finalized, finalized }
+        listener?.([info.channelId])
+      }
+      const hold = opened.payeeFunds.reserve(60n)
+      assert.ok(typeof hold === 'object')
+      const phase = () => opened.channels.get(info.channelId)?.phase
+      const kept = () => Array.from(opened.channels.channels(), ({ captured }) => captured)
+      const closed = () => Array.from(opened.channels.closed(), ({ captured }) => captured)
+      return { ...opened, hold, see, phase, kept, closed }
+    }
+
+    it('stays open while an endpoint does not show its deposit yet', async () => {
+      const { hold, see, phase, kept } = await followed()
+      hold.capture(60n)
+      see(LEAVING, NONE)
+      assert.equal(phase(), 'withdrawing')
+      see(NONE, NONE)
+      assert.equal(phase(), 'withdrawing')
+      assert.deepEqual(kept(), [60n])
+    })
+
+    it('is claimed after the close until a final block shows all of its charges claimed', async () => {
+      const { hold, see, phase, kept, closed } = await followed()
+      hold.capture(60n)
+      see(LEAVING, LEAVING)
+      see(CLAIMED, LEAVING)
+      // An endpoint that fell behind.
+      see(NONE, NONE)
+      assert.equal(phase(), 'closed')
+      assert.deepEqual([kept(), closed()], [[60n], []])
+      see(GONE, CLAIMED)
+      assert.deepEqual([kept(), closed()], [[60n], []])
+      see(GONE, GONE)
+      assert.deepEqual([kept(), closed()], [[], [60n]])
+    })
+
+    it('is claimed for a call that ends after the close', async () => {
+      const { hold, see, phase, kept, closed } = await followed()
+      see(LEAVING, LEAVING)
+      see(NONE, NONE)
+      assert.equal(phase(), 'closed')
+      assert.deepEqual([kept(), closed()], [[], [0n]])
+      hold.capture(60n)
+      assert.deepEqual([kept(), closed()], [[60n], []])
+    })
+
+    it('is claimed by the next process if the close was not final', async () => {
+      const { hold, see, ids, documents, ledger } = await followed()
+      hold.capture(60n)
+      const postings = [
+        { account: receivableOf(info.channelId), amount: 60n },
+        { account: earnedOf(info.channelId), amount: -60n }
+      ]
+      await ledger.book({ kind: 'call', reference: 'a', at: 0, postings })
+      see(LEAVING, LEAVING)
+      see(NONE, NONE)
+      await eventually('the stored close', 5_000, async () => {
+        const stored = await documents.get(PAYEE_CHANNELS, info.channelId)
+        return stored?.includes('"phase":"closed"') === true ? stored : undefined
+      })
+      assert.deepEqual(await ids(), [info.channelId])
+    })
   })
 })
