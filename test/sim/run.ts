@@ -222,8 +222,10 @@ class Stage {
     const { name, signed } = init
     this.#world.note(name, `calls ${id.slice(-6)}`)
     const died = new Promise<undefined>((resolve) => running.life.onDeath(() => resolve(undefined)))
+    // A signal of its own: calls of a killed process never end, and listeners on a shared signal would keep their whole run in memory.
+    const { signal } = new AbortController()
     const made = running.consumer
-      .call({ api: signed.id, body: { id }, requestId, timeoutMs })
+      .call({ api: signed.id, body: { id }, requestId, timeoutMs, signal })
       .catch((error: unknown) => asSoukError(error))
     const reply = await Promise.race([made, died])
     if (reply === undefined) return false
