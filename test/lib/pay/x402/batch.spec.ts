@@ -195,7 +195,8 @@ describe('x402 batch-settlement, of clients without a key', function () {
     owner.api.answer = answer
     const response = await client.fetch(url, request())
     assert.equal(response.status, 200)
-    assert.equal(await bench.usdc(payer), USDC / 2n)
+    // Served on credit, so the deposit may be mined after the answers.
+    await eventually('the deposit', 5_000, async () => ((await bench.usdc(payer)) === USDC / 2n ? true : undefined))
     assert.equal(await owner.store.ledger.balance(`earned/${channelOf(response)}`), -PRICE)
   })
 
