@@ -257,6 +257,9 @@ export class Invariants {
     if (fate.record !== undefined && fate.owner === owner) return
     this.must(fate.record === undefined || record.outcome === 'void', `${id} is in the books of two owners`)
     if (record.outcome === 'captured') this.must(fate.succeeded, `${id} was captured and its upstream did not succeed`)
+    // The upstream may have succeeded although the call failed, for example in a process that died before it booked.
+    const { code, charged } = record
+    this.must(code === undefined || charged === 0n, `${id} failed with ${code} and was charged ${charged}`)
     if (fate.record === undefined) Object.assign(fate, { record, owner })
     for (const document of documents) this.#onDocument(owner, document)
     this.must(postings.reduce((sum, { amount }) => sum + amount, 0n) === 0n, `the postings of ${id} do not sum to zero`)
