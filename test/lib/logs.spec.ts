@@ -141,10 +141,15 @@ describe('a node whose logs are off', () => {
       )
       await consumer?.souk.call({ api: listing?.signed.id ?? '', body: EMPTY })
       assert.ok(names.has('souk:call'))
-      const before = asked
-      for (let i = 0; i < 10; i++) await consumer?.souk.call({ api: listing?.signed.id ?? '', body: EMPTY })
-      // The resolver logs at trace level whether the API was cached, with two values that exist anyway.
-      assert.ok(asked - before <= 10, `${asked - before} log calls for 10 calls`)
+      const counts: number[] = []
+      for (let round = 0; round < 5; round++) {
+        const before = asked
+        for (let i = 0; i < 10; i++) await consumer?.souk.call({ api: listing?.signed.id ?? '', body: EMPTY })
+        counts.push(asked - before)
+      }
+      // The resolver logs at trace level whether the API was cached, with two values that exist anyway. Work in the
+      // background logs in some rounds, while a log call on the path of a call appears in each.
+      assert.ok(Math.min(...counts) <= 10, `${counts.join(', ')} log calls for 10 calls each`)
     } finally {
       await network.stop()
     }
