@@ -20,10 +20,12 @@ const SLOW_FIRST = [
   'test/lib/pay/',
   'test/node/'
 ]
-/** More than the two cores of a small machine, because many tests wait for timers, sockets and processes. */
-const JOBS = 4
-
 const isLong = process.argv[2] === 'long'
+/**
+ * More than the two cores of a small machine, because many tests wait for timers, sockets and processes. Long tests run many
+ * processes each.
+ */
+const jobs = isLong ? 3 : 4
 const options = process.argv.slice(isLong ? 3 : 2)
 const files = globSync('test/**/*.spec.ts').filter((file) => file.endsWith('.long.spec.ts') === isLong)
 const rank = (file: string): number => {
@@ -33,7 +35,7 @@ const rank = (file: string): number => {
 files.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b))
 
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
-const child = spawn(process.execPath, [mocha, '--parallel', '--jobs', String(JOBS), ...options, ...files], {
+const child = spawn(process.execPath, [mocha, '--parallel', '--jobs', String(jobs), ...options, ...files], {
   stdio: 'inherit',
   // A separate process group, so that all processes of the tests can be ended.
   detached: true

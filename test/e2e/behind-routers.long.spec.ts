@@ -10,7 +10,7 @@ import { type HomeNetwork, homeNetwork } from '../helpers/home-router.ts'
 import { type Machine, type Machines, machines, whyNoMachines } from '../helpers/machines.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../node/main.ts')
-const READY_MS = 30_000
+const READY_MS = 90_000
 const API = `
   import { createServer } from 'node:http'
   const server = createServer((_, response) => response.setHeader('content-type', 'application/json').end('{"from":"home"}'))
@@ -23,7 +23,7 @@ describe('nodes behind routers', function () {
     it(`cannot be simulated on this machine: ${reason}`, () => assert.equal(whyNoMachines(), reason))
     return
   }
-  this.timeout(120_000)
+  this.timeout(400_000)
   let internet: Machines
   let home: string
   const homes: HomeNetwork[] = []

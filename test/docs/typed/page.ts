@@ -19,7 +19,7 @@ export type Step =
   /** The output that the page shows below the commands. */
   | { readonly kind: 'expect'; readonly output: string }
 
-export type Terminal = 'first' | 'second'
+export type Terminal = 'first' | 'second' | 'third'
 
 interface Block {
   readonly language: string
@@ -41,7 +41,8 @@ export async function stepsOf(root: string, path: string): Promise<Step[]> {
   for (const block of blocksOf(await readFile(join(root, path), 'utf8'))) {
     const { language, text, since, before, after } = block
     // A terminal named by the page is used until the page names another one.
-    terminal = ([...since.matchAll(/\b(first|second)\s+terminal/g)].at(-1)?.[1] as Terminal | undefined) ?? terminal
+    terminal =
+      ([...since.matchAll(/\b(first|second|third)\s+terminal/g)].at(-1)?.[1] as Terminal | undefined) ?? terminal
     const file = /\b[Ss]ave (?:it|this) as\s+`([^`]+)`/.exec(before)?.[1]
     if (file !== undefined && language !== 'sh') steps.push({ kind: 'save', terminal, file, text })
     else if (language === 'sh') {
