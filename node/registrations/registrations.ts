@@ -124,16 +124,13 @@ export class Registrations {
     const upstream = this.#credentialStore.taken(name, asked, known)
     if (known?.kind === 'replica') throw taken(name)
     const next = { protocol, terms: given, upstream }
-    const refused = replaces ? undefined : this.#refusal(known, next)
-    if (refused !== undefined) throw refused
     this.#init.payout.check(parseUsdc(given.price))
-    // Outside the mutex: an endpoint that hangs must not block changes of other listings.
+    // Outside the mutex: an endpoint that hangs must not block changes of other listings. Before `api_exists`: an invalid description
+    // is `invalid_request`, also where the name exists.
     const { adapter, inspection } = await this.#inspected(protocol, upstream, signal, known)
     return this.#changes.run(async () => {
       const before = this.#known.get(name)
-      // Another registration of the name may have been faster.
-      const late = before === known || replaces ? undefined : this.#refusal(before, next)
-      const refusal = before?.kind === 'replica' ? taken(name) : late
+      const refusal = before?.kind === 'replica' ? taken(name) : replaces ? undefined : this.#refusal(before, next)
       if (refusal !== undefined) {
         await adapter.close?.()
         throw refusal

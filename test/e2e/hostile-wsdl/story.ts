@@ -59,7 +59,7 @@ export function registersHostile(names: readonly string[]): void {
         await mkdir(folder, { recursive: true })
         const file = join(folder, 'service.wsdl')
         await writeFile(file, typeof files === 'string' ? files : assert.fail('one file'), { mode: 0o600 })
-        const args = ['--endpoint', `${upstream.url}/svc`, '--wsdl-file', file]
+        const args = ['--endpoint', `${upstream.url}/svc`, '--wsdl-file', file, '--replace']
         const registering = home.run('--profile node api register --name hostile --protocol SOAP --price 0', args)
         const times = await callsDuring(registering)
         const { code, stderr } = await registering
