@@ -1,7 +1,10 @@
 import { formatUsdc, parseUsdc, SoukError } from '../../lib/index.ts'
 import type { ListingInit, UpstreamAuth, UpstreamConfig } from '../../lib/interface/index.ts'
 
-/** A term or setting that a new registration of a name changes. The values are for people; secrets are not shown. */
+/**
+ * A term or setting that a new registration of a name changes. The values are for people: a document is only named, and secrets are
+ * not shown.
+ */
 export interface Change {
   readonly field: string
   readonly from: string
@@ -22,11 +25,13 @@ const SKIPPED = new Set(['name', 'payout', 'auth', 'guard', 'idempotent'])
 
 /** The differences between two registrations of one name, most important first. */
 export function changesOf(before: Compared, after: Compared): readonly Change[] {
-  const [from, to] = [rowsOf(before), rowsOf(after)]
-  const fields = [...new Set([...from.keys(), ...to.keys()])]
+  const [olds, news] = [rowsOf(before), rowsOf(after)]
+  const fields = [...new Set([...olds.keys(), ...news.keys()])]
   const changed = fields.flatMap((field) => {
-    const [old, next] = [from.get(field) ?? NONE, to.get(field) ?? NONE]
-    return old === next ? [] : [{ field, from: brief(old), to: brief(next) }]
+    const [old, next] = [olds.get(field) ?? NONE, news.get(field) ?? NONE]
+    if (old === next) return []
+    const [from, to] = [shown(field, old, before), shown(field, next, after)]
+    return [{ field, from, to: from === to ? 'changed' : to }]
   })
   const credentials = credentialsChange(before.upstream.auth, after.upstream.auth)
   return credentials === undefined ? changed : [...changed, credentials]
@@ -59,6 +64,35 @@ function addRows(rows: Map<string, string>, values: object): void {
     if (SKIPPED.has(name) || isEmpty(value)) continue
     rows.set(snakeCase(name), typeof value === 'string' ? value : JSON.stringify(value))
   }
+}
+
+/** A value of a field in few words. */
+function shown(field: string, value: string, { upstream }: Compared): string {
+  if (value === NONE) return NONE
+  if (field === 'openapi') return openapiInWords(upstream.openapi)
+  if (field === 'wsdl') return wsdlInWords(upstream.wsdl)
+  if (field === 'graphql') return graphqlInWords(upstream.graphql)
+  return brief(value)
+}
+
+function openapiInWords(source: UpstreamConfig['openapi']): string {
+  if (source !== undefined && 'url' in source) return brief(source.url)
+  return source !== undefined && 'zip' in source ? 'a zip' : 'a document'
+}
+
+function wsdlInWords({ files, zip, ...others }: NonNullable<UpstreamConfig['wsdl']> = {}): string {
+  const count = Object.keys(files ?? {}).length
+  const described = zip !== undefined ? ['a zip'] : count > 0 ? [count === 1 ? '1 file' : `${count} files`] : []
+  return [...described, ...settingsInWords(others)].join(', ')
+}
+
+function graphqlInWords({ schema, ...others }: NonNullable<UpstreamConfig['graphql']> = {}): string {
+  return [...(schema === undefined ? [] : ['a schema']), ...settingsInWords(others)].join(', ')
+}
+
+function settingsInWords(settings: object): string[] {
+  const set = Object.entries(settings).filter(([, value]) => value !== undefined)
+  return set.map(([name, value]) => brief(`${snakeCase(name)} ${String(value)}`))
 }
 
 function isEmpty(value: unknown): boolean {

@@ -44,6 +44,24 @@ describe('changes of a registration', () => {
     ])
   })
 
+  it('name documents without their text', () => {
+    const of = (upstream: Partial<Compared['upstream']>) => ({ ...soap, upstream: { ...soap.upstream, ...upstream } })
+    const lines = (before: Compared, after: Compared) =>
+      changesOf(before, after).map(({ field, from, to }) => `${field}: ${from} → ${to}`)
+    const wsdl = { files: { 'a.wsdl': 'AAAA', 'b.xsd': 'BBBB' } }
+    assert.deepEqual(
+      lines(of({ wsdl, openapi: { text: 'old' } }), of({ wsdl: { files: { 'a.wsdl': 'CCCC' } }, openapi: { text: 'new' } })),
+      ['wsdl: 2 files → 1 file', 'openapi: a document → changed']
+    )
+    assert.deepEqual(lines(of({ wsdl }), of({ wsdl: { ...wsdl, entry: 'b.wsdl' } })), [
+      'wsdl: 2 files → 2 files, entry b.wsdl'
+    ])
+    assert.deepEqual(lines(of({ openapi: { text: 'old' } }), of({ openapi: { url: 'http://127.0.0.1:1/o.json' } })), [
+      'openapi: a document → http://127.0.0.1:1/o.json'
+    ])
+    assert.deepEqual(lines(of({}), of({ graphql: { schema: 'type Query { a: Int }' } })), ['graphql: - → a schema'])
+  })
+
   it('show no credentials', () => {
     const other = { ...soap, upstream: { ...soap.upstream, auth: { bearer: 'new-secret' } } }
     const refused = replaceRefused('bank', changesOf(soap, other))
