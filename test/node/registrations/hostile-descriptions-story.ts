@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { pathToFileURL } from 'node:url'
 import { createMemoryStore, isSoukError, systemClock } from '../../../lib/index.ts'
 import type { Store } from '../../../lib/interface/index.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
@@ -77,8 +81,7 @@ const refused: ReadonlyArray<readonly [what: string, document: unknown, why: Reg
       components: { parameters: { P: { $ref: '#/components/parameters/P' } } }
     },
     /refers to itself/
-  ],
-  ['a reference to a file', field({ $ref: 'file:///etc/passwd' }), /has no target/]
+  ]
 ]
 
 /** Accepted documents, each with a call and its outcome: the API's status, or an error code with its reason. */
@@ -299,6 +302,30 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
           assert.equal(await outcomeOf('warm', { operation: 'x', body: {} }), 200, attempt)
         }
         await registrations.remove(`taken-${at}`)
+      })
+    }
+
+    for (const scheme of ['file:', 'a path', 'another origin'].filter((what) => isMeant(`a reference: ${what}`))) {
+      it(`reads nothing from the disk or another origin: ${scheme}`, async () => {
+        const SECRET = 'content-behind-the-reference'
+        const folder = await mkdtemp(join(tmpdir(), 'souk-reference-'))
+        const file = join(folder, 'schema.json')
+        await writeFile(file, JSON.stringify({ type: 'integer', description: SECRET }))
+        const other = await scriptedUpstream((response) => response.end(JSON.stringify({ description: SECRET })))
+        const $ref = { 'file:': pathToFileURL(file).href, 'a path': file }[scheme] ?? `${other.url}/schema.json`
+        try {
+          const { listing, warnings } = await registered('outward', field({ $ref }))
+          const { registration } = registrations.show('outward')
+          assert.match(warnings.join(), /has no target: any value is accepted in its place/)
+          const manifest = Buffer.from(listing.signed.envelope).toString()
+          assert.ok(![JSON.stringify([registration, warnings]), manifest].join().includes(SECRET))
+          assert.equal(other.received.length, 0)
+          fits(await outcomeOf('outward', { operation: 'x', f: 'no integer' }), 200)
+        } finally {
+          await registrations.remove('outward').catch(() => {})
+          await other.close()
+          await rm(folder, { recursive: true })
+        }
       })
     }
 
