@@ -253,7 +253,9 @@ describe('REST APIs of every kind, through two nodes', function () {
   it('keep their credentials over a restart and new terms, and never show them', async () => {
     const { has_auth: hasAuth } = await owner.cli<ApiView>('api show shop')
     assert.equal(hasAuth, true)
-    await owner.cli(`api register --name raw --protocol REST --endpoint ${shop.url}/v1 --price 0.002 --explicit --replace`)
+    await owner.cli(
+      `api register --name raw --protocol REST --endpoint ${shop.url}/v1 --price 0.002 --explicit --replace`
+    )
     await owner.end('SIGTERM')
     owner = await home.asProcess.up('owner')
     await eventually('the API to be found again', 20_000, async () => {

@@ -50,7 +50,10 @@ describe('changes of a registration', () => {
       changesOf(before, after).map(({ field, from, to }) => `${field}: ${from} → ${to}`)
     const wsdl = { files: { 'a.wsdl': 'AAAA', 'b.xsd': 'BBBB' } }
     assert.deepEqual(
-      lines(of({ wsdl, openapi: { text: 'old' } }), of({ wsdl: { files: { 'a.wsdl': 'CCCC' } }, openapi: { text: 'new' } })),
+      lines(
+        of({ wsdl, openapi: { text: 'old' } }),
+        of({ wsdl: { files: { 'a.wsdl': 'CCCC' } }, openapi: { text: 'new' } })
+      ),
       ['wsdl: 2 files → 1 file', 'openapi: a document → changed']
     )
     assert.deepEqual(lines(of({ wsdl }), of({ wsdl: { ...wsdl, entry: 'b.wsdl' } })), [
