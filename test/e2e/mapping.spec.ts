@@ -20,8 +20,8 @@ function asFromBefore(path: string, pattern: string, older: string): void {
       ...registration,
       snapshot: snapshot
         .replaceAll(pattern, older)
-        .replace('"planned":3,', '')
-        .replace('"plan":{"version":3', '"plan":{"version":2')
+        .replace(/"planned":\d+,/, '')
+        .replace(/"plan":\{"version":\d+/, '"plan":{"version":2')
     }
     db.prepare("UPDATE documents SET value = ? WHERE collection = 'registrations' AND key = ?").run(
       JSON.stringify(changed),
