@@ -63,7 +63,7 @@ const refused: ReadonlyArray<readonly [what: string, document: unknown, why: Reg
     /characters once its anchors/
   ],
   ['an anchor within itself', yamlOf('a: &a', '  b: *a'), /deeper than 200 levels/],
-  ['six megabytes', `{"x":"${'x'.repeat(6e6)}"}`, /larger than 5242880 bytes/],
+  ['seventeen megabytes', `{"x":"${'x'.repeat(17e6)}"}`, /the limit is 16777216/],
   [
     '5,000 operations',
     pathsOf(Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`/${at}`, { get }]))),

@@ -3,7 +3,7 @@ import { hostileDescriptions } from './hostile-descriptions-story.ts'
 /** Cases that take seconds of CPU time each, so `hostile-descriptions.long.spec.ts` runs them. */
 const SLOW = new Set([
   'a million brackets',
-  'six megabytes',
+  'seventeen megabytes',
   '5,000 operations',
   'forty schemas of two alternatives each',
   'alternatives at each of 50 levels',
