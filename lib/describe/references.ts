@@ -8,11 +8,9 @@ export function directReferences(schema: unknown): string[] {
   const waiting: unknown[] = [schema]
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     if (typeof at !== 'object' || at === null) continue
-    for (const [key, value] of Object.entries(at)) {
-      if (key === '$ref' && typeof value === 'string' && value.startsWith(DEFINITION)) {
-        names.add(value.slice(DEFINITION.length))
-      } else waiting.push(value)
-    }
+    const { $ref } = at as { readonly $ref?: unknown }
+    if (typeof $ref === 'string' && $ref.startsWith(DEFINITION)) names.add($ref.slice(DEFINITION.length))
+    for (const value of Object.values(at)) if (typeof value === 'object') waiting.push(value)
   }
   return [...names]
 }

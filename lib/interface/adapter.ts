@@ -105,7 +105,8 @@ export interface ApiDescription {
  */
 export interface Adapter {
   readonly protocol: Protocol
-  readonly description: ApiDescription
+  /** Read once each time the API is published. A promise, where another process makes it of a large document. */
+  readonly description: ApiDescription | Promise<ApiDescription>
   /** Rules of the description or the provider that calls are not checked against: sentences for the provider. Calls may add some. */
   readonly warnings?: readonly string[]
   /**

@@ -85,7 +85,7 @@ export class Provider {
     const id = await this.#changes.run(async () => {
       const last = await this.#lastManifest(name)
       this.#checkNotHeld(name, last)
-      const api = await descriptions.publish(apiId(name, manifestSigner.provider), adapter.description)
+      const api = await descriptions.publish(apiId(name, manifestSigner.provider), await adapter.description)
       const wanted = this.#manifestFor(init, { protocol: adapter.protocol, api }, last)
       const kept = last?.signed
       const isUnchanged = kept !== undefined && sameTerms(kept.manifest, wanted) && this.#holdsLong(kept)
@@ -144,7 +144,7 @@ export class Provider {
       throw new SoukError('invalid_request', `${signed.id} is a ${signed.manifest.protocol} API.`)
     }
     // Its documents are served if they are the provider's: readers request them by the root in the manifest.
-    await descriptions.publish(signed.id, adapter.description)
+    await descriptions.publish(signed.id, await adapter.description)
     const since = pricedSince(signed.manifest, apis.get(signed.id))
     await apis.set({ signed, adapter, terms: DEFAULT_TERMS, pricedSince: since })
     await announcer.announce(signed, delegations)

@@ -99,8 +99,11 @@ export class DryRun {
   async description({ protocol, upstream, snapshot }: ReadUpstream): Promise<ApiDescription> {
     const factory = this.#init.adapters.factory(protocol)
     const adapter = factory.open(upstream, (await factory.renewed?.(snapshot)) ?? snapshot)
-    await adapter.close?.()
-    return adapter.description
+    try {
+      return await adapter.description
+    } finally {
+      await adapter.close?.()
+    }
   }
 
   async #inspected(

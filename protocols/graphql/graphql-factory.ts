@@ -17,7 +17,7 @@ import { checkSubscriptions } from './subscriptions.ts'
  *
  * const schema = 'type Query { hello(name: String!): String }'
  * const adapter = graphqlFactory.open({ endpoint: 'https://api.example/graphql' }, schema)
- * console.log(adapter.description.operations) // [ { name: 'hello' } ]
+ * console.log((await adapter.description).operations) // [ { name: 'hello' } ]
  * ```
  */
 export const graphqlFactory: AdapterFactory = {

@@ -16,13 +16,13 @@ import {
   type UpstreamMethod
 } from '../../lib/interface/adapter.ts'
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
+import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { exactly, isObject } from '../exact-json.ts'
 import { headerOf, isJsonType, jsonText, wholeBody } from '../json.ts'
 import type { UpstreamResponse } from '../upstream/response.ts'
 import { originOf, targetOf } from '../upstream/target.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../upstream/upstream.ts'
 import { type CollectBounds, collectEvents, isEventStream, withHeartbeat } from './event-stream.ts'
-import { describeOpenapi } from './openapi/openapi-description.ts'
 import { FollowedOpenapi } from './openapi/followed-openapi.ts'
 import { explicitCall, isExplicit } from './explicit-call.ts'
 import { type MappedCall, OpenapiCalls } from './openapi/openapi-call.ts'
@@ -65,7 +65,7 @@ interface Sent extends UpstreamRequest {
 
 class RestAdapter implements Adapter {
   readonly protocol = 'REST'
-  readonly description: ApiDescription
+  readonly #snapshot: string
   readonly #unchecked: readonly string[]
   readonly #config: UpstreamConfig
   readonly #method: UpstreamMethod
@@ -83,10 +83,7 @@ class RestAdapter implements Adapter {
     this.#config = config
     this.#method = method
     this.#unchecked = snapshot?.unchecked ?? []
-    this.description = passing(
-      snapshot === undefined ? REST_DESCRIPTION : describeOpenapi(snapshot.api),
-      requestHeaders
-    )
+    this.#snapshot = written
     const calls = snapshot === undefined ? undefined : new OpenapiCalls(snapshot.api)
     const followed = { snapshot: written, clock: systemClock, ...(read === undefined ? {} : { read }) }
     this.#openapi = new FollowedOpenapi(followed, calls)
@@ -101,6 +98,14 @@ class RestAdapter implements Adapter {
       })
     this.#upstream = this.#upstreamAt(config.endpoint)
     if (config.healthPath !== undefined) targetOf(this.#upstream.endpoint, config.healthPath)
+  }
+
+  /** A document's description is made in the process that reads documents: it may take long, and much memory. */
+  get description(): ApiDescription | Promise<ApiDescription> {
+    const { requestHeaders = [] } = this.#config
+    return this.#snapshot === ''
+      ? passing(REST_DESCRIPTION, requestHeaders)
+      : descriptionWorker.run('describeSnapshot', this.#snapshot).then((each) => passing(each, requestHeaders))
   }
 
   get warnings(): readonly string[] {

@@ -2,6 +2,7 @@ import { SoukError } from '../../lib/base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import type {
   Adapter,
+  Inspection,
   AdapterReply,
   AdapterRequest,
   ApiDescription,
@@ -38,7 +39,7 @@ export class SoapAdapter implements Adapter {
     config: UpstreamConfig,
     service: SoapService,
     translator: Translator,
-    { description, warnings }: Pick<Adapter, 'description'> & { readonly warnings: readonly string[] }
+    { description, warnings }: Pick<Inspection, 'description' | 'warnings'>
   ) {
     // The WSDL is left out, because the snapshot already contains it.
     const { wsdl: _, ...rest } = config

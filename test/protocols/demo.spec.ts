@@ -46,8 +46,9 @@ describe('the demo APIs through their adapters', () => {
 
   it('returns users', async () => {
     const users = await registered(graphqlFactory, await startUsers())
+    const { operations } = await users.description
     assert.deepEqual(
-      users.description.operations.map(({ name }) => name),
+      operations.map(({ name }) => name),
       ['user', 'users']
     )
     const query = 'query ($id: ID!) { user(id: $id) { name } }'

@@ -130,7 +130,7 @@ export function inspectionCases(given: () => Bench): void {
     upstream.behave(subject.inspectable)
     const { description, snapshot } = await inspect()
     const reopened = given().open()
-    assert.deepEqual(JSON.parse(JSON.stringify(reopened.description)), JSON.parse(JSON.stringify(description)))
+    assert.deepEqual(JSON.parse(JSON.stringify(await reopened.description)), JSON.parse(JSON.stringify(description)))
     assert.equal(typeof snapshot, 'string')
     assert.equal(reopened.protocol, subject.factory.protocol)
     const names = description.operations.map(({ name }) => name)

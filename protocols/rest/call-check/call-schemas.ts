@@ -11,24 +11,27 @@ export const NOT_CHECKED = 'are not checked: no check can be made of its schemas
 
 /** The schemas that calls of an operation are checked against. Undefined if they are too large. */
 export function callSchemas({ parameters, body }: RestOperation, all: Definitions): CallSchemas | undefined {
-  const sent = (schema: JsonSchema) => withoutRequired(schema, 'readOnly', all)
-  const own = sent(parametersSchema(parameters))
-  const schemas = { parameters: own, ...(body === undefined ? {} : { body: sent(body.schema) }) }
-  const definitions = new Map<string, JsonSchema>()
-  const waiting: JsonSchema[] = Object.values(schemas)
+  const own = { parameters: parametersSchema(parameters), ...(body === undefined ? {} : { body: body.schema }) }
+  const needed = new Map<string, JsonSchema>()
+  const waiting: JsonSchema[] = Object.values(own)
   let chars = 0
+  // Measured before anything is converted, because a description may hold megabytes.
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     chars += JSON.stringify(at).length
     if (chars > CALL_SCHEMA_BYTES_MAX) return undefined
     for (const name of mentionsOf(at).references) {
       const definition = Object.hasOwn(all, name) ? all[name] : undefined
-      if (definition === undefined || definitions.has(name)) continue
-      const one = sent(definition)
-      definitions.set(name, one)
-      waiting.push(one)
+      if (definition === undefined || needed.has(name)) continue
+      needed.set(name, definition)
+      waiting.push(definition)
     }
   }
-  return { ...schemas, definitions: Object.fromEntries(definitions) }
+  const sent = (schema: JsonSchema) => withoutRequired(schema, 'readOnly', all)
+  return {
+    parameters: sent(own.parameters),
+    ...(own.body === undefined ? {} : { body: sent(own.body) }),
+    definitions: Object.fromEntries([...needed].map(([name, one]) => [name, sent(one)]))
+  }
 }
 
 /** Keyed by place and name, which together are unique. */

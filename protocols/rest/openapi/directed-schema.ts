@@ -5,8 +5,8 @@ import { type Definitions, dereferenced, MANY, NAMED, ONE } from './openapi-sche
 /** `readOnly` members are not required in requests, `writeOnly` members not in responses (OpenAPI 3.0, section 4.7.24.1). */
 export type Flag = 'readOnly' | 'writeOnly'
 
-/** Compositions that are searched for flagged members. */
-const COMPOSED_MAX = 8
+/** Parts of a composition that are searched for flagged members. */
+const COMPOSED_MAX = 64
 const NONE: ReadonlySet<string> = new Set()
 
 /** Schemas never change, so each is converted once. */
@@ -26,7 +26,7 @@ export function withoutRequired(schema: JsonSchema, flag: Flag, definitions: Def
 
 /** @param inherited - names with the flag in the schema that this one is a part of */
 function convert(schema: JsonSchema, inherited: ReadonlySet<string>, flag: Flag, definitions: Definitions): JsonSchema {
-  const names = new Set([...inherited, ...flaggedIn(schema, flag, definitions, 0)])
+  const names = new Set([...inherited, ...flaggedIn(schema, flag, definitions)])
   const below = (value: unknown, known = NONE): unknown => {
     if (!isObject(value)) return value
     return known.size === 0 ? withoutRequired(value, flag, definitions) : convert(value, known, flag, definitions)
@@ -46,21 +46,27 @@ function convert(schema: JsonSchema, inherited: ReadonlySet<string>, flag: Flag,
   return converted
 }
 
-function flaggedIn(schema: JsonSchema, flag: Flag, definitions: Definitions, depth: number): string[] {
-  const { properties, allOf } = schema
-  const own = Object.entries(isObject(properties) ? properties : {}).flatMap(([name, one]) =>
-    isFlagged(one, flag, definitions) ? [name] : []
-  )
-  if (!Array.isArray(allOf) || depth >= COMPOSED_MAX) return own
-  const parts = allOf.filter(isObject).map((part) => dereferenced(part, definitions))
-  return [...own, ...parts.flatMap((part) => flaggedIn(part, flag, definitions, depth + 1))]
+/** Names with the flag in a schema and in the parts that it is composed of, each part once. */
+function flaggedIn(schema: JsonSchema, flag: Flag, definitions: Definitions): string[] {
+  const names: string[] = []
+  const parts = new Set([schema])
+  for (const { properties, allOf } of parts) {
+    for (const [name, one] of Object.entries(isObject(properties) ? properties : {})) {
+      if (isFlagged(one, flag, definitions)) names.push(name)
+    }
+    for (const part of Array.isArray(allOf) ? allOf.filter(isObject) : []) {
+      if (parts.size < COMPOSED_MAX) parts.add(dereferenced(part, definitions))
+    }
+  }
+  return names
 }
 
 export function isFlagged(schema: unknown, flag: Flag, definitions: Definitions): boolean {
   if (!isObject(schema)) return false
   if (schema[flag] === true) return true
-  const { anyOf, ...target } = dereferenced(schema, definitions)
+  const target = dereferenced(schema, definitions)
   // A schema that may be null is the alternative of another and null.
+  const { anyOf } = target
   const [first] = Array.isArray(anyOf) ? (anyOf as unknown[]) : []
   return target[flag] === true || (isObject(first) && first[flag] === true)
 }

@@ -2,6 +2,7 @@ import { utf8 } from '../../../lib/base/bytes.ts'
 import { INLINE_DESCRIPTION_BYTES_MAX, OPERATION_TEXT_CHARS_MAX } from '../../../lib/base/limits/descriptions.ts'
 import type { ApiDescription, Operation } from '../../../lib/interface/adapter.ts'
 import { fieldsOf, withDefinitions } from './openapi-fields.ts'
+import { readSnapshot } from '../snapshot.ts'
 import type { RestApi, RestOperation } from './rest-api.ts'
 import { sharedDefinitions } from './shared-definitions.ts'
 
@@ -12,6 +13,12 @@ export function describeOpenapi(api: RestApi): ApiDescription {
   const shared = sharedDefinitions(api.definitions)
   const operations = api.operations.map((each) => described(each, api, shared))
   return { operations, definitions: shared.definitions }
+}
+
+/** The published description of a stored document. @throws SoukError `invalid_request` if it cannot be read */
+export function describeSnapshot(snapshot: string): ApiDescription {
+  const read = readSnapshot(snapshot)
+  return read === undefined ? { operations: [] } : describeOpenapi(read.api)
 }
 
 /**

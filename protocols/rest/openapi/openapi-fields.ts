@@ -112,8 +112,9 @@ function membersOf(schema: RestBody['schema'], definitions: Definitions): Member
     if (isChoice || isOther || !isPlain) return undefined
     isObjects = true
     // A schema's own properties come first, so they override those of its parts.
-    for (const [name, one] of Object.entries(isObject(part['properties']) ? part['properties'] : {}))
-      if (!Object.hasOwn(properties, name)) set(properties, name, one)
+    const own = Object.entries(isObject(part['properties']) ? part['properties'] : {})
+    if (own.length > OPERATION_FIELDS_MAX) return undefined
+    for (const [name, one] of own) if (!Object.hasOwn(properties, name)) set(properties, name, one)
     for (const name of Array.isArray(part['required']) ? (part['required'] as string[]) : []) required.add(name)
     takesMore &&= part['additionalProperties'] !== false
     if (Object.keys(properties).length > OPERATION_FIELDS_MAX) return undefined

@@ -130,6 +130,15 @@ const taken: ReadonlyArray<readonly [what: string, document: unknown, call: Sche
     /description_too_complex: .*longer than 2 seconds/
   ],
   [
+    'nine schemas of the next one ten times',
+    documentOf(
+      ref('A0'),
+      schemas(10, (at) => (at === 9 ? object({ f: { type: 'string' } }) : { allOf: Array(10).fill(ref(`A${at + 1}`)) }))
+    ),
+    { f: 'x' },
+    /description_too_complex: .*longer than 2 seconds/
+  ],
+  [
     'forty schemas of two alternatives each',
     field(
       ref('A0'),

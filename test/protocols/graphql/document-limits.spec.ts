@@ -137,9 +137,9 @@ describe('before a GraphQL API is reached', () => {
 
   it('neither shows nor accepts hidden parts', async () => {
     const adapter = await open({ hidden: ['Secret', 'User.name', 'Query.total'] })
-    assert.doesNotMatch(adapter.description.sdl ?? '', /Secret|secret|total/)
+    assert.doesNotMatch((await adapter.description).sdl ?? '', /Secret|secret|total/)
     assert.deepEqual(
-      adapter.description.operations.map(({ name }) => name),
+      (await adapter.description).operations.map(({ name }) => name),
       ['user', 'users']
     )
     for (const query of ['{ total }', '{ user(id: 1) { name } }', '{ user(id: 1) { secret { key } } }']) {
@@ -165,7 +165,7 @@ describe('before a GraphQL API is reached', () => {
 
   it('reveals no schema if introspection is turned off', async () => {
     const adapter = await open({ introspection: false })
-    assert.equal(adapter.description.sdl, undefined)
+    assert.equal((await adapter.description).sdl, undefined)
     const { message } = await errorOf(await call(adapter, { query: '{ users { id } __schema { types { name } } }' }))
     assert.match(message, /introspection has been disabled/i)
     assert.equal((await call(adapter, { query: '{ users { id __typename } }' })).success, true)

@@ -130,7 +130,7 @@ describe('inspection of a GraphQL endpoint', () => {
 
   it('opens without a schema', async () => {
     const adapter = graphqlFactory.open({ endpoint: 'http://127.0.0.1:9/graphql' }, '')
-    assert.deepEqual(adapter.description, { operations: [] })
+    assert.deepEqual(await adapter.description, { operations: [] })
     await adapter.close?.()
   })
 })
