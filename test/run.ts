@@ -13,7 +13,7 @@ const SLOW_FIRST = [
   'test/node/console/',
   'test/node/registrations/hostile',
   'test/e2e/',
-  'test/lib/pay/channel-life',
+  'test/lib/pay/channel-',
   'test/node/accounts/',
   'test/sim/',
   'test/node/cli/',

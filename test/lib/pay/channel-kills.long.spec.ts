@@ -1,0 +1,3 @@
+import { survivesKills } from './channel-kills.ts'
+
+survivesKills('payer', 'withdraw')

@@ -1,0 +1,4 @@
+import { survivesKills } from './channel-kills.ts'
+
+survivesKills('owner', 'close')
+survivesKills('payer', 'close')
