@@ -37,12 +37,17 @@ export function requestIds(clock: Clock, random: Random): RequestIds {
         used = 0
       }
       const id = new Uint8Array(REQUEST_ID_BYTES)
-      const view = new DataView(id.buffer)
-      view.setUint32(0, Math.floor(lastMs / 0x10000))
-      view.setUint16(4, lastMs % 0x10000)
-      view.setUint16(6, 0x7000 | counter)
-      id.set(pool.subarray(used, used + 8), 8)
-      used += 8
+      // Bytes one by one: a `DataView` would give the id a buffer outside the heap.
+      const high = Math.floor(lastMs / 0x10000)
+      id[0] = high >>> 24
+      id[1] = high >>> 16
+      id[2] = high >>> 8
+      id[3] = high
+      id[4] = lastMs / 0x100
+      id[5] = lastMs
+      id[6] = 0x70 | (counter >>> 8)
+      id[7] = counter
+      for (let at = 8; at < REQUEST_ID_BYTES; at++) id[at] = pool[used++] ?? 0
       id[8] = 0x80 | ((id[8] ?? 0) & 0x3f)
       return id
     }

@@ -74,7 +74,7 @@ export class Consumer {
       if (!(first instanceof SoukError)) return first
       if ((!isByTerms && isAway(first, found)) || prepared.isSpent()) throw first
       // No owner accepted the call. The resolution may be outdated: owners may have moved or joined.
-      const renewed = await this.#resolve(prepared, true).catch((error: unknown) => {
+      const renewed = await this.#lookUp(prepared, true).catch((error: unknown) => {
         throw first.code === 'owner_unreachable' ? error : first
       })
       if (isByTerms && isUnchanged(found, renewed)) throw first
@@ -92,7 +92,11 @@ export class Consumer {
     }
   }
 
-  async #resolve({ ref, signal, deadlineAt }: PreparedCall, refresh = false): Promise<Resolution> {
+  #resolve(prepared: PreparedCall): Resolution | Promise<Resolution> {
+    return this.#init.resolver.cached?.(prepared.ref) ?? this.#lookUp(prepared, false)
+  }
+
+  async #lookUp({ ref, signal, deadlineAt }: PreparedCall, refresh: boolean): Promise<Resolution> {
     const { clock, resolver } = this.#init
     const limit = deadline(clock, deadlineAt - clock.elapsed(), () => new SoukError('lookup_timeout'), signal)
     try {
@@ -304,8 +308,8 @@ export class Consumer {
       }
       const now = clock.elapsed()
       payMs += now - startedAt
-      const call = callFor(prepared, order, now, { authorization, api: manifest.api, keyUse })
-      const attempt = await caller.call(owner, events === 0 ? call : { ...call, events }, signal)
+      const call = callFor(prepared, order, now, { authorization, api: manifest.api, keyUse, events })
+      const attempt = await caller.call(owner, call, signal)
       if (attempt.fate === 'answered') {
         const { charged, receipt } = attempt.answer
         paymentScheme.accept(order, { charged, receipt })

@@ -8,6 +8,7 @@ import {
   knownField,
   readHeader,
   readNumber,
+  readText,
   skip,
   tag,
   VARINT,
@@ -128,13 +129,13 @@ function readHello(r: Reader, end: number): Frame {
     const field = knownField(r, FIELDS.hello)
     switch (field) {
       case 1:
-        network = r.string()
+        network = readText(r)
         break
       case 2:
         epoch = r.uint64()
         break
       case 3:
-        agent = r.string()
+        agent = readText(r)
         break
       case 4:
         inFlightMax = readNumber(r)
@@ -208,13 +209,13 @@ function readRequest(r: Reader, end: number): Frame {
         request.requestId = r.bytes()
         break
       case 3:
-        request.api = r.string()
+        request.api = readText(r)
         break
       case 4:
-        request.method = r.string()
+        request.method = readText(r)
         break
       case 5:
-        request.path = r.string()
+        request.path = readText(r)
         break
       case 6:
         headers.push(readHeader(r, end))
@@ -235,16 +236,16 @@ function readRequest(r: Reader, end: number): Frame {
         request.authorization = r.bytes()
         break
       case 12:
-        request.idempotencyKey = r.string()
+        request.idempotencyKey = readText(r)
         break
       case 13:
-        request.traceparent = r.string()
+        request.traceparent = readText(r)
         break
       case 14:
         request.resentFromEpoch = r.uint64()
         break
       case 15:
-        request.payment = r.string()
+        request.payment = readText(r)
         break
       case 16:
         request.consumer = r.bytes()

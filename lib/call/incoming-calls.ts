@@ -125,19 +125,19 @@ export class IncomingCalls {
       body,
       timeoutMs,
       revision: request.revision,
-      ...(maxPrice === undefined ? {} : { maxPrice }),
-      ...(authorization === undefined ? {} : { authorization }),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-      ...(resentFromEpoch === undefined ? {} : { resentFromEpoch }),
-      ...(payment === undefined ? {} : { payment }),
-      // A copy, so that the whole frame is not kept in memory.
-      ...(consumer === undefined ? {} : { consumer: Uint8Array.from(consumer) }),
-      ...(keyFirstAt === 0 && !keyAnswered ? {} : { keyUse: { firstAt: keyFirstAt, isAnswered: keyAnswered } }),
-      ...(service === 0 ? {} : { service: SUBSCRIPTION_SERVICE }),
-      ...(subscription === undefined ? {} : { subscription: Uint8Array.from(subscription) }),
-      ...(stream === undefined ? {} : { stream }),
-      ...(events === 0 ? {} : { events })
+      maxPrice,
+      authorization,
+      idempotencyKey,
+      traceparent,
+      resentFromEpoch,
+      payment,
+      // Copies, so that the whole frame is not kept in memory.
+      consumer: consumer && Uint8Array.from(consumer),
+      keyUse: keyFirstAt === 0 && !keyAnswered ? undefined : { firstAt: keyFirstAt, isAnswered: keyAnswered },
+      service: service === 0 ? undefined : SUBSCRIPTION_SERVICE,
+      subscription: subscription && Uint8Array.from(subscription),
+      stream,
+      events: events === 0 ? undefined : events
     }
   }
 

@@ -122,11 +122,11 @@ export class OutgoingCalls {
         receipt: response.receipt,
         ownerMs: response.ownerUs / 1_000,
         upstreamMs: response.upstreamUs / 1_000,
-        ...(response.payment === undefined ? {} : { payment: response.payment }),
-        ...(response.replayed ? { replayed: true } : {}),
-        ...(response.rate === undefined ? {} : { rate: response.rate }),
-        ...(response.quota === undefined ? {} : { quota: response.quota }),
-        ...(response.eventPrice === undefined ? {} : { eventPrice: response.eventPrice })
+        payment: response.payment,
+        replayed: response.replayed,
+        rate: response.rate,
+        quota: response.quota,
+        eventPrice: response.eventPrice
       }
     })
     if (response.body === undefined) {

@@ -79,6 +79,7 @@ export interface CallExtras {
   readonly authorization?: Uint8Array | undefined
   readonly api?: ApiDescription
   readonly keyUse?: KeyUse | undefined
+  readonly events?: number
 }
 
 /** The call for one owner. */
@@ -86,10 +87,9 @@ export function callFor(
   { init, requestId, body, maxPrice, deadlineAt, terms }: PreparedCall,
   order: Order,
   now: number,
-  { authorization, api, keyUse }: CallExtras = {}
+  { authorization, api, keyUse, events }: CallExtras = {}
 ): Call {
   const { idempotencyKey, traceparent, payment } = init
-  const consumer = consumerOf(init, order.api)
   return {
     requestId,
     api: order.api,
@@ -99,15 +99,16 @@ export function callFor(
     body,
     timeoutMs: Math.max(1, deadlineAt - now),
     revision: order.revision,
-    ...(maxPrice === undefined ? {} : { maxPrice }),
-    ...(authorization === undefined ? {} : { authorization }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(keyUse === undefined ? {} : { keyUse }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(payment === undefined ? {} : { payment }),
-    ...(consumer === undefined ? {} : { consumer }),
-    ...(terms?.service === undefined ? {} : { service: terms.service }),
-    ...(terms?.subscription === undefined ? {} : { subscription: terms.subscription })
+    maxPrice,
+    authorization,
+    idempotencyKey,
+    keyUse,
+    traceparent,
+    payment,
+    consumer: consumerOf(init, order.api),
+    service: terms?.service,
+    subscription: terms?.subscription,
+    events
   }
 }
 

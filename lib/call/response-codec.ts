@@ -6,6 +6,7 @@ import {
   knownField,
   readHeader,
   readNumber,
+  readText,
   readRate,
   VARINT,
   writeHeaders,
@@ -97,7 +98,7 @@ export function readResponse(r: Reader, end: number): Frame {
         response.upstreamUs = readNumber(r)
         break
       case 9:
-        response.payment = r.string()
+        response.payment = readText(r)
         break
       case 10:
         response.replayed = r.bool()
@@ -145,10 +146,10 @@ export function readFailure(r: Reader, end: number): Frame {
         failure.id = readNumber(r)
         break
       case 2:
-        failure.code = r.string()
+        failure.code = readText(r)
         break
       case 3:
-        failure.detail = r.string()
+        failure.detail = readText(r)
         break
       case 4:
         failure.status = readNumber(r)
@@ -157,13 +158,13 @@ export function readFailure(r: Reader, end: number): Frame {
         failure.notAccepted = r.bool()
         break
       case 6:
-        failure.source = r.string()
+        failure.source = readText(r)
         break
       case 7:
         failure.retryAfterMs = readNumber(r)
         break
       case 8:
-        failure.members = r.string()
+        failure.members = readText(r)
         break
     }
   }

@@ -22,38 +22,38 @@ export interface Call {
   /** Time left when the call was sent, milliseconds. */
   readonly timeoutMs: number
   /** Price limit set by the consumer. */
-  readonly maxPrice?: Atoms
+  readonly maxPrice?: Atoms | undefined
   /** Manifest revision that the consumer knows. */
   readonly revision: number
   /** Data of the payer's payment scheme. */
-  readonly authorization?: Uint8Array
+  readonly authorization?: Uint8Array | undefined
   /**
    * Replaces `authorization`: an x402 v2 payment that the client made without this node. Empty: the call is not run,
    * and the error says how to pay.
    */
-  readonly payment?: string
+  readonly payment?: string | undefined
   /**
    * The consumer node's pseudonym for the calling account at this provider, `CONSUMER_BYTES` bytes. Absent where the
    * node calls for itself.
    */
-  readonly consumer?: Uint8Array
-  readonly idempotencyKey?: string
+  readonly consumer?: Uint8Array | undefined
+  readonly idempotencyKey?: string | undefined
   /** Absent: the consumer node knows no earlier call with this idempotency key. */
-  readonly keyUse?: KeyUse
-  readonly traceparent?: string
+  readonly keyUse?: KeyUse | undefined
+  readonly traceparent?: string | undefined
   /** Absent: the API itself. */
-  readonly service?: typeof SUBSCRIPTION_SERVICE
+  readonly service?: typeof SUBSCRIPTION_SERVICE | undefined
   /** Sixteen bytes: id of the subscription whose terms apply. */
-  readonly subscription?: Uint8Array
+  readonly subscription?: Uint8Array | undefined
   /**
    * Request id of a call whose response streams. This call runs nothing: it pays for up to `events` further events of
    * that stream. 0: the payer will pay for no more.
    */
-  readonly stream?: Uint8Array
+  readonly stream?: Uint8Array | undefined
   /** Without `stream`: events that the payer will pay for one by one if the response is a stream. Default 0. */
-  readonly events?: number
+  readonly events?: number | undefined
   /** The owner may have received this request id before. It returns the earlier outcome and never runs the call. */
-  readonly isRepeat?: boolean
+  readonly isRepeat?: boolean | undefined
 }
 
 /** The consumer node's record of an earlier call with the same idempotency key to the same owner. */
@@ -91,7 +91,7 @@ export interface IncomingCall extends Omit<Call, 'isRepeat'> {
    * process never runs it: it returns the stored outcome or `call_interrupted`. `UNKNOWN_EPOCH` where the consumer lost
    * the epoch.
    */
-  readonly resentFromEpoch?: bigint
+  readonly resentFromEpoch?: bigint | undefined
 }
 
 /** An epoch that no process has. */
@@ -107,15 +107,15 @@ export interface CallResponse {
   readonly ownerMs: number
   readonly upstreamMs: number
   /** Result of the call's own payment, in x402 v2 form. */
-  readonly payment?: string
+  readonly payment?: string | undefined
   /** Present for a streamed body: price of each further event. */
-  readonly eventPrice?: Atoms
+  readonly eventPrice?: Atoms | undefined
   /** Quota of the call's subscription, this call included. */
-  readonly quota?: Quota
+  readonly quota?: Quota | undefined
   /** The response was stored for an earlier call with the same idempotency key. */
-  readonly replayed?: boolean
+  readonly replayed?: boolean | undefined
   /** Present where a rate limit applies. */
-  readonly rate?: RateLimitStatus
+  readonly rate?: RateLimitStatus | undefined
 }
 
 /**

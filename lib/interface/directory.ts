@@ -87,6 +87,8 @@ export interface ResolveOptions {
 
 /** Resolves APIs and chooses among the nodes that serve them. */
 export interface Resolver {
+  /** The result of `resolve` where it needs no wait. It saves the call a turn of the event loop and a timer. */
+  cached?(ref: ApiRef): Resolution | undefined
   /**
    * @throws SoukError `api_not_found`, `name_conflict` (member `candidates`), `lookup_timeout`, `owner_unreachable`
    *   (the directory has the API, but no serving node responded).

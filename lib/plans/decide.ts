@@ -26,7 +26,7 @@ export interface Circumstances {
   /** Peer id of the requesting node, authenticated by the link. */
   readonly peer: string
   /** Pseudonym of the requesting account, which other nodes cannot guess. */
-  readonly consumer?: Uint8Array
+  readonly consumer?: Uint8Array | undefined
   /** Peer id of this owner. */
   readonly owner: string
   /** Included calls of the period that are used or reserved. */

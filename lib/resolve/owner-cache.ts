@@ -28,6 +28,8 @@ export interface OwnerCache<T> {
    * @throws the error of `load`, cached for `RESOLUTION_NEGATIVE_MS`; SoukError `lookup_timeout`; the signal's reason
    */
   get(key: string, load: Loader<T>, options: ResolveOptions): Promise<T>
+  /** The value if it is cached and fresh. */
+  fresh(key: string): T | undefined
   /** A newer value exists: marks the cached value, and one being loaded, as stale. */
   expire(key: string): void
   /** The cached value was wrong: removes it, and does not cache a value being loaded. */
@@ -75,6 +77,12 @@ class BoundedOwnerCache<T> implements OwnerCache<T> {
       maxSize: bytesMax,
       sizeCalculation: (entry) => ENTRY_BYTES + ('value' in entry ? this.#bytesOf(entry.value) : 0)
     })
+  }
+
+  fresh(key: string): T | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined || 'error' in entry || entry.stale) return undefined
+    return this.#clock.elapsed() - entry.at < RESOLUTION_FRESH_MS ? entry.value : undefined
   }
 
   async get(key: string, load: Loader<T>, { signal, refresh = false }: ResolveOptions): Promise<T> {

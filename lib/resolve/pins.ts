@@ -11,6 +11,8 @@ export interface Pins {
   allows(signed: SignedManifest): Promise<boolean>
   /** Stores the manifest's revision as the newest. Durable when it resolves. Writes nothing where nothing changed. */
   raise(signed: SignedManifest): Promise<void>
+  /** The cached result of `provider`. */
+  known(name: string): { readonly provider: string | undefined } | undefined
   /** The provider that a bare name is pinned to on this node. */
   provider(name: string): Promise<string | undefined>
   /** @throws SoukError `invalid_request` */
@@ -55,6 +57,8 @@ export function createPins(documents: Documents): Pins {
       marks.set(id, raised)
       await documents.put(REVISIONS, id, JSON.stringify(raised))
     },
+
+    known: (name) => bindings.get(name),
 
     async provider(name) {
       const known = bindings.get(name)

@@ -5,7 +5,7 @@ import { inMs, reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { RESOLUTIONS_BYTES_MAX } from '../base/limits/directory.ts'
 import type { Random } from '../base/random.ts'
 import type { Directory, Resolution, ResolveOptions, Resolver } from '../interface/directory.ts'
-import type { Link } from '../interface/link.ts'
+import type { Link, PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
 import { createOwnerChoice, type OwnerChoice } from './choose-owner.ts'
@@ -94,6 +94,14 @@ class CachingResolver implements PinningResolver {
     this.#names = createOwnerCache({ clock, bytesMax: RESOLUTIONS_BYTES_MAX, bytesOf: (id) => id.length, log })
   }
 
+  cached(ref: ApiRef): Resolution | undefined {
+    const id = this.#knownId(ref)
+    if (id === undefined) return undefined
+    for (const signed of this.#local()) if (signed.id === id) return undefined
+    const found = this.#apis.fresh(id)
+    return found && { signed: found.signed, owners: this.#inOrder(id, found) }
+  }
+
   async resolve(ref: ApiRef, options: ResolveOptions): Promise<Resolution> {
     const id = ref.provider === undefined ? await this.#idOf(ref.name, options) : apiId(ref.name, ref.provider)
     for (const signed of this.#local()) {
@@ -101,13 +109,13 @@ class CachingResolver implements PinningResolver {
       this.#log.trace('%s: served here', id)
       return { signed, owners: [{ id: this.#self, addresses: [] }] }
     }
-    const { signed, owners, spares } = await this.#apis.get(id, (signal) => this.#find(id, signal), options)
-    const candidates = [...this.#choice.order(id, owners), ...spares]
+    const found = await this.#apis.get(id, (signal) => this.#find(id, signal), options)
+    const candidates = this.#inOrder(id, found)
     if (this.#log.enabled) {
       const ids = candidates.map((owner) => owner.id).join(' ')
       this.#log.trace('%s for %s: tried in this order: %s', id, formatApiRef(ref), ids)
     }
-    return { signed, owners: candidates }
+    return { signed: found.signed, owners: candidates }
   }
 
   report(id: ApiId, owner: string, outcome: { readonly ok: true; readonly ms: number } | { readonly ok: false }): void {
@@ -126,6 +134,19 @@ class CachingResolver implements PinningResolver {
 
   pinned(name: string): Promise<string | undefined> {
     return this.#pins.provider(name)
+  }
+
+  #inOrder(id: ApiId, { owners, spares }: Found): PeerAddress[] {
+    return [...this.#choice.order(id, owners), ...spares]
+  }
+
+  /** As `#idOf`, without waiting. */
+  #knownId({ name, provider }: ApiRef): ApiId | undefined {
+    if (provider !== undefined) return apiId(name, provider)
+    const pin = this.#pins.known(name)
+    if (pin?.provider !== undefined) return apiId(name, pin.provider)
+    for (const { manifest } of this.#local()) if (manifest.name === name) return undefined
+    return pin && this.#names.fresh(name)
   }
 
   /** The id of a bare name: its pin, else the API served here, else the only claimant's. */

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { type Atoms, checkRateLimit, limits, type RateLimit, SoukError } from '../../lib/index.ts'
 import type { Clock, Documents, Random } from '../../lib/interface/index.ts'
 import { ALONE, type Coherence } from '../accounts/coherence.ts'
@@ -130,7 +131,11 @@ export function createKeys(init: KeysInit): Keys {
   const deafen = coherence.listen(TOPIC, (id) => (id === undefined ? verifier.forgetAll() : verifier.forget(id)))
   // Create the key object once. From bytes, Node would create one per call, which is eight times slower.
   const pepper = createSecretKey(secret)
-  const digestOf = (key: string) => createHmac('sha256', pepper).update(key).digest('hex')
+  const digests = new LRUCache<string, string, undefined>({
+    max: limits.KEYS_CACHED_MAX,
+    memoMethod: (key) => createHmac('sha256', pepper).update(key).digest('hex')
+  })
+  const digestOf = (key: string) => digests.memo(key)
 
   /** Creates and stores a key with these terms. */
   async function mint(terms: Omit<KeyDocument, 'id' | 'digest' | 'hint'>): Promise<IssuedKey> {

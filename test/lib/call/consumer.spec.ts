@@ -59,9 +59,21 @@ describe('Consumer', () => {
     })
     const [plain, full] = bench.tried.map(({ call }) => call)
     assert.equal(text(plain?.body as Uint8Array), '{"symbol":"BTC"}')
+    const absent = {
+      consumer: undefined,
+      keyUse: undefined,
+      payment: undefined,
+      service: undefined,
+      subscription: undefined,
+      events: 0
+    }
     assert.deepEqual(
       { ...plain, body: undefined, requestId: undefined },
       {
+        ...absent,
+        maxPrice: undefined,
+        idempotencyKey: undefined,
+        traceparent: undefined,
         api: ID,
         method: 'POST',
         path: '',
@@ -77,6 +89,7 @@ describe('Consumer', () => {
       }
     )
     assert.deepEqual(full, {
+      ...absent,
       requestId,
       api: ID,
       method: 'PUT',
