@@ -61,6 +61,11 @@ export function isRequestId(text: string): boolean {
   return UUID_V7.test(text)
 }
 
+/** Whether the bytes are a version 7 UUID. */
+export function isRequestIdBytes(id: Uint8Array): boolean {
+  return id.length === REQUEST_ID_BYTES && (id[6] ?? 0) >> 4 === 7 && (id[8] ?? 0) >> 6 === 0b10
+}
+
 /** The sixteen bytes of a `formatRequestId` text. */
 export function requestIdBytes(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'))

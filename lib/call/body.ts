@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts'
+import { isSoukError, SoukError } from '../base/errors.ts'
 import { STREAM_IDLE_MS } from '../base/limits/call.ts'
 import { INLINE_BODY_BYTES_MAX, LINK_QUEUE_BYTES_MAX } from '../base/limits/link.ts'
-import type { BulkSink, Channel } from '../interface/link.ts'
+import type { BulkSink, BulkSource, Channel } from '../interface/link.ts'
 import type { Payload } from '../interface/payload.ts'
 
 /** Whether a body is sent inside its frame: it is small, whole, and the link has no backlog. */
@@ -41,5 +42,53 @@ export function sendTo(sink: BulkSink, clock: Clock) {
       throw error
     }
     return patient(sink.end())
+  }
+}
+
+/** The body of a peer's request. */
+export interface RequestBody extends BulkSource {
+  /** A reader waits for the sender. */
+  readonly isWaiting: boolean
+}
+
+/**
+ * Reports a body that breaks off as the sender's fault. When the link broke too, the call was interrupted and may be
+ * repeated. Not a generator, because its `return` would wait for a pending `next`.
+ */
+export function requestBody(source: BulkSource, channel: Channel): RequestBody {
+  let waiting = 0
+  return {
+    get isWaiting() {
+      return waiting > 0
+    },
+    abort: (error) => source.abort(error),
+    [Symbol.asyncIterator]() {
+      const chunks = source[Symbol.asyncIterator]()
+      return {
+        async next() {
+          waiting++
+          try {
+            return await chunks.next()
+          } catch (cause) {
+            if (isSoukError(cause)) throw cause
+            throw channel.open
+              ? new SoukError('invalid_request', 'The request body broke off before its end.', {
+                  cause,
+                  source: 'ingress'
+                })
+              : new SoukError('call_interrupted', 'The link broke before the request body was complete.', {
+                  cause,
+                  source: 'ingress'
+                })
+          } finally {
+            waiting--
+          }
+        },
+        async return() {
+          await chunks.return?.()
+          return { done: true, value: undefined }
+        }
+      }
+    }
   }
 }

@@ -55,9 +55,15 @@ export class BulkMailbox {
 
   /**
    * Waits for the stream that a frame announced.
-   * @throws SoukError `call_interrupted` when it does not arrive; the signal's reason when it aborts
+   * @throws SoukError `call_interrupted`, or the error of `missing`, when it does not arrive; the signal's reason when
+   * it aborts
    */
-  async take(peer: string, tag: Uint8Array, signal: AbortSignal | undefined): Promise<BulkSource> {
+  async take(
+    peer: string,
+    tag: Uint8Array,
+    signal: AbortSignal | undefined,
+    missing = () => new SoukError('call_interrupted', 'The body of the call did not arrive.')
+  ): Promise<BulkSource> {
     const key = slotKey(peer, tag)
     const delivered = this.#take(key)
     if (delivered !== undefined) return delivered.source
@@ -71,9 +77,7 @@ export class BulkMailbox {
       reject(reason)
     }
     const onAbort = () => giveUp(signal?.reason)
-    const timer = this.#clock.after(BULK_OPEN_MS, () => {
-      giveUp(new SoukError('call_interrupted', 'The body of the call did not arrive.'))
-    })
+    const timer = this.#clock.after(BULK_OPEN_MS, () => giveUp(missing()))
     this.#wanted.set(key, claim)
     if (signal?.aborted === true) onAbort()
     signal?.addEventListener('abort', onAbort, { once: true })

@@ -25,7 +25,7 @@ export function givenUp(signal: AbortSignal): SoukError {
 
 /** The error that a peer sent. Peers are untrusted, so an unknown code becomes `internal_error`. */
 export function failureError(frame: FailureFrame): SoukError {
-  const source: ErrorSource = frame.source === 'upstream' ? 'upstream' : 'owner'
+  const source: ErrorSource = frame.source === 'upstream' || frame.source === 'ingress' ? frame.source : 'owner'
   if (!isErrorCode(frame.code)) return new SoukError('internal_error', undefined, { source })
   const members = readMembers(frame.members)
   return new SoukError(frame.code, printable(frame.detail), {

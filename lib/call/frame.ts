@@ -93,7 +93,7 @@ export interface FailureFrame {
   readonly status: number
   /** The owner did not accept the call: another owner may be tried. */
   readonly notAccepted: boolean
-  /** `owner` or `upstream`. */
+  /** `owner`, `upstream`, or `ingress` for the consumer node. */
   readonly source: string
   readonly retryAfterMs: number
   /** Additional public members of the problem as a JSON object; empty for none. */

@@ -5,22 +5,24 @@ import { asSoukError, SoukError } from '../base/errors.ts'
 import { IN_FLIGHT_PER_PEER_MAX, OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import {
   CONSUMER_BYTES,
+  DEADLINE_MS_MIN,
   IDEMPOTENCY_KEY_CHARS_MAX,
   PAYMENT_CHARS_MAX,
   PATH_BYTES_MAX,
   UPSTREAM_TIMEOUT_MS_MAX
 } from '../base/limits/call.ts'
 import { LINK_QUEUE_BYTES_MAX, UNSENT_PER_PEER_BYTES_MAX } from '../base/limits/link.ts'
-import { REQUEST_ID_BYTES } from '../base/request-id.ts'
+import { isRequestIdBytes, REQUEST_ID_BYTES } from '../base/request-id.ts'
 import { type CallResponse, type CallHandler, type IncomingCall, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
-import type { BulkSource } from '../interface/link.ts'
-import { chunksOf, ridesInline, sendTo } from './body.ts'
+import { chunksOf, type RequestBody, requestBody, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureFrame } from './failure.ts'
 import type { RequestFrame } from './frame.ts'
 import type { Session } from './session.ts'
 
-type ReceivedCall = IncomingCall & { readonly body: Uint8Array | BulkSource }
+interface ReceivedCall extends IncomingCall {
+  readonly body: Uint8Array | RequestBody
+}
 
 /**
  * The server half of a session: the peer's calls that run here. When the channel closes, they continue until their
@@ -32,6 +34,8 @@ export class IncomingCalls {
   readonly #clock: Clock
   readonly #handler: CallHandler
   readonly #running = new Map<number, AbortController>()
+  /** Highest call id of the peer on this channel. */
+  #lastId = 0
   /** Calls whose response is being sent on its own stream. */
   readonly #streaming = new Set<AbortController>()
   /** Bytes of whole responses on their own streams, held until the peer has read them. */
@@ -50,9 +54,12 @@ export class IncomingCalls {
 
   onRequest(request: RequestFrame): void {
     const { channel } = this.#session
-    if (this.#running.has(request.id)) {
-      channel.abort(new Error('the peer reused a call id'))
-    } else if (this.#isFull(channel)) {
+    if (request.id <= this.#lastId) {
+      channel.abort(new Error('the call ids of the peer do not increase'))
+      return
+    }
+    this.#lastId = request.id
+    if (this.#isFull(channel)) {
       this.#fail(
         request.id,
         new SoukError('overloaded', 'You have too many running calls at this owner. Wait until some of them end.', {
@@ -87,8 +94,14 @@ export class IncomingCalls {
     const cancel = new AbortController()
     this.#running.set(request.id, cancel)
     const timeoutMs = Math.min(request.timeoutMs, UPSTREAM_TIMEOUT_MS_MAX)
-    const timer = this.#clock.after(timeoutMs, () => cancel.abort(new SoukError('upstream_timeout')))
     let call: ReceivedCall | undefined
+    const timer = this.#clock.after(timeoutMs, () => {
+      const late = call !== undefined && 'isWaiting' in call.body && call.body.isWaiting ? call.body : undefined
+      const error = late === undefined ? new SoukError('upstream_timeout') : lateBody()
+      cancel.abort(error)
+      // Otherwise the API's adapter would wait for the rest of the body.
+      late?.abort(error)
+    })
     try {
       call = await this.#read(request, timeoutMs, cancel.signal)
       const answer = await this.#handler(call, cancel.signal)
@@ -97,7 +110,8 @@ export class IncomingCalls {
       await this.#reply(request, answer, cancel)
     } catch (thrown) {
       const error = asSoukError(thrown)
-      this.#fail(request.id, error)
+      // Nothing happens before the whole request frame is valid and the stream of its body is open.
+      this.#fail(request.id, error, error.notAccepted || call === undefined)
       // Cancels any work that the handler started for this call.
       cancel.abort(error)
     } finally {
@@ -114,7 +128,7 @@ export class IncomingCalls {
     const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch } = request
     const { payment, consumer, keyFirstAt, keyAnswered, service, subscription, stream, events } = request
     const tag = bulkTag(request.requestId, BULK_OF.request)
-    const body: Uint8Array | BulkSource = inline ?? (await this.#mailbox.take(peer, tag, signal))
+    const body = inline ?? requestBody(await this.#mailbox.take(peer, tag, signal, missingBody), this.#session.channel)
     return {
       peer,
       requestId: request.requestId,
@@ -180,22 +194,22 @@ export class IncomingCalls {
     }
   }
 
-  #fail(id: number, error: SoukError): void {
-    this.#session.send({ kind: 'failure', ...failureFrame(id, error) })
+  #fail(id: number, error: SoukError, notAccepted = error.notAccepted): void {
+    this.#session.send({ kind: 'failure', ...failureFrame(id, error), notAccepted })
   }
 }
 
 const METHOD = /^[A-Z]{1,32}$/
 const PATH = /^(?:[/?].*)?$/s
 
-/** Checks that every owner relies on, whatever it serves. @throws SoukError `invalid_request` */
+/** Checks that every owner relies on, whatever it serves. @throws SoukError `invalid_request`, `upstream_timeout` */
 function checkRequest(request: RequestFrame): void {
   const { api, requestId, method, path, idempotencyKey, payment, consumer, service, subscription, stream } = request
   const at = api.indexOf('@')
   const isSound =
     isApiName(api.slice(0, at)) &&
     isProviderId(api.slice(at + 1)) &&
-    requestId.length === REQUEST_ID_BYTES &&
+    isRequestIdBytes(requestId) &&
     METHOD.test(method) &&
     PATH.test(path) &&
     path.length <= PATH_BYTES_MAX &&
@@ -206,6 +220,16 @@ function checkRequest(request: RequestFrame): void {
     (subscription === undefined || subscription.length === REQUEST_ID_BYTES) &&
     (stream === undefined || stream.length === REQUEST_ID_BYTES)
   if (!isSound) throw new SoukError('invalid_request', 'The call is malformed.')
+  if (request.timeoutMs < DEADLINE_MS_MIN) throw new SoukError('upstream_timeout', 'The call has no time left.')
+}
+
+/** A code that a repeat of the consumer treats as unknown, because its first attempt may be running. */
+function missingBody(): SoukError {
+  return new SoukError('overloaded', 'No stream with the request body was opened in time.', { source: 'ingress' })
+}
+
+function lateBody(): SoukError {
+  return new SoukError('invalid_request', 'The request body did not arrive in time.', { source: 'ingress' })
 }
 
 /** Microseconds as a non-negative integer. An adapter may report an invalid time. */

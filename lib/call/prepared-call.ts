@@ -5,7 +5,7 @@ import { SoukError } from '../base/errors.ts'
 import { isExtraHeader } from '../base/extra-header.ts'
 import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits/call.ts'
 import { parseUsdc } from '../base/money.ts'
-import { REQUEST_ID_BYTES, type RequestIds } from '../base/request-id.ts'
+import { isRequestIdBytes, type RequestIds } from '../base/request-id.ts'
 import type { Call, CallTerms, KeyUse } from '../interface/call.ts'
 import type { ApiDescription } from '../interface/adapter.ts'
 import type { Resolution } from '../interface/directory.ts'
@@ -44,7 +44,9 @@ export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds
   if (!(timeoutMs > 0 && timeoutMs <= UPSTREAM_TIMEOUT_MS_MAX)) {
     throw new SoukError('invalid_request', `The timeout must be 1 to ${UPSTREAM_TIMEOUT_MS_MAX} milliseconds.`)
   }
-  if (requestId.length !== REQUEST_ID_BYTES) throw new SoukError('invalid_request', 'A request id must have 16 bytes.')
+  if (!isRequestIdBytes(requestId)) {
+    throw new SoukError('invalid_request', 'A request id must be the 16 bytes of a UUID version 7.')
+  }
   const startedAt = clock.elapsed()
   return {
     init,

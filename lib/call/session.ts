@@ -47,11 +47,12 @@ export class Session {
       const frame = decodeFrame(bytes)
       if (frame === undefined) return
       if (frame.kind === 'hello') {
+        // The first hello counts, because running calls use its epoch. Later ones are ignored.
+        if (this.hello !== undefined) return
         timer.cancel()
         if (frame.network === init.network) {
-          // The first hello counts, because running calls use its epoch.
-          this.hello ??= frame
-          hello.resolve(this.hello)
+          this.hello = frame
+          hello.resolve(frame)
         } else {
           channel.abort(new Error(`the peer belongs to network ${JSON.stringify(frame.network.slice(0, 40))}`))
         }

@@ -1,16 +1,28 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
-import { SoukError } from '../../../lib/base/errors.ts'
+import { asSoukError, SoukError } from '../../../lib/base/errors.ts'
 import { ACK_DELAY_MS, STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
 import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX, INLINE_BODY_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { BULK_OF, BulkMailbox, bulkTag } from '../../../lib/call/bulk-mailbox.ts'
+import type { BulkSink } from '../../../lib/interface/link.ts'
 import type { Payload } from '../../../lib/interface/payload.ts'
 import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { within } from '../../helpers/eventually.ts'
 import { manualClock, settle } from '../../helpers/manual-clock.ts'
-import { answered, responseOf, type CallBench, callBench, errorOf } from './bench.ts'
+import {
+  answered,
+  type CallBench,
+  callBench,
+  errorOf,
+  HELLO,
+  NEVER,
+  OWNER,
+  rawPeer,
+  requestFrame,
+  responseOf
+} from './bench.ts'
 
 const BOUND_MS = 2_000
 const KiB = 1024
@@ -264,8 +276,51 @@ describe('bodies of calls', () => {
       bench.owner.link.onBulk = () => {}
       const calling = bench.call({ body: streamOf('late') })
       await bench.clock.advance(BULK_OPEN_MS)
-      assert.equal(errorOf(await calling).code, 'call_interrupted')
+      const attempt = await calling
+      const { code, source } = errorOf(attempt)
+      assert.deepEqual([attempt.fate, code, source], ['not_accepted', 'overloaded', 'ingress'])
       assert.equal(bench.owner.received.length, 0)
+    })
+
+    it('that break off are the sender’s fault', async () => {
+      for (const breakOff of [(sink: BulkSink) => sink.abort(new Error('enough')), () => {}]) {
+        const peer = await rawPeer(bench.network, OWNER, peerId('R'))
+        bench.owner.handler = async (call) => responseOf(await bytesOf(call.body))
+        peer.send(HELLO)
+        const requestId = freshIds.next()
+        peer.send(requestFrame({ requestId, body: undefined }))
+        const sink = await peer.channel.openBulk(bulkTag(requestId, BULK_OF.request), NEVER)
+        await sink.write(utf8('half'))
+        breakOff(sink)
+        await settle()
+        // The second sender only falls silent, so its call ends by the deadline.
+        await bench.clock.advance(1_000)
+        const failures = peer.heard.filter((frame) => frame.kind === 'failure')
+        assert.deepEqual(
+          failures.map(({ code, status, source, notAccepted }) => ({ code, status, source, notAccepted })),
+          [{ code: 'invalid_request', status: 400, source: 'ingress', notAccepted: false }]
+        )
+        assert.equal(bench.owner.calls.serving, 0)
+        await peer.link.stop()
+      }
+    })
+
+    it('that end with their link interrupt the call, so that it may be repeated', async () => {
+      const peer = await rawPeer(bench.network, OWNER)
+      const seen = Promise.withResolvers<unknown>()
+      bench.owner.handler = async (call) => {
+        await bytesOf(call.body).catch(seen.resolve)
+        return responseOf()
+      }
+      peer.send(HELLO)
+      const requestId = freshIds.next()
+      peer.send(requestFrame({ requestId, body: undefined }))
+      const sink = await peer.channel.openBulk(bulkTag(requestId, BULK_OF.request), NEVER)
+      await sink.write(utf8('half'))
+      await settle()
+      bench.network.cut(OWNER)
+      const { code, source } = asSoukError(await within('the error', BOUND_MS, seen.promise))
+      assert.deepEqual([code, source], ['call_interrupted', 'ingress'])
     })
 
     it('that cannot be sent leave the call not accepted', async () => {

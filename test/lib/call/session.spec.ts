@@ -4,6 +4,7 @@ import type { SoukError } from '../../../lib/base/errors.ts'
 import { IN_FLIGHT_PER_PEER_MAX } from '../../../lib/base/limits/admission.ts'
 import { FAILURE_DETAIL_CHARS_MAX } from '../../../lib/base/limits/call.ts'
 import { HELLO_MS, UNSENT_PER_PEER_BYTES_MAX } from '../../../lib/base/limits/link.ts'
+import { requestIdBytes } from '../../../lib/base/request-id.ts'
 import type { BulkSource } from '../../../lib/interface/link.ts'
 import { encodeFrame } from '../../../lib/call/frame-codec.ts'
 import { settle } from '../../helpers/manual-clock.ts'
@@ -59,6 +60,7 @@ describe('a session', () => {
     const peer = await rawPeer(bench.network, OWNER)
     peer.send(HELLO)
     peer.send({ ...HELLO, epoch: 8n, inFlightMax: 0 } as typeof HELLO)
+    peer.send({ ...HELLO, network: 'elsewhere' } as typeof HELLO)
     peer.send(requestFrame())
     await settle()
     assert.equal(peer.closes.length, 0)
@@ -77,14 +79,33 @@ describe('a session', () => {
     assert.equal(peer.closes.length, 1)
   })
 
-  it('disconnects on an id in use, and runs nothing sent after it', async () => {
-    bench.owner.handler = () => new Promise(() => {})
+  it('disconnects on ids that do not increase, and runs nothing sent after them', async () => {
+    for (const { ids, runs } of [
+      { ids: [0, 1], runs: 0 },
+      { ids: [1, 1, 2], runs: 1 },
+      { ids: [1, 5, 4, 6], runs: 2 }
+    ]) {
+      const peer = await rawPeer(bench.network, OWNER)
+      peer.send(HELLO)
+      const before = bench.owner.received.length
+      for (const id of ids) {
+        if (peer.channel.open) peer.send(requestFrame({ id }))
+        // Earlier calls are over, so their ids are not in use any more.
+        await settle()
+      }
+      assert.deepEqual([peer.closes.length, bench.owner.received.length - before], [1, runs], ids.join())
+      await peer.link.stop()
+    }
+  })
+
+  it('runs nothing for a call without time, and says so', async () => {
     const peer = await rawPeer(bench.network, OWNER)
     peer.send(HELLO)
-    for (const id of [1, 1, 2]) peer.send(requestFrame({ id }))
-    await settle()
-    assert.equal(peer.closes.length, 1)
-    assert.equal(bench.owner.received.length, 1)
+    peer.send(requestFrame({ timeoutMs: 0 }))
+    await bench.clock.advance(0)
+    const [failure] = peer.heard.filter((frame) => frame.kind === 'failure')
+    assert.deepEqual([failure?.code, failure?.notAccepted], ['upstream_timeout', true])
+    assert.equal(bench.owner.received.length, 0)
   })
 
   it('refuses malformed calls, and accepts the next call', async () => {
@@ -95,6 +116,9 @@ describe('a session', () => {
       { api: 'ticker@nobody' },
       { api: `Ticker@${OWNER}` },
       { requestId: new Uint8Array(15) },
+      { requestId: new Uint8Array(16) },
+      { requestId: requestIdBytes('018f3c5e-7a00-4000-8000-000000000001') },
+      { requestId: requestIdBytes('018f3c5e-7a00-7000-c000-000000000001') },
       { method: 'get it' },
       { path: 'http://127.0.0.1/' },
       { path: '@evil.example/' },
@@ -106,8 +130,8 @@ describe('a session', () => {
     await settle()
     const failures = peer.heard.filter((frame) => frame.kind === 'failure')
     assert.deepEqual(
-      failures.map(({ code }) => code),
-      malformed.map(() => 'invalid_request')
+      failures.map(({ code, notAccepted }) => [code, notAccepted]),
+      malformed.map(() => ['invalid_request', true])
     )
     assert.deepEqual(
       bench.owner.received.map(({ path }) => path),
