@@ -21,6 +21,8 @@ export const OPENAPI_REINDENTED_MAX = 50
 export const OPENAPI_SCHEMAS_MAX = 300_000
 /** Nesting of unnamed schemas. */
 export const OPENAPI_DEPTH_MAX = 64
+/** Schemas that one schema is composed of, where a call is written. Each call looks them up for each of its members. */
+export const COMPOSED_PARTS_MAX = 64
 /** Parameters and body members of one operation. A body with more members becomes one field. */
 export const OPERATION_FIELDS_MAX = 5_000
 /** Schemas that check one operation's calls, as JSON. Larger ones generate too much code. */

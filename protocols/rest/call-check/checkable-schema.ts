@@ -138,14 +138,19 @@ export function mentionsOf(schema: unknown): {
       if (keyword === '$ref' && typeof value === 'string') references.push(value.slice(REF.length))
       else if (keyword === 'pattern' && typeof value === 'string') patterns.push(value)
       else if (ONE.includes(keyword)) waiting.push(value)
-      else if (MANY.includes(keyword) && Array.isArray(value)) waiting.push(...(value as unknown[]))
+      else if (MANY.includes(keyword) && Array.isArray(value)) append(waiting, value as unknown[])
       else if (NAMED.includes(keyword) && isObject(value)) {
-        if (keyword === 'patternProperties') patterns.push(...Object.keys(value))
-        waiting.push(...Object.values(value))
+        if (keyword === 'patternProperties') append(patterns, Object.keys(value))
+        append(waiting, Object.values(value))
       }
     }
   }
   return { patterns, references }
+}
+
+/** `push` with spread arguments overflows the stack at 100,000 of them. */
+function append<T>(list: T[], more: readonly T[]): void {
+  for (const one of more) list.push(one)
 }
 
 /** The constant cost of one check by this schema: its own lists, and the names of its subschemas. */

@@ -1,36 +1,41 @@
 import { utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
+import { REQUEST_BYTES_CEILING } from '../../../lib/base/limits/call.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, textOf } from '../../exact-json.ts'
 import { bareType, isJson, isJsonLines, isText, isXml } from './openapi-media.ts'
 import { pairsOf } from './openapi-parameters.ts'
 import type { RestBody, RestEncoding } from './rest-api.ts'
-import { type Definitions, dereferenced } from './openapi-schemas.ts'
+import { COMPOSING, composedOf } from './composed-schema.ts'
+import type { Definitions } from './openapi-schemas.ts'
 import { writeXml } from './openapi-xml.ts'
+import { WrittenSize } from './written-size.ts'
 
 export interface WrittenBody {
   readonly bytes: Uint8Array
   readonly type: string
 }
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-/** Parts of a schema that are searched for a file. */
-const PARTS_MAX = 100
+/** Without a repeated group, whose steps back fill the stack at a few megabytes. */
+const NOT_BASE64 = /[^A-Za-z0-9+/]/
+/** The boundary and the headers of one part of a multipart body. */
+const PART_CHARS = 128
 /** OpenAPI 3.1, section 4.8.14.4: how a form writes a member without an encoding. */
 const REPEATED = { style: 'form', explode: true } as const
 
 /**
  * Writes the body of a request in the media type of its operation. Files are base64 in a call, because JSON has no form for them.
- * @throws SoukError `invalid_request`
+ * @throws SoukError `invalid_request`, `request_too_large`
  */
 export async function writeBody(body: RestBody, value: unknown, definitions: Definitions): Promise<WrittenBody> {
   const { type, schema } = body
   if (isJson(type)) return { bytes: utf8(JSON.stringify(value)), type }
   if (isJsonLines(type)) return { bytes: utf8(linesOf(type, value)), type }
-  if (type === 'application/x-www-form-urlencoded') return { bytes: utf8(formOf(body, value)), type }
-  if (type.startsWith('multipart/')) return multipart(body, value, definitions)
+  const size = new WrittenSize('body', REQUEST_BYTES_CEILING)
+  if (type === 'application/x-www-form-urlencoded') return { bytes: utf8(formOf(body, value, size)), type }
+  if (type.startsWith('multipart/')) return multipart(body, value, { definitions, size })
   const text = textOf(value)
-  if (text === undefined && isXml(type)) return { bytes: utf8(writeXml(value, schema, definitions)), type }
+  if (text === undefined && isXml(type)) return { bytes: utf8(writeXml(value, schema, { definitions, size })), type }
   if (text === undefined) throw refuse('The field "body" must be a string here.')
   return { bytes: isText(type) ? utf8(text) : fileIn('body', text), type }
 }
@@ -44,14 +49,14 @@ function linesOf(type: string, value: unknown): string {
     .join('')
 }
 
-function formOf({ encoding = {} }: RestBody, value: unknown): string {
+function formOf({ encoding = {} }: RestBody, value: unknown, size: WrittenSize): string {
   const pairs = membersOf(value).flatMap(([name, member]) => {
     const { contentType, serialization } = encodingOf(encoding, name)
     const isWhole = serialization === undefined && contentType !== undefined && isJson(contentType)
     const how = isWhole ? ({ style: 'json', explode: false } as const) : serialization
-    if (how !== undefined) return pairsOf({ name, ...how }, member)
+    if (how !== undefined) return pairsOf({ name, ...how }, member, size)
     // Without an encoding, an object is a JSON text.
-    return pairsOf({ name, ...REPEATED }, isObject(member) ? JSON.stringify(member) : member).map(
+    return pairsOf({ name, ...REPEATED }, isObject(member) ? JSON.stringify(member) : member, size).map(
       ([key, text]) => [plus(key), plus(text)] as const
     )
   })
@@ -63,27 +68,37 @@ function plus(text: string): string {
   return text.replaceAll('%20', '+')
 }
 
-async function multipart(body: RestBody, value: unknown, definitions: Definitions): Promise<WrittenBody> {
+interface Writing {
+  readonly definitions: Definitions
+  readonly size: WrittenSize
+}
+
+async function multipart(body: RestBody, value: unknown, { definitions, size }: Writing): Promise<WrittenBody> {
   const { schema, encoding = {} } = body
   const form = new FormData()
+  const composed = composedOf(schema, definitions)
   for (const [name, member] of membersOf(value)) {
-    const described = propertyOf(schema, name, definitions)
+    const described = propertyOf(composed, name)
     const { contentType, serialization } = encodingOf(encoding, name)
     const type = contentType?.split(',').find((one) => !one.includes('*'))
     const isJsonPart = type !== undefined && isJson(type)
     const isOneText = serialization !== undefined && !serialization.explode
     if (isOneText && Array.isArray(member)) {
-      for (const [, text] of pairsOf({ name, ...serialization }, member)) form.append(name, decodeURIComponent(text))
+      for (const [, text] of pairsOf({ name, ...serialization }, member, size)) {
+        form.append(name, decodeURIComponent(text))
+      }
       continue
+    }
+    const part = {
+      type: type?.trim(),
+      isFile: isFile(described, contentType, definitions),
+      described,
+      definitions,
+      size
     }
     for (const one of Array.isArray(member) && !isJsonPart ? (member as unknown[]) : [member]) {
       if (one === null) continue
-      append(form, name, one, {
-        type: type?.trim(),
-        isFile: isFile(described, contentType, definitions),
-        described,
-        definitions
-      })
+      append(form, name, one, part)
     }
   }
   // Written by the platform, which chooses a boundary that occurs in no part.
@@ -95,28 +110,28 @@ async function multipart(body: RestBody, value: unknown, definitions: Definition
   }
 }
 
-interface Part {
+interface Part extends Writing {
   readonly type: string | undefined
   readonly isFile: boolean
   readonly described: JsonSchema | undefined
-  readonly definitions: Definitions
 }
 
 function append(form: FormData, name: string, value: unknown, part: Part): void {
-  const { type, described, definitions } = part
+  const { type, described, size } = part
+  size.add(name.length + PART_CHARS)
   const text = textOf(value)
   if (type !== undefined && isJson(type)) form.append(name, new Blob([JSON.stringify(value)], { type }))
   else if (text !== undefined && part.isFile) {
     form.append(name, new Blob([new Uint8Array(fileIn(name, text))], { type: type ?? '' }), name)
   } else if (text === undefined && type !== undefined && isXml(type)) {
-    form.append(name, new Blob([writeXml(value, described ?? {}, definitions, name)], { type }))
+    form.append(name, new Blob([writeXml(value, described ?? {}, part, name)], { type }))
   } else if (text === undefined) form.append(name, new Blob([JSON.stringify(value)], { type: 'application/json' }))
   else form.append(name, type === undefined ? text : new Blob([text], { type }))
 }
 
 /** A member of an object that may be composed of parts. */
-function propertyOf(schema: JsonSchema, name: string, definitions: Definitions): JsonSchema | undefined {
-  return partsOf(schema, definitions)
+function propertyOf(composed: readonly JsonSchema[], name: string): JsonSchema | undefined {
+  return composed
     .map(({ properties }) => (isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined))
     .find(isObject)
 }
@@ -127,31 +142,14 @@ function isFile(schema: JsonSchema | undefined, contentType: string | undefined,
   if (types.some((type) => /^(?:image|audio|video|font)\/|^application\/(?:octet-stream|pdf|zip)$/.test(type)))
     return true
   if (schema === undefined) return false
-  return partsOf(schema, definitions).some(
-    ({ format, contentMediaType, contentEncoding, items }) =>
+  return composedOf(schema, definitions, [...COMPOSING, 'items']).some(
+    ({ format, contentMediaType, contentEncoding }) =>
       format === 'binary' ||
       (typeof contentMediaType === 'string' &&
         contentEncoding === undefined &&
         !isText(contentMediaType) &&
-        !isJson(contentMediaType)) ||
-      (isObject(items) && isFile(items, undefined, definitions))
+        !isJson(contentMediaType))
   )
-}
-
-/** A schema and the schemas that it is composed of, each once. */
-function partsOf(schema: JsonSchema, definitions: Definitions): JsonSchema[] {
-  const seen = new Set<JsonSchema>()
-  const waiting = [schema]
-  for (let at = waiting.pop(); at !== undefined && seen.size < PARTS_MAX; at = waiting.pop()) {
-    const part = dereferenced(at, definitions)
-    if (seen.has(part)) continue
-    seen.add(part)
-    for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-      const list = part[keyword]
-      if (Array.isArray(list)) waiting.push(...(list.filter(isObject) as JsonSchema[]))
-    }
-  }
-  return [...seen]
 }
 
 function encodingOf(encoding: NonNullable<RestBody['encoding']>, name: string): RestEncoding {
@@ -159,7 +157,8 @@ function encodingOf(encoding: NonNullable<RestBody['encoding']>, name: string): 
 }
 
 function fileIn(name: string, text: string): Uint8Array {
-  if (!BASE64.test(text)) throw refuse(`The field "${name}" must be base64.`)
+  if (text.length % 4 !== 0 || NOT_BASE64.test(text.replace(/={1,2}$/, '')))
+    throw refuse(`The field "${name}" must be base64.`)
   return Buffer.from(text, 'base64')
 }
 

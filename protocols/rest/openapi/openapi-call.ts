@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { systemClock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
+import { HEADER_BYTES_MAX, PATH_BYTES_MAX } from '../../../lib/base/limits/call.ts'
 import { CALL_CHECKS_CHARS_MAX } from '../../../lib/base/limits/rest.ts'
 import { within } from '../../../lib/base/within.ts'
 import type { Headers } from '../../../lib/interface/payload.ts'
@@ -11,9 +12,10 @@ import type { CallProblem } from '../call-check/check-runtime.ts'
 import { SlowChecks } from '../call-check/slow-checks.ts'
 import { type WrittenBody, writeBody } from './openapi-body.ts'
 import { type Fields, fieldsOf } from './openapi-fields.ts'
-import { cookieParts, headerText, pathText, queryParts } from './openapi-parameters.ts'
+import { headerText, partsOf, pathText } from './openapi-parameters.ts'
 import type { RestApi, RestOperation } from './rest-api.ts'
 import { isTextCall, typed } from './text-call.ts'
+import { WrittenSize } from './written-size.ts'
 
 /** A call in the form sent to the API. */
 export interface MappedCall {
@@ -64,7 +66,7 @@ export class OpenapiCalls {
   /**
    * Maps a call to a request.
    * @param call `{"operation": …, …fields}`; an API with one operation needs no name
-   * @throws SoukError `invalid_request`, `operation_not_found`, `description_too_complex`, `overloaded`
+   * @throws SoukError `invalid_request`, `request_too_large`, `operation_not_found`, `description_too_complex`, `overloaded`
    */
   async map(call: JsonObject, signal: AbortSignal): Promise<MappedCall> {
     const { operation: name, ...fieldsGiven } = call
@@ -182,6 +184,9 @@ function choices(name: string, places: Fields['places']): string {
 function placed(operation: RestOperation, values: Record<string, unknown>) {
   let path = operation.path
   let fixed = operation.query ?? ''
+  const target = new WrittenSize('path and query', PATH_BYTES_MAX)
+  const header = new WrittenSize('header', HEADER_BYTES_MAX)
+  target.add(path.length + fixed.length)
   const query: string[] = []
   const headers: Array<[string, string]> = []
   const cookies: string[] = []
@@ -189,12 +194,12 @@ function placed(operation: RestOperation, values: Record<string, unknown>) {
     const value = values[`${parameter.in}.${parameter.name}`]
     if (value === undefined) continue
     if (parameter.in === 'path') {
-      const [braced, text] = [`{${parameter.name}}`, pathText(parameter, value)]
+      const [braced, text] = [`{${parameter.name}}`, pathText(parameter, value, target)]
       path = path.replaceAll(braced, () => text)
       fixed = fixed.replaceAll(braced, () => text)
-    } else if (parameter.in === 'query') query.push(...queryParts(parameter, value))
-    else if (parameter.in === 'cookie') cookies.push(...cookieParts(parameter, value))
-    else if (value !== null) headers.push([parameter.name.toLowerCase(), headerText(parameter, value)])
+    } else if (parameter.in === 'query') query.push(...partsOf(parameter, value, target))
+    else if (parameter.in === 'cookie') cookies.push(...partsOf(parameter, value, header))
+    else if (value !== null) headers.push([parameter.name.toLowerCase(), headerText(parameter, value, header)])
   }
   return { path, query: fixed === '' ? query : [fixed, ...query], headers, cookies }
 }

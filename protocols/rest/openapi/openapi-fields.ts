@@ -38,7 +38,7 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
     const { name, in: where, schema, required } = parameter
     all.push({ name, place: { kind: 'parameter', parameter }, where, schema, required })
   }
-  for (const [name, schema] of Object.entries(members?.properties ?? {})) {
+  for (const [name, schema] of members?.properties ?? []) {
     const isSent = !isFlagged(schema, 'readOnly', definitions)
     const required = isSent && body?.required === true && members?.required.has(name) === true
     all.push({ name, place: { kind: 'property', name }, where: 'body', schema, required })
@@ -87,14 +87,14 @@ export function withDefinitions(schema: JsonSchema, definitions: Definitions, fl
 }
 
 interface Members {
-  readonly properties: Readonly<Record<string, unknown>>
+  readonly properties: ReadonlyMap<string, unknown>
   readonly required: ReadonlySet<string>
   readonly takesMore: boolean
 }
 
 /** The members of a body that is one plain object, even if composed of parts; undefined for any other body. */
 function membersOf(schema: RestBody['schema'], definitions: Definitions): Members | undefined {
-  const properties: Record<string, unknown> = {}
+  const properties = new Map<string, unknown>()
   const required = new Set<string>()
   let takesMore = true
   let isObjects = false
@@ -114,16 +114,11 @@ function membersOf(schema: RestBody['schema'], definitions: Definitions): Member
     // A schema's own properties come first, so they override those of its parts.
     const own = Object.entries(isObject(part['properties']) ? part['properties'] : {})
     if (own.length > OPERATION_FIELDS_MAX) return undefined
-    for (const [name, one] of own) if (!Object.hasOwn(properties, name)) set(properties, name, one)
+    for (const [name, one] of own) if (!properties.has(name)) properties.set(name, one)
     for (const name of Array.isArray(part['required']) ? (part['required'] as string[]) : []) required.add(name)
     takesMore &&= part['additionalProperties'] !== false
-    if (Object.keys(properties).length > OPERATION_FIELDS_MAX) return undefined
-    waiting.push(...parts)
+    if (properties.size > OPERATION_FIELDS_MAX) return undefined
+    for (const one of parts) waiting.push(one)
   }
   return isObjects ? { properties, required, takesMore } : undefined
-}
-
-function set(target: Record<string, unknown>, name: string, value: unknown): void {
-  // Not an assignment, because `__proto__` is a valid name.
-  Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }

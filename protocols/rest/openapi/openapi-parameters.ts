@@ -1,6 +1,7 @@
 import { SoukError } from '../../../lib/base/errors.ts'
 import { isObject, textOf } from '../../exact-json.ts'
 import type { ParameterStyle, RestParameter, Serialization } from './rest-api.ts'
+import type { WrittenSize } from './written-size.ts'
 
 /** A name and its value, both encoded. */
 export type Pair = readonly [name: string, text: string]
@@ -22,22 +23,29 @@ const DEEP_MAX = 32
 
 /**
  * The value of a path parameter, percent-encoded, so that it stays in its segment.
- * @throws SoukError `invalid_request`
+ * @throws SoukError `invalid_request`, `request_too_large`
  */
-export function pathText(parameter: RestParameter, value: unknown): string {
-  const text = expanded(parameter, value)
+export function pathText(parameter: RestParameter, value: unknown, size: WrittenSize): string {
+  const text = expanded(parameter, value, size)
   // Dots are not encoded, and an empty or dotted segment would change the path.
   if (text === '' || /^\.+$/.test(text)) throw refuse(parameter, 'cannot be empty or consist of dots')
   return text
 }
 
-function expanded(parameter: RestParameter, value: unknown): string {
+function expanded(parameter: RestParameter, value: unknown, size: WrittenSize): string {
   const { name, style, explode } = parameter
-  if (style === 'label') return `.${joined(parameter, value, { encode, separator: explode ? '.' : ',' })}`
-  if (style !== 'matrix') return joined(parameter, value, { encode, separator: ',' })
+  const whole = (text: string) => {
+    size.add(text.length)
+    return text
+  }
+  if (style === 'label') return whole(`.${joined(parameter, value, { encode, separator: explode ? '.' : ',' })}`)
+  if (style !== 'matrix') return whole(joined(parameter, value, { encode, separator: ',' }))
   const key = encode(name)
   // RFC 6570 §3.2.7: an empty value has no equals sign.
-  const part = (at: string, text: string) => (text === '' ? `;${at}` : `;${at}=${text}`)
+  const part = (at: string, text: string) => {
+    size.add(at.length + text.length + 2)
+    return text === '' ? `;${at}` : `;${at}=${text}`
+  }
   if (explode && Array.isArray(value)) {
     return present(value)
       .map((one) => part(key, encode(scalarText(parameter, one))))
@@ -51,29 +59,33 @@ function expanded(parameter: RestParameter, value: unknown): string {
   return part(key, joined({ ...parameter, explode: false }, value, { encode, separator: ',' }))
 }
 
-/** @throws SoukError `invalid_request` */
-export function headerText(parameter: RestParameter, value: unknown): string {
-  return joined(parameter, value, { encode: (text) => text, separator: ',' })
+/** @throws SoukError `invalid_request`, `request_too_large` */
+export function headerText(parameter: RestParameter, value: unknown, size: WrittenSize): string {
+  const text = joined(parameter, value, { encode: (text) => text, separator: ',' })
+  size.add(text.length)
+  return text
 }
 
-/** The parts of a query, percent-encoded; empty for null. @throws SoukError `invalid_request` */
-export function queryParts(parameter: RestParameter, value: unknown): string[] {
-  return pairsOf(parameter, value).map(([name, text]) => `${name}=${text}`)
+/** The parts of a query, or cookies: `name=value` each; empty for null. @throws SoukError `invalid_request`, `request_too_large` */
+export function partsOf(parameter: RestParameter, value: unknown, size: WrittenSize): string[] {
+  return pairsOf(parameter, value, size).map(([name, text]) => `${name}=${text}`)
 }
 
-/** The cookies of a parameter, `name=value` each. @throws SoukError `invalid_request` */
-export function cookieParts(parameter: RestParameter, value: unknown): string[] {
-  return pairsOf(parameter, value).map(([name, text]) => `${name}=${text}`)
+/** The pairs of a query or a form, percent-encoded; empty for null. @throws SoukError `invalid_request`, `request_too_large` */
+export function pairsOf(named: Named, value: unknown, size: WrittenSize): Pair[] {
+  if (named.style === 'deepObject' && value !== null) return deepPairs(named, value, size)
+  const pairs = flatPairs(named, value)
+  // The pairs share their names, so their size is checked before they are joined.
+  for (const [name, text] of pairs) size.add(name.length + text.length + 2)
+  return pairs
 }
 
-/** The pairs of a query or a form, percent-encoded; empty for null. @throws SoukError `invalid_request` */
-export function pairsOf(named: Named, value: unknown): Pair[] {
-  const { name, style, explode, allowReserved } = named
-  const encodeValue = allowReserved === true ? encodeUnreserved : encode
+function flatPairs(named: Named, value: unknown): Pair[] {
+  const { name, style, explode } = named
+  const encodeValue = encoderOf(named)
   const text = (one: unknown) => encodeValue(scalarText(named, one))
   if (value === null) return []
   if (style === 'json') return [[encode(name), encodeValue(JSON.stringify(value))]]
-  if (style === 'deepObject') return deepPairs(named, value, text)
   if (isObject(value)) {
     if (explode) return members(value).flatMap(([key, one]) => exploded(encode(key), one, text))
     if (members(value).length === 0) return []
@@ -90,14 +102,19 @@ function exploded(key: string, value: unknown, text: (one: unknown) => string): 
 }
 
 /** `name[member]=…`, at any depth, with the index of list items: the form that PHP, Rails, qs and Stripe read. */
-function deepPairs(named: Named, value: unknown, text: (one: unknown) => string): Pair[] {
+function deepPairs(named: Named, value: unknown, size: WrittenSize): Pair[] {
+  const encodeValue = encoderOf(named)
   const pairs: Pair[] = []
   const add = (key: string, one: unknown, depth: number): void => {
     if (depth > DEEP_MAX) throw refuse(named, 'cannot be nested deeper')
     if (one === null) return
     if (Array.isArray(one)) for (const [index, item] of one.entries()) add(`${key}[${index}]`, item, depth + 1)
     else if (isObject(one)) for (const [name, member] of members(one)) add(`${key}[${name}]`, member, depth + 1)
-    else pairs.push([encode(key), text(one)])
+    else {
+      const text = encodeValue(scalarText(named, one))
+      size.add(key.length + text.length + 2)
+      pairs.push([encode(key), text])
+    }
   }
   add(named.name, value, 0)
   return pairs
@@ -142,6 +159,10 @@ function present(values: readonly unknown[]): unknown[] {
 
 function members(value: Readonly<Record<string, unknown>>): Array<[string, unknown]> {
   return Object.entries(value).filter(([, one]) => one !== null)
+}
+
+function encoderOf({ allowReserved }: Named): Encode {
+  return allowReserved === true ? encodeUnreserved : encode
 }
 
 /** Percent-encodes everything but the unreserved characters (RFC 6570 §3.2.1). */

@@ -1,13 +1,13 @@
 import { SoukError } from '../../../lib/base/errors.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject, textOf } from '../../exact-json.ts'
-import { type Definitions, dereferenced, REF } from './openapi-schemas.ts'
+import { composedOf } from './composed-schema.ts'
+import { type Definitions, REF } from './openapi-schemas.ts'
+import type { WrittenSize } from './written-size.ts'
 
 const NAME = /^[\p{L}_][\p{L}\p{N}_.-]*$/u
 const UNWRITABLE = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
 const DEPTH_MAX = 64
-/** Compositions within each other. Each may double the work. */
-const COMPOSED_MAX = 8
 
 interface Described {
   readonly schema: JsonSchema
@@ -16,66 +16,93 @@ interface Described {
   readonly xml: JsonObject
 }
 
+interface XmlInit {
+  readonly definitions: Definitions
+  readonly size: WrittenSize
+}
+
 /**
  * Writes JSON as XML by the `xml` objects of its schema: names, namespaces, attributes and wrapped lists (OpenAPI 3.1, section
  * 4.8.26).
- * @throws SoukError `invalid_request` for a value that XML cannot hold
+ * @throws SoukError `invalid_request` for a value that XML cannot hold; `request_too_large`
  */
-export function writeXml(value: unknown, schema: JsonSchema, definitions: Definitions, fallback = 'root'): string {
-  const described = describe(schema, definitions)
-  const text = element(described.name ?? fallback, value, { described, definitions, depth: 0 })
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${text}`
+export function writeXml(value: unknown, schema: JsonSchema, init: XmlInit, fallback = 'root'): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XmlWriter(init).root(value, schema, fallback)}`
 }
 
-interface Place {
-  readonly described: Described
-  readonly definitions: Definitions
-  readonly depth: number
-}
+class XmlWriter {
+  readonly #definitions: Definitions
+  readonly #size: WrittenSize
+  /** The schemas that each schema is composed of. The items of a list share theirs. */
+  readonly #composed = new Map<JsonSchema, readonly JsonSchema[]>()
 
-function element(name: string, value: unknown, place: Place): string {
-  const { described, definitions, depth } = place
-  if (depth > DEPTH_MAX) throw refuse('The body is nested too deeply for XML.')
-  const below = (one: JsonSchema): Place => ({ described: describe(one, definitions), definitions, depth: depth + 1 })
-  if (Array.isArray(value)) {
-    const items = below(itemsOf(described.schema))
-    const content = value.map((one) => element(items.described.name ?? name, one, items))
-    return tagged(name, described, [], content.join(''))
+  constructor({ definitions, size }: XmlInit) {
+    this.#definitions = definitions
+    this.#size = size
   }
-  if (!isObject(value)) return tagged(name, described, [], value === null ? '' : escaped(textOf(value) ?? ''))
-  const attributes: string[] = []
-  const children: string[] = []
-  for (const [key, one] of Object.entries(value)) {
-    if (one === null) continue
-    const inner = below(memberOf(described.schema, key, definitions))
-    const text = textOf(one)
-    if (inner.described.xml['attribute'] === true && text !== undefined) {
-      attributes.push(` ${qualified(own(inner.described) ?? key, inner.described)}="${escaped(text)}"`)
-    } else children.push(member(key, one, inner))
+
+  root(value: unknown, schema: JsonSchema, fallback: string): string {
+    const described = describe(schema, this.#definitions)
+    return this.#element(described.name ?? fallback, value, described, 0)
   }
-  return tagged(name, described, attributes, children.join(''))
-}
 
-function member(key: string, value: unknown, place: Place): string {
-  const { described, definitions, depth } = place
-  const name = own(described) ?? key
-  if (!Array.isArray(value)) return element(name, value, place)
-  const items = describe(itemsOf(described.schema), definitions)
-  // The name of a list names its wrapper; a list without one has no element of its own.
-  const content = value.map((one) =>
-    element(own(items) ?? name, one, { described: items, definitions, depth: depth + 1 })
-  )
-  return described.xml['wrapped'] === true ? tagged(name, described, [], content.join('')) : content.join('')
-}
+  #element(name: string, value: unknown, described: Described, depth: number): string {
+    if (depth > DEPTH_MAX) throw refuse('The body is nested too deeply for XML.')
+    if (Array.isArray(value)) {
+      const items = describe(itemsOf(described.schema), this.#definitions)
+      const content = value.map((one) => this.#element(items.name ?? name, one, items, depth + 1))
+      return this.#tagged(name, described, [], content)
+    }
+    if (!isObject(value))
+      return this.#tagged(name, described, [], [value === null ? '' : this.#text(textOf(value) ?? '')])
+    const attributes: string[] = []
+    const children: string[] = []
+    for (const [key, one] of Object.entries(value)) {
+      if (one === null) continue
+      const inner = this.#memberOf(described.schema, key)
+      const text = textOf(one)
+      if (inner.xml['attribute'] === true && text !== undefined) {
+        attributes.push(this.#attribute(qualified(own(inner) ?? key, inner), text))
+      } else children.push(this.#member(key, one, inner, depth + 1))
+    }
+    return this.#tagged(name, described, attributes, children)
+  }
 
-function tagged(name: string, described: Described, attributes: readonly string[], content: string): string {
-  const { namespace, prefix } = described.xml
-  const tag = qualified(name, described)
-  const declared = typeof prefix === 'string' && prefix !== '' ? `xmlns:${prefix}` : 'xmlns'
-  const all = [...(typeof namespace === 'string' ? [` ${declared}="${escaped(namespace)}"`] : []), ...attributes].join(
-    ''
-  )
-  return content === '' ? `<${tag}${all}/>` : `<${tag}${all}>${content}</${tag}>`
+  #member(key: string, value: unknown, described: Described, depth: number): string {
+    const name = own(described) ?? key
+    if (!Array.isArray(value)) return this.#element(name, value, described, depth)
+    const items = describe(itemsOf(described.schema), this.#definitions)
+    // The name of a list names its wrapper; a list without one has no element of its own.
+    const content = value.map((one) => this.#element(own(items) ?? name, one, items, depth + 1))
+    return described.xml['wrapped'] === true ? this.#tagged(name, described, [], content) : content.join('')
+  }
+
+  #tagged(name: string, described: Described, attributes: readonly string[], content: readonly string[]): string {
+    const { namespace, prefix } = described.xml
+    const declared = typeof prefix === 'string' && prefix !== '' ? `xmlns:${prefix}` : 'xmlns'
+    this.#size.add(2 * (name.length + declared.length))
+    const tag = qualified(name, described)
+    const all = typeof namespace === 'string' ? [this.#attribute(declared, namespace), ...attributes] : attributes
+    const inner = content.join('')
+    return inner === '' ? `<${tag}${all.join('')}/>` : `<${tag}${all.join('')}>${inner}</${tag}>`
+  }
+
+  #attribute(name: string, text: string): string {
+    this.#size.add(name.length)
+    return ` ${name}="${this.#text(text)}"`
+  }
+
+  #text(text: string): string {
+    this.#size.add(text.length)
+    return escaped(text)
+  }
+
+  /** A member of an object, which may be composed of parts. */
+  #memberOf(schema: JsonSchema, name: string): Described {
+    const parts = this.#composed.get(schema) ?? composedOf(schema, this.#definitions)
+    this.#composed.set(schema, parts)
+    return describe(memberSchema(parts, name), this.#definitions)
+  }
 }
 
 function qualified(name: string, { xml }: Described): string {
@@ -87,19 +114,11 @@ function itemsOf({ items }: JsonSchema): JsonSchema {
   return isObject(items) ? items : {}
 }
 
-/** The schema of a member of an object, which may be composed of parts. */
-function memberOf(schema: JsonSchema, name: string, definitions: Definitions, depth = 0): JsonSchema {
-  const { properties, additionalProperties } = schema
-  if (isObject(properties) && Object.hasOwn(properties, name)) return properties[name] as JsonSchema
-  for (const keyword of ['allOf', 'oneOf', 'anyOf']) {
-    const parts = schema[keyword]
-    if (!Array.isArray(parts) || depth > COMPOSED_MAX) continue
-    for (const part of parts.filter(isObject)) {
-      const found = memberOf(dereferenced(part, definitions), name, definitions, depth + 1)
-      if (Object.keys(found).length > 0) return found
-    }
+function memberSchema(parts: readonly JsonSchema[], name: string): JsonSchema {
+  for (const { properties } of parts) {
+    if (isObject(properties) && Object.hasOwn(properties, name)) return properties[name] as JsonSchema
   }
-  return isObject(additionalProperties) ? additionalProperties : {}
+  return parts.map(({ additionalProperties }) => additionalProperties).find(isObject) ?? {}
 }
 
 /** The name that a schema states for itself. */

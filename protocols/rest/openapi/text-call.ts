@@ -20,14 +20,25 @@ export function isTextCall(call: JsonObject): boolean {
   return Object.hasOwn(call, TEXTS)
 }
 
-/** The text as the type of its schema, where it is JSON of that type. The check of the call reports others. */
+/**
+ * The text as the type of its schema, where it is JSON of that type. The check of the call reports others. A repeated name is a list;
+ * an item that is itself a list has to be JSON.
+ */
 export function typed(value: unknown, schema: unknown, definitions: Definitions): unknown {
+  const { types, items } = typeOf(schema, definitions)
+  const isList = types.includes('array') && (Array.isArray(value) || !String(value).startsWith('['))
+  if (!isList) return parsed(value, types)
+  const item = typeOf(items, definitions).types
+  return (Array.isArray(value) ? (value as unknown[]) : [value]).map((one) => parsed(one, item))
+}
+
+function typeOf(schema: unknown, definitions: Definitions): { types: readonly unknown[]; items?: unknown } {
   const { type, items } = isObject(schema) ? dereferenced(schema, definitions) : {}
-  const types = Array.isArray(type) ? (type as unknown[]) : [type]
-  if (types.includes('array') && (Array.isArray(value) || !String(value).startsWith('['))) {
-    return (Array.isArray(value) ? (value as unknown[]) : [value]).map((one) => typed(one, items, definitions))
-  }
-  if (typeof value !== 'string' || type === undefined || types.includes('string')) return value
+  return { types: type === undefined ? [] : [type].flat(), items }
+}
+
+function parsed(value: unknown, types: readonly unknown[]): unknown {
+  if (typeof value !== 'string' || types.length === 0 || types.includes('string')) return value
   try {
     return exactly(value)
   } catch {
