@@ -1,5 +1,6 @@
 import { SoukError } from '../../lib/base/errors.ts'
 import { PATH_BYTES_MAX } from '../../lib/base/limits/call.ts'
+import { PATH_DECODINGS_MAX } from '../../lib/base/limits/upstream.ts'
 
 const VISIBLE = /^[\x21-\x7e]*$/
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
@@ -72,7 +73,7 @@ export function targetOf(endpoint: URL, path: string): string {
 
 function checkSegments(path: string): void {
   let text = path
-  for (;;) {
+  for (let decodings = 0; decodings <= PATH_DECODINGS_MAX; decodings++) {
     if (CONTROL.test(text) || text.includes('\\')) throw refuse('The path contains a character that is not allowed.')
     // An empty last segment is a trailing slash, which is allowed.
     const segments = text.split('/').slice(1)
@@ -85,6 +86,7 @@ function checkSegments(path: string): void {
     if (decoded === text) return
     text = decoded
   }
+  throw refuse(`The path is percent-encoded more than ${PATH_DECODINGS_MAX} times over.`)
 }
 
 /** Decodes once more. A broken escape is an error only the first time; later a plain `%` is data. */

@@ -156,6 +156,12 @@ describe('a path of a call', () => {
     fc.string({ maxLength: 6 })
   )
 
+  it('is encoded a few times only, because each decoding takes time', () => {
+    const encoded = (times: number) => `/a%${'25'.repeat(times - 1)}2fb`
+    for (const times of [1, 2, 8]) assert.ok(targetOf(endpoint, encoded(times)))
+    for (const times of [9, 4_000]) assert.throws(() => targetOf(endpoint, encoded(times)), { code: 'invalid_request' })
+  })
+
   it('never leaves the endpoint, whatever it contains', () => {
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 8 }), (pieces) => {
