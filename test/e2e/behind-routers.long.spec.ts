@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { StatusView } from '../../node/admin/api.ts'
 import { eventually, within } from '../helpers/eventually.ts'
-import { type HomeNetwork, homeNetwork } from '../helpers/home-router.ts'
+import { type HomeNetwork, type HomeRouterInit, homeNetwork, type RouterKind } from '../helpers/home-router.ts'
 import { type Machine, type Machines, machines, whyNoMachines } from '../helpers/machines.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../node/main.ts')
@@ -40,8 +40,8 @@ describe('nodes behind routers', function () {
     const { stdout } = await machine.run(process.execPath, [MAIN, '--profile', profile, '--json', ...args], env())
     return JSON.parse(stdout) as View
   }
-  const behindRouter = async (outer: Machine, name: string, forwarded?: number) => {
-    const network = await homeNetwork(outer, name, forwarded)
+  const behindRouter = async (outer: Machine, name: string, init?: HomeRouterInit) => {
+    const network = await homeNetwork(outer, name, init)
     homes.push(network)
     return network.host
   }
@@ -71,23 +71,22 @@ describe('nodes behind routers', function () {
       return isMeant(reach) ? reach : undefined
     })
   }
+  /** The time of a call at the consumer's ingress, in milliseconds. */
   async function call(machine: Machine, profile: string): Promise<number> {
-    const since = performance.now()
-    const args = [MAIN, '--profile', profile, 'call', 'home', '{}']
-    const { stdout } = await machine.run(process.execPath, args, env())
-    assert.deepEqual(JSON.parse(stdout), { from: 'home' })
-    return Math.round(performance.now() - since)
+    const { body, ms } = await cli<{ body: unknown; ms: number }>(machine, profile, 'call', 'home', '{}')
+    assert.deepEqual(body, { from: 'home' })
+    return Math.round(ms)
   }
-  const linksOf = async (machine: Machine, profile: string) => {
+  /** How a consumer is connected to the owner: all peers but the bootstrap. */
+  async function linksOf(machine: Machine, profile: string): Promise<string[]> {
     const { peers } = await cli<{ peers: Array<{ peer: string; addresses: string[] }> }>(machine, profile, 'peers')
-    return peers.filter(({ addresses }) => !addresses.every((address) => bootstrap.startsWith(address)))
+    return peers.filter(({ peer }) => !bootstrap.endsWith(peer)).flatMap(({ addresses }) => addresses)
   }
+  const isRelayed = (address: string) => address.includes('/p2p-circuit')
 
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'souk-routers-'))
     internet = await machines([1, 2, 3, 4].map((last) => [`11.1.1.${last}/24`]))
-    const [first] = internet.all as [Machine]
-    bootstrap = (await up(first, 'bootstrap', '--no-ingress')).p2p[0] ?? ''
   })
   afterEach(async () => {
     for (const network of homes.splice(0)) await network.close()
@@ -95,26 +94,49 @@ describe('nodes behind routers', function () {
     await rm(home, { recursive: true, force: true })
   })
 
+  async function startBootstrap(...flags: string[]): Promise<void> {
+    bootstrap = (await up(internet.all[0]!, 'bootstrap', '--no-ingress', ...flags)).p2p[0] ?? ''
+  }
+
   it('announce the address of a router that forwards the port, after the bootstrap dialled it', async () => {
-    const host = await behindRouter(internet.all[1]!, 'a', 4402)
+    await startBootstrap()
+    const host = await behindRouter(internet.all[1]!, 'a', { forwarded: 4402 })
     const reach = await owner(host, ({ state }) => state === 'direct')
     assert.equal(reach.text, 'reachable directly at 11.1.1.2:4402')
     assert.equal(reach.confirmed, true)
     await up(internet.all[3]!, 'consumer', '--bootstrap', bootstrap)
-    await call(internet.all[3]!, 'consumer')
+    const ms = await call(internet.all[3]!, 'consumer')
+    assert.ok(!(await linksOf(internet.all[3]!, 'consumer')).some(isRelayed))
+    console.log(`      | forwards the port | ${ms} ms, direct | |`)
   })
 
-  it('are called through a relay where both sides let nothing in', async () => {
-    const host = await behindRouter(internet.all[1]!, 'a')
-    const reach = await owner(host, ({ state }) => state === 'relayed')
-    assert.equal(reach.text, 'reachable through 1 relay; forward TCP port 4402 to be faster')
-    const consumer = await behindRouter(internet.all[2]!, 'b')
-    await up(consumer, 'consumer', '--bootstrap', bootstrap)
-    const ms = await call(consumer, 'consumer')
-    const links = await linksOf(consumer, 'consumer')
-    assert.match(links.flatMap(({ addresses }) => addresses).join(), /p2p-circuit/)
-    console.log(`      both behind routers, relayed: the first call took ${ms} ms with the start of the program`)
-  })
+  for (const kind of ['full-cone', 'port-restricted', 'symmetric', 'two routers', 'web-only'] as const) {
+    it(`are called behind a router of this kind: ${kind}`, async () => {
+      const isWebOnly = kind === 'web-only'
+      await startBootstrap(...(isWebOnly ? ['--p2p-port', '443'] : []))
+      const router: { kind: RouterKind } = { kind: kind === 'two routers' ? 'symmetric' : kind }
+      const nearest = await behindRouter(internet.all[1]!, 'a', router)
+      const host = kind === 'two routers' ? await behindRouter(nearest, 'b', router) : nearest
+      const reach = await owner(host, ({ state }) => state === 'relayed')
+      assert.equal(reach.text, 'reachable through 1 relay; forward TCP port 4402 to be faster')
+
+      const inside = await behindRouter(internet.all[2]!, 'c', router)
+      await up(inside, 'inside', '--bootstrap', bootstrap)
+      const insideMs = await call(inside, 'inside')
+      assert.ok((await linksOf(inside, 'inside')).every(isRelayed))
+
+      await up(internet.all[3]!, 'public', '--bootstrap', bootstrap)
+      const publicMs = await call(internet.all[3]!, 'public')
+      if (!isWebOnly) {
+        await eventually('a direct link', READY_MS, async () =>
+          (await linksOf(internet.all[3]!, 'public')).some((link) => !isRelayed(link)) ? true : undefined
+        )
+      }
+      const nextMs = await call(internet.all[3]!, 'public')
+      const then = isWebOnly ? 'relayed' : 'direct'
+      console.log(`      | ${kind} | ${publicMs} ms relayed, then ${nextMs} ms ${then} | ${insideMs} ms relayed |`)
+    })
+  }
 })
 
 async function firstLine(stream: NodeJS.ReadableStream, what: string): Promise<string> {

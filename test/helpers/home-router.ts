@@ -1,57 +1,75 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { once } from 'node:events'
 import { type Machine, type Machines, machines } from './machines.ts'
+
+/**
+ * How a router translates connections that its network opens (RFC 4787 and RFC 5382):
+ * - `full-cone`: keeps the port, and lets everybody in at it;
+ * - `port-restricted`: keeps the port, and lets only the contacted peer answer;
+ * - `symmetric`: uses a random port for each connection;
+ * - `web-only`: as `symmetric`, and lets nothing out but TCP port 443.
+ */
+export type RouterKind = 'full-cone' | 'port-restricted' | 'symmetric' | 'web-only'
+
+/** Parts of both halves of a router. */
+const JOIN = `
+  import { createServer, connect } from 'node:net'
+  function join(a, b) {
+    a.pipe(b).pipe(a)
+    for (const [one, other] of [[a, b], [b, a]]) one.on('error', () => other.destroy()).on('close', () => other.destroy())
+  }
+  /** Accepts connections of the other half, which start with a line: the place to dial, and the port inside. */
+  const relays = (path, dial, ready) => createServer((on) => on.once('data', (line) => {
+    const end = line.indexOf('\\n')
+    on.unshift(line.subarray(end + 1))
+    join(on, dial(...line.subarray(0, end).toString().split(' ')))
+  })).listen(path, ready)
+  /** Opens a connection to the other half. The line is written first, because bytes of the peer may already wait. */
+  function handOver(socket, path, ...line) {
+    const on = connect(path)
+    on.write(line.join(' ') + '\\n')
+    join(socket, on)
+  }`
 
 /**
  * The half of a router inside its network. It accepts connections to any address of the Internet, which the kernel
  * delivers to it by a `local` route, and hands them to the half outside.
  */
-const INSIDE = `
-  import { createServer, connect } from 'node:net'
+const INSIDE = `${JOIN}
   const [outside, inside, ports] = process.argv.slice(1)
-  for (const port of ports.split(',')) createServer((socket) => {
-    const on = connect(outside, () => on.write(socket.localAddress + ' ' + port + '\\n'))
-    join(socket, on)
-  }).listen({ port, host: '0.0.0.0' })
-  function join(a, b) {
-    a.pipe(b).pipe(a)
-    for (const [one, other] of [[a, b], [b, a]]) one.on('error', () => other.destroy()).on('close', () => other.destroy())
-  }
-  createServer((on) => on.once('data', (line) => {
-    const end = line.indexOf('\\n')
-    const [host, port] = line.subarray(0, end).toString().split(' ')
-    on.unshift(line.subarray(end + 1))
-    join(on, connect({ host, port }))
-  })).listen(inside, () => console.log('ready'))`
+  const listening = ports.split(',').map((port) => new Promise((resolve) => {
+    const server = createServer((socket) => handOver(socket, outside, socket.localAddress, port, socket.remotePort))
+    server.listen({ port, host: '0.0.0.0' }, resolve)
+  }))
+  relays(inside, (host, port) => connect({ host, port }), async () => {
+    await Promise.all(listening)
+    console.log('ready')
+  })`
 
-/** The half outside dials from the router's own address. It lets in what it forwards, and nothing else. */
-const OUTSIDE = `
-  import { createServer, connect } from 'node:net'
-  const [outside, inside, forwarded, host] = process.argv.slice(1)
-  function join(a, b) {
-    a.pipe(b).pipe(a)
-    for (const [one, other] of [[a, b], [b, a]]) one.on('error', () => other.destroy()).on('close', () => other.destroy())
+/** The half outside dials from the router's own address. It lets in what its kind says, and what it forwards. */
+const OUTSIDE = `${JOIN}
+  const [outside, inside, kind, forwarded, lanHost] = process.argv.slice(1)
+  const letIn = (port, lanPort, ready) =>
+    createServer((socket) => handOver(socket, inside, lanHost, lanPort)).on('error', () => {}).listen({ port, host: '0.0.0.0' }, ready)
+  function dial(host, port, lanPort) {
+    const keepsPort = kind === 'full-cone' || kind === 'port-restricted'
+    const socket = connect({ host, port, ...(keepsPort ? { localPort: Number(lanPort) } : {}) })
+    if (kind === 'full-cone') socket.once('connect', () => {
+      const open = letIn(Number(lanPort), lanPort)
+      socket.once('close', () => open.close())
+    })
+    return socket
   }
-  createServer((on) => on.once('data', (line) => {
-    const end = line.indexOf('\\n')
-    const [host, port] = line.subarray(0, end).toString().split(' ')
-    on.unshift(line.subarray(end + 1))
-    join(on, connect({ host, port }))
-  })).listen(outside, () => {
-    if (forwarded === '0') return console.log('ready')
-    createServer((socket) => {
-      const on = connect(inside, () => {
-        on.write(host + ' ' + forwarded + '\\n')
-        join(socket, on)
-      })
-    }).listen({ port: Number(forwarded), host: '0.0.0.0' }, () => console.log('ready'))
+  relays(outside, dial, () => {
+    if (forwarded === '0') console.log('ready')
+    else letIn(Number(forwarded), forwarded, () => console.log('ready'))
   })`
 
 const LAN_HOST = '192.168.1.2'
-/** Ports that the inner half accepts connections to: those of Souk. */
-const PORTS = '443,4402,4403'
+/** Ports of peers that a router lets its network dial. */
+const PORTS = { 'web-only': '443', others: '443,4402,4403' }
 
 export interface HomeNetwork {
   /** The machine behind the router. */
@@ -59,12 +77,22 @@ export interface HomeNetwork {
   close(): Promise<void>
 }
 
+export interface HomeRouterInit {
+  /** Default `symmetric`. */
+  readonly kind?: RouterKind
+  /** The TCP port that the router forwards to the machine; 0 for none, which is the default. */
+  readonly forwarded?: number
+}
+
 /**
  * A home network behind a router, whose outer side is a machine of another network. The router is two programs in user
- * space: it translates TCP, so that peers see the router's address, and drops what was not asked for.
- * @param forwarded - the TCP port that the router forwards to the machine; 0 for none
+ * space: it translates TCP, so that peers see the router's address, and drops what it does not let in.
  */
-export async function homeNetwork(outer: Machine, name: string, forwarded = 0): Promise<HomeNetwork> {
+export async function homeNetwork(
+  outer: Machine,
+  name: string,
+  { kind = 'symmetric', forwarded = 0 }: HomeRouterInit = {}
+): Promise<HomeNetwork> {
   const sockets = await mkdtemp(join(tmpdir(), 'souk-router-'))
   const lan: Machines = await machines([['192.168.1.1/24'], [`${LAN_HOST}/24`]], name)
   const [router, host] = lan.all as [Machine, Machine]
@@ -74,7 +102,10 @@ export async function homeNetwork(outer: Machine, name: string, forwarded = 0): 
   await router.run('ip', ['route', 'add', 'local', '11.0.0.0/8', 'dev', 'lo'])
   await router.run('ip', ['link', 'set', 'lo', 'up'])
   await host.run('ip', ['route', 'add', 'default', 'via', '192.168.1.1'])
-  const halves = [node(router, INSIDE, ...paths, PORTS), node(outer, OUTSIDE, ...paths, String(forwarded), LAN_HOST)]
+  const halves = [
+    node(router, INSIDE, ...paths, kind === 'web-only' ? PORTS[kind] : PORTS.others),
+    node(outer, OUTSIDE, ...paths, kind, String(forwarded), LAN_HOST)
+  ]
   await Promise.all(halves.map((half) => once(half.stdout!, 'data')))
   return {
     host,
