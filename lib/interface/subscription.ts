@@ -117,6 +117,11 @@ export interface SubscriptionTerms {
 export interface SubscriptionOptions {
   readonly signal?: AbortSignal
   /**
+   * How long to wait until the deposit for a fee counts, in milliseconds. Afterwards the change fails with
+   * `settlement_pending`, and a repeat continues it. Default 20 s.
+   */
+  readonly feeWaitMs?: number
+  /**
    * Receives the highest possible cost of the change before anything is sent. Throwing or rejecting cancels the change.
    */
   readonly onPrice?: (price: Atoms) => void | Promise<void>

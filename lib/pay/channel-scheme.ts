@@ -212,7 +212,7 @@ class ChannelSchemeService implements ChannelScheme {
     this.#receipts = new ReceiptHistory({ calls, documents, digest })
     const splitterOf = remembered(factory)
     const receiptSigner = new ReceiptSigner(signer, digest, clock)
-    this.#payee = new Payee({ calls, channels, watch, domain, receiptSigner, splitterOf, self: link.self, log })
+    this.#payee = new Payee({ calls, channels, watch, clock, domain, receiptSigner, splitterOf, self: link.self, log })
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }
     const unearned = new UnearnedGas({ documents, clock })

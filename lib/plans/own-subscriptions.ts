@@ -19,9 +19,19 @@ import { consumerOf } from './account-name.ts'
 import { dearestPrice } from './bands.ts'
 import type { DailySpend } from './daily-spend.ts'
 import { readReply, type SubscriptionReply, type SubscriptionRequest, writeRequest } from './messages.ts'
+import { whenDepositCounts } from './fee-wait.ts'
 import { nextTerms, openPlan } from './next-terms.ts'
 import type { OwnRecord, OwnRecords } from './own-records.ts'
-import { checkFee, checkInit, isDefinite, noSuchPlan, termsOf, UNREACHED, withLimits } from './own-terms.ts'
+import {
+  checkFee,
+  checkInit,
+  isDefinite,
+  noSuchPlan,
+  OF_THIS_OWNER,
+  termsOf,
+  UNREACHED,
+  withLimits
+} from './own-terms.ts'
 import { readResponse } from './read-response.ts'
 import { isDue, stateAt, takesCalls } from './sold-subscription.ts'
 
@@ -192,7 +202,7 @@ export class OwnSubscriptions implements Subscriptions {
         last = asSoukError(error)
         if (!isDefinite(last)) throw last
         await records.delete(id)
-        const isElsewhere = (last.notAccepted && last.code !== 'payment_required') || UNREACHED.has(last.code)
+        const isElsewhere = (last.notAccepted && !OF_THIS_OWNER.has(last.code)) || UNREACHED.has(last.code)
         if (!isElsewhere || options.signal?.aborted === true) throw last
       }
     }
@@ -247,7 +257,7 @@ export class OwnSubscriptions implements Subscriptions {
   }
 
   async #ask(record: OwnRecord, { request, price }: Wish, options: SubscriptionOptions): Promise<SubscriptionChange> {
-    const { records, requestIds, spend } = this.#init
+    const { records, requestIds, spend, clock } = this.#init
     const requestId = requestIds.next()
     const body = writeRequest(request)
     const pending = {
@@ -258,7 +268,8 @@ export class OwnSubscriptions implements Subscriptions {
     const allowed = await spend.allow(request.id, record.dailyCap, price)
     await records.put({ ...record, pending })
     try {
-      const reply = await this.#send(record, { requestId, body, price, options })
+      const send = () => this.#send(record, { requestId, body, price, options })
+      const reply = await whenDepositCounts(clock, options, send)
       allowed.end(reply.charged)
       const kept = await records.put(told(record, reply.told))
       return {

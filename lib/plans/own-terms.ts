@@ -12,6 +12,9 @@ import type { OwnRecord } from './own-records.ts'
 /** Errors after which nothing was sent, because the owner was unreachable. */
 export const UNREACHED: ReadonlySet<ErrorCode> = new Set(['owner_unreachable', 'lookup_timeout', 'overloaded'])
 
+/** Refusals after which no other owner is asked: it would refuse as well, or need a deposit of its own. */
+export const OF_THIS_OWNER: ReadonlySet<ErrorCode> = new Set(['payment_required', 'settlement_pending'])
+
 /** Errors after which the call may still have run. */
 const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
   'call_interrupted',

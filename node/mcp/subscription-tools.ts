@@ -29,7 +29,7 @@ export class SubscriptionTools {
 
   async subscribe(input: MarketInput<'souk_subscribe'>, signal?: AbortSignal): Promise<Told> {
     this.#checkMayChange()
-    const change = await this.#service.subscribe(this.#holder?.account, subscribeRequestOf(input), signal)
+    const change = await this.#service.subscribe(this.#holder?.account, subscribeRequestOf(input), { signal })
     return { ...changeView(change, this.#now()) }
   }
 
@@ -41,10 +41,10 @@ export class SubscriptionTools {
     const account = this.#holder?.account
     const change =
       action === 'cancel'
-        ? await this.#service.cancel(account, subscription, false, signal)
+        ? await this.#service.cancel(account, subscription, false, { signal })
         : action === 'change'
-          ? await this.#service.change(account, subscription, termsOf(terms), signal)
-          : await this.#service[action](account, subscription, signal)
+          ? await this.#service.change(account, subscription, termsOf(terms), { signal })
+          : await this.#service[action](account, subscription, { signal })
     return { ...changeView(change, this.#now()) }
   }
 

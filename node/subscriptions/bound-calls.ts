@@ -2,6 +2,7 @@ import { parseApiRef, SoukError } from '../../lib/index.ts'
 import type { Clock, Subscriptions } from '../../lib/interface/index.ts'
 import type { CallDraft } from '../call-draft.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
+import { present } from '../present.ts'
 import type { Binding, Bindings } from './bindings.ts'
 import type { SubscriptionService } from './subscription-service.ts'
 
@@ -42,7 +43,8 @@ export class BoundCalls {
       throw new SoukError('subscription_inactive', detail, { members: { subscription: id } })
     }
     // Renew separately from the call, so that the fee is charged whatever the result of the call.
-    if (held.state !== 'canceling' && clock.now() >= held.periodEnd) await service.renew(account, id, call.signal)
+    if (held.state !== 'canceling' && clock.now() >= held.periodEnd)
+      await service.renew(account, id, present({ signal: call.signal }))
     call.api = parseApiRef(api)
     call.subscription = id
     call.onFee = () => {

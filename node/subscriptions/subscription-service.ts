@@ -10,6 +10,7 @@ import type {
 } from '../../lib/interface/index.ts'
 import type { SubscriptionEvents } from '../events/subscription-events.ts'
 import type { Keys } from '../keys/keys.ts'
+import { present } from '../present.ts'
 import type { Purchase, Spending } from '../spending/spending.ts'
 import type { Binding, Bindings } from './bindings.ts'
 
@@ -27,6 +28,12 @@ export interface SubscriptionServiceInit {
 
 /** A subscription request of an account. */
 export type SubscribeRequest = Pick<SubscribeInit, 'api' | 'plan' | 'maxPrice' | 'maxFee' | 'dailyCap' | 'trial'>
+
+export interface ChangeOptions {
+  readonly signal?: AbortSignal | undefined
+  /** As `SubscriptionOptions.feeWaitMs`. */
+  readonly feeWaitMs?: number
+}
 
 /**
  * Subscriptions of accounts, and of the operator (`undefined`): one per listing. The cost of a change is reserved and captured from the
@@ -46,10 +53,10 @@ export class SubscriptionService {
   async subscribe(
     account: string | undefined,
     wish: SubscribeRequest,
-    signal?: AbortSignal
+    options: ChangeOptions = {}
   ): Promise<SubscriptionChange> {
     const { souk, subscriptions, bindings, keys, newId } = this.#init
-    const { signed } = await souk.resolve(wish.api, signal === undefined ? {} : { signal })
+    const { signed } = await souk.resolve(wish.api, present({ signal: options.signal }))
     const { id: api, manifest } = signed
     const nameOf = (account: string) =>
       Buffer.from(keys.nameFor({ id: account, account }, manifest.provider)).toString('hex')
@@ -61,10 +68,10 @@ export class SubscriptionService {
     // Bind before paying: after a crash, the account finds the binding and repeats the same request.
     if (!isSameAgain && !(await bindings.put(account, binding, before))) throw subscribedElsewhere(api)
     try {
-      const change = await this.#paying(account, { signal }, (options) =>
+      const change = await this.#paying(account, options, (paid) =>
         subscriptions.subscribe(
           { ...wish, api, id: binding.subscription, ...(account === undefined ? {} : { account: nameOf(account) }) },
-          options
+          paid
         )
       )
       await bindings.changed(account, api)
@@ -96,11 +103,11 @@ export class SubscriptionService {
     account: string | undefined,
     id: string,
     terms: SubscriptionTerms,
-    signal?: AbortSignal
+    options: ChangeOptions = {}
   ): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
     const { subscriptions, bindings } = this.#init
-    const change = await this.#paying(account, { signal }, (options) => subscriptions.change(id, terms, options))
+    const change = await this.#paying(account, options, (paid) => subscriptions.change(id, terms, paid))
     await bindings.changed(account, before.api)
     return this.#told(account, before, change)
   }
@@ -110,37 +117,37 @@ export class SubscriptionService {
     account: string | undefined,
     id: string,
     now: boolean,
-    signal?: AbortSignal
+    { signal }: ChangeOptions = {}
   ): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
     const { api } = before
     const { subscriptions, bindings } = this.#init
-    const change = await subscriptions.cancel(id, { now, ...(signal === undefined ? {} : { signal }) })
+    const change = await subscriptions.cancel(id, { now, ...present({ signal }) })
     const { state, periodEnd } = change.subscription
     if (state === 'canceled') await bindings.delete(account, api)
     else await this.#rebind(account, { api, subscription: id, until: periodEnd })
     return this.#told(account, before, change)
   }
 
-  async pause(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
+  async pause(account: string | undefined, id: string, { signal }: ChangeOptions = {}): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
     const { subscriptions, bindings } = this.#init
-    const change = await subscriptions.pause(id, signal === undefined ? {} : { signal })
+    const change = await subscriptions.pause(id, present({ signal }))
     await bindings.changed(account, before.api)
     return this.#told(account, before, change)
   }
 
-  async resume(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
+  async resume(account: string | undefined, id: string, options: ChangeOptions = {}): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
-    const change = await this.#paying(account, { signal }, (options) => this.#init.subscriptions.resume(id, options))
+    const change = await this.#paying(account, options, (paid) => this.#init.subscriptions.resume(id, paid))
     await this.#rebind(account, { api: before.api, subscription: id })
     return this.#told(account, before, change)
   }
 
   /** Pays for the next period if the last one has ended. Calls renew automatically. */
-  async renew(account: string | undefined, id: string, signal?: AbortSignal): Promise<SubscriptionChange> {
+  async renew(account: string | undefined, id: string, options: ChangeOptions = {}): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
-    const change = await this.#paying(account, { signal }, (options) => this.#init.subscriptions.renew(id, options))
+    const change = await this.#paying(account, options, (paid) => this.#init.subscriptions.renew(id, paid))
     // If several calls find the period over, only one of them renews.
     return change.requestId === undefined ? change : this.#told(account, before, change)
   }
@@ -163,13 +170,13 @@ export class SubscriptionService {
   /** Reserves the cost of a change before sending it, and captures the cost when the result is known. */
   async #paying(
     account: string | undefined,
-    { signal }: { readonly signal: AbortSignal | undefined },
+    options: ChangeOptions,
     ask: (options: SubscriptionOptions) => Promise<SubscriptionChange>
   ): Promise<SubscriptionChange> {
     const purchase: Purchase = this.#init.spending.beginFee(account)
     const onPrice = (price: Atoms) => purchase.reserve(price)
     try {
-      const change = await ask({ onPrice, ...(signal === undefined ? {} : { signal }) })
+      const change = await ask({ onPrice, ...present(options) })
       await purchase.capture(change.charged, change.requestId ?? change.subscription.id)
       return change
     } catch (thrown) {

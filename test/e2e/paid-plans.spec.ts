@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { asSoukError, handler, systemClock } from '../../lib/index.ts'
+import { handler, systemClock } from '../../lib/index.ts'
 import { type ChannelScheme, createChannelScheme } from '../../lib/pay/index.ts'
 import type { PaymentSchemeComponents } from '../../lib/interface/payment-scheme.ts'
 import { keySigner } from '../../lib/pay/signing/key-signer.ts'
@@ -29,22 +29,11 @@ describe('plans paid through a channel', function () {
     }
   }
 
-  /** A large deposit counts in full only after enough blocks. Mines and retries until then. */
-  const whenItCounts = <T>(attempt: () => Promise<T>): Promise<T> =>
-    eventually('the deposit to count', 30_000, async () => {
-      try {
-        return await attempt()
-      } catch (error) {
-        if (asSoukError(error).code !== 'settlement_pending') throw error
-        await bench.client.mine({ blocks: 4 })
-        return undefined
-      }
-    })
-
   before(async () => {
     bench = await channelBench()
     clock = shiftedClock()
-    await bench.client.setAutomine(true)
+    // A deposit above $1 counts in full only after some blocks.
+    await bench.client.setIntervalMining({ interval: 1 })
     await bench.fundGas(signers[0]!.address)
     await bench.mint(signers[1]!.address, 10n * USDC)
     testnet = await createTestnet({ nodes: 2, options: (index) => ({ paymentScheme: paymentScheme(index), clock }) })
@@ -52,6 +41,7 @@ describe('plans paid through a channel', function () {
   })
   after(async () => {
     await testnet?.stop()
+    await bench?.client.setAutomine(true)
     await bench?.close()
   })
 
@@ -86,9 +76,7 @@ describe('plans paid through a channel', function () {
     const told: bigint[] = []
     const onPrice = (price: bigint) => void told.push(price)
     const terms = { api: 'echo', plan: 'team', maxPrice: '0.003' }
-    const { subscription, charged, requestId } = await whenItCounts(() =>
-      souk.subscriptions.subscribe(terms, { onPrice })
-    )
+    const { subscription, charged, requestId } = await souk.subscriptions.subscribe(terms, { onPrice })
     assert.deepEqual([charged, new Set(told)], [2_500_000n, new Set([2_500_000n])])
     const { id } = subscription
     const prices: bigint[] = []
@@ -100,7 +88,7 @@ describe('plans paid through a channel', function () {
     await serve()
     const fees: bigint[] = []
     const onFee = (fee: bigint) => void fees.push(fee)
-    const renewed = await whenItCounts(() => souk.call({ api: 'echo', body: 1, subscription: id, onFee }))
+    const renewed = await souk.call({ api: 'echo', body: 1, subscription: id, onFee })
     assert.deepEqual([renewed.charged, renewed.fee, new Set(fees)], [0n, 2_500_000n, new Set([2_500_000n])])
 
     // A fee has a signed receipt like any call.
@@ -123,9 +111,7 @@ describe('plans paid through a channel', function () {
   it('are never renewed above the agreed fee, or against the payment guard', async () => {
     await serve()
     const { souk } = testnet.nodes[1]!
-    const { subscription } = await whenItCounts(() =>
-      souk.subscriptions.subscribe({ api: 'echo', plan: 'team', maxPrice: '0' })
-    )
+    const { subscription } = await souk.subscriptions.subscribe({ api: 'echo', plan: 'team', maxPrice: '0' })
     clock.shift(32 * 86_400_000)
     const refuse = () => {
       throw new Error('not today')

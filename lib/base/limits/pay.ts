@@ -90,6 +90,8 @@ export const COUNTERS_TRIED_MAX = 100
 export const RECEIPT_PATH_MAX = 12
 /** Part of one channel's deposit that counts in the newest block, which may be reverted. */
 export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
+/** Pause between two reads of the chain, over all channels, for calls that a new deposit does not cover yet. */
+export const PENDING_LOOK_MS = 1 * SECOND
 /** Part of all deposits at one owner that counts in the newest block. */
 export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
 /** Part of one channel's deposit that counts in a `safe` block. The rest waits for `finalized`. */

@@ -1,5 +1,5 @@
 /** Limits: Plans and subscriptions. */
-import { KiB, SECOND, DAY } from './units.ts'
+import { KiB, SECOND, MINUTE, DAY } from './units.ts'
 
 /** Cached subscriptions by account and API. */
 export const BINDINGS_CACHED_MAX = 20_000
@@ -37,6 +37,12 @@ export const RENEWAL_GRACE_PART = 24
 export const SUBSCRIPTIONS_CACHED_MAX = 10_000
 /** Cache time of a subscription that another process may change. */
 export const SUBSCRIPTION_FRESH_MS = 1 * SECOND
+/** A change of a subscription waits this long until the deposit for its fee counts. HTTP clients wait 30 s for a response. */
+export const FEE_WAIT_MS = 20 * SECOND
+/** The same for the operator, whose command line waits up to five minutes. A deposit above $1 counts in a `safe` block: minutes on Base. */
+export const FEE_WAIT_OPERATOR_MS = 4 * MINUTE
+/** Pause between two attempts meanwhile: half a block of Base. */
+export const FEE_PAUSE_MS = 1 * SECOND
 /** Calls that one replica reserves at once from a shared quota. */
 export const QUOTA_SLICE_MAX = 64
 /** A replica reserves at most one part in this many of the remaining quota. */

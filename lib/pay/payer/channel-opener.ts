@@ -61,11 +61,13 @@ export class ChannelOpener {
     this.#log = init.log ?? SILENT_LOG
   }
 
-  /** @throws SoukError `insufficient_funds`, `settlement_pending`, `settlement_unavailable`, `payment_rejected` */
-  async open(owner: string, receiver: Address): Promise<PayerChannel> {
-    const { channels, signer, chain, rules, domain, link } = this.#init
+  /**
+   * @param price of the first call. The deposit covers it
+   * @throws SoukError `insufficient_funds`, `settlement_pending`, `settlement_unavailable`, `payment_rejected`
+   */
+  async open(owner: string, receiver: Address, price: Atoms): Promise<PayerChannel> {
+    const { channels, signer, chain, domain, link } = this.#init
     const terms = await this.#terms(owner)
-    const amount = terms.depositMin > rules.deposit ? terms.depositMin : rules.deposit
     for (let tries = 0; tries < COUNTERS_TRIED_MAX; tries++) {
       const counter = await channels.nextCounter()
       const config: ChannelConfig = {
@@ -79,7 +81,8 @@ export class ChannelOpener {
       }
       const info = { channelId: domain.channelId(config), config, counter, owner }
       const [state] = (await chain.channels([info.channelId], 'latest')).channels
-      if (state === undefined || isUnused(state)) return this.#begin(info, amount)
+      if (state === undefined || isUnused(state))
+        return this.#begin(info, await this.#amountFor(price, terms.depositMin))
       if (state.balance > state.claimed && state.withdrawal === undefined) return this.#adopt(info, state)
     }
     throw new SoukError(
@@ -90,7 +93,6 @@ export class ChannelOpener {
 
   async #begin(info: PayerChannelInfo, amount: Atoms): Promise<PayerChannel> {
     const { channels, rules, cap } = this.#init
-    await this.#checkFunds(amount)
     const payerFunds = new PayerFunds({ ceiling: 0n, spent: 0n, deposit: 0n, isWhole: true }, rules, cap)
     const channel = new PayerChannel(info, payerFunds, this.#newDeposit(amount), OPEN)
     // The channel is on disk before the deposit is signed. A deposit without a record would be lost to this node.
@@ -179,13 +181,11 @@ export class ChannelOpener {
   }
 
   async #fund(channel: PayerChannel, missing: Atoms): Promise<void> {
-    const { channels, rules } = this.#init
+    const { channels } = this.#init
     const { payerFunds } = channel
     if (channel.pending === undefined) {
       channel.checkOpen()
-      const amount = missing > rules.deposit ? missing : rules.deposit
-      await this.#checkFunds(amount)
-      channel.pending = this.#newDeposit(amount)
+      channel.pending = this.#newDeposit(await this.#amountFor(missing))
       await channels.save(channel)
     }
     const { pending } = channel
@@ -282,11 +282,18 @@ export class ChannelOpener {
     return { amount, salt, validBefore: Math.floor((clock.now() + DEPOSIT_VALID_MS) / 1_000) }
   }
 
-  /** @throws SoukError `insufficient_funds` */
-  async #checkFunds(amount: Atoms): Promise<void> {
-    const { chain, signer } = this.#init
+  /**
+   * The amount of a deposit that covers `needed`. A fee above the usual deposit gets a usual one in addition, if the wallet has it:
+   * otherwise the calls that follow would wait for a second deposit.
+   * @throws SoukError `insufficient_funds`
+   */
+  async #amountFor(needed: Atoms, least: Atoms = 0n): Promise<Atoms> {
+    const { chain, signer, rules } = this.#init
     const balance = await chain.balance(signer.address, 'latest')
-    if (balance >= amount) return
+    const usual = rules.deposit > least ? rules.deposit : least
+    if (needed > usual && balance >= needed + usual) return needed + usual
+    const amount = needed > usual ? needed : usual
+    if (balance >= amount) return amount
     const [there, wanted] = [formatUsdc(balance), formatUsdc(amount)]
     throw new SoukError(
       'insufficient_funds',

@@ -200,7 +200,7 @@ export class Payer {
     channels.touch(channel, { kind: 'paid', reference, at: clock.now(), postings }, documents)
   }
 
-  async #channelFor({ owner, payout, api }: Order): Promise<PayerChannel> {
+  async #channelFor({ owner, payout, api, price }: Order): Promise<PayerChannel> {
     const { channels, opener, splitterOf } = this.#init
     if (payout === undefined) {
       throw new SoukError(
@@ -211,7 +211,7 @@ export class Payer {
     // Computed here, never requested from the owner, so that money can go only to the provider and the treasury.
     const receiver = splitterOf(payout)
     channels.checkTrust(owner)
-    const channel = channels.get(owner, receiver) ?? (await this.#open(owner, receiver))
+    const channel = channels.get(owner, receiver) ?? (await this.#open(owner, receiver, price))
     channel.checkOpen()
     const { deposit, credit } = channel.payerFunds
     if (channel.pending !== undefined && deposit + credit === 0n) await opener.fund(channel)
@@ -223,11 +223,11 @@ export class Payer {
     return channel
   }
 
-  #open(owner: string, receiver: Address): Promise<PayerChannel> {
+  #open(owner: string, receiver: Address, price: Atoms): Promise<PayerChannel> {
     const place = `${owner}/${receiver}`
     const running = this.#opening.get(place)
     if (running !== undefined) return running
-    const opening = this.#init.opener.open(owner, receiver).finally(() => this.#opening.delete(place))
+    const opening = this.#init.opener.open(owner, receiver, price).finally(() => this.#opening.delete(place))
     this.#opening.set(place, opening)
     return opening
   }

@@ -16,6 +16,8 @@ import {
   subscriptionViewSchema
 } from './subscription-api.ts'
 
+const waiting = (signal: AbortSignal) => ({ signal, feeWaitMs: limits.FEE_WAIT_OPERATOR_MS })
+
 /** Subscriptions of the operator. Keys without an account use them. */
 export const subscriptionRoutes = [
   route({
@@ -36,7 +38,7 @@ export const subscriptionRoutes = [
     response: subscriptionChangeViewSchema,
     status: 201,
     async handler({ subscriptions: { service }, clock }, { body, signal }) {
-      return changeView(await service.subscribe(undefined, subscribeRequestOf(body), signal), clock.now())
+      return changeView(await service.subscribe(undefined, subscribeRequestOf(body), waiting(signal)), clock.now())
     }
   }),
   route({
@@ -55,7 +57,7 @@ export const subscriptionRoutes = [
     body: subscriptionTermsSchema,
     response: subscriptionChangeViewSchema,
     async handler({ subscriptions: { service }, clock }, { params, body, signal }) {
-      return changeView(await service.change(undefined, params.id, termsOf(body), signal), clock.now())
+      return changeView(await service.change(undefined, params.id, termsOf(body), waiting(signal)), clock.now())
     }
   }),
   route({
@@ -65,7 +67,7 @@ export const subscriptionRoutes = [
     query: cancelSchema,
     response: subscriptionChangeViewSchema,
     async handler({ subscriptions: { service }, clock }, { params, query, signal }) {
-      return changeView(await service.cancel(undefined, params.id, query.now === 'true', signal), clock.now())
+      return changeView(await service.cancel(undefined, params.id, query.now === 'true', { signal }), clock.now())
     }
   }),
   route({
@@ -74,7 +76,7 @@ export const subscriptionRoutes = [
     summary: 'Pauses calls and fees until the subscription is resumed.',
     response: subscriptionChangeViewSchema,
     async handler({ subscriptions: { service }, clock }, { params, signal }) {
-      return changeView(await service.pause(undefined, params.id, signal), clock.now())
+      return changeView(await service.pause(undefined, params.id, { signal }), clock.now())
     }
   }),
   route({
@@ -83,7 +85,7 @@ export const subscriptionRoutes = [
     summary: 'Ends a pause, or revokes a cancellation that is not due yet.',
     response: subscriptionChangeViewSchema,
     async handler({ subscriptions: { service }, clock }, { params, signal }) {
-      return changeView(await service.resume(undefined, params.id, signal), clock.now())
+      return changeView(await service.resume(undefined, params.id, waiting(signal)), clock.now())
     }
   }),
   route({
@@ -92,7 +94,7 @@ export const subscriptionRoutes = [
     summary: 'Pays the next period if the last one is over.',
     response: subscriptionChangeViewSchema,
     async handler({ subscriptions: { service }, clock }, { params, signal }) {
-      return changeView(await service.renew(undefined, params.id, signal), clock.now())
+      return changeView(await service.renew(undefined, params.id, waiting(signal)), clock.now())
     }
   })
 ] as const

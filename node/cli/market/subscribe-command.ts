@@ -1,6 +1,7 @@
 import type { AddCommand } from '../cli.ts'
 import { decimal } from '../options/number-option.ts'
 import { moment } from '../terminal/table.ts'
+import { whileDepositCounts } from './deposit-note.ts'
 
 interface SubscribeFlags {
   readonly plan: string
@@ -20,7 +21,8 @@ export const addSubscribe: AddCommand = (to, cli) => {
     .option('--daily-cap <usdc>', 'spending limit per day (UTC), fees included', decimal)
     .option('--no-trial', 'skip the trial of the plan and pay at once')
     .action(async (api: string, { plan, maxPrice, maxFee, dailyCap, trial }: SubscribeFlags) => {
-      const change = await (await cli.node()).request('POST /subscriptions', {
+      const node = await cli.node()
+      const paying = node.request('POST /subscriptions', {
         body: {
           api,
           plan,
@@ -30,6 +32,7 @@ export const addSubscribe: AddCommand = (to, cli) => {
           trial
         }
       })
+      const change = await whileDepositCounts(cli, paying)
       const { subscription, charged } = change
       await cli.print(change, () => [subscription.id])
       cli.terminal.note(

@@ -8,6 +8,7 @@ import { YES } from '../terminal/confirm.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
 import { facts, moment, table } from '../terminal/table.ts'
+import { whileDepositCounts } from './deposit-note.ts'
 
 interface ChangeFlags {
   readonly plan?: string
@@ -51,7 +52,8 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .action(async (id: string, { plan, maxPrice, maxFee }: ChangeFlags, command: Command) => {
       const cap: string | false | undefined = command.getOptionValue('dailyCap') as string | false | undefined
       const isCapTyped = command.getOptionValueSource('dailyCap') === 'cli'
-      const change = await (await cli.node()).request('PATCH /subscriptions/:id', {
+      const node = await cli.node()
+      const paying = node.request('PATCH /subscriptions/:id', {
         params: { id },
         body: {
           plan,
@@ -60,7 +62,7 @@ export const addSubscriptions: AddCommand = (to, cli) => {
           ...(isCapTyped ? { daily_cap: cap === false ? null : cap } : {})
         }
       })
-      await tell(cli, change)
+      await tell(cli, await whileDepositCounts(cli, paying))
     })
 
   group
@@ -86,9 +88,11 @@ export const addSubscriptions: AddCommand = (to, cli) => {
       .command(move)
       .description(description)
       .argument('<id>')
-      .action(async (id: string) =>
-        tell(cli, await (await cli.node()).request(`POST /subscriptions/:id/${move}`, { params: { id } }))
-      )
+      .action(async (id: string) => {
+        const node = await cli.node()
+        const paying = node.request(`POST /subscriptions/:id/${move}`, { params: { id } })
+        await tell(cli, await whileDepositCounts(cli, paying))
+      })
   }
 }
 

@@ -41,7 +41,7 @@ export const subscriptionRoutes = [
     response: subscriptionChangeSchema,
     status: 201,
     async handler({ service, clock }, { caller, body, signal }) {
-      return changed(await service.subscribe(caller.account.id, subscribeRequestOf(body), signal), clock.now())
+      return changed(await service.subscribe(caller.account.id, subscribeRequestOf(body), { signal }), clock.now())
     }
   }),
   route({
@@ -62,7 +62,7 @@ export const subscriptionRoutes = [
     body: subscriptionTermsSchema,
     response: subscriptionChangeSchema,
     async handler({ service, clock }, { caller, params, body, signal }) {
-      return changed(await service.change(caller.account.id, params.id, termsOf(body), signal), clock.now())
+      return changed(await service.change(caller.account.id, params.id, termsOf(body), { signal }), clock.now())
     }
   }),
   route({
@@ -81,7 +81,7 @@ export const subscriptionRoutes = [
     ),
     response: subscriptionChangeSchema,
     async handler({ service, clock }, { caller, params, query, signal }) {
-      return changed(await service.cancel(caller.account.id, params.id, query.now === 'true', signal), clock.now())
+      return changed(await service.cancel(caller.account.id, params.id, query.now === 'true', { signal }), clock.now())
     }
   }),
   route({
@@ -91,7 +91,7 @@ export const subscriptionRoutes = [
     auth: 'manager',
     response: subscriptionChangeSchema,
     async handler({ service, clock }, { caller, params, signal }) {
-      return changed(await service.pause(caller.account.id, params.id, signal), clock.now())
+      return changed(await service.pause(caller.account.id, params.id, { signal }), clock.now())
     }
   }),
   route({
@@ -101,7 +101,7 @@ export const subscriptionRoutes = [
     auth: 'manager',
     response: subscriptionChangeSchema,
     async handler({ service, clock }, { caller, params, signal }) {
-      return changed(await service.resume(caller.account.id, params.id, signal), clock.now())
+      return changed(await service.resume(caller.account.id, params.id, { signal }), clock.now())
     }
   }),
   route({
@@ -111,7 +111,7 @@ export const subscriptionRoutes = [
     auth: 'manager',
     response: subscriptionChangeSchema,
     async handler({ service, clock }, { caller, params, signal }) {
-      return changed(await service.renew(caller.account.id, params.id, signal), clock.now())
+      return changed(await service.renew(caller.account.id, params.id, { signal }), clock.now())
     }
   })
 ] as const

@@ -101,6 +101,24 @@ describe('the first paid call', function () {
     assert.equal((await dear).charged, CENT)
   })
 
+  it('makes one deposit that covers it and the next calls, as far as the wallet allows', async () => {
+    await bench.client.setAutomine(true)
+    const price = (USDC * 6n) / 10n
+    const usual = USDC / 2n
+    for (const [usdc, deposited] of [
+      [price + usual, price + usual],
+      [price + usual - 1n, price]
+    ] as const) {
+      const dear = await lives.start(`R${usdc}`, { usdc, rules: { priceMax: USDC } })
+      const deposits = new Set<bigint>()
+      lives.line.before = (_to, request) => {
+        if (request.kind === 'deposit') deposits.add(request.deposit.amount)
+      }
+      assert.equal((await lives.call(dear, owner, price)).charged, price)
+      assert.deepEqual([...deposits], [deposited])
+    }
+  })
+
   it('waits if the owner gives no credit, or does not know what it is', async () => {
     const prudent = await lives.start('N', { rules: { creditHourMax: 0n } })
     const call = lives.call(payer, prudent)

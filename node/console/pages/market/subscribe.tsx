@@ -9,6 +9,7 @@ import { CheckField, Field } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { FormButtons } from '../../parts/form/form-buttons.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
+import { DepositWait } from '../subscriptions/deposit-wait.tsx'
 import { PlanTerms } from './plan-terms.tsx'
 
 interface SubscribeProps {
@@ -73,6 +74,7 @@ export function Subscribe({ api, plan, onClose }: SubscribeProps) {
             ? 'Nothing is paid now.'
             : `${plan.fee} USDC is paid now, and for each ${plan.period} that is begun.`}
         </p>
+        {subscribing.isPending && !hasTrial && <DepositWait fee={plan.fee} />}
         {subscribing.error !== null && <ErrorNotice error={subscribing.error} />}
         <Command>{commandOf(wish)}</Command>
         <FormButtons isBusy={subscribing.isPending} instead="Not now" onClose={onClose}>

@@ -10,6 +10,7 @@ import { Field, SelectField } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { FormButtons } from '../../parts/form/form-buttons.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
+import { DepositWait } from './deposit-wait.tsx'
 
 interface ChangeTermsProps {
   readonly subscription: SubscriptionView
@@ -38,6 +39,7 @@ export function ChangeTerms({ subscription, onClose }: ChangeTermsProps) {
       setInput({ ...input, [name]: target.value })
   })
   const plans = listing.data?.plans.filter((each) => !each.closed || each.id === plan.id) ?? [plan]
+  const wanted = plans.find((each) => each.id === input.plan)
   return (
     <Dialog title="Change the subscription" onClose={onClose}>
       <Form onSubmit={() => changing.mutate(terms)}>
@@ -55,6 +57,7 @@ export function ChangeTerms({ subscription, onClose }: ChangeTermsProps) {
         <Field label="Most for a call, USDC" inputMode="decimal" required {...set('max_price')} />
         <Field label="Most for a period, USDC" inputMode="decimal" required {...set('max_fee')} />
         <Field label="Most in a day (UTC), USDC" inputMode="decimal" hint="Empty: no limit." {...set('daily_cap')} />
+        {changing.isPending && terms.plan !== undefined && <DepositWait fee={wanted?.fee ?? '0'} />}
         {changing.error !== null && <ErrorNotice error={changing.error} />}
         <Command>{commandOf(id, terms)}</Command>
         <FormButtons
