@@ -4,13 +4,17 @@ import { locateProfile } from '../config.ts'
 import { type Confirmation, confirmed } from './terminal/confirm.ts'
 import { EXIT } from './terminal/exit-code.ts'
 import { during, withProgress } from './terminal/progress.ts'
+import { type Column, table } from './terminal/table.ts'
 import type { Terminal } from './terminal/terminal.ts'
+import { safeText } from './terminal/text.ts'
 
 /** Functions and settings for all commands. */
 export interface Cli {
   readonly terminal: Terminal
   /** `--json`: data as JSON on stdout. */
   readonly json: boolean
+  /** `--wide`: tables with all columns and full ids. */
+  readonly isWide: boolean
   /** True on a terminal without `--no-input`. */
   readonly canAsk: boolean
   /** `--profile` as typed. */
@@ -23,20 +27,32 @@ export interface Cli {
   confirm(confirmation: Confirmation): Promise<boolean>
   /** Prints the result of a command: `value` with `--json`, else lines for a person. */
   print(value: object, lines: () => readonly string[]): Promise<void>
+  /** Prints a list: `value` with `--json`, else a table. Without rows, notes say why and what to do next. */
+  list<Row>(value: object, rows: readonly Row[], columns: ReadonlyArray<Column<Row>>, empty: EmptyList): Promise<void>
   /** Ends the command with this exit code instead of 0. */
   exitCode: number
+}
+
+/** What a command shows instead of an empty table. */
+export interface EmptyList {
+  readonly what: string
+  /** The command to try next. */
+  readonly next: string
 }
 
 /** Adds one command to a program or a group. Its modules are loaded only when it runs, so that the CLI starts fast. */
 export type AddCommand = (to: Command, cli: Cli) => void
 
 export function createCli(program: Command, terminal: Terminal): Cli {
-  const options = () => program.opts<{ json?: boolean; input?: boolean; profile?: string }>()
+  const options = () => program.opts<{ json?: boolean; wide?: boolean; input?: boolean; profile?: string }>()
   return {
     terminal,
     exitCode: 0,
     get json() {
       return options().json === true
+    },
+    get isWide() {
+      return options().wide === true
     },
     get canAsk() {
       return terminal.canAsk && options().input !== false
@@ -56,8 +72,13 @@ export function createCli(program: Command, terminal: Terminal): Cli {
       return isConfirmed
     },
     async print(value, lines) {
-      const text = options().json === true ? JSON.stringify(value) : lines().join('\n')
+      // JSON escapes control characters itself.
+      const text = options().json === true ? JSON.stringify(value) : safeText(lines().join('\n'))
       if (text !== '') await terminal.write(`${text}\n`)
+    },
+    async list(value, rows, columns, { what, next }) {
+      await this.print(value, () => table(rows, columns, this.isWide))
+      if (rows.length === 0) terminal.note(`${what}\nTry: ${next}`)
     }
   }
 }

@@ -109,6 +109,7 @@ function describe(program: Command, terminal: Terminal): void {
     )
     .option('--profile <name>', 'profile of the node on this machine (default: "default", or SOUK_PROFILE)')
     .option('--json', 'print data as JSON on stdout')
+    .option('--wide', 'print tables in full: all columns and long ids, not fitted to 80 characters')
     .option('--no-input', 'never ask for input')
     .showSuggestionAfterError(true)
     .showHelpAfterError('Try: souk --help, or --help after any command')

@@ -55,7 +55,9 @@ export async function runsHere({ chain }: Network): Promise<boolean> {
   const headers = { 'content-type': 'application/json' }
   const signal = AbortSignal.timeout(limits.LOCAL_CHAIN_MS)
   try {
-    return (await fetch(chain.rpcUrl, { method: 'POST', headers, body, signal })).ok
+    const response = await fetch(chain.rpcUrl, { method: 'POST', headers, body, signal })
+    const { result } = (await response.json()) as { readonly result?: unknown }
+    return Number(result) === chain.chainId
   } catch {
     return false
   }

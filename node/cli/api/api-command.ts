@@ -6,7 +6,8 @@ import { addApiTerms } from './api-terms-command.ts'
 import type { AddCommand } from '../cli.ts'
 import { plansBelow, termsFacts } from './terms.ts'
 import { YES } from '../terminal/confirm.ts'
-import { facts, moment, table } from '../terminal/table.ts'
+import { shortApi } from '../terminal/short-id.ts'
+import { type Column, facts, moment } from '../terminal/table.ts'
 
 export const addApi: AddCommand = (to, cli) => {
   const api = to.command('api').description('APIs this node serves')
@@ -19,8 +20,10 @@ export const addApi: AddCommand = (to, cli) => {
     .description('list your APIs: price, state, calls')
     .action(async () => {
       const view = await (await cli.node()).request('GET /apis')
-      await cli.print(view, () => list(view.apis))
-      if (view.apis.length === 0) cli.terminal.note('No API is registered.\nTry: souk api register --help')
+      await cli.list(view, view.apis, COLUMNS, {
+        what: 'This node sells no API yet.',
+        next: 'souk sell http://localhost:8080'
+      })
     })
 
   api
@@ -29,7 +32,7 @@ export const addApi: AddCommand = (to, cli) => {
     .argument('<name>')
     .action(async (name: string) => {
       const view = await (await cli.node()).request('GET /apis/:name', { params: { name } })
-      await cli.print(view, () => show(view))
+      await cli.print(view, () => show(view, cli.isWide))
     })
 
   for (const [verb, description, done] of MOVES) {
@@ -65,23 +68,22 @@ const MOVES = [
   ['resume', 'accept calls again', 'is published again']
 ] as const
 
-function list(apis: readonly ApiView[]): string[] {
-  if (apis.length === 0) return []
-  return table(
-    ['NAME', 'PROTOCOL', 'PRICE', 'STATE', 'CALLS', 'METERED', 'ENDPOINT'],
-    apis.map((api) => [
-      api.own ? api.name : api.id,
-      api.protocol,
-      `${api.price} USDC`,
-      api.problem === null ? api.state : 'not served',
-      String(api.calls.captured),
-      `${api.metered} USDC`,
-      api.endpoint
-    ])
-  )
-}
+const COLUMNS: ReadonlyArray<Column<ApiView>> = [
+  {
+    head: 'NAME',
+    of: ({ own, name, id }) => (own ? name : id),
+    short: ({ own, name, id }) => (own ? name : shortApi(id)),
+    least: 12
+  },
+  { head: 'PROTOCOL', of: ({ protocol }) => protocol },
+  { head: 'PRICE', of: ({ price }) => `${price} USDC` },
+  { head: 'STATE', of: ({ problem, state }) => (problem === null ? state : 'not served') },
+  { head: 'CALLS', of: ({ calls }) => String(calls.captured) },
+  { head: 'METERED', of: ({ metered }) => `${metered} USDC`, isExtra: true },
+  { head: 'ENDPOINT', of: ({ endpoint }) => endpoint, least: 8 }
+]
 
-function show(api: ApiView): string[] {
+function show(api: ApiView, isWide: boolean): string[] {
   const { published } = api
   const lines = facts([
     ['api', api.id],
@@ -99,5 +101,5 @@ function show(api: ApiView): string[] {
     ...(api.tags.length === 0 ? [] : [['tags', api.tags.join(', ')] as const]),
     ...(api.description === '' ? [] : [['description', api.description] as const])
   ])
-  return [...lines, ...plansBelow(api)]
+  return [...lines, ...plansBelow(api, isWide)]
 }

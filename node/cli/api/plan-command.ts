@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander'
-import type { PlanInput, PlanView } from '../../admin/subscriptions/subscription-api.ts'
-import type { AddCommand } from '../cli.ts'
+import type { PlanInput, PlansView, PlanView } from '../../admin/subscriptions/subscription-api.ts'
+import type { AddCommand, Cli } from '../cli.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
 import { addRateOptions, type RateFlags, rateInputOf, rateText } from '../options/rate-option.ts'
-import { table } from '../terminal/table.ts'
+import type { Column } from '../terminal/table.ts'
 
 interface SetFlags extends RateFlags {
   readonly name?: string
@@ -46,7 +46,7 @@ export const addPlan: AddCommand = (to, cli) => {
         params: { name: api, plan: id },
         body: { ...flags, ...limits, trial_days: trialDays }
       })
-      await cli.print(view, () => planLines(view.plans))
+      await tell(cli, api, view)
     }
   )
 
@@ -56,9 +56,7 @@ export const addPlan: AddCommand = (to, cli) => {
     .argument('<api>')
     .action(async (api: string) => {
       const view = await (await cli.node()).request('GET /apis/:name/plans', { params: { name: api } })
-      await cli.print(view, () => planLines(view.plans))
-      if (view.plans.length === 0)
-        cli.terminal.note(`There is no plan. Consumers pay per call.\nTry: souk plan set ${api} basic --help`)
+      await tell(cli, api, view)
     })
 
   plan
@@ -70,26 +68,27 @@ export const addPlan: AddCommand = (to, cli) => {
       const view = await (await cli.node()).request('DELETE /apis/:name/plans/:plan', {
         params: { name: api, plan: id }
       })
-      await cli.print(view, () => planLines(view.plans))
+      await tell(cli, api, view)
     })
 }
 
-export function planLines(plans: readonly PlanView[]): string[] {
-  if (plans.length === 0) return []
-  return table(
-    ['PLAN', 'FEE', 'PERIOD', 'TRIAL', 'INCLUDED', 'BEYOND', 'LIMITS', 'NAME'],
-    plans.map((plan) => [
-      plan.closed ? `${plan.id} (closed)` : plan.id,
-      `${plan.fee} USDC`,
-      plan.period,
-      plan.trial_days === 0 ? '-' : `${plan.trial_days} d`,
-      plan.included === null ? 'no limit' : String(plan.included),
-      beyond(plan),
-      limits(plan),
-      plan.name
-    ])
-  )
+async function tell(cli: Cli, api: string, view: PlansView): Promise<void> {
+  await cli.list(view, view.plans, PLAN_COLUMNS, {
+    what: `${api} has no plan. Consumers pay per call.`,
+    next: `souk plan set ${api} basic --fee 5 --included 1000`
+  })
 }
+
+export const PLAN_COLUMNS: ReadonlyArray<Column<PlanView>> = [
+  { head: 'PLAN', of: ({ closed, id }) => (closed ? `${id} (closed)` : id), least: 12 },
+  { head: 'FEE', of: ({ fee }) => `${fee} USDC` },
+  { head: 'PERIOD', of: ({ period }) => period },
+  { head: 'TRIAL', of: ({ trial_days: days }) => (days === 0 ? '-' : `${days} d`) },
+  { head: 'INCLUDED', of: ({ included }) => (included === null ? 'no limit' : String(included)) },
+  { head: 'BEYOND', of: beyond, least: 8 },
+  { head: 'LIMITS', of: limits, least: 8 },
+  { head: 'NAME', of: ({ name }) => name, isExtra: true }
+]
 
 /** For example `100/1m, 20 concurrent`. */
 function limits({ rate_limit, in_flight_max }: PlanView): string {

@@ -1,5 +1,5 @@
 import type { AddCommand } from '../cli.ts'
-import { moment, table } from '../terminal/table.ts'
+import { moment } from '../terminal/table.ts'
 
 export const addProvider: AddCommand = (to, cli) => {
   const provider = to.command('provider').description('this provider and the nodes that may serve its APIs')
@@ -22,11 +22,17 @@ export const addProvider: AddCommand = (to, cli) => {
     .description('list nodes that may serve the APIs of this provider')
     .action(async () => {
       const view = await (await cli.node()).request('GET /delegations')
-      await cli.print(view, () =>
-        table(
-          ['PEER', 'UNTIL (UTC)'],
-          view.delegations.map(({ peer, expires_at }) => [peer, moment(expires_at)])
-        )
+      await cli.list(
+        view,
+        view.delegations,
+        [
+          { head: 'PEER', of: ({ peer }) => peer },
+          { head: 'UNTIL (UTC)', of: ({ expires_at: until }) => moment(until) }
+        ],
+        {
+          what: 'No other node may serve the APIs of this provider.',
+          next: 'souk provider delegate <peer id>; on the other node, souk status shows its peer id'
+        }
       )
     })
 }

@@ -1,6 +1,6 @@
 import type { AccountView } from '../../admin/api.ts'
 import type { AddCommand } from '../cli.ts'
-import { facts, moment, table } from '../terminal/table.ts'
+import { type Column, day, facts, moment } from '../terminal/table.ts'
 
 export const addAccount: AddCommand = (to, cli) => {
   const account = to.command('account').description('prepaid accounts at this node’s ingress')
@@ -22,8 +22,11 @@ export const addAccount: AddCommand = (to, cli) => {
     .description('list the accounts, and the sum of their balances')
     .action(async () => {
       const view = await (await cli.node()).request('GET /accounts')
-      await cli.print(view, () => lines(view.accounts))
-      cli.terminal.note(`Owed to customers: ${view.owed} USDC.`)
+      await cli.list(view, view.accounts, COLUMNS, {
+        what: 'No customer has a prepaid account at this ingress.',
+        next: 'souk account open --label <customer>'
+      })
+      if (view.accounts.length > 0) cli.terminal.note(`Owed to customers: ${view.owed} USDC.`)
     })
 
   account
@@ -45,15 +48,10 @@ export const addAccount: AddCommand = (to, cli) => {
     })
 }
 
-function lines(accounts: readonly AccountView[]): string[] {
-  return table(
-    ['ID', 'BALANCE', 'SPENT', 'LABEL', 'MADE (UTC)'],
-    accounts.map(({ id, balance, spent, label, created_at }) => [
-      id,
-      balance,
-      spent,
-      label === '' ? '-' : label,
-      moment(created_at)
-    ])
-  )
-}
+const COLUMNS: ReadonlyArray<Column<AccountView>> = [
+  { head: 'ID', of: ({ id }) => id },
+  { head: 'BALANCE', of: ({ balance }) => balance },
+  { head: 'SPENT', of: ({ spent }) => spent },
+  { head: 'LABEL', of: ({ label }) => label, least: 5 },
+  { head: 'MADE (UTC)', of: ({ created_at: at }) => moment(at), short: ({ created_at: at }) => day(at) }
+]

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { IssuedKeyView, KeysView, KeyView } from '../../admin/accounts/key-api.ts'
+import type { IssuedKeyView, KeyView } from '../../admin/accounts/key-api.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { decimal, duration } from '../options/number-option.ts'
 import { addRateOptions, type RateFlags, rateInputOf, rateText } from '../options/rate-option.ts'
 import { YES } from '../terminal/confirm.ts'
-import { facts, moment, table } from '../terminal/table.ts'
+import { type Column, facts, moment } from '../terminal/table.ts'
 
 interface IssueOptions extends RateFlags {
   readonly label?: string
@@ -52,7 +52,10 @@ export const addKey: AddCommand = (to, cli) => {
     .description('list keys, without the keys themselves')
     .action(async () => {
       const view = await (await cli.node()).request('GET /keys')
-      await cli.print(view, () => lines(view.keys))
+      await cli.list(view, view.keys, COLUMNS, {
+        what: 'No consumer key exists yet.',
+        next: 'souk key issue --label my-program'
+      })
       const { demo } = view
       if (demo !== null) cli.terminal.note(`The public demo key ${demo.key} may call ${demo.apis.join(', ')}.`)
     })
@@ -139,22 +142,25 @@ async function printIssued(cli: Cli, issued: IssuedKeyView): Promise<void> {
   cli.terminal.note(`Key ${issued.id}. It is not shown again. Send it as X-Consumer-Key.`)
 }
 
-function lines(keys: KeysView['keys']): string[] {
-  return table(
-    ['ID', 'KEY', 'STATE', 'MAX PRICE', 'DAILY CAP', 'LABEL', 'APIS', 'MADE (UTC)', 'EXPIRES', 'LAST USED'],
-    keys.map((key) => [
-      key.id,
-      key.hint,
-      key.state,
-      key.max_price,
-      key.daily_cap,
-      key.label === '' ? '-' : key.label,
-      key.apis === null ? 'any' : key.apis.map((api) => api.split('@')[0] ?? api).join(','),
-      moment(key.created_at),
-      moment(key.retires_at ?? key.expires_at),
-      moment(key.last_used_at)
-    ])
-  )
+const COLUMNS: ReadonlyArray<Column<KeyView>> = [
+  { head: 'ID', of: ({ id }) => id },
+  { head: 'KEY', of: ({ hint }) => hint, isExtra: true },
+  { head: 'STATE', of: ({ state }) => state },
+  { head: 'MAX PRICE', of: ({ max_price: price }) => price },
+  { head: 'DAILY CAP', of: ({ daily_cap: cap }) => cap },
+  { head: 'LABEL', of: ({ label }) => label, least: 5 },
+  { head: 'APIS', of: ({ apis }) => apis?.join(',') ?? 'any', short: ({ apis }) => namesOf(apis), least: 4 },
+  { head: 'MADE (UTC)', of: ({ created_at: at }) => moment(at), isExtra: true },
+  { head: 'EXPIRES', of: (key) => moment(endOf(key)), isExtra: true },
+  { head: 'LAST USED', of: ({ last_used_at: at }) => moment(at), isExtra: true }
+]
+
+function namesOf(apis: KeyView['apis']): string {
+  return apis?.map((api) => api.split('@')[0]).join(',') ?? 'any'
+}
+
+function endOf({ retires_at: retires, expires_at: expires }: KeyView): number | null {
+  return retires ?? expires
 }
 
 function factsOf(key: KeyView): string[] {

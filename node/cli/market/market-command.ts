@@ -3,7 +3,7 @@ import type { AddCommand } from '../cli.ts'
 import type { OperationView } from '../../admin/apis/description-api.ts'
 import { addSearch, brief, callsText } from './search-command.ts'
 import { plansBelow, termsFacts } from '../api/terms.ts'
-import { facts, milliseconds, moment, table } from '../terminal/table.ts'
+import { type Column, facts, milliseconds, moment, table } from '../terminal/table.ts'
 
 export const addMarket: AddCommand = (to, cli) => {
   const market = to.command('market').description('APIs of all providers')
@@ -23,11 +23,13 @@ export const addMarket: AddCommand = (to, cli) => {
         return
       }
       const view = await node.request('GET /listings/:id', { params: { id: api } })
-      await cli.print(view, () => (flags.operations === true ? listOperations(view) : show(view)))
+      await cli.print(view, () =>
+        flags.operations === true ? table(view.methods, OPERATIONS, cli.isWide) : show(view, cli.isWide)
+      )
     })
 }
 
-function show(view: MarketListingView): string[] {
+function show(view: MarketListingView, isWide: boolean): string[] {
   const { quality, known_since: known } = view
   return [
     ...facts([
@@ -47,7 +49,7 @@ function show(view: MarketListingView): string[] {
       ['operations', operationsText(view)]
     ]),
     ...(view.description === '' ? [] : ['', view.description]),
-    ...plansBelow(view)
+    ...plansBelow(view, isWide)
   ]
 }
 
@@ -61,10 +63,10 @@ function operationsText({ name, methods, operation_count: count }: MarketListing
   return rest <= 0 ? names.join(', ') : `${names.join(', ')}, and ${rest} more: souk market show ${name} --operations`
 }
 
-function listOperations({ methods }: MarketListingView): string[] {
-  const rows = methods.map(({ name, description }) => [name, brief(description ?? '')])
-  return methods.length === 0 ? [] : table(['OPERATION', 'SUMMARY'], rows)
-}
+const OPERATIONS: ReadonlyArray<Column<MarketListingView['methods'][number]>> = [
+  { head: 'OPERATION', of: ({ name }) => name, least: 40 },
+  { head: 'SUMMARY', of: ({ description = '' }) => brief(description), least: 12 }
+]
 
 function showOperation({ name, description, input, output }: OperationView): string[] {
   const schema = (title: string, value: object | undefined) =>

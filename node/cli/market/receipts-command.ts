@@ -3,7 +3,8 @@ import type { AdminClient } from '../../admin/client.ts'
 import type { AddCommand } from '../cli.ts'
 import { type Cell, csvLine } from '../terminal/csv.ts'
 import { wholeNumber } from '../options/number-option.ts'
-import { moment, table } from '../terminal/table.ts'
+import { shortApi } from '../terminal/short-id.ts'
+import { type Column, moment } from '../terminal/table.ts'
 import { timeAgoOrAt } from '../options/time-option.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
@@ -40,8 +41,10 @@ export const addReceipts: AddCommand = (to, cli) => {
       }
       const receipts: ReceiptView[] = []
       for await (const receipt of found) receipts.push(receipt)
-      await cli.print({ receipts }, () => lines(receipts))
-      if (receipts.length === 0) cli.terminal.note('No call was charged.')
+      await cli.list({ receipts }, receipts, LIST, {
+        what: 'No call was charged.',
+        next: 'souk search, then souk call <name>; or souk sell <url>, to be paid'
+      })
       if (!cli.json && limit === undefined && receipts.length >= SHOWN)
         cli.terminal.note('There may be more receipts: use --limit')
       if (receipts.some(({ signature }) => signature === 'invalid')) {
@@ -97,19 +100,13 @@ function cells(receipt: ReceiptView): Cell[] {
   return [role, id, new Date(at).toISOString(), api, peer, channel, status, charged, rule, signature, proof]
 }
 
-function lines(receipts: readonly ReceiptView[]): string[] {
-  if (receipts.length === 0) return []
-  return table(
-    ['ROLE', 'TIME (UTC)', 'API', 'STATUS', 'CHARGED', 'RULE', 'SIGNATURE', 'REQUEST'],
-    receipts.map(({ role, at, api, status, charged, rule, signature, request_id: id }) => [
-      role,
-      moment(at),
-      api.split('@')[0] ?? api,
-      String(status),
-      `${charged} USDC`,
-      rule ?? '',
-      signature,
-      id
-    ])
-  )
-}
+const LIST: ReadonlyArray<Column<ReceiptView>> = [
+  { head: 'ROLE', of: ({ role }) => role },
+  { head: 'TIME (UTC)', of: ({ at }) => moment(at) },
+  { head: 'API', of: ({ api }) => api, short: ({ api }) => shortApi(api), least: 12 },
+  { head: 'STATUS', of: ({ status }) => String(status) },
+  { head: 'CHARGED', of: ({ charged }) => `${charged} USDC` },
+  { head: 'RULE', of: ({ rule }) => rule ?? '', isExtra: true },
+  { head: 'SIGNATURE', of: ({ signature }) => signature },
+  { head: 'REQUEST', of: ({ request_id: id }) => id, isExtra: true }
+]

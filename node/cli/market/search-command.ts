@@ -2,7 +2,8 @@ import type { FoundListingView, SearchInput } from '../../admin/market/market-ap
 import { PROTOCOLS_TEXT } from '../../../protocols/protocol-descriptors.ts'
 import type { AddCommand } from '../cli.ts'
 import { protocolOption } from '../options/protocol-option.ts'
-import { milliseconds, table } from '../terminal/table.ts'
+import { shortApi } from '../terminal/short-id.ts'
+import { type Column, milliseconds } from '../terminal/table.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 /** A copy of the library's list, because an import would load the whole library at each start of the CLI. */
@@ -33,9 +34,13 @@ export const addSearch: AddCommand = (to, cli) => {
     .option('--cursor <cursor>', 'cursor from the previous page')
     .action(async (words: readonly string[], flags: SearchFlags) => {
       const view = await (await cli.node()).request('GET /search', { query: inputOf(words, flags) })
-      await cli.print(view, () => lines(view.listings))
-      if (view.listings.length === 0)
-        cli.terminal.note('No API found.\nTry: fewer words, or souk peers to see the connected nodes')
+      const isAll = words.length === 0 && Object.keys(flags).length === 0
+      await cli.list(view, view.listings, COLUMNS, {
+        what: isAll ? 'This node knows no API yet.' : 'No API found.',
+        next: isAll
+          ? 'souk peers, to see the connected nodes; new listings arrive within seconds'
+          : 'fewer words or options, or souk search to list all APIs'
+      })
       if (view.next !== null) cli.terminal.note(`More: --cursor ${view.next}`)
     })
 }
@@ -66,16 +71,14 @@ function inputOf(words: readonly string[], flags: SearchFlags): SearchInput {
   }
 }
 
-function lines(listings: readonly FoundListingView[]): string[] {
-  if (listings.length === 0) return []
-  return table(
-    ['API', 'PROTOCOL', 'PRICE', 'STATE', 'YOUR CALLS', 'DESCRIPTION'],
-    listings.map((listing) => {
-      const { id, protocol, price, state, description } = listing
-      return [id, protocol, `${price} USDC`, state, callsText(listing), brief(description)]
-    })
-  )
-}
+const COLUMNS: ReadonlyArray<Column<FoundListingView>> = [
+  { head: 'API', of: ({ id }) => id, short: ({ id }) => shortApi(id), least: 22 },
+  { head: 'PROTOCOL', of: ({ protocol }) => protocol },
+  { head: 'PRICE', of: ({ price }) => `${price} USDC` },
+  { head: 'STATE', of: ({ state }) => state, isExtra: true },
+  { head: 'YOUR CALLS', of: callsText, least: 10 },
+  { head: 'DESCRIPTION', of: ({ description }) => brief(description), least: 11 }
+]
 
 /** Success rate and median latency on calls of this node. */
 export function callsText({ quality }: Pick<FoundListingView, 'quality'>): string {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { AdminClient } from '../../admin/client.ts'
 import type {
   SubscriberView,
   SubscriptionChangeView,
@@ -7,7 +8,8 @@ import type {
 import { YES } from '../terminal/confirm.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
-import { facts, moment, table } from '../terminal/table.ts'
+import { fullId, shortApi, shortId } from '../terminal/short-id.ts'
+import { type Column, day, facts, moment } from '../terminal/table.ts'
 import { whileDepositCounts } from './deposit-note.ts'
 
 interface ChangeFlags {
@@ -25,8 +27,10 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .description('list the subscriptions')
     .action(async () => {
       const view = await (await cli.node()).request('GET /subscriptions')
-      await cli.print(view, () => list(view.subscriptions))
-      if (view.subscriptions.length === 0) cli.terminal.note('There are no subscriptions.\nTry: souk subscribe --help')
+      await cli.list(view, view.subscriptions, COLUMNS, {
+        what: 'This node has no subscription.',
+        next: 'souk market show <api>, to see its plans; then souk subscribe <api> --plan <plan> --max-price <usdc>'
+      })
     })
 
   group
@@ -34,7 +38,8 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .description('show one subscription in full')
     .argument('<id>')
     .action(async (id: string) => {
-      const view = await (await cli.node()).request('GET /subscriptions/:id', { params: { id } })
+      const [node, params] = await named(cli, id)
+      const view = await node.request('GET /subscriptions/:id', { params })
       await cli.print(view, () => show(view))
     })
 
@@ -52,9 +57,9 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .action(async (id: string, { plan, maxPrice, maxFee }: ChangeFlags, command: Command) => {
       const cap: string | false | undefined = command.getOptionValue('dailyCap') as string | false | undefined
       const isCapTyped = command.getOptionValueSource('dailyCap') === 'cli'
-      const node = await cli.node()
+      const [node, params] = await named(cli, id)
       const paying = node.request('PATCH /subscriptions/:id', {
-        params: { id },
+        params,
         body: {
           plan,
           max_price: maxPrice,
@@ -74,13 +79,9 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .action(async (id: string, { now = false, yes }: { now?: boolean; yes?: boolean }) => {
       const consequence = 'The rest of the period is lost, without a refund.'
       if (now && !(await cli.confirm({ yes, question: `Cancel ${id} at once?`, consequence }))) return
-      await tell(
-        cli,
-        await (await cli.node()).request('DELETE /subscriptions/:id', {
-          params: { id },
-          query: { now: now ? 'true' : 'false' }
-        })
-      )
+      const [node, params] = await named(cli, id)
+      const query = { now: now ? 'true' : 'false' } as const
+      await tell(cli, await node.request('DELETE /subscriptions/:id', { params, query }))
     })
 
   for (const [move, description] of MOVES) {
@@ -89,8 +90,8 @@ export const addSubscriptions: AddCommand = (to, cli) => {
       .description(description)
       .argument('<id>')
       .action(async (id: string) => {
-        const node = await cli.node()
-        const paying = node.request(`POST /subscriptions/:id/${move}`, { params: { id } })
+        const [node, params] = await named(cli, id)
+        const paying = node.request(`POST /subscriptions/:id/${move}`, { params })
         await tell(cli, await whileDepositCounts(cli, paying))
       })
   }
@@ -104,7 +105,10 @@ export const addSubscribers: AddCommand = (to, cli) => {
     .option('--cursor <cursor>', 'cursor from the previous page')
     .action(async (api: string | undefined, { limit, cursor }: { limit?: number; cursor?: string }) => {
       const view = await (await cli.node()).request('GET /subscribers', { query: { api, limit, cursor } })
-      await cli.print(view, () => sold(view.subscribers))
+      await cli.list(view, view.subscribers, SUBSCRIBERS, {
+        what: api === undefined ? 'No API of this node has subscribers.' : `${api} has no subscribers.`,
+        next: 'souk plan list <api>, to see the plans on sale'
+      })
       if (view.next !== null) cli.terminal.note(`More: --cursor ${view.next}`)
     })
 }
@@ -115,18 +119,31 @@ const MOVES = [
   ['renew', 'pay the next period now, if the last one is over; calls do this automatically']
 ] as const
 
+/** Accepts the short id of a table. */
+async function named(cli: Cli, id: string): Promise<[AdminClient, { id: string }]> {
+  const node = await cli.node()
+  if (id.length === ID_CHARS) return [node, { id }]
+  const { subscriptions } = await node.request('GET /subscriptions')
+  const ids = subscriptions.map((each) => each.id)
+  return [node, { id: fullId(id, ids, 'subscription', 'souk subscriptions list') }]
+}
+
+/** A UUID. */
+const ID_CHARS = 36
+
 async function tell(cli: Cli, change: SubscriptionChangeView): Promise<void> {
   await cli.print(change, () => show(change.subscription))
   if (change.charged !== '0') cli.terminal.note(`Paid ${change.charged} USDC.`)
 }
 
-function list(subscriptions: readonly SubscriptionView[]): string[] {
-  if (subscriptions.length === 0) return []
-  return table(
-    ['ID', 'API', 'PLAN', 'STATE', 'USED', 'UNTIL (UTC)'],
-    subscriptions.map((each) => [each.id, each.api, each.plan.id, each.state, used(each), moment(each.period_end)])
-  )
-}
+const COLUMNS: ReadonlyArray<Column<SubscriptionView>> = [
+  { head: 'ID', of: ({ id }) => id, short: ({ id }) => shortId(id) },
+  { head: 'API', of: ({ api }) => api, short: ({ api }) => shortApi(api), least: 12 },
+  { head: 'PLAN', of: ({ plan }) => plan.id, least: 8 },
+  { head: 'STATE', of: ({ state }) => state },
+  { head: 'USED', of: used },
+  { head: 'UNTIL (UTC)', of: ({ period_end: end }) => moment(end), short: ({ period_end: end }) => day(end) }
+]
 
 function show(view: SubscriptionView): string[] {
   return facts([
@@ -149,17 +166,12 @@ function used({ quota, plan }: SubscriptionView): string {
   return `${quota?.used ?? 0} of ${most}`
 }
 
-function sold(subscribers: readonly SubscriberView[]): string[] {
-  return table(
-    ['ID', 'API', 'PLAN', 'STATE', 'NODE', 'SINCE (UTC)', 'UNTIL (UTC)'],
-    subscribers.map((each) => [
-      each.id,
-      each.api,
-      each.plan,
-      each.state,
-      each.peer,
-      moment(each.created_at),
-      moment(each.period_end)
-    ])
-  )
-}
+const SUBSCRIBERS: ReadonlyArray<Column<SubscriberView>> = [
+  { head: 'ID', of: ({ id }) => id, short: ({ id }) => shortId(id) },
+  { head: 'API', of: ({ api }) => api, short: ({ api }) => shortApi(api), least: 12 },
+  { head: 'PLAN', of: ({ plan }) => plan, least: 8 },
+  { head: 'STATE', of: ({ state }) => state },
+  { head: 'NODE', of: ({ peer }) => peer, short: ({ peer }) => shortId(peer) },
+  { head: 'SINCE (UTC)', of: ({ created_at: at }) => moment(at), isExtra: true },
+  { head: 'UNTIL (UTC)', of: ({ period_end: end }) => moment(end), short: ({ period_end: end }) => day(end) }
+]

@@ -3,7 +3,8 @@ import type { AdminClient } from '../../admin/client.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { YES } from '../terminal/confirm.ts'
 import { EXIT } from '../terminal/exit-code.ts'
-import { moment, table } from '../terminal/table.ts'
+import { fullId, shortId } from '../terminal/short-id.ts'
+import { type Column, moment, table } from '../terminal/table.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 export const addChannel: AddCommand = (to, cli) => {
@@ -16,8 +17,10 @@ export const addChannel: AddCommand = (to, cli) => {
     .action(async ({ all }: { all?: boolean }) => {
       const found = (await (await cli.node()).request('GET /channels')).channels
       const channels = all === true ? found : found.filter(({ state }) => state !== 'closed')
-      await cli.print({ channels }, () => lines(channels))
-      if (channels.length === 0) cli.terminal.note('There is no channel. The first paid call opens one.')
+      await cli.list({ channels }, channels, COLUMNS, {
+        what: found.length === 0 ? 'There is no channel. The first paid call opens one.' : 'There is no open channel.',
+        next: found.length === 0 ? 'souk search, then souk call <name>' : 'souk channel list --all'
+      })
     })
 
   channel
@@ -36,10 +39,16 @@ export const addChannel: AddCommand = (to, cli) => {
           await node.request('POST /channels/:channel/close', { params: { channel: await idOf(node, given) } })
         )
       const closed = await node.request('POST /channels/close')
-      await cli.print(closed, () => lines(closed.channels.map((each) => each.channel)))
+      await cli.print(closed, () =>
+        table(
+          closed.channels.map((each) => each.channel),
+          COLUMNS,
+          cli.isWide
+        )
+      )
       for (const { channel, problem } of closed.channels) {
         if (problem === null) continue
-        cli.terminal.note(`warning: ${brief(channel.channel)} is not closed yet: ${problem}`)
+        cli.terminal.note(`warning: ${shortId(channel.channel)} is not closed yet: ${problem}`)
         cli.exitCode = EXIT.failed
       }
     })
@@ -53,48 +62,37 @@ export const addChannel: AddCommand = (to, cli) => {
       const node = await cli.node()
       const channel = await idOf(node, given)
       const consequence = 'No call can be paid from it any more. souk channel close is faster and costs no gas.'
-      if (!(await cli.confirm({ yes, question: `Withdraw the deposit of ${brief(channel)}?`, consequence }))) return
+      if (!(await cli.confirm({ yes, question: `Withdraw the deposit of ${shortId(channel)}?`, consequence }))) return
       await told(cli, await node.request('POST /channels/:channel/withdraw', { params: { channel } }))
     })
 }
 
 async function told(cli: Cli, view: ChannelView): Promise<void> {
-  await cli.print(view, () => lines([view]))
+  await cli.print(view, () => table([view], COLUMNS, cli.isWide))
   if (view.withdrawable_at !== null) {
     cli.terminal.note(`This node completes the withdrawal after ${moment(view.withdrawable_at)} UTC. Keep it running.`)
   }
 }
 
-/** Shortens a channel id for tables. */
-const BRIEF_CHARS = 14
-
-const brief = (channel: string): string => channel.slice(0, BRIEF_CHARS)
-
-/** Accepts a prefix of a channel id if only one channel matches. */
+/** Accepts the short id of a table. */
 async function idOf(node: AdminClient, given: string): Promise<string> {
-  if (given.length === 66) return given
+  if (given.length === ID_CHARS) return given
   const { channels } = await node.request('GET /channels')
-  const found = channels.filter(({ role, channel }) => role === 'payer' && channel.startsWith(given.toLowerCase()))
-  const [only] = found
-  if (only !== undefined && found.length === 1) return only.channel
-  const what = found.length === 0 ? 'No payer channel has an id' : 'Several payer channels have an id'
-  throw new UsageError(`${what} that begins with ${given}.`, 'souk channel list')
+  const ids = channels.filter(({ role }) => role === 'payer').map(({ channel }) => channel)
+  return fullId(given, ids, 'payer channel', 'souk channel list')
 }
 
-function lines(channels: readonly ChannelView[]): string[] {
-  if (channels.length === 0) return []
-  return table(
-    ['CHANNEL', 'ROLE', 'STATE', 'DEPOSIT', 'SPENT', 'CLAIMED', 'RETURNED', 'WITHDRAWABLE (UTC)', 'PEER'],
-    channels.map((channel) => [
-      brief(channel.channel),
-      channel.role,
-      channel.disputed ? `${channel.state}, disputed` : channel.state,
-      `${channel.deposit} USDC`,
-      `${channel.spent} USDC`,
-      channel.claimed ?? '-',
-      channel.returned ?? '-',
-      moment(channel.withdrawable_at),
-      channel.peer ?? 'x402'
-    ])
-  )
-}
+/** 0x, and 32 bytes. */
+const ID_CHARS = 66
+
+const COLUMNS: ReadonlyArray<Column<ChannelView>> = [
+  { head: 'CHANNEL', of: ({ channel }) => channel, short: ({ channel }) => shortId(channel) },
+  { head: 'ROLE', of: ({ role }) => role },
+  { head: 'STATE', of: ({ state, disputed }) => (disputed ? `${state}, disputed` : state) },
+  { head: 'DEPOSIT', of: ({ deposit }) => deposit },
+  { head: 'SPENT', of: ({ spent }) => spent },
+  { head: 'CLAIMED', of: ({ claimed }) => claimed ?? '', isExtra: true },
+  { head: 'RETURNED', of: ({ returned }) => returned ?? '', isExtra: true },
+  { head: 'WITHDRAWABLE (UTC)', of: ({ withdrawable_at: at }) => moment(at), isExtra: true },
+  { head: 'PEER', of: ({ peer }) => peer ?? 'x402', short: ({ peer }) => (peer === null ? 'x402' : shortId(peer)) }
+]

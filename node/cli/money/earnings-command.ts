@@ -12,7 +12,10 @@ export const addEarnings: AddCommand = (to, cli) => {
       const view = await (await cli.node()).request('GET /earnings')
       if (csv === true) await cli.terminal.write(csvOf(view))
       else await cli.print(view, () => lines(view))
-      if (view.providers.length === 0) cli.terminal.note('There are no earnings yet.')
+      if (view.providers.length === 0)
+        cli.terminal.note(
+          'There are no earnings yet.\nTry: souk api list, to see what this node sells; or souk sell <url>'
+        )
       if (view.stale) cli.terminal.note('warning: the chain does not respond. These figures are from an earlier read.')
       if (view.as_of !== null) {
         cli.terminal.note(`Payouts are final up to block ${view.as_of.block}, ${moment(view.as_of.at)} UTC.`)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { AddCommand, Cli } from '../cli.ts'
-import { facts, moment, table } from '../terminal/table.ts'
+import { facts, moment } from '../terminal/table.ts'
 
 export const addConsole: AddCommand = (to, cli) => {
   const command = to
@@ -33,11 +33,15 @@ function addBrowsers(command: Command, cli: Cli): void {
     .description('list signed-in browsers')
     .action(async () => {
       const view = await (await cli.node()).request('GET /sessions')
-      await cli.print(view, () =>
-        table(
-          ['ID', 'SINCE (UTC)', 'UNTIL (UTC)'],
-          view.sessions.map(({ id, since, expires_at }) => [id, moment(since), moment(expires_at)])
-        )
+      await cli.list(
+        view,
+        view.sessions,
+        [
+          { head: 'ID', of: ({ id }) => id },
+          { head: 'SINCE (UTC)', of: ({ since }) => moment(since) },
+          { head: 'UNTIL (UTC)', of: ({ expires_at: until }) => moment(until) }
+        ],
+        { what: 'No browser is signed in.', next: 'souk console' }
       )
     })
 

@@ -68,10 +68,9 @@ export async function init(cli: Cli, flags: InitFlags, joining?: Joining): Promi
   const profile = locateProfile(await nameOf(cli), env)
   const { checkNeverStarted, rememberSetup } = await import('../../profile/saved-settings.ts')
   await checkNeverStarted(profile)
-  const network = flags.network ?? (cli.canAsk || joining !== undefined ? undefined : 'dev')
   const wishes = { networkUrl: joining?.url, bootstrap: joining?.peers }
   // Includes the payout, so that an invalid address fails before any file is written.
-  const first = { ...wishes, network, payout: flags.payout }
+  const first = { ...wishes, network: flags.network, payout: flags.payout }
   const config = await configOf(cli, profile.name, first, joining?.network)
   const role = flags.role ?? (await choose(cli, 'Sell APIs, buy calls of others, or both', ROLES, 'both'))
   const card = await walletOf(cli, flags, config)
@@ -132,8 +131,16 @@ function configOf(
     profile,
     env: cli.terminal.env,
     ...(joining === undefined ? {} : { joining }),
-    ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
+    askNetwork: (choices) => (cli.canAsk ? askNetwork(cli, choices) : usualNetwork(cli, choices))
   })
+}
+
+/** The network of a run without a terminal: the demo while it runs on this machine, else `dev`. */
+async function usualNetwork(cli: Cli, choices: readonly NodeConfig['network'][]): Promise<string> {
+  const name = choices[0]?.name ?? 'dev'
+  const why = name === 'demo' ? 'the demo runs on this machine' : 'no demo runs on this machine'
+  cli.terminal.note(`Network: ${name}, because none is given and ${why}. To choose another: --network <network>`)
+  return name
 }
 
 async function walletOf(

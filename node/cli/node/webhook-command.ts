@@ -2,7 +2,7 @@ import type { AddedWebhookView, WebhookView } from '../../admin/events/webhook-a
 import { YES } from '../terminal/confirm.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
-import { moment, table } from '../terminal/table.ts'
+import { type Column, moment } from '../terminal/table.ts'
 
 interface AddFlags {
   readonly events?: string
@@ -34,7 +34,10 @@ export const addWebhook: AddCommand = (to, cli) => {
     .description('list webhooks, without their secrets')
     .action(async () => {
       const view = await (await cli.node()).request('GET /webhooks')
-      await cli.print(view, () => lines(view.webhooks))
+      await cli.list(view, view.webhooks, COLUMNS, {
+        what: 'No webhook is registered.',
+        next: 'souk webhook add https://example.com/hook'
+      })
     })
 
   webhook
@@ -86,17 +89,12 @@ async function tellSecret(cli: Cli, webhook: AddedWebhookView): Promise<void> {
   cli.terminal.note(`The public key ${webhook.public_key} verifies v1a signatures.`)
 }
 
-function lines(webhooks: readonly WebhookView[]): string[] {
-  return table(
-    ['ID', 'URL', 'EVENTS', 'STATE', 'PENDING', 'DELIVERED (UTC)', 'NOTE'],
-    webhooks.map(({ id, url, events, state, pending, delivered_at, note }) => [
-      id,
-      url,
-      events.length === 0 ? 'all' : events.join(','),
-      state,
-      String(pending),
-      moment(delivered_at),
-      note ?? '-'
-    ])
-  )
-}
+const COLUMNS: ReadonlyArray<Column<WebhookView>> = [
+  { head: 'ID', of: ({ id }) => id },
+  { head: 'URL', of: ({ url }) => url, least: 16 },
+  { head: 'EVENTS', of: ({ events }) => (events.length === 0 ? 'all' : events.join(',')), least: 8 },
+  { head: 'STATE', of: ({ state }) => state },
+  { head: 'PENDING', of: ({ pending }) => String(pending) },
+  { head: 'DELIVERED (UTC)', of: ({ delivered_at: at }) => moment(at), isExtra: true },
+  { head: 'NOTE', of: ({ note }) => note ?? '', isExtra: true }
+]

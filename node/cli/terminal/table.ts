@@ -1,13 +1,70 @@
-/** Aligns columns with two spaces between them, without trailing spaces. */
-export function table(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string[] {
-  const all = [head, ...rows]
-  const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
-  return all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
+import { columnsOf, cutTo, safeLine } from './text.ts'
+
+/** A column of a list. */
+export interface Column<Row> {
+  readonly head: string
+  readonly of: (row: Row) => string
+  /** The short form of a long id. `--wide` shows `of`. */
+  readonly short?: (row: Row) => string
+  /** Without `--wide`, the text may be cut to this many characters. */
+  readonly least?: number
+  /** Only `--wide` shows the column. */
+  readonly isExtra?: true
+}
+
+/** The width of a terminal that nobody resized. Pipes get the same, so that output does not depend on the place. */
+const LINE_CHARS = 80
+const GAP = '  '
+
+/**
+ * Lists rows in lines of at most 80 characters, or of any length if `isWide`. At least two spaces separate two cells; no cell is empty
+ * or contains two spaces, so scripts can split the lines.
+ */
+export function table<Row>(rows: readonly Row[], columns: ReadonlyArray<Column<Row>>, isWide: boolean): string[] {
+  if (rows.length === 0) return []
+  const shown = isWide ? columns : columns.filter(({ isExtra }) => isExtra !== true)
+  const cells = shown.map(({ head, of, short = of }) => [head, ...rows.map(isWide ? of : short).map(cellText)])
+  const natural = cells.map(widest)
+  const widths = isWide ? natural : fitted(natural, shown)
+  const cut = cells.map((column, at) => column.map((cell) => cutTo(cell, widths[at] ?? 0)))
+  // Cutting drops the space before the cut, so a column may get narrower than its share.
+  const final = cut.map(widest)
+  return [undefined, ...rows].map((_, line) =>
+    cut
+      .map((column, at) => padded(column[line] ?? '', final[at] ?? 0))
+      .join(GAP)
       .trimEnd()
   )
+}
+
+/** Takes from the widest column that can be cut, until the line fits. */
+function fitted<Row>(natural: readonly number[], columns: ReadonlyArray<Column<Row>>): number[] {
+  const widths = [...natural]
+  let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - LINE_CHARS
+  const spare = (at: number) =>
+    (widths[at] ?? 0) - Math.max(columns[at]?.least ?? Infinity, columns[at]?.head.length ?? 0)
+  while (excess > 0) {
+    const [widest] = [...widths.keys()]
+      .filter((at) => spare(at) > 0)
+      .sort((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0))
+    if (widest === undefined) break
+    widths[widest] = (widths[widest] ?? 0) - 1
+    excess--
+  }
+  return widths
+}
+
+function cellText(text: string): string {
+  const line = safeLine(text)
+  return line === '' ? '-' : line
+}
+
+function widest(cells: readonly string[]): number {
+  return Math.max(...cells.map(columnsOf))
+}
+
+function padded(cell: string, columns: number): string {
+  return cell + ' '.repeat(columns - columnsOf(cell))
 }
 
 /** `name  value` lines with aligned values. */
@@ -19,6 +76,11 @@ export function facts(pairs: ReadonlyArray<readonly [name: string, value: string
 /** `2026-11-21 11:12` in UTC, or a dash. */
 export function moment(ms: number | null): string {
   return ms === null ? '-' : new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+}
+
+/** `2026-11-21` in UTC, or a dash. */
+export function day(ms: number | null): string {
+  return moment(ms).slice(0, 10)
 }
 
 /** One decimal below 100 (`12.3`), else a whole number. */

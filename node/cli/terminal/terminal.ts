@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 import { type Environment, processEnvironment } from '../../config.ts'
 import { openInBrowserOf } from './open-in-browser.ts'
 import { stopSignal } from './stop-signal.ts'
+import { safeText } from './text.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Interface between commands and the process, so that tests can run commands without a process. */
@@ -63,7 +64,7 @@ export function processTerminal(): Terminal {
     note(line) {
       const behind = shown
       show('')
-      stderr.write(`${line}\n`)
+      stderr.write(`${safeText(line)}\n`)
       show(behind)
     },
     openInBrowser: openInBrowserOf(processEnvironment()),

@@ -140,7 +140,9 @@ describe('souk with running nodes', function () {
 
   it('finds and calls the API from the other node: response on stdout, time and price on stderr', async () => {
     const found = await onConsumer('search', 'echoes')
-    assert.match(found.stdout, new RegExp(`bb-echo@${owner.ready.peer} +REST +0\\.001 USDC`))
+    assert.match(found.stdout, new RegExp(`^bb-echo@…${owner.ready.peer.slice(-8)} +REST +0\\.001 USDC`, 'm'))
+    const wide = await onConsumer('search', 'echoes', '--wide')
+    assert.match(wide.stdout, new RegExp(`^bb-echo@${owner.ready.peer} +REST +0\\.001 USDC +published `, 'm'))
     const { code, stdout, stderr } = await onConsumer('call', 'bb-echo', '{"symbol":"BTC"}')
     assert.equal(code, 0, stderr)
     assert.equal(stdout, '{"echo":{"symbol":"BTC"}}\n')
@@ -217,7 +219,7 @@ describe('souk with running nodes', function () {
       })
     const opened = await call()
     assert.deepEqual([opened.status, await opened.json()], [200, { echo: { n: 2 } }])
-    assert.match((await onConsumer('key', 'list')).stdout, new RegExp(`${id} .* active +0\\.002 +0\\.5 +shop`))
+    assert.match((await onConsumer('key', 'list')).stdout, new RegExp(`${id} +active +0\\.002 +0\\.5 +shop`))
     assert.equal((await onConsumer('key', 'revoke', id, '--yes')).code, 0)
     assert.equal((await call()).status, 401)
   })

@@ -3,6 +3,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { main } from '../../../../node/cli/program.ts'
+import { publishLocalNetwork } from '../../../../node/demo/local-network.ts'
+import { scriptedUpstream } from '../../../helpers/scripted-upstream.ts'
 import { testTerminal } from '../../../helpers/test-terminal.ts'
 
 /** No chain runs there. */
@@ -108,6 +110,32 @@ describe('souk init', function () {
     await assert.rejects(stat(join(home, 'default')), { code: 'ENOENT' })
     assert.equal((await init('--no-input')).code, 0)
     assert.ok((await stat(join(home, 'default', 'wallet.json'))).isFile())
+  })
+
+  it('takes the demo without input while it runs on this machine, else dev, and says why', async () => {
+    let chainId = '0x7a69'
+    const chain = await scriptedUpstream((response) =>
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: chainId }))
+    )
+    const demo = { name: 'demo', env: { SOUK_HOME: home }, bootstrapProfile: 'demo-bootstrap' } as const
+    await publishLocalNetwork({ ...demo, rpcUrl: chain.url, bootstrap: [] })
+    const joined = await init('--no-input --wallet none')
+    assert.equal((await settings())['network'], 'demo')
+    assert.match(joined.notes, /^Network: demo, because none is given and the demo runs on this machine\./)
+    chainId = '0x1'
+    await init('--no-input --wallet none --profile other-chain')
+    await chain.close()
+    const alone = await init('--no-input --wallet none --profile alone')
+    assert.match(alone.notes, /^Network: dev, because none is given and no demo runs on this machine\./)
+    assert.deepEqual([(await settings('other-chain'))['network'], (await settings('alone'))['network']], ['dev', 'dev'])
+    const given = await init('--no-input --wallet none --profile given --network dev')
+    assert.doesNotMatch(given.notes, /Network:/)
+  })
+
+  it('takes the network of the environment without input', async () => {
+    const terminal = testTerminal({ env: { SOUK_HOME: home, SOUK_NETWORK: 'base-sepolia' } })
+    assert.equal(await main(['init', '--no-input', '--wallet', 'none'], terminal), 0, terminal.stderr())
+    assert.equal((await settings())['network'], 'base-sepolia')
   })
 
   it('names the profile in the next steps, and omits steps for selling if the role is buy', async () => {
