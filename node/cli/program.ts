@@ -13,6 +13,7 @@ import { addDemo } from './node/demo-command.ts'
 import { addDev } from './node/dev-command.ts'
 import { addDoctor } from './node/doctor-command.ts'
 import { addEarnings } from './money/earnings-command.ts'
+import { addExamples } from './examples.ts'
 import { EXIT } from './terminal/exit-code.ts'
 import { failureJson, failureLines, failureOf } from './terminal/failure.ts'
 import { addInit } from './node/init-command.ts'
@@ -85,6 +86,7 @@ export function createProgram(terminal: Terminal): { readonly program: Command; 
   program.option('-V, --version', 'print the version').on('option:version', () => {
     throw new CommanderError(EXIT.ok, 'souk.version', '')
   })
+  addExamples(program)
   return { program, cli }
 }
 
@@ -119,13 +121,7 @@ function describe(program: Command, terminal: Terminal): void {
       // One prefix for all errors. Commander's own is `error: `.
       writeErr: (text) => terminal.note(text.trimEnd().replace(/^error: /, 'souk: '))
     })
-    .addHelpText('after', EXAMPLES)
 }
-
-const EXAMPLES = `
-Examples:
-  souk sell http://localhost:8080
-  souk call bb-sse-ticker '{"symbol":"BTCUSDT","interval":"1m"}'`
 
 async function printVersion(terminal: Terminal): Promise<void> {
   await terminal.write(`${packageVersion()}\n`)

@@ -64,7 +64,6 @@ export const addCompletion: AddCommand = (to, cli) => {
     .command('completion')
     .description('print a script that makes your shell complete commands, options, profiles and API names')
     .addArgument(new Argument('<shell>', 'which').choices(Object.keys(SCRIPTS)))
-    .addHelpText('after', '\nIn ~/.bashrc: source <(souk completion bash)')
     .action(async (shell: string) => cli.terminal.write(SCRIPTS[shell] ?? ''))
 
   completion

@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
+import { EXAMPLES } from '../../../node/cli/examples.ts'
 import { EXIT } from '../../../node/cli/terminal/exit-code.ts'
 import { createProgram } from '../../../node/cli/program.ts'
 import { testTerminal } from '../../helpers/test-terminal.ts'
@@ -83,6 +84,8 @@ function section(command: Command, path: string, level: string): string {
     }
     if (options.length > 0) parts.push(optionTable(options))
   }
+  const examples = EXAMPLES[name] ?? []
+  if (examples.length > 0) parts.push(`\`\`\`sh\n${examples.join('\n')}\n\`\`\``)
   return [...parts, ...below.map((each) => section(each, name, `${level}#`))].join('\n\n')
 }
 
