@@ -3,7 +3,7 @@ import { KiB, MiB, SECOND, MINUTE } from './units.ts'
 
 /** Connecting to an upstream. A reachable host accepts faster. */
 export const UPSTREAM_CONNECT_MS = 5 * SECOND
-/** Times that the path of a call is decoded to look for dot segments. Each costs as much as the whole path; real data has one or two. */
+/** Decodings of a path in search of dot segments. Real paths need one or two. */
 export const PATH_DECODINGS_MAX = 8
 /** Redirects followed per upstream request, same origin only. */
 export const UPSTREAM_REDIRECTS_MAX = 3

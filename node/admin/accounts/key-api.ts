@@ -73,7 +73,6 @@ export const keysViewSchema = view(
   },
   '`demo` is the public demo key. It is not in `keys`.'
 )
-export type KeysView = z.output<typeof keysViewSchema>
 
 export const issuedKeyViewSchema = viewWith(
   keyViewSchema,

@@ -1,12 +1,11 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
+import { composedOf } from './composed-schema.ts'
 import { type Definitions, dereferenced, MANY, NAMED, ONE } from './openapi-schemas.ts'
 
 /** `readOnly` members are not required in requests, `writeOnly` members not in responses (OpenAPI 3.0, section 4.7.24.1). */
 export type Flag = 'readOnly' | 'writeOnly'
 
-/** Parts of a composition that are searched for flagged members. */
-const COMPOSED_MAX = 64
 const NONE: ReadonlySet<string> = new Set()
 
 /** Schemas never change, so each is converted once. */
@@ -46,19 +45,13 @@ function convert(schema: JsonSchema, inherited: ReadonlySet<string>, flag: Flag,
   return converted
 }
 
-/** Names with the flag in a schema and in the parts that it is composed of, each part once. */
+/** Names with the flag in a schema and in the parts that it is composed of. */
 function flaggedIn(schema: JsonSchema, flag: Flag, definitions: Definitions): string[] {
-  const names: string[] = []
-  const parts = new Set([schema])
-  for (const { properties, allOf } of parts) {
-    for (const [name, one] of Object.entries(isObject(properties) ? properties : {})) {
-      if (isFlagged(one, flag, definitions)) names.push(name)
-    }
-    for (const part of Array.isArray(allOf) ? allOf.filter(isObject) : []) {
-      if (parts.size < COMPOSED_MAX) parts.add(dereferenced(part, definitions))
-    }
-  }
-  return names
+  return composedOf(schema, definitions, ['$ref', 'allOf']).flatMap(({ properties }) =>
+    Object.entries(isObject(properties) ? properties : {}).flatMap(([name, one]) =>
+      isFlagged(one, flag, definitions) ? [name] : []
+    )
+  )
 }
 
 export function isFlagged(schema: unknown, flag: Flag, definitions: Definitions): boolean {
