@@ -31,6 +31,8 @@ export function checkCode({ parameters, body, definitions }: CallSchemas): strin
     logger: false,
     validateSchema: false,
     addUsedSchema: false,
+    // Else every object has a `constructor`.
+    ownProperties: true,
     // Each definition becomes one function, however many references it has.
     inlineRefs: false,
     formats: FORMATS,

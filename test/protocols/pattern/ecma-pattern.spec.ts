@@ -68,6 +68,8 @@ describe('patterns of JSON Schema', () => {
       fc.property(pattern, fc.array(text, { minLength: 1, maxLength: 5 }), (source, texts) => {
         const reference = native(source)
         fc.pre(reference !== undefined)
+        // V8 finds `\B` between the halves of a character, where ECMA-262 has no position.
+        fc.pre(!source.includes(String.raw`\B`) || !texts.some((one) => /[\u{10000}-\u{10FFFF}]/u.test(one)))
         const expected = nativeMatches(reference, texts)
         fc.pre(expected !== undefined)
         const compiled = ecmaPattern(source)
