@@ -43,7 +43,8 @@ export function inputSchema(published: JsonSchema | undefined, bytesMax: number)
     const about = typeof member['description'] === 'string' ? ` ${member['description']}` : ''
     return [argument, { ...member, description: `${name.slice(0, TEXT_CHARS)}.${about}` }]
   })
-  const needed = required.filter((name) => shown.some(([known]) => known === name)).map(argumentName)
+  const names = new Set(shown.map(([name]) => name))
+  const needed = required.filter((name) => names.has(name)).map(argumentName)
   const schema: InputSchema = {
     type: 'object',
     ...(typeof description === 'string' ? { description: description.slice(0, TEXT_CHARS) } : {}),
@@ -111,10 +112,22 @@ const ARGUMENT_KEYWORDS: ReadonlySet<string> = new Set(
   ).split(' ')
 )
 
+/** The parts of a schema that are copied. */
+interface Shown {
+  /** Its keywords, without schemas. */
+  readonly own: JsonSchema
+  /** Of `own` and the names of its properties. */
+  readonly bytes: number
+  readonly properties: ReadonlyArray<readonly [name: string, schema: unknown]>
+  readonly choices: ReadonlyArray<readonly [keyword: string, schemas: readonly unknown[]]>
+}
+
 /** Copies the parts of an untrusted schema that are safe to show and to check, in bounded size and depth. */
 class SchemaTree {
   readonly #root: JsonSchema
   readonly #keywords: ReadonlySet<string>
+  /** Read once: a schema with a million names may be referred to a thousand times. */
+  readonly #shown = new Map<JsonSchema, Shown>()
   #nodes = 0
   #bytesLeft: number
 
@@ -129,8 +142,28 @@ class SchemaTree {
     if (!isObject(schema) || depth > limits.MCP_SCHEMA_DEPTH_MAX || ++this.#nodes > limits.MCP_SCHEMA_NODES_MAX)
       return {}
     if (this.#bytesLeft < 0) return {}
-    const { $ref, type, description, properties, items, required } = schema
+    const { $ref } = schema
     if (typeof $ref === 'string') return this.of(definitionOf(this.#root, $ref), depth + 1)
+    const shown = this.#shown.get(schema) ?? this.#read(schema)
+    this.#shown.set(schema, shown)
+    this.#bytesLeft -= shown.bytes
+    return { ...shown.own, ...this.#below(schema, shown, depth) }
+  }
+
+  #below({ items, additionalProperties: more }: JsonSchema, { properties, choices }: Shown, depth: number): JsonSchema {
+    const below = (each: unknown) => this.of(each, depth + 1)
+    return {
+      ...(properties.length > 0
+        ? { properties: Object.fromEntries(properties.map(([name, each]) => [name, below(each)])) }
+        : {}),
+      ...(isObject(items) ? { items: below(items) } : {}),
+      ...(this.#keywords.size > 0 && isObject(more) ? { additionalProperties: below(more) } : {}),
+      ...Object.fromEntries(choices.map(([keyword, all]) => [keyword, all.map(below)]))
+    }
+  }
+
+  #read(schema: JsonSchema): Shown {
+    const { type, description, properties, required } = schema
     const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
     const own = {
       ...(isType(type) ? { type } : {}),
@@ -138,29 +171,19 @@ class SchemaTree {
       ...this.#simple(schema),
       ...(needed.length > 0 ? { required: needed.slice(0, limits.MCP_SCHEMA_NODES_MAX) } : {})
     }
-    this.#bytesLeft -= JSON.stringify(own).length
-    return { ...own, ...this.#below(schema, properties, items, depth) }
+    const named = isObject(properties) ? Object.entries(properties).slice(0, limits.MCP_SCHEMA_NODES_MAX) : []
+    const bytes = named.reduce((sum, [name]) => sum + name.length, JSON.stringify(own).length)
+    return { own, bytes, properties: named, choices: this.#choicesOf(schema) }
   }
 
-  #below(schema: JsonSchema, properties: unknown, items: unknown, depth: number): JsonSchema {
-    const below = (each: unknown) => this.of(each, depth + 1)
-    const named = isObject(properties) ? Object.entries(properties).slice(0, limits.MCP_SCHEMA_NODES_MAX) : []
-    const { additionalProperties: more } = schema
-    const choices: Array<[string, JsonSchema[]]> = []
-    if (this.#keywords.size > 0) {
-      for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
-        const all = schema[keyword]
-        // Vendors accept `anyOf` alone.
-        const shown = keyword === 'oneOf' ? 'anyOf' : keyword
-        if (Array.isArray(all) && all.length > 0) choices.push([shown, all.slice(0, CHOICES_MAX).map(below)])
-      }
-    }
-    return {
-      ...(named.length > 0 ? { properties: Object.fromEntries(named.map(([name, each]) => [name, below(each)])) } : {}),
-      ...(isObject(items) ? { items: below(items) } : {}),
-      ...(this.#keywords.size > 0 && isObject(more) ? { additionalProperties: below(more) } : {}),
-      ...Object.fromEntries(choices)
-    }
+  #choicesOf(schema: JsonSchema): Shown['choices'] {
+    if (this.#keywords.size === 0) return []
+    return ['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => {
+      const all = schema[keyword]
+      // Vendors accept `anyOf` alone.
+      const shown = keyword === 'oneOf' ? 'anyOf' : keyword
+      return Array.isArray(all) && all.length > 0 ? [[shown, all.slice(0, CHOICES_MAX)] as const] : []
+    })
   }
 
   #simple(schema: JsonSchema): JsonSchema {
