@@ -139,7 +139,7 @@ function firstLine(text: string): string {
 }
 
 function wsdlAt(url: URL, text: string): DiscoveredApi {
-  const title = /<(?:[\w.-]+:)?service\s[^>]*?\bname\s*=\s*["']([^"']+)["']/.exec(text)?.[1] ?? ''
+  const title = /<(?:[\w.-]+:)?service\s[^<>]*?\bname\s*=\s*["']([^"']+)["']/.exec(text)?.[1] ?? ''
   return { protocol: 'SOAP', config: { endpoint: url.href }, at: url.href, title, about: '', warnings: [] }
 }
 

@@ -38,7 +38,7 @@ export function isGraphql(text: string): boolean {
   return Array.isArray(errors) && errors.length > 0 && errors.every(isRefusal)
 }
 
-const LINK_VALUE = /<([^>]*)>\s*((?:;[^,]*)*)/g
+const LINK_VALUE = /<([^<>]*)>\s*((?:;[^,]*)*)/g
 const DESCRIBES = /;\s*rel\s*=\s*"?[^";]*\b(?:service-desc|describedby)\b/i
 
 /** Descriptions in `Link` headers (RFC 8288, RFC 8631). */
@@ -51,7 +51,7 @@ export function linkedIn(headers: ReadonlyArray<readonly [string, string]>): str
   )
 }
 
-const TAG = /<(?:link|a|redoc|rapi-doc|elements-api)\b[^>]*>/gi
+const TAG = /<(?:link|a|redoc|rapi-doc|elements-api)\b[^<>]*>/gi
 const TARGET = /\b(?:href|spec-url|apidescriptionurl)\s*=\s*["']([^"']+)["']/i
 const IS_WSDL = /(?:\?|&amp;|&)(?:single)?wsdl\b|\.wsdl$/i
 const SWAGGER_URL = /\burl\s*:\s*["']([^"'\s]+)["']/

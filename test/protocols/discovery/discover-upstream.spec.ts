@@ -199,6 +199,14 @@ describe('discovery of an API at an address', () => {
     }
   })
 
+  it('reads a page and a WSDL of unclosed tags in a moment', async () => {
+    const wsdl = `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/">${'<service '.repeat(40_000)}`
+    const started = performance.now()
+    await found({ '/': html('<a '.repeat(80_000)), '/?wsdl': { type: 'text/xml', body: wsdl } })
+    const ms = performance.now() - started
+    assert.ok(ms < 3_000, `it took ${Math.round(ms)} ms`)
+  })
+
   it('posts to no path that is not named like a GraphQL endpoint', async () => {
     await found({}, '/orders')
     const posted = upstream.received.filter(({ method }) => method !== 'GET').map(({ target }) => target)
