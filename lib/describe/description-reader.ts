@@ -3,10 +3,14 @@ import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import {
   DESCRIBED_SCHEMA_BYTES_MAX,
+  DESCRIPTION_TURN_BYTES,
   DESCRIPTIONS_PEERS_MAX,
   DESCRIPTIONS_PER_PEER_MAX,
   DESCRIPTIONS_WANTED_MAX,
-  OPERATIONS_PER_PAGE
+  LISTING_DESCRIPTION_BYTES_MAX,
+  OPERATIONS_PER_PAGE,
+  SDL_PART_BYTES_MAX,
+  SDL_PARTS_MAX
 } from '../base/limits/descriptions.ts'
 import { EXCHANGE_MS } from '../base/limits/link.ts'
 import { Slots } from '../base/slots.ts'
@@ -19,7 +23,7 @@ import type { Link, PeerAddress } from '../interface/link.ts'
 import { fetchDocuments } from './description-exchange.ts'
 import type { DocumentShelf } from './document-shelf.ts'
 import { summaryOf } from './document-set.ts'
-import { layoutOf, type OperationDocument, type PartDocument, readOperation, readPage, readPart } from './documents.ts'
+import { layoutOf, type OperationDocument, readOperation, readPage, readPart } from './documents.ts'
 import { directReferences, type SharedSchema, selfContained } from './references.ts'
 
 export interface DescriptionReaderInit {
@@ -36,10 +40,7 @@ interface Source {
   readonly peers: () => AsyncIterable<PeerAddress>
 }
 
-interface Part extends PartDocument, SharedSchema {
-  readonly bytes: number
-}
-type Parts = ReadonlyMap<number, Part>
+type Documents = ReadonlyMap<number, Uint8Array>
 
 /** Parsed pages of one description. */
 type Pages = ReadonlyArray<OperationSummary>
@@ -98,30 +99,32 @@ export class DescriptionReader implements Descriptions {
       if (wanted.has(name) && !leafOf.has(name)) leafOf.set(name, pages + at)
     const source = this.#sourceOf(api, described)
     const documents = await this.#documents(source, [...leafOf.values()], signal)
-    const found = names.flatMap((name) => {
-      const bytes = documents.get(leafOf.get(name) ?? -1)
-      return bytes === undefined ? [] : [readOperation(bytes, described)]
-    })
-    const parts = await this.#parts(source, found, isInputOnly, signal)
-    return found.map((operation) => assembled(operation, parts, bytesMax, isInputOnly))
+    const known = names.flatMap((name) => documents.get(leafOf.get(name) ?? -1) ?? [])
+    const found = await this.#read(known, (bytes) => readOperation(bytes, described))
+    const leaves = found.flatMap(({ parts }) => (isInputOnly ? parts.input : [...parts.input, ...parts.output]))
+    const parts = await this.#documents(source, [...new Set(leaves)], signal)
+    const operations: Operation[] = []
+    for (const operation of found) {
+      operations.push(assembled(operation, parts, bytesMax, isInputOnly))
+      await this.#turn()
+    }
+    return operations
   }
 
-  async whole(api: Resolution, signal: AbortSignal): Promise<ApiDescription> {
+  async whole(api: Resolution, signal: AbortSignal, bytesMax = LISTING_DESCRIPTION_BYTES_MAX): Promise<ApiDescription> {
     const { api: published } = api.signed.manifest
     const { described } = published
     if (described === undefined) return published
     const { operations: _, described: __, ...rest } = published
     const { pages, firstSdl, firstPart, end } = layoutOf(described)
-    const documents = await this.#documents(
-      this.#sourceOf(api, described),
-      [...range(pages, firstSdl), ...range(firstPart, end)],
-      signal
-    )
-    const operations = range(pages, firstSdl).map((leaf) => {
-      const { parts: _parts, ...operation } = readOperation(found(documents, leaf), described)
+    const [own, shared] = [range(pages, firstSdl), range(firstPart, end)]
+    const documents = await this.#documents(this.#sourceOf(api, described), [...own, ...shared], signal, bytesMax)
+    const bytesOf = (leaves: readonly number[]) => leaves.map((leaf) => found(documents, leaf))
+    const operations = await this.#read(bytesOf(own), (bytes) => {
+      const { parts: _parts, ...operation } = readOperation(bytes, described)
       return operation
     })
-    const parts = range(firstPart, end).map((leaf) => readPart(found(documents, leaf)))
+    const parts = await this.#read(bytesOf(shared), readPart)
     return { ...rest, operations, definitions: Object.fromEntries(parts.map(({ name, schema }) => [name, schema])) }
   }
 
@@ -132,23 +135,29 @@ export class DescriptionReader implements Descriptions {
     if (described.sdlParts === 0) return undefined
     const { firstSdl, firstPart } = layoutOf(described)
     const leaves = range(firstSdl, firstPart)
-    const documents = await this.#documents(this.#sourceOf(api, described), leaves, signal)
+    const bytesMax = SDL_PARTS_MAX * SDL_PART_BYTES_MAX
+    const documents = await this.#documents(this.#sourceOf(api, described), leaves, signal, bytesMax)
     return Buffer.concat(leaves.map((leaf) => found(documents, leaf))).toString('utf8')
   }
 
-  async #parts(
-    source: Source,
-    operations: readonly OperationDocument[],
-    isInputOnly: boolean,
-    signal: AbortSignal
-  ): Promise<Parts> {
-    const leaves = operations.flatMap(({ parts }) => (isInputOnly ? parts.input : [...parts.input, ...parts.output]))
-    const documents = await this.#documents(source, [...new Set(leaves)], signal)
-    const read = (bytes: Uint8Array): Part => {
-      const part = readPart(bytes)
-      return { ...part, references: directReferences(part.schema), bytes: bytes.length }
+  /** Parses documents with pauses, so that calls are not delayed. */
+  async #read<T>(documents: readonly Uint8Array[], read: (bytes: Uint8Array) => T): Promise<T[]> {
+    const values: T[] = []
+    let bytes = 0
+    for (const document of documents) {
+      values.push(read(document))
+      bytes += document.length
+      if (bytes < DESCRIPTION_TURN_BYTES) continue
+      bytes = 0
+      await this.#turn()
     }
-    return new Map([...documents].map(([leaf, bytes]) => [leaf, read(bytes)]))
+    return values
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#init.clock.soon(resolve)
+    })
   }
 
   /** The owners first, then the peer that sent the manifest. */
@@ -169,22 +178,20 @@ export class DescriptionReader implements Descriptions {
 
   /**
    * All of these documents, from this node or its peers.
-   * @throws SoukError `owner_unreachable`
+   * @throws SoukError `owner_unreachable`, `response_too_large`
    */
   async #documents(
     { described, peers }: Source,
     leaves: readonly number[],
-    signal: AbortSignal
-  ): Promise<ReadonlyMap<number, Uint8Array>> {
+    signal: AbortSignal,
+    bytesMax = LISTING_DESCRIPTION_BYTES_MAX
+  ): Promise<Documents> {
     const { shelf } = this.#init
-    const documents = new Map<number, Uint8Array>()
-    const take = () => {
-      for (const leaf of leaves) {
-        const document = documents.has(leaf) ? undefined : shelf.document(described.root, leaf)
-        if (document !== undefined) documents.set(leaf, document)
-      }
+    const documents = new BoundedDocuments(bytesMax)
+    for (const leaf of leaves) {
+      const document = shelf.document(described.root, leaf)
+      if (document !== undefined) documents.set(leaf, document)
     }
-    take()
     if (documents.size === leaves.length) return documents
     let problem: SoukError | undefined
     for await (const peer of peers()) {
@@ -192,6 +199,7 @@ export class DescriptionReader implements Descriptions {
         await this.#fetch(peer, described, leaves, documents, signal)
       } catch (error) {
         signal.throwIfAborted()
+        if (documents.isFull) throw error
         problem ??= asSoukError(error)
       }
       if (documents.size === leaves.length) return documents
@@ -205,7 +213,7 @@ export class DescriptionReader implements Descriptions {
     peer: PeerAddress,
     described: DescriptionRoot,
     leaves: readonly number[],
-    documents: Map<number, Uint8Array>,
+    documents: BoundedDocuments,
     signal: AbortSignal
   ): Promise<void> {
     const { link, shelf, clock } = this.#init
@@ -234,9 +242,33 @@ export class DescriptionReader implements Descriptions {
   }
 }
 
+/** Documents of a limited size: a provider decides how many and how large they are. */
+class BoundedDocuments extends Map<number, Uint8Array> {
+  readonly #bytesMax: number
+  #bytes = 0
+
+  constructor(bytesMax: number) {
+    super()
+    this.#bytesMax = bytesMax
+  }
+
+  get isFull(): boolean {
+    return this.#bytes > this.#bytesMax
+  }
+
+  /** @throws SoukError `response_too_large` */
+  override set(leaf: number, document: Uint8Array): this {
+    if (!this.has(leaf)) this.#bytes += document.length
+    if (!this.isFull) return super.set(leaf, document)
+    const why = `The description of this API is larger than ${this.#bytesMax} bytes, which is the limit.`
+    throw new SoukError('response_too_large', why)
+  }
+}
+
+/** An operation with those of its shared schemas that fit. Only these are parsed. */
 function assembled(
   { parts: leaves, ...operation }: OperationDocument,
-  parts: Parts,
+  documents: Documents,
   bytesMax: number,
   isInputOnly: boolean
 ): Operation {
@@ -244,20 +276,21 @@ function assembled(
     if (schema === undefined) return undefined
     const shared = new Map<string, SharedSchema>()
     let bytes = JSON.stringify(schema).length
-    for (const leaf of needed) {
-      const part = parts.get(leaf)
-      if (part === undefined || bytes + part.bytes > bytesMax) continue
-      bytes += part.bytes
-      shared.set(part.name, part)
+    if (bytes > bytesMax) return {}
+    for (const document of needed.map((leaf) => found(documents, leaf))) {
+      if (bytes + document.length > bytesMax) continue
+      bytes += document.length
+      const { name, schema } = readPart(document)
+      shared.set(name, { schema, references: directReferences(schema) })
     }
-    return bytes > bytesMax ? {} : selfContained(schema, shared)
+    return selfContained(schema, shared)
   }
   const { input, output, ...rest } = operation
   const [takes, gives] = [whole(input, leaves.input), isInputOnly ? undefined : whole(output, leaves.output)]
   return { ...rest, ...(takes && { input: takes }), ...(gives && { output: gives }) }
 }
 
-function found(documents: ReadonlyMap<number, Uint8Array>, leaf: number): Uint8Array {
+function found(documents: Documents, leaf: number): Uint8Array {
   const document = documents.get(leaf)
   if (document === undefined) throw new SoukError('internal_error')
   return document

@@ -5,6 +5,7 @@ import { toHex } from '../base/hex.ts'
 import {
   DESCRIBED_PARTS_MAX,
   DESCRIPTION_DOCUMENT_BYTES_MAX,
+  DESCRIPTION_TURN_BYTES,
   DESCRIPTION_DOCUMENTS_MAX,
   INLINE_DESCRIPTION_BYTES_MAX,
   INLINE_NAMES_BYTES_MAX,
@@ -34,9 +35,6 @@ export interface Published {
   /** Absent where the manifest holds the whole description. */
   readonly set?: DocumentSet
 }
-
-/** Operations described between two pauses, so that calls are not delayed. */
-const OPERATIONS_PER_TURN = 32
 
 /**
  * The published form of an adapter's description: inside the manifest where it is small, else as documents under a root.
@@ -105,6 +103,7 @@ class DocumentWriter {
     this.#partNames = Object.keys(definitions)
   }
 
+  /** @param pause - between documents, so that calls are not delayed */
   async write(pause: () => Promise<void>): Promise<{ all: Uint8Array[]; sdlParts: number }> {
     const { operations, sdl } = this.#description
     const pages = this.#pages()
@@ -112,16 +111,22 @@ class DocumentWriter {
     const firstPart = pages.length + operations.length + sdlParts.length
     const parts: Uint8Array[] = []
     const leaves = new Map<string, number>()
-    for (const [at, name] of this.#partNames.entries()) {
-      if (at % OPERATIONS_PER_TURN === 0) await pause()
+    let unpaused = 0
+    for (const name of this.#partNames) {
       const part = this.#partOf(name)
+      unpaused += part?.length ?? DESCRIPTION_DOCUMENT_BYTES_MAX
+      if (unpaused >= DESCRIPTION_TURN_BYTES) {
+        unpaused = 0
+        await pause()
+      }
       if (part === undefined || firstPart + parts.length >= DESCRIPTION_DOCUMENTS_MAX) continue
       leaves.set(name, firstPart + parts.length)
       parts.push(part)
     }
     const described: Uint8Array[] = []
-    for (const [at, operation] of operations.entries()) {
-      if (at % OPERATIONS_PER_TURN === 0) await pause()
+    for (const operation of operations) {
+      // An operation may need all schemas.
+      await pause()
       described.push(this.#operation(operation, leaves))
     }
     return { all: [...pages, ...described, ...sdlParts, ...parts], sdlParts: sdlParts.length }

@@ -28,7 +28,7 @@ export function closureOf(
       if (found.has(name) || !references.has(name)) continue
       if (found.size === namesMax) return [...found]
       found.add(name)
-      next.push(...(references.get(name) ?? []))
+      for (const one of references.get(name) ?? []) next.push(one)
     }
     near = next
   }

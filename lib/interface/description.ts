@@ -18,7 +18,8 @@ export interface OperationRange {
  * Reads descriptions: from the manifest, this node, or a peer. Documents of peers are checked against the root in the
  * manifest and cached. Their content is the provider's, so readers must treat it as untrusted.
  *
- * All methods throw SoukError `owner_unreachable` when no peer supplied a valid document, and `lookup_timeout`.
+ * All methods throw SoukError `owner_unreachable` when no peer supplied a valid document, `response_too_large` for documents above
+ * their limit, and `lookup_timeout`.
  */
 export interface Descriptions {
   /** Names and summaries, in the provider's order. */
@@ -28,8 +29,11 @@ export interface Descriptions {
    * `bytesMax` of one schema is replaced by one that accepts anything. Unknown names are left out.
    */
   described(api: Resolution, names: readonly string[], options: DescribedOptions): Promise<readonly Operation[]>
-  /** All operations, with shared schemas in `definitions`, and without the SDL: up to `LISTING_DESCRIPTION_BYTES_MAX`. */
-  whole(api: Resolution, signal: AbortSignal): Promise<ApiDescription>
+  /**
+   * All operations, with shared schemas in `definitions`, and without the SDL.
+   * @param bytesMax - of their documents. Default `LISTING_DESCRIPTION_BYTES_MAX`
+   */
+  whole(api: Resolution, signal: AbortSignal, bytesMax?: number): Promise<ApiDescription>
   /** The schema of a GraphQL API. */
   sdl(api: Resolution, signal: AbortSignal): Promise<string | undefined>
 }

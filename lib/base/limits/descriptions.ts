@@ -57,6 +57,8 @@ export const OPENAPI_VIEWS_BYTES_MAX = 32 * MiB
 export const SHOWN_DESCRIPTION_BYTES_MAX = 4 * MiB
 /** Documents of peers in memory. The least recently used ones are dropped. */
 export const DESCRIPTIONS_CACHE_BYTES_MAX = 64 * MiB
+/** Documents that are parsed or written in one turn. Small values parse at 50 ns a byte, so this takes 15 ms at worst. */
+export const DESCRIPTION_TURN_BYTES = 256 * KiB
 /** Documents in one request. */
 export const DESCRIPTIONS_WANTED_MAX = 512
 /** A request for documents: a root and numbers. */

@@ -1,11 +1,16 @@
 import { LRUCache } from 'lru-cache'
-import { limits, SoukError } from '../../../lib/index.ts'
+import { isSoukError, limits, SoukError } from '../../../lib/index.ts'
 import type { Clock, Resolution, Souk } from '../../../lib/interface/index.ts'
 import { openapiOf } from './openapi.ts'
 
+/** In place of a document that was refused. */
+const TOO_LARGE = ''
+/** Characters of a cache entry besides its document. */
+const ENTRY_CHARS = 500
+
 export interface OpenapiViewsInit {
   readonly souk: Pick<Souk, 'descriptions'>
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'soon'>
 }
 
 /** OpenAPI documents of large descriptions, which take up to a second to make, are kept. */
@@ -13,7 +18,7 @@ export class OpenapiViews {
   readonly #init: OpenapiViewsInit
   readonly #kept = new LRUCache<string, string>({
     maxSize: limits.OPENAPI_VIEWS_BYTES_MAX,
-    sizeCalculation: ({ length }) => length
+    sizeCalculation: ({ length }) => length + ENTRY_CHARS
   })
   /** Requests for the same document share the work. */
   readonly #making = new Map<string, Promise<string>>()
@@ -29,24 +34,35 @@ export class OpenapiViews {
     if (described === undefined) return this.#make(api, signal)
     const key = `${signed.id} ${signed.manifest.revision} ${described.root}`
     const kept = this.#kept.get(key) ?? this.#making.get(key)
+    if (kept === TOO_LARGE) throw tooLarge()
     if (kept !== undefined) return kept
     // A client that disconnects does not stop it for the others.
     const making = this.#make(api, AbortSignal.timeout(limits.LOOKUP_MS)).finally(() => this.#making.delete(key))
     this.#making.set(key, making)
-    const document = await making
-    this.#kept.set(key, document)
-    return document
+    try {
+      const document = await making
+      this.#kept.set(key, document)
+      return document
+    } catch (error) {
+      // Making it again would take as long.
+      if (isSoukError(error) && error.code === 'response_too_large') this.#kept.set(key, TOO_LARGE)
+      throw error
+    }
   }
 
   async #make(api: Resolution, signal: AbortSignal): Promise<string> {
     const { souk, clock } = this.#init
-    const description = await souk.descriptions.whole(api, signal)
+    const description = await souk.descriptions.whole(api, signal, limits.OPENAPI_VIEW_BYTES_MAX)
     // A relative URL: this host may have another name outside.
-    const document = JSON.stringify(openapiOf(api.signed, description, '/', clock.now()))
+    const document = JSON.stringify(await openapiOf(api.signed, description, { baseUrl: '/', clock }))
     if (document.length <= limits.OPENAPI_VIEW_BYTES_MAX) return document
-    throw new SoukError(
-      'response_too_large',
-      'This API is too large for one document. Read /v1/apis/{id}/operations instead.'
-    )
+    throw tooLarge()
   }
+}
+
+function tooLarge(): SoukError {
+  return new SoukError(
+    'response_too_large',
+    'This API is too large for one document. Read /v1/apis/{id}/operations instead.'
+  )
 }

@@ -2,26 +2,50 @@ import { formatUsdc } from '../../../lib/index.ts'
 import { descriptorOf } from '../../../protocols/protocol-descriptors.ts'
 import { termsLines } from '../../subscriptions/plan-words.ts'
 import { termsView } from '../../subscriptions/terms-view.ts'
-import type { ApiDescription, JsonSchema, Operation, SignedManifest } from '../../../lib/interface/index.ts'
+import type { ApiDescription, Clock, JsonSchema, Operation, SignedManifest } from '../../../lib/interface/index.ts'
 
 const ANSWER = 'The response of the API. Charged only if the call succeeded.'
 const PROBLEM =
   'A problem document (RFC 9457). Nothing was charged, unless the document says that the charge is unknown.'
 
+export interface OpenapiInit {
+  readonly baseUrl: string
+  readonly clock: Pick<Clock, 'now' | 'soon'>
+}
+
 /**
  * OpenAPI 3.1 of an API as the ingress serves it: one POST whose body names the operation. It depends only on the signed manifest and
- * the description under its root, so every ingress returns the same document.
+ * the description under its root, so every ingress returns the same document. It is made with pauses, so that calls are not delayed.
  */
-export function openapiOf({ id, manifest }: SignedManifest, api: ApiDescription, baseUrl: string, now: number) {
-  const terms = termsView(manifest, now)
+export async function openapiOf(
+  { id, manifest }: SignedManifest,
+  api: ApiDescription,
+  { baseUrl, clock }: OpenapiInit
+) {
+  const terms = termsView(manifest, clock.now())
+  const turn = () =>
+    new Promise<void>((resolve) => {
+      clock.soon(resolve)
+    })
   const cost = terms.pay_per_call ? [`${formatUsdc(manifest.price)} USDC per call.`] : []
   const { name, provider, protocol, description, revision } = manifest
   const schemas: Record<string, unknown> = {}
-  for (const [name, schema] of Object.entries(api.definitions ?? {}))
+  for (const [name, schema] of Object.entries(api.definitions ?? {})) {
     schemas[SHARED + escaped(name)] = follow(schema, new Set(), '')
+    await turn()
+  }
   const { request, unnamedOperation } = descriptorOf(protocol) ?? {}
-  const calls = api.operations.map((operation) => callSchema(operation, unnamedOperation, schemas))
-  const body = request?.schema ?? (calls.length === 0 ? { type: 'object' } : undefined)
+  const [calls, responses]: [JsonSchema[], JsonSchema[]] = [[], []]
+  for (const [at, operation] of api.operations.entries()) {
+    const { name, input, output } = operation
+    // A long name would be repeated by each reference.
+    const own = name.length <= PREFIX_CHARS_MAX ? escaped(name) : `${escaped(name.slice(0, PREFIX_CHARS_MAX))}.${at}`
+    calls.push(callSchema(operation, unnamedOperation, input && moved(input, `${own}.input.`, schemas)))
+    if (output !== undefined) responses.push(moved(output, `${own}.output.`, schemas))
+    await turn()
+  }
+  const response = responses.length < calls.length ? {} : oneOf(responses, 'anyOf')
+  const body = request?.schema ?? (calls.length === 0 ? { type: 'object' } : oneOf(calls, 'oneOf'))
   return {
     openapi: '3.1.0',
     info: {
@@ -39,12 +63,12 @@ export function openapiOf({ id, manifest }: SignedManifest, api: ApiDescription,
           parameters: [{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 } }],
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: body ?? (calls.length === 1 ? calls[0] : { oneOf: calls }) } }
+            content: { 'application/json': { schema: body } }
           },
           responses: {
             '2XX': {
               description: ANSWER,
-              content: { 'application/json': { schema: responseSchema(api.operations, schemas) } }
+              content: { 'application/json': { schema: response } }
             },
             default: { description: PROBLEM, content: { 'application/problem+json': { schema: { type: 'object' } } } }
           }
@@ -60,11 +84,10 @@ export function openapiOf({ id, manifest }: SignedManifest, api: ApiDescription,
 
 /** An API without a description has one operation, which a call does not name. */
 function callSchema(
-  { name, description, input }: Operation,
+  { name, description }: Operation,
   unnamed: string | undefined,
-  schemas: Record<string, unknown>
+  own: JsonSchema = { type: 'object' }
 ): JsonSchema {
-  const own = input === undefined ? { type: 'object' } : moved(input, name, 'input', schemas)
   if (name === unnamed) return own
   const { properties, required, ...rest } = own as { properties?: object; required?: string[] }
   return {
@@ -76,28 +99,21 @@ function callSchema(
   }
 }
 
-function responseSchema(operations: readonly Operation[], schemas: Record<string, unknown>): JsonSchema {
-  const known = operations.flatMap(({ name, output }) =>
-    output === undefined ? [] : [moved(output, name, 'output', schemas)]
-  )
-  if (known.length < operations.length || known.length === 0) return {}
-  return known.length === 1 ? (known[0] ?? {}) : { anyOf: known }
+function oneOf(schemas: readonly JsonSchema[], keyword: 'oneOf' | 'anyOf'): JsonSchema {
+  const [first = {}] = schemas
+  return schemas.length <= 1 ? first : { [keyword]: schemas }
 }
 
 /** Prefix of schemas that operations share. */
 const SHARED = 'types.'
+/** Characters of an operation's name before the names of its schemas. */
+const PREFIX_CHARS_MAX = 64
 
 /** Names in `components` allow these characters only. */
 const escaped = (name: string): string => name.replaceAll(/[^A-Za-z0-9._-]/g, '_')
 
 /** Moves the schema’s definitions into the document: `#/$defs/…` would refer to the document’s root. */
-function moved(
-  schema: JsonSchema,
-  operation: string,
-  part: 'input' | 'output',
-  schemas: Record<string, unknown>
-): JsonSchema {
-  const prefix = `${escaped(operation)}.${part}.`
+function moved(schema: JsonSchema, prefix: string, schemas: Record<string, unknown>): JsonSchema {
   const { $defs, ...rest } = schema
   const own = new Set(typeof $defs === 'object' && $defs !== null ? Object.keys($defs) : [])
   if (typeof $defs === 'object' && $defs !== null) {

@@ -225,7 +225,9 @@ describe('descriptions', () => {
       DESCRIPTION_PROTOCOL,
       async (request) => {
         const proven = bytes.map((document, leaf) => ({ leaf, document, path: tree.path(leaf) }))
-        return encodeDescriptionReply(decodeDescriptionRequest(request).leaves.flatMap((leaf) => proven[leaf] ?? []))
+        // Two of the largest documents fit a reply.
+        const { leaves } = decodeDescriptionRequest(request)
+        return encodeDescriptionReply(leaves.slice(0, 2).flatMap((leaf) => proven[leaf] ?? []))
       },
       { requestBytesMax: 4_096 }
     )
@@ -255,6 +257,41 @@ describe('descriptions', () => {
         JSON.stringify(documents)
       )
     }
+  })
+
+  /** An operation whose shared schemas have a megabyte each, of the smallest values. */
+  const huge = (parts: number): Resolution => {
+    const part = JSON.stringify({ name: 'T', schema: { enum: Array.from({ length: 300_000 }, () => []) } })
+    const input = Array.from({ length: parts }, (_, at) => at + 2)
+    return hostile([page, { name: 'a', input: {}, parts: { input } }, ...input.map(() => part)])
+  }
+
+  it('reads no more than a listing may publish', async () => {
+    const found = huge(40)
+    await assert.rejects(reader.described(found, ['a'], { signal }), { code: 'response_too_large' })
+    await assert.rejects(reader.whole(found, signal), { code: 'response_too_large' })
+    await assert.rejects(reader.whole(huge(3), signal, 2 * 2 ** 20), { code: 'response_too_large' })
+    const sdl = { root: found.signed.manifest.api.described?.root ?? '0x', documents: 42, operations: 1, sdlParts: 40 }
+    const graphql = resolved({ operations: [], described: sdl }, ['owner'], 'GraphQL')
+    await assert.rejects(reader.sdl(graphql, signal), { code: 'response_too_large' })
+  })
+
+  it('is read in turns, so that calls are not delayed', async () => {
+    let turns = 0
+    const soon = (task: () => void) => {
+      turns++
+      clock.soon(task)
+    }
+    const link = network.join('patient')
+    const patient = new DescriptionReader({
+      link,
+      shelf: new DocumentShelf(clock),
+      clock: { ...clock, soon },
+      sourceOf: async () => undefined
+    })
+    const { definitions = {} } = await patient.whole(huge(4), signal)
+    assert.deepEqual(Object.keys(definitions), ['T'])
+    assert.ok(turns >= 4, `${turns} turns`)
   })
 
   it('limits the requests of one peer', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { validate } from '@readme/openapi-parser'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ApiDescription, SignedManifest } from '../../../../lib/interface/index.ts'
+import { systemClock } from '../../../../lib/index.ts'
 import { startAccount } from '../../../../node/demo/account.ts'
 import { startTicker } from '../../../../node/demo/ticker.ts'
 import { startUsers } from '../../../../node/demo/users.ts'
@@ -10,6 +11,7 @@ import { protocolFactories } from '../../../../protocols/index.ts'
 import { PROVIDER, startIngress } from '../harness.ts'
 
 const NOW = 1
+const AT = { baseUrl: '/', clock: { ...systemClock, now: () => NOW } }
 
 function signedWith(api: ApiDescription, protocol: 'REST' | 'SOAP' | 'GraphQL' = 'REST'): SignedManifest {
   return {
@@ -80,7 +82,7 @@ describe('the OpenAPI document of a listing', () => {
     ['of an API that says nothing', signedWith({ operations: [] })]
   ] as const) {
     it(`is valid ${what}`, async () => {
-      const document = openapiOf(signed, signed.manifest.api, '/', NOW)
+      const document = await openapiOf(signed, signed.manifest.api, AT)
       const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
       assert.deepEqual(result.valid ? [] : result.errors, [])
       assert.deepEqual(Object.keys(document.paths), [`/api/${PROVIDER}/api/shop`])
@@ -98,7 +100,7 @@ describe('the OpenAPI document of a listing', () => {
       const config = { endpoint: upstream.url, ...over }
       const { description } = await protocolFactories[protocol].inspect(config, AbortSignal.timeout(10_000))
       await upstream.close()
-      const document = openapiOf(signedWith(description, protocol), description, '/', NOW)
+      const document = await openapiOf(signedWith(description, protocol), description, AT)
       const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
       assert.deepEqual(result.valid ? [] : result.errors, [])
     })
@@ -109,15 +111,15 @@ describe('the OpenAPI document of a listing', () => {
     const config = { endpoint: upstream.url }
     const { description } = await protocolFactories.SOAP.inspect(config, AbortSignal.timeout(10_000))
     await upstream.close()
-    const document = openapiOf(signedWith(description, 'SOAP'), description, '/', NOW)
+    const document = await openapiOf(signedWith(description, 'SOAP'), description, AT)
     // Validates with JSON Schema's own meta-schema, because OpenAPI's does not check schemas.
     const ajv = new Ajv2020({ strict: false })
     const { post } = document.paths[`/api/${PROVIDER}/api/shop`] ?? assert.fail('it has its path')
     assert.equal(ajv.validateSchema(post.requestBody.content['application/json'].schema ?? {}), true, ajv.errorsText())
   })
 
-  it('accepts valid calls and rejects invalid ones', () => {
-    const document = openapiOf(signedWith(SHOP), SHOP, '/', NOW)
+  it('accepts valid calls and rejects invalid ones', async () => {
+    const document = await openapiOf(signedWith(SHOP), SHOP, AT)
     const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'x:doc', ...document })
     const path = `/api/${PROVIDER}/api/shop`.replaceAll('/', '~1')
     const check = ajv.compile({
@@ -142,7 +144,7 @@ describe('the OpenAPI document of a listing', () => {
       { ...pro, id: 'old', overage: [], since: 0, closedAt: NOW }
     ]
     const sold: SignedManifest = { ...signed, manifest: { ...signed.manifest, plans, payPerCall: false, major: 2 } }
-    const document = openapiOf(sold, SHOP, '/', NOW)
+    const document = await openapiOf(sold, SHOP, AT)
     assert.match(document.info.description, /requires a subscription/)
     assert.match(
       document.info.description,
@@ -171,7 +173,7 @@ describe('the OpenAPI document of a listing', () => {
     const response = await fetch(`${ingress.url}/v1/apis/shop/openapi.json`)
     assert.equal(response.status, 200)
     assert.match(response.headers.get('content-type') ?? '', /^application\/openapi\+json/)
-    assert.deepEqual(await response.json(), openapiOf(signedWith(SHOP), SHOP, '/', NOW))
+    assert.deepEqual(await response.json(), await openapiOf(signedWith(SHOP), SHOP, AT))
     await ingress.close()
   })
 })
