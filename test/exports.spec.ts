@@ -104,6 +104,7 @@ const EXPORTS: Record<string, Names> = {
   },
   './protocols': {
     values: [
+      'connectorTo',
       'createUpstream',
       'discoverUpstream',
       'graphqlFactory',

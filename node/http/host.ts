@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isLoopback } from './loopback.ts'
 
 /**
  * The network of a client: an IPv4 address, or the first 64 bits of an IPv6 address, because one household has a whole /64. Behind a
@@ -28,7 +29,7 @@ function forwardedFor({ headers }: Pick<IncomingMessage, 'headers'>): string | u
 
 /** Whether an address is a loopback address. */
 export function isLocal(address: string | undefined): boolean {
-  return address === undefined || address === '::1' || /^(?:::ffff:)?127\./i.test(address)
+  return address === undefined || isLoopback(address)
 }
 
 /** For IPv6, the first 64 bits. */

@@ -10,11 +10,6 @@ export interface ListenTarget {
   readonly exact?: boolean
 }
 
-/** Whether the host is reachable from this machine only. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
-}
-
 /**
  * Listens on the requested port, or on the next free one, at most `PORT_TRIES_MAX` higher.
  * @param isShared - other sockets of this user may share the port (SO_REUSEPORT)

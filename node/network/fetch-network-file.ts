@@ -1,10 +1,11 @@
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { readFile } from 'node:fs/promises'
-import { isIP } from 'node:net'
 import { Agent, type Dispatcher, request } from 'undici'
-import { isPublicIp, limits, text } from '../../lib/index.ts'
+import { isPublicIp, isSoukError, limits, text } from '../../lib/index.ts'
+import type { UpstreamGuard } from '../../lib/interface/index.ts'
+import { connectorTo } from '../../protocols/index.ts'
+import { isLoopback } from '../http/loopback.ts'
 import { SetupError } from '../setup-error.ts'
-import { isLoopback, isWebUrl } from './web-url.ts'
+import { isWebUrl } from './web-url.ts'
 
 /** Whether a choice of a network is an address on the web, and not a name or a path. */
 export function isUrl(choice: string): boolean {
@@ -45,14 +46,13 @@ async function fetchNetworkFile(place: string, withinMs: number): Promise<string
   throw unavailable(first, `it redirects more than ${limits.NETWORK_REDIRECTS_MAX} times`)
 }
 
+const PUBLIC_ONLY: UpstreamGuard = { refuses: (_host, address) => !isPublicIp(address) }
+
 type Fetched = { readonly content: string; readonly next?: never } | { readonly content?: never; readonly next: string }
 
 async function fetchOnce(url: URL, isRedirected: boolean, signal: AbortSignal): Promise<Fetched> {
-  const agent = new Agent(isRedirected ? { connect: { lookup: publicLookup } } : {})
+  const agent = new Agent(isRedirected ? { connect: connectorTo(url, PUBLIC_ONLY, undefined) } : {})
   try {
-    if (isRedirected && isIP(bare(url.hostname)) !== 0 && !isPublicIp(bare(url.hostname))) {
-      throw unavailable(url, 'it redirects to a private address')
-    }
     const { statusCode, headers, body } = await request(url, { dispatcher: agent, signal })
     const location = headers['location']
     if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') return { next: location }
@@ -79,27 +79,8 @@ async function bounded(url: URL, body: Dispatcher.ResponseData['body']): Promise
   return text(Buffer.concat(chunks))
 }
 
-/** Resolves to public addresses only. The connection uses the addresses that were checked. */
-function publicLookup(
-  host: string,
-  options: LookupOptions,
-  callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void
-): void {
-  lookup(host, { ...options, all: true }, (error, found) => {
-    if (error !== null) return callback(error, [])
-    const [first] = found
-    if (first === undefined || found.some(({ address }) => !isPublicIp(address))) {
-      return callback(new Error('it redirects to a private address'), [])
-    }
-    return options.all === true ? callback(null, found) : callback(null, first.address, first.family)
-  })
-}
-
-function bare(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '')
-}
-
 function reasonOf(error: unknown): string {
+  if (isSoukError(error)) return 'it redirects to a private address'
   return error instanceof Error ? error.message : String(error)
 }
 

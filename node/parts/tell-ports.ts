@@ -1,4 +1,4 @@
-import { isLoopback } from '../http/listen.ts'
+import { isLoopback } from '../http/loopback.ts'
 import type { P2pPlace } from '../http/p2p-port.ts'
 import type { Log } from '../log.ts'
 import type { PortPreference } from '../node-config.ts'
