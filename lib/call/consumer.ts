@@ -1,10 +1,9 @@
 import type { Logger } from '@libp2p/interface'
 import { type ApiId, formatApiRef } from '../base/api-name.ts'
-import { sha256, utf8 } from '../base/bytes.ts'
 import { checkPrice } from '../base/check-price.ts'
 import { type Clock, deadline } from '../base/clock.ts'
 import { inMs, reasonOf, SILENT_LOG } from '../base/component-log.ts'
-import { asSoukError, type ErrorCode, SoukError, withUnknownCharge } from '../base/errors.ts'
+import { asSoukError, SoukError, withUnknownCharge } from '../base/errors.ts'
 import { TRIES_PER_OWNER_MAX } from '../base/limits/call.ts'
 import { type Atoms, formatUsdc } from '../base/money.ts'
 import { isOutdated } from '../base/outdated-terms.ts'
@@ -17,9 +16,11 @@ import type { CallInit, CallReply } from '../interface/souk.ts'
 import type { Order, PaymentScheme } from '../interface/payment-scheme.ts'
 import { callReply } from './call-reply.ts'
 import { EventPayments, eventsToPay } from './event-payments.ts'
+import { isAway, isForAll, isOwnersFault, mayRepeat, refusedByScheme } from './failed-attempt.ts'
 import { givenUp } from './failure.ts'
 import { type CallOutcomeSeen, seenResponse, seenError } from '../base/outcome-seen.ts'
 import { isUnchanged, TermsRechecks, withPrices } from './outdated.ts'
+import { ownersFor, ownersOf } from './owners-to-try.ts'
 import { callFor, consumerOf, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
 import type { UsedKey, UsedKeys } from './used-keys.ts'
 
@@ -350,97 +351,4 @@ function eventsFor({ init, terms, maxPrice }: PreparedCall, events: EventTerms |
 interface Asked {
   readonly attempt: Attempt
   readonly payMs: number
-}
-
-/** Owners to try, in order. The seller of a subscription is included even if the lookup did not find it. */
-function ownersFor({ init, terms }: PreparedCall, { owners }: Resolution): readonly PeerAddress[] {
-  const { payment, idempotencyKey } = init
-  if (payment !== undefined) return inOrderOf(idempotencyKey ?? payment, owners)
-  if (terms === undefined) return idempotencyKey === undefined ? owners : inOrderOf(idempotencyKey, owners)
-  const first = owners.find(({ id }) => id === terms.owner) ?? { id: terms.owner, addresses: [] }
-  return terms.isOnly ? [first] : owners.includes(first) ? owners : [...owners, first]
-}
-
-/**
- * The owner that has the key in its books, even if the lookup did not find it. Another owner would run the call a
- * second time.
- */
-function ownersOf({ owner }: UsedKey, { owners }: Resolution, tried: Set<string>): readonly PeerAddress[] {
-  return tried.has(owner) ? [] : [owners.find(({ id }) => id === owner) ?? { id: owner, addresses: [] }]
-}
-
-/**
- * Whether an error holds for all owners. Replicas share a quota, so another one may have some left. A call that
- * promised no payment is refused by every owner that requires one.
- */
-function isForAll({ code }: SoukError, { terms }: PreparedCall): boolean {
-  if (code === 'payment_required' && terms?.price === 0n) return true
-  return FOR_ALL_OWNERS.has(code) && (code !== 'quota_exceeded' || terms === undefined || terms.isOnly)
-}
-
-/**
- * Ranks the owners by the payment or idempotency key. So a repeat reaches the owner that has its response, and repeated
- * price requests reach one owner and open one channel.
- */
-function inOrderOf(text: string, owners: readonly PeerAddress[]): PeerAddress[] {
-  const ranked = owners.map((owner) => ({ owner, rank: sha256(utf8(owner.id + text)) }))
-  return ranked.sort((a, b) => Buffer.compare(a.rank, b.rank)).map(({ owner }) => owner)
-}
-
-/** Errors that are the same at every other owner. */
-const OWN_LIMITS: ReadonlySet<ErrorCode> = new Set([
-  'price_exceeds_limit',
-  'spend_cap_reached',
-  'insufficient_funds',
-  'internal_error'
-])
-
-/**
- * Errors about the caller. Other owners would return the same, or trying them would bypass a limit. They do not affect
- * the owner's quality.
- */
-const FOR_ALL_OWNERS: ReadonlySet<ErrorCode> = new Set([
-  'rate_limited',
-  'quota_exceeded',
-  'idempotency_in_flight',
-  'idempotency_mismatch'
-])
-
-/**
- * The payment scheme refused, so nothing was sent. A refusal without the owner does not affect its quality. @throws
- * SoukError one of `OWN_LIMITS`
- */
-function refusedByScheme(error: SoukError): Attempt {
-  if (OWN_LIMITS.has(error.code) && error.source === undefined) throw error
-  const { code, message, source = 'ingress' } = error
-  return { fate: 'not_accepted', error: new SoukError(code, message, { source, cause: error }) }
-}
-
-/** Errors about a subscription, which a new lookup would not change. */
-const OF_THE_PLAN: ReadonlySet<ErrorCode> = new Set([
-  'subscription_inactive',
-  'subscription_required',
-  'quota_exceeded'
-])
-
-/**
- * The owner accepts no calls now, as the manifest already says. A new lookup would not help, and would load the
- * network.
- */
-function isAway({ code }: SoukError, { signed }: Resolution): boolean {
-  return code === 'overloaded' || OF_THE_PLAN.has(code) || (code === 'api_paused' && signed.manifest.state === 'paused')
-}
-
-/**
- * Whether the error lowers the owner's rank. Errors of the API affect all owners alike, and errors of this node none.
- */
-function isOwnersFault({ fate, error }: Exclude<Attempt, { fate: 'answered' }>, found: Resolution): boolean {
-  if (error.source === 'ingress' || isAway(error, found) || isOutdated(error, found.signed.manifest.revision))
-    return false
-  return fate !== 'failed' || error.code === 'internal_error'
-}
-
-function mayRepeat({ fate, error }: Exclude<Attempt, { fate: 'answered' }>, isIdempotent: boolean): boolean {
-  const isWorthIt = fate === 'lost' || error.code === 'call_interrupted' || error.code === 'upstream_unreachable'
-  return isIdempotent && isWorthIt
 }
