@@ -24,6 +24,8 @@ export class DocumentShelf {
   readonly #clock: Pick<Clock, 'soon'>
   /** The newest set first. */
   readonly #served = new Map<ApiId, readonly ServedSet[]>()
+  /** The same sets. Two APIs may have the same root. */
+  #byRoot: ReadonlyMap<Hex, DocumentSet> = new Map()
   readonly #cached = new LRUCache<string, ProvenDocument>({
     maxSize: DESCRIPTIONS_CACHE_BYTES_MAX,
     sizeCalculation: ({ document }) => document.length + ENTRY_BYTES
@@ -43,6 +45,7 @@ export class DocumentShelf {
     if (set !== undefined && described !== undefined) {
       const others = (this.#served.get(id) ?? []).filter(({ root }) => root !== described.root)
       this.#served.set(id, [{ root: described.root, set }, ...others].slice(0, SETS_KEPT))
+      this.#index()
     }
     return api
   }
@@ -50,10 +53,15 @@ export class DocumentShelf {
   /** The API is no longer served. */
   forget(id: ApiId): void {
     this.#served.delete(id)
+    this.#index()
+  }
+
+  #index(): void {
+    this.#byRoot = new Map([...this.#served.values()].flat().map(({ root, set }) => [root, set]))
   }
 
   get(root: Hex, leaf: number): ProvenDocument | undefined {
-    const set = this.#setOf(root)
+    const set = this.#byRoot.get(root)
     const document = set?.documents[leaf]
     if (set === undefined || document === undefined) return this.#cached.get(keyOf(root, leaf))
     return { leaf, document, path: set.tree.path(leaf) }
@@ -61,15 +69,7 @@ export class DocumentShelf {
 
   /** The content alone, without the cost of a proof. */
   document(root: Hex, leaf: number): Uint8Array | undefined {
-    return this.#setOf(root)?.documents[leaf] ?? this.#cached.get(keyOf(root, leaf))?.document
-  }
-
-  #setOf(root: Hex): DocumentSet | undefined {
-    for (const sets of this.#served.values()) {
-      const found = sets.find((each) => each.root === root)
-      if (found !== undefined) return found.set
-    }
-    return undefined
+    return this.#byRoot.get(root)?.documents[leaf] ?? this.#cached.get(keyOf(root, leaf))?.document
   }
 
   /** Caches a document that was checked against its root. */

@@ -117,6 +117,16 @@ describe('descriptions', () => {
     await assert.rejects(reader.described(found, ['op3'], { signal }), { code: 'owner_unreachable' })
   })
 
+  it('is supplied while one of the APIs that share it is served', async () => {
+    const api = await shelf.publish(API, largeApi())
+    assert.deepEqual(await shelf.publish(`twin@${provider}`, largeApi()), api)
+    shelf.forget(API)
+    assert.equal((await reader.operations(resolved(api), { limit: 1 }, signal)).length, 1)
+    shelf.forget(`twin@${provider}`)
+    const late = readerOf(network.join('late'))
+    await assert.rejects(late.operations(resolved(api), { limit: 1 }, signal), { code: 'owner_unreachable' })
+  })
+
   it('reads pages one by one, without the rest', async () => {
     const found = resolved(await shelf.publish(API, largeApi()))
     assert.equal((await reader.operations(found, { from: 240, limit: 100 }, signal)).length, 10)
