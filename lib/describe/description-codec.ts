@@ -1,6 +1,6 @@
 import { decodeMessage, encodeMessage } from 'protons-runtime'
 import { EMPTY_BYTES } from '../base/bytes.ts'
-import { DESCRIPTIONS_WANTED_MAX } from '../base/limits/descriptions.ts'
+import { DESCRIPTION_PROOF_HASHES_MAX, DESCRIPTIONS_WANTED_MAX } from '../base/limits/descriptions.ts'
 import { append, bytesTag, codec, readSafeInteger, varintTag, writeBytes, writeInteger } from '../base/wire.ts'
 
 /** `souk.DescriptionRequest` of `docs/reference/souk-directory.proto`: documents under one root, by leaf number. */
@@ -15,9 +15,6 @@ export interface ProvenDocument {
   readonly document: Uint8Array
   readonly path: readonly Uint8Array[]
 }
-
-/** A tree of `DESCRIPTION_DOCUMENTS_MAX` leaves is 16 high. */
-const PATH_MAX = 16
 
 interface RequestMessage {
   root: Uint8Array
@@ -54,7 +51,7 @@ const provenCodec = codec<ProvenMessage>({
   read(value, tag, reader) {
     if (tag === varintTag(1)) value.leaf = readSafeInteger(reader)
     else if (tag === bytesTag(2)) value.document = reader.bytes()
-    else if (tag === bytesTag(3)) append(value.path, reader.bytes(), PATH_MAX)
+    else if (tag === bytesTag(3)) append(value.path, reader.bytes(), DESCRIPTION_PROOF_HASHES_MAX)
     else return false
     return true
   }

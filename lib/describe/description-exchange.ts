@@ -3,6 +3,7 @@ import { SoukError } from '../base/errors.ts'
 import { fromHex, toHex } from '../base/hex.ts'
 import {
   DESCRIPTION_DOCUMENT_BYTES_MAX,
+  DESCRIPTION_PROOF_HASHES_MAX,
   DESCRIPTIONS_PEERS_MAX,
   DESCRIPTIONS_REPLY_BYTES_MAX,
   DESCRIPTIONS_REQUEST_BYTES_MAX,
@@ -27,7 +28,7 @@ export const DESCRIPTION_PROTOCOL = '/souk/description/1.0.0'
 /** SHA-256. */
 const ROOT_BYTES = 32
 /** Bytes of a document in a reply besides its content: its path and framing. */
-const PROOF_BYTES = 16 * 36
+const PROOF_BYTES = DESCRIPTION_PROOF_HASHES_MAX * 36
 
 export interface ServeInit {
   readonly link: Link

@@ -4,6 +4,7 @@ import { asSoukError, SoukError } from '../base/errors.ts'
 import {
   DESCRIBED_SCHEMA_BYTES_MAX,
   DESCRIPTION_TURN_BYTES,
+  DESCRIPTIONS_PARSED_MAX,
   DESCRIPTIONS_PEERS_MAX,
   DESCRIPTIONS_PER_PEER_MAX,
   DESCRIPTIONS_WANTED_MAX,
@@ -44,12 +45,10 @@ type Documents = ReadonlyMap<number, Uint8Array>
 
 /** Parsed pages of one description. */
 type Pages = ReadonlyArray<OperationSummary>
-/** Descriptions whose names are kept parsed. */
-const PAGES_KEPT_MAX = 64
 
 export class DescriptionReader implements Descriptions {
   readonly #init: DescriptionReaderInit
-  readonly #pages = new LRUCache<string, Pages>({ max: PAGES_KEPT_MAX })
+  readonly #pages = new LRUCache<string, Pages>({ max: DESCRIPTIONS_PARSED_MAX })
   readonly #slots = new LRUCache<string, Slots>({ max: DESCRIPTIONS_PEERS_MAX })
 
   constructor(init: DescriptionReaderInit) {

@@ -102,7 +102,6 @@ function definitionOf(root: JsonSchema, reference: string): unknown {
 
 /** Characters of a member's description. */
 const TEXT_CHARS = 500
-const CHOICES_MAX = 100
 /** Keywords whose values are numbers or flags. */
 const RESPONSE_KEYWORDS: ReadonlySet<string> = new Set()
 const ARGUMENT_KEYWORDS: ReadonlySet<string> = new Set(
@@ -182,7 +181,7 @@ class SchemaTree {
       const all = schema[keyword]
       // Vendors accept `anyOf` alone.
       const shown = keyword === 'oneOf' ? 'anyOf' : keyword
-      return Array.isArray(all) && all.length > 0 ? [[shown, all.slice(0, CHOICES_MAX)] as const] : []
+      return Array.isArray(all) && all.length > 0 ? [[shown, all.slice(0, limits.MCP_SCHEMA_CHOICES_MAX)] as const] : []
     })
   }
 
@@ -191,7 +190,7 @@ class SchemaTree {
     const kept = Object.entries(schema).filter(([name, value]) => this.#keywords.has(name) && isScalar(value))
     const { enum: given, const: constant } = schema
     const values = Array.isArray(given)
-      ? given.filter(isScalar).slice(0, CHOICES_MAX)
+      ? given.filter(isScalar).slice(0, limits.MCP_SCHEMA_CHOICES_MAX)
       : isScalar(constant)
         ? [constant]
         : []

@@ -59,6 +59,10 @@ export const SHOWN_DESCRIPTION_BYTES_MAX = 4 * MiB
 export const DESCRIPTIONS_CACHE_BYTES_MAX = 64 * MiB
 /** Documents that are parsed or written in one turn. Small values parse at 50 ns a byte, so this takes 15 ms at worst. */
 export const DESCRIPTION_TURN_BYTES = 256 * KiB
+/** Descriptions whose names are kept parsed. Each has up to 2,000. */
+export const DESCRIPTIONS_PARSED_MAX = 64
+/** Hashes that prove one document: the height of a tree of `DESCRIPTION_DOCUMENTS_MAX` leaves. */
+export const DESCRIPTION_PROOF_HASHES_MAX = 16
 /** Documents in one request. */
 export const DESCRIPTIONS_WANTED_MAX = 512
 /** A request for documents: a root and numbers. */

@@ -57,6 +57,10 @@ export const FRONT_PAGE_APIS = 20
 export const FRONT_QUERY_CHARS_MAX = 1_000
 /** Shown part of a description. */
 export const FRONT_DESCRIPTION_CHARS_MAX = 400
+/** Levels of a schema in an example of a call. */
+export const EXAMPLE_DEPTH_MAX = 4
+/** Schemas that an example of a call is made of. A schema may contain itself. */
+export const EXAMPLE_SCHEMAS_MAX = 60
 /** Example of a call. Longer ones are not shown. */
 export const EXAMPLE_CHARS_MAX = 600
 /** Default page size of `/discovery/resources`. */

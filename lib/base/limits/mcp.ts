@@ -26,6 +26,8 @@ export const MCP_ARGUMENT_CHARS_MAX = 64
 export const MCP_SCHEMA_BYTES_MAX = 32 * KiB
 /** Depth of a declared schema. Model vendors accept 10 levels of objects. */
 export const MCP_SCHEMA_DEPTH_MAX = 10
+/** Values of an enumeration, or alternatives, of a declared schema. A model reads no more. */
+export const MCP_SCHEMA_CHOICES_MAX = 100
 /** Nodes of a declared schema. */
 export const MCP_SCHEMA_NODES_MAX = 1_000
 /** Response as a tool result: more than a model reads. */

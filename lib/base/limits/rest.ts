@@ -23,6 +23,14 @@ export const OPENAPI_SCHEMAS_MAX = 300_000
 export const OPENAPI_DEPTH_MAX = 64
 /** Schemas that one schema is composed of, where a call is written. Each call looks them up for each of its members. */
 export const COMPOSED_PARTS_MAX = 64
+/** Nesting of a `deepObject` parameter. Each level repeats the names above it. */
+export const DEEP_OBJECT_DEPTH_MAX = 32
+/** Nesting of lists in a parameter of OpenAPI 2.0. Real ones have two levels. */
+export const PARAMETER_LISTS_MAX = 8
+/** Nesting of an XML body, as of its JSON (`JSON_DEPTH_MAX`). */
+export const XML_BODY_DEPTH_MAX = 64
+/** References in a row to a parameter, a body or a response. More are a cycle or a mistake. */
+export const OPENAPI_HOPS_MAX = 10
 /** Parameters and body members of one operation. A body with more members becomes one field. */
 export const OPERATION_FIELDS_MAX = 5_000
 /** Schemas that check one operation's calls, as JSON. Larger ones generate too much code. */

@@ -17,9 +17,6 @@ export function exampleBody({ name, protocol, api }: Manifest): Readonly<Record<
   return JSON.stringify(body).length > limits.EXAMPLE_CHARS_MAX ? named : body
 }
 
-const DEPTH_MAX = 4
-/** Schemas are untrusted: a cyclic schema must not make this run forever. */
-const NODES_MAX = 60
 const MEMBERS_SHOWN = 3
 
 class ExampleMaker {
@@ -31,11 +28,11 @@ class ExampleMaker {
   }
 
   make(): unknown {
-    return this.#value(this.#root, DEPTH_MAX, '')
+    return this.#value(this.#root, limits.EXAMPLE_DEPTH_MAX, '')
   }
 
   #value(schema: unknown, depth: number, name: string): unknown {
-    if (!isObject(schema) || depth === 0 || ++this.#nodes > NODES_MAX) return null
+    if (!isObject(schema) || depth === 0 || ++this.#nodes > limits.EXAMPLE_SCHEMAS_MAX) return null
     const given = givenIn(schema)
     if (given !== undefined) return given
     if (typeof schema['$ref'] === 'string') return this.#value(this.#found(schema['$ref']), depth - 1, name)

@@ -1,7 +1,7 @@
 import { SoukError } from '../../../lib/base/errors.ts'
 import { isExtraHeader } from '../../../lib/base/extra-header.ts'
 import { OPERATIONS_MAX } from '../../../lib/base/limits/names.ts'
-import { OPERATION_FIELDS_MAX } from '../../../lib/base/limits/rest.ts'
+import { OPENAPI_HOPS_MAX, OPERATION_FIELDS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
@@ -21,9 +21,6 @@ export interface OperationTerms {
   /** True for a cookie that the listing forwards. */
   takesCookie(name: string): boolean
 }
-
-/** The maximum length of a chain of references, outside of schemas. */
-const REFERENCES_MAX = 10
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 /** Headers that OpenAPI describes by other means (3.1, section 4.8.12). */
@@ -143,9 +140,9 @@ class Reader {
     let at = value
     for (let hops = 0; isObject(at) && typeof at['$ref'] === 'string'; hops++) {
       const reference = at['$ref']
-      at = hops < REFERENCES_MAX ? this.#document.references.target(reference) : undefined
+      at = hops < OPENAPI_HOPS_MAX ? this.#document.references.target(reference) : undefined
       if (at !== undefined) continue
-      const why = hops < REFERENCES_MAX ? 'has no target' : 'refers to itself, or passes through too many others'
+      const why = hops < OPENAPI_HOPS_MAX ? 'has no target' : 'refers to itself, or passes through too many others'
       throw new LeftOut(`its reference ${shownReference(reference)} ${why}; correct it, or add its file`)
     }
     return objectOf(at)

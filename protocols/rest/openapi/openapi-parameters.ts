@@ -1,4 +1,5 @@
 import { SoukError } from '../../../lib/base/errors.ts'
+import { DEEP_OBJECT_DEPTH_MAX } from '../../../lib/base/limits/rest.ts'
 import { isObject, textOf } from '../../exact-json.ts'
 import type { ParameterStyle, RestParameter, Serialization } from './rest-api.ts'
 import type { WrittenSize } from './written-size.ts'
@@ -18,8 +19,6 @@ const SEPARATORS: Readonly<Partial<Record<ParameterStyle, string>>> = {
   pipeDelimited: '|',
   tabDelimited: '\t'
 }
-/** Levels of brackets of style `deepObject`. */
-const DEEP_MAX = 32
 
 /**
  * The value of a path parameter, percent-encoded, so that it stays in its segment.
@@ -106,7 +105,7 @@ function deepPairs(named: Named, value: unknown, size: WrittenSize): Pair[] {
   const encodeValue = encoderOf(named)
   const pairs: Pair[] = []
   const add = (key: string, one: unknown, depth: number): void => {
-    if (depth > DEEP_MAX) throw refuse(named, 'cannot be nested deeper')
+    if (depth > DEEP_OBJECT_DEPTH_MAX) throw refuse(named, 'cannot be nested deeper')
     if (one === null) return
     if (Array.isArray(one)) for (const [index, item] of one.entries()) add(`${key}[${index}]`, item, depth + 1)
     else if (isObject(one)) for (const [name, member] of members(one)) add(`${key}[${name}]`, member, depth + 1)

@@ -1,3 +1,4 @@
+import { PARAMETER_LISTS_MAX } from '../../../lib/base/limits/rest.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import type { ParameterStyle, RestParameter, Serialization } from './rest-api.ts'
 
@@ -15,8 +16,6 @@ const COLLECTION_FORMATS: Readonly<Record<string, ParameterStyle>> = {
   pipes: 'pipeDelimited',
   multi: 'form'
 }
-/** Nested lists of a 2.0 parameter. */
-const NESTED_LISTS_MAX = 8
 
 /** Undefined for a style that the place does not have. */
 export function serializationOf(
@@ -40,7 +39,7 @@ export function oldSerializationOf(given: JsonObject, repeats: boolean): Seriali
   const style = formatOf(given)
   const nested: ParameterStyle[] = []
   for (let { items } = given; isObject(items) && items['type'] === 'array'; { items } = items) {
-    if (nested.length >= NESTED_LISTS_MAX) break
+    if (nested.length >= PARAMETER_LISTS_MAX) break
     nested.push(formatOf(items))
   }
   const explode = repeats && style === 'form'

@@ -1,4 +1,5 @@
 import { SoukError } from '../../../lib/base/errors.ts'
+import { OPENAPI_DEPTH_MAX, XML_BODY_DEPTH_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject, textOf } from '../../exact-json.ts'
 import { composedOf } from './composed-schema.ts'
@@ -7,7 +8,6 @@ import type { WrittenSize } from './written-size.ts'
 
 const NAME = /^[\p{L}_][\p{L}\p{N}_.-]*$/u
 const UNWRITABLE = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
-const DEPTH_MAX = 64
 
 interface Described {
   readonly schema: JsonSchema
@@ -47,7 +47,7 @@ class XmlWriter {
   }
 
   #element(name: string, value: unknown, described: Described, depth: number): string {
-    if (depth > DEPTH_MAX) throw refuse('The body is nested too deeply for XML.')
+    if (depth > XML_BODY_DEPTH_MAX) throw refuse('The body is nested too deeply for XML.')
     if (Array.isArray(value)) {
       const items = describe(itemsOf(described.schema), this.#definitions)
       const content = value.map((one) => this.#element(items.name ?? name, one, items, depth + 1))
@@ -130,7 +130,7 @@ function describe(given: JsonSchema, definitions: Definitions): Described {
   let at = given
   let name: string | undefined
   // A schema that may be null is the alternative of another and null.
-  for (let hops = 0; hops < DEPTH_MAX; hops++) {
+  for (let hops = 0; hops < OPENAPI_DEPTH_MAX; hops++) {
     const { $ref, anyOf } = at
     const [first] = Array.isArray(anyOf) ? (anyOf as unknown[]) : []
     if (typeof $ref === 'string') {
