@@ -281,7 +281,7 @@ export interface GraphqlTerms {
   readonly documentsOnly?: boolean
 }
 
-/** What a description states about its API, to prefill a registration. */
+/** Title, text and addresses that a description gives its API, to prefill a registration. */
 export interface DescribedApi {
   readonly title?: string
   readonly description?: string
@@ -296,7 +296,7 @@ export interface Inspection {
   readonly snapshot: string
   /** Messages for the provider, for example an operation that had to be left out, and why. */
   readonly warnings: readonly string[]
-  /** What the description states about the API, where it states something. */
+  /** Absent if the description gives none. */
   readonly about?: DescribedApi
 }
 

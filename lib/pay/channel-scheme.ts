@@ -82,7 +82,7 @@ export interface ChannelScheme extends PaymentScheme {
   receipts(query: ReceiptQuery): Promise<ReceiptPage>
   /** The payer's receipt of one call, by request id; undefined if there is none. */
   receipt(requestId: string): Promise<ReceiptRow | undefined>
-  /** What this node serves as an owner before deposits count. */
+  /** The credit that this owner gives before deposits count. */
   credit(): CreditStatus
   /** The channels of both sides, including closed ones. */
   channels(): ChannelSummary[]

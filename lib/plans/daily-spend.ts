@@ -15,7 +15,7 @@ interface Day {
   readonly leased: Atoms
 }
 
-/** What this process leased and spent of a day. */
+/** One day's lease of this process. */
 interface OwnLease {
   readonly day: number
   leased: Atoms

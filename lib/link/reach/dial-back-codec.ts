@@ -15,7 +15,7 @@ export interface DialBackRequest {
 export interface DialBackResponse {
   /** The multiaddrs that were dialled. */
   readonly dialled: readonly string[]
-  /** Those of them at which the dial reached the peer. */
+  /** The dialled addresses at which the peer answered. */
   readonly reached: readonly string[]
 }
 

@@ -33,7 +33,7 @@ export interface ReachMonitorInit {
   readonly log: Logger
 }
 
-/** What one peer's dials showed. Addresses have no peer id. */
+/** The result of one peer's dials. Addresses have no peer id. */
 interface Verdict {
   readonly at: number
   readonly dialled: readonly string[]

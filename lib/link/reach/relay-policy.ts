@@ -42,7 +42,7 @@ export function relayGater({ relayFor, worth, isReachable, clock }: RelayPolicyI
   const isKnown = (peer: string) => worth.scores()(peer).worth >= WORTH.bootstrap
   return {
     denyInboundRelayReservation: (source) => !isReachable() || (relayFor === 'known' && !isKnown(source.toString())),
-    // Whoever got a reservation may be called by anyone.
+    // Any peer may connect to a peer with a reservation, a limited number of times.
     denyOutboundRelayedConnection: (source) => !circuits.take(source.toString())
   }
 }

@@ -42,7 +42,7 @@ interface Credit {
   readonly endedAt?: number
 }
 
-/** What a node serves before deposits count. Amounts are USDC atoms. */
+/** The credit that an owner gives before deposits count. Amounts are USDC atoms. */
 export interface CreditStatus {
   /** Credits whose deposit does not count yet, and lost ones of the last hour, with the gas of their deposits. */
   readonly used: Atoms

@@ -29,11 +29,11 @@ export interface DecidedRefund {
   readonly transaction?: Hex
 }
 
-/** Channel state that changes seldom. It is durable before anything depends on it. */
+/** The rarely changing part of a channel. It is durable before anything depends on it. */
 export interface PayeeChannelState {
   readonly phase: ChannelPhase
   readonly refund?: DecidedRefund
-  /** Of a closed channel: the claimed amount that a final block showed. */
+  /** The claimed amount in a final block. Present once the channel is closed. */
   readonly claimed?: Atoms
   /** Number of deposits whose gas the owner paid, if more than one. */
   readonly deposits?: number

@@ -189,7 +189,7 @@ export class ChannelOpener {
       await channels.save(channel)
     }
     const { pending } = channel
-    // Whoever closes a channel has to know the outcome of its deposit.
+    // A channel can only be closed once the outcome of its deposit is known.
     const isEarly = channel.phase === 'open' && payerFunds.deposit === 0n && payerFunds.credit === 0n
     const credit = isEarly ? await this.#offer(channel, pending, { isEarly }).catch(asSoukError) : 0n
     if (typeof credit !== 'bigint') return this.#concluded(channel, pending, credit)

@@ -37,7 +37,7 @@ export const upstreamCheckViewSchema = viewWith(
     about: z
       .strictObject({ title: z.string().optional(), description: z.string().optional(), servers: list(z.string()) })
       .optional()
-      .describe('What the description states about its API, to prefill a registration.')
+      .describe('Title, text and addresses that the description gives its API, to prefill a registration.')
   },
   'Description read from an upstream. It is not stored or published.'
 )

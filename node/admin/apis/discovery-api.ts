@@ -37,7 +37,7 @@ export const discoveredViewSchema = view(
       .nullable()
       .describe('Why an API with a price cannot be registered here, with the command that helps; null if it can.')
   },
-  'What is at an address, and a proposal how to sell it. Nothing is stored or published.'
+  'The API at an address, and a proposed registration. Nothing is stored or published.'
 )
 export type DiscoveredView = z.output<typeof discoveredViewSchema>
 

@@ -2,7 +2,7 @@ import { limits } from '../../../lib/index.ts'
 import type { Operation, Resolution, Souk } from '../../../lib/interface/index.ts'
 import { listedOperations } from '../../describe.ts'
 
-/** What the console and the CLI show of a description. */
+/** The part of a description that the console and the CLI show. */
 export interface DescribedView {
   readonly methods: readonly Operation[]
   /** The schemas are read operation by operation. */
