@@ -6,6 +6,8 @@ import { TERM_CHARS_MAX } from './limits/directory.ts'
  */
 export function searchTerms(text: string): string[] {
   const plain = text
+    // The standard's bound (UAX #15 §13). Normalization sorts each run of marks, which takes quadratic time.
+    .replaceAll(/(\p{M}{30})\p{M}+/gu, '$1')
     .normalize('NFKD')
     .replaceAll(/\p{Mn}/gu, '')
     .toLowerCase()
