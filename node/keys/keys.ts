@@ -1,10 +1,11 @@
-import { createHmac, createSecretKey } from 'node:crypto'
+import { createSecretKey } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type Atoms, checkRateLimit, limits, type RateLimit, SoukError } from '../../lib/index.ts'
 import type { Clock, Documents, Random } from '../../lib/interface/index.ts'
 import { ALONE, type Coherence } from '../accounts/coherence.ts'
 import { present } from '../present.ts'
 import { KEY_PREFIXES, keyKind, kindOf, makeKey } from './format.ts'
+import { keyDigest } from './key-digest.ts'
 import { type StoredKey, KeyRepository } from './key-repository.ts'
 import { type Caller, createPseudonyms } from './pseudonyms.ts'
 import { checkScope } from './scope.ts'
@@ -133,7 +134,7 @@ export function createKeys(init: KeysInit): Keys {
   const pepper = createSecretKey(secret)
   const digests = new LRUCache<string, string, undefined>({
     max: limits.KEYS_CACHED_MAX,
-    memoMethod: (key) => createHmac('sha256', pepper).update(key).digest('hex')
+    memoMethod: (key) => keyDigest(pepper, key)
   })
   const digestOf = (key: string) => digests.memo(key)
 

@@ -17,6 +17,7 @@ import { limitsPage } from './pages/limits.ts'
 import { logsPage } from './pages/logs.ts'
 import { metricsPage } from './pages/metrics.ts'
 import { statesPage } from './pages/states.ts'
+import { vectorFiles } from './vectors/files.ts'
 
 /** Maps paths in the repository to the expected text. */
 export async function referencePages(): Promise<Map<string, string>> {
@@ -48,4 +49,7 @@ export async function markdownPaths(): Promise<string[]> {
   return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...pages.toSorted()]
 }
 
-if (import.meta.main) for (const [path, page] of await referencePages()) await writeFile(resolve(ROOT, path), page)
+if (import.meta.main) {
+  for (const [path, text] of [...(await referencePages()), ...(await vectorFiles())])
+    await writeFile(resolve(ROOT, path), text)
+}
