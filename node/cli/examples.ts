@@ -176,6 +176,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'souk join': ['souk join https://example.com/network.json', 'souk join network.json --role buy'],
   'souk dev': ['souk dev', 'souk dev --port 8600'],
   'souk dev give': ['souk dev give 0x70726f7669646572000000000000000000000001 --usdc 25'],
+  'souk conformance': [
+    'souk conformance peer /ip4/127.0.0.1/tcp/4402/p2p/12D3KooWQYhTNQdmr3ArTeUHRYzFg94BKyTkoWBDWez9kSCVe2Xo'
+  ],
+  'souk conformance peer': [
+    'souk conformance peer /ip4/127.0.0.1/tcp/4402/p2p/12D3KooWQYhTNQdmr3ArTeUHRYzFg94BKyTkoWBDWez9kSCVe2Xo'
+  ],
   'souk completion': ['source <(souk completion bash)', 'souk completion fish > ~/.config/fish/completions/souk.fish']
 }
 

@@ -6,6 +6,7 @@ import { addApi } from './api/api-command.ts'
 import { addBackup, addRestore } from './node/backup-command.ts'
 import { addCall } from './market/call-command.ts'
 import { addChannel } from './money/channel-command.ts'
+import { addConformance } from './node/conformance-command.ts'
 import { addConsole } from './node/console-command.ts'
 import { type AddCommand, type Cli, createCli } from './cli.ts'
 import { addCompletion } from './node/completion-command.ts'
@@ -68,6 +69,7 @@ const GROUPS: ReadonlyArray<readonly [heading: string, commands: readonly AddCom
       addInvite,
       addJoin,
       addDev,
+      addConformance,
       addCompletion
     ]
   ]

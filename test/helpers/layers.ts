@@ -147,6 +147,13 @@ const LAYERS: Layer[] = [
     mayLazily: ['node/mcp/stdio.ts', 'node/mcp/remote-tools.ts'],
     why: `${CLIENT_WHY}; how an agent is spoken to on stdio is loaded lazily`
   },
+  {
+    of: ['node/cli/node/conformance-command.ts'],
+    may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
+    mayType: [...LIB_FACE, 'node/conformance/judge-peer.ts'],
+    mayLazily: ['node/conformance/judge-peer.ts'],
+    why: `${CLIENT_WHY}; a peer is judged without a running node, by what is loaded lazily`
+  },
   { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS], mayType: LIB_FACE, why: CLIENT_WHY },
   {
     of: ['node/console/'],

@@ -94,3 +94,7 @@ export const PEERS_STORED_MAX = 4_096
 export const EARLY_STREAMS_MAX = 64
 /** Redials of a lost peer. */
 export const RECONNECTS_MAX = 10
+/** Time for a judged peer to respond. Machines of tests are busy. */
+export const CONFORMANCE_ANSWER_MS = 10 * SECOND
+/** Time for a judged peer to reset an invalid stream. */
+export const CONFORMANCE_RESET_MS = 3 * SECOND

@@ -1,0 +1,35 @@
+import type { Finding } from '../../conformance/judge-peer.ts'
+import type { AddCommand } from '../cli.ts'
+import { EXIT } from '../terminal/exit-code.ts'
+
+interface Flags {
+  readonly api?: string
+}
+
+const WORDS = { holds: 'holds', broken: 'BROKEN', skipped: 'skipped' } as const
+
+/** Checks of other implementations of the protocol. */
+export const addConformance: AddCommand = (to, cli) => {
+  to.command('conformance')
+    .description('check implementations of the protocol')
+    .command('peer')
+    .description('call a peer as a consumer, and print which rules of the protocol hold; exits 1 if one does not')
+    .argument('<multiaddr>', 'address of the peer, with its id')
+    .option('--api <name@provider>', 'a free API of the peer that takes POST with an empty JSON object')
+    .action(async (address: string, { api }: Flags) => {
+      const { judgePeer } = await import('../../conformance/judge-peer.ts')
+      const work = judgePeer({ address, ...(api === undefined ? {} : { api }) })
+      const findings = await cli.during('checking the peer', work)
+      await cli.print({ findings }, () => [...findings.map(line), summary(findings)])
+      if (findings.some(({ result }) => result === 'broken')) cli.exitCode = EXIT.failed
+    })
+}
+
+function line({ section, rule, result, detail }: Finding): string {
+  return `${section.padEnd(12)} ${WORDS[result].padEnd(8)} ${rule}${detail === '' ? '' : `: ${detail}`}`
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (wanted: Finding['result']) => findings.filter(({ result }) => result === wanted).length
+  return `${count('holds')} rules hold, ${count('broken')} are broken, ${count('skipped')} were skipped.`
+}

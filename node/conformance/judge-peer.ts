@@ -1,0 +1,54 @@
+import { type Check, type CheckContext, DoesNotApply } from './check.ts'
+import { EXCHANGE_CHECKS } from './exchange-checks.ts'
+import { connectTo } from './peer-under-test.ts'
+import { API_CHECKS, REQUEST_CHECKS } from './request-checks.ts'
+import { STREAM_CHECKS } from './stream-checks.ts'
+
+const CHECKS: readonly Check[] = [...STREAM_CHECKS, ...REQUEST_CHECKS, ...API_CHECKS, ...EXCHANGE_CHECKS]
+
+/** Whether one rule of the specification holds at a peer. */
+export interface Finding {
+  readonly section: string
+  readonly rule: string
+  readonly result: 'holds' | 'broken' | 'skipped'
+  /** What the peer did instead, or why the check was skipped. */
+  readonly detail: string
+}
+
+export interface JudgeInit {
+  /** Multiaddr with a peer id. */
+  readonly address: string
+  /** A free API of the peer, `name@provider`. Without it, checks that call an API are skipped. */
+  readonly api?: string
+}
+
+/**
+ * Plays a consumer against a peer, and says which rules of the specification hold, in the order of its sections.
+ * @throws SoukError `invalid_request`, `owner_unreachable`
+ */
+export async function judgePeer({ address, api }: JudgeInit): Promise<readonly Finding[]> {
+  const peer = await connectTo(address)
+  const context = { peer, api }
+  try {
+    // Waits run beside the others, each on its own stream.
+    const slow = CHECKS.map((check) => (check.isSlow === true ? judge(check, context) : undefined))
+    const findings: Finding[] = []
+    for (const [i, check] of CHECKS.entries()) findings.push(await (slow[i] ?? judge(check, context)))
+    return findings
+  } finally {
+    await peer.close()
+  }
+}
+
+async function judge(check: Check, context: CheckContext): Promise<Finding> {
+  const { section, rule, needsApi } = check
+  const found = (result: Finding['result'], detail: string): Finding => ({ section, rule, result, detail })
+  if (needsApi === true && context.api === undefined) return found('skipped', 'give a free API of the peer with --api')
+  try {
+    await check.run(context)
+    return found('holds', '')
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    return found(error instanceof DoesNotApply ? 'skipped' : 'broken', detail)
+  }
+}

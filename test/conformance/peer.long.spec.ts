@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { glob, readFile } from 'node:fs/promises'
+import { createNode, handler } from '../../lib/index.ts'
+import { type Finding, judgePeer } from '../../node/conformance/judge-peer.ts'
+import { scan } from '../helpers/scan.ts'
+import { type SmallPeer, startSmallPeer } from './peer/peer.ts'
+
+const broken = (findings: readonly Finding[]) => findings.filter(({ result }) => result === 'broken')
+
+describe('the conformance kit for peers', () => {
+  it('finds every rule kept by our own node', async () => {
+    const node = await createNode()
+    await node.start()
+    try {
+      let calls = 0
+      await node.souk.serve(
+        { name: 'count', price: '0' },
+        handler(() => ({ calls: ++calls }))
+      )
+      const { peerId } = node.libp2p
+      const address = String(node.libp2p.getMultiaddrs()[0])
+      const findings = await judgePeer({ address, api: `count@${peerId.toString()}` })
+      assert.deepEqual(broken(findings), [])
+      assert.ok(findings.filter(({ result }) => result === 'holds').length >= 30)
+      const without = await judgePeer({ address })
+      assert.deepEqual(broken(without), [])
+      assert.ok(without.some(({ result }) => result === 'skipped'))
+    } finally {
+      await node.stop()
+    }
+  })
+
+  describe('and a peer written from the specification alone', () => {
+    let peer: SmallPeer
+    before(async () => {
+      peer = await startSmallPeer()
+    })
+    after(() => peer.stop())
+
+    it('imports nothing of ours', async () => {
+      const specifiers: string[] = []
+      for await (const path of glob('test/conformance/peer/*.ts')) {
+        const { imports } = scan(path, await readFile(path, 'utf8'))
+        specifiers.push(...imports.map(({ specifier = '' }) => specifier))
+      }
+      assert.ok(specifiers.length > 10)
+      assert.deepEqual(
+        specifiers.filter((specifier) => specifier.startsWith('..') || specifier.startsWith('souk')),
+        []
+      )
+    })
+
+    it('keeps every rule', async () => {
+      const findings = await judgePeer({ address: peer.addresses[0] ?? '', api: peer.api })
+      assert.deepEqual(broken(findings), [])
+      assert.ok(findings.filter(({ result }) => result === 'holds').length >= 30)
+    })
+
+    it('is found and called by our own node, with a small and a large body', async () => {
+      const node = await createNode({ bootstrap: [...peer.addresses] })
+      await node.start()
+      try {
+        for (const text of ['small', 'large'.repeat(100_000)]) {
+          const reply = await node.souk.call({ api: peer.api, body: { text } })
+          assert.deepEqual(await reply.json(), { text })
+        }
+      } finally {
+        await node.stop()
+      }
+      assert.ok(peer.ran.length >= 2)
+    })
+  })
+})
