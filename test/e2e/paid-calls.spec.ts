@@ -60,4 +60,38 @@ describe('paid calls between nodes', () => {
     const calling = testnet.nodes[1]!.souk.call({ api: 'echo', body: 1, maxPrice: '0.001' })
     await assert.rejects(calling, { code: 'price_exceeds_limit' })
   })
+
+  it('end with equal books over a relay, also when it stops under them', async () => {
+    const relays = await createTestnet({ nodes: 2 })
+    try {
+      const [seller, buyer] = [
+        await relays.add({ listen: [], paymentScheme: paymentScheme(11) }),
+        await relays.add({ listen: [], paymentScheme: paymentScheme(12) })
+      ]
+      await seller.souk.serve(
+        { name: 'far', price: '0.0015', payout: PAYOUT },
+        handler(() => 'sold')
+      )
+      const held = () => seller.souk.status().reachability.relays
+      await eventually('two relays', 10_000, () => (held().length === 2 ? true : undefined))
+      const before = new Set(play.channels.keys())
+      await eventually('the first call', 10_000, () => buyer.souk.call({ api: 'far', body: 0 }).catch(() => undefined))
+      const link = buyer.libp2p.getConnections(seller.libp2p.peerId).map(({ remoteAddr }) => remoteAddr.toString())
+      assert.match(link.join(), /p2p-circuit/)
+      const calls = Array.from({ length: 200 }, () => buyer.souk.call({ api: 'far', body: 1 }))
+      const used = relays.nodes.find(({ souk }) => link.join().includes(`${souk.status().peer}/p2p-circuit`))
+      await Promise.race(calls)
+      await used?.stop()
+      const results = await Promise.allSettled(calls)
+      const paid = results.filter(({ status }) => status === 'fulfilled').length
+      assert.equal(paid, calls.length)
+      const [channelId] = [...play.channels.keys()].filter((id) => !before.has(id))
+      assert.equal(await seller.souk.store.ledger.balance(`earned/${channelId}`), -1_500n * BigInt(paid + 1))
+      await eventually('the payer’s books to be written', 5_000, async () =>
+        (await buyer.souk.store.ledger.balance(`spent/${channelId}`)) === 1_500n * BigInt(paid + 1) ? true : undefined
+      )
+    } finally {
+      await relays.stop()
+    }
+  })
 })

@@ -14,6 +14,8 @@ export interface Machine {
 
 export interface Machines {
   readonly all: readonly Machine[]
+  /** Plugs in or pulls out a machine's network cable. Addresses and connections stay. */
+  plug(index: number, isIn: boolean): Promise<void>
   /** Ends all programs, and removes the machines. */
   close(): Promise<void>
 }
@@ -80,7 +82,11 @@ export async function machines(addresses: ReadonlyArray<readonly string[]>, netw
       }
       await ip(`-n ${name} link set eth0 up`)
     }
-    return { all: names.map(machineIn), close }
+    return {
+      all: names.map(machineIn),
+      plug: async (index, isIn) => void (await ip(`-n ${hub} link set port${index} ${isIn ? 'up' : 'down'}`)),
+      close
+    }
   } catch (error) {
     await close()
     throw error

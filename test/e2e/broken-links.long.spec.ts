@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type HomeNetwork, homeNetwork } from '../helpers/home-router.ts'
+import { directLink, isRelayed, type MachineNode, type MachineNodes, machineNodes } from '../helpers/machine-nodes.ts'
+import { type Machine, type Machines, machines, whyNoMachines } from '../helpers/machines.ts'
+
+const CUT_MS = 10_000
+/** Peers hang up after `HEARTBEAT_MS` and `HEARTBEAT_ANSWER_MS` without a response. A longer sleep changes nothing. */
+const SLEEP_MS = 45_000
+
+/** An owner behind a router with two relays, a consumer behind another router, and a public consumer. */
+describe('links of nodes behind routers', function () {
+  const reason = whyNoMachines()
+  if (reason !== undefined) {
+    it(`cannot be simulated on this machine: ${reason}`, () => assert.equal(whyNoMachines(), reason))
+    return
+  }
+  this.timeout(300_000)
+  let internet: Machines
+  let nodes: MachineNodes
+  const homes: HomeNetwork[] = []
+  let relays: MachineNode[]
+  let owner: MachineNode
+  let ownerId: string
+  let inside: MachineNode
+  let free: MachineNode
+
+  before(async () => {
+    nodes = await machineNodes()
+    internet = await machines([1, 2, 3, 4, 5].map((last) => [`11.1.1.${last}/24`]))
+    const [one, two, a, b, open] = internet.all as [Machine, Machine, Machine, Machine, Machine]
+    const first = await nodes.up(one, 'first', '--no-ingress', '--relay')
+    const second = await nodes.up(two, 'second', '--no-ingress', '--relay', '--bootstrap', first.address)
+    relays = [first, second]
+    const join = ['--bootstrap', first.address, '--bootstrap', second.address]
+    homes.push(await homeNetwork(a, 'a'), await homeNetwork(b, 'b'))
+    owner = await nodes.up(homes[0]!.host, 'owner', '--no-ingress', ...join)
+    await owner.sells(({ relays: held }) => held.length === 2)
+    ownerId = await owner.peerId()
+    inside = await nodes.up(homes[1]!.host, 'inside', ...join)
+    free = await nodes.up(open, 'free', ...join)
+    await inside.call()
+    await free.call()
+    await directLink(free, ownerId)
+  })
+  after(async () => {
+    for (const network of homes.splice(0)) await network.close()
+    await internet?.close()
+    await nodes?.close()
+  })
+
+  const bothCall = async () => Promise.all([inside.call(), free.call()])
+
+  it(`cut for ${CUT_MS / 1_000} s, heal without an error to calls that were not running`, async () => {
+    await internet.plug(2, false)
+    await pause(CUT_MS)
+    await internet.plug(2, true)
+    const ms = await bothCall()
+    console.log(`      after the cut: ${ms[0]} ms relayed, ${ms[1]} ms direct`)
+  })
+
+  it('work within 5 s after a sleep of the owner', async () => {
+    owner.process.kill('SIGSTOP')
+    await pause(SLEEP_MS)
+    owner.process.kill('SIGCONT')
+    const ms = await bothCall()
+    console.log(`      after the owner's sleep: ${ms.join(' and ')} ms`)
+    assert.ok(Math.max(...ms) < 5_000, ms.join())
+  })
+
+  it('work within 5 s after a sleep of the consumer', async () => {
+    inside.process.kill('SIGSTOP')
+    await pause(SLEEP_MS)
+    inside.process.kill('SIGCONT')
+    const ms = await inside.call()
+    console.log(`      after the consumer's sleep: ${ms} ms`)
+    assert.ok(ms < 5_000, String(ms))
+  })
+
+  it('move within 2 s to the other relay when one is killed', async () => {
+    const [link = ''] = await inside.linksTo(ownerId)
+    assert.ok(isRelayed(link), link)
+    const ids = await Promise.all(relays.map((relay) => relay.peerId()))
+    const used = ids.findIndex((id) => link.includes(`/p2p/${id}/p2p-circuit`))
+    relays[used]!.process.kill('SIGKILL')
+    const ms = await inside.call()
+    console.log(`      after the relay's end: ${ms} ms`)
+    assert.ok(ms < 2_000, String(ms))
+    assert.match((await inside.linksTo(ownerId)).join(), new RegExp(`/p2p/${ids[1 - used]}/p2p-circuit`))
+  })
+})
