@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
-import { SoukError } from '../base/errors.ts'
 import { IN_FLIGHT_PER_PEER_MAX } from '../base/limits/admission.ts'
 import { FRAME_BYTES_MAX, HELLO_MS } from '../base/limits/link.ts'
+import { unreachable } from '../base/unreachable.ts'
 import type { Channel } from '../interface/link.ts'
 import type { FailureFrame, Frame, Hello, RequestFrame, ResponseFrame } from './frame.ts'
 import { decodeFrame, encodeFrame } from './frame-codec.ts'
@@ -64,7 +64,7 @@ export class Session {
     }
     channel.onClose = (error) => {
       timer.cancel()
-      hello.reject(new SoukError('owner_unreachable', undefined, { cause: error }))
+      hello.reject(unreachable('handshake', error))
       this.halves?.onClose()
     }
     const { network, epoch, agent } = init

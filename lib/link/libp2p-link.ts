@@ -16,7 +16,7 @@ import type { TypedEventTarget } from 'main-event'
 import type { Uint8ArrayList } from 'uint8arraylist'
 import { type Clock, deadline } from '../base/clock.ts'
 import { inMs, logOf, reasonOf } from '../base/component-log.ts'
-import { SoukError } from '../base/errors.ts'
+import { isSoukError, SoukError } from '../base/errors.ts'
 import {
   BULK_OPEN_MS,
   BULK_STREAMS_PER_PEER_MAX,
@@ -25,6 +25,7 @@ import {
   HELLO_MS,
   LINK_CLOSE_MS
 } from '../base/limits/link.ts'
+import { unreachable } from '../base/unreachable.ts'
 import { within } from '../base/within.ts'
 import type {
   BulkSink,
@@ -38,6 +39,7 @@ import type {
 } from '../interface/link.ts'
 import { bulkSink } from './bulk-sink.ts'
 import { dialPeer } from './reach/dial-peer.ts'
+import { dialStep } from './reach/dial-step.ts'
 import { isRelayed } from './reach/is-relayed.ts'
 import { StreamChannel } from './stream-channel.ts'
 import { StreamSource } from './stream-source.ts'
@@ -157,7 +159,9 @@ export class Libp2pLink implements Link {
       if (this.#log.enabled) this.#log('%s did not respond by %s: %s', peer.id, protocol, reasonOf(error))
       stream?.abort(asError(error))
       options.signal.throwIfAborted()
-      throw new SoukError('owner_unreachable', 'A node could not be queried.', { cause: error })
+      throw isSoukError(error)
+        ? error
+        : new SoukError('owner_unreachable', 'A node could not be queried.', { cause: error })
     } finally {
       limit.clear()
     }
@@ -194,7 +198,7 @@ export class Libp2pLink implements Link {
         const known = peer.addresses.length === 0 ? 'no address given' : peer.addresses.join(' ')
         this.#log('%s was not reached in %s (%s): %s', peer.id, ms, known, reasonOf(error))
       }
-      throw new SoukError('owner_unreachable', undefined, { cause: error })
+      throw isSoukError(error) ? error : unreachable('handshake', error)
     } finally {
       limit.clear()
     }
@@ -218,6 +222,7 @@ export class Libp2pLink implements Link {
     }
   }
 
+  /** @throws SoukError `owner_unreachable`, which names the failed step */
   async #dial(peer: PeerAddress, signal: AbortSignal): Promise<Connection> {
     const { connectionManager, transportManager, peerStore } = this.#components
     const peerId = peerIdFromString(peer.id)
@@ -230,7 +235,12 @@ export class Libp2pLink implements Link {
     }
     const known = await peerStore.get(peerId, { signal }).catch(() => undefined)
     const addresses = known?.addresses.map(({ multiaddr }) => multiaddr) ?? []
-    return dialPeer({ connectionManager, transportManager, peerStore, clock: this.#clock }, peerId, addresses, signal)
+    const parts = { connectionManager, transportManager, peerStore, clock: this.#clock }
+    try {
+      return await dialPeer(parts, peerId, addresses, signal)
+    } catch (error) {
+      throw unreachable(dialStep(error, addresses), error)
+    }
   }
 
   #adopt(stream: Stream, connection: Connection): Channel {

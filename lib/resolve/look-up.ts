@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { reasonOf } from '../base/component-log.ts'
 import { sha256 } from '../base/bytes.ts'
 import { SERVERS_MAX } from '../base/limits/directory.ts'
+import { type UnreachableStep, unreachableStep } from '../base/unreachable.ts'
 import { equals } from 'uint8arrays/equals'
 import type { Directory, DirectoryRecord } from '../interface/directory.ts'
 import type { Link, PeerAddress } from '../interface/link.ts'
@@ -72,7 +73,7 @@ class LookUp {
   readonly #answered = new Map<string, PeerAddress>()
   /** Queried peers without a usable manifest. */
   readonly #empty = new Set<string>()
-  readonly #unreachable = new Set<string>()
+  readonly #unreachable = new Map<string, UnreachableStep>()
   readonly #refusals: string[] = []
   #hasOlder = false
   #record: DirectoryRecord | undefined
@@ -196,7 +197,7 @@ class LookUp {
       if (manifests.length === 0) this.#empty.add(peer.id)
     } catch (error) {
       if (log.enabled) log('%s: %s did not respond: %s', this.#id, peer.id, reasonOf(error))
-      this.#unreachable.add(peer.id)
+      this.#unreachable.set(peer.id, unreachableStep(error) ?? 'manifest')
       if (!this.#options.signal.aborted) onAsked(peer.id, false)
     }
   }
@@ -279,6 +280,7 @@ class LookUp {
       answered: this.#empty.size,
       refusals: this.#refusals,
       hasOlder: this.#hasOlder,
+      steps: [...this.#unreachable.values()],
       isCutOff: this.#init.isCutOff()
     }
     if (isPending || (this.#record !== undefined && asked === 0)) {

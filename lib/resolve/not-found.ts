@@ -1,4 +1,5 @@
 import { SoukError, type ErrorCode } from '../base/errors.ts'
+import { type UnreachableStep, unreachableText } from '../base/unreachable.ts'
 
 /** The first step of a lookup that failed. It is the error's member `reason`. */
 export type NotFoundReason =
@@ -36,6 +37,8 @@ export interface Trail {
   readonly hasOlder: boolean
   /** No directory peer responded. */
   readonly isCutOff: boolean
+  /** Where the queries of nodes failed. */
+  readonly steps?: readonly UnreachableStep[]
 }
 
 export function reasonOf({ asked, answered, refusals, hasOlder, isCutOff }: Trail): NotFoundReason {
@@ -52,10 +55,12 @@ export function reasonOf({ asked, answered, refusals, hasOlder, isCutOff }: Trai
  */
 export function notFound(code: ErrorCode, what: string, trail: Trail): SoukError {
   const reason = reasonOf(trail)
-  const { asked, answered } = trail
+  const { asked, answered, steps = [] } = trail
   const isUnknown = reason === 'network_unreachable'
+  const step = reason === 'unreachable' ? steps.at(-1) : undefined
   const text = isUnknown ? `The lookup was not possible: ${TEXTS[reason]}.` : `${what}: ${TEXTS[reason]}.`
-  return new SoukError(isUnknown ? 'owner_unreachable' : code, text, {
-    members: { reason, nodes_asked: asked, nodes_answered: answered }
+  const detail = step === undefined ? text : `${text} ${unreachableText(step)}`
+  return new SoukError(isUnknown ? 'owner_unreachable' : code, detail, {
+    members: { reason, ...(step === undefined ? {} : { step }), nodes_asked: asked, nodes_answered: answered }
   })
 }

@@ -4,6 +4,7 @@ import { SoukError } from '../base/errors.ts'
 import { CLAIMANTS_MAX, CLAIMANTS_MS } from '../base/limits/directory.ts'
 import type { Timer } from '../base/clock.ts'
 import { formatUsdc } from '../base/money.ts'
+import { type UnreachableStep, unreachableStep } from '../base/unreachable.ts'
 import { within } from '../base/within.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
@@ -43,11 +44,13 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
   const { directory, link, clock, pins, onAsked, log } = init
   const seeds: Seed[] = []
   const refusals: string[] = []
+  const steps: UnreachableStep[] = []
   let hasOlder = false
   let answers = 0
   const ask = async (peer: PeerAddress) => {
     const fetched = await fetchManifests(peer, { name }, { link, clock, signal }).catch((error: unknown) => {
       if (log.enabled) log('%s: %s did not respond: %s', name, peer.id, reasonOf(error))
+      steps.push(unreachableStep(error) ?? 'manifest')
     })
     if (fetched === undefined) return
     log.trace('%s: %s sent %d manifests', name, peer.id, fetched.manifests.length)
@@ -77,7 +80,7 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
   const isSilent = asking.length > 0 && answers === 0
   // These peers made no claim, so they are not counted.
   const named = isNamed ? { asked: asking.length, answered: answers } : { asked: 0, answered: 0 }
-  return { seeds, isSilent, trail: { ...named, refusals, hasOlder, isCutOff: init.isCutOff() } }
+  return { seeds, isSilent, trail: { ...named, refusals, hasOlder, steps, isCutOff: init.isCutOff() } }
 }
 
 /** A manifest alone may be replayed. A live record shows that its provider still serves it. */

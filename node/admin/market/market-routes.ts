@@ -60,6 +60,6 @@ export const marketRoutes = [
     path: '/why/:id',
     summary: 'Explains why an API is not found or cannot be called.',
     response: whyViewSchema,
-    handler: ({ souk }, { params, signal }) => why(souk, params.id, signal)
+    handler: ({ souk, status }, { params, signal }) => why(souk, params.id, status().till !== 'free', signal)
   })
 ] as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { lpStream } from '@libp2p/utils'
-import { handler, SoukError, type SoukNode } from '../../../../lib/index.ts'
+import { createNode, handler, SoukError, type SoukNode } from '../../../../lib/index.ts'
 import type { Manifest } from '../../../../lib/interface/index.ts'
 import { encodeManifestReply } from '../../../../lib/resolve/manifest/exchange-codec.ts'
 import { encodeManifest } from '../../../../lib/resolve/manifest/manifest-codec.ts'
@@ -9,6 +9,7 @@ import { MANIFEST_PROTOCOL } from '../../../../lib/resolve/manifest/manifest-exc
 import { signManifest } from '../../../../lib/resolve/manifest/sign-manifest.ts'
 import { createTestnet, type Testnet } from '../../../../lib/testing/index.ts'
 import { why } from '../../../../node/admin/market/why.ts'
+import { eventually } from '../../../helpers/eventually.ts'
 import { keyOf, sealAs } from '../../../lib/resolve/fixtures.ts'
 
 const DAY = 86_400_000
@@ -31,7 +32,7 @@ describe('souk why', function () {
   })
   after(() => testnet.stop())
 
-  const ask = (api: string) => why(consumer.souk, api, AbortSignal.timeout(20_000))
+  const ask = (api: string) => why(consumer.souk, api, true, AbortSignal.timeout(20_000))
   const serve = async (name: string, node = owner) => {
     const { signed } = await node.souk.serve(
       { name, price: '0.001' },
@@ -49,6 +50,14 @@ describe('souk why', function () {
       await messages.write(encodeManifestReply({ manifests: envelopes }))
       await stream.close()
     })
+  }
+
+  /** Stops a node, until the consumer has noticed. */
+  async function leave(node: SoukNode): Promise<void> {
+    const { peer } = node.souk.status()
+    await node.stop()
+    const isConnected = () => consumer.souk.status().peers.some(({ id }) => id === peer)
+    await eventually('the connection to close', 10_000, () => (isConnected() ? undefined : true))
   }
 
   const forging = (manifest: Manifest, by: Ed25519PrivateKey) => sealAs('manifest', encodeManifest(manifest), by)
@@ -128,15 +137,51 @@ describe('souk why', function () {
 
   it('returns lookup_timeout after a slow lookup, and rejects an invalid name', async () => {
     const slow = { resolve: () => Promise.reject(new SoukError('lookup_timeout')) }
-    const { step, hint } = await why(slow, 'slow', AbortSignal.timeout(1_000))
+    const { step, hint } = await why(slow, 'slow', true, AbortSignal.timeout(1_000))
     assert.deepEqual([step, hint], ['lookup_timeout', 'run souk doctor and souk peers'])
     await assert.rejects(ask('No Name'), { code: 'invalid_request' })
   })
 
-  it('returns unreachable if the node is gone', async () => {
+  it('returns payment if the API has a price and this node cannot pay', async () => {
+    const { id } = await serve('priced', rival)
+    const { step, callable, hint } = await why(consumer.souk, id, false, AbortSignal.timeout(20_000))
+    assert.deepEqual([step, callable], ['payment', false])
+    assert.match(hint ?? '', /souk wallet create/)
+  })
+
+  it('returns dial_relay if the node is gone that was behind relays', async () => {
+    const hidden = await testnet.add({ listen: [] })
+    const { signed } = await hidden.souk.serve(
+      { name: 'hidden', price: '0' },
+      handler(() => ({}))
+    )
+    const relays = () => hidden.souk.status().reachability.relays.length
+    await eventually('two relays', 10_000, () => (relays() === 2 ? true : undefined))
+    await eventually('the API', 10_000, async () => ((await ask(signed.id)).callable ? true : undefined))
+    await leave(hidden)
+    const { step, callable, detail } = await ask(signed.id)
+    assert.deepEqual([step, callable], ['dial_relay', false])
+    assert.match(detail, /none of its relays connects to it/)
+  })
+
+  it('returns dial_direct if the node is gone, and handshake if another one has its address', async () => {
     const { id } = await serve('leaving', rival)
-    await rival.stop()
-    const { step, callable } = await ask(id)
-    assert.deepEqual([step, callable], ['unreachable', false])
+    const listen = rival.libp2p.getMultiaddrs().map((address) => address.decapsulate('/p2p').toString())
+    assert.equal((await ask(id)).callable, true)
+    await leave(rival)
+    const { step, callable, detail } = await ask(id)
+    assert.deepEqual([step, callable], ['dial_direct', false])
+    assert.match(detail, /None of the owner’s addresses accepts connections/)
+    const error = await consumer.souk.call({ api: id, body: null }).catch((thrown: unknown) => thrown)
+    assert.ok(error instanceof SoukError)
+    assert.deepEqual([error.code, error.members?.['step']], ['owner_unreachable', 'dial_direct'])
+
+    const stranger = await createNode({ network: 'testnet', listen })
+    await stranger.start()
+    try {
+      assert.deepEqual(await ask(id).then(({ step }) => step), 'handshake')
+    } finally {
+      await stranger.stop()
+    }
   })
 })
