@@ -7,6 +7,7 @@ import { moneyChecks } from './payments/money-checks.ts'
 import type { Money } from './payments/money.ts'
 import { checkPrivate, isMissing } from './profile/private-file.ts'
 import { PROFILE_FILES, type ProfileLocation, profileFile } from './profile/profile.ts'
+import { overCatalogue } from './registrations/over-catalogue.ts'
 import type { RegistrationStatus } from './registrations/registration.ts'
 import type { Registrations } from './registrations/registrations.ts'
 import { SetupError } from './setup-error.ts'
@@ -49,7 +50,7 @@ export async function examine(init: DoctorInit, signal: AbortSignal): Promise<Do
     ...moneyChecks(init),
     ...init.registrations.list().flatMap((status) => [listing(status), upstream(init, status, signal)])
   ])
-  const checks = [...asked, disk(init), ...database(init)]
+  const checks = [...asked, disk(init), ...database(init), ...catalogue(init)]
   return { ok: checks.every(({ result }) => result !== 'fail'), checks }
 }
 
@@ -165,6 +166,11 @@ export function disk({ profile, store }: Pick<DoctorInit, 'profile' | 'store'>):
   const hint = `make room on the disk of ${profile.directory}`
   if (free < limits.STORE_FREE_BYTES_MIN) return fail('disk', `${text}: this node accepts no calls.`, hint)
   return free < limits.DISK_FREE_BYTES_MIN ? warn('disk', text, hint) : ok('disk', text)
+}
+
+function catalogue({ registrations }: DoctorInit): DoctorCheck[] {
+  const own = registrations.list().filter(({ registration }) => registration.kind === 'own').length
+  return overCatalogue(own).map((text) => warn('catalogue', text, 'register the others on another node'))
 }
 
 function database({ store, away }: DoctorInit): DoctorCheck[] {

@@ -162,6 +162,7 @@ export const apiViewSchema = viewWith(
       })
       .nullable()
       .describe('Peers that accepted the last announcement; null before the first.'),
+    reach: z.string().describe('How consumers reach it, in words.'),
     in_flight: z.number(),
     calls: z.object({
       captured: z.number(),

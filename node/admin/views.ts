@@ -1,5 +1,5 @@
-import { type ApiRef, formatUsdc } from '../../lib/index.ts'
-import { operationCount, type SignedManifest, type UsageRow } from '../../lib/interface/index.ts'
+import { type ApiRef, formatUsdc, reachabilityText } from '../../lib/index.ts'
+import { operationCount, type SignedManifest, type SoukStatus, type UsageRow } from '../../lib/interface/index.ts'
 import type { RegistrationStatus } from '../registrations/registration.ts'
 import type { ApiView, ListingView } from './api.ts'
 import { termsView } from '../subscriptions/terms-view.ts'
@@ -29,16 +29,18 @@ export function listingView({ id, manifest }: SignedManifest, now: number): List
 
 export interface ApiViewInit {
   readonly usage: readonly UsageRow[]
-  /** This node's provider id. It is part of an own API's id even while the API is not served. */
-  readonly self: string
+  /** This node's provider id is part of an own API's id even while the API is not served. */
+  readonly node: Pick<SoukStatus, 'provider' | 'reachability'>
   readonly now: number
 }
 
-export function apiView(status: RegistrationStatus, { usage, self, now }: ApiViewInit): ApiView {
+export function apiView(status: RegistrationStatus, { usage, node, now }: ApiViewInit): ApiView {
   const { registration, listing, problem, warnings } = status
   const { upstream } = registration
   const known =
-    listing === undefined ? unservedView(status, self) : { ...listingView(listing.signed, now), state: listing.state }
+    listing === undefined
+      ? unservedView(status, node.provider)
+      : { ...listingView(listing.signed, now), state: listing.state }
   const row = usage.find(({ api }) => api === known.id)
   return {
     ...known,
@@ -49,6 +51,7 @@ export function apiView(status: RegistrationStatus, { usage, self, now }: ApiVie
     has_auth: registration.sealedAuth !== undefined,
     registered_at: registration.registeredAt,
     published: listing?.published ?? null,
+    reach: listing === undefined ? 'not served' : reachabilityText(node.reachability).text,
     in_flight: listing?.inFlight ?? 0,
     calls: { captured: row?.captured ?? 0, voided: row?.voided ?? 0 },
     metered: formatUsdc(row?.metered ?? 0n),

@@ -101,7 +101,8 @@ describe('a marketplace of two nodes, by command line and HTTP', function () {
     })
 
     it('counts every call in the books of the owner', async () => {
-      const { calls, metered, charged } = await owner.cli<ApiView>('api show adder')
+      const { calls, metered, charged, reach } = await owner.cli<ApiView>('api show adder')
+      assert.match(reach, /^reachable /)
       assert.deepEqual(calls, { captured: 4, voided: 0 })
       assert.deepEqual({ metered, charged }, { metered: '0.004', charged: '0' })
     })

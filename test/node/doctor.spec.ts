@@ -3,12 +3,19 @@ import { limits } from '../../lib/index.ts'
 import type { Reachability } from '../../lib/interface/index.ts'
 import { againstChain, disk, reachability } from '../../node/doctor.ts'
 import { NETWORKS } from '../../node/networks.ts'
+import { overCatalogue } from '../../node/registrations/over-catalogue.ts'
 
 describe('souk doctor', () => {
   const reach = async (network: keyof typeof NETWORKS, part: Partial<Reachability>) => {
     const known = { state: 'none', addresses: [], isConfirmed: false, relays: [], port: 4410, asked: 0 } as const
     return reachability({ ...known, ...part }, NETWORKS[network])
   }
+
+  it('warns a provider with more APIs than search shows', () => {
+    assert.deepEqual(overCatalogue(limits.CATALOGUE_PER_PUBLISHER_MAX), [])
+    const [text] = overCatalogue(limits.CATALOGUE_PER_PUBLISHER_MAX + 1)
+    assert.match(text ?? '', /shows at most 200 APIs of a provider, and you have 201/)
+  })
 
   it('explains how a node is reached, and how to make it more reachable', async () => {
     const local = await reach('base', { port: undefined })

@@ -16,6 +16,7 @@ import { present } from '../../present.ts'
 import { limitsOf } from '../subscriptions/rate-api.ts'
 import { type AdminContext, route } from '../route.ts'
 import { upstreamOf } from './upstream-input.ts'
+import { overCatalogue } from '../../registrations/over-catalogue.ts'
 import { apiView } from '../views.ts'
 
 type Serving = Pick<AdminContext, 'souk' | 'registrations' | 'clock'>
@@ -29,7 +30,7 @@ export const apiRoutes = [
     response: z.object({ apis: list(apiViewSchema) }),
     async handler({ souk, registrations, clock }) {
       const usage = await souk.store.calls.usage()
-      const init = { usage, self: souk.status().provider, now: clock.now() }
+      const init = { usage, node: souk.status(), now: clock.now() }
       return { apis: registrations.list().map((status) => apiView(status, init)) }
     }
   }),
@@ -141,10 +142,11 @@ export const mappingRoutes = [
 ] as const
 
 export async function shownApi({ souk, clock }: Serving, status: RegistrationStatus): Promise<ApiView> {
-  return apiView(status, { usage: await souk.store.calls.usage(), self: souk.status().provider, now: clock.now() })
+  return apiView(status, { usage: await souk.store.calls.usage(), node: souk.status(), now: clock.now() })
 }
 
 async function registeredView(context: Serving, done: Registered): Promise<RegisteredView> {
   const api = await shownApi(context, context.registrations.show(done.registration.name))
-  return { api, updated: done.updated, warnings: done.warnings }
+  const own = context.registrations.list().filter(({ registration }) => registration.kind === 'own').length
+  return { api, updated: done.updated, warnings: [...done.warnings, ...overCatalogue(own)] }
 }

@@ -24,6 +24,7 @@ export const addApi: AddCommand = (to, cli) => {
         what: 'This node sells no API yet.',
         next: 'souk sell http://localhost:8080'
       })
+      for (const reach of new Set(view.apis.map((api) => api.reach))) cli.terminal.note(`Reach: ${reach}`)
     })
 
   api
@@ -95,6 +96,7 @@ function show(api: ApiView, isWide: boolean): string[] {
     ...termsFacts(api.price, api),
     ['revision', `${api.revision}, registered ${moment(api.registered_at)} UTC`],
     ['announced', published === null ? 'not yet' : `to ${published.stored} of ${published.asked} peers`],
+    ['reach', api.reach],
     ['calls', `${api.calls.captured} done, ${api.calls.voided} not charged, ${api.in_flight} running`],
     ['money', `${api.metered} USDC metered, ${api.charged} USDC charged`],
     ['operations', api.operations.length === 0 ? '-' : api.operations.join(', ')],
