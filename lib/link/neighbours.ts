@@ -6,7 +6,10 @@ import type { Clock, Timer } from '../base/clock.ts'
 import { reasonOf } from '../base/component-log.ts'
 import { ADDRESSES_PER_PEER_MAX } from '../base/limits/directory.ts'
 import { CACHED_PEERS_MAX, REJOIN_FIRST_MS, REJOIN_MS } from '../base/limits/link.ts'
+import { SERVED_STORED_MS } from '../base/limits/reach.ts'
+import type { PeerAddress } from '../interface/link.ts'
 import type { Documents } from '../interface/store.ts'
+import type { PeerWorth } from './peer-worth.ts'
 
 export interface NeighboursInit {
   readonly connectionManager: ConnectionManager
@@ -15,6 +18,8 @@ export interface NeighboursInit {
   readonly documents: Documents
   /** Multiaddrs of bootstrap nodes with `/p2p/<peer id>`. */
   readonly bootstrap: readonly string[]
+  /** Which peers called this node. Default: unknown. */
+  readonly worth?: Pick<PeerWorth, 'scores'> | undefined
   readonly log: Logger
 }
 
@@ -26,6 +31,8 @@ interface MetPeer {
   readonly metAt: number
   /** This node has dialled the peer, so its address is valid. A flood of incoming identities does not get this mark. */
   readonly isDialled?: boolean
+  /** When calls flowed between the peer and this node, within `SERVED_STORED_MS`. */
+  readonly servedAt?: number
 }
 
 /**
@@ -62,12 +69,32 @@ export class Neighbours {
     return this.#init.bootstrap.length > 0 || this.#met.size > 0
   }
 
+  /** Peers whose addresses work, best first: bootstrap peers, then those that called this node last. */
+  dialable(): PeerAddress[] {
+    this.#rememberServed()
+    const met = [...this.#met].filter(([, { isDialled }]) => isDialled === true)
+    const byUse = met.toSorted(([, a], [, b]) => (b.servedAt ?? 0) - (a.servedAt ?? 0) || b.metAt - a.metAt)
+    const known = [...this.#init.bootstrap, ...byUse.flatMap(([, { addresses }]) => addresses)]
+    return groupByPeer(known).map(({ id, addresses }) => ({ id, addresses: addresses.map(String) }))
+  }
+
+  /** Other peers may have called before a restart, so the times are stored. */
+  #rememberServed(): void {
+    const score = this.#init.worth?.scores()
+    const now = this.#init.clock.now()
+    for (const [id, peer] of this.#met) {
+      const isServed = score?.(id).usedAt !== undefined
+      if (isServed && now - (peer.servedAt ?? 0) >= SERVED_STORED_MS)
+        void this.#remember(id, { ...peer, servedAt: now })
+    }
+  }
+
   /** Dials all known peers when none is connected, and schedules the next check. */
   async #rejoin(pauseMs: number): Promise<void> {
     const { connectionManager, clock, bootstrap, log } = this.#init
     if (connectionManager.getConnections().length === 0) {
       const known = [...bootstrap, ...[...this.#met.values()].flatMap(({ addresses }) => addresses)]
-      const dials = groupByPeer(known).map((addresses) =>
+      const dials = groupByPeer(known).map(({ addresses }) =>
         connectionManager.openConnection(addresses, { signal: this.#stopped.signal })
       )
       // One connection is enough; other dials may take longer to fail.
@@ -90,7 +117,7 @@ export class Neighbours {
     const known = this.#met.get(id)
     const isDialled = known?.isDialled === true || detail.connection?.direction === 'outbound'
     const isSame = known?.addresses.join() === addresses.join() && (known.isDialled ?? false) === isDialled
-    if (!isSame) void this.#remember(id, { addresses, metAt: this.#init.clock.now(), isDialled })
+    if (!isSame) void this.#remember(id, { ...known, addresses, metAt: this.#init.clock.now(), isDialled })
   }
 
   async #remember(id: string, peer: MetPeer): Promise<void> {
@@ -100,7 +127,7 @@ export class Neighbours {
       await documents.put(PEERS, id, JSON.stringify(peer))
       if (this.#met.size <= CACHED_PEERS_MAX) return
       const [oldest] = [...this.#met].sort(
-        ([, a], [, b]) => Number(a.isDialled ?? false) - Number(b.isDialled ?? false) || a.metAt - b.metAt
+        ([, a], [, b]) => Number(a.isDialled ?? false) - Number(b.isDialled ?? false) || lastUse(a) - lastUse(b)
       )
       if (oldest === undefined) return
       this.#met.delete(oldest[0])
@@ -118,13 +145,15 @@ function addressOf(address: Multiaddr, id: string): string | undefined {
   return last.value === id ? address.toString() : undefined
 }
 
+const lastUse = ({ metAt, servedAt = 0 }: MetPeer): number => Math.max(metAt, servedAt)
+
 /** libp2p dials a list of addresses only if all belong to one peer. */
-function groupByPeer(addresses: readonly string[]): Multiaddr[][] {
+function groupByPeer(addresses: readonly string[]): Array<{ readonly id: string; readonly addresses: Multiaddr[] }> {
   const groups = new Map<string, Multiaddr[]>()
   for (const text of addresses) {
     const address = multiaddr(text)
     const peer = address.getComponents().findLast(({ name }) => name === 'p2p')?.value ?? text
     groups.set(peer, [...(groups.get(peer) ?? []), address])
   }
-  return [...groups.values()]
+  return [...groups].map(([id, addresses]) => ({ id, addresses }))
 }

@@ -43,7 +43,7 @@ export class PeerWorth {
 
   /**
    * @param bootstrap - multiaddrs with `/p2p/<peer id>`
-   * @param bound - peers with open payment channels. Called only when a connection must be closed
+   * @param bound - peers with open payment channels. Called rarely: when a connection must be closed or replaced
    */
   learn(bootstrap: readonly string[], bound: () => Iterable<string>): void {
     this.#bound = bound

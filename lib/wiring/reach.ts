@@ -11,6 +11,7 @@ import type { Gossip } from '../interface/gossip.ts'
 import type { Documents } from '../interface/store.ts'
 import { transportAddresses } from '../link/interface-addresses.ts'
 import { DialBack } from '../link/reach/dial-back.ts'
+import { LinkKeeper } from '../link/reach/link-keeper.ts'
 import { ReachMonitor } from '../link/reach/reach-monitor.ts'
 import { RelayKeeper } from '../link/reach/relay-keeper.ts'
 import { Libp2pGossip } from '../link/libp2p-gossip.ts'
@@ -51,7 +52,8 @@ export function createReach(
   const link = new Libp2pLink(components, clock)
   const directory = options.directory ?? kadDirectory(components, options)
   const log = logOf(logger, 'souk:link')
-  const neighbours = new Neighbours({ connectionManager, events, documents, clock, bootstrap, log })
+  const { worth } = options
+  const neighbours = new Neighbours({ connectionManager, events, documents, clock, bootstrap, worth, log })
   const dialBack = new DialBack({ link, connectionManager, transportManager, network, privateAddresses, clock, log })
   dialBack.serve()
   const common = { addressManager, connectionManager, transportManager, peerStore, events, clock, log }
@@ -73,12 +75,9 @@ export function createReach(
     told = now
     if (before !== now) options.onReach?.(reach)
   }
-  const relays = new RelayKeeper({
-    ...common,
-    bootstrap,
-    isWanted: () => serves() && monitor.needsRelay,
-    onChange: tell
-  })
+  const isWanted = () => serves() && monitor.needsRelay
+  const relays = new RelayKeeper({ ...common, bootstrap, isWanted, onChange: tell })
+  const links = new LinkKeeper({ ...common, candidates: () => neighbours.dialable(), isWanted })
   const monitor: ReachMonitor = new ReachMonitor({
     ...common,
     dialBack,
@@ -110,8 +109,10 @@ export function createReach(
       limit.clear()
       monitor.start()
       relays.start()
+      links.start()
     },
     leave() {
+      links.stop()
       relays.stop()
       monitor.stop()
       neighbours.stop()

@@ -34,6 +34,16 @@ export const DIAL_BACK_PEERS_MAX = 4_096
 export const RELAYED_DIAL_DELAY_MS = 250
 /** Relayed addresses of one peer that are dialled at the same time. */
 export const RELAYED_DIALS_MAX = 4
+/** Direct links to public peers that a node without direct reach keeps: bootstrap peers, and ingresses that it served. */
+export const KEPT_LINKS_WANTED = 4
+/** Time between two checks of these links. A lost link starts a check at once. */
+export const KEPT_LINKS_CHECK_MS = 5 * SECOND
+/** Pause before a peer that was not reached is dialled again. It doubles up to `KEPT_LINK_RETRY_MS`. */
+export const KEPT_LINK_RETRY_FIRST_MS = 1 * SECOND
+/** Longest pause between two such dials. A peer that moved is found again by its announcements. */
+export const KEPT_LINK_RETRY_MS = 5 * MINUTE
+/** Age at which the stored time of the last call of a peer is written again. */
+export const SERVED_STORED_MS = 1 * HOUR
 /** Relays that a node without direct reach keeps. The second takes over at once when the first goes. */
 export const RELAYS_WANTED = 2
 /** Time between two checks of the reservations. A relay's failure closes its connection, which starts a check at once. */

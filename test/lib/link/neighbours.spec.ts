@@ -19,6 +19,7 @@ describe('Neighbours', () => {
   let dial: () => Promise<unknown>
   let neighbours: Neighbours
   let ids: string[]
+  let served: Set<string>
   let direction: 'inbound' | 'outbound'
 
   /** Starts on the same documents: this process or a later one. */
@@ -35,7 +36,10 @@ describe('Neighbours', () => {
       }
     } as unknown as ConnectionManager
     const log = defaultLogger().forComponent('test')
-    neighbours = new Neighbours({ connectionManager, events, clock, documents, bootstrap, log })
+    const worth = {
+      scores: () => (peer: string) => ({ worth: 0, isBusy: false, usedAt: served.has(peer) ? 0 : undefined }) as const
+    }
+    neighbours = new Neighbours({ connectionManager, events, clock, documents, bootstrap, worth, log })
   }
   const meet = async (id: string, ...addresses: string[]) => {
     const detail = {
@@ -56,6 +60,7 @@ describe('Neighbours', () => {
   beforeEach(() => {
     clock = manualClock()
     documents = memoryDocuments()
+    served = new Set()
     dial = async () => {
       connections = 1
     }
@@ -84,6 +89,29 @@ describe('Neighbours', () => {
     boot()
     await neighbours.start()
     assert.deepEqual(dialled, [[`/ip4/127.0.0.1/tcp/1/p2p/${a}`, `/ip4/127.0.0.1/tcp/2/p2p/${a}`]])
+  })
+
+  it('offers peers that it dialled: bootstrap peers, then those that called it, also before a restart', async () => {
+    const [a = '', b = '', c = '', d = ''] = ids
+    const places = [a, b, c, d].map((id, index) => `/ip4/127.0.0.1/tcp/${index + 1}/p2p/${id}`)
+    const bootstrap = [places[0]!]
+    boot(bootstrap)
+    await neighbours.start()
+    await meet(d, places[3]!)
+    direction = 'outbound'
+    await meet(b, places[1]!)
+    await clock.advance(1)
+    await meet(c, places[2]!)
+    const offered = () => neighbours.dialable().map(({ id }) => id)
+    assert.deepEqual(offered(), [a, c, b])
+    served.add(b)
+    assert.deepEqual(offered(), [a, b, c])
+    await settle()
+    neighbours.stop()
+    served.clear()
+    boot(bootstrap)
+    await neighbours.start()
+    assert.deepEqual(offered(), [a, b, c])
   })
 
   it('retries with growing pauses while it has no peers, and only then', async () => {

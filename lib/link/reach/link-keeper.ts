@@ -1,0 +1,128 @@
+import type { Connection, Libp2pEvents, Logger } from '@libp2p/interface'
+import type { ConnectionManager } from '@libp2p/interface-internal'
+import { multiaddr } from '@multiformats/multiaddr'
+import type { TypedEventTarget } from 'main-event'
+import { type Clock, deadline, type Timer } from '../../base/clock.ts'
+import { reasonOf } from '../../base/component-log.ts'
+import { CACHED_PEERS_MAX, DIAL_ADDRESS_MS } from '../../base/limits/link.ts'
+import {
+  KEPT_LINK_RETRY_FIRST_MS,
+  KEPT_LINK_RETRY_MS,
+  KEPT_LINKS_CHECK_MS,
+  KEPT_LINKS_WANTED,
+  REACH_SETTLE_MS
+} from '../../base/limits/reach.ts'
+import type { PeerAddress } from '../../interface/link.ts'
+import { isRelayed } from './is-relayed.ts'
+
+export interface LinkKeeperInit {
+  readonly connectionManager: ConnectionManager
+  readonly events: TypedEventTarget<Libp2pEvents>
+  /** Public peers that this node can dial, best first. */
+  readonly candidates: () => readonly PeerAddress[]
+  /** Whether other nodes cannot dial this one, and have to. */
+  readonly isWanted: () => boolean
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+interface Failure {
+  readonly pauseMs: number
+  readonly until: number
+}
+
+/**
+ * Keeps direct links to `KEPT_LINKS_WANTED` public peers while this node cannot be dialled, so that calls reach it
+ * without a relay. A lost link is dialled again, with growing pauses, and another peer replaces it meanwhile. libp2p's
+ * heartbeat keeps the links alive.
+ */
+export class LinkKeeper {
+  readonly #init: LinkKeeperInit
+  readonly #failures = new Map<string, Failure>()
+  #timer: Timer | undefined
+  #isChecking = false
+  #stopped = new AbortController()
+
+  constructor(init: LinkKeeperInit) {
+    this.#init = init
+  }
+
+  start(): void {
+    this.#stopped = new AbortController()
+    this.#init.events.addEventListener('connection:close', this.#onClose)
+    this.#schedule(KEPT_LINKS_CHECK_MS)
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+    this.#timer?.cancel()
+    this.#init.events.removeEventListener('connection:close', this.#onClose)
+  }
+
+  readonly #onClose = ({ detail }: CustomEvent<Connection>) => {
+    if (!isRelayed(detail) && this.#init.isWanted()) this.#schedule(REACH_SETTLE_MS)
+  }
+
+  #schedule(ms: number): void {
+    this.#timer?.cancel()
+    this.#timer = this.#init.clock.after(ms, () => {
+      // The running check schedules the next one.
+      if (this.#isChecking) return
+      this.#isChecking = true
+      void this.#check().finally(() => {
+        this.#isChecking = false
+        if (!this.#stopped.signal.aborted) this.#schedule(KEPT_LINKS_CHECK_MS)
+      })
+    })
+  }
+
+  /** Each round replaces the peers that the round before did not reach. */
+  async #check(): Promise<void> {
+    const { candidates, isWanted } = this.#init
+    while (isWanted() && !this.#stopped.signal.aborted) {
+      const linked = this.#linked()
+      const wanted = candidates().filter(({ id }) => linked.has(id) || !this.#isPaused(id))
+      const missing = wanted.slice(0, KEPT_LINKS_WANTED).filter(({ id }) => !linked.has(id))
+      const reached = await Promise.all(missing.map((peer) => this.#dial(peer)))
+      if (reached.every(Boolean)) return
+    }
+  }
+
+  #linked(): Set<string> {
+    const connections = this.#init.connectionManager.getConnections()
+    const direct = connections.filter((each) => each.status === 'open' && !isRelayed(each))
+    const linked = new Set(direct.map(({ remotePeer }) => remotePeer.toString()))
+    for (const id of linked) this.#failures.delete(id)
+    return linked
+  }
+
+  #isPaused(id: string): boolean {
+    return (this.#failures.get(id)?.until ?? 0) > this.#init.clock.elapsed()
+  }
+
+  async #dial({ id, addresses }: PeerAddress): Promise<boolean> {
+    const { connectionManager, clock, log } = this.#init
+    const limit = deadline(clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'), this.#stopped.signal)
+    try {
+      await connectionManager.openConnection(
+        addresses.map((address) => multiaddr(address)),
+        { signal: limit.signal }
+      )
+      log('linked to %s', id)
+      return true
+    } catch (error) {
+      const pauseMs = Math.min(
+        2 * (this.#failures.get(id)?.pauseMs ?? KEPT_LINK_RETRY_FIRST_MS / 2),
+        KEPT_LINK_RETRY_MS
+      )
+      this.#failures.delete(id)
+      this.#failures.set(id, { pauseMs, until: clock.elapsed() + pauseMs })
+      const [oldest] = this.#failures.keys()
+      if (this.#failures.size > CACHED_PEERS_MAX && oldest !== undefined) this.#failures.delete(oldest)
+      log('no link to %s: %s', id, reasonOf(error))
+      return false
+    } finally {
+      limit.clear()
+    }
+  }
+}
