@@ -11,6 +11,7 @@ import { faultError, faultIn } from './message/fault.ts'
 import { mapInput, mapOutput, shownPath } from './mapping/mapping-apply.ts'
 import type { MessageModel } from './message/message.ts'
 import { type Attachment, isMultipart, readMultipart, unpack, writeMultipart } from './message/multipart.ts'
+import { Problems } from './message/problems.ts'
 import { NS } from './xml/names.ts'
 import type { SoapOperation } from './message/operation.ts'
 import { References } from './message/references.ts'
@@ -58,14 +59,16 @@ export function translateRequest(service: SoapService, { bytes, type }: JsonCall
   const input = paid(service, meter, operation.input)
   const mtom = mapped?.mtom ?? operation.mtom
   const attachments = new Attachments(mtom)
+  const problems = new Problems()
   const document = writeEnvelope(
     operation.version,
     input,
-    fields === undefined ? parameters : mapInput(fields, parameters, meter),
+    fields === undefined ? parameters : mapInput(fields, parameters, meter, problems),
     service.types,
     {
       attachments,
       meter,
+      problems,
       addressing: operation.addressing,
       auth: service.auth,
       ...(fields === undefined ? {} : { shownPath: (path) => shownPath(fields, path) })

@@ -37,3 +37,7 @@ export const SOAP_MTOM_BYTES_MIN = 512
 export const SOAP_ATTACHMENTS_MAX = 1_000
 /** Items that a sparse SOAP-encoded array may skip at once. They become nulls in JSON. */
 export const SOAP_ARRAY_GAP_MAX = 10_000
+/** Problems of one call that its error lists. Clients show and correct a few at a time. */
+export const SOAP_PROBLEMS_MAX = 20
+/** Characters of these problems with their paths. Below the size at which an error loses its members. */
+export const SOAP_PROBLEMS_CHARS_MAX = 12_000

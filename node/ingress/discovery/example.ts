@@ -38,7 +38,8 @@ class ExampleMaker {
     if (typeof schema['$ref'] === 'string') return this.#value(this.#found(schema['$ref']), depth - 1, name)
     for (const choice of ['oneOf', 'anyOf', 'allOf']) {
       const all = schema[choice]
-      if (Array.isArray(all) && all.length > 0) return this.#value(all[0], depth - 1, name)
+      if (Array.isArray(all) && all.length > 0 && !isCondition(schema, all[0]))
+        return this.#value(all[0], depth - 1, name)
     }
     const type = typeOf(schema)
     if (type === 'object') return this.#object(schema, depth)
@@ -46,9 +47,10 @@ class ExampleMaker {
     return scalar(type, schema, name)
   }
 
-  #object({ properties, required }: JsonSchema, depth: number): Record<string, unknown> {
+  #object(schema: JsonSchema, depth: number): Record<string, unknown> {
+    const { properties } = schema
     if (!isObject(properties)) return {}
-    const wanted = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+    const wanted = requiredIn(schema)
     const names = wanted.length > 0 ? wanted : Object.keys(properties).slice(0, MEMBERS_SHOWN)
     const known = names.filter((name) => Object.hasOwn(properties, name))
     return Object.fromEntries(known.map((name) => [name, this.#value(properties[name], depth - 1, name)]))
@@ -59,6 +61,21 @@ class ExampleMaker {
     const name = reference.startsWith('#/$defs/') ? reference.slice('#/$defs/'.length) : undefined
     return name !== undefined && isObject($defs) && Object.hasOwn($defs, name) ? $defs[name] : undefined
   }
+}
+
+/** True if the alternatives of an object only say which of its members go together. */
+function isCondition({ properties }: JsonSchema, alternative: unknown): boolean {
+  return isObject(properties) && isObject(alternative) && !('type' in alternative) && !('$ref' in alternative)
+}
+
+/** The required members, and those of the first alternative. */
+function requiredIn(schema: JsonSchema): string[] {
+  const names: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
+  const others = ['oneOf', 'anyOf', 'allOf'].flatMap((choice) => {
+    const [first]: readonly unknown[] = Array.isArray(schema[choice]) ? schema[choice] : []
+    return isCondition(schema, first) && isObject(first) ? requiredIn(first) : []
+  })
+  return [...names.filter((name) => typeof name === 'string'), ...others]
 }
 
 /** The example value that the schema itself provides. */

@@ -1,23 +1,25 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
-import { ATTACHMENT_SCHEMA } from '../schema/attachment-schema.ts'
+import { attachmentSchema } from '../schema/attachment-schema.ts'
 import { anchored, type Field, type Fields, NO_FIELDS } from './mapping-fields.ts'
 import type { MessageModel } from '../message/message.ts'
-import { type Schema, simpleSchema } from '../schema/json-schema-simple.ts'
+import { type Direction, type Schema, simpleSchema } from '../schema/json-schema-simple.ts'
+import { OPEN_ATTRIBUTES, OpenSchemas } from './open-schema.ts'
+import { all, Presence } from './presence.ts'
 import {
   type ArrayType,
+  type AtomicType,
   type ComplexType,
   type ElementUse,
   type Member,
   NO_FACETS,
+  type OpenOrder,
   type Shape,
   type SimpleType,
   type Type,
   type TypeIndex
 } from '../schema/model.ts'
+import { normalise } from '../schema/simple.ts'
 import { NS } from '../xml/names.ts'
-
-/** Output always has all its arrays, and may contain undeclared content. */
-export type Direction = 'input' | 'output'
 
 /** The schema exceeds the maximum number of characters. */
 export class SchemaTooLarge extends Error {}
@@ -34,6 +36,9 @@ export class SchemaWriter {
   readonly #standIns = new Map<ComplexType, string>()
   readonly #definitions: Map<string, JsonSchema>
   readonly #isShared: boolean
+  /** Definitions without a type, by the name that they would like. */
+  readonly #builtins = new Map<string, string>()
+  readonly #open: OpenSchemas
   /** How many definitions were named after a label. */
   readonly #counts = new Map<string, number>()
   /** Definitions that have a name but no content yet. */
@@ -55,6 +60,7 @@ export class SchemaWriter {
     this.#charsLeft = charsMax
     this.#definitions = shared ?? new Map<string, JsonSchema>()
     this.#isShared = shared !== undefined
+    this.#open = new OpenSchemas(direction, (name, make) => this.#shared(name, make))
   }
 
   /** Counts a lower bound of the schema's characters. */
@@ -65,44 +71,60 @@ export class SchemaWriter {
 
   /** The consumer's request: the operation's name and its parameters in one object. */
   request({ content, headers, attachments }: MessageModel, operation: string, fields: Fields = NO_FIELDS): JsonSchema {
-    const shape = content.shape()
-    const schema = this.#object(shape, { operation: { const: operation } }, fields)
-    // A parameter with the same name is renamed.
-    const own = shape.members.get('operation')
-    if (own !== undefined && !this.#moved(own.json, fields)) {
-      const properties = {
-        ...(schema.properties as Schema),
-        operation: { const: operation },
-        $operation: this.#member(own, fields.byName.get('operation'))
-      }
-      const required = [...new Set(['operation', ...(schema.required as string[])])]
-      Object.assign(schema, { properties, required: own.required ? [...required, '$operation'] : required })
+    const named = { operation: { const: operation } }
+    const whole = (schema: Schema) =>
+      this.#withHeaders(withAttachments(schema, attachments, fields, true), headers, fields)
+    const own = whole(this.#escaped(this.#object(content.shape(), named, fields), content.shape(), named, fields))
+    const derived = this.#derived(content)
+    if (derived.length === 0) return this.#closed(own)
+    const others = derived.map((type) => {
+      const $type = { const: this.#types.nameOf(type) }
+      return whole(this.#object(type.shape(), { ...named, $type }, fields))
+    })
+    // The members of the declared type are shown at the top, for readers that look nowhere else.
+    const properties = {
+      ...(own.properties as Schema),
+      $type: { enum: derived.map((type) => this.#types.nameOf(type)) }
     }
-    const whole = withAttachments(this.#withTypes(schema, content), attachments, fields, true)
-    return this.#closed(this.#withHeaders(whole, headers, fields))
+    const anyOf = content.abstract ? others : [own, ...others]
+    return this.#closed({ type: 'object', properties, required: ['operation'], anyOf })
   }
 
   response({ content, headers, attachments }: MessageModel, fields: Fields = NO_FIELDS): JsonSchema {
-    const own = this.#withTypes(this.#object(content.shape(), {}, fields), content)
-    const schema = withAttachments(own, attachments, fields, false)
+    const own = this.#object(content.shape(), {}, fields)
+    const derived = this.#derived(content)
+    const properties =
+      derived.length === 0
+        ? own.properties
+        : { ...(own.properties as Schema), $type: { enum: derived.map((type) => this.#types.nameOf(type)) } }
+    const schema = withAttachments({ ...own, properties }, attachments, fields, false)
     return this.#closed(this.#withHeaders(schema, headers, fields))
+  }
+
+  /** A parameter called `operation` is renamed. */
+  #escaped(schema: Schema, shape: Shape, named: Schema, fields: Fields): Schema {
+    const own = shape.members.get('operation')
+    if (own === undefined || this.#moved(own.json, fields)) return schema
+    const $operation = this.#member(own, fields.byName.get('operation'))
+    const required = new Set(['operation', ...(schema.required as string[])])
+    if (own.required) required.add('$operation')
+    return {
+      ...schema,
+      properties: { ...(schema.properties as Schema), ...named, $operation },
+      required: [...required]
+    }
+  }
+
+  /** The types that may stand in for this one. */
+  #derived(type: ComplexType): readonly ComplexType[] {
+    const derived = this.#types.derivedTypes(type)
+    this.#spend(derived.length)
+    return derived
   }
 
   #moved(name: string, { byName }: Fields): boolean {
     const field = byName.get(name)
     return field !== undefined && (field.hidden || field.shown !== name)
-  }
-
-  /** The message itself may be of a derived type. Its members are then those of the definition that `$type` names. */
-  #withTypes({ additionalProperties, ...schema }: Schema, content: ComplexType): Schema {
-    const derived = this.#types.derivedTypes(content)
-    this.#spend(derived.length)
-    const names = derived.map((type) => this.#types.nameOf(type))
-    if (names.length > 0) {
-      const $type = { enum: content.abstract ? names : [this.#types.nameOf(content), ...names] }
-      return { ...schema, properties: { ...(schema.properties as Schema), $type } }
-    }
-    return additionalProperties === undefined ? schema : { ...schema, additionalProperties }
   }
 
   #withHeaders(schema: Schema, headers: MessageModel['headers'], { byName }: Fields): Schema {
@@ -132,8 +154,10 @@ export class SchemaWriter {
     const type = use.type()
     // If a mapping changes a nested field, the type differs from its shared definition.
     const inline = field !== undefined && field.fields.byName.size > 0 && type.kind === 'complex'
-    if (use.fixed !== undefined && type.kind === 'atomic')
-      return { const: type.builtin.read(use.fixed.trim()) ?? use.fixed }
+    if (use.fixed !== undefined && type.kind === 'atomic') {
+      const fixed = normalise(use.fixed, type.builtin.whitespace)
+      return { const: type.builtin.read(fixed) ?? fixed }
+    }
     const schema = inline ? this.#object(type.shape(), {}, field.fields) : this.#type(type, field !== undefined)
     this.#spend(use.documentation?.length ?? 0)
     const nullable = use.nillable ? orNull(schema) : schema
@@ -142,8 +166,7 @@ export class SchemaWriter {
 
   /** @param isInline true if a mapping changes the type, so that it differs from its shared definition */
   #type(type: Type, isInline = false): Schema {
-    // Any JSON: an object instead of `true`, so that it can have a description.
-    if (type.kind === 'any') return {}
+    if (type.kind === 'any') return this.#open.content()
     if (type.kind === 'array') return this.#array(type)
     return type.kind === 'complex' ? this.#reference(type) : this.#simple(type, isInline)
   }
@@ -151,8 +174,9 @@ export class SchemaWriter {
   #simple(type: SimpleType, isInline = false): Schema {
     const write = () => {
       this.#spend(sizeOf(type))
-      return simpleSchema(type, (inner) => this.#simple(inner))
+      return simpleSchema(type, this.#direction, (inner) => this.#simple(inner))
     }
+    if (!isInline && isLong(type, this.#direction)) return this.#shared(type.builtin.name, write)
     const isOwn = type.name !== undefined && type.name.namespace !== NS.xsd && type.name.namespace !== NS.swaRef
     const isNothing = type.kind === 'atomic' && type.facets === NO_FACETS
     if (isInline || !isOwn || isNothing) return write()
@@ -163,7 +187,10 @@ export class SchemaWriter {
   #array(type: ArrayType): Schema {
     return this.#defined(this.#names, type, type.label, () => {
       const depth = type.ranks.reduce((sum, rank) => sum + rank, 0)
-      let schema: Schema = orNull(this.#type(type.item().type()))
+      const item = type.item()
+      const one = this.#type(item.type())
+      // Items that a sparse array omits are null.
+      let schema: Schema = item.nillable || this.#direction === 'output' ? orNull(one) : one
       this.#spend(depth)
       for (let i = 0; i < depth; i++) schema = { type: 'array', items: schema }
       return schema
@@ -172,8 +199,7 @@ export class SchemaWriter {
 
   #reference(type: ComplexType): Schema {
     return this.#defined(this.#names, type, type.label, () => {
-      const derived = this.#types.derivedTypes(type)
-      this.#spend(derived.length)
+      const derived = this.#derived(type)
       const own = type.abstract ? [] : [this.#complex(type)]
       if (derived.length === 0) return own[0] ?? { not: {} }
       return { anyOf: [...own, ...derived.map((one) => this.#standIn(one))] }
@@ -208,25 +234,40 @@ export class SchemaWriter {
     return name
   }
 
+  /** A definition that no type of the WSDL has. */
+  #shared(name: string, make: () => Schema): Schema {
+    let taken = this.#builtins.get(name)
+    if (taken === undefined) {
+      taken = this.#free(name)
+      this.#builtins.set(name, taken)
+      this.#definitions.set(taken, make())
+    }
+    return reference(taken)
+  }
+
   #complex(type: ComplexType): Schema {
     const shape = type.shape()
     if (shape.text === undefined) return this.#object(shape, {})
     const text = this.#simple(shape.text)
     if (shape.attributes.length === 0 && !shape.anyAttribute) return text
     const object = this.#object(shape, { value: text })
-    return this.#direction === 'input' ? { anyOf: [text, object] } : object
+    const isBare =
+      this.#direction === 'input' && !shape.attributes.some(({ required, fixed }) => required && fixed === undefined)
+    return isBare ? { anyOf: [text, object] } : object
   }
 
   #object(shape: Shape, own: Readonly<Record<string, JsonSchema>>, { byName }: Fields = NO_FIELDS): Schema {
     const properties: Array<[string, unknown]> = Object.entries(own)
-    const required = Object.keys(own).filter((name) => name !== 'value' || shape.text === undefined)
+    const isInput = this.#direction === 'input'
+    // Whether an empty text is allowed depends on facets. Responses have it always.
+    const required = Object.keys(own)
     for (const member of shape.members.values()) {
       this.#spend(member.json.length)
       const field = byName.get(member.json)
       if (field?.hidden === true) continue
       const name = field?.shown ?? member.json
       properties.push([name, this.#member(member, field)])
-      const always = this.#direction === 'output' && member.many && member.free
+      const always = !isInput && member.many && member.free
       if (isRequired(member.required, field) || always) required.push(name)
     }
     for (const use of shape.attributes) {
@@ -237,27 +278,73 @@ export class SchemaWriter {
       properties.push([name, constrained(this.#simple(use.type, field !== undefined), field)])
       if (isRequired(use.required && use.fixed === undefined, field)) required.push(name)
     }
-    if (shape.mixed) properties.push(['value', { type: 'string' }])
-    if (shape.wildcard !== undefined)
-      properties.push(['$any', { type: 'array', items: { type: ['object', 'string'] } }])
+    if (shape.mixed && !shape.members.has('value')) properties.push(['value', { type: 'string' }])
+    if (shape.wildcard !== undefined) properties.push(['$any', this.#open.items()])
+    if (shape.order !== undefined) properties.push(['$order', orderSchema(shape.order, byName)])
     return {
       type: 'object',
       properties: Object.fromEntries(properties),
       ...(required.length === 0 ? {} : { required }),
-      ...(this.#direction === 'input' && !shape.anyAttribute ? { additionalProperties: false } : {})
+      ...(isInput && shape.anyAttribute ? { patternProperties: OPEN_ATTRIBUTES } : {}),
+      ...(isInput ? { additionalProperties: false } : {}),
+      ...this.#presence(shape, byName)
     }
   }
 
-  #member({ element, many, required }: Member, field?: Field): Schema {
-    const one = constrained(this.#element(element, field), field)
-    if (!many) return one
-    const { description, ...items } = one
-    const array: Schema = { type: 'array', items }
-    if (required && this.#direction === 'input') array.minItems = 1
-    if (field?.rule.minItems !== undefined) array.minItems = field.rule.minItems
-    if (field?.rule.maxItems !== undefined) array.maxItems = field.rule.maxItems
-    return description === undefined ? array : { ...array, description }
+  #presence({ particle, plain, membersByName }: Shape, byName: Fields['byName']): Schema {
+    if (plain !== undefined || particle === undefined) return {}
+    const conditions = new Presence((key) => {
+      const json = membersByName.get(key)?.json ?? key
+      this.#spend(json.length)
+      const field = byName.get(json)
+      const isDecided = field !== undefined && (field.hidden || field.rule.default !== undefined)
+      return isDecided ? undefined : (field?.shown ?? json)
+    }).of(particle)
+    return all(conditions)
   }
+
+  #member(member: Member, field?: Field): Schema {
+    const one = constrained(this.#element(member.element, field), field)
+    if (!member.many) return one
+    const { description, ...items } = one
+    const counts = this.#direction === 'input' ? countsOf(member) : {}
+    const { minItems = counts.minItems, maxItems = counts.maxItems } = field?.rule ?? {}
+    return {
+      type: 'array',
+      items,
+      ...(minItems === undefined ? {} : { minItems: Math.max(minItems, counts.minItems ?? 0) }),
+      ...(maxItems === undefined ? {} : { maxItems: Math.min(maxItems, counts.maxItems ?? maxItems) }),
+      ...(description === undefined ? {} : { description })
+    }
+  }
+}
+
+/** Arrays of a choice or an optional group have items, because their presence counts. */
+function countsOf({ free, required, least, most }: Member): { readonly minItems?: number; readonly maxItems?: number } {
+  return {
+    ...(free && !required ? {} : { minItems: least }),
+    ...(Number.isFinite(most) ? { maxItems: most } : {})
+  }
+}
+
+function orderSchema({ names }: OpenOrder, byName: Fields['byName']): Schema {
+  const fields = [...names.keys()].map((name) => ({ name, field: byName.get(name) }))
+  const shown = fields.filter(({ field }) => field?.hidden !== true).map(({ name, field }) => field?.shown ?? name)
+  return {
+    type: 'array',
+    items: { enum: shown },
+    description: 'The order of the elements: each name takes the next item of its field.'
+  }
+}
+
+/** Integers of 64 bits have a long pattern, so they are written once. */
+function isLong(type: SimpleType, direction: Direction): type is AtomicType {
+  return (
+    direction === 'input' &&
+    type.kind === 'atomic' &&
+    type.facets === NO_FACETS &&
+    (type.builtin.name === 'long' || type.builtin.name === 'unsignedLong')
+  )
 }
 
 /** A lower bound of a simple type's characters. */
@@ -283,8 +370,7 @@ function withAttachments(
     const shown = field?.shown ?? json
     // Escaped like a parameter with that name.
     const name = shown === 'operation' ? '$operation' : shown
-    const description = `An attachment: ${types.slice(0, 20).join(', ')}`
-    properties.push([name, types.length === 0 ? ATTACHMENT_SCHEMA : { ...ATTACHMENT_SCHEMA, description }])
+    properties.push([name, attachmentSchema(types, isRequest ? 'input' : 'output')])
     if (isRequest && isRequired(true, field)) required.push(name)
   }
   if (properties.length === 0) return schema

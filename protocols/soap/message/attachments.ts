@@ -65,15 +65,18 @@ export class Attachments {
   }
 }
 
-function chosenType(encoder: Encoding, type: unknown, types: readonly string[]): string {
-  const at = (rule: string): never => {
+function chosenType(encoder: Encoding, type: unknown, types: readonly string[]): string | undefined {
+  const at = (rule: string) => {
     encoder.at('contentType', () => refuse(encoder, rule, type))
-    throw encoder.refuse(rule)
   }
-  if (typeof type !== 'string' || !isMediaType(type)) return at('must be a media type like image/png')
+  if (typeof type !== 'string' || !isMediaType(type)) {
+    at('must be a media type like image/png')
+    return undefined
+  }
   const plain = (type.split(';', 1)[0] ?? '').trim().toLowerCase()
   const allowed = types.length === 0 || types.some((one) => matches(one.toLowerCase(), plain))
-  return allowed ? type : at(`must be one of ${types.slice(0, 20).join(', ')}`)
+  if (!allowed) at(`must be one of ${types.slice(0, 20).join(', ')}`)
+  return type
 }
 
 function matches(declared: string, type: string): boolean {

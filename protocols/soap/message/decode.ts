@@ -4,7 +4,18 @@ import { derives } from '../schema/bases.ts'
 import { SWA_REF } from '../schema/compile-simple.ts'
 import { readArray } from './decode-array.ts'
 import { isNil, readGeneric, readItem } from './generic.ts'
-import type { ComplexType, ElementUse, Member, Shape, SimpleType, Type, TypeIndex } from '../schema/model.ts'
+import {
+  ANY_TYPE,
+  type ComplexType,
+  type ElementUse,
+  type Member,
+  type OpenOrder,
+  type Shape,
+  type SimpleType,
+  type Type,
+  type TypeIndex,
+  synthetic
+} from '../schema/model.ts'
 import { type Attachment, taken } from './multipart.ts'
 import { NS, clark } from '../xml/names.ts'
 import { type SimpleJson, readSimple } from '../schema/simple.ts'
@@ -13,6 +24,8 @@ import { arraySteps, CHAR_STEPS, ELEMENT_STEPS, PART_STEPS } from '../schema/ste
 import { type XmlElement, attribute, qnameIn, textOf } from '../xml/tree.ts'
 
 type Json = { [name: string]: unknown }
+
+const ANY_ELEMENT = synthetic('', '', () => ANY_TYPE)
 
 /**
  * Reads XML as JSON by the schema, the inverse of `Encoder`. It is lenient where the meaning is clear, because a small fault of
@@ -86,10 +99,11 @@ export class Decoder {
     return readGeneric(element, (child) => this.declared(child), namespace)
   }
 
-  /** Reads an element that the schemas declare; undefined for any other. */
+  /** Reads an element that the schemas declare, or whose `xsi:type` they do; undefined for any other. */
   declared(element: XmlElement): { readonly json: unknown } | undefined {
     const use = this.#types.globalElement(clark(element.namespace, element.name))
-    return use === undefined ? undefined : { json: this.element(use, element) }
+    if (use !== undefined) return { json: this.element(use, element) }
+    return this.#actual(ANY_TYPE, element) === ANY_TYPE ? undefined : { json: this.element(ANY_ELEMENT, element) }
   }
 
   #attributes(shape: Shape, element: XmlElement, json: Json): void {
@@ -105,6 +119,7 @@ export class Decoder {
   #content(shape: Shape, element: XmlElement, json: Json): void {
     const open: unknown[] = []
     const repeated = new Set<string>()
+    const order: string[] = []
     let text = ''
     for (const node of element.nodes) {
       if (typeof node === 'string') {
@@ -112,11 +127,14 @@ export class Decoder {
         continue
       }
       const member = memberOf(shape, node)
+      const name = member?.json ?? '$any'
+      if (shape.order?.names.has(name) === true) order.push(name)
       if (member !== undefined) add(json, member, this.element(member.element, node), repeated)
       else open.push(readItem(node, (child) => this.declared(child), shape.wildcard?.namespace ?? ''))
     }
     for (const member of shape.arrays) if (!Object.hasOwn(json, member.json)) put(json, member.json, [])
     if (open.length > 0) json.$any = open
+    if (shape.order !== undefined && !isUsual(order, shape.order)) json.$order = order
     if (shape.mixed && text.trim() !== '' && !Object.hasOwn(json, 'value')) json.value = text
   }
 
@@ -135,6 +153,13 @@ export class Decoder {
     if (named === undefined || (declared.kind === 'any' && isSimple(named))) return declared
     return derives(named, declared) ? named : declared
   }
+}
+
+/** True if the elements are written in this order without `$order` as well. */
+function isUsual(order: readonly string[], { names, isPlain }: OpenOrder): boolean {
+  const rows = order.filter((name, at) => name !== order[at - 1])
+  const sorted = [...names.keys()].filter((name) => rows.includes(name))
+  return rows.length < 2 || (isPlain && rows.length === sorted.length && rows.every((name, at) => name === sorted[at]))
 }
 
 function hasAttributes(shape: Shape): boolean {

@@ -1,5 +1,6 @@
 import type { Encoding, JsonObject } from './encoding.ts'
-import type { ElementParticle, GroupParticle, Member, Particle, Shape } from '../schema/model.ts'
+import { Order } from './order.ts'
+import type { AnyParticle, ElementParticle, GroupParticle, Member, Particle, Shape } from '../schema/model.ts'
 import { clark } from '../xml/names.ts'
 import { CHAR_STEPS, ELEMENT_STEPS, MEMBER_STEPS } from '../schema/steps.ts'
 
@@ -13,7 +14,7 @@ interface Queue {
 /**
  * Writes the child elements of one complex value. It walks the content model and takes the next JSON values at each element. A
  * repeated group repeats while it has values, so `(key, value)*` is written in pairs. A choice takes the branch that has the most
- * of the remaining values.
+ * of the remaining values. Within the groups of `OpenOrder`, the next name of `$order` decides instead, while there is one.
  */
 export class ContentWriter {
   readonly #encoder: Encoding
@@ -21,6 +22,9 @@ export class ContentWriter {
   /** By `{namespace}name`. Elements without remaining values are removed. */
   readonly #pending = new Map<string, Queue>()
   #any: unknown
+  /** The number of items of `#any` that are written. */
+  #anyWritten = 0
+  readonly #order: Order | undefined
 
   constructor(encoder: Encoding, shape: Shape, value: JsonObject) {
     this.#encoder = encoder
@@ -33,6 +37,19 @@ export class ContentWriter {
         this.#pending.set(clark(member.element.namespace, member.element.name), { member, values, next: 0 })
       }
     }
+    if (shape.order !== undefined && value.$order !== undefined) {
+      this.#order = Order.of(encoder, shape.order.names, value.$order, (name) => this.#isLeft(name))
+    }
+  }
+
+  #isLeft(name: string): boolean {
+    if (name === '$any') return this.#any !== undefined
+    const element = this.#shape.members.get(name)?.element
+    return element !== undefined && this.#pending.has(clark(element.namespace, element.name))
+  }
+
+  #mayTake(name: string): boolean {
+    return this.#order === undefined || this.#order.allows(name)
   }
 
   write(particle: GroupParticle): void {
@@ -43,16 +60,28 @@ export class ContentWriter {
         throw this.#encoder.refuse(rule)
       })
     }
+    if (this.#any !== undefined && this.#shape.wildcard !== undefined) {
+      this.#encoder.at('$any', () => {
+        throw this.#encoder.refuse('cannot be given together with the other fields')
+      })
+    }
   }
 
   #particle(particle: Particle): void {
     if (particle.kind === 'element') this.#element(particle)
     else if (particle.kind !== 'any') this.#group(particle)
-    else if (this.#any !== undefined) {
-      const items = this.#any
-      this.#any = undefined
-      this.#encoder.any(items, particle.namespace)
-    }
+    else if (this.#any !== undefined) this.#wildcard(particle)
+  }
+
+  #wildcard({ namespace, max }: AnyParticle): void {
+    const items = this.#any
+    const left = Array.isArray(items) ? items.length - this.#anyWritten : 0
+    const count = this.#order?.count('$any', Math.min(max, left)) ?? left
+    if (left > 0 && count === 0) return
+    const from = this.#anyWritten
+    this.#anyWritten += count
+    if (count === left) this.#any = undefined
+    this.#encoder.any(Array.isArray(items) && count < left ? items.slice(0, from + count) : items, namespace, from)
   }
 
   #group(group: GroupParticle): void {
@@ -71,7 +100,9 @@ export class ContentWriter {
     const queue = this.#pending.get(key)
     let taken = 0
     if (queue !== undefined) {
-      for (; taken < max && queue.next < queue.values.length; taken++) {
+      const { json } = queue.member
+      for (; taken < max && queue.next < queue.values.length && this.#mayTake(json); taken++) {
+        this.#order?.take(json)
         const index = queue.next++
         const write = () => this.#encoder.element(element, queue.values[index])
         this.#encoder.at(queue.member.json, queue.member.many ? () => this.#encoder.at(index, write) : write)
@@ -85,12 +116,12 @@ export class ContentWriter {
   }
 
   #hasValues(group: GroupParticle): boolean {
-    if (this.#any !== undefined && group.wildcard !== undefined) return true
+    if (this.#any !== undefined && group.wildcard !== undefined && this.#mayTake('$any')) return true
     let looked = 0
     let found = false
-    for (const key of this.#pending.keys()) {
+    for (const [key, { member }] of this.#pending) {
       looked++
-      found = group.slots.has(key)
+      found = group.slots.has(key) && this.#mayTake(member.json)
       if (found) break
     }
     this.#encoder.spend(MEMBER_STEPS * looked)
@@ -108,17 +139,28 @@ export class ContentWriter {
   }
 
   #matches(item: Particle): number {
-    if (item.kind === 'any') return this.#any === undefined ? 0 : 1
-    if (item.kind === 'element') return this.#pending.has(clark(item.element.namespace, item.element.name)) ? 1 : 0
+    if (item.kind === 'any') return this.#any !== undefined && this.#mayTake('$any') ? 1 : 0
+    if (item.kind === 'element') {
+      const queue = this.#pending.get(clark(item.element.namespace, item.element.name))
+      return queue !== undefined && this.#mayTake(queue.member.json) ? 1 : 0
+    }
     this.#encoder.spend(MEMBER_STEPS * this.#pending.size)
-    let count = item.wildcard !== undefined && this.#any !== undefined ? 1 : 0
-    for (const key of this.#pending.keys()) if (item.slots.has(key)) count++
+    let count = item.wildcard !== undefined && this.#any !== undefined && this.#mayTake('$any') ? 1 : 0
+    for (const [key, { member }] of this.#pending) if (item.slots.has(key) && this.#mayTake(member.json)) count++
     return count
   }
 
-  #tooFew(key: string, taken: number, min: number): never {
+  #tooFew(key: string, taken: number, min: number): void {
     const json = this.#shape.membersByName.get(key)?.json ?? key
+    const next = this.#pending.has(key) ? this.#order?.next(json) : undefined
+    if (next !== undefined) return this.#misplaced(next, json)
     refuseCount(this.#encoder, { json, min, max: Number.POSITIVE_INFINITY }, taken)
+  }
+
+  #misplaced(name: string, expected: string): void {
+    this.#encoder.at('$order', () => {
+      throw this.#encoder.refuse(`has ${name} where the schema has ${expected}`)
+    })
   }
 
   /** Reports the missing elements of a group without any value. */
@@ -150,14 +192,13 @@ export function refuseCount(
   encoder: Encoding,
   { json, min, max }: { readonly json: string; readonly min: number; readonly max: number },
   count: number
-): never {
+): void {
   let rule = count === 0 ? 'is required' : `must have at least ${min} items`
   if (count === 0 && min > 1) rule += ` (at least ${min} items)`
   if (count > max) rule = atMost(max)
   encoder.at(json, () => {
     throw encoder.refuse(rule)
   })
-  throw encoder.refuse(rule)
 }
 
 const atMost = (count: number) => `can be given only ${count} times`

@@ -5,6 +5,7 @@ import { Meter } from '../../pattern/meter.ts'
 import type { Attachments } from './attachments.ts'
 import { BUILTINS } from '../schema/builtin.ts'
 import { derives } from '../schema/bases.ts'
+import { anyArray } from '../schema/compile-array.ts'
 import { SWA_REF } from '../schema/compile-simple.ts'
 import { typeName, writeArray } from './encode-array.ts'
 import { ContentWriter, refuseCount } from './encode-content.ts'
@@ -21,9 +22,10 @@ import type {
   Type,
   TypeIndex
 } from '../schema/model.ts'
-import { NS, clark } from '../xml/names.ts'
+import { NS, clark, parseClark } from '../xml/names.ts'
 import { Refusal, sameValue, type Writing, writeSimple, writeUnchecked } from '../schema/simple.ts'
 import { CHAR_STEPS, ELEMENT_STEPS, MEMBER_STEPS, PART_STEPS } from '../schema/steps.ts'
+import type { Problems } from './problems.ts'
 import { isXmlText } from '../xml/text.ts'
 import type { SoapVersion } from '../wsdl/wsdl.ts'
 import { type XmlWriter, xmlText } from '../xml/write.ts'
@@ -39,6 +41,8 @@ export interface EncodeOptions {
   readonly meter?: Meter | undefined
   /** Collects attachments. Default: binary content stays in the envelope, and attachments are not available. */
   readonly attachments?: Attachments | undefined
+  /** Collects the problems of values, so that the caller reports all. Default: the first one is thrown. */
+  readonly problems?: Problems | undefined
   /** Maps a path to the consumer's names, if a mapping renamed fields. */
   readonly shownPath?: ((path: readonly (string | number)[]) => readonly (string | number)[]) | undefined
 }
@@ -55,6 +59,7 @@ export interface EncodeOptions {
  * | `null`                                 | `xsi:nil` if nillable; absent if the element is optional             |
  * | `$type`: `name` or `{namespace}name`   | `xsi:type`                                                           |
  * | `$any`: `[{ name: … }, …]`             | elements of open content, see `generic.ts`                           |
+ * | `$order`: `[name, …]`                  | the order of elements that the schema leaves open, see `order.ts`    |
  *
  * Every rejection is a SoukError `invalid_request` with the JSON path, the rule and the value. When the meter is used up, all
  * methods throw OutOfSteps.
@@ -67,6 +72,7 @@ export class Encoder implements Encoding {
   readonly #shownPath: EncodeOptions['shownPath']
   readonly #showsValues: boolean
   readonly #attachments: Attachments | undefined
+  readonly #problems: Problems | undefined
   readonly #path: Array<string | number> = []
   readonly #meter: Meter
   /** Number of type parts already charged to the meter. */
@@ -81,6 +87,7 @@ export class Encoder implements Encoding {
     this.#shownPath = options.shownPath
     this.#showsValues = options.showsValues ?? true
     this.#attachments = options.attachments
+    this.#problems = options.problems
     this.#meter = options.meter ?? new Meter(SOAP_STEPS_MAX)
     this.#paid = types.parts
     this.#writing = { write: (namespace, name) => writer.qname(namespace, name), meter: this.#meter }
@@ -93,9 +100,20 @@ export class Encoder implements Encoding {
   }
 
   at(step: string | number, write: () => void): void {
+    const depth = this.#path.length
     this.#enter(step)
-    write()
-    this.#path.pop()
+    try {
+      write()
+    } catch (error) {
+      this.#keep(error)
+    }
+    this.#path.length = depth
+  }
+
+  /** The document is incomplete then, and never sent. */
+  #keep(error: unknown): void {
+    if (this.#problems === undefined) throw error
+    this.#problems.add(error)
   }
 
   refuse(rule: string, value?: unknown): SoukError {
@@ -121,10 +139,9 @@ export class Encoder implements Encoding {
     writer.openElement(use)
     if (type !== declared || this.#encoded !== undefined) this.#announce(type)
     if (type.kind === 'complex') this.complex(type, value)
-    else if (type.kind === 'any') {
-      writeType(this, value)
-      writeGeneric(this, this.#types, value)
-    } else if (type.kind === 'array') writeArray(this, type, value, this.#encoded)
+    else if (type.kind === 'any') this.#open(value)
+    else if (type.kind === 'array') writeArray(this, type, value, this.#encoded)
+    else if (type !== declared && isObject(value)) this.#typedValue(type, value)
     else if (type.kind === 'atomic' && type.encoding && isObject(value)) this.#encodingValue(type, value)
     else if (type === SWA_REF && this.#attachments !== undefined)
       writer.text(`cid:${this.#attachments.given(this, value, [])}`)
@@ -133,6 +150,24 @@ export class Encoder implements Encoding {
       this.#text(type, value)
     }
     writer.close()
+  }
+
+  /** An array without a schema says that it is one. */
+  #open(value: unknown): void {
+    if (Array.isArray(value)) return writeArray(this, ANY_ARRAY, value, this.#encoded ?? '1.1')
+    writeType(this, value)
+    writeGeneric(this, this.#types, value)
+  }
+
+  /** A simple type chosen by `$type`, with its text as `value`. */
+  #typedValue(type: SimpleType, { $type, value, ...others }: JsonObject): void {
+    const [unknown] = Object.keys(others)
+    if (unknown !== undefined) {
+      this.at(unknown, () => {
+        throw this.refuse('is not known here; known: $type, value')
+      })
+    }
+    this.at('value', () => this.#text(type, value))
   }
 
   #checkFixed(type: SimpleType, value: unknown, fixed: string): void {
@@ -174,8 +209,7 @@ export class Encoder implements Encoding {
     this.#known(shape, value)
     if (shape.attributes.length > 0 || shape.anyAttribute) this.#attributes(shape, value)
     if (shape.text !== undefined) this.#textMember(shape.text, value, mediaTypeOf(shape, value))
-    else if (shape.mixed && typeof value.value === 'string' && !shape.members.has('value'))
-      this.writer.text(value.value)
+    else if (shape.mixed && !shape.members.has('value')) this.#mixedText(value.value)
     if (shape.plain !== undefined)
       this.#plain(shape.sparse === undefined ? shape.plain : present(shape.plain, shape.sparse, value), value)
     else if (shape.particle !== undefined) new ContentWriter(this, shape, value).write(shape.particle)
@@ -196,19 +230,29 @@ export class Encoder implements Encoding {
   }
 
   #single(member: PlainMember, value: unknown): void {
+    const depth = this.#path.length
     this.#enter(member.json)
-    this.element(member.element, value)
-    this.#path.pop()
+    try {
+      this.element(member.element, value)
+    } catch (error) {
+      this.#keep(error)
+    }
+    this.#path.length = depth
   }
 
   #items(member: PlainMember, items: readonly unknown[]): void {
-    if (items.length < member.min && this.checks) refuseCount(this, member, items.length)
-    if (items.length > member.max) refuseCount(this, member, items.length)
+    const isTooFew = items.length < member.min && this.checks
+    if (isTooFew || items.length > member.max) refuseCount(this, member, items.length)
     this.#enter(member.json)
+    const depth = this.#path.length
     for (let index = 0; index < items.length; index++) {
       this.#enter(index)
-      this.element(member.element, items[index])
-      this.#path.pop()
+      try {
+        this.element(member.element, items[index])
+      } catch (error) {
+        this.#keep(error)
+      }
+      this.#path.length = depth
     }
     this.#path.pop()
   }
@@ -218,12 +262,20 @@ export class Encoder implements Encoding {
     this.#path.push(step)
   }
 
-  any(items: unknown, namespace: string): void {
+  any(items: unknown, namespace: string, from: number): void {
     this.at('$any', () => {
       if (!Array.isArray(items)) throw this.refuse('must be an array', items)
       for (const [index, item] of items.entries()) {
-        this.at(index, () => writeGeneric(this, this.#types, { $any: [item] }, namespace))
+        if (index >= from) this.at(index, () => writeGeneric(this, this.#types, { $any: [item] }, namespace))
       }
+    })
+  }
+
+  #mixedText(text: unknown): void {
+    if (text === undefined || text === null) return
+    this.at('value', () => {
+      if (typeof text !== 'string') throw this.refuse('must be a string', text)
+      this.writer.text(text)
     })
   }
 
@@ -280,6 +332,7 @@ export class Encoder implements Encoding {
     for (const name of Object.keys(value)) {
       if (shape.members.has(name) || name === '$type') continue
       if (name === '$any' && shape.wildcard !== undefined) continue
+      if (name === '$order' && shape.order !== undefined) continue
       if (name === 'value' && (shape.text !== undefined || shape.mixed)) continue
       if (shape.attributesByJson.has(name) || isDeclared(shape, name)) continue
       if (name.startsWith('@') && shape.anyAttribute) continue
@@ -290,9 +343,19 @@ export class Encoder implements Encoding {
     }
   }
 
+  /** The types of the schemas with a name, else the built-in one. */
+  #named(name: string): Type[] {
+    const named = this.#types.typesNamed(name)
+    const builtin =
+      named.length > 0
+        ? undefined
+        : this.#types.type(name.startsWith('{') ? parseClark(name) : { namespace: NS.xsd, name })
+    return builtin === undefined ? named : [builtin]
+  }
+
   #chosen(declared: Type, name: unknown): Type {
     if (typeof name !== 'string') throw this.refuse('must have a string as "$type"', name)
-    const named = this.#types.typesNamed(name)
+    const named = this.#named(name)
     this.spend(SCHEMA_DERIVATIONS_MAX * named.length)
     const found = named.filter((type) => derives(type, declared))
     const [type, another] = found
@@ -303,6 +366,7 @@ export class Encoder implements Encoding {
   }
 }
 
+const ANY_ARRAY = anyArray()
 const BASE64 = BUILTINS.get('base64Binary')
 const MEDIA_TYPE = clark(NS.xmime, 'contentType')
 

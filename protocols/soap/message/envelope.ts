@@ -6,6 +6,7 @@ import type { MessageModel } from './message.ts'
 import type { TypeIndex } from '../schema/model.ts'
 import { NS } from '../xml/names.ts'
 import type { EnvelopeAuth } from './own-blocks.ts'
+import { Problems } from './problems.ts'
 import { takesAny, writeOwnHeaders } from './own-headers.ts'
 import { writeUsernameToken } from './username-token.ts'
 import type { SoapVersion } from '../wsdl/wsdl.ts'
@@ -16,7 +17,8 @@ import { XmlWriter } from '../xml/write.ts'
 const ENVELOPES: Readonly<Record<SoapVersion, string>> = { '1.1': NS.envelope11, '1.2': NS.envelope12 }
 const ENCODINGS: Readonly<Record<SoapVersion, string>> = { '1.1': NS.encoding11, '1.2': NS.encoding12 }
 
-export interface EnvelopeOptions extends Pick<EncodeOptions, 'checks' | 'shownPath' | 'attachments' | 'meter'> {
+export interface EnvelopeOptions
+  extends Pick<EncodeOptions, 'checks' | 'shownPath' | 'attachments' | 'meter' | 'problems'> {
   readonly addressing?: Addressing | undefined
   readonly auth?: EnvelopeAuth | undefined
 }
@@ -32,7 +34,7 @@ export function writeEnvelope(
   message: MessageModel,
   parameters: JsonObject,
   types: TypeIndex,
-  { checks = true, shownPath, attachments, meter, addressing, auth }: EnvelopeOptions = {}
+  { checks = true, shownPath, attachments, meter, addressing, auth, problems = new Problems() }: EnvelopeOptions = {}
 ): string {
   const writer = new XmlWriter(types.prefixes)
   const envelope = ENVELOPES[version]
@@ -41,7 +43,8 @@ export function writeEnvelope(
     encoded: message.encoded ? version : undefined,
     shownPath,
     attachments,
-    meter
+    meter,
+    problems
   })
   const { $headers: headers, ...rest } = parameters
   const content = attachments === undefined ? rest : attached(encoder, message, rest, attachments)
@@ -59,16 +62,26 @@ export function writeEnvelope(
   // SOAP 1.2 part 1, section 5.1.1, allows the attribute only on the children of the body; readers of SOAP 1.1 accept it
   // anywhere.
   if (message.encoded && version === '1.1') writer.attribute(envelope, 'encodingStyle', ENCODINGS[version])
-  if (message.wrapper === undefined) encoder.complex(message.content, content)
-  else if (message.encoded) {
-    writer.open(message.wrapper.namespace, message.wrapper.name)
-    if (version === '1.2') writer.attribute(envelope, 'encodingStyle', ENCODINGS[version])
-    encoder.complex(message.content, content)
-    writer.close()
-  } else encoder.element(message.wrapper, content)
+  try {
+    writeBody(encoder, version, message, content)
+  } catch (error) {
+    problems.add(error)
+  }
+  problems.report()
   writer.close()
   writer.close()
   return writer.document()
+}
+
+function writeBody(encoder: Encoder, version: SoapVersion, message: MessageModel, content: JsonObject): void {
+  const { writer } = encoder
+  if (message.wrapper === undefined) encoder.complex(message.content, content)
+  else if (message.encoded) {
+    writer.open(message.wrapper.namespace, message.wrapper.name)
+    if (version === '1.2') writer.attribute(ENVELOPES[version], 'encodingStyle', ENCODINGS[version])
+    encoder.complex(message.content, content)
+    writer.close()
+  } else encoder.element(message.wrapper, content)
 }
 
 /** Takes the message's attachments and returns the parameters for the envelope. */

@@ -1,6 +1,6 @@
 import { BUILTINS } from '../schema/builtin.ts'
 import { type Encoding, isObject } from './encoding.ts'
-import type { TypeIndex } from '../schema/model.ts'
+import { ANY_TYPE, synthetic, type TypeIndex } from '../schema/model.ts'
 import { NS, type QName, clark, isNcName, parseClark } from '../xml/names.ts'
 import type { XmlElement } from '../xml/tree.ts'
 import { attribute, elements, textOf } from '../xml/tree.ts'
@@ -15,6 +15,8 @@ import { attribute, elements, textOf } from '../xml/tree.ts'
  * | attributes                            | `@name` or `@{namespace}name`, string                                     |
  * | text beside attributes                | `value`, string                                                           |
  * | child elements, text between them     | `$any`: array in document order, of `{ name: content }` and strings       |
+ * | array of SOAP's encoding              | array                                                                     |
+ * | `xsi:type` of the schemas             | `$type`, see `Encoder`; a simple type has its text as `value`             |
  *
  * The name in `{ name: content }` is `{namespace}local`. A name without `{…}` is in the only namespace that the wildcard allows,
  * else in none. The content of an element that the schemas declare is typed, as elsewhere.
@@ -57,6 +59,11 @@ export function writeElement(encoder: Encoding, types: TypeIndex, name: QName, c
   const declared = types.globalElement(clark(name.namespace, name.name))
   if (declared !== undefined) return encoder.element(declared, content)
   if (!isNcName(name.name)) throw encoder.refuse('must be named as an XML element can be')
+  if (Array.isArray(content) || (isObject(content) && content.$type !== undefined))
+    return encoder.element(
+      synthetic(name.namespace, name.name, () => ANY_TYPE),
+      content
+    )
   encoder.writer.open(name.namespace, name.name)
   if (content === null) encoder.writer.attribute(NS.xsi, 'nil', 'true')
   else {

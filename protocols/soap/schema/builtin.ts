@@ -17,6 +17,8 @@ export interface Builtin {
   readonly schema: JsonSchema
   /** True if values are ordered numbers, so that ranges and digits can be checked. */
   readonly numeric: boolean
+  /** The least and the greatest value of an integer; undefined means unbounded. */
+  readonly range?: readonly [least: string | undefined, greatest: string | undefined]
   /** The byte length of a lexical form, if lengths count bytes. */
   readonly bytes?: (text: string) => number
 }
@@ -147,7 +149,8 @@ function integer(name: string, least: string | undefined, greatest: string | und
       ...(isSafe(greatest) ? { maximum: Number(greatest) } : {}),
       ...(exact ? {} : { pattern: '^[+-]?\\d+$' })
     },
-    numeric: true
+    numeric: true,
+    range: [least, greatest]
   }
 }
 

@@ -76,14 +76,16 @@ export function groupOf(
   for (const item of items) {
     for (const [key, slot] of slotsOf(item)) {
       const before = slots.get(key)
+      const isSum = slot.required && before?.required === true && !choice
       const once =
         before === undefined ? slot.count : choice ? Math.max(before.count, slot.count) : before.count + slot.count
       slots.set(key, {
         element: before?.element ?? slot.element,
+        least: isSum ? before.least + slot.least : Math.min(before?.least ?? slot.least, slot.least),
         count: once,
-        // Content missing from a repeated group is an empty array. Content missing from a single optional group is absent with
-        // the group.
-        free: slot.free && (max > 1 || (!choice && min > 0)),
+        // Content missing from a repeated sequence is an empty array. Content missing from a choice or an optional group is absent
+        // with it.
+        free: slot.free && !choice && (max > 1 || min > 0),
         required: (slot.required || before?.required === true) && !choice && min > 0
       })
     }
@@ -110,7 +112,7 @@ function slotsOf(item: Particle): Iterable<readonly [string, Slot]> {
   return [
     [
       clark(element.namespace, element.name),
-      { element, count: max, free: true, required: min > 0 && element.fixed === undefined }
+      { element, least: Math.max(min, 1), count: max, free: true, required: min > 0 && element.fixed === undefined }
     ]
   ]
 }

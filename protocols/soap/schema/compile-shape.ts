@@ -4,6 +4,7 @@ import type {
   AttributeUse,
   GroupParticle,
   Member,
+  OpenOrder,
   Particle,
   PlainMember,
   Shape,
@@ -151,10 +152,10 @@ function shapeOf(parts: Parts): Shape {
   const members = new Map<string, Member>()
   const membersByName = new Map<string, Member>()
   const group = particle === undefined ? undefined : asGroup(particle)
-  for (const [key, { element, count, free, required }] of group?.slots ?? []) {
+  for (const [key, { element, least, count, free, required }] of group?.slots ?? []) {
     // If two elements differ only by namespace, the JSON name of the second contains it.
     const json = members.has(element.name) ? key : element.name
-    const member: Member = { json, element, many: count > 1, free, required }
+    const member: Member = { json, element, many: count > 1, free, required, least, most: count }
     members.set(json, member)
     membersByName.set(key, member)
   }
@@ -183,8 +184,40 @@ function shapeOf(parts: Parts): Shape {
     members,
     arrays: [...members.values()].filter(({ many, free }) => many && free),
     membersByName,
-    wildcard: group?.wildcard
+    wildcard: group?.wildcard,
+    order: plain === undefined && group !== undefined ? orderOf(group, membersByName) : undefined
   }
+}
+
+function orderOf(group: GroupParticle, members: ReadonlyMap<string, Member>): OpenOrder | undefined {
+  const names = new Map<string, number>()
+  let isPlain = true
+  let groups = 0
+  // A named group may be used many times.
+  const seen = new Set<Particle>()
+  const collect = (particle: Particle): void => {
+    if (particle.kind === 'any' || particle.kind === 'element' || seen.has(particle)) return
+    seen.add(particle)
+    if (!isOpenOrder(particle)) {
+      particle.items.forEach(collect)
+      return
+    }
+    for (const key of particle.slots.keys()) names.set(members.get(key)?.json ?? key, groups)
+    if (particle.wildcard !== undefined) names.set('$any', groups)
+    groups++
+    isPlain &&= particle.kind === 'choice' && particle.items.every(({ kind }) => kind === 'element')
+  }
+  collect(group)
+  return names.size === 0 ? undefined : { names, isPlain }
+}
+
+/** True for a repeated group of several elements, unless each repetition has exactly one of each. */
+export function isOpenOrder({ kind, items, max, slots, wildcard }: GroupParticle): boolean {
+  if (max <= 1 || slots.size + (wildcard === undefined ? 0 : 1) <= 1) return false
+  return (
+    (kind === 'choice' && items.length > 1) ||
+    items.some((item) => item.min !== 1 || item.max !== 1 || item.kind !== 'element')
+  )
 }
 
 /** From this many members on, sorting the given members is faster than looking up every declared one. */

@@ -1,4 +1,4 @@
-import { ATTACHMENT_SCHEMA } from './attachment-schema.ts'
+import { attachmentSchema } from './attachment-schema.ts'
 import { BUILTIN_LISTS, BUILTINS } from './builtin.ts'
 import { type AtomicType, type Facets, NO_FACETS, type SimpleType, type Type } from './model.ts'
 import { NS, type QName, clark } from '../xml/names.ts'
@@ -60,7 +60,7 @@ export const SWA_REF: AtomicType = {
     write: () => undefined,
     read: (text) => text,
     expects: 'an attachment: base64, or an object with contentType and content',
-    schema: ATTACHMENT_SCHEMA,
+    schema: attachmentSchema([], 'input'),
     numeric: false
   },
   facets: NO_FACETS

@@ -119,6 +119,19 @@ export interface Shape {
   readonly sparse: SparseMembers | undefined
   /** The first wildcard; undefined if only declared elements may occur. */
   readonly wildcard: AnyParticle | undefined
+  /** Undefined if the order of the elements follows from the schema and their numbers. */
+  readonly order: OpenOrder | undefined
+}
+
+/** The elements of a repeated choice, or of a repeated sequence that may omit some. Only a document tells their order. */
+export interface OpenOrder {
+  /**
+   * Their JSON names in the order of the schema, each with the number of its outermost repeated group; `$any` for a wildcard among
+   * them.
+   */
+  readonly names: ReadonlyMap<string, number>
+  /** True if they are written in the order of the schema where no other is given. */
+  readonly isPlain: boolean
 }
 
 export interface PlainMember extends Member {
@@ -149,6 +162,9 @@ export interface Member {
   readonly free: boolean
   /** True if it occurs in every instance. */
   readonly required: boolean
+  /** The numbers of its occurrences, where it occurs at all. */
+  readonly least: number
+  readonly most: number
 }
 
 export interface ElementUse extends QName {
@@ -202,6 +218,8 @@ export interface GroupParticle extends Occurs {
 /** An element within a group. */
 export interface Slot {
   readonly element: ElementUse
+  /** The minimum number of occurrences, where it occurs at all. */
+  readonly least: number
   /** The maximum number of occurrences. */
   readonly count: number
   /** True unless it is within a choice or an optional group that occurs at most once. */

@@ -110,7 +110,11 @@ describe("a SOAP provider's mapping", () => {
 
   const refused: ReadonlyArray<readonly [rules: object, given: object, message: RegExp]> = [
     [{ apiKey: { value: 'k' } }, { accountId: 'a', apiKey: 'mine' }, /^\$\.apiKey is not known here\.$/],
-    [{ accountId: { rename: 'account' } }, { accountId: 'a' }, /^\$\.accountId is not known here\.$/],
+    [
+      { accountId: { rename: 'account' } },
+      { account: 'b', accountId: 'a', apiKey: 'k' },
+      /^\$\.accountId is not known here\.$/
+    ],
     [{ accountId: { rename: 'account' } }, { apiKey: 'k' }, /^\$\.account is required\.$/],
     [{ mode: { required: true } }, { accountId: 'a', apiKey: 'k' }, /^\$\.mode is required\.$/],
     [{ mode: { required: true } }, { accountId: 'a', apiKey: 'k', mode: null }, /^\$\.mode is required\.$/],

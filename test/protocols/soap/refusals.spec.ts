@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { isSoukError } from '../../../lib/base/errors.ts'
 import { JSON_DEPTH_MAX } from '../../../lib/base/limits/call.ts'
+import { SOAP_PROBLEMS_MAX } from '../../../lib/base/limits/soap.ts'
 import { type SoapBench, soapBench, wsdlOf } from './soap-kit.ts'
 
 const SCHEMA = `
@@ -81,7 +82,9 @@ const REFUSED: ReadonlyArray<readonly [json: Record<string, unknown>, path: stri
   [{ open: { $any: [{ 'a b': 1 }] } }, '$.open[0]', /named as an XML element/],
   [{ open: { '@a"><b': 'x' } }, '$.open["@a\\"><b"]', /not a name that an attribute can have/],
   [{ open: { '@xmlns': 'urn:x' } }, '$.open.@xmlns', /not a name/],
-  [{ open: [1] }, '$.open', /must be a string, number, boolean or object/]
+  [{ open: [{ x: 1 }] }, '$.open[0]', /\$any, value and @names/],
+  [{ open: { $type: 'int', value: 'x' } }, '$.open.value', /must be an integer/],
+  [{ open: { $type: 'int', value: 1, more: 1 } }, '$.open.more', /known: \$type, value/]
 ]
 
 describe('SOAP refusals', () => {
@@ -105,6 +108,34 @@ describe('SOAP refusals', () => {
       assert.equal(bench.upstream.received.length, before, 'the service was reached')
     })
   }
+
+  it('reports all problems at once, each with its path, as far as they fit', async () => {
+    const line = [{ no: 'x', sku: 'a', qty: 1 }, 'y']
+    await assert.rejects(
+      bench.json({ operation: 'echo', s: 7, line, nope: 1, group: { x: 1, y: 2 } }),
+      (error: unknown) => {
+        assert(isSoukError(error), String(error))
+        const problems = error.members?.problems as ReadonlyArray<{ readonly path: string; readonly problem: string }>
+        assert.deepEqual(problems.map(({ path }) => path).toSorted(), [
+          '$.group.y',
+          '$.line[0].no',
+          '$.line[1]',
+          '$.nope',
+          '$.s'
+        ])
+        for (const { path, problem } of problems)
+          assert(problem.startsWith(`${path} `) && error.message.includes(problem))
+        assert.equal(error.members?.path, problems[0]?.path)
+        return true
+      }
+    )
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`nope${i}`, 1]))
+    await assert.rejects(bench.json({ operation: 'echo', ...many }), (error: unknown) => {
+      assert(isSoukError(error), String(error))
+      assert.equal(Array.isArray(error.members?.problems) && error.members.problems.length, SOAP_PROBLEMS_MAX)
+      return true
+    })
+  })
 
   it('rejects an endlessly recursive value', async () => {
     let deep: object = {}

@@ -80,9 +80,18 @@ function namesIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
 }
 
+/** True if the alternatives of an object only say which of its members go together. */
+function hasOnlyConditions({ properties, oneOf, anyOf }: Schema): boolean {
+  const choices: readonly unknown[] = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : []
+  return (
+    isObject(properties) &&
+    choices.every((one) => isObject(one) && one['type'] === undefined && one['$ref'] === undefined)
+  )
+}
+
 export function shapeOf(given: unknown, root: Schema): Shape {
   const schema = resolved(given, root)
-  const { oneOf, anyOf } = schema
+  const { oneOf, anyOf } = hasOnlyConditions(schema) ? NONE : schema
   const choices = (Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : []).map((one) => resolved(one, root))
   const real = choices.filter((one) => one['type'] !== 'null')
   const isNullable = real.length < choices.length

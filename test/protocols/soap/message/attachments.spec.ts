@@ -212,7 +212,10 @@ describe('SOAP with Attachments', () => {
       .parts.slice(1)
       .map(({ headers }) => headers['content-id']?.replace(/=.*/, ''))
     assert.deepEqual(ids, ['<photo', '<name'])
-    await assert.rejects(call({ name: 'n', photo: PHOTO }), { code: 'invalid_request', members: { path: '$.photo' } })
+    await assert.rejects(call({ name: 'n', picture: PHOTO, photo: PHOTO }), {
+      code: 'invalid_request',
+      members: { path: '$.photo' }
+    })
     await assert.rejects(call({ name: 'n' }), { code: 'invalid_request', members: { path: '$.picture' } })
     const schemas = [description.operations[0]?.input, description.operations[0]?.output]
     for (const schema of schemas) {
