@@ -253,7 +253,7 @@ export interface GraphqlTerms {
    * Endpoint for subscriptions: `ws:` and `wss:` use graphql-ws, `http:` and `https:` use SSE. Default: the endpoint.
    */
   readonly subscriptions?: string
-  /** The schema in SDL, for an API without introspection. Default: introspection. */
+  /** The schema, in SDL or an introspection response, for an API without introspection. Default: introspection. */
   readonly schema?: string
   /** Events that one opening call pays for; the stream then completes. Default: unlimited. */
   readonly eventsMax?: number

@@ -6,6 +6,7 @@ export const TASKS = {
   checkCall: async () => (await import('../rest/call-check/check-call.ts')).checkCall,
   checkCode: async () => (await import('../rest/call-check/check-code.ts')).checkCode,
   importSchema: async () => (await import('../graphql/schema-import.ts')).importSchema,
+  describeSchema: async () => (await import('../graphql/schema-import.ts')).describeStored,
   describeSnapshot: async () => (await import('../rest/openapi/openapi-description.ts')).describeSnapshot,
   importOpenapi: async () => (await import('../rest/openapi/openapi-import.ts')).importOpenapi,
   outlineOpenapi: async () => (await import('../rest/openapi/openapi-outline.ts')).outlineOpenapi,

@@ -81,20 +81,19 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
     return document
   }
 
-  function errorsOf(document: ReadDocument, node: OperationDefinitionNode, variables: JsonObject): Found {
-    const schema = schemas.current
+  function errorsOf(
+    schema: GraphQLSchema | undefined,
+    document: ReadDocument,
+    { variableDefinitions = [] }: OperationDefinitionNode,
+    variables: JsonObject
+  ): Found {
     if (schema === undefined) return { variables }
     if (valid.get(document) !== schema) {
       const errors = validate(schema, document.node, rulesFor(document, terms), told(schema))
       if (errors.length > 0) return { errors }
       valid.set(document, schema)
     }
-    const { variableValues, errors } = getVariableValues(
-      schema,
-      node.variableDefinitions ?? [],
-      variables,
-      told(schema)
-    )
+    const { variableValues, errors } = getVariableValues(schema, variableDefinitions, variables, told(schema))
     return variableValues === undefined ? { errors } : { variables: variableValues.coerced }
   }
 
@@ -102,12 +101,13 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
     async check(request, signal) {
       const document = documentOf(persisted.textFor(request))
       const node = operationIn(document, request.operationName)
-      let found = errorsOf(document, node, request.variables)
+      let schema = await schemas.current
+      let found = errorsOf(schema, document, node, request.variables)
       if (found.errors !== undefined) {
         // The API's schema may have changed since it was read.
-        const before = schemas.current
         await within(schemas.refresh(), signal)
-        if (schemas.current !== before) found = errorsOf(document, node, request.variables)
+        const fresh = await schemas.current
+        if (fresh !== schema) found = errorsOf((schema = fresh), document, node, request.variables)
       }
       if (found.errors !== undefined) throw new GraphqlRefusal('invalid', found.errors)
       const { variables } = found
@@ -115,7 +115,7 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
         document,
         operation: node,
         variables,
-        schema: schemas.current,
+        schema,
         costs: terms.costs ?? {}
       })
       if (depth > limits.depthMax) throw tooDeep(limits.depthMax)

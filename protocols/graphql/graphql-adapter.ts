@@ -1,17 +1,12 @@
-import { type GraphQLSchema, OperationTypeNode, execute } from 'graphql'
+import { OperationTypeNode, execute } from 'graphql'
 import { text, utf8 } from '../../lib/base/bytes.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import { type Atoms, formatUsdc } from '../../lib/base/money.ts'
-import type {
-  Adapter,
-  AdapterReply,
-  AdapterRequest,
-  GraphqlTerms,
-  UpstreamConfig
-} from '../../lib/interface/adapter.ts'
+import type { Adapter, AdapterReply, AdapterRequest, UpstreamConfig } from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
+import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { headerOf, isJsonType, jsonText, wholeBody } from '../json.ts'
 import type { UpstreamResponse } from '../upstream/response.ts'
 import { createUpstream } from '../upstream/upstream.ts'
@@ -20,11 +15,11 @@ import { type Accepted, EVENT_STREAM, JSON_TYPE, RESPONSE_TYPE, acceptedIn, aske
 import { GraphqlRefusal, invalid } from './graphql-refusal.ts'
 import { type GraphqlRequest, bodyOf, gotten, posted } from './graphql-request.ts'
 import { type GraphqlResponse, responseIn } from './graphql-response.ts'
-import { describeSchema } from './graphql-schema.ts'
 import { pricingIn } from './graphql-terms.ts'
 import { boundaryIn, incremental } from './incremental.ts'
-import { readIntrospection } from './introspection.ts'
+import { introspector } from './introspection.ts'
 import { oneEvent } from './result-events.ts'
+import type { StoredSchema } from './schema-import.ts'
 import { createSchemaSource } from './schema-source.ts'
 import { EVENT_STREAM_HEADERS, createSubscriptions } from './subscriptions.ts'
 import { type Upload, readUpload } from './upload.ts'
@@ -50,12 +45,9 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
   const pricing = pricingIn(terms)
   const upstream = createUpstream({ ...config, shownAs: 'The API' })
   const { hidden = [], introspection = true } = terms
-  const schemas = createSchemaSource({
-    sdl: snapshot,
-    hidden,
-    clock,
-    ...(terms.schema === undefined ? { read: () => readIntrospection(upstream, FOREVER) } : {})
-  })
+  const introspect = introspector(upstream)
+  const read = terms.schema === undefined ? { read: () => introspect(FOREVER) } : {}
+  const schemas = createSchemaSource({ sdl: snapshot, hidden, clock, ...read })
   const documents = createDocumentCheck(terms, schemas)
   const subscriptions = createSubscriptions(config, upstream, clock)
 
@@ -73,7 +65,7 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
 
   /** Serves the schema here, because the API's own response would show hidden parts. It is free: the API is not called. */
   async function ownSchema({ document, node }: CheckedOperation, request: GraphqlRequest, accepted: Accepted) {
-    const schema = schemas.current
+    const schema = await schemas.current
     if (schema === undefined) throw new SoukError('internal_error')
     const operationName = node.name?.value ?? null
     const values = { schema, document: document.node, operationName, variableValues: { ...request.variables } }
@@ -117,7 +109,9 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
 
   return {
     protocol: 'GraphQL',
-    description: described(schemas.current, terms, snapshot),
+    get description() {
+      return described({ sdl: snapshot, hidden, introspection })
+    },
     // Some clients append the operation's name to the URL of a POST, for logs.
     takes: (method, path) => (method === 'GET' || method === 'POST') && (path === '' || path.startsWith('?')),
     async call(request, signal) {
@@ -141,9 +135,9 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
   }
 }
 
-function described(schema: GraphQLSchema | undefined, { hidden = [], introspection }: GraphqlTerms, sdl: string) {
-  if (schema === undefined) return { operations: [] }
-  return describeSchema(schema, introspection, hidden.length === 0 ? sdl : undefined).description
+/** Made in the process that reads schemas: it may take long, and much memory. */
+function described(stored: StoredSchema) {
+  return stored.sdl === '' ? { operations: [] } : descriptionWorker.run('describeSchema', stored)
 }
 
 /** @throws SoukError, GraphqlRefusal */

@@ -33,8 +33,8 @@ export const graphqlDescriptor = {
       label: 'Schema file',
       endpoint,
       file: {
-        label: 'Schema, SDL',
-        accept: '.graphql,.graphqls,.gql,.sdl',
+        label: 'Schema: SDL or introspection JSON',
+        accept: '.graphql,.graphqls,.gql,.sdl,.json',
         member: 'graphql',
         option: 'schema-file',
         example: 'schema.graphql'

@@ -4,7 +4,7 @@ import { checkNotSoap, diagnosis } from '../inspection.ts'
 import { createUpstream } from '../upstream/upstream.ts'
 import { graphqlAdapter } from './graphql-adapter.ts'
 import { limitsIn, pricingIn } from './graphql-terms.ts'
-import { checkResponses, readIntrospection } from './introspection.ts'
+import { checkResponses, introspector } from './introspection.ts'
 import { checkSubscriptions } from './subscriptions.ts'
 
 /**
@@ -32,7 +32,7 @@ export const graphqlFactory: AdapterFactory = {
     const upstream = createUpstream(config)
     try {
       const { schema, hidden = [], introspection } = terms
-      const read = schema ?? (await readIntrospection(upstream, signal))
+      const read = schema ?? (await introspector(upstream)(signal))
       const inspection = await descriptionWorker.run('importSchema', { read, hidden, introspection }, signal)
       if (schema !== undefined) await checkResponses(upstream, signal)
       return inspection

@@ -5,13 +5,16 @@ import { isSoukError } from '../../lib/base/errors.ts'
 import { DESCRIPTION_REST_MS } from '../../lib/base/limits/descriptions.ts'
 import { GRAPHQL_SCHEMA_FRESH_MS } from '../../lib/base/limits/graphql.ts'
 import { descriptionWorker } from '../description-worker/description-worker.ts'
-import { schemaOf } from './built-schema.ts'
+import { schemaSteps } from './built-schema.ts'
 import type { Introspection } from './introspection.ts'
 
 /** The schema that documents are checked against: as last read, without hidden parts. */
 export interface SchemaSource {
-  /** Undefined if no schema was ever read; then only the API checks documents. */
-  readonly current: GraphQLSchema | undefined
+  /**
+   * Undefined if no schema was ever read; then only the API checks documents. Rejects with SoukError `invalid_request` if a hidden
+   * part is not in the schema.
+   */
+  readonly current: Promise<GraphQLSchema | undefined>
   /**
    * Reads the schema again, unless it was read recently. Concurrent callers share one read. Never rejects: after an error, the
    * known schema stays.
@@ -30,14 +33,24 @@ export interface SchemaSourceInit {
   readonly read?: () => Promise<Introspection>
 }
 
-/** @throws SoukError `invalid_request` if the schema is invalid without its hidden parts */
 export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceInit): SchemaSource {
   let known: Uint8Array | undefined
-  let current = sdl === '' ? undefined : schemaOf(sdl, hidden)
+  let current = sdl === '' ? Promise.resolve(undefined) : built(sdl)
+  // Reported to each call that waits for it.
+  current.catch(() => undefined)
   let readAt = -Infinity
   let reading: Promise<void> | undefined
   let published = sdl
   let onChange: ((sdl: string) => void) | undefined
+
+  /** Other calls are served between two steps. */
+  async function built(text: string): Promise<GraphQLSchema> {
+    const steps = schemaSteps(text, hidden)
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done === true) return step.value
+      await new Promise<void>((resolve) => clock.soon(resolve))
+    }
+  }
 
   async function readAgain(read: () => Promise<Introspection>): Promise<void> {
     let restMs = 0
@@ -47,7 +60,8 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
       const digest = sha256(answer.bytes)
       if (known !== undefined && Buffer.compare(digest, known) === 0) return
       const { snapshot: fresh } = await descriptionWorker.run('importSchema', { read: answer, hidden })
-      current = schemaOf(fresh, hidden)
+      const schema = await built(fresh)
+      current = Promise.resolve(schema)
       known = digest
       if (fresh === published) return
       published = fresh

@@ -1,5 +1,5 @@
 /** Limits: GraphQL. */
-import { MiB, SECOND } from './units.ts'
+import { KiB, MiB, SECOND } from './units.ts'
 
 /** Default of tokens in one GraphQL document: ten times GraphiQL's introspection query. */
 export const GRAPHQL_TOKENS_MAX = 5_000
@@ -19,6 +19,10 @@ export const GRAPHQL_SCHEMA_CHARS_MAX = 4 * MiB
 export const GRAPHQL_SCHEMA_TOKENS_MAX = 250_000
 /** Nesting in a schema: list types and default values. */
 export const GRAPHQL_SCHEMA_DEPTH_MAX = 64
+/** Faults of a schema that a warning quotes. The rest are counted. */
+export const GRAPHQL_SCHEMA_NOTES_MAX = 5
+/** Characters of a schema that a process parses between two turns of its event loop: a few milliseconds. */
+export const GRAPHQL_SCHEMA_SLICE_CHARS = 32 * KiB
 /** One name of a schema or document. Wrong names are compared with others for suggestions. */
 export const GRAPHQL_NAME_CHARS_MAX = 200
 /** Types of one union or interface. A document with two of them compares their types. */

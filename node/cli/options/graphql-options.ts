@@ -18,7 +18,10 @@ export interface GraphqlFlags {
 export function addGraphqlOptions(command: Command): Command {
   return command
     .option('--subscriptions <url>', 'GraphQL: endpoint for subscriptions, ws: or http: (default: the endpoint)')
-    .option('--schema-file <file>', 'GraphQL: the schema in SDL (default: introspection of the endpoint)')
+    .option(
+      '--schema-file <file>',
+      'GraphQL: the schema, SDL or introspection JSON (default: introspection of the endpoint)'
+    )
     .option('--hide <name>', 'GraphQL: Type or Type.field to hide from consumers; may be repeated', collect)
     .option('--no-introspection', 'GraphQL: do not publish the schema, and refuse introspection')
     .option('--graphql-file <file>', 'GraphQL: JSON with limits, costs, unit price and trusted documents')

@@ -24,11 +24,11 @@ export function GraphqlEditor({ sdl, ...editor }: GraphqlEditorProps) {
   return <CodeEditor {...editor} extensions={extensions} />
 }
 
-/** An invalid schema of another provider is ignored. */
+/** A schema that cannot be built is ignored. Faults that leave it usable are the provider's affair. */
 function schemaOf(sdl: string | null): GraphQLSchema | undefined {
   if (sdl === null) return undefined
   try {
-    return buildSchema(sdl)
+    return buildSchema(sdl, { assumeValid: true })
   } catch {
     return undefined
   }
