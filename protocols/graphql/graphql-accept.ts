@@ -11,6 +11,8 @@ export interface Accepted {
   readonly events: boolean
   /** True if only events are accepted: a single result is then sent as an event as well. */
   readonly eventsOnly: boolean
+  /** Results of a subscription in parts, by Apollo's multipart protocol. */
+  readonly partedEvents: boolean
   /** Results in parts, as for `@defer` and `@stream`: the original range with its parameters. */
   readonly mixed: string | undefined
 }
@@ -38,6 +40,7 @@ export function acceptedIn(header = ''): Accepted {
     json: isModern ? RESPONSE_TYPE : JSON_TYPE,
     events,
     eventsOnly: events && mixed === undefined && qualityOf(RESPONSE_TYPE, JSON_TYPE, 'application/*', '*/*') === 0,
+    partedEvents: /;\s*subscriptionspec=/i.test(mixed?.text ?? ''),
     mixed: mixed?.text
   }
 }

@@ -18,10 +18,10 @@ import { type GraphqlResponse, responseIn } from './graphql-response.ts'
 import { pricingIn } from './graphql-terms.ts'
 import { boundaryIn, incremental } from './incremental.ts'
 import { introspector } from './introspection.ts'
-import { oneEvent } from './result-events.ts'
+import { MULTIPART, type ResultFraming, SSE, oneEvent } from './result-events.ts'
 import type { StoredSchema } from './schema-import.ts'
 import { createSchemaSource } from './schema-source.ts'
-import { EVENT_STREAM_HEADERS, createSubscriptions } from './subscriptions.ts'
+import { createSubscriptions, streamHeaders } from './subscriptions.ts'
 import { type Upload, readUpload } from './upload.ts'
 
 /** A caller that leaves does not abort reading the schema, because the next caller needs it. */
@@ -87,8 +87,8 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
     const headers = headersFor(incoming.headers)
     const passed = withoutPersisted(request)
     if (node.operation === OperationTypeNode.SUBSCRIPTION) {
-      if (!accepted.events) throw invalid(`A subscription responds with events. Send Accept: ${EVENT_STREAM}.`)
-      const opened = await subscriptions.open({ query: document.text, request: passed, headers, signal })
+      const framing = framingFor(accepted)
+      const opened = await subscriptions.open({ query: document.text, request: passed, headers, framing, signal })
       return { ...opened, ...price, rule: 'stream-open' as const }
     }
     const sent = upload === undefined ? undefined : await upload.encode(document.text)
@@ -133,6 +133,13 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
       await upstream.close()
     }
   }
+}
+
+/** @throws GraphqlRefusal */
+function framingFor({ events, partedEvents }: Accepted): ResultFraming {
+  if (partedEvents) return MULTIPART
+  if (events) return SSE
+  throw invalid(`A subscription responds with events. Send Accept: ${EVENT_STREAM}.`)
 }
 
 /** Made in the process that reads schemas: it may take long, and much memory. */
@@ -207,7 +214,7 @@ type Unframed = Omit<AdapterReply, 'headers' | 'body'> & { readonly headers?: He
 
 /** Converts a response to the consumer's format: events if nothing else is accepted, or one of the two JSON types. */
 function framed({ headers = [], body, ...rest }: Unframed, { eventsOnly, json }: Accepted): AdapterReply {
-  if (eventsOnly) return { ...rest, headers: EVENT_STREAM_HEADERS, body: oneEvent(text(body)) }
+  if (eventsOnly) return { ...rest, headers: streamHeaders(SSE), body: oneEvent(text(body), SSE) }
   const own = headerOf(headers, 'content-type')
   // The body is JSON, so a wrong content type is corrected. The newer type is replaced for consumers that accept only the older
   // one.

@@ -8,34 +8,80 @@ import { type GraphqlResponse, responseOf } from './graphql-response.ts'
 /** The results of one operation as JSON texts. `return` aborts the operation, even while a `next` is pending. */
 export type Results = AsyncIterator<string, undefined>
 
+/** How results are written into the body of a response. */
+export interface ResultFraming {
+  readonly contentType: string
+  /** The beginning, which shows that the stream is open. */
+  readonly open: Uint8Array
+  /** Shows proxies and browsers that the stream is alive. */
+  readonly heartbeat: Uint8Array
+  readonly complete: Uint8Array
+  /** @param result JSON */
+  next(result: string): Uint8Array
+  /** Each result is an event. */
+  readonly frames: EventFrames
+}
+
 /** The "distinct connections mode" of GraphQL over SSE: one event per result, and one at the end. */
-const COMPLETE = utf8('event: complete\ndata: \n\n')
-/** A comment, which shows proxies and browsers that the stream is alive. */
-const COMMENT = utf8(':\n\n')
-
-function nextEvent(result: string): Uint8Array {
+export const SSE: ResultFraming = framing({
+  contentType: 'text/event-stream; charset=utf-8',
+  open: ':\n\n',
+  heartbeat: ':\n\n',
+  complete: 'event: complete\ndata: \n\n',
+  before: 'event: next\ndata: ',
   // A line break ends a line of the field. In JSON, line breaks occur only between tokens, so the text may be split there.
-  return utf8(`event: next\ndata: ${result.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`)
+  result: (json) => `${json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`
+})
+
+/** Apollo's multipart protocol for subscriptions: each result is a part, followed at once by the next boundary. */
+export const MULTIPART: ResultFraming = framing({
+  contentType: 'multipart/mixed; boundary="graphql"; subscriptionSpec="1.0"',
+  open: '\r\n--graphql',
+  heartbeat: '\r\ncontent-type: application/json\r\n\r\n{}\r\n--graphql',
+  complete: '--\r\n',
+  before: '\r\ncontent-type: application/json\r\n\r\n{"payload":',
+  result: (json) => `${json}}\r\n--graphql`
+})
+
+interface FramingTexts {
+  readonly contentType: string
+  readonly open: string
+  readonly heartbeat: string
+  readonly complete: string
+  /** Begins each event. */
+  readonly before: string
+  result(json: string): string
 }
 
-/** The frames of an `eventStream`: each result is an event. */
-export const RESULT_FRAMES: EventFrames = {
-  isEvent: (chunk) => Buffer.compare(chunk.subarray(0, NEXT.length), NEXT) === 0,
-  ended: ({ code, message }) => oneEvent(JSON.stringify({ errors: [{ message, extensions: { code } }] }))
+function framing({ contentType, open, heartbeat, complete, before, result }: FramingTexts): ResultFraming {
+  const start = utf8(before)
+  const end = utf8(complete)
+  const next = (json: string) => utf8(before + result(json))
+  return {
+    contentType,
+    open: utf8(open),
+    heartbeat: utf8(heartbeat),
+    complete: end,
+    next,
+    frames: {
+      isEvent: (chunk) => Buffer.compare(chunk.subarray(0, start.length), start) === 0,
+      ended: ({ code, message }) =>
+        Buffer.concat([next(JSON.stringify({ errors: [{ message, extensions: { code } }] })), end])
+    }
+  }
 }
-const NEXT = utf8('event: next\n')
 
 /** One result as a complete stream. */
-export function oneEvent(result: string): Uint8Array {
-  return Buffer.concat([nextEvent(result), COMPLETE])
+export function oneEvent(result: string, { open, next, complete }: ResultFraming): Uint8Array {
+  return Buffer.concat([open, next(result), complete])
 }
 
 /** The beginning of an operation. */
 export type Opening =
   /** The operation continues. `results` includes the results received so far. */
   | { readonly results: Results }
-  /** The operation ended at once, with an error or without results. */
-  | { readonly ended: Uint8Array }
+  /** The operation ended at once, with an error or without a result. */
+  | { readonly ended: string | undefined }
 
 /**
  * Waits shortly for the API to reject an operation. After that, the operation counts as open.
@@ -45,10 +91,10 @@ export async function opening(results: Results, clock: Clock, signal: AbortSigna
   const first = results.next()
   const heard = await soon(first, GRAPHQL_OPENING_MS, clock, signal)
   if (heard === undefined) return { results: startingWith(first, results) }
-  if (heard.done === true) return { ended: COMPLETE }
+  if (heard.done === true) return { ended: undefined }
   if (hasData(responseOf(heard.value))) return { results: startingWith(first, results) }
   await results.return?.()
-  return { ended: oneEvent(heard.value) }
+  return { ended: heard.value }
 }
 
 function hasData(response: GraphqlResponse | undefined): boolean {
@@ -76,7 +122,12 @@ function startingWith(first: Promise<IteratorResult<string, undefined>>, rest: R
  * The stream for a consumer.
  * @param eventsMax the number of paid events; the stream completes after them
  */
-export function eventStream(results: Results, clock: Clock, eventsMax = Infinity): AsyncIterable<Uint8Array> {
+export function eventStream(
+  results: Results,
+  clock: Clock,
+  { open, heartbeat, complete, next }: ResultFraming,
+  eventsMax = Infinity
+): AsyncIterable<Uint8Array> {
   let waiting: Promise<IteratorResult<string, undefined>> | undefined
   let left = eventsMax
   let isOver = false
@@ -90,22 +141,22 @@ export function eventStream(results: Results, clock: Clock, eventsMax = Infinity
       if (isOver) return { done: true, value: undefined }
       if (!isOpen) {
         isOpen = true
-        return { done: false, value: COMMENT }
+        return { done: false, value: open }
       }
       if (left === 0) {
         await over()
-        return { done: false, value: COMPLETE }
+        return { done: false, value: complete }
       }
       waiting ??= results.next()
       const heard = await soon(waiting, EVENTS_HEARTBEAT_MS, clock)
-      if (heard === undefined) return { done: false, value: COMMENT }
+      if (heard === undefined) return { done: false, value: heartbeat }
       waiting = undefined
       if (heard.done === true) {
         isOver = true
-        return { done: false, value: COMPLETE }
+        return { done: false, value: complete }
       }
       left--
-      return { done: false, value: nextEvent(heard.value) }
+      return { done: false, value: next(heard.value) }
     },
     async return() {
       if (!isOver) await over()

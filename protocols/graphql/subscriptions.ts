@@ -9,14 +9,16 @@ import { parseEndpoint } from '../upstream/target.ts'
 import { socketsTo } from '../upstream/websocket.ts'
 import { EVENT_STREAM } from './graphql-accept.ts'
 import { type GraphqlRequest, bodyOf } from './graphql-request.ts'
-import { RESULT_FRAMES, type Results, eventStream, opening } from './result-events.ts'
+import { type ResultFraming, type Results, eventStream, oneEvent, opening } from './result-events.ts'
 import { sseResults } from './sse-results.ts'
 import { wsResults } from './ws-results.ts'
 
-export const EVENT_STREAM_HEADERS: Headers = [
-  ['content-type', `${EVENT_STREAM}; charset=utf-8`],
-  ['cache-control', 'no-cache']
-]
+export function streamHeaders({ contentType }: ResultFraming): Headers {
+  return [
+    ['content-type', contentType],
+    ['cache-control', 'no-cache']
+  ]
+}
 
 export interface Subscriptions {
   /** @throws SoukError those of `Upstream.request` */
@@ -25,6 +27,8 @@ export interface Subscriptions {
     readonly request: GraphqlRequest
     /** Forwardable headers, without `accept` and `content-type`. */
     readonly headers: Headers
+    /** How the consumer gets the results. */
+    readonly framing: ResultFraming
     readonly signal: AbortSignal
   }): Promise<AdapterReply>
   close(): Promise<void>
@@ -78,6 +82,7 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
 
   return {
     async open(opened) {
+      const { framing } = opened
       const startedAt = clock.elapsed()
       const results =
         sockets === undefined
@@ -89,9 +94,18 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
         await results.return?.()
         throw error
       })
-      const head = { status: 200, headers: EVENT_STREAM_HEADERS, upstreamMs: upstreamMs() }
-      if ('ended' in began) return { ...head, body: began.ended, success: false }
-      return { ...head, body: eventStream(began.results, clock, eventsMax), success: true, events: RESULT_FRAMES }
+      const head = { status: 200, headers: streamHeaders(framing), upstreamMs: upstreamMs() }
+      if ('ended' in began) {
+        const body =
+          began.ended === undefined ? Buffer.concat([framing.open, framing.complete]) : oneEvent(began.ended, framing)
+        return { ...head, body, success: false }
+      }
+      return {
+        ...head,
+        body: eventStream(began.results, clock, framing, eventsMax),
+        success: true,
+        events: framing.frames
+      }
     },
     async close() {
       if (sse !== main) await sse.close()

@@ -1,6 +1,10 @@
 /** Limits: The ingress. */
 import { KiB, MiB, SECOND, MINUTE, HOUR } from './units.ts'
 
+/** Operations in one GraphQL batch: five times what Apollo's client collects. */
+export const GRAPHQL_BATCH_OPERATIONS_MAX = 50
+/** Operations of one GraphQL batch that run at once. */
+export const GRAPHQL_BATCH_AT_ONCE = 5
 /** Event streams that carry many operations ("single connection mode"). */
 export const EVENT_STREAMS_MAX = 10_000
 /** Event streams of one key that carry many operations: the tabs of a browser. */

@@ -85,7 +85,7 @@ export async function callAdmitted<T>(
   }
 }
 
-function refOf(api: string | ApiRef): ApiRef {
+export function refOf(api: string | ApiRef): ApiRef {
   return typeof api === 'string' ? parseApiRef(api) : api
 }
 

@@ -1,10 +1,11 @@
 import { checkJson, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
-import type { ApiRef, CallReply } from '../../../lib/interface/index.ts'
+import type { ApiRef, CallReply, Souk } from '../../../lib/interface/index.ts'
 import type { KeyPermit } from '../../keys/key-limiter.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { permitted } from '../../keys/scope.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
 import { clientHost } from '../../http/host.ts'
+import { isBatch, serveBatch } from './batch.ts'
 import type { BodyReader } from './body-reader.ts'
 import { hasBody, readStreamed, type StreamedBody } from './body.ts'
 import { callAdmitted, type KeyCalls } from './key-call.ts'
@@ -18,6 +19,7 @@ import type { RequestContext } from '../request-context.ts'
 import { whileConnected } from '../../http/while-connected.ts'
 
 export interface CallRoute extends KeyCalls {
+  readonly souk: Pick<Souk, 'call' | 'resolve'>
   readonly keys: Pick<Keys, 'verify' | 'nameFor'>
   /** Limits requests with a missing or invalid key, per host. */
   readonly unauthenticated: PerIp
@@ -69,7 +71,11 @@ export async function serveCall(
     const most = holder === undefined ? limits.REQUEST_BYTES_MAX : Infinity
     if (isJsonType(req.headers['content-type']) || !hasBody(req)) {
       const body = await route.bodies.read(context, Math.min(route.requestBytesMax, most), holding)
-      checkJsonBody(call, body)
+      const shape = body.length === 0 ? undefined : checkJson(body)
+      if (shape === 'array' && isPlain(call) && answering === undefined && (await isBatch(route, call))) {
+        return await serveBatch(route, context, { call, holder, body, held: holding })
+      }
+      if (isPlain(call)) checkObject(body, shape)
       call.body = body
     } else {
       call.body = streamed = readStreamed(context, Math.min(route.uploadBytesMax, most))
@@ -145,11 +151,9 @@ export async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[
   return keys.verify(key)
 }
 
-/** Validates the bytes; they are forwarded unchanged. @throws SoukError `invalid_request` */
-function checkJsonBody(call: CallDraft, body: Uint8Array): void {
-  if (body.length === 0 && !isPlain(call)) return
-  const shape = checkJson(body)
-  if (isPlain(call) && shape !== 'object') {
+/** @throws SoukError `invalid_request` */
+function checkObject(body: Uint8Array, shape = checkJson(body)): void {
+  if (shape !== 'object') {
     throw new SoukError('invalid_request', `The body is a JSON ${shape}. Send a JSON object.`)
   }
 }

@@ -8,7 +8,7 @@ import { EVENTS_HEARTBEAT_MS } from '../../../lib/base/limits/call.ts'
 import { GRAPHQL_EVENT_BYTES_MAX, GRAPHQL_EVENTS_WAITING_MAX } from '../../../lib/base/limits/graphql.ts'
 import type { Adapter, AdapterReply, GraphqlTerms, UpstreamConfig } from '../../../lib/interface/index.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
-import { eventStream } from '../../../protocols/graphql/result-events.ts'
+import { MULTIPART, SSE, eventStream } from '../../../protocols/graphql/result-events.ts'
 import { sseResults } from '../../../protocols/graphql/sse-results.ts'
 import { bytesOf, FOREVER, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
 import { streamOf } from '../../helpers/bodies.ts'
@@ -56,7 +56,7 @@ describe('an event stream', () => {
   it('sends comments during silence', async () => {
     const clock = manualClock()
     const waiting = Promise.withResolvers<IteratorResult<string, undefined>>()
-    const stream = eventStream({ next: () => waiting.promise }, clock)[Symbol.asyncIterator]()
+    const stream = eventStream({ next: () => waiting.promise }, clock, SSE)[Symbol.asyncIterator]()
     const textOf = ({ value }: IteratorResult<Uint8Array>) => Buffer.from(value as Uint8Array).toString()
     assert.equal(textOf(await stream.next()), ':\n\n')
     for (let beat = 0; beat < 3; beat++) {
@@ -66,6 +66,28 @@ describe('an event stream', () => {
     }
     waiting.resolve({ done: false, value: '{"data":\n1}' })
     assert.equal(textOf(await stream.next()), 'event: next\ndata: {"data":\ndata: 1}\n\n')
+  })
+})
+
+describe('a stream of parts', () => {
+  it('ends each part with the next boundary, and is alive during silence', async () => {
+    const clock = manualClock()
+    const waiting = Promise.withResolvers<IteratorResult<string, undefined>>()
+    const results = [waiting.promise, Promise.resolve({ done: true as const, value: undefined })]
+    const next = () => results.shift() ?? assert.fail()
+    const stream = eventStream({ next }, clock, MULTIPART)[Symbol.asyncIterator]()
+    const read = async () => Buffer.from((await stream.next()).value as Uint8Array)
+    let text = String(await read())
+    const beat = read()
+    await clock.advance(EVENTS_HEARTBEAT_MS)
+    assert.equal(MULTIPART.frames.isEvent(await beat), false)
+    text += String(await beat)
+    waiting.resolve({ done: false, value: '{"data":1}' })
+    const event = await read()
+    assert.equal(MULTIPART.frames.isEvent(event), true)
+    text += String(event) + String(await read())
+    const part = (body: string) => `\r\ncontent-type: application/json\r\n\r\n${body}\r\n--graphql`
+    assert.equal(text, `\r\n--graphql${part('{}')}${part('{"payload":{"data":1}}')}--\r\n`)
   })
 })
 
@@ -88,6 +110,15 @@ describe('a subscription over SSE', () => {
     assert.deepEqual([reply.status, reply.success], [200, true])
     assert.equal(upstream.received[0]?.headers.accept, 'text/event-stream')
     assert.match((await bytesOf(reply.body)).toString(), /"count":1.*event: complete/s)
+  })
+
+  it("comes in parts for a client of Apollo's multipart protocol", async () => {
+    const accept =
+      'multipart/mixed;boundary="graphql";subscriptionSpec="1.0",application/graphql-response+json,application/json;q=0.9'
+    const reply = await adapter.call(plainCall({ query: 'subscription { count }' }, [['accept', accept]]), FOREVER)
+    assert.deepEqual([reply.success, reply.rule], [true, 'stream-open'])
+    assert.match(String(reply.headers.find(([name]) => name === 'content-type')?.[1]), /boundary="graphql"/)
+    assert.match((await bytesOf(reply.body)).toString(), /\{"payload":\{"data":\{"count":1\}\}\}\r\n--graphql--/)
   })
 
   it('is open, and charged, when the API is silent', async () => {

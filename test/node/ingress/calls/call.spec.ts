@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../../lib/index.ts'
-import { answer, PROVIDER, type Running, startIngress } from '../harness.ts'
+import { answer, foundListing, PROVIDER, type Running, startIngress } from '../harness.ts'
 
 const OTHER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXY'
 
@@ -192,6 +192,7 @@ describe('ingress: a call', () => {
     })
 
     it('must be JSON objects', async () => {
+      ingress.onResolve = async () => ({ signed: foundListing('ticker'), owners: [] })
       for (const body of ['[]', '"text"', '7', 'null']) {
         const problem = await refusal(await ingress.post('/api/demo/api/ticker', body), 400, 'invalid_request')
         assert.match(String(problem['detail']), /JSON object/)

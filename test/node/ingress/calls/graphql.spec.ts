@@ -13,6 +13,7 @@ describe('GraphQL over HTTP, through Souk', () => {
   let bench: OverlayBench
   let yoga: YogaServer
   let url: string
+  let renamed = 0
 
   before(async () => {
     bench = await overlayBench()
@@ -31,7 +32,10 @@ describe('GraphQL over HTTP, through Souk', () => {
           }
         },
         Mutation: {
-          rename: (_parent, { name }) => name,
+          rename(_parent, { name }) {
+            renamed++
+            return name
+          },
           read: (_parent, { files }) =>
             Promise.all((files as unknown as File[]).map(async (file) => `${file.name}: ${await file.text()}`))
         }
@@ -103,6 +107,46 @@ describe('GraphQL over HTTP, through Souk', () => {
     const none = await fetch(`${bench.url}/v1/apis/plain/schema.graphql`)
     assert.deepEqual([none.status, ((await none.json()) as { code: string }).code], [404, 'api_not_found'])
     assert.equal((await fetch(`${bench.url}/v1/apis/users/schema.graphql`, { method: 'POST' })).status, 405)
+  })
+
+  it('runs each operation of a batch as a call of its own', async () => {
+    const big = '{"query": "mutation ($n: String!) { rename(name: $n) }", "variables": {"n": "a\\"],["}}'
+    const body = `[{"query":"{ hello }"}, ${big}, {"query":"{ nothing }"},{"query":"mutation { rename(name: \\"x\\") }"}, 7]`
+    const response = await bench.fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    assert.equal(response.status, 200)
+    const results = (await response.json()) as Array<{ data?: unknown; errors?: Array<{ message: string }> }>
+    assert.deepEqual(
+      results.map(({ data }) => data),
+      [{ hello: 'world' }, { rename: 'a"],[' }, undefined, { rename: 'x' }, undefined]
+    )
+    assert.match(results[2]?.errors?.[0]?.message ?? '', /Cannot query field/)
+    assert.match(results[4]?.errors?.[0]?.message ?? '', /JSON object/)
+  })
+
+  it('repeats no operation of a batch that comes again', async () => {
+    const batch = [{ query: 'mutation { rename(name: "a") }' }, { query: 'mutation { rename(name: "b") }' }]
+    const again = () => post(batch, { 'idempotency-key': 'batch-1' })
+    const before = renamed
+    const first = await (await again()).json()
+    assert.deepEqual(await (await again()).json(), first)
+    assert.equal(renamed - before, 2)
+  })
+
+  it('refuses a batch that is empty or too long, and arrays for other APIs', async () => {
+    assert.equal((await post([])).status, 400)
+    assert.equal((await post(Array.from({ length: 51 }, () => ({ query: '{ hello }' })))).status, 400)
+    assert.equal((await post([{ query: '{ hello }' }], { 'idempotency-key': 'x'.repeat(255) })).status, 400)
+    const failing = (await (await post([{ query: '{ hello }' }], { 'souk-max-price': '0.0001' })).json()) as unknown
+    assert.equal(
+      (failing as [{ errors: [{ extensions: { code: string } }] }])[0].errors[0].extensions.code,
+      'price_exceeds_limit'
+    )
+    const other = await bench.fetch(`${bench.url}/api/demo/api/plain`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '[{}]'
+    })
+    assert.match(await other.text(), /The body is a JSON array/)
   })
 
   it('accepts files mapped by the operation, and rejects others', async () => {
