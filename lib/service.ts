@@ -288,6 +288,11 @@ class SoukService implements Souk, Startable {
       privateKey: this.#components.privateKey,
       local: () => this.#local(),
       documents: this.store.documents,
+      describing: {
+        descriptions: this.descriptions,
+        resolve: this.resolve.bind(this),
+        log: logOf(this.#components.logger, 'souk:resolve')
+      },
       clock,
       random,
       ...(providerKey && { providerKey }),

@@ -4,6 +4,7 @@ import { fromHex, toHex } from '../base/hex.ts'
 import {
   DESCRIPTION_DOCUMENT_BYTES_MAX,
   DESCRIPTION_PROOF_HASHES_MAX,
+  DESCRIPTION_PAGE_BYTES_MAX,
   DESCRIPTIONS_PEERS_MAX,
   DESCRIPTIONS_REPLY_BYTES_MAX,
   DESCRIPTIONS_REQUEST_BYTES_MAX,
@@ -21,6 +22,7 @@ import {
   type ProvenDocument
 } from './description-codec.ts'
 import type { DocumentShelf } from './document-shelf.ts'
+import { layoutOf } from './documents.ts'
 import { isProven } from './merkle.ts'
 
 export const DESCRIPTION_PROTOCOL = '/souk/description/1.0.0'
@@ -78,8 +80,9 @@ export async function fetchDocuments(
   })
   const documents = decode(bytes)
   const wanted = new Set(leaves)
+  const { pages } = layoutOf(described)
   for (const { leaf, document, path } of documents) {
-    const isSmall = document.length <= DESCRIPTION_DOCUMENT_BYTES_MAX
+    const isSmall = document.length <= (leaf < pages ? DESCRIPTION_PAGE_BYTES_MAX : DESCRIPTION_DOCUMENT_BYTES_MAX)
     const isValid =
       isSmall && wanted.delete(leaf) && isProven(document, path, { leaf, documents: described.documents, root })
     if (!isValid) throw new SoukError('owner_unreachable', 'A node returned an invalid description.')

@@ -18,7 +18,7 @@ import {
 } from '../base/limits/descriptions.ts'
 import { OPERATIONS_MAX } from '../base/limits/names.ts'
 import type { ApiDescription, JsonSchema, Operation } from '../interface/adapter.ts'
-import type { OperationSummary } from '../interface/description.ts'
+import type { OperationSummary } from '../interface/operation-summary.ts'
 import type { PublishedApi } from '../interface/published-api.ts'
 import { CONTROLS, type OperationDocument } from './documents.ts'
 import { merkleTree, type MerkleTree } from './merkle.ts'

@@ -8,7 +8,7 @@ import {
   SUMMARIZED_NAME_CHARS_MAX
 } from '../base/limits/descriptions.ts'
 import type { JsonSchema } from '../interface/adapter.ts'
-import type { OperationSummary } from '../interface/description.ts'
+import type { OperationSummary } from '../interface/operation-summary.ts'
 import type { DescriptionRoot } from '../interface/published-api.ts'
 
 /** The documents under a root as JSON (docs/reference/protocol.md). The provider's peers may send anything, so each reader checks. */

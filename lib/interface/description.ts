@@ -1,11 +1,6 @@
 import type { ApiDescription, Operation } from './adapter.ts'
 import type { Resolution } from './directory.ts'
-
-export interface OperationSummary {
-  readonly name: string
-  /** First line of the description. */
-  readonly summary?: string
-}
+import type { OperationSummary } from './operation-summary.ts'
 
 export interface OperationRange {
   /** Index of the first operation. Default 0. */

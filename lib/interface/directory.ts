@@ -1,4 +1,5 @@
 import type { ApiId, ApiRef } from '../base/api-name.ts'
+import type { OperationSummary } from './operation-summary.ts'
 import type { PeerAddress } from './link.ts'
 import type { ListingSort } from './listing-index.ts'
 import type { Delegation, SignedManifest } from './manifest.ts'
@@ -120,6 +121,8 @@ export interface SearchQuery {
 /** A listing in search results. */
 export interface FoundListing extends SignedManifest, Reputation {
   readonly firstSeenAt: number
+  /** Operations that contain all search words, the best ones first: at most `OPERATIONS_SHOWN_PER_LISTING_MAX`. */
+  readonly matching: readonly OperationSummary[]
 }
 
 export interface SearchPage {

@@ -43,7 +43,8 @@ export type {
   SplitterState
 } from './chain.ts'
 export { CHANNEL_MOVES, type ChannelConfig, type ChannelId, type ChannelPhase, type Voucher } from './channel.ts'
-export type { DescribedOptions, Descriptions, OperationRange, OperationSummary } from './description.ts'
+export type { DescribedOptions, Descriptions, OperationRange } from './description.ts'
+export type { OperationSummary } from './operation-summary.ts'
 export { type DescriptionRoot, operationCount, type PublishedApi } from './published-api.ts'
 export type {
   Catalogue,
@@ -73,6 +74,9 @@ export {
   type ListingPut,
   type ListingQuery,
   type ListingSort,
+  type MatchingListing,
+  type OperationBounds,
+  type OperationsPut,
   type PutOutcome
 } from './listing-index.ts'
 export type {

@@ -1,10 +1,12 @@
 import type { ApiId } from '../base/api-name.ts'
+import type { Hex } from '../base/hex.ts'
 import type { Atoms } from '../base/money.ts'
+import type { OperationSummary } from './operation-summary.ts'
 import type { SignedManifest } from './manifest.ts'
 
 /**
- * Search orders. `relevance`: all words in the name first, then in name and tags, then the rest; by quality within each
- * group. `new`: most recently discovered first. Ties are sorted by id.
+ * Search orders. `relevance`: all words in the name first, then in name and tags, then in one operation, then the rest; by
+ * quality within each group. `new`: most recently discovered first. Ties are sorted by id.
  */
 export const LISTING_SORTS = ['relevance', 'quality', 'price', 'latency', 'new'] as const
 export type ListingSort = (typeof LISTING_SORTS)[number]
@@ -64,6 +66,29 @@ export interface IndexedListing extends ListingHead {
   readonly envelope: Uint8Array
 }
 
+export interface MatchingListing extends IndexedListing {
+  /** Operations that contain all words of the query, at least one of them not from the API's name. The best ones first. */
+  readonly matching: readonly OperationSummary[]
+}
+
+/** A part of the operations of a listing. The parts come in order, each with the same `hash` and `root`. */
+export interface OperationsPut {
+  readonly id: ApiId
+  /** Hash of the manifest. A put is ignored when the index has another one by now. */
+  readonly hash: Uint8Array
+  /** Identifies the list of all operations. */
+  readonly root: Hex
+  /** Index of the first of these operations. The part from 0 replaces all earlier operations of the listing. */
+  readonly from: number
+  readonly operations: readonly OperationSummary[]
+  readonly isLast: boolean
+}
+
+export interface OperationBounds {
+  readonly operationsMax: number
+  readonly perPublisherMax: number
+}
+
 export interface ListingQuery {
   /** Word prefixes as `searchTerms` returns them. All must match. */
   readonly terms: readonly string[]
@@ -108,12 +133,21 @@ export interface ListingIndex {
    * Live listings that can be called. A listing whose rank changes between two pages may appear twice or not at all.
    * @throws SoukError `invalid_request` for a malformed cursor
    */
-  search(query: ListingQuery): Promise<{ readonly listings: readonly IndexedListing[]; readonly next?: string }>
+  search(query: ListingQuery): Promise<{ readonly listings: readonly MatchingListing[]; readonly next?: string }>
+  /** Live listings whose operations are not indexed as their manifest has them. */
+  undescribed(now: number): Promise<ApiId[]>
+  /** Resolves to true where the operations of this root are indexed for the listing. They then count for the new manifest. */
+  hasOperations(id: ApiId, hash: Uint8Array, root: Hex): Promise<boolean>
+  /**
+   * Indexes operations. Above the bounds, operations of the peer that supplied most are removed, and those above their
+   * publisher's share are not indexed. Resolves to false when no further part is needed.
+   */
+  describe(put: OperationsPut, bounds?: OperationBounds): Promise<boolean>
   /**
    * Records received after change number `after` (0: all), oldest first. A listing that changed several times appears
    * once.
    */
   changes(after: number, bounds: { readonly limit: number; readonly bytesMax: number }): Promise<ListingChanges>
-  /** Deletes expired listings and resolves to their number. */
+  /** Deletes expired listings, and operations of deleted ones. Resolves to the number of listings. */
   prune(now: number): Promise<number>
 }

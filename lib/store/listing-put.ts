@@ -3,16 +3,24 @@ import {
   CATALOGUE_BYTES_MAX,
   CATALOGUE_MAX,
   CATALOGUE_PER_PUBLISHER_MAX,
+  OPERATIONS_INDEXED_MAX,
+  OPERATIONS_PER_PUBLISHER_MAX,
   TERMS_PER_LISTING_MAX
 } from '../base/limits/directory.ts'
 import { searchTerms } from '../base/search-terms.ts'
-import type { Grade, ListingBounds, ListingPut, PutOutcome } from '../interface/listing-index.ts'
+import type { Grade, ListingBounds, ListingPut, OperationBounds, PutOutcome } from '../interface/listing-index.ts'
+import { splitWords } from './operation-words.ts'
 import type { ListingState, Manifest } from '../interface/manifest.ts'
 
 export const DEFAULT_BOUNDS: ListingBounds = {
   listingsMax: CATALOGUE_MAX,
   bytesMax: CATALOGUE_BYTES_MAX,
   perPublisherMax: CATALOGUE_PER_PUBLISHER_MAX
+}
+
+export const OPERATION_BOUNDS: OperationBounds = {
+  operationsMax: OPERATIONS_INDEXED_MAX,
+  perPublisherMax: OPERATIONS_PER_PUBLISHER_MAX
 }
 
 /** Quality is stored in whole ten-thousandths, so that every database orders it alike. */
@@ -67,14 +75,10 @@ export function factsOf(manifest: Manifest) {
     words: {
       name: searchTerms(name),
       tags: searchTerms(tags.join(' ')),
-      // `getQuote` is found by each of its words, and as written.
-      text: searchTerms(
-        [
-          description,
-          ...operations,
-          ...operations.map((operation) => operation.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2'))
-        ].join(' ')
-      ).slice(0, TERMS_PER_LISTING_MAX)
+      text: searchTerms([description, ...operations, ...operations.map(splitWords)].join(' ')).slice(
+        0,
+        TERMS_PER_LISTING_MAX
+      )
     }
   }
 }

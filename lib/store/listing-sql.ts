@@ -1,6 +1,14 @@
 import type { ApiId } from '../base/api-name.ts'
-import type { IndexedListing, ListingHead, ListingQuery, ListingSort } from '../interface/listing-index.ts'
+import type { OperationSummary } from '../interface/operation-summary.ts'
+import type {
+  IndexedListing,
+  ListingHead,
+  ListingQuery,
+  ListingSort,
+  MatchingListing
+} from '../interface/listing-index.ts'
 import { decodeCursor, encodeCursor } from './listing-page.ts'
+import { soughtTerms } from './operation-words.ts'
 import { QUALITY_UNITS } from './listing-put.ts'
 
 /** The SQL that differs between databases. */
@@ -9,6 +17,8 @@ export interface Dialect {
   readonly arg: (value: string | number | bigint) => string
   /** A condition for listings `l` with words that have these prefixes, in these columns. */
   readonly hasWords: (terms: readonly string[], where: 'name' | 'name and tags' | 'anywhere') => string
+  /** A query for ids of listings with an operation that has all these words, at least one not from the API's name. */
+  readonly describedBy: (terms: readonly string[]) => string
   readonly hasTag: (tag: string) => string
 }
 
@@ -23,16 +33,19 @@ const VALUES: Readonly<Record<ListingSort, string>> = {
 export const HEAD_COLUMNS = 'l.id, l.hash, l.revision, l.record_seq, l.live_until, l.first_seen_at, l.source'
 
 /** The statement of one page, plus one row to detect a next page. @throws SoukError `invalid_request` */
-export function searchSql(query: ListingQuery, { arg, hasWords, hasTag }: Dialect): string {
+export function searchSql(query: ListingQuery, { arg, hasWords, describedBy, hasTag }: Dialect): string {
   const { terms, protocol, tag, maxPrice, minQuality, sort, limit, cursor, now } = query
   const value = VALUES[sort]
+  const sought = soughtTerms(terms)
+  const described = sought.length > 0 ? 'l.id IN (SELECT id FROM described)' : '1 = 0'
   const byTier = sort === 'relevance' && terms.length > 0
   // Written once and referred to by name in the order below, so that the placeholders are in order.
   const tier = byTier
-    ? `CASE WHEN ${hasWords(terms, 'name')} THEN 0 WHEN ${hasWords(terms, 'name and tags')} THEN 1 ELSE 2 END`
+    ? `CASE WHEN ${hasWords(terms, 'name')} THEN 0 WHEN ${hasWords(terms, 'name and tags')} THEN 1
+         WHEN ${described} THEN 2 ELSE 3 END`
     : '0'
   const where = [`l.is_shown = 1`, `l.live_until > ${arg(now)}`]
-  if (terms.length > 0) where.push(hasWords(terms, 'anywhere'))
+  if (terms.length > 0) where.push(`(${hasWords(terms, 'anywhere')} OR ${described})`)
   if (protocol !== undefined) where.push(`l.protocol = ${arg(protocol.toLowerCase())}`)
   if (tag !== undefined) where.push(hasTag(tag.toLowerCase()))
   if (maxPrice !== undefined) where.push(`l.price <= ${arg(maxPrice)}`)
@@ -43,6 +56,7 @@ export function searchSql(query: ListingQuery, { arg, hasWords, hasTag }: Dialec
     after = `WHERE (tier, value, id) > (${arg(place.tier)}, ${arg(place.value)}, ${arg(place.id)})`
   }
   return `
+    ${sought.length > 0 ? `WITH described (id) AS MATERIALIZED (${describedBy(sought)})` : ''}
     SELECT ${HEAD_COLUMNS}, b.envelope, found.tier, found.value
     FROM (
       SELECT seq, tier, value, id
@@ -75,13 +89,16 @@ export const indexedOf = (row: SqlRow): IndexedListing => ({ ...headOf(row), env
 /** Clients return buffers, but the contract requires plain bytes. */
 export const plain = (bytes: unknown): Uint8Array => Uint8Array.from(bytes as Uint8Array)
 
+/** @param matching - operations by listing */
 export function pageOf(
   rows: readonly SqlRow[],
-  { sort, limit }: ListingQuery
-): { listings: IndexedListing[]; next?: string } {
+  { sort, limit }: ListingQuery,
+  matching: (id: ApiId) => readonly OperationSummary[]
+): { listings: MatchingListing[]; next?: string } {
   const page = rows.slice(0, limit)
+  const listings = page.map((row) => ({ ...indexedOf(row), matching: matching(row['id'] as ApiId) }))
   const last = page.at(-1)
-  if (last === undefined || rows.length === page.length) return { listings: page.map(indexedOf) }
+  if (last === undefined || rows.length === page.length) return { listings }
   const place = { tier: Number(last['tier']), value: Number(last['value']), id: last['id'] as string }
-  return { listings: page.map(indexedOf), next: encodeCursor(sort, place) }
+  return { listings, next: encodeCursor(sort, place) }
 }

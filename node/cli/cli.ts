@@ -27,8 +27,17 @@ export interface Cli {
   confirm(confirmation: Confirmation): Promise<boolean>
   /** Prints the result of a command: `value` with `--json`, else lines for a person. */
   print(value: object, lines: () => readonly string[]): Promise<void>
-  /** Prints a list: `value` with `--json`, else a table. Without rows, notes say why and what to do next. */
-  list<Row>(value: object, rows: readonly Row[], columns: ReadonlyArray<Column<Row>>, empty: EmptyList): Promise<void>
+  /**
+   * Prints a list: `value` with `--json`, else a table. Without rows, notes say why and what to do next.
+   * @param below - lines below the table
+   */
+  list<Row>(
+    value: object,
+    rows: readonly Row[],
+    columns: ReadonlyArray<Column<Row>>,
+    empty: EmptyList,
+    below?: readonly string[]
+  ): Promise<void>
   /** Ends the command with this exit code instead of 0. */
   exitCode: number
 }
@@ -76,8 +85,8 @@ export function createCli(program: Command, terminal: Terminal): Cli {
       const text = options().json === true ? JSON.stringify(value) : safeText(lines().join('\n'))
       if (text !== '') await terminal.write(`${text}\n`)
     },
-    async list(value, rows, columns, { what, next }) {
-      await this.print(value, () => table(rows, columns, this.isWide))
+    async list(value, rows, columns, { what, next }, below = []) {
+      await this.print(value, () => [...table(rows, columns, this.isWide), ...below])
       if (rows.length === 0) terminal.note(`${what}\nTry: ${next}`)
     }
   }

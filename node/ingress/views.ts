@@ -64,11 +64,19 @@ const listing = {
   pay_per_call: z.boolean()
 }
 
+export const operationSummarySchema = view('OperationSummary', {
+  name: z.string(),
+  summary: z.string().optional()
+})
+
 export const apiSummarySchema = view('ApiSummary', {
   ...listing,
   cheapest_plan: z.object({ id: z.string(), fee: usdc, period: z.string() }).nullable(),
   operations: list(z.string()).describe('Names, or none if there are too many. See `operation_count`.'),
   operation_count: z.int(),
+  matching_operations: list(operationSummarySchema).describe(
+    'Operations that contain all words of the search, the best ones first.'
+  ),
   ...reputationViewSchema.shape
 })
 
@@ -77,11 +85,6 @@ export const operationSchema = view('Operation', {
   description: z.string().optional(),
   input: anyObject.optional().describe('JSON Schema (draft 2020-12) of the request.'),
   output: anyObject.optional().describe('JSON Schema of the response.')
-})
-
-export const operationSummarySchema = view('OperationSummary', {
-  name: z.string(),
-  summary: z.string().optional()
 })
 
 export const apiSchema = view('Api', {

@@ -11,14 +11,17 @@ const api = z.string().describe('a name, or name@provider as souk_search gives i
 /** The marketplace’s own tools and their inputs. Tool lists, validation and docs all use this table. */
 export const MARKET_TOOLS = {
   souk_search: {
-    about: 'Searches the marketplace for APIs, and shows how reliable each one was for this node. Free of charge.',
+    about:
+      'Searches the marketplace for APIs and operations, and shows how reliable each API was for this node. Free of charge.',
     readOnly: true,
     takes: z.object({
       query: z
         .string()
         .max(limits.SEARCH_CHARS_MAX)
         .optional()
-        .describe('words, all of which appear in name, description or tags'),
+        .describe(
+          'words, all of which appear in name, description or tags, or in one operation, like "create invoice"'
+        ),
       protocol: z.enum(PROTOCOL_NAMES).optional(),
       tag: z.string().optional(),
       max_price: usdc.optional().describe('maximum price of a call, in USDC'),

@@ -236,10 +236,7 @@ class PrincipalTools implements ToolBox {
       Object.fromEntries(given.filter(([, value]) => value !== undefined)),
       signal
     )
-    const apis = page.listings.map((listing) => ({
-      ...apiSummary(listing, this.#init.clock.now()),
-      ...reputationView(listing, listing.manifest)
-    }))
+    const apis = page.listings.map((listing) => apiSummary(listing, this.#init.clock.now()))
     return told({ apis, next_cursor: page.next ?? null })
   }
 

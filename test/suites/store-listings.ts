@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { apiId } from '../../lib/base/api-name.ts'
 import { sha256, utf8 } from '../../lib/base/bytes.ts'
 import { searchTerms } from '../../lib/base/search-terms.ts'
-import type { ListingPut, ListingQuery } from '../../lib/interface/listing-index.ts'
+import { toHex } from '../../lib/base/hex.ts'
+import type { ListingPut, ListingQuery, OperationBounds, OperationsPut } from '../../lib/interface/listing-index.ts'
 import type { Manifest } from '../../lib/interface/manifest.ts'
 import type { Store } from '../../lib/interface/store.ts'
 import { peerId } from '../helpers/call-record.ts'
@@ -112,6 +113,102 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.deepEqual(await found({ text: '"; -- *' }), ['bb-sse-ticker', 'other'], 'a text without words matches all')
     for (const text of ['a" OR "b', "ticker':*", 'NOT ticker', 'name:ticker', '\\', 'ticker & !x', '(ticker'])
       await found({ text })
+  })
+
+  const ROOT = toHex(sha256(utf8('root')))
+  const describe = (
+    { signed, hash }: ListingPut,
+    names: readonly (readonly [name: string, summary?: string])[],
+    changes: Partial<OperationsPut> = {},
+    bounds?: OperationBounds
+  ) => {
+    const operations = names.map(([name, summary]) => ({ name, ...(summary === undefined ? {} : { summary }) }))
+    const part = { id: signed.id, hash, root: ROOT, from: 0, operations, isLast: true, ...changes }
+    return current().listings.describe(part, bounds)
+  }
+  const matches = async (text: string) =>
+    Object.fromEntries(
+      (await page({ text })).listings.map(({ id, matching }) => [
+        id.slice(0, id.indexOf('@')),
+        matching.map(({ name }) => name)
+      ])
+    )
+
+  it('finds operations that have all words, after names and before the rest', async () => {
+    const shop = listing({ name: 'shop' })
+    const words = listing({ name: 'words', description: 'create an invoice' })
+    const named = listing({ name: 'create-invoice' })
+    const apart = listing({ name: 'apart' })
+    await put(words, shop, named, apart)
+    await describe(shop, [
+      ['GetInvoices', 'List all invoices'],
+      ['PostInvoiceLines', 'Create the lines of an invoice that was drafted'],
+      ['PostInvoices', 'Create an invoice'],
+      ['crème\u0000\ud800 brûlée', 'Ünïcode']
+    ])
+    await describe(apart, [['create'], ['invoice']])
+    await describe(named, [['list']])
+    assert.deepEqual(await found({ text: 'create invoice' }), ['create-invoice', 'shop', 'words'])
+    assert.deepEqual(await matches('create invoice'), {
+      'create-invoice': [],
+      shop: ['PostInvoices', 'PostInvoiceLines'],
+      words: []
+    })
+    assert.deepEqual(await matches('shop create invoice'), { shop: ['PostInvoices', 'PostInvoiceLines'] })
+    assert.deepEqual(await matches('shop'), { shop: [] }, 'the name alone matches no operation')
+    assert.deepEqual(await matches('creme unicode'), { shop: ['crème\u0000\ud800 brûlée'] })
+    const { listings } = await page({ text: 'post invoices' })
+    assert.deepEqual(listings[0]?.matching, [{ name: 'PostInvoices', summary: 'Create an invoice' }])
+    for (const text of ['a" OR "b', "ticker':*A", 'own : x', 'NOT create', 'create & !x']) await matches(text)
+  })
+
+  it('knows which listings have no operations yet, also after their manifest changed', async () => {
+    const { listings } = current()
+    const one = listing({ put: { keepUntil: NOW + HOUR } })
+    await put(one)
+    assert.deepEqual(await listings.undescribed(NOW), [one.signed.id])
+    assert.equal(await describe(one, [['aa']], { isLast: false }), true)
+    assert.deepEqual(await listings.undescribed(NOW), [one.signed.id], 'a part is missing')
+    assert.equal(await describe(one, [['xx']], { from: 7 }), false, 'a gap')
+    assert.equal(await describe(one, [['bb']], { from: 1 }), false)
+    assert.deepEqual(await listings.undescribed(NOW), [])
+    assert.deepEqual(await matches('bb'), { ticker: ['bb'] })
+    const next = listing({ revision: 2 })
+    await put(next)
+    assert.deepEqual(await listings.undescribed(NOW), [one.signed.id])
+    assert.equal(await describe(one, [['late']]), false, 'of the earlier manifest')
+    assert.equal(await listings.hasOperations(one.signed.id, next.hash, toHex(sha256(utf8('other')))), false)
+    assert.equal(await listings.hasOperations(one.signed.id, next.hash, ROOT), true)
+    assert.deepEqual(await listings.undescribed(NOW), [])
+    assert.equal(await describe(next, [['cc']]), false)
+    assert.deepEqual([await found({ text: 'bb' }), await found({ text: 'cc' })], [[], ['ticker']])
+    await listings.forget(one.signed.id)
+    await put(next)
+    assert.deepEqual(await found({ text: 'cc' }), ['ticker'], 'it came back before the next prune')
+    await listings.forget(one.signed.id)
+    await listings.prune(NOW)
+    await put(next)
+    assert.deepEqual(await found({ text: 'cc' }), [])
+  })
+
+  it('bounds operations by publisher and in all, and removes those of the peer that sent most', async () => {
+    const by = (name: string, source: string, provider = PROVIDER) =>
+      listing({ name, provider, put: { source: peerId(source) } })
+    const bounds = { operationsMax: 6, perPublisherMax: 4 }
+    const many = ['a', 'b', 'c'].map((word) => [`${word}op`] as const)
+    const own = { ...by('mine', 'S') }
+    const { source: _, ...mine } = own
+    const [first, second, other] = [by('first', 'M'), by('second', 'M'), by('other', 'N', peerId('Q'))]
+    await put(mine, first, second, other)
+    assert.equal(await describe(first, many, { isLast: false }, bounds), true)
+    assert.equal(await describe(second, many, { isLast: false }, bounds), false, 'over the share of its publisher')
+    assert.deepEqual(await matches('bop'), { first: ['bop'] })
+    assert.deepEqual(await matches('aop'), { first: ['aop'], second: ['aop'] })
+    await describe(other, many, {}, bounds)
+    assert.deepEqual(await matches('bop'), { other: ['bop'] }, 'the oldest of the peer that sent most')
+    await describe(mine, [...many, ['dop'], ['eop']], {}, bounds)
+    assert.deepEqual(Object.keys(await matches('bop')), ['mine'], 'an own listing has no share and stays')
+    assert.deepEqual(await current().listings.undescribed(NOW), [], 'a removed one is not fetched again')
   })
 
   it('filters by protocol, tag, price and quality', async () => {

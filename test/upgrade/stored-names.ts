@@ -48,7 +48,7 @@ function sqliteColumns(): string[] {
   migrate(db)
   const columns = db.prepare(
     `SELECT m.name || '.' || c.name AS name FROM sqlite_schema m, pragma_table_info(m.name) c
-     WHERE m.type = 'table' AND m.name NOT LIKE 'listing\\_words\\_%' ESCAPE '\\'`
+     WHERE m.type = 'table' AND m.name NOT LIKE '%\\_words\\_%' ESCAPE '\\'`
   )
   const names = columns.all().map(({ name }) => String(name))
   db.close()

@@ -37,6 +37,8 @@ export const SUMMARY_CHARS_MAX = 120
 export const SUMMARIZED_NAME_CHARS_MAX = 500
 /** One document of a description. The largest public schema of one type has 300 KiB. */
 export const DESCRIPTION_DOCUMENT_BYTES_MAX = 1 * MiB
+/** One page of names and summaries: 100 of the longest, escaped. Every node reads these pages. */
+export const DESCRIPTION_PAGE_BYTES_MAX = 384 * KiB
 /** One part of an SDL. Peers fetch several in one reply. */
 export const SDL_PART_BYTES_MAX = 128 * KiB
 /** Parts of an SDL: twice the largest schema that can be registered. */

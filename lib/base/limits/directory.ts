@@ -179,3 +179,29 @@ export const TERMS_PER_LISTING_MAX = 2_000
 export const ANNOUNCEMENTS_AT_ONCE = 4
 /** Peers that a provider asks whether they know its API. One that does is enough. */
 export const REACH_PEERS_MAX = 8
+/** Indexed words of one operation: its name and its summary. */
+export const OPERATION_TERMS_MAX = 64
+/** Indexed operations of one publisher: 200 APIs of 50 operations. */
+export const OPERATIONS_PER_PUBLISHER_MAX = 10_000
+/** Indexed operations of all listings: 30 MB on disk. A search for a common word takes up to 80 ms. */
+export const OPERATIONS_INDEXED_MAX = 100_000
+/** Operations written in one transaction. Takes about 2 ms, so that calls are not delayed. */
+export const OPERATIONS_PER_WRITE = 100
+/** Pause between two such writes. */
+export const OPERATIONS_WRITE_PAUSE_MS = 50
+/** Listings whose operations are fetched concurrently. */
+export const OPERATIONS_FETCHED_AT_ONCE = 4
+/** Fetching the operations of one listing from all peers that may have them. */
+export const OPERATIONS_FETCH_MS = 15 * SECOND
+/** Pause after each fetch. Four of them together stay within `DESCRIPTIONS_REQUESTS_PER_SECOND`. */
+export const OPERATIONS_FETCH_PAUSE_MS = 0.5 * SECOND
+/** Longest pause before the sender of a listing is asked again, and then its owner: it may still fetch them itself. */
+export const OPERATIONS_SENDER_MS = 2 * SECOND
+/** Time between two checks for listings whose operations are missing, and before an unreachable provider is asked again. */
+export const OPERATIONS_RETRY_MS = 60 * SECOND
+/** Wait of a search for the operations of listings that arrived a moment ago. */
+export const OPERATIONS_SETTLE_MS = 1 * SECOND
+/** Matching operations of one listing that are compared to show the best ones. */
+export const OPERATIONS_COMPARED_MAX = 40
+/** Matching operations shown with a result. */
+export const OPERATIONS_SHOWN_PER_LISTING_MAX = 5

@@ -24,13 +24,14 @@ import { searchTerms } from '../../base/search-terms.ts'
 import { within } from '../../base/within.ts'
 import type { Catalogue, Directory, FoundListing, SearchPage, SearchQuery } from '../../interface/directory.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
-import type { Grade, IndexedListing, ListingIndex, ListingQuery } from '../../interface/listing-index.ts'
+import type { Grade, ListingIndex, ListingQuery, MatchingListing } from '../../interface/listing-index.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
 import type { Reputation } from '../../interface/quality.ts'
 import { boundedMap } from '../directory/bounded-map.ts'
 import type { CatalogueReader } from './catalogue-exchange.ts'
 import { eachOf } from '../directory/each-of.ts'
 import { ignore } from '../directory/ignore.ts'
+import type { OperationCollector } from './operation-collector.ts'
 import { storedManifest } from '../manifest/stored-manifest.ts'
 import type { LocalManifests } from '../manifest/manifest-exchange.ts'
 
@@ -39,6 +40,7 @@ export interface CatalogueInit {
   readonly link: Link
   readonly index: ListingIndex
   readonly reader: CatalogueReader
+  readonly operations: Pick<OperationCollector, 'settled'>
   /** Manifests that this node serves. They are always in the catalogue. */
   readonly local: LocalManifests
   /** Quality and probe results of a listing at this node. */
@@ -111,14 +113,15 @@ class IndexedCatalogue implements LearningCatalogue {
     signal.throwIfAborted()
     const wanted = toListingQuery(query, this.#init.clock.now())
     // Later pages use the first page's snapshot.
-    if (query.cursor === undefined) await this.#freshen(query.tag, signal)
-    await this.#syncOwn()
+    const hasAsked = query.cursor === undefined && (await this.#freshen(query.tag, signal))
+    const hasChanged = await this.#syncOwn()
+    if ((hasAsked || hasChanged) && wanted.terms.length > 0) await this.#init.operations.settled(signal)
     const { listings, next } = await this.#init.index.search(wanted)
     return { listings: listings.map((each) => this.#found(each)), ...(next === undefined ? {} : { next }) }
   }
 
-  #found({ id, envelope, firstSeenAt }: IndexedListing): FoundListing {
-    return { ...storedManifest(envelope), firstSeenAt, ...this.#init.known(id) }
+  #found({ id, envelope, firstSeenAt, matching }: MatchingListing): FoundListing {
+    return { ...storedManifest(envelope), firstSeenAt, matching, ...this.#init.known(id) }
   }
 
   async #put(manifests: readonly SignedManifest[], source?: string): Promise<void> {
@@ -136,8 +139,8 @@ class IndexedCatalogue implements LearningCatalogue {
     )
   }
 
-  /** Updates the index with the APIs that this node serves before a search. */
-  async #syncOwn(): Promise<void> {
+  /** Updates the index with the APIs that this node serves before a search. Resolves to true where one is new. */
+  async #syncOwn(): Promise<boolean> {
     const { local, clock, index } = this.#init
     const now = clock.elapsed()
     const served = new Map([...local()].map((signed) => [signed.id, signed]))
@@ -154,17 +157,20 @@ class IndexedCatalogue implements LearningCatalogue {
       const [kept] = await index.heads([id])
       if (kept?.seq === 0n) await index.forget(id)
     }
+    return due.length > 0
   }
 
-  async #freshen(tag: string | undefined, signal: AbortSignal): Promise<void> {
+  /** Resolves to true where peers were queried. */
+  async #freshen(tag: string | undefined, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#init
     const mayAsk = [this.#refreshOnce(), tag === undefined ? undefined : this.#askTagged(tag)]
     const asking = mayAsk.filter((task) => task !== undefined)
-    if (asking.length === 0) return
+    if (asking.length === 0) return false
     const patience = new AbortController()
     const enough = sleep(clock, CATALOGUE_REFRESH_MS, patience.signal).catch(ignore)
     try {
       await within(Promise.race([Promise.all(asking), enough]), signal)
+      return true
     } finally {
       patience.abort()
     }

@@ -12,6 +12,7 @@ import { Announcements } from './announcements.ts'
 import { createCatalogue, type LearningCatalogue } from './catalogue.ts'
 import { CatalogueReader } from './catalogue-exchange.ts'
 import { Intake } from './intake.ts'
+import { OperationCollector, type OperationCollectorInit } from './operation-collector.ts'
 import type { LocalManifests } from '../manifest/manifest-exchange.ts'
 import { Prober, type ProberInit } from '../quality/prober.ts'
 import { QualityTracker } from '../quality/quality-tracker.ts'
@@ -31,6 +32,8 @@ export interface DiscoveryInit {
   readonly gossip?: Gossip
   /** Enables probes: resolves the API to probe. Default: no probes. */
   readonly probe?: ProberInit['resolve']
+  /** Reads operations of listings, and finds their owners. */
+  readonly describing: Pick<OperationCollectorInit, 'descriptions' | 'resolve' | 'log'>
   readonly clock: Clock
   readonly random: Random
 }
@@ -50,8 +53,17 @@ export interface Discovery {
 }
 
 export function createDiscovery(init: DiscoveryInit): Discovery {
-  const { index, documents, directory, link, network, local, gossip, clock, random, privateKey, providerKey, probe } =
-    init
+  const { documents, directory, link, network, local, gossip, clock, random, privateKey, providerKey, probe } = init
+  const operations = new OperationCollector({ ...init.describing, index: init.index, clock, random })
+  const index: ListingIndex = {
+    ...init.index,
+    async put(listings, bounds) {
+      const outcomes = await init.index.put(listings, bounds)
+      const isChanged = (_: unknown, at: number) => outcomes[at] === 'new' || outcomes[at] === 'changed'
+      operations.want(listings.filter(isChanged).map(({ signed }) => signed.id))
+      return outcomes
+    }
+  }
   const quality = new QualityTracker({ documents, index, clock })
   const intake = new Intake({ index, network, clock, gradeOf: (id) => quality.gradeOf(id) })
   const reader = new CatalogueReader({ link, index, intake, network, clock })
@@ -68,6 +80,7 @@ export function createDiscovery(init: DiscoveryInit): Discovery {
     link,
     index,
     reader,
+    operations,
     local,
     known,
     gradeOf,
@@ -92,10 +105,12 @@ export function createDiscovery(init: DiscoveryInit): Discovery {
     start() {
       announcements.start()
       catalogue.start()
+      operations.start()
       prober?.start()
     },
     stop() {
       prober?.stop()
+      operations.stop()
       catalogue.stop()
       announcements.stop()
     }

@@ -2,10 +2,13 @@ import type { ClientBase } from 'pg'
 import type { ApiId } from '../../base/api-name.ts'
 import type { Grade, ListingBounds, ListingIndex, ListingPut, PutOutcome } from '../../interface/listing-index.ts'
 import { bytesOf, DEFAULT_BOUNDS, factsOf, gradeColumns, judgePut, UNMEASURED_MS } from '../listing-put.ts'
+import { OPERATION_ROWS } from '../operation-words.ts'
 import { type Dialect, HEAD_COLUMNS, headOf, indexedOf, pageOf, plain, searchSql, type SqlRow } from '../listing-sql.ts'
 import type { PostgresQueue } from './queue.ts'
 import type { Writer } from './transaction.ts'
 import type { PostgresReads } from './reads.ts'
+
+import { operationMatch, postgresOperations, pruneOperations } from './listing-operations.ts'
 
 interface Puts {
   readonly listings: readonly ListingPut[]
@@ -19,7 +22,10 @@ export function postgresListings(reads: PostgresReads, queue: PostgresQueue, tol
   const rows = async (sql: string, values: readonly unknown[] = []): Promise<SqlRow[]> =>
     (await told(reads.query<Record<string, unknown>>(sql, [...values]))).rows
 
+  const { matching, ...operations } = postgresOperations(rows, queue)
+
   return {
+    ...operations,
     put(listings, bounds = DEFAULT_BOUNDS) {
       const bytes = listings.reduce((sum, put) => sum + bytesOf(put), 0)
       return queue.write(puts, { listings, bounds }, bytes)
@@ -43,7 +49,9 @@ export function postgresListings(reads: PostgresReads, queue: PostgresQueue, tol
         query,
         dialect((value) => values.push(value))
       )
-      return pageOf(await rows(sql, values), query)
+      const found = await rows(sql, values)
+      const ids = found.map(({ id }) => id as ApiId)
+      return pageOf(found, query, await matching(ids, query.terms))
     },
     async changes(after, { limit, bytesMax }) {
       const found = await rows(
@@ -75,6 +83,9 @@ function dialect(push: (value: string | number) => number): Dialect {
       const weights = { name: 'A', 'name and tags': 'AB', anywhere: '' }[where]
       return `l.words @@ ${arg(terms.map((term) => `'${term}':*${weights}`).join(' & '))}::tsquery`
     },
+    describedBy: (terms) =>
+      `SELECT id FROM listing_descriptions WHERE number IN (
+        SELECT row / ${OPERATION_ROWS} FROM listing_operations WHERE words @@ ${arg(operationMatch(terms))}::tsquery)`,
     hasTag: (tag) => `l.tags @> ARRAY[${arg(tag)}]`
   }
 }
@@ -111,6 +122,7 @@ const prunings: Writer<number, number> = {
   async run(db, times) {
     const results: number[] = []
     for (const now of times) results.push(await drop(db, 'keep_until <= $1', now))
+    await pruneOperations(db)
     return results
   }
 }

@@ -192,6 +192,26 @@ const MIGRATIONS = [
     last_commit BIGINT NOT NULL DEFAULT 0,
     at TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now()
   ) WITH (fillfactor = 50);
+  `,
+  `
+  CREATE TABLE listing_descriptions (
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id TEXT COLLATE "C" NOT NULL UNIQUE,
+    provider TEXT COLLATE "C" NOT NULL,
+    source TEXT COLLATE "C",
+    hash BYTEA,
+    root TEXT COLLATE "C" NOT NULL,
+    operations BIGINT NOT NULL
+  );
+  CREATE INDEX listing_descriptions_by_provider ON listing_descriptions (provider, operations);
+  CREATE INDEX listing_descriptions_by_source ON listing_descriptions (source, operations);
+
+  CREATE TABLE listing_operations (
+    row BIGINT PRIMARY KEY,
+    entry TEXT NOT NULL,
+    words TSVECTOR NOT NULL
+  );
+  CREATE INDEX listing_operations_by_word ON listing_operations USING gin (words);
   `
 ]
 

@@ -2,7 +2,10 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { ListingBounds, ListingIndex, ListingPut, PutOutcome } from '../../interface/listing-index.ts'
 import type { CommitQueue } from '../commit-queue.ts'
 import { bytesOf, DEFAULT_BOUNDS, factsOf, gradeColumns, judgePut, UNMEASURED_MS } from '../listing-put.ts'
+import { OPERATION_ROWS } from '../operation-words.ts'
 import { type Dialect, HEAD_COLUMNS, headOf, indexedOf, pageOf, plain, searchSql, type SqlRow } from '../listing-sql.ts'
+
+import { operationMatch, sqliteOperations } from './listing-operations.ts'
 
 /** The cost of one listing in a commit, in addition to its bytes. */
 const ROW_BYTES = 512
@@ -21,6 +24,7 @@ export function sqliteListings(db: DatabaseSync, queue: CommitQueue): ListingInd
   const selectOver = db.prepare('SELECT seq FROM listings WHERE keep_until <= ?')
   const updateGrade = db.prepare('UPDATE listings SET quality = ?, latency = ? WHERE id = ?')
   const selectEpoch = db.prepare('SELECT epoch FROM listing_feed')
+  const { matching, undescribed, hasOperations, describe, prune } = sqliteOperations(db, queue)
   const selectChanges = db.prepare(
     `SELECT l.change, b.record FROM listings l JOIN listing_bodies b USING (seq)
      WHERE l.change > ? AND b.record IS NOT NULL ORDER BY l.change LIMIT ?`
@@ -67,8 +71,11 @@ export function sqliteListings(db: DatabaseSync, queue: CommitQueue): ListingInd
         query,
         dialect((value) => values.push(value))
       )
-      return pageOf(db.prepare(sql).all(...values), query)
+      return pageOf(db.prepare(sql).all(...values), query, matching(query.terms))
     },
+    undescribed,
+    hasOperations,
+    describe,
     async changes(after, { limit, bytesMax }) {
       const rows = selectChanges.all(after, limit + 1)
       let bytes = 0
@@ -84,6 +91,7 @@ export function sqliteListings(db: DatabaseSync, queue: CommitQueue): ListingInd
       return queue.write(ROW_BYTES, () => {
         const over = selectOver.all(now)
         for (const { seq } of over) drop(Number(seq))
+        prune()
         return over.length
       })
     }
@@ -101,6 +109,9 @@ function dialect(push: (value: SQLInputValue) => number): Dialect {
       const columns = { name: '{name} : ', 'name and tags': '{name tags} : ', anywhere: '' }[where]
       return `l.seq IN (SELECT rowid FROM listing_words WHERE listing_words MATCH ${arg(`${columns}(${words})`)})`
     },
+    describedBy: (terms) =>
+      `SELECT id FROM listing_descriptions WHERE number IN (
+        SELECT rowid / ${OPERATION_ROWS} FROM operation_words WHERE operation_words MATCH ${arg(operationMatch(terms))})`,
     hasTag: (tag) => `l.seq IN (SELECT seq FROM listing_tags WHERE tag = ${arg(tag)})`
   }
 }

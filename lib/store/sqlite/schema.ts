@@ -17,6 +17,9 @@ import { StoreBroken } from './errors.ts'
  * `listing_bodies`. `change` numbers the changes for peers; `listing_feed` contains the last number and the total size.
  * `listing_words` is only an index; its words are the result of `searchTerms`.
  *
+ * `listing_descriptions` contains the listings whose operations are indexed: `hash` is their manifest, absent while a part is missing.
+ * The row of an operation in `listing_operations` and `operation_words` is its index plus 4096 times the `number` of its listing.
+ *
  * `claims` contains the idempotency keys; `call` is the call with the response. Their names are random, so only calls with a key
  * pay for the index.
  *
@@ -26,7 +29,7 @@ import { StoreBroken } from './errors.ts'
  * The newest row of a table is never deleted, so that no `seq` is used twice. `stored_bytes` contains the bytes of `responses` by
  * peer. SQLite reuses the pages of deleted rows for new ones: the file stops growing, but does not shrink.
  *
- * The last step also moves finished deposits and withdrawals to separate collections that are not read at start, and sets an
+ * The seventh step also moves finished deposits and withdrawals to separate collections that are not read at start, and sets an
  * expiry for the responses of x402 payments.
  */
 const MIGRATIONS = [
@@ -215,6 +218,29 @@ const MIGRATIONS = [
     OR collection = 'account-withdrawals' AND json_extract(value, '$.state') IN ('done', 'failed');
   UPDATE documents SET expires_at = 1000 * (unixepoch() + 3600)
     WHERE collection = 'x402-answers' OR collection = 'x402-exact' AND json_extract(value, '$.fate.kind') <> 'owed';
+  `,
+  `
+  CREATE TABLE listing_descriptions (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    provider TEXT NOT NULL,
+    source TEXT,
+    hash BLOB,
+    root TEXT NOT NULL,
+    operations INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX listing_descriptions_by_provider ON listing_descriptions (provider, operations);
+  CREATE INDEX listing_descriptions_by_source ON listing_descriptions (source, operations);
+
+  CREATE TABLE listing_operations (
+    row INTEGER PRIMARY KEY,
+    entry TEXT NOT NULL
+  ) STRICT;
+
+  CREATE VIRTUAL TABLE operation_words USING fts5 (
+    own, api,
+    content = '', contentless_delete = 1, detail = 'column', prefix = '2 3', tokenize = 'unicode61 remove_diacritics 0'
+  );
   `
 ]
 

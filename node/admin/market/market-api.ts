@@ -17,10 +17,17 @@ export const searchSchema = z.strictObject({
 })
 export type SearchInput = z.input<typeof searchSchema>
 
+const gradedListingViewSchema = viewWith(listingViewSchema, 'GradedListingView', reputationViewSchema.shape)
+export type GradedListingView = z.output<typeof gradedListingViewSchema>
+
 export const foundListingViewSchema = viewWith(
-  listingViewSchema,
+  gradedListingViewSchema,
   'FoundListingView',
-  reputationViewSchema.shape,
+  {
+    matching_operations: list(
+      view('OperationSummaryView', { name: z.string(), summary: z.string().optional() })
+    ).describe('Operations that contain all words of the search, the best ones first.')
+  },
   'A listing in search results.'
 )
 export type FoundListingView = z.output<typeof foundListingViewSchema>
@@ -31,7 +38,7 @@ export const searchViewSchema = view('SearchView', {
 })
 export type SearchView = z.output<typeof searchViewSchema>
 
-export const marketListingViewSchema = viewWith(foundListingViewSchema, 'MarketListingView', {
+export const marketListingViewSchema = viewWith(gradedListingViewSchema, 'MarketListingView', {
   issued_at: z.number(),
   expires_at: z.number(),
   owners: list(z.string()).describe('Nodes that serve it, best first.'),

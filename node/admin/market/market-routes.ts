@@ -22,7 +22,8 @@ export const marketRoutes = [
       const page = await souk.search(present({ ...rest, text: q, maxPrice, minQuality: min_quality }), signal)
       const listings = page.listings.map((listing) => ({
         ...listingView(listing, clock.now()),
-        ...reputationView(listing, listing.manifest)
+        ...reputationView(listing, listing.manifest),
+        matching_operations: [...listing.matching]
       }))
       return { listings, next: page.next ?? null }
     }

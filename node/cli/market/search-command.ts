@@ -1,9 +1,9 @@
-import type { FoundListingView, SearchInput } from '../../admin/market/market-api.ts'
+import type { FoundListingView, GradedListingView, SearchInput } from '../../admin/market/market-api.ts'
 import { PROTOCOLS_TEXT } from '../../../protocols/protocol-descriptors.ts'
 import type { AddCommand } from '../cli.ts'
 import { protocolOption } from '../options/protocol-option.ts'
 import { shortApi } from '../terminal/short-id.ts'
-import { type Column, milliseconds } from '../terminal/table.ts'
+import { type Column, milliseconds, table } from '../terminal/table.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 /** A copy of the library's list, because an import would load the whole library at each start of the CLI. */
@@ -23,8 +23,8 @@ interface SearchFlags {
 
 export const addSearch: AddCommand = (to, cli) => {
   to.command('search')
-    .description('find APIs')
-    .argument('[words...]', 'word prefixes; all must match in name, description, tags or operations')
+    .description('find APIs and operations')
+    .argument('[words...]', 'word prefixes; all must match in name, description or tags, or in one operation')
     .option('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .option('--tag <tag>', 'with this tag')
     .option('--max-price <price>', 'maximum price in USDC per call')
@@ -35,12 +35,15 @@ export const addSearch: AddCommand = (to, cli) => {
     .action(async (words: readonly string[], flags: SearchFlags) => {
       const view = await (await cli.node()).request('GET /search', { query: inputOf(words, flags) })
       const isAll = words.length === 0 && Object.keys(flags).length === 0
-      await cli.list(view, view.listings, COLUMNS, {
+      const matching = view.listings.flatMap(({ id, matching_operations: all }) => all.map((each) => ({ id, ...each })))
+      const empty = {
         what: isAll ? 'This node knows no API yet.' : 'No API found.',
         next: isAll
           ? 'souk peers, to see the connected nodes; new listings arrive within seconds'
           : 'fewer words or options, or souk search to list all APIs'
-      })
+      }
+      const below = matching.length === 0 ? [] : ['', ...table(matching, MATCHING, cli.isWide)]
+      await cli.list(view, view.listings, COLUMNS, empty, below)
       if (view.next !== null) cli.terminal.note(`More: --cursor ${view.next}`)
     })
 }
@@ -80,8 +83,20 @@ const COLUMNS: ReadonlyArray<Column<FoundListingView>> = [
   { head: 'DESCRIPTION', of: ({ description }) => brief(description), least: 11 }
 ]
 
+interface MatchingOperation {
+  readonly id: string
+  readonly name: string
+  readonly summary?: string | undefined
+}
+
+const MATCHING: ReadonlyArray<Column<MatchingOperation>> = [
+  { head: 'API', of: ({ id }) => id, short: ({ id }) => shortApi(id), least: 22 },
+  { head: 'MATCHING OPERATION', of: ({ name }) => name, least: 24 },
+  { head: 'SUMMARY', of: ({ summary = '' }) => brief(summary), least: 11 }
+]
+
 /** Success rate and median latency on calls of this node. */
-export function callsText({ quality }: Pick<FoundListingView, 'quality'>): string {
+export function callsText({ quality }: Pick<GradedListingView, 'quality'>): string {
   const { calls, success_rate: rate, p50_ms: p50 } = quality
   if (rate === null) return 'none'
   const how = `${(rate * 100).toFixed(rate === 1 ? 0 : 1)}% of ${calls < 10 ? calls : Math.round(calls)}`

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { formatUsdc, limits, SoukError } from '../../../lib/index.ts'
 import {
   type Clock,
+  type FoundListing,
   type Manifest,
   type Operation,
   operationCount,
@@ -37,10 +38,7 @@ export const apisRoutes = [
     response: page(apiSummarySchema),
     async handler({ souk, clock }, { query, signal }) {
       const found = await souk.search(searchOf(query), signal)
-      const data = found.listings.map((listing) => ({
-        ...apiSummary(listing, clock.now()),
-        ...reputationView(listing, listing.manifest)
-      }))
+      const data = found.listings.map((listing) => apiSummary(listing, clock.now()))
       return { data, next_cursor: found.next ?? null }
     }
   }),
@@ -109,13 +107,16 @@ export function searchOf({ q, max_price, min_quality, ...rest }: z.output<typeof
 }
 
 /** An API as an entry of a list. */
-export function apiSummary({ id, manifest }: SignedManifest, now: number) {
+export function apiSummary(listing: FoundListing, now: number) {
+  const { id, manifest, matching } = listing
   return {
     ...head(id, manifest),
     pay_per_call: manifest.payPerCall ?? true,
     cheapest_plan: cheapestPlan(manifest, now),
     operations: manifest.api.operations.map(({ name }) => name),
-    operation_count: operationCount(manifest.api)
+    operation_count: operationCount(manifest.api),
+    matching_operations: matching,
+    ...reputationView(listing, manifest)
   }
 }
 

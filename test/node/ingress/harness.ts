@@ -32,6 +32,7 @@ export function foundListing(name: string, changes: Partial<Manifest> = {}): Fou
     envelope: new Uint8Array(0),
     manifest: manifestOf(PROVIDER, { name, ...changes }),
     firstSeenAt: 0,
+    matching: [],
     quality: { score: 0.8, calls: 0 }
   }
 }

@@ -57,10 +57,11 @@ describe('ingress: /v1/apis', () => {
       asked = query
       assert.equal(signal?.aborted, false)
       const quality = { score: 0.9123, calls: 7.34, successRate: 0.98567, p50Ms: 12.5 }
+      const matching = [{ name: 'GetBalance', summary: 'Returns a balance.' }]
       const probed = { probes: 3.96, reachedRate: 0.75, p50Ms: 8.1, lastAt: Date.UTC(2026, 0, 2) }
       const selfReport = { until: Date.UTC(2026, 0, 3), days: 7, calls: 2_000, goodPerMille: 995, p50Ms: 30 }
       const listing = { ...signed, manifest: { ...signed.manifest, selfReport } }
-      return { listings: [{ ...listing, firstSeenAt: Date.UTC(2026, 0, 1), quality, probed }], next: 'page2' }
+      return { listings: [{ ...listing, firstSeenAt: Date.UTC(2026, 0, 1), matching, quality, probed }], next: 'page2' }
     }
     const { status, body } = await get(
       '/v1/apis?q=balance%20x&protocol=soap&tag=money&max_price=0.01&limit=5&cursor=abc&sort=price&min_quality=0.5'
@@ -86,6 +87,7 @@ describe('ingress: /v1/apis', () => {
       cheapest_plan: null,
       operation_count: 1,
       operations: ['getBalance'],
+      matching_operations: [{ name: 'GetBalance', summary: 'Returns a balance.' }],
       ...reputation
     }
     assert.deepEqual(body, { data: [listed], next_cursor: 'page2' })
@@ -167,7 +169,9 @@ describe('ingress: /v1/apis', () => {
     ]
     const deprecation = { at: 0, sunsetAt: 86_400_000, successor: `new@${PROVIDER}` as const }
     const sold: SignedManifest = { ...signed, manifest: { ...signed.manifest, plans, payPerCall: false, deprecation } }
-    ingress.onSearch = async () => ({ listings: [{ ...sold, firstSeenAt: 0, quality: { score: 0.8, calls: 0 } }] })
+    ingress.onSearch = async () => ({
+      listings: [{ ...sold, firstSeenAt: 0, matching: [], quality: { score: 0.8, calls: 0 } }]
+    })
     const [listed] = (await get('/v1/apis')).body['data'] as Array<Record<string, unknown>>
     assert.equal(listed?.['pay_per_call'], false)
     assert.deepEqual(listed?.['cheapest_plan'], { id: 'month', fee: '4', period: 'month' })

@@ -72,7 +72,7 @@ describe('agents over HTTP', () => {
     }
     ingress.onSearch = () =>
       Promise.resolve({
-        listings: known.map((each) => ({ ...each, firstSeenAt: 0, quality: { score: 0.8, calls: 0 } }))
+        listings: known.map((each) => ({ ...each, firstSeenAt: 0, matching: [], quality: { score: 0.8, calls: 0 } }))
       })
     agents = []
   })

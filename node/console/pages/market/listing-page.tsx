@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
-import { useState } from 'react'
 import type { OperationView } from '../../../admin/apis/description-api.ts'
 import type { MarketListingView } from '../../../admin/market/market-api.ts'
 import { queries } from '../../admin/queries.ts'
@@ -15,6 +14,7 @@ import { OperationChoice } from '../../parts/operation-choice.tsx'
 import { Operations } from '../../parts/operations.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
+import { useChosenOperation } from './chosen-operation.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import { pathOf } from './paths.ts'
 import { Plans } from './plans.tsx'
@@ -165,7 +165,7 @@ function About({ view }: { readonly view: MarketListingView }) {
 
 /** Many operations: the schemas of the chosen one are read. */
 function ManyOperations({ api, operations }: { readonly api: string; readonly operations: readonly OperationView[] }) {
-  const [name, setName] = useState(operations[0]?.name ?? '')
+  const [name, setName] = useChosenOperation(operations)
   const operation = useQuery(queries.listedOperation(api, name))
   return (
     <>

@@ -109,7 +109,8 @@ function Search({ query }: { readonly query: Readonly<Record<string, string>> })
 }
 
 function Listed({ listing }: { readonly listing: FoundListingView }) {
-  const { id, name, provider, protocol, description, tags, price, price_per_event, state } = listing
+  const { id, name, provider, protocol, description, tags, price, price_per_event, state, matching_operations } =
+    listing
   return (
     <li className="card listing">
       <div>
@@ -124,6 +125,7 @@ function Listed({ listing }: { readonly listing: FoundListingView }) {
           {state !== 'published' && <State state={state} />}
         </p>
         {description !== '' && <p>{description.slice(0, 240)}</p>}
+        <Matching id={id} operations={matching_operations} />
         {tags.length > 0 && (
           <p className="row small">
             {tags.slice(0, 8).map((tag) => (
@@ -185,4 +187,27 @@ function commandOf({ q, protocol, max_price, min_quality, sort }: Readonly<Recor
     ...(sort === undefined ? [] : [`--sort ${word(sort)}`])
   ]
   return ['souk market search', ...flags].join(' ')
+}
+
+/** Operations that contain the search words. */
+function Matching({
+  id,
+  operations
+}: {
+  readonly id: string
+  readonly operations: FoundListingView['matching_operations']
+}) {
+  if (operations.length === 0) return null
+  return (
+    <ul className="matching small" aria-label="Matching operations">
+      {operations.map(({ name, summary }) => (
+        <li key={name}>
+          <Link href={`${pathOf(id)}?operation=${encodeURIComponent(name)}`}>
+            <code>{name}</code>
+          </Link>
+          {summary !== undefined && summary !== name && <span className="quiet"> {summary}</span>}
+        </li>
+      ))}
+    </ul>
+  )
 }

@@ -12,6 +12,7 @@ import { Copy } from '../../parts/code/copy.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import type { Json } from '../../parts/form/schema.ts'
 import { Try } from '../../parts/try.tsx'
+import { useChosenOperation } from './chosen-operation.ts'
 import { curlOf, pythonOf, typescriptOf } from './code.ts'
 
 /** Calls the API from the console, and shows equivalent code. */
@@ -44,7 +45,7 @@ function Described({ listing: { id, protocol, price }, description }: DescribedP
 
 /** Reads the schemas of the chosen operation only. */
 function LargeTry({ listing }: { readonly listing: MarketListingView }) {
-  const [name, setName] = useState(listing.methods[0]?.name ?? '')
+  const [name, setName] = useChosenOperation(listing.methods)
   const operation = useQuery(queries.listedOperation(listing.id, name))
   return (
     <>

@@ -1,4 +1,8 @@
 import type { Ed25519PrivateKey } from '@libp2p/interface'
+import type { ApiId } from '../../../../lib/base/api-name.ts'
+import { serveDescriptions } from '../../../../lib/describe/description-exchange.ts'
+import { DescriptionReader } from '../../../../lib/describe/description-reader.ts'
+import { DocumentShelf } from '../../../../lib/describe/document-shelf.ts'
 import type { Gossip, GossipHandler } from '../../../../lib/interface/gossip.ts'
 import type { ListingIndex } from '../../../../lib/interface/listing-index.ts'
 import type { PeerAddress } from '../../../../lib/interface/link.ts'
@@ -42,6 +46,7 @@ export interface DiscoveryNode extends Discovery {
   readonly link: StubLink
   readonly index: ListingIndex
   readonly local: SignedManifest[]
+  readonly shelf: DocumentShelf
   /** The peers that the directory returns. */
   readonly named: PeerAddress[]
   readonly tagged: PeerAddress[]
@@ -84,6 +89,9 @@ export class DiscoveryBench {
         yield* tagged
       }
     })
+    const shelf = new DocumentShelf(clock)
+    serveDescriptions({ link, shelf, clock })
+    const sourceOf = async (id: ApiId) => (await index.heads([id]))[0]?.source
     serveCatalogue({ link, index, network, clock })
     const discovery = createDiscovery({
       index,
@@ -93,6 +101,10 @@ export class DiscoveryBench {
       privateKey: key,
       local: () => local,
       documents: store.documents,
+      describing: {
+        descriptions: new DescriptionReader({ link, shelf, clock, sourceOf }),
+        resolve: async () => ({ owners: [] })
+      },
       clock,
       random: seededRandom(),
       ...(withGossip ? { gossip: this.hub.join(link.self) } : {})
@@ -105,6 +117,7 @@ export class DiscoveryBench {
       link,
       index,
       local,
+      shelf,
       named,
       tagged,
       sign,

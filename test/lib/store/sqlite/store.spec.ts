@@ -23,6 +23,9 @@ storeSuite('the SQLite store', () => {
   }
 })
 
+/** Tables of operations, which came last. */
+const OPERATIONS = ['listing_descriptions', 'listing_operations', 'operation_words']
+
 describe('the SQLite store', () => {
   let directory: string
   let path: string
@@ -135,7 +138,7 @@ describe('the SQLite store', () => {
     await store.calls.append(callRecord({ response: storedResponse() }))
     await store.close()
     inspect((db) => {
-      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 7 })
+      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 8 })
       assert.deepEqual({ ...db.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'wal' })
       assert.deepEqual(db.prepare('PRAGMA foreign_key_check').all(), [])
       assert.deepEqual({ ...db.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
@@ -147,7 +150,7 @@ describe('the SQLite store', () => {
     const record = callRecord({ response: storedResponse() })
     await first.calls.append(record)
     await first.close()
-    const listings = ['listings', 'listing_bodies', 'listing_tags', 'listing_feed', 'listing_words']
+    const listings = ['listings', 'listing_bodies', 'listing_tags', 'listing_feed', 'listing_words', ...OPERATIONS]
     const later = ['trims', 'carried', 'stored_bytes', 'postings', 'entries', 'accounts', 'sums', 'claims', ...listings]
       .map((table) => `DROP TABLE ${table};`)
       .join(' ')
@@ -181,7 +184,7 @@ describe('the SQLite store', () => {
     await first.documents.put('other', 'b', 'no JSON')
     await first.close()
     inspect((db) =>
-      db.exec(`DROP TABLE trims; DROP TABLE carried; DROP TABLE stored_bytes; DROP INDEX entries_by_call;
+      db.exec(`${OPERATIONS.map((table) => `DROP TABLE ${table};`).join(' ')} DROP TABLE trims; DROP TABLE carried; DROP TABLE stored_bytes; DROP INDEX entries_by_call;
         DROP INDEX entries_by_kind; DROP INDEX documents_by_end; ALTER TABLE documents DROP COLUMN expires_at;
         ALTER TABLE responses DROP COLUMN is_held; PRAGMA user_version = 6`)
     )

@@ -1,0 +1,5 @@
+export interface OperationSummary {
+  readonly name: string
+  /** First line of the description. */
+  readonly summary?: string
+}
