@@ -87,6 +87,11 @@ export interface ChannelScheme extends PaymentScheme {
   /** The channels of both sides, including closed ones. */
   channels(): ChannelSummary[]
   /**
+   * Payer: opens the channel to an owner ahead of the first call, so that no call waits for the deposit. Does nothing if it is open.
+   * @throws SoukError `invalid_request` for this node itself, and as the first paid call
+   */
+  open(to: Pick<Order, 'api' | 'owner' | 'payout'>): Promise<ChannelSummary>
+  /**
    * Payer: stops paying through the channel and asks its owner to return the unspent deposit. Resolves when the chain shows the
    * refund. The work continues in the background and after a restart. If the owner does not respond, use `withdraw`.
    * @throws SoukError `invalid_request` if this node pays through no such channel or is withdrawing from it; `settlement_pending`,
@@ -169,6 +174,7 @@ class ChannelSchemeService implements ChannelScheme {
   readonly deposits: Deposits
   readonly earnings: () => Promise<Earnings>
   readonly #log: Logger
+  readonly #self: string
   readonly #receipts: ReceiptHistory
   readonly #payeeChannels: PayeeChannels
   readonly #payee: Payee
@@ -188,6 +194,7 @@ class ChannelSchemeService implements ChannelScheme {
     const { calls, documents, ledger, link, clock, random, payouts, logger } = components
     const log = logOf(logger, 'souk:pay')
     this.#log = log
+    this.#self = link.self
     const { chainId, settlement, usdc } = chain.parameters
     const domain = settlementDomain({ chainId, address: settlement.address })
     const token = tokenDomain({ ...usdc, chainId, verifyingContract: usdc.address })
@@ -334,6 +341,12 @@ class ChannelSchemeService implements ChannelScheme {
       // Channels of x402 clients have no peer.
       if (!isFinal && info.peer !== undefined) yield info.peer
     }
+  }
+
+  async open(to: Pick<Order, 'api' | 'owner' | 'payout'>): Promise<ChannelSummary> {
+    if (to.owner === this.#self)
+      throw new SoukError('invalid_request', 'This node serves the API itself, so calls need no channel.')
+    return payerSummary(await this.#paying().payer.open(to))
   }
 
   async close(channelId: ChannelId, signal?: AbortSignal): Promise<ChannelSummary> {

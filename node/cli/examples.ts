@@ -134,6 +134,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'souk settle': ['souk settle --now'],
   'souk channel': ['souk channel list', 'souk channel close --all'],
   'souk channel list': ['souk channel list', 'souk channel list --all --wide'],
+  'souk channel open': ['souk channel open weather'],
   'souk channel close': ['souk channel close --all', 'souk channel close 4f9a1c2e'],
   'souk channel withdraw': ['souk channel withdraw 4f9a1c2e'],
 

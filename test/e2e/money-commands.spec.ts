@@ -52,6 +52,10 @@ describe('the commands about money', function () {
     owner = await home.up('owner', ...flags, '--payout', payout)
     consumer = await home.up('consumer', ...flags, '--bootstrap', ...owner.p2p)
     await owner.cli(`api register --name sold --protocol REST --endpoint ${api.url} --price 0.01`)
+    // The calls use the channel that is opened first.
+    await consumer.cli('key issue --api sold --open-channels')
+    const opened = await consumer.cli<ChannelView>('channel open sold')
+    assert.deepEqual([opened.state, opened.deposit, opened.spent], ['open', '0.5', '0'])
     for (let i = 0; i < CALLS; i++) await consumer.cli('call sold', JSON.stringify({ id: String(i) }))
   })
   tellWhenFailed(() => home)
@@ -184,6 +188,8 @@ describe('the commands about money', function () {
       [`channel withdraw 0x${'00'.repeat(32)} --yes`, 1, /no channel with this id/],
       ['channel withdraw 0xffff', 64, /id that begins with 0xffff/],
       ['channel close', 64, /--all/],
+      ['channel open nowhere', 1, /"nowhere"/],
+      ['key issue --open-channels', 64, /needs --api/],
       [`channel close ${brief} --all`, 64, /--all/]
     ] as const) {
       const refused = await home.run(`--profile consumer ${command}`)

@@ -85,6 +85,13 @@ export class Payer {
     }
   }
 
+  /** Opens the channel that pays for calls to an owner, or returns the one there is. When it resolves, its deposit is mined. */
+  async open(to: Pick<Order, 'owner' | 'payout' | 'api'>): Promise<PayerChannel> {
+    const channel = await this.#channelFor({ ...to, price: 0n })
+    await this.#init.opener.finish(channel)
+    return channel
+  }
+
   accept(order: Order, { charged, receipt }: Settled): void {
     const paid = this.#take(order)
     if (paid === undefined) return
@@ -200,7 +207,12 @@ export class Payer {
     channels.touch(channel, { kind: 'paid', reference, at: clock.now(), postings }, documents)
   }
 
-  async #channelFor({ owner, payout, api, price }: Order): Promise<PayerChannel> {
+  async #channelFor({
+    owner,
+    payout,
+    api,
+    price
+  }: Pick<Order, 'owner' | 'payout' | 'api' | 'price'>): Promise<PayerChannel> {
     const { channels, opener, splitterOf } = this.#init
     if (payout === undefined) {
       throw new SoukError(

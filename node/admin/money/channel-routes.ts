@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { checksummed, formatUsdc, type Hex, SoukError } from '../../../lib/index.ts'
 import type { ChannelSummary } from '../../../lib/pay/index.ts'
 import { list } from '../../http/schemas.ts'
-import { type ChannelView, channelViewSchema, closedChannelsViewSchema } from './money-api.ts'
+import { type ChannelView, channelViewSchema, closedChannelsViewSchema, openChannelSchema } from './money-api.ts'
+import { present } from '../../present.ts'
 import { requireMoney } from '../require-money.ts'
 import { route } from '../route.ts'
 
@@ -14,6 +15,23 @@ export const channelRoutes = [
     summary: 'Payer channels and payee channels of this node.',
     response: z.object({ channels: list(channelViewSchema) }),
     handler: ({ money }) => ({ channels: requireMoney(money).paymentScheme.channels().map(channelView) })
+  }),
+  route({
+    method: 'POST',
+    path: '/channels',
+    summary: 'Opens the channel to an API’s owner ahead of the first paid call.',
+    body: openChannelSchema,
+    response: channelViewSchema,
+    status: 201,
+    async handler({ money, souk }, { body, signal }) {
+      const { paymentScheme } = requireMoney(money)
+      const { signed, owners } = await souk.resolve(body.api, { signal })
+      const { payout } = signed.manifest
+      // The first paid call goes to the best owner as well.
+      const [best] = owners
+      if (best === undefined) throw new SoukError('owner_unreachable')
+      return channelView(await paymentScheme.open({ api: signed.id, owner: best.id, ...present({ payout }) }))
+    }
   }),
   route({
     method: 'POST',

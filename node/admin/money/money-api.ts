@@ -37,6 +37,8 @@ export const booksSchema = z.strictObject({
 
 export const payoutSchema = z.strictObject({ address: z.string() })
 
+export const openChannelSchema = z.strictObject({ api: z.string().describe('`name`, or `name@provider`.') })
+
 export const channelViewSchema = view(
   'ChannelView',
   {

@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
 import type { IssuedKeyView, KeyView } from '../../admin/accounts/key-api.ts'
+import type { AdminClient } from '../../admin/client.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { decimal, duration } from '../options/number-option.ts'
 import { addRateOptions, type RateFlags, rateInputOf, rateText } from '../options/rate-option.ts'
 import { YES } from '../terminal/confirm.ts'
+import { failureOf } from '../terminal/failure.ts'
 import { type Column, facts, moment } from '../terminal/table.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 interface IssueOptions extends RateFlags {
   readonly label?: string
@@ -14,6 +17,7 @@ interface IssueOptions extends RateFlags {
   readonly api?: string[]
   readonly account?: string
   readonly manages?: boolean
+  readonly openChannels?: boolean
 }
 
 export const addKey: AddCommand = (to, cli) => {
@@ -28,10 +32,13 @@ export const addKey: AddCommand = (to, cli) => {
     .option('--daily-cap <usdc>', 'spending limit per day, UTC (default: 1)', decimal)
     .option('--api <id...>', 'APIs that it may call, name@provider or a bare name (default: all)')
     .option('--account <id>', 'prepaid account that pays (default: this node’s wallet)')
+    .option('--open-channels', 'with --api: make the deposits now, so that the first calls do not wait for them')
     .option('--manages', 'with --account: the key may also manage the account')
   addRateOptions(issue, 'rate limit of the key').action(
-    async ({ label, expiresIn, maxPrice, dailyCap, api, account, manages, ...rate }: IssueOptions) => {
-      const issued = await (await cli.node()).request('POST /keys', {
+    async ({ label, expiresIn, maxPrice, dailyCap, api, account, manages, openChannels, ...rate }: IssueOptions) => {
+      if (openChannels === true && api === undefined) throw new UsageError('--open-channels needs --api.')
+      const node = await cli.node()
+      const issued = await node.request('POST /keys', {
         body: {
           label,
           expires_at: expiresIn === undefined ? undefined : Date.now() + expiresIn,
@@ -44,6 +51,7 @@ export const addKey: AddCommand = (to, cli) => {
         }
       })
       await printIssued(cli, issued)
+      if (openChannels === true) for (const each of api ?? []) await openChannel(cli, node, each)
     }
   )
 
@@ -135,6 +143,17 @@ function addMoves(key: Command, cli: Cli): void {
       await cli.print(moved, () => [])
       cli.terminal.note(`${moved.id} is revoked.`)
     })
+}
+
+/** The key is valid without it. */
+async function openChannel({ terminal }: Cli, node: AdminClient, api: string): Promise<void> {
+  try {
+    const { deposit } = await node.request('POST /channels', { body: { api } })
+    terminal.note(`The channel for ${api} is open, with ${deposit} USDC.`)
+  } catch (error) {
+    const { what, why = what } = failureOf(error)
+    terminal.note(`warning: no channel for ${api}: ${why} Try: souk channel open ${api}`)
+  }
 }
 
 async function printIssued(cli: Cli, issued: IssuedKeyView): Promise<void> {

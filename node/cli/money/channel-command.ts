@@ -24,6 +24,12 @@ export const addChannel: AddCommand = (to, cli) => {
     })
 
   channel
+    .command('open')
+    .description('open the channel to an API’s owner now, so that the first paid call does not wait for a deposit')
+    .argument('<api>', 'name or name@provider')
+    .action(async (api: string) => told(cli, await (await cli.node()).request('POST /channels', { body: { api } })))
+
+  channel
     .command('close')
     .description('close a payer channel; its owner returns the unspent deposit; costs no gas')
     .argument('[channel]', 'channel id from souk channel list')
