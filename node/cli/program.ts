@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { packageVersion } from '../config.ts'
 import { PROTOCOLS_TEXT } from '../../protocols/protocol-descriptors.ts'
 import { addAccount } from './ingress/account-command.ts'
@@ -9,9 +9,11 @@ import { addChannel } from './money/channel-command.ts'
 import { addConformance } from './node/conformance-command.ts'
 import { addConsole } from './node/console-command.ts'
 import { type AddCommand, type Cli, createCli } from './cli.ts'
+import { CliCommand } from './terminal/cli-command.ts'
 import { addCompletion } from './node/completion-command.ts'
 import { addDemo } from './node/demo-command.ts'
 import { addDev } from './node/dev-command.ts'
+import { didYouMean } from './did-you-mean.ts'
 import { addDoctor } from './node/doctor-command.ts'
 import { addEarnings } from './money/earnings-command.ts'
 import { addExamples } from './examples.ts'
@@ -76,15 +78,19 @@ const GROUPS: ReadonlyArray<readonly [heading: string, commands: readonly AddCom
 ]
 
 /** Builds the command tree, to run it or to document it. */
-export function createProgram(terminal: Terminal): { readonly program: Command; readonly cli: Cli } {
-  const program = new Command('souk')
+export function createProgram(terminal: Terminal): { readonly program: CliCommand; readonly cli: Cli } {
+  const program = new CliCommand('souk')
   const cli = createCli(program, terminal)
   describe(program, terminal)
   for (const [heading, commands] of GROUPS) {
     program.commandsGroup(heading)
     for (const add of commands) add(program, cli)
   }
-  program.helpCommand('help [command]', 'display help for command')
+  program.helpCommand(false)
+  program
+    .command('help', { hidden: true })
+    .argument('[command...]')
+    .action((words: readonly string[]) => program.find(words).outputHelp())
   program.option('-V, --version', 'print the version').on('option:version', () => {
     throw new CommanderError(EXIT.ok, 'souk.version', '')
   })
@@ -95,13 +101,17 @@ export function createProgram(terminal: Terminal): { readonly program: Command; 
 /** Runs one command line, given without the program name. Resolves to the exit code. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
   const { program, cli } = createProgram(terminal)
+  let running: Command | undefined
+  program.hook('preAction', (_, command) => {
+    running = command
+  })
   try {
     await program.parseAsync(argv, { from: 'user' })
     return cli.exitCode
   } catch (error) {
-    if (!(error instanceof CommanderError)) return report(error, cli)
+    if (!(error instanceof CommanderError)) return report(error, cli, running)
     if (error.code === 'souk.version') await printVersion(terminal)
-    // Commander has printed the error. A request for help is not an error.
+    // Commander has printed the help. A request for it is not an error.
     return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   }
 }
@@ -116,12 +126,10 @@ function describe(program: Command, terminal: Terminal): void {
     .option('--wide', 'print tables in full: all columns and long ids, not fitted to 80 characters')
     .option('--no-input', 'never ask for input')
     .showSuggestionAfterError(true)
-    .showHelpAfterError('Try: souk --help, or --help after any command')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.write(text),
-      // One prefix for all errors. Commander's own is `error: `.
-      writeErr: (text) => terminal.note(text.trimEnd().replace(/^error: /, 'souk: '))
+      writeErr: (text) => terminal.note(text.trimEnd())
     })
 }
 
@@ -129,8 +137,9 @@ async function printVersion(terminal: Terminal): Promise<void> {
   await terminal.write(`${packageVersion()}\n`)
 }
 
-function report(error: unknown, cli: Cli): number {
-  const failure = failureOf(error)
+async function report(error: unknown, cli: Cli, running: Command | undefined): Promise<number> {
+  const failed = failureOf(error)
+  const failure = { ...failed, similar: await didYouMean(failed, cli, running) }
   for (const line of cli.json ? [failureJson(failure)] : failureLines(failure)) cli.terminal.note(line)
   return failure.exitCode
 }

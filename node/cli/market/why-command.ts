@@ -1,6 +1,8 @@
 import type { WhyView } from '../../admin/market/market-api.ts'
 import type { AddCommand } from '../cli.ts'
+import { similarApis } from '../did-you-mean.ts'
 import { EXIT } from '../terminal/exit-code.ts'
+import { didYouMeanText } from '../terminal/similar.ts'
 import { facts } from '../terminal/table.ts'
 
 export const addWhy: AddCommand = (to, cli) => {
@@ -9,18 +11,22 @@ export const addWhy: AddCommand = (to, cli) => {
     .argument('<api>', 'name, or name@provider')
     .action(async (api: string) => {
       const view = await (await cli.node()).request('GET /why/:id', { params: { id: api } })
-      await cli.print(view, () => lines(view))
+      const similar = view.step === 'no_provider_record' ? await similarApis(cli, api) : []
+      await cli.print({ ...view, ...(similar.length === 0 ? {} : { did_you_mean: similar }) }, () =>
+        lines(view, similar)
+      )
       if (!view.callable) cli.exitCode = EXIT.failed
     })
 }
 
-function lines({ api, id, step, detail, owners, candidates, hint }: WhyView): string[] {
+function lines({ api, id, step, detail, owners, candidates, hint }: WhyView, similar: readonly string[]): string[] {
   return facts([
     ['api', id ?? api],
     ['step', step],
     ['means', detail],
     ...owners.map((owner) => ['served by', owner] as const),
     ...candidates.map((candidate) => ['candidate', idOf(candidate)] as const),
+    ...(similar.length === 0 ? [] : [['perhaps', didYouMeanText(similar)] as const]),
     ...(hint === null ? [] : [['try', hint] as const])
   ])
 }

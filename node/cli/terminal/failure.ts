@@ -1,5 +1,6 @@
 import type { Problem } from '../../../lib/interface/index.ts'
 import { exitCodeOf } from './exit-code.ts'
+import { didYouMeanText } from './similar.ts'
 
 /** The error of a failed command, for people and scripts. */
 export interface Failure {
@@ -9,6 +10,8 @@ export interface Failure {
   readonly why?: string | undefined
   readonly hint?: string | undefined
   readonly requestId?: string
+  /** Names that are probably meant instead of an unknown one. */
+  readonly similar?: readonly string[]
 }
 
 /** Hints by error code. The output shows them after `Try: `. */
@@ -93,8 +96,8 @@ function problemFailure(problem: Problem): Failure {
 function candidatesHint(problem: Problem): string | undefined {
   const candidates = problem['candidates']
   if (!Array.isArray(candidates)) return undefined
-  const [first] = candidates as unknown[]
-  const id = typeof first === 'string' ? first : undefined
+  const [first] = candidates as ReadonlyArray<{ readonly id?: unknown } | null>
+  const id = typeof first?.id === 'string' ? first.id : undefined
   return id === undefined ? undefined : `souk call ${id}, or souk pin ${id} to bind the name`
 }
 
@@ -108,16 +111,18 @@ function internal(why: string): Failure {
 }
 
 /** Lines for a person: what happened, why, what to try, and the request id for support. */
-export function failureLines(failure: Failure): string[] {
+export function failureLines({ similar = [], ...failure }: Failure): string[] {
   return [
     `souk: ${failure.what}`,
     ...(failure.why === undefined ? [] : failure.why.split('\n').map((line) => `  ${line}`)),
+    ...(similar.length === 0 ? [] : [didYouMeanText(similar)]),
     ...(failure.hint === undefined ? [] : [`Try: ${failure.hint}`]),
     ...(failure.requestId === undefined ? [] : [`Request id: ${failure.requestId}`])
   ]
 }
 
 /** One line of JSON for a script. */
-export function failureJson({ code, what, why, hint, requestId }: Failure): string {
-  return JSON.stringify({ error: { code, what, why, try: hint, request_id: requestId } })
+export function failureJson({ code, what, why, hint, requestId, similar = [] }: Failure): string {
+  const didYouMean = similar.length === 0 ? {} : { did_you_mean: similar }
+  return JSON.stringify({ error: { code, what, why, ...didYouMean, try: hint, request_id: requestId } })
 }

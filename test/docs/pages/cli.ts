@@ -26,7 +26,7 @@ const EXITS: Readonly<Record<keyof typeof EXIT, string>> = {
 
 export function cliPage(): string {
   const program = commandTree()
-  const groups = program.commands
+  const groups = program.createHelp().visibleCommands(program)
   return `${NOTICE}
 
 # Command line

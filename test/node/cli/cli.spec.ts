@@ -171,6 +171,29 @@ describe('souk with running nodes', function () {
     assert.match(missing.stderr, /no node on the network serves it/)
   })
 
+  it('suggests the names that it knows for a mistyped one', async () => {
+    const lines: ReadonlyArray<readonly string[]> = [
+      ['call', 'bb-ehco'],
+      ['call', 'echo'],
+      ['market', 'show', 'b-echo'],
+      ['subscribe', 'BB-ECO', '--plan', 'x', '--max-price', '1']
+    ]
+    for (const line of lines) {
+      const { code, stderr } = await onConsumer(...line)
+      assert.notEqual(code, 0)
+      assert.match(stderr, /^Did you mean bb-echo\?$/m, line.join(' '))
+    }
+    assert.match((await run('api', 'pause', 'bb-ecoh')).stderr, /^Did you mean bb-echo\?$/m)
+    assert.match((await onConsumer('why', 'bb-ecoh')).stdout, /^perhaps +Did you mean bb-echo\?$/m)
+    // An API of another node is no API of this one.
+    assert.doesNotMatch((await onConsumer('api', 'pause', 'bb-ecoh')).stderr, /Did you mean/)
+    assert.doesNotMatch((await onConsumer('call', 'weather')).stderr, /Did you mean/)
+    const asJson = await onConsumer('call', 'bb-ehco', '--json')
+    assert.partialDeepStrictEqual(JSON.parse(asJson.stderr), {
+      error: { code: 'api_not_found', did_you_mean: ['bb-echo'] }
+    })
+  })
+
   it('explains why an API cannot be called, with a matching exit code', async () => {
     const well = await onConsumer('why', 'bb-echo')
     assert.deepEqual([well.code, /^step +ok$/m.test(well.stdout)], [0, true])

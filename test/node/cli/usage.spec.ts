@@ -51,7 +51,10 @@ describe('souk command line', () => {
       assert.equal(code, 64, line)
       assert.match(stderr, /^souk: /, line)
     }
-    assert.match((await home.run('sell http://x/ --nmae y')).stderr, /unknown option '--nmae'[^]*Did you mean --name\?/)
+    assert.match(
+      (await home.run('sell http://x/ --nmae y')).stderr,
+      /^souk: Unknown option '--nmae'\. Did you mean --name\?$/m
+    )
   })
 
   it('suggests a command after a typing mistake, and exits 64', async () => {
@@ -59,6 +62,36 @@ describe('souk command line', () => {
     assert.equal(code, 64)
     assert.equal(stdout, '')
     assert.match(stderr, /Did you mean status\?/)
+  })
+
+  it('names a mistyped option, command or profile as what it is', async () => {
+    await mkdir(join(home.directory, 'shop'), { mode: 0o700 })
+    const wrong: Array<readonly [string, RegExp]> = [
+      [
+        'api check --protocl rest',
+        /^souk: Unknown option '--protocl'\. Did you mean --protocol\?\nTry: souk api check --help\n$/
+      ],
+      ['key issue --dayly-cap=3', /Unknown option '--dayly-cap=3'\. Did you mean --daily-cap\?/],
+      ['--jsn status', /Unknown option '--jsn'\. Did you mean --json\?/],
+      ['key list -x', /Unknown option '-x'\.\nTry: souk key list --help/],
+      ['api lits', /Unknown command 'lits'\. Did you mean list\?\nTry: souk api --help/],
+      ['subscriptions lst', /Unknown command 'lst'\. Did you mean list\?\nTry: souk subscriptions --help/],
+      ['console browser', /Unknown command 'browser'\. Did you mean browsers\?/],
+      ['key issue extra', /Too many arguments for 'issue'/],
+      ['help kye', /Unknown command 'kye'\. Did you mean key\?/],
+      ['help key rotat', /Unknown command 'rotat'\. Did you mean rotate\?\nTry: souk key --help/],
+      ['--profile shpo status', /No node is running on the profile "shpo"\.\nDid you mean shop\?\nTry: /],
+      ['--profile shpo up --no-input', /Did you mean shop\?/]
+    ]
+    for (const [line, message] of wrong) {
+      const { code, stdout, stderr } = await home.run(line)
+      assert.deepEqual([code, stdout], [line.startsWith('--profile shpo status') ? 69 : 64, ''], line)
+      assert.match(stderr, message)
+    }
+    const { stderr } = await home.run('api check --protocl rest --json')
+    assert.partialDeepStrictEqual(JSON.parse(stderr), { error: { code: 'usage', try: 'souk api check --help' } })
+    assert.match((await home.run('help key rotate')).stdout, /^Usage: souk key rotate /)
+    assert.doesNotMatch((await home.run('--profile shop status')).stderr, /Did you mean/)
   })
 
   it('exits 64 for missing or invalid options', async () => {
