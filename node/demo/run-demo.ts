@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checksummed } from '../../lib/index.ts'
@@ -16,6 +16,7 @@ import {
   fund,
   settlementOn
 } from './demo-money.ts'
+import { DEMO_CONSUMER, holdNetwork } from './hold-network.ts'
 import { publishLocalNetwork } from './local-network.ts'
 import { SAMPLE_APIS, type SampleApi } from './sample-apis.ts'
 
@@ -45,7 +46,7 @@ interface DemoCall {
 const MAIN = '../main'
 /** Not the port of `souk dev`, so that both can run. */
 const CHAIN_PORT = 8546
-const PROFILE = { bootstrap: 'demo-bootstrap', owner: 'demo-owner', consumer: 'demo-consumer' }
+const PROFILE = { bootstrap: 'demo-bootstrap', owner: 'demo-owner', consumer: DEMO_CONSUMER }
 /** Time for the network to find a new listing, and the polling interval. */
 const FIND_MS = 15_000
 const FIND_PAUSE_MS = 100
@@ -61,6 +62,7 @@ export async function runDemo(run: DemoRun): Promise<number> {
   const started: Array<Promise<Child>> = []
   const home = run.once ? await mkdtemp(join(tmpdir(), 'souk-demo-')) : undefined
   const env = home === undefined ? run.env : { ...run.env, SOUK_HOME: home }
+  const held = await holdNetwork('demo', env)
   try {
     say('Starting three APIs, three nodes, and a chain with play USDC …')
     const market = await startMarket(env, started)
@@ -83,6 +85,7 @@ export async function runDemo(run: DemoRun): Promise<number> {
   } finally {
     // Stop in reverse order, because later processes depend on earlier ones.
     for (const child of started.reverse()) await child.then((running) => running.stop()).catch(() => {})
+    held.release()
     if (home !== undefined) await rm(home, { recursive: true, force: true })
   }
 }
@@ -111,10 +114,8 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
   const up = (profile: string, ...args: string[]) =>
     start(profile, MAIN, ['up', '--profile', profile, '--network', 'demo', '--no-input', '--json', ...args])
 
-  // First, because it fails while another demo runs: two chains must not share one file.
   await freshProfile(PROFILE.bootstrap, env)
   const home = homeDirectory(env)
-  await mkdir(home, { recursive: true, mode: 0o700 })
   const chainPort = await p2pPlace('127.0.0.1', { port: CHAIN_PORT, exact: false })
   const stateFile = join(home, 'demo-chain.json')
   const chain = start('chain', './chain', ['--port', String(chainPort.port), '--state', stateFile])

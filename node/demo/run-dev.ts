@@ -2,6 +2,7 @@ import { p2pPlace } from '../http/p2p-port.ts'
 import type { PortPreference } from '../node-config.ts'
 import type { Environment } from '../settings.ts'
 import { startChild } from './child.ts'
+import { holdNetwork } from './hold-network.ts'
 import { publishLocalNetwork } from './local-network.ts'
 import { startPlayChain } from './play-chain.ts'
 
@@ -22,6 +23,9 @@ export interface RunningDev {
 /** @throws SetupError `port_busy`, `start_failed`; `profile_in_use` if it runs already */
 export async function startDev(chainPort: PortPreference, env: Environment): Promise<RunningDev> {
   await using parts = new AsyncDisposableStack()
+  // First: two chains must not share one file.
+  const held = await holdNetwork('dev', env)
+  parts.defer(() => held.release())
   const { port } = await p2pPlace(HOST, chainPort)
   const chain = await startPlayChain(port, env)
   parts.defer(() => chain.close())

@@ -1,6 +1,8 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SetupError } from '../setup-error.ts'
+import { profileFile, type RunningInfo } from './profile.ts'
 
 /** SQLite’s result code for a database that another process has locked. */
 const SQLITE_BUSY = 5
@@ -24,12 +26,26 @@ export function lockProfile(path: string, profile: string): ProfileLock {
   } catch (error) {
     file.close()
     if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) {
-      throw new SetupError('profile_in_use', `Another node is running on the profile "${profile}".`, {
-        hint: `souk --profile ${profile} status, or run a second node with souk up --profile <another name>`,
-        cause: error
-      })
+      throw new SetupError(
+        'profile_in_use',
+        `Another node is running on the profile "${profile}"${placeOf(path, profile)}.`,
+        {
+          hint: `souk --profile ${profile} status, or run a second node with souk up --profile <another name>`
+        }
+      )
     }
     throw error
   }
   return { release: () => file.close() }
+}
+
+/** The address of the node that holds the lock; nothing while it starts. */
+function placeOf(lock: string, name: string): string {
+  try {
+    const running = readFileSync(profileFile({ name, directory: dirname(lock) }, 'running'), 'utf8')
+    const { admin, pid } = JSON.parse(running) as RunningInfo
+    return `, at ${admin} (process ${pid})`
+  } catch {
+    return ''
+  }
 }

@@ -312,7 +312,13 @@ describe('souk with running nodes', function () {
   it('refuses a second node on the same profile', async () => {
     const second = await run('up')
     assert.equal(second.code, 1)
-    assert.match(second.stderr, /Another node is running on the profile "default"/)
+    const { pid } = owner
+    assert.match(
+      second.stderr,
+      new RegExp(
+        `^souk: Another node is running on the profile "default", at ${owner.ready.admin} \\(process ${pid}\\)\\.\nTry: `
+      )
+    )
   })
 
   it('serves the same APIs after a restart, and keeps them paused', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createChain } from '../../../../lib/pay/index.ts'
 import { NETWORKS } from '../../../../node/networks.ts'
 import { actor } from '../../../helpers/chain.ts'
@@ -20,10 +22,11 @@ describe('souk dev', function () {
     const line = await eventually('the chain', 20_000, () => chain.stdout[0])
     return { chain, url: (JSON.parse(line) as { url: string }).url }
   }
+  const published = () => readFile(join(home.directory, 'dev-network.json'), 'utf8')
   const balance = (rpcUrl: string) =>
     createChain({ ...NETWORKS.dev.chain, rpcUrl }).balance(`0x${address.slice(2).toLowerCase()}`, 'latest')
 
-  it('gives play money, and keeps it over a restart', async () => {
+  it('gives play money, keeps it over a restart, and refuses a second run at the same time', async () => {
     const first = await up()
     const given = await home.run(`dev give ${address} --usdc 2.50 --chain-rpc ${first.url}`)
     assert.equal(given.code, 0, given.stderr)
@@ -31,6 +34,15 @@ describe('souk dev', function () {
     assert.equal((await first.chain.end()).code, 0)
     const second = await up()
     assert.equal(await balance(second.url), 2_500_000n)
+    const before = await published()
+    const { code, stderr } = await home.run('dev --port 0')
+    assert.equal(code, 1)
+    assert.equal(
+      stderr,
+      `souk: The network dev already runs on this machine, with its chain at ${second.url}.\n` +
+        'Try: souk init --network dev; or for a second one: SOUK_HOME=<another folder> souk dev\n'
+    )
+    assert.deepEqual([await published(), second.chain.isRunning()], [before, true])
     await second.chain.end()
   })
 
