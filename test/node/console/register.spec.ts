@@ -6,9 +6,12 @@ import type { DemoServer } from '../../../node/demo/demo-server.ts'
 import { protocolFactories } from '../../../protocols/index.ts'
 import { axeViolations, openBrowser } from '../../helpers/browser.ts'
 import { type JudgeApi, judgeApi } from '../../helpers/judge-api.ts'
+import { scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { zipOf } from '../../helpers/zip.ts'
 import { type Bench, startBench } from '../admin/harness.ts'
 import { entered } from './entered.ts'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 describe('registering an API in the console', function () {
   this.timeout(60_000)
@@ -75,6 +78,57 @@ describe('registering an API in the console', function () {
     assert.deepEqual(mishaps, [])
   })
 
+  it('finds out what is at an address, and fills in the form', async () => {
+    const { page, mishaps } = await entered(browser, bench)
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`${bench.url}/register`)
+    await page.getByLabel('Where is it?').fill(new URL(users.url).host)
+    await isUsable(page, 'discovery')
+    await page.keyboard.press('Enter')
+    await page.getByText('It is GraphQL').waitFor()
+    await press(page, 'Continue')
+    assert.match(await page.getByLabel('Name', { exact: true }).inputValue(), /^[a-z0-9][a-z0-9-]*$/)
+    await press(page, 'Back')
+    await press(page, 'Back')
+    assert.ok(await page.getByLabel('GraphQL').isChecked())
+    assert.equal(await page.getByRole('textbox', { name: 'Endpoint' }).inputValue(), users.url)
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'scrolls sideways')
+    assert.deepEqual(mishaps, [])
+  })
+
+  it('fills in name, description and OpenAPI document, and lets the user choose among several APIs', async () => {
+    const openapi = {
+      openapi: '3.1.0',
+      info: { title: 'Town Weather', version: '1', description: 'Forecasts for towns.' },
+      paths: { '/now': { get: { operationId: 'now', responses: { 200: { description: 'The weather' } } } } }
+    }
+    const query = (body: Uint8Array) =>
+      fetch(users.url, { method: 'POST', headers: JSON_TYPE, body: new Uint8Array(body) })
+    const both = await scriptedUpstream((response, { method, target, body }) => {
+      if (target === '/openapi.json') response.writeHead(200, JSON_TYPE).end(JSON.stringify(openapi))
+      else if (target !== '/graphql' || method !== 'POST') response.writeHead(404).end()
+      else
+        void query(body).then(async (answer) => response.writeHead(answer.status, JSON_TYPE).end(await answer.text()))
+    })
+    const { page, mishaps } = await entered(browser, bench)
+    await page.goto(`${bench.url}/register`)
+    await page.getByLabel('Where is it?').fill(both.url)
+    await press(page, 'Find out')
+    await page.getByText('There are several APIs. Which one do you sell?').waitFor()
+    await isUsable(page, 'choice')
+    await page.getByRole('button', { name: /^REST “Town Weather”, 1 operation, at / }).press('Enter')
+    await page.getByText('It is REST, with 1 operation: now').waitFor()
+    await press(page, 'Continue')
+    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'town-weather')
+    assert.equal(await page.getByLabel('Description').inputValue(), 'Forecasts for towns.')
+    await press(page, 'Continue')
+    await press(page, 'Skip')
+    await press(page, 'Publish')
+    await page.getByText('town-weather is on the market').waitFor()
+    await both.close()
+    assert.deepEqual(mishaps, [])
+  })
+
   it('keeps the draft over a reload, but never the credentials', async () => {
     const { page } = await entered(browser, bench)
     await page.goto(`${bench.url}/register`)
@@ -101,6 +155,10 @@ describe('registering an API in the console', function () {
   it('reports an invalid endpoint, and stays on the step', async () => {
     const { page } = await entered(browser, bench)
     await page.goto(`${bench.url}/register`)
+    await page.getByLabel('Where is it?').fill('127.0.0.1:9')
+    await press(page, 'Find out')
+    await page.getByText('upstream_unreachable').waitFor()
+    await page.reload()
     await page.getByLabel('By hand').check()
     await page.getByLabel('Address of the API').fill('http://127.0.0.1:9/')
     await press(page, 'Read it')

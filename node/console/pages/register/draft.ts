@@ -45,6 +45,12 @@ export interface Files {
 
 export type Auth = NonNullable<RegisterInput['auth']>
 
+/** What a check uses before it is part of the page's state. */
+export interface Wish {
+  readonly auth?: Auth | undefined
+  readonly change?: Partial<Draft>
+}
+
 /** All inputs of a registration. */
 export interface Making {
   readonly draft: Draft

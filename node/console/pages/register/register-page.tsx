@@ -17,7 +17,17 @@ import { Step, Steps } from '../../parts/steps.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { AccessStep } from './access.tsx'
 import { registerCommand } from './command.ts'
-import { type Auth, type Files, type Making, nameFor, registrationOf, upstreamOf, useDraft } from './draft.ts'
+import {
+  type Auth,
+  type Files,
+  type Making,
+  nameFor,
+  registrationOf,
+  upstreamOf,
+  useDraft,
+  type Wish
+} from './draft.ts'
+import { Discover, draftOf } from './discover.tsx'
 import { SourceStep } from './source.tsx'
 import { TermsStep } from './terms.tsx'
 import { DryRunStep } from './dry-run.tsx'
@@ -30,13 +40,16 @@ export function Register() {
   const [files, setFiles] = useState<Files>({})
   const [auth, setAuth] = useState<Auth>()
   const [at, setAt] = useState(0)
+  /** Why nobody can be paid on this node. */
+  const [unpayable, setUnpayable] = useState<string | null>(null)
   const [done, setDone] = useState<RegisteredView>()
   const making: Making = { draft, files, auth }
   const check = useMutation({
-    mutationFn: (given: Auth | undefined | void) =>
-      request('POST /upstreams/check', { body: upstreamOf({ ...making, auth: given ?? auth }) }),
-    onSuccess: () => {
-      if (draft.name === '') set({ name: nameFor(draft.endpoint) })
+    mutationFn: ({ auth: given = auth, change }: Wish) =>
+      request('POST /upstreams/check', { body: upstreamOf({ draft: { ...draft, ...change }, files, auth: given }) }),
+    onSuccess: (_, { change }) => {
+      const { name, endpoint } = { ...draft, ...change }
+      if (name === '') set({ name: nameFor(endpoint) })
       setAt(at + 1)
     }
   })
@@ -52,14 +65,25 @@ export function Register() {
       <Steps label="Steps" names={STEPS} at={at} />
       {at > 0 && check.data !== undefined && at < 4 && <Found view={check.data} protocol={draft.protocol} />}
       {at === 0 && (
-        <SourceStep
-          draft={draft}
-          files={files}
-          set={set}
-          setFiles={setFiles}
-          check={check as Parameters<typeof SourceStep>[0]['check']}
-          onAccess={() => setAt(1)}
-        />
+        <>
+          <Discover
+            auth={auth}
+            onFound={(found, view) => {
+              const change = draftOf(found, view)
+              set(change)
+              setUnpayable(view.unpayable)
+              check.mutate({ change })
+            }}
+          />
+          <SourceStep
+            draft={draft}
+            files={files}
+            set={set}
+            setFiles={setFiles}
+            check={check}
+            onAccess={() => setAt(1)}
+          />
+        </>
       )}
       {at === 1 && (
         <AccessStep
@@ -71,11 +95,13 @@ export function Register() {
             setAuth(given)
             // Without credentials, the first step has already read the API.
             if (given === undefined && check.data !== undefined) setAt(2)
-            else check.mutate(given)
+            else check.mutate({ auth: given })
           }}
         />
       )}
-      {at === 2 && <TermsStep draft={draft} set={set} onBack={() => setAt(1)} onDone={() => setAt(3)} />}
+      {at === 2 && (
+        <TermsStep draft={draft} unpayable={unpayable} set={set} onBack={() => setAt(1)} onDone={() => setAt(3)} />
+      )}
       {at === 3 && check.data !== undefined && (
         <DryRunStep making={making} description={check.data} onBack={() => setAt(2)} onDone={() => setAt(4)} />
       )}

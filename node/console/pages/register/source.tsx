@@ -6,30 +6,27 @@ import { Choice } from '../../parts/form/choice.tsx'
 import { CheckField, Field, SelectField } from '../../parts/form/field.tsx'
 import { base64Of, FileField } from '../../parts/form/file-field.tsx'
 import { Form } from '../../parts/form/form.tsx'
-import { Step } from '../../parts/steps.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
-import { type Draft, type Files, formOf, sourceOf } from './draft.ts'
+import { type Draft, type Files, formOf, sourceOf, type Wish } from './draft.ts'
 
 export interface SourceProps {
   readonly draft: Draft
   readonly files: Files
   readonly set: (change: Partial<Draft>) => void
   readonly setFiles: (files: Files) => void
-  readonly check: UseMutationResult<UpstreamCheckView, Error, void>
+  readonly check: UseMutationResult<UpstreamCheckView, Error, Wish>
   /** Opens the credentials step. Some APIs require authentication even for their description. */
   readonly onAccess: () => void
 }
 
-/** Step for protocol and endpoint. */
+/** Protocol and endpoint by hand, or as they were found. */
 export function SourceStep({ draft, files, set, setFiles, check, onAccess }: SourceProps) {
   const { protocol, source } = draft
   const pick = (protocol: Draft['protocol']) => set({ protocol, source: sourceOf({ protocol, source }).from })
   return (
-    <Step
-      title="What do you sell?"
-      intro="The node reads the description of the API. Nothing is published before the last step."
-    >
-      <Form onSubmit={() => check.mutate()}>
+    <section className="card" aria-labelledby="by-hand">
+      <h3 id="by-hand">Or describe it yourself</h3>
+      <Form onSubmit={() => check.mutate({})}>
         <Choice
           label="Kind of API"
           value={protocol}
@@ -46,7 +43,7 @@ export function SourceStep({ draft, files, set, setFiles, check, onAccess }: Sou
         <Endpoint draft={draft} set={set} />
         {check.error !== null && <ErrorNotice error={check.error} />}
         <div className="row">
-          <Button look="first" type="submit" isBusy={check.isPending}>
+          <Button type="submit" isBusy={check.isPending}>
             Read it
           </Button>
           <Button look="plain" onClick={onAccess}>
@@ -54,7 +51,7 @@ export function SourceStep({ draft, files, set, setFiles, check, onAccess }: Sou
           </Button>
         </div>
       </Form>
-    </Step>
+    </section>
   )
 }
 
