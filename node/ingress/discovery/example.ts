@@ -72,7 +72,8 @@ function isCondition({ properties }: JsonSchema, alternative: unknown): boolean 
 function requiredIn(schema: JsonSchema): string[] {
   const names: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
   const others = ['oneOf', 'anyOf', 'allOf'].flatMap((choice) => {
-    const [first]: readonly unknown[] = Array.isArray(schema[choice]) ? schema[choice] : []
+    const all: unknown = schema[choice]
+    const first: unknown = Array.isArray(all) ? all[0] : undefined
     return isCondition(schema, first) && isObject(first) ? requiredIn(first) : []
   })
   return [...names.filter((name) => typeof name === 'string'), ...others]

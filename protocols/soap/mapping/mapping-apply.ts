@@ -36,7 +36,7 @@ function mapObject(fields: Fields, given: JsonObject, path: Path, conversion: Co
       continue
     }
     if (shown === '$order' && Array.isArray(value)) {
-      mapped.push([shown, value.map((one) => fields.byShown.get(String(one))?.name ?? one)])
+      mapped.push([shown, value.map((one: unknown) => fields.byShown.get(String(one))?.name ?? one)])
       continue
     }
     if (field !== undefined && value === undefined) continue

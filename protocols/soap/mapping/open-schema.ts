@@ -1,4 +1,4 @@
-import type { Direction, Schema } from '../schema/json-schema-simple.ts'
+import type { Direction, Schema } from '../schema/direction.ts'
 
 const ATTRIBUTE_NAME = '^@(?:\\{[^{}]*\\})?[A-Za-z_][\\w.-]*$'
 const ELEMENT_NAME = '^(?:\\{[^{}]+\\})?[A-Za-z_][\\w.-]*$'

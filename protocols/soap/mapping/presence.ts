@@ -1,4 +1,4 @@
-import type { Schema } from '../schema/json-schema-simple.ts'
+import type { Schema } from '../schema/direction.ts'
 import type { GroupParticle, Particle } from '../schema/model.ts'
 import { clark } from '../xml/names.ts'
 

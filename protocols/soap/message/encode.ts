@@ -160,7 +160,7 @@ export class Encoder implements Encoding {
   }
 
   /** A simple type chosen by `$type`, with its text as `value`. */
-  #typedValue(type: SimpleType, { $type, value, ...others }: JsonObject): void {
+  #typedValue(type: SimpleType, { $type: _, value, ...others }: JsonObject): void {
     const [unknown] = Object.keys(others)
     if (unknown !== undefined) {
       this.at(unknown, () => {

@@ -1,5 +1,5 @@
 import { binarySchema } from './json-schema-binary.ts'
-import type { Direction, Schema } from './json-schema-simple.ts'
+import type { Direction, Schema } from './direction.ts'
 
 const BASE64 = { type: 'string', contentEncoding: 'base64' }
 const TYPE_NAME = '[\\w!#$&^.+-]{1,80}'

@@ -212,7 +212,7 @@ function orderOf(group: GroupParticle, members: ReadonlyMap<string, Member>): Op
 }
 
 /** True for a repeated group of several elements, unless each repetition has exactly one of each. */
-export function isOpenOrder({ kind, items, max, slots, wildcard }: GroupParticle): boolean {
+function isOpenOrder({ kind, items, max, slots, wildcard }: GroupParticle): boolean {
   if (max <= 1 || slots.size + (wildcard === undefined ? 0 : 1) <= 1) return false
   return (
     (kind === 'choice' && items.length > 1) ||

@@ -1,5 +1,5 @@
 import { canonicalDecimal, compareDecimals } from './decimal.ts'
-import type { Direction, Schema } from './json-schema-simple.ts'
+import type { Direction, Schema } from './direction.ts'
 import type { AtomicType, Facets } from './model.ts'
 import { atLeastPattern, atMostPattern, wholePattern } from './range-pattern.ts'
 

@@ -1,15 +1,8 @@
 import { isText } from './compile-simple.ts'
+import type { Direction, Schema } from './direction.ts'
 import { binarySchema } from './json-schema-binary.ts'
 import { numberSchema } from './json-schema-number.ts'
 import type { Facets, SimpleType } from './model.ts'
-
-export type Schema = { [keyword: string]: unknown }
-
-/**
- * Schemas of requests are strict: each value that they accept is accepted by the encoder. Schemas of responses are not: each value
- * that the decoder makes of valid content fits them, and such values may have other forms than those of requests.
- */
-export type Direction = 'input' | 'output'
 
 /**
  * The JSON Schema of a simple type.
@@ -93,7 +86,7 @@ function patternNote({ patterns = [] }: Facets): Schema {
   return { $comment: `The provider checks patterns of XML Schema: ${sources.join(' and ')}` }
 }
 
-export function lengthSchema({ length, minLength, maxLength }: Facets, what: 'Length' | 'Items'): Schema {
+function lengthSchema({ length, minLength, maxLength }: Facets, what: 'Length' | 'Items'): Schema {
   const min = length ?? minLength
   const max = length ?? maxLength
   return {
