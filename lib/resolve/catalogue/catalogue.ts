@@ -15,6 +15,7 @@ import {
   CATALOGUE_SETTLE_MS,
   CATALOGUE_TAGS_MAX,
   CLAIMANTS_MS,
+  MANIFEST_BYTES_MAX,
   PAGE_MAX,
   SEARCH_CHARS_MAX
 } from '../../base/limits/directory.ts'
@@ -117,7 +118,23 @@ class IndexedCatalogue implements LearningCatalogue {
     const hasChanged = await this.#syncOwn()
     if ((hasAsked || hasChanged) && wanted.terms.length > 0) await this.#init.operations.settled(signal)
     const { listings, next } = await this.#init.index.search(wanted)
-    return { listings: listings.map((each) => this.#found(each)), ...(next === undefined ? {} : { next }) }
+    return { listings: await this.#decoded(listings), ...(next === undefined ? {} : { next }) }
+  }
+
+  /** Decodes a page with pauses, so that calls are not delayed: its manifests may have 25 MiB. */
+  async #decoded(listings: readonly IndexedListing[]): Promise<FoundListing[]> {
+    const found: FoundListing[] = []
+    let bytes = 0
+    for (const each of listings) {
+      found.push(this.#found(each))
+      bytes += each.envelope.length
+      if (bytes < MANIFEST_BYTES_MAX) continue
+      bytes = 0
+      await new Promise<void>((resolve) => {
+        this.#init.clock.soon(resolve)
+      })
+    }
+    return found
   }
 
   #found({ id, envelope, firstSeenAt, matching }: MatchingListing): FoundListing {

@@ -229,6 +229,15 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
 
 /** Decodes the structure only; `checkManifest` checks the values. Throws any error of the decoder. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
+  return manifestIn(bytes, toOperation)
+}
+
+/** Decodes a manifest that was checked before. Its schemas are parsed at first use: a page of 100 listings shows none of them. */
+export function decodeCheckedManifest(bytes: Uint8Array): Manifest {
+  return manifestIn(bytes, toLazyOperation)
+}
+
+function manifestIn(bytes: Uint8Array, operationOf: (message: OperationMessage) => Operation): Manifest {
   const {
     operations,
     sdl,
@@ -251,7 +260,7 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
     ...(plans.length === 0 ? {} : { plans }),
     ...(subscriptionOnly ? { payPerCall: false } : {}),
     api: {
-      operations: operations.map(toOperation),
+      operations: operations.map(operationOf),
       ...(sdl === undefined ? {} : { sdl }),
       ...(requestHeaders.length === 0 ? {} : { requestHeaders }),
       ...(described && { described: { ...described, root: toHex(described.root) } })
@@ -266,6 +275,26 @@ function toOperation({ name, description, input, output }: OperationMessage): Op
     ...(input === undefined ? {} : { input: parseSchema(input) }),
     ...(output === undefined ? {} : { output: parseSchema(output) })
   }
+}
+
+function toLazyOperation({ input, output, ...rest }: OperationMessage): Operation {
+  for (const [name, text] of Object.entries({ input, output })) {
+    if (text !== undefined) defineOnce(rest, name, () => parseSchema(text))
+  }
+  return rest
+}
+
+/** An ordinary property, except that its value is made when it is first read. */
+function defineOnce(target: object, name: string, make: () => unknown): void {
+  Object.defineProperty(target, name, {
+    enumerable: true,
+    configurable: true,
+    get() {
+      const value = make()
+      Object.defineProperty(target, name, { enumerable: true, value })
+      return value
+    }
+  })
 }
 
 function parseSchema(text: string): JsonSchema {

@@ -9,6 +9,7 @@ import { checkManifest } from '../../../../lib/resolve/manifest/check-manifest.t
 import { decodeManifest, encodeManifest } from '../../../../lib/resolve/manifest/manifest-codec.ts'
 import { createManifestSigner } from '../../../../lib/resolve/manifest/manifest-signer.ts'
 import { signManifest } from '../../../../lib/resolve/manifest/sign-manifest.ts'
+import { storedManifest } from '../../../../lib/resolve/manifest/stored-manifest.ts'
 import { verifyManifest } from '../../../../lib/resolve/manifest/verify-manifest.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 import { idOf, keyOf, manifestOf, NOW, sealAs } from '../fixtures.ts'
@@ -48,6 +49,25 @@ describe('manifest', () => {
     checkManifest(unknown)
     const reporting = manifestOf(idOf(key), { selfReport: REPORT })
     assert.deepEqual(decodeManifest(encodeManifest(reporting)), reporting)
+  })
+
+  it('is read from the catalogue without parsing its schemas, until one is needed', async () => {
+    const { envelope } = await signManifest(manifest, key)
+    const parsed: string[] = []
+    const { parse } = JSON
+    JSON.parse = (text: string) => {
+      parsed.push(text)
+      return parse(text) as unknown
+    }
+    try {
+      const stored = storedManifest(envelope).manifest
+      assert.deepEqual(parsed, [])
+      assert.deepEqual(stored, manifest)
+      assert.deepEqual({ ...stored.api.operations[0] }, manifest.api.operations[0])
+      assert.equal(parsed.length, 2, 'each schema once')
+    } finally {
+      JSON.parse = parse
+    }
   })
 
   it('ignores fields of a later version', () => {
