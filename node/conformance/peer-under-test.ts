@@ -6,7 +6,7 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
-import { limits, SoukError } from '../../lib/index.ts'
+import { isProviderId, limits, SoukError } from '../../lib/index.ts'
 import { CallStream, KIND } from './call-stream.ts'
 import { FramedStream } from './framed-stream.ts'
 import { Message, varint } from './message.ts'
@@ -83,7 +83,7 @@ export async function connectTo(address: string): Promise<PeerUnderTest> {
 function parse(address: string) {
   try {
     const to = multiaddr(address)
-    if (to.getComponents().some(({ name }) => name === 'p2p')) return to
+    if (to.getComponents().some(({ name, value = '' }) => name === 'p2p' && isProviderId(value))) return to
   } catch {
     // The error below covers it.
   }
