@@ -7,8 +7,8 @@ import { PROFILE_FILES, profileFile } from '../../node/profile/profile.ts'
 import { SETTING_NAMES } from '../../node/settings.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** Pages and texts for people, which are neither stored nor sent to peers. */
-const NOT_STORED = /^node\/(?:console|cli|demo)\//
+/** Pages and texts for people, and the kit that judges peers: none of their names is stored. */
+const NOT_STORED = /^node\/(?:console|cli|conformance|demo)\//
 const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
 
 /** Every stored or transmitted name, by kind, sorted; extracted from the code. */
