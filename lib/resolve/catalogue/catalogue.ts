@@ -122,7 +122,7 @@ class IndexedCatalogue implements LearningCatalogue {
   }
 
   /** Decodes a page with pauses, so that calls are not delayed: its manifests may have 25 MiB. */
-  async #decoded(listings: readonly IndexedListing[]): Promise<FoundListing[]> {
+  async #decoded(listings: readonly MatchingListing[]): Promise<FoundListing[]> {
     const found: FoundListing[] = []
     let bytes = 0
     for (const each of listings) {
