@@ -81,7 +81,7 @@ const COLUMNS: ReadonlyArray<Column<ApiView>> = [
   { head: 'STATE', of: ({ problem, state }) => (problem === null ? state : 'not served') },
   { head: 'CALLS', of: ({ calls }) => String(calls.captured) },
   { head: 'METERED', of: ({ metered }) => `${metered} USDC`, isExtra: true },
-  { head: 'ENDPOINT', of: ({ endpoint }) => endpoint, least: 8 }
+  { head: 'ENDPOINT', of: ({ endpoint }) => endpoint, least: 11 }
 ]
 
 function show(api: ApiView, isWide: boolean): string[] {

@@ -75,12 +75,12 @@ function inputOf(words: readonly string[], flags: SearchFlags): SearchInput {
 }
 
 const COLUMNS: ReadonlyArray<Column<FoundListingView>> = [
-  { head: 'API', of: ({ id }) => id, short: ({ id }) => shortApi(id), least: 22 },
+  { head: 'API', of: ({ id }) => id, short: ({ id }) => shortApi(id), least: 20 },
   { head: 'PROTOCOL', of: ({ protocol }) => protocol },
   { head: 'PRICE', of: ({ price }) => `${price} USDC` },
   { head: 'STATE', of: ({ state }) => state, isExtra: true },
-  { head: 'YOUR CALLS', of: callsText, least: 10 },
-  { head: 'DESCRIPTION', of: ({ description }) => brief(description), least: 11 }
+  { head: 'YOUR CALLS', of: callsText, short: successText, least: 10 },
+  { head: 'DESCRIPTION', of: ({ description }) => brief(description), least: 14 }
 ]
 
 interface MatchingOperation {
@@ -97,10 +97,14 @@ const MATCHING: ReadonlyArray<Column<MatchingOperation>> = [
 
 /** Success rate and median latency on calls of this node. */
 export function callsText({ quality }: Pick<GradedListingView, 'quality'>): string {
-  const { calls, success_rate: rate, p50_ms: p50 } = quality
-  if (rate === null) return 'none'
-  const how = `${(rate * 100).toFixed(rate === 1 ? 0 : 1)}% of ${calls < 10 ? calls : Math.round(calls)}`
+  const { p50_ms: p50 } = quality
+  const how = successText({ quality })
   return p50 === null ? how : `${how}, ${milliseconds(p50)} ms`
+}
+
+function successText({ quality: { calls, success_rate: rate } }: Pick<GradedListingView, 'quality'>): string {
+  if (rate === null) return 'none'
+  return `${(rate * 100).toFixed(rate === 1 ? 0 : 1)}% of ${calls < 10 ? calls : Math.round(calls)}`
 }
 
 const BRIEF_CHARS = 60

@@ -2,7 +2,6 @@ import type { WhyView } from '../../admin/market/market-api.ts'
 import type { AddCommand } from '../cli.ts'
 import { similarApis } from '../did-you-mean.ts'
 import { EXIT } from '../terminal/exit-code.ts'
-import { didYouMeanText } from '../terminal/similar.ts'
 import { facts } from '../terminal/table.ts'
 
 export const addWhy: AddCommand = (to, cli) => {
@@ -26,7 +25,7 @@ function lines({ api, id, step, detail, owners, candidates, hint }: WhyView, sim
     ['means', detail],
     ...owners.map((owner) => ['served by', owner] as const),
     ...candidates.map((candidate) => ['candidate', idOf(candidate)] as const),
-    ...(similar.length === 0 ? [] : [['perhaps', didYouMeanText(similar)] as const]),
+    ...(similar.length === 0 ? [] : [['perhaps', similar.join(', ')] as const]),
     ...(hint === null ? [] : [['try', hint] as const])
   ])
 }

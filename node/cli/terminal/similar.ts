@@ -8,11 +8,12 @@ const SHOWN_MAX = 3
 export function similarTo(typed: string, known: Iterable<string>): string[] {
   const word = typed.toLowerCase()
   if (word === '' || word.length > WORD_CHARS_MAX) return []
+  const parts = word.split(/[^\p{L}\p{N}]+/u)
   const mistakesMax = Math.min(3, Math.max(1, Math.floor(word.length / 3)))
   const graded = [...new Set(known)].flatMap((name) => {
     const mistakes = distance(word, name.toLowerCase().slice(0, WORD_CHARS_MAX))
     if (mistakes <= mistakesMax && mistakes < name.length) return [{ name, mistakes }]
-    const isPart = word.length >= PART_CHARS_MIN && name.toLowerCase().includes(word)
+    const isPart = word.length >= PART_CHARS_MIN && parts.every((part) => name.toLowerCase().includes(part))
     return isPart ? [{ name, mistakes: mistakesMax + 1 }] : []
   })
   graded.sort((one, other) => one.mistakes - other.mistakes || one.name.localeCompare(other.name))

@@ -37,19 +37,14 @@ export function table<Row>(rows: readonly Row[], columns: ReadonlyArray<Column<R
   )
 }
 
-/** Takes from the widest column that can be cut, until the line fits. */
+/** Takes from the last column that can be cut, then from those before it, until the line fits: names and ids come first. */
 function fitted<Row>(natural: readonly number[], columns: ReadonlyArray<Column<Row>>): number[] {
   const widths = [...natural]
   let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - LINE_CHARS
-  const spare = (at: number) =>
-    (widths[at] ?? 0) - Math.max(columns[at]?.least ?? Infinity, columns[at]?.head.length ?? 0)
-  while (excess > 0) {
-    const [widest] = [...widths.keys()]
-      .filter((at) => spare(at) > 0)
-      .sort((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0))
-    if (widest === undefined) break
-    widths[widest] = (widths[widest] ?? 0) - 1
-    excess--
+  for (const [at, { least = Infinity, head }] of [...columns.entries()].toReversed()) {
+    const taken = Math.min(Math.max(0, excess), Math.max(0, (widths[at] ?? 0) - Math.max(least, head.length)))
+    widths[at] = (widths[at] ?? 0) - taken
+    excess -= taken
   }
   return widths
 }

@@ -13,6 +13,7 @@ describe('similar words', () => {
 
   it('may be a part of the name', () => {
     assert.deepEqual(similarTo('ticker', apis), ['bb-sse-ticker'])
+    assert.deepEqual(similarTo('bb-ticker', apis), ['bb-sse-ticker'])
   })
 
   it('are few, and none for a short, empty, long or quite different word', () => {
