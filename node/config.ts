@@ -124,7 +124,7 @@ async function chooseNetwork(
   if (asked.network !== undefined) return chosenNetwork(asked.network, home)
   if (ask === undefined) {
     throw new SetupError('network_missing', `The profile "${profile.name}" is new, and it needs a network.`, {
-      hint: `souk up --network dev (or base-sepolia, base, demo, or a network file)`
+      hint: 'souk init; or souk up --network dev (or base-sepolia, base, demo, or a network file)'
     })
   }
   return chosenNetwork(await ask(await choices(home)), home)

@@ -4,6 +4,7 @@ import { parseUsdc } from '../../lib/index.ts'
 import { addressIn } from '../address-in.ts'
 import { homeDirectory } from '../config.ts'
 import { NETWORKS } from '../networks.ts'
+import { SetupError } from '../setup-error.ts'
 import type { Environment } from '../settings.ts'
 import { faucet, startDevChain } from './chain/dev-chain.ts'
 
@@ -25,10 +26,18 @@ export async function startPlayChain(port: number, env: Environment): Promise<Pl
   return { url: chain.url, chainId: chain.parameters.chainId, stateFile, close: () => chain.close() }
 }
 
-/** Mints play USDC, and ETH for gas. @throws SetupError for an invalid address */
+/** Mints play USDC, and ETH for gas. @throws SetupError for an invalid address, `start_failed` without a chain */
 export async function givePlayMoney(address: string, usdc: string, rpcUrl = NETWORKS.dev.chain.rpcUrl): Promise<void> {
   const account = addressIn('wallet', address)
+  const amount = parseUsdc(usdc)
   const bank = faucet(rpcUrl)
-  await bank.mint(account, parseUsdc(usdc))
-  await bank.fundGas(account)
+  try {
+    await bank.mint(account, amount)
+    await bank.fundGas(account)
+  } catch (cause) {
+    throw new SetupError('start_failed', `No play chain gives money at ${rpcUrl}.`, {
+      hint: 'souk dev, in another terminal; or --chain-rpc <url>, which souk dev prints',
+      cause
+    })
+  }
 }

@@ -20,10 +20,10 @@ export class NodeNotRunning extends Error {
   readonly code = 'node_not_running'
   readonly hint: string
 
-  /** @param others profiles with a running node, according to their files */
-  constructor(profile: string, others: readonly string[] = [], cause?: unknown) {
+  /** @param others profiles with a running node, according to their files. @param start the command that helps */
+  constructor(profile: string, others: readonly string[] = [], start = startOf(profile), cause?: unknown) {
     super(`No node is running on the profile "${profile}".`, cause === undefined ? undefined : { cause })
-    this.hint = [...others.map((other) => `--profile ${other}`), startOf(profile)].join(', or ')
+    this.hint = [...others.map((other) => `--profile ${other}`), start].join(', or ')
   }
 }
 
@@ -39,6 +39,11 @@ export class NodeSilent extends Error {
   }
 }
 
+/** Sets up a profile that does not exist yet. */
+export function setupOf(profile: string): string {
+  return profile === DEFAULT_PROFILE ? 'souk init' : `souk --profile ${profile} init`
+}
+
 function startOf(profile: string): string {
   return profile === DEFAULT_PROFILE ? 'souk up' : `souk up --profile ${profile}`
 }
@@ -51,7 +56,7 @@ const LATE = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ER
 export function fetchFailure(error: unknown, profile: string, url: string): unknown {
   if (error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')) return error
   const code = systemCode(error)
-  if (REFUSED.has(code)) return new NodeNotRunning(profile, [], error)
+  if (REFUSED.has(code)) return new NodeNotRunning(profile, [], startOf(profile), error)
   const what = LATE.has(code)
     ? `The node of the profile "${profile}" accepted the request at ${url} and did not respond in time.`
     : `The connection to the node of the profile "${profile}" at ${url} failed (${code}). The node may have stopped.`

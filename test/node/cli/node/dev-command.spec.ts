@@ -5,6 +5,7 @@ import { createChain } from '../../../../lib/pay/index.ts'
 import { NETWORKS } from '../../../../node/networks.ts'
 import { actor } from '../../../helpers/chain.ts'
 import { eventually } from '../../../helpers/eventually.ts'
+import { deadUrl } from '../../../helpers/scripted-upstream.ts'
 import { type SoukHome, soukHome } from '../../../helpers/souk-home.ts'
 
 describe('souk dev', function () {
@@ -44,6 +45,12 @@ describe('souk dev', function () {
     )
     assert.deepEqual([await published(), second.chain.isRunning()], [before, true])
     await second.chain.end()
+  })
+
+  it('says that no chain runs', async () => {
+    const { code, stderr } = await home.run(`dev give ${address} --chain-rpc ${await deadUrl()}`)
+    assert.equal(code, 1)
+    assert.match(stderr, /^souk: No play chain gives money at http:\S+\.\n[^]*Try: souk dev, in another terminal/)
   })
 
   it('refuses an address with a wrong digit', async () => {
