@@ -18,7 +18,15 @@ const TEXT =
   '気象データ 👩‍🔬 e\u0301te\u0301 \u001b[2J\u001b]0;x\u0007 \u202eevil\nsecond line, much longer than any terminal is wide'
 const UUID = '01932f5e-7c1a-7abc-8def-0123456789ab'
 const CHANNEL = `0x${'c1'.repeat(31)}7f`
-const listing = { id: API, name: NAME, protocol: 'GraphQL', price: AMOUNT, state: 'deprecated', description: TEXT }
+const listing = {
+  id: API,
+  name: NAME,
+  protocol: 'GraphQL',
+  price: AMOUNT,
+  state: 'deprecated',
+  description: TEXT,
+  matching_operations: [{ name: 'o'.repeat(100), summary: TEXT }]
+}
 const plan = {
   id: 'p'.repeat(40),
   name: TEXT,
