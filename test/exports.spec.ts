@@ -355,6 +355,7 @@ const EXPORTS: Record<string, Names> = {
       'deploySplitters',
       'estimateSplitters',
       'splitterFactory',
+      'verifyReceipt',
       'verifySplitters'
     ],
     types: [
@@ -365,6 +366,7 @@ const EXPORTS: Record<string, Names> = {
       'DeploySplittersInit',
       'DeployedSplitters',
       'PayRules',
+      'ReceiptBody',
       'Settlement',
       'SplitterFactory'
     ]

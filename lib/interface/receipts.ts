@@ -1,5 +1,5 @@
 import type { Atoms } from '../base/money.ts'
-import type { ChannelId } from './channel.ts'
+import type { ChannelConfig, ChannelId } from './channel.ts'
 import type { ChargeRule } from './charge-rule.ts'
 
 export interface ReceiptQuery {
@@ -38,6 +38,8 @@ export interface ReceiptRow {
   readonly signature: 'valid' | 'invalid' | 'unknown' | 'own'
   /** At the payer: the receipt as the owner sent it, `souk.Receipt` of `docs/reference/souk-pay.proto`. */
   readonly proof?: Uint8Array
+  /** At the payer, where it knows the channel: with the proof, all that a third party needs to check the receipt. */
+  readonly config?: ChannelConfig
 }
 
 /** Newest first. A page may be short although more follow. */

@@ -21,4 +21,6 @@ export {
 } from './channel-scheme.ts'
 export type { PayRules } from './payer/pay-rules.ts'
 export type { Settlement } from './settle/settlement.ts'
+export type { ReceiptBody } from './signing/receipt.ts'
+export { verifyReceipt } from './verify-receipt.ts'
 export { CREATE2_DEPLOYER, type SplitterFactory, splitterFactory } from './chain/splitter.ts'

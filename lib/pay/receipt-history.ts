@@ -2,7 +2,7 @@ import { SoukError } from '../base/errors.ts'
 import { CLOCK_SKEW_MS } from '../base/limits/directory.ts'
 import { RECEIPT_RECORDS_READ_MAX, RECEIPTS_PAGE_MAX } from '../base/limits/pay.ts'
 import { formatRequestId } from '../base/request-id.ts'
-import type { ChannelId } from '../interface/channel.ts'
+import type { ChannelConfig, ChannelId } from '../interface/channel.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { CallLog, Documents } from '../interface/store.ts'
 import { type StoredReceipt, storedReceipt, storedReceipts } from './payer/stored-receipts.ts'
@@ -96,16 +96,14 @@ export class ReceiptHistory {
     const document = await this.#init.documents.get(PAYER_CHANNELS, channelId)
     if (document === undefined) return undefined
     const { owner, config } = readPayerChannel(channelId, document).info
-    return { peer: owner, signer: config.receiverAuthorizer }
+    return { peer: owner, config }
   }
 }
 
 interface Partner {
   readonly peer: string
-  readonly signer: ReceiptSigner
+  readonly config: ChannelConfig
 }
-
-type ReceiptSigner = Parameters<ReceiptCheck['isSigned']>[1]
 
 async function placeOf(
   { requestId, bytes }: StoredReceipt,
@@ -116,12 +114,13 @@ async function placeOf(
   if (receipt === undefined) return { cursor: requestId, at: Number.POSITIVE_INFINITY, row: undefined }
   const { channelId, api, charged, rule, status, at } = receipt.body
   const partner = await partnerOf(channelId)
-  const signature = partner === undefined ? 'unknown' : check.isSigned(receipt, partner.signer) ? 'valid' : 'invalid'
-  const peer = partner === undefined ? {} : { peer: partner.peer }
+  const signature =
+    partner === undefined ? 'unknown' : check.isSigned(receipt, partner.config.receiverAuthorizer) ? 'valid' : 'invalid'
+  const known = partner ?? {}
   return {
     cursor: requestId,
     at,
-    row: { requestId, api, ...peer, channelId, charged, ...(rule && { rule }), status, at, signature, proof: bytes }
+    row: { requestId, api, ...known, channelId, charged, ...(rule && { rule }), status, at, signature, proof: bytes }
   }
 }
 

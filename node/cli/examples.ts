@@ -183,6 +183,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'souk conformance peer': [
     'souk conformance peer /ip4/127.0.0.1/tcp/4402/p2p/12D3KooWQYhTNQdmr3ArTeUHRYzFg94BKyTkoWBDWez9kSCVe2Xo'
   ],
+  'souk receipts verify': ['souk receipts verify receipts.json'],
   'souk completion': ['source <(souk completion bash)', 'souk completion fish > ~/.config/fish/completions/souk.fish']
 }
 

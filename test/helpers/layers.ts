@@ -148,6 +148,13 @@ const LAYERS: Layer[] = [
     why: `${CLIENT_WHY}; how an agent is spoken to on stdio is loaded lazily`
   },
   {
+    of: ['node/cli/market/receipts-verify-command.ts'],
+    may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
+    mayType: [...LIB_FACE, 'node/receipts/verify-receipts.ts'],
+    mayLazily: ['node/receipts/verify-receipts.ts'],
+    why: `${CLIENT_WHY}; receipts are checked without a running node, by what is loaded lazily`
+  },
+  {
     of: ['node/cli/node/conformance-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: [...LIB_FACE, 'node/conformance/judge-peer.ts'],

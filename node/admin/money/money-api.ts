@@ -199,7 +199,21 @@ export const receiptViewSchema = view(
     status: z.number(),
     at: z.number(),
     signature: z.string().describe('`valid`, `invalid` or `unknown` at the payer; `own` at the owner.'),
-    proof: z.string().nullable().describe('The proof in base64, at the payer only.')
+    proof: z.string().nullable().describe('The proof in base64, at the payer only.'),
+    channel_config: z
+      .object({
+        chain_id: z.number(),
+        contract: z.string(),
+        payer: z.string(),
+        payerAuthorizer: z.string(),
+        receiver: z.string(),
+        receiverAuthorizer: z.string(),
+        token: z.string(),
+        withdrawDelay: z.number(),
+        salt: z.string()
+      })
+      .nullable()
+      .describe('The channel, at the payer only. With `proof`, anybody can check the receipt: `souk receipts verify`.')
   },
   'A charged call.'
 )

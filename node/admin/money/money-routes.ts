@@ -75,9 +75,13 @@ export const moneyRoutes = [
     query: receiptsSchema,
     response: receiptsViewSchema,
     async handler({ money }, { query }) {
-      const { paymentScheme, name } = requireMoney(money)
+      const { paymentScheme, name, chain } = requireMoney(money)
       const { receipts, next } = await paymentScheme.receipts(present(query))
-      return { money: name, receipts: receipts.map((row) => receiptView(row, query.role)), next: next ?? null }
+      return {
+        money: name,
+        receipts: receipts.map((row) => receiptView(row, query.role, chain.parameters)),
+        next: next ?? null
+      }
     }
   }),
   route({

@@ -2,6 +2,7 @@ import { type Atoms, checksummed, formatUsdc } from '../../../lib/index.ts'
 import type {
   Address,
   BookedEntry,
+  ChainParameters,
   Earnings,
   Posting,
   ProviderEarnings,
@@ -87,8 +88,12 @@ function transactionView({ key, hash, block, succeeded, cost }: SettledTransacti
   return { what: key.split('/')[0] ?? '', hash, block: block.toString(), succeeded, cost: formatEther(cost) }
 }
 
-export function receiptView(row: ReceiptRow, role: 'payer' | 'owner'): ReceiptView {
-  const { requestId, api, peer, channelId, charged, rule, status, at, signature, proof } = row
+export function receiptView(
+  row: ReceiptRow,
+  role: 'payer' | 'owner',
+  { chainId, settlement }: ChainParameters
+): ReceiptView {
+  const { requestId, api, peer, channelId, charged, rule, status, at, signature, proof, config } = row
   return {
     role,
     request_id: requestId,
@@ -100,6 +105,7 @@ export function receiptView(row: ReceiptRow, role: 'payer' | 'owner'): ReceiptVi
     status,
     at,
     signature,
-    proof: proof === undefined ? null : Buffer.from(proof).toString('base64')
+    proof: proof === undefined ? null : Buffer.from(proof).toString('base64'),
+    channel_config: config === undefined ? null : { chain_id: chainId, contract: settlement.address, ...config }
   }
 }

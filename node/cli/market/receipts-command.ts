@@ -7,6 +7,7 @@ import { shortApi } from '../terminal/short-id.ts'
 import { type Column, moment } from '../terminal/table.ts'
 import { timeAgoOrAt } from '../options/time-option.ts'
 import { UsageError } from '../terminal/usage-error.ts'
+import { addReceiptsVerify } from './receipts-verify-command.ts'
 
 interface ReceiptFlags {
   readonly role?: string
@@ -22,7 +23,9 @@ const SHOWN = 50
 const PAGE = 1_000
 
 export const addReceipts: AddCommand = (to, cli) => {
-  to.command('receipts')
+  const receipts = to.command('receipts')
+  addReceiptsVerify(receipts, cli)
+  receipts
     .description('list calls that this node paid for or was paid for, newest first')
     .option('--role <role>', 'payer or owner (default: payer, then owner)')
     .option('--api <name>', 'only this API; name or name@provider')
