@@ -3,6 +3,7 @@ import { catalogue } from './catalogue.ts'
 import { growth } from './growth.ts'
 import { graphql } from './graphql.ts'
 import { paidCalls } from './paid-calls.ts'
+import { reach } from './reach.ts'
 import { rest } from './rest.ts'
 import { soap } from './soap.ts'
 import type { Suite } from './suite.ts'
@@ -12,5 +13,5 @@ export const DEFAULT_SUITES = ['path', 'pay']
 
 /** Suites by command line name. */
 export const SUITES: ReadonlyMap<string, Suite> = new Map(
-  [callPath, paidCalls, soap, graphql, rest, catalogue, growth].map((suite) => [suite.name, suite])
+  [callPath, paidCalls, soap, graphql, rest, catalogue, growth, reach].map((suite) => [suite.name, suite])
 )
