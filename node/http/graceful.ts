@@ -11,6 +11,8 @@ export interface Graceful {
   close(drainMs: number): Promise<void>
   /** Further servers that accept connections for this one. They close with it. */
   readonly acceptors: Acceptor[]
+  /** Called when the shutdown begins, for connections that are no longer HTTP. */
+  onDrain: (() => void) | undefined
 }
 
 /**
@@ -33,10 +35,12 @@ export function graceful(server: Server, clock: Clock): Graceful {
     socket.once('close', () => unused.delete(socket))
   })
   server.on('request', (request) => unused.delete(request.socket))
+  server.on('upgrade', (request) => unused.delete(request.socket))
 
   async function end(drainMs: number): Promise<void> {
     const closed = Promise.all([server, ...acceptors].map((each) => new Promise((resolve) => each.close(resolve))))
     for (const socket of unused) socket.destroy()
+    ending.onDrain?.()
     let timer = clock.after(limits.DRAIN_SWEEP_MS, function sweep() {
       server.closeIdleConnections()
       timer = clock.after(limits.DRAIN_SWEEP_MS, sweep)
@@ -49,11 +53,13 @@ export function graceful(server: Server, clock: Clock): Graceful {
     deadline.cancel()
   }
 
-  return {
+  const ending: Graceful = {
     acceptors,
+    onDrain: undefined,
     get draining() {
       return closing !== undefined
     },
     close: (drainMs) => (closing ??= end(drainMs))
   }
+  return ending
 }

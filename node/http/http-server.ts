@@ -7,10 +7,16 @@ export interface HttpServerInit {
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
   /** Time limit for a request to arrive. Default `REQUEST_RECEIVE_MS`. */
   readonly receiveMs?: number
+  /** Whether a request becomes an upgraded connection. Default: none does. */
+  readonly upgrades?: (request: IncomingMessage) => boolean
 }
 
 /** An HTTP or HTTPS server that closes connections which stay silent, stop during a request, or send it too slowly. */
-export function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }: HttpServerInit = {}): Server {
+export function createHttpServer({
+  tls,
+  receiveMs = limits.REQUEST_RECEIVE_MS,
+  upgrades = () => false
+}: HttpServerInit = {}): Server {
   const headersTimeout = Math.min(limits.HEADERS_RECEIVE_MS, receiveMs)
   const options: ServerOptions = {
     maxHeaderSize: limits.HEADER_BYTES_MAX,
@@ -20,7 +26,8 @@ export function createHttpServer({ tls, receiveMs = limits.REQUEST_RECEIVE_MS }:
     connectionsCheckingInterval: Math.ceil(headersTimeout / 4),
     keepAliveTimeout: limits.KEEP_ALIVE_MS,
     // `checkTarget` checks it, so that a missing Host gets a problem document.
-    requireHostHeader: false
+    requireHostHeader: false,
+    shouldUpgradeCallback: upgrades
   }
   if (tls === undefined) return createServer(options)
   return createTlsServer({ ...options, ...tls, handshakeTimeout: headersTimeout })

@@ -27,6 +27,7 @@ import { BodyReader } from './calls/body-reader.ts'
 import { addCallRoutes, type ContextOf } from './add-call-routes.ts'
 import { CALL_METHODS } from './call-routes.ts'
 import type { CallRoute } from './calls/serve-call.ts'
+import { GraphqlSockets } from './calls/graphql-sockets.ts'
 import { EventStreams } from './calls/event-streams.ts'
 import { Tickets } from './calls/tickets.ts'
 import { Keyless } from './calls/keyless.ts'
@@ -123,7 +124,7 @@ export function createIngress(init: IngressInit): Ingress {
   const { options } = init
   checkBind(options)
   checkOrigins(options.corsOrigins ?? [])
-  const server = createHttpServer(options)
+  const server = createHttpServer({ ...options, upgrades: (request) => GraphqlSockets.takes(request) })
   const ending = graceful(server, init.clock)
   const { connectionsMax = limits.HTTP_CONNECTIONS_MAX, trustProxy = false } = options
   limitConnections(server, { connectionsMax, perHostMax: limits.HTTP_CONNECTIONS_PER_HOST_MAX, trustProxy })
@@ -231,6 +232,9 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   const limited = { keyLimiter, unauthenticated, demoCalls, bodies, trustProxy }
   const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless, ...bound }
   const streams = new EventStreams({ ...init, route })
+  const sockets = new GraphqlSockets({ ...init, route, ids })
+  server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head))
+  ending.onDrain = () => sockets.drain()
   const tickets = new Tickets(init)
   add(INGRESS_ROUTES.tickets, { tickets, calls: route })
   served.push(...INGRESS_ROUTES.calls)
@@ -335,7 +339,10 @@ function checkRequest({ raw, routeOptions }: FastifyRequest, ending: Graceful): 
   }
   checkTarget(raw)
   if (/\bwebsocket\b/i.test(raw.headers.upgrade ?? '')) {
-    throw new SoukError('upgrade_required', 'WebSocket connections are not supported. Call the API by HTTP.')
+    throw new SoukError(
+      'upgrade_required',
+      'Only GraphQL APIs take WebSockets, with the protocol graphql-transport-ws. Call this one by HTTP.'
+    )
   }
   const expectation = raw.headers.expect
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {

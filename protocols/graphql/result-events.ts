@@ -17,7 +17,7 @@ export interface ResultFraming {
   readonly heartbeat: Uint8Array
   readonly complete: Uint8Array
   /** @param result JSON */
-  next(result: string): Uint8Array
+  readonly next: (result: string) => Uint8Array
   /** Each result is an event. */
   readonly frames: EventFrames
 }
@@ -50,7 +50,7 @@ interface FramingTexts {
   readonly complete: string
   /** Begins each event. */
   readonly before: string
-  result(json: string): string
+  readonly result: (json: string) => string
 }
 
 function framing({ contentType, open, heartbeat, complete, before, result }: FramingTexts): ResultFraming {

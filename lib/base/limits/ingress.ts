@@ -15,6 +15,14 @@ export const EVENT_STREAM_OPERATIONS_MAX = 100
 export const TICKET_MS = 30 * SECOND
 /** Unused tickets. Each takes 200 bytes. */
 export const TICKETS_MAX = 10_000
+/** WebSockets of GraphQL clients. Each takes about 20 KB. */
+export const GRAPHQL_SOCKETS_MAX = 10_000
+/** Wait of a WebSocket for its key. graphql-ws's own server waits as long. */
+export const GRAPHQL_SOCKET_INIT_MS = 3 * SECOND
+/** One message of a WebSocket client: a document and its variables. Files go by HTTP. */
+export const GRAPHQL_SOCKET_MESSAGE_BYTES_MAX = 1 * MiB
+/** Bytes that a WebSocket client has asked for and not read. Results wait; only pongs and errors do not. */
+export const GRAPHQL_SOCKET_UNREAD_BYTES_MAX = 4 * MiB
 /** Wait of a reserved stream for its reader. */
 export const EVENT_STREAM_RESERVED_MS = 30 * SECOND
 /** Cache time of an owner's payment options, short so that a new price shows. */

@@ -104,7 +104,7 @@ export async function serveCall(
  */
 export function admit(
   { demoCalls }: Pick<CallRoute, 'demoCalls'>,
-  { req }: RequestContext,
+  { req }: Pick<RequestContext, 'req'>,
   holder: KeyHolder,
   api: ApiRef
 ): ApiRef {
