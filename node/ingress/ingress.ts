@@ -263,6 +263,7 @@ function addDiscovery(
   add(INGRESS_ROUTES.apis, { souk, clock, openapiViews: new OpenapiViews({ souk, clock }) })
   add(INGRESS_ROUTES.apiCatalog, { souk })
   if (keyless !== undefined) add(INGRESS_ROUTES.bazaar, { bazaar: new Bazaar({ souk, keyless, clock }) })
+  add(INGRESS_ROUTES.wellKnown, { souk, takesX402: keyless !== undefined })
   add(INGRESS_ROUTES.frontPage, {
     souk,
     clock,

@@ -10,6 +10,7 @@ import { agentRoutes, nodeRoutes } from './node-routes.ts'
 import { receiptRoutes } from './accounts/receipt-routes.ts'
 import { subscriptionRoutes } from './accounts/subscription-routes.ts'
 import { ticketRoutes } from './calls/ticket-routes.ts'
+import { wellKnownRoutes } from './discovery/well-known.ts'
 import type { IngressDeclaration } from './route.ts'
 
 /**
@@ -26,6 +27,7 @@ export const INGRESS_ROUTES = {
   apis: apisRoutes,
   apiCatalog: apiCatalogRoutes,
   bazaar: bazaarRoutes,
+  wellKnown: wellKnownRoutes,
   frontPage: frontPageRoutes,
   agents: agentRoutes,
   tickets: ticketRoutes,

@@ -56,6 +56,11 @@ export class Bazaar {
     }
   }
 
+  /** The URLs of all resources, as in their items. */
+  async urls(base: string): Promise<string[]> {
+    return (await this.#all()).map(({ signed }) => base + callPath(signed.manifest))
+  }
+
   /** Returns the cached list while a new one is being read. */
   async #all(): Promise<readonly Resource[]> {
     const { clock } = this.#init
@@ -186,5 +191,21 @@ export const bazaarRoutes = [
     query: bazaarQuery,
     response: z.object({ x402Version: z.literal(2), items: list(anyObject), pagination: anyObject }),
     handler: ({ bazaar }, { query, request }) => bazaar.page(query, publicUrl(request.raw))
+  }),
+  route({
+    method: 'GET',
+    path: '/.well-known/x402',
+    summary: 'URLs that accept x402 payments, as crawlers of x402 read them. `/discovery/resources` has the terms.',
+    response: z.object({
+      version: z.literal(1),
+      x402Version: z.literal(2),
+      resources: list(z.string()),
+      discovery: z.string()
+    }),
+    async handler({ bazaar }, { request }) {
+      const base = publicUrl(request.raw)
+      const discovery = `${base}/discovery/resources`
+      return { version: 1 as const, x402Version: 2 as const, resources: await bazaar.urls(base), discovery }
+    }
   })
 ] as const

@@ -44,6 +44,7 @@ const TAGS = [
   ['/v1/apis', 'Market'],
   ['/.well-known', 'Market'],
   ['/discovery', 'Market'],
+  ['/llms.txt', 'Market'],
   ['/v1/subscriptions', 'Subscriptions'],
   ['/v1/', 'Account']
 ] as const
