@@ -141,7 +141,7 @@ function replyHeaders(context: RequestContext, reply: CallReply): string[] {
   const perConnection = connectionOptions(headers)
   for (const [given, value] of headers) {
     const name = given.toLowerCase()
-    if (KEPT_BACK.has(name) || KEPT_BACK_PREFIX.test(name) || perConnection?.includes(name) === true) continue
+    if (KEPT_BACK.has(name) || KEPT_BACK_PREFIX.test(name) || perConnection?.has(name) === true) continue
     // The signed manifest’s deprecation replaces the API’s own.
     if (deprecation !== undefined && (name === 'deprecation' || name === 'sunset')) continue
     all.push(name, ADDRESSES.has(name) ? atIngress(value, context.req.url ?? '') : value)
@@ -158,9 +158,9 @@ function replyHeaders(context: RequestContext, reply: CallReply): string[] {
 }
 
 /** RFC 9110 §7.6.1: `Connection` lists further hop-by-hop headers. */
-function connectionOptions(headers: Headers): string[] | undefined {
+function connectionOptions(headers: Headers): ReadonlySet<string> | undefined {
   const value = headers.find(([name]) => name.toLowerCase() === 'connection')?.[1]
-  return value?.split(',').map((option) => option.trim().toLowerCase())
+  return value === undefined ? undefined : new Set(value.split(',').map((option) => option.trim().toLowerCase()))
 }
 
 /** W3C Server Timing, in milliseconds. `ingress` is the time that no other part accounts for. */
