@@ -40,6 +40,7 @@ import { BoundedDatastore } from './link/bounded-datastore.ts'
 import { ConnectionGuard, type ConnectionRules } from './link/connection-guard.ts'
 import { corked } from './link/cork.ts'
 import { interfaceAddresses } from './link/interface-addresses.ts'
+import { lanDiscovery } from './link/lan-discovery.ts'
 import { noiseCrypto } from './link/noise-crypto.ts'
 import { PeerWorth } from './link/peer-worth.ts'
 import { isNotPublic } from './link/public-addresses.ts'
@@ -64,6 +65,8 @@ export interface NodeOptions extends SoukInit {
   readonly announce?: readonly string[]
   /** The network uses loopback or private addresses. Default true, which fits the default `listen`. */
   readonly privateAddresses?: boolean
+  /** Finds peers of the same network on the LAN by multicast DNS. Only with `privateAddresses`. Default false. */
+  readonly mdns?: boolean
   /** For which nodes this one relays while they cannot be dialled. Default `anyone`. */
   readonly relay?: RelayFor
   /** Limits of connections. */
@@ -114,10 +117,18 @@ const STORED = [
  */
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
-  const { connections = {}, logger = defaultLogger(), relay: relayFor = 'anyone', ...more } = rest
+  const {
+    connections = {},
+    logger = defaultLogger(),
+    relay: relayFor = 'anyone',
+    mdns: isOnLan = false,
+    ...more
+  } = rest
   const { transports = [soukTcp({ privateAddresses }), circuitRelayTransport()], ...init } = more
   const { network = 'dev', clock = systemClock } = init
   const { connectionsMax = CONNECTIONS_MAX } = connections
+  // Loaded only where it is used.
+  const { mdns } = isOnLan && privateAddresses ? await import('@libp2p/mdns') : {}
   const key = privateKey ?? (await generateKeyPair('Ed25519'))
   const self = peerIdFromPrivateKey(key)
   const worth = new PeerWorth(clock)
@@ -174,6 +185,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       dht: soukDht({ network, privateAddresses, clock }),
       pubsub: soukGossip({ network, privateAddresses }),
       relay: soukRelay(),
+      ...(mdns === undefined ? {} : { lan: lanDiscovery({ mdns, network, clock }) }),
       souk: souk({ ...init, privateAddresses, worth })
     }
   })

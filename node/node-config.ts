@@ -33,6 +33,8 @@ export interface NodeConfig {
     readonly bootstrap: readonly string[]
     /** Relays for nodes that cannot be dialled, strangers too. Default: except on networks with real money. */
     readonly relay?: boolean
+    /** Finds peers on the LAN. Default: on networks with private addresses, unless the node listens on loopback only. */
+    readonly mdns?: boolean
   }
   /** Absent if the node has no HTTP ingress. */
   readonly ingress?: {
@@ -105,7 +107,8 @@ export function compose(profile: ProfileLocation, network: Network, asked: Setti
       announce: all.announce ?? [],
       bootstrap: all.bootstrap ?? [],
       ...(all.p2pHost === undefined ? {} : { host: all.p2pHost }),
-      ...(all.relay === undefined ? {} : { relay: all.relay })
+      ...(all.relay === undefined ? {} : { relay: all.relay }),
+      ...(all.mdns === undefined ? {} : { mdns: all.mdns })
     },
     // Never read from the profile: opening the admin API to a network must be requested at each start.
     admin: { host: asked.adminHost ?? DEFAULTS.host, port: port('adminPort') },

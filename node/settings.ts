@@ -75,6 +75,7 @@ const settingsSchema = z.object({
   announce: list(address).optional(),
   bootstrap: list(peerAddress).optional(),
   relay: flag.optional(),
+  mdns: flag.optional(),
   ingress: flag.optional(),
   ingressHost: host.optional(),
   ingressPort: port.optional(),

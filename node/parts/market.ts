@@ -54,6 +54,7 @@ export async function startMarket(init: MarketInit): Promise<Market> {
   const node = await createNode({
     ...(await nodeOptions(init)),
     ...listening(place, p2p.announce),
+    mdns: p2p.mdns ?? place.listen.some((address) => !isLoopbackAddress(address)),
     prepare: async (souk) => {
       registrations = registrationsOf(init, souk)
       await registrations.restore('own')
@@ -75,6 +76,9 @@ export async function startMarket(init: MarketInit): Promise<Market> {
   await restored.restore('replica')
   return { souk: node.souk, registrations: restored, p2pPort: place.port, ...closing(started.move()) }
 }
+
+/** @param address multiaddr with an IP address */
+const isLoopbackAddress = (address: string): boolean => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address)
 
 /** A public address that a router maps to this machine is announced, unless the operator announces others. */
 function listening({ listen, outside }: P2pPlace, announce: readonly string[]) {

@@ -98,6 +98,7 @@ function firstSettings({
     ...chainSettings({ network, chain, networkUrl }),
     p2pHost: p2p.host,
     relay: p2p.relay,
+    mdns: p2p.mdns,
     announce: [...p2p.announce],
     bootstrap: [...p2p.bootstrap],
     ...paymentSettings(profile, payments),

@@ -98,3 +98,11 @@ export const RECONNECTS_MAX = 10
 export const CONFORMANCE_ANSWER_MS = 10 * SECOND
 /** Time for a judged peer to reset an invalid stream. */
 export const CONFORMANCE_RESET_MS = 3 * SECOND
+/** Time between two queries for peers on the LAN. A peer that starts is found at once, because it asks itself. */
+export const LAN_QUERY_MS = 10 * SECOND
+/** Dials at once to peers on the LAN. Any machine there can name addresses, and must not make this node scan ports. */
+export const LAN_DIALS_AT_ONCE = 4
+/** Pause before the same peer on the LAN is dialled again. */
+export const LAN_DIAL_PAUSE_MS = 30 * SECOND
+/** Peers on the LAN whose last dial is remembered. */
+export const LAN_PEERS_MAX = 1_024
