@@ -198,6 +198,8 @@ export class Webhooks {
       requestHeaders: headers.map(([name]) => name),
       responseHeaders: ['retry-after'],
       guard: webhookGuard(guard, webhook.allowsPrivate),
+      // A redirected POST may become a GET of some page, whose 200 would count as a delivery.
+      followsRedirects: false,
       shownAs: 'The webhook',
       clock
     })

@@ -69,6 +69,8 @@ export interface UpstreamInit
   readonly clock?: Clock
   /** Rejects redirects out of the endpoint's path, for APIs where consumers can influence redirects. Default false. */
   readonly confinesRedirects?: boolean
+  /** False: a redirect is returned as the response. Default true. */
+  readonly followsRedirects?: boolean
   /** How long the circuit stays open after many failures. Default `UPSTREAM_BREAK_MS`. */
   readonly breakMs?: number
 }
@@ -214,10 +216,11 @@ class HttpUpstream implements Upstream {
     let sent: Sent = { method, headers: headersUp(headers, { extra: this.#up, credentials, cookies }), body, signal }
     for (let redirects = 0; ; redirects++) {
       const { exchange, head } = await this.#send(sent, target, startedAt)
-      if (!REDIRECTS.has(head.status)) return this.#answered(exchange, head, { method, target, startedAt })
+      const { confinesRedirects = false, followsRedirects = true } = this.#init
+      const isFollowed = followsRedirects && REDIRECTS.has(head.status)
+      if (!isFollowed) return this.#answered(exchange, head, { method, target, startedAt })
       exchange.leave()
       const { endpoint } = this
-      const { confinesRedirects = false } = this.#init
       target = redirected({
         endpoint,
         target,

@@ -13,6 +13,7 @@ export interface OverlayBench {
   /** `fetch` with the consumer's key. */
   readonly fetch: typeof fetch
   readonly key: string
+  newKey(): Promise<string>
   close(): Promise<void>
 }
 
@@ -37,6 +38,7 @@ export async function overlayBench(): Promise<OverlayBench> {
     owner: first.souk,
     url,
     key,
+    newKey: async () => (await keys.issue()).key,
     fetch(input, init = {}) {
       const headers = new Headers(init.headers)
       headers.set('x-consumer-key', key)

@@ -23,6 +23,8 @@ export const GRAPHQL_SOCKET_INIT_MS = 3 * SECOND
 export const GRAPHQL_SOCKET_MESSAGE_BYTES_MAX = 1 * MiB
 /** Bytes that a WebSocket client has asked for and not read. Results wait; only pongs and errors do not. */
 export const GRAPHQL_SOCKET_UNREAD_BYTES_MAX = 4 * MiB
+/** Unused tickets of one account, or of one key without an account: the visitors of a web page in half a minute. */
+export const TICKETS_PER_HOLDER_MAX = 1_000
 /** Wait of a reserved stream for its reader. */
 export const EVENT_STREAM_RESERVED_MS = 30 * SECOND
 /** Cache time of an owner's payment options, short so that a new price shows. */

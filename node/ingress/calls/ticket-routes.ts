@@ -23,13 +23,11 @@ export const ticketRoutes = [
     response: z.strictObject({ ticket: z.string(), expires_in_ms: z.int() }),
     async handler({ tickets, calls }, { request: { raw } }) {
       const key = raw.headers['x-consumer-key']
-      try {
-        await checkKey(calls.keys, key)
-      } catch (error) {
+      const holder = await checkKey(calls.keys, key).catch((error: unknown) => {
         calls.unauthenticated.count(raw)
         throw error
-      }
-      return { ticket: tickets.issue(String(key)), expires_in_ms: limits.TICKET_MS }
+      })
+      return { ticket: tickets.issue(String(key), holder.account ?? holder.id), expires_in_ms: limits.TICKET_MS }
     }
   })
 ] as const

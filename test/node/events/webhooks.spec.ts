@@ -94,6 +94,20 @@ describe('webhooks', () => {
     assert.deepEqual(received.map(({ event }) => event.type).sort(), ['key.revoked', 'listing.paused'])
   })
 
+  it('do not follow redirects: only the URL itself can accept an event', async () => {
+    await add()
+    answers = [301, 302, 303, 307, 308].map((status) => ({ status, headers: { location: '/login' } }))
+    await paused()
+    for (const [index, { status }] of [...answers].entries()) {
+      await arrived(index + 1)
+      await eventually(() => webhooks.list()[0]?.failed === `The endpoint responded with status ${status}.`)
+      await clock.advance(limits.WEBHOOK_RETRY_MS[index]! * 1.1)
+    }
+    await arrived(6)
+    await idle()
+    assert.equal(new Set(received.map(({ headers }) => headers['webhook-id'])).size, 1)
+  })
+
   it('receive an event again with the same id, by the retry schedule, until they accept it', async () => {
     await add()
     answers = [{ status: 500 }, { status: 302, headers: { location: 'http://169.254.169.254/' } }, { status: 200 }]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { EventSource } from 'undici'
+import { limits } from '../../../../lib/index.ts'
 import { restFactory } from '../../../../protocols/index.ts'
 import { type OverlayBench, overlayBench } from '../../../helpers/overlay-bench.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../helpers/scripted-upstream.ts'
@@ -68,6 +69,22 @@ describe('an event stream by GET', () => {
     const again = await fetch(url, { headers: { accept: 'text/event-stream' } })
     assert.equal(again.status, 401)
     assert.match(await again.text(), /key_invalid.*used or has expired/s)
+  })
+
+  it('gives each key a share of the tickets, which used ones return', async () => {
+    const key = await bench.newKey()
+    const ask = () => fetch(`${bench.url}/v1/tickets`, { method: 'POST', headers: { 'x-consumer-key': key } })
+    const tickets: string[] = []
+    for (let i = 0; i < limits.TICKETS_PER_HOLDER_MAX; i++)
+      tickets.push(((await (await ask()).json()) as { ticket: string }).ticket)
+    const refused = await ask()
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '30'])
+    assert.match(await refused.text(), /rate_limited.*At most 1000 tickets/s)
+    // Other keys have their own share.
+    await ticketOf()
+    assert.equal(await first(`${bench.url}/api/demo/api/ticker?ticket=${tickets[0]}`), '/')
+    assert.equal((await ask()).status, 201)
+    assert.equal((await ask()).status, 429)
   })
 
   it('gives the fields of a described call their types', async () => {
