@@ -6,7 +6,7 @@ import { sendWhole, type RequestContext } from '../request-context.ts'
 import { jsonElements } from './json-elements.ts'
 import { callAdmitted, callWithKey, refOf } from './key-call.ts'
 import { isJsonType } from './request.ts'
-import { admit, type CallRoute } from './serve-call.ts'
+import { admit, type CallRoute } from './call-route.ts'
 
 /** One request with a JSON array of GraphQL operations, as Apollo's BatchHttpLink and graphql-request send it. */
 export interface Batch {

@@ -8,7 +8,8 @@ import { errorOf } from './batch.ts'
 import { callWithKey } from './key-call.ts'
 import { discard } from './reply.ts'
 import { readOptions } from './request.ts'
-import { admit, type CallRoute, checkKey } from './serve-call.ts'
+import { admit, type CallRoute } from './call-route.ts'
+import { checkKey } from './serve-call.ts'
 
 export interface GraphqlSocketInit {
   readonly ws: WebSocket

@@ -10,7 +10,7 @@ import { sendProblem } from '../problem.ts'
 import type { IngressLog } from '../request-context.ts'
 import { GraphqlSocket } from './graphql-socket.ts'
 import { readRef } from './request.ts'
-import type { CallRoute } from './serve-call.ts'
+import type { CallRoute } from './call-route.ts'
 
 const PROTOCOL = 'graphql-transport-ws'
 const PATH = /^\/api\/([^/?]+)\/api\/([^/?]+)\/?(?:\?|$)/

@@ -1,39 +1,20 @@
 import { checkJson, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
-import type { ApiRef, CallReply, Souk } from '../../../lib/interface/index.ts'
+import type { ApiRef, CallReply } from '../../../lib/interface/index.ts'
 import type { KeyPermit } from '../../keys/key-limiter.ts'
 import type { Keys } from '../../keys/keys.ts'
-import { permitted } from '../../keys/scope.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
 import { clientHost } from '../../http/host.ts'
 import { isBatch, serveBatch } from './batch.ts'
-import type { BodyReader } from './body-reader.ts'
+import { admit, type CallRoute } from './call-route.ts'
 import { hasBody, readStreamed, type StreamedBody } from './body.ts'
-import { callAdmitted, type KeyCalls } from './key-call.ts'
-import { type Keyless, keyMissing } from './keyless.ts'
+import { callAdmitted } from './key-call.ts'
+import { keyMissing } from './keyless.ts'
 import { sendProblem } from '../problem.ts'
-import type { PerIp } from '../per-ip.ts'
 import { discard, sendReply } from './reply.ts'
 import type { CallDraft } from '../../call-draft.ts'
 import { isJsonType, isPlain, readCall, readRef } from './request.ts'
 import type { RequestContext } from '../request-context.ts'
 import { whileConnected } from '../../http/while-connected.ts'
-
-export interface CallRoute extends KeyCalls {
-  readonly souk: Pick<Souk, 'call' | 'resolve'>
-  readonly keys: Pick<Keys, 'verify' | 'nameFor'>
-  /** Limits requests with a missing or invalid key, per host. */
-  readonly unauthenticated: PerIp
-  /** Payments of calls without a key. Absent if this node refuses such calls. */
-  readonly keyless?: Keyless
-  /** Limits calls with the public demo key, per host. */
-  readonly demoCalls: Pick<PerIp, 'count'>
-  readonly requestBytesMax: number
-  /** Size limit of a body that is forwarded as it arrives. */
-  readonly uploadBytesMax: number
-  readonly bodies: BodyReader
-  /** Trust the proxy’s header for the client’s address. */
-  readonly trustProxy: boolean
-}
 
 /** Replaces the ordinary response of a call. */
 export interface Answering {
@@ -96,21 +77,6 @@ export async function serveCall(
     held?.free()
     permit?.leave()
   }
-}
-
-/**
- * Checks the key before anything else of the request.
- * @throws SoukError `key_not_permitted`, `name_conflict`, `rate_limited` (public demo key)
- */
-export function admit(
-  { demoCalls }: Pick<CallRoute, 'demoCalls'>,
-  { req }: Pick<RequestContext, 'req'>,
-  holder: KeyHolder,
-  api: ApiRef
-): ApiRef {
-  const asked = permitted(holder, api)
-  if (holder.isPublic === true) demoCalls.count(req)
-  return asked
 }
 
 /** @throws SoukError `rate_limited`, and as `Keyless.paymentFor` */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { limits } from '../../../lib/index.ts'
 import { routesWith } from '../route.ts'
-import { type CallRoute, checkKey } from './serve-call.ts'
+import type { CallRoute } from './call-route.ts'
+import { checkKey } from './serve-call.ts'
 import type { Tickets } from './tickets.ts'
 
 export interface TicketContext {

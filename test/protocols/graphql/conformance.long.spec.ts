@@ -13,10 +13,10 @@ describe('npm run conformance:graphql', () => {
       await writeFile(join(directory, 'a.graphql'), 'type Query { a(x: Int! @deprecated): Int b: Int }')
       await writeFile(join(directory, 'b.graphqls'), 'type Query { a: Nix }')
       await writeFile(join(directory, 'c.graphql'), 'query { a }')
-      const __schema = { queryType: { name: 'Query' }, types: [{ kind: 'OBJECT', name: 'Query', fields: [] }] }
-      await writeFile(join(directory, 'd.json'), JSON.stringify({ data: { __schema } }))
+      const schema = { queryType: { name: 'Query' }, types: [{ kind: 'OBJECT', name: 'Query', fields: [] }] }
+      await writeFile(join(directory, 'd.json'), JSON.stringify({ data: { ['__schema']: schema } }))
       const child = spawn(process.execPath, ['--conditions=development', SCRIPT, directory], {
-        stdio: ['ignore', 'pipe', 2]
+        stdio: ['ignore', 'pipe', 'inherit']
       })
       const lines = (await child.stdout.setEncoding('utf8').toArray()).join('').trim().split('\n')
       const { total, loaded, checked, operations, described } = JSON.parse(lines.at(-1) ?? '') as Record<string, number>
