@@ -22,8 +22,8 @@ export function verifyReceipt(
   const read = readReceipt(receipt)
   if (read === undefined) throw new SoukError('invalid_request', 'The receipt cannot be read.')
   const { chainId, settlement } = chain
-  const { channelId } = settlementDomain({ chainId, address: settlement.address })
-  must(channelId(config) === read.body.channelId, 'The receipt is of another channel.')
+  const domain = settlementDomain({ chainId, address: settlement.address })
+  must(domain.channelId(config) === read.body.channelId, 'The receipt is of another channel.')
   const isSigned = new ReceiptCheck(receiptDigests(chain)).isSigned(read, config.receiverAuthorizer)
   must(isSigned, 'The receipt is not signed by the owner of the channel.')
   return read.body

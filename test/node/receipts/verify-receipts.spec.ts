@@ -19,11 +19,11 @@ const config = {
   withdrawDelay: 86_400,
   salt: `0x${'07'.repeat(32)}` as const
 }
-const { channelId } = settlementDomain({ chainId: chain.chainId, address: chain.settlement.address })
+const domain = settlementDomain({ chainId: chain.chainId, address: chain.settlement.address })
 
 describe('souk receipts verify', () => {
   const body: ReceiptBody = {
-    channelId: channelId(config),
+    channelId: domain.channelId(config),
     requestId: freshIds.next(),
     requestHash: new Uint8Array(32),
     api: 'ticker@12D3KooWQYhTNQdmr3ArTeUHRYzFg94BKyTkoWBDWez9kSCVe2Xo',
