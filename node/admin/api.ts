@@ -301,7 +301,10 @@ export const callHeadSchema = view(
         owner: z.number().describe('Time at the owner, without the upstream.'),
         upstream: z.number()
       })
-      .describe('Milliseconds of each part.') satisfies z.ZodType<CallTiming>
+      .describe('Milliseconds of each part.') satisfies z.ZodType<CallTiming>,
+    has_errors_only: z
+      .boolean()
+      .describe('The body is a GraphQL result with errors and no data. The status is then often 200.')
   },
   'Head of the response, sent before its body.'
 )

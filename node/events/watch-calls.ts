@@ -1,5 +1,6 @@
 import { asSoukError, formatApiRef, formatRequestId, formatUsdc, limits } from '../../lib/index.ts'
 import type { CallLog, CallRecord, CallTiming, Clock, Souk, Store } from '../../lib/interface/index.ts'
+import { GRAPHQL_ERRORS, hasErrorsOnly } from '../graphql-errors.ts'
 import { Captures } from './captures.ts'
 import type { Events } from './events.ts'
 import { publishQuota } from './subscription-events.ts'
@@ -14,7 +15,7 @@ export interface CallLine {
   readonly timestamp: string
   readonly api: string
   readonly status: number
-  /** Error code if the response is an error of Souk itself. */
+  /** Error code if the response is an error of Souk itself; `graphql_errors` for a GraphQL result without data. */
   readonly code: string | null
   readonly ms: number
   /** Durations that this node knows. For a served call: its own time and the API’s. */
@@ -76,14 +77,15 @@ export class WatchedCalls {
     }
   }
 
-  #served({ requestId, at, api, status, code, ownerMs, upstreamMs, charged }: CallRecord): CallLine {
+  #served({ requestId, at, api, status, code, outcome, ownerMs, upstreamMs, charged }: CallRecord): CallLine {
     return {
       role: 'owner',
       request_id: formatRequestId(requestId),
       timestamp: new Date(at).toISOString(),
       api,
       status,
-      code: code ?? null,
+      // Only a GraphQL result without data is void with a status of success.
+      code: code ?? (outcome === 'void' && status < 400 ? GRAPHQL_ERRORS : null),
       ms: ownerMs + upstreamMs,
       timing: { owner: ownerMs, upstream: upstreamMs },
       charged: formatUsdc(charged)
@@ -115,7 +117,8 @@ export function watchedCall(souk: Pick<Souk, 'call'>, watch: CallWatch): Souk['c
       const { requestId, id, status, timing, charged, alert, quota } = reply
       const request_id = formatRequestId(requestId)
       captures.keep(request_id, init.body)
-      tell({ request_id, api: id, status, code: null, timing, charged: formatUsdc(charged) })
+      const shown = hasErrorsOnly(reply) ? GRAPHQL_ERRORS : null
+      tell({ request_id, api: id, status, code: shown, timing, charged: formatUsdc(charged) })
       if (events !== undefined && alert !== undefined && quota !== undefined && init.subscription !== undefined) {
         await publishQuota(events, alert, init.subscription, { api: id, quota })
       }

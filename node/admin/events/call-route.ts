@@ -5,6 +5,7 @@ import type { CallReply, Headers } from '../../../lib/interface/index.ts'
 import type { CallDraft } from '../../call-draft.ts'
 import { answerAgent, apisIn } from '../../mcp/endpoint.ts'
 import { type CallEvent, callEventSchema, callSchema } from '../api.ts'
+import { hasErrorsOnly } from '../../graphql-errors.ts'
 import { present } from '../../present.ts'
 import { route } from '../route.ts'
 
@@ -77,7 +78,8 @@ async function* lines(answer: CallReply, requestId: string, ms: number): AsyncIt
     price: formatUsdc(answer.price),
     charged: formatUsdc(answer.charged),
     ms,
-    timing: answer.timing
+    timing: answer.timing,
+    has_errors_only: hasErrorsOnly(answer)
   })
   try {
     for await (const chunk of chunks(answer)) {

@@ -41,7 +41,7 @@ export const addCall: AddCommand = (to, cli) => {
       })
       await tell(cli, answer)
       // The upstream's error response goes to stdout. The exit code tells scripts that the call failed.
-      if (answer.head.status >= 400) cli.exitCode = EXIT.failed
+      if (answer.head.status >= 400 || answer.head.has_errors_only) cli.exitCode = EXIT.failed
     })
 }
 
@@ -86,10 +86,11 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-function summary({ status, ms, timing, price, charged, api }: CallHead): string {
+function summary({ status, ms, timing, price, charged, api, has_errors_only }: CallHead): string {
   const parts = Object.entries<number>({ ...timing }).map(([name, part]) => `${name} ${milliseconds(part)}`)
   return [
     `${status} from ${api} in ${milliseconds(ms)} ms (${parts.join(', ')})`,
+    ...(has_errors_only ? ['errors, and no data'] : []),
     `price ${price} USDC, charged ${charged} USDC`
   ].join('; ')
 }

@@ -25,7 +25,8 @@ export function ResponseView({ answer: { head, text, bytes, error, isOpen } }: {
 }
 
 function Head({ head, bytes, isOpen }: { readonly head: CallHead; readonly bytes: number; readonly isOpen: boolean }) {
-  const isGood = head.status < 400
+  const isGood = head.status < 400 && !head.has_errors_only
+  const result = head.has_errors_only ? 'errors, no data' : isGood ? 'answered' : 'refused'
   return (
     <>
       <Figures
@@ -36,7 +37,7 @@ function Head({ head, bytes, isOpen }: { readonly head: CallHead; readonly bytes
             note: isOpen ? (
               <State state="coming in" mood="accent" />
             ) : (
-              <State state={isGood ? 'answered' : 'refused'} mood={isGood ? 'good' : 'bad'} />
+              <State state={result} mood={isGood ? 'good' : 'bad'} />
             )
           },
           { name: 'Latency', value: msText(head.ms), note: 'to the first byte' },

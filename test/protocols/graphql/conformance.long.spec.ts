@@ -18,6 +18,7 @@ describe('npm run conformance:graphql', () => {
       const child = spawn(process.execPath, ['--conditions=development', SCRIPT, directory], {
         stdio: ['ignore', 'pipe', 'inherit']
       })
+      assert(child.stdout !== null)
       const lines = (await child.stdout.setEncoding('utf8').toArray()).join('').trim().split('\n')
       const { total, loaded, checked, operations, described } = JSON.parse(lines.at(-1) ?? '') as Record<string, number>
       assert.deepEqual([total, loaded, checked, operations, described], [3, 2, 2, 2, 2])

@@ -22,7 +22,7 @@ export function passes(call: CallLine, { way, api, result, code }: CallFilters):
   return (
     (way === undefined || way === (call.role === 'owner' ? 'served' : 'made')) &&
     (api === undefined || api === call.api) &&
-    (result === undefined || (result === 'errors') === call.status >= 400) &&
+    (result === undefined || (result === 'errors') === (errorOf(call) !== undefined)) &&
     (code === undefined || code === errorOf(call))
   )
 }
