@@ -72,9 +72,11 @@ export class DescriptionReader implements Descriptions {
     const first = Math.floor(from / OPERATIONS_PER_PAGE)
     const leaves = range(first, Math.ceil(end / OPERATIONS_PER_PAGE))
     const documents = await this.#documents(this.#sourceOf(api, described), leaves, signal)
-    const pages = leaves.flatMap((leaf) =>
-      readPage(found(documents, leaf), Math.min(OPERATIONS_PER_PAGE, operations - leaf * OPERATIONS_PER_PAGE))
+    const read = await this.#read(
+      leaves.map((leaf) => found(documents, leaf)),
+      (bytes, at) => readPage(bytes, Math.min(OPERATIONS_PER_PAGE, operations - (first + at) * OPERATIONS_PER_PAGE))
     )
+    const pages = read.flat()
     if (pages.length === operations) this.#pages.set(described.root, pages)
     const start = from - first * OPERATIONS_PER_PAGE
     return pages.slice(start, start + end - from)
@@ -141,11 +143,11 @@ export class DescriptionReader implements Descriptions {
   }
 
   /** Parses documents with pauses, so that calls are not delayed. */
-  async #read<T>(documents: readonly Uint8Array[], read: (bytes: Uint8Array) => T): Promise<T[]> {
+  async #read<T>(documents: readonly Uint8Array[], read: (bytes: Uint8Array, at: number) => T): Promise<T[]> {
     const values: T[] = []
     let bytes = 0
-    for (const document of documents) {
-      values.push(read(document))
+    for (const [at, document] of documents.entries()) {
+      values.push(read(document, at))
       bytes += document.length
       if (bytes < DESCRIPTION_TURN_BYTES) continue
       bytes = 0

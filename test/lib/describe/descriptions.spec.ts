@@ -302,6 +302,15 @@ describe('descriptions', () => {
     const { definitions = {} } = await patient.whole(huge(4), signal)
     assert.deepEqual(Object.keys(definitions), ['T'])
     assert.ok(turns >= 4, `${turns} turns`)
+    turns = 0
+    const name = 'n'.repeat(499)
+    const pages = [0, 1, 2, 3, 4, 5, 6, 7].map((at) => ({
+      operations: Array.from({ length: 100 }, () => ({ name: `${name}${at}`, summary: 's'.repeat(120) })),
+      more: 'x'.repeat(200_000)
+    }))
+    const found = hostile([...pages, ...Array.from({ length: 800 }, () => '{}')], 800)
+    assert.equal((await patient.operations(found, {}, signal)).length, 800)
+    assert.ok(turns >= 4, `${turns} turns of pages`)
   })
 
   it('limits the requests of one peer', async () => {
