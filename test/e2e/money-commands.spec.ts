@@ -27,6 +27,7 @@ describe('the commands about money', function () {
   let home: SoukHome
   let api: JudgeApi
   let owner: HomeNode
+  let flags: string[]
   let consumer: HomeNode
   const payout = checksummed(actor('provider of the books').address.toLowerCase() as `0x${string}`)
 
@@ -48,7 +49,7 @@ describe('the commands about money', function () {
       await json(profile, `wallet deposit 5 ${rpc}`)
     }
     const ports = ['--p2p-port', '0', '--admin-port', '0', '--ingress-port', '0']
-    const flags = ['--payment-scheme', 'channel', ...rpc.split(' '), '--passphrase-file', passphrase, ...ports]
+    flags = ['--payment-scheme', 'channel', ...rpc.split(' '), '--passphrase-file', passphrase, ...ports]
     owner = await home.up('owner', ...flags, '--payout', payout)
     consumer = await home.up('consumer', ...flags, '--bootstrap', ...owner.p2p)
     await owner.cli(`api register --name sold --protocol REST --endpoint ${api.url} --price 0.01`)
@@ -186,7 +187,7 @@ describe('the commands about money', function () {
     assert.ok(left.withdrawable_at !== null && left.withdrawable_at > Date.now())
     for (const [command, code, words] of [
       [`channel withdraw 0x${'00'.repeat(32)} --yes`, 1, /no channel with this id/],
-      ['channel withdraw 0xffff', 64, /id that begins with 0xffff/],
+      ['channel withdraw 0xffff', 64, /id that begins or ends with 0xffff/],
       ['channel close', 64, /--all/],
       ['channel open nowhere', 1, /"nowhere"/],
       ['key issue --open-channels', 64, /needs --api/],
@@ -195,6 +196,17 @@ describe('the commands about money', function () {
       const refused = await home.run(`--profile consumer ${command}`)
       assert.equal(refused.code, code, refused.stderr)
       assert.match(refused.stderr, words)
+    }
+  })
+
+  it('give no credit with --no-credit, also after the next start', async () => {
+    const credit = async (node: HomeNode) => (await node.cli<EarningsView>('earnings')).credit
+    assert.equal((await credit(owner)).max, '1')
+    await json('prudent', `wallet create --network dev --passphrase-file ${join(home.directory, 'passphrase')}`)
+    for (const typed of [['--no-credit'], []]) {
+      const prudent = await home.up('prudent', ...flags, '--no-ingress', ...typed)
+      assert.deepEqual(await credit(prudent), { used: '0', max: '0' })
+      await prudent.end()
     }
   })
 
