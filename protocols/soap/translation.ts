@@ -79,7 +79,7 @@ export function translateRequest(service: SoapService, { bytes, type }: JsonCall
   const action = plainAction(operation.action)
   const { type: whole, bytes: body } = writeMultipart(
     document,
-    { version: operation.version, action, mtom },
+    { version: operation.version, action, mtom: mtom || attachments.isReferenced },
     attachments.parts
   )
   return { operation: name, document: body, type: whole }
@@ -149,19 +149,30 @@ function jsonOf(
 function contentOf(operation: SoapOperation, message: MessageModel, body: XmlElement, decoder: Decoder): unknown {
   const { wrapper, content } = message
   if (wrapper === undefined) return decoder.complex(content, body)
-  const element = elements(body).find(isRoot)
+  const roots = elements(body).filter(isRoot)
+  const [element] = roots
   if (element === undefined) throw unreadable(200, 'with an empty SOAP body')
   if (operation.style === 'rpc') return decoder.complex(content, element)
   // In rpc style the name of the response element does not matter (WSDL 1.1, section 3.5).
-  if (element.name !== wrapper.name) {
+  const isOther = element.name !== wrapper.name
+  if (isOther && (roots.length > 1 || !isAlike(message, element))) {
     throw unreadable(200, `with <${element.name.slice(0, 80)}> where <${wrapper.name}> belongs`)
   }
   return decoder.element(wrapper, element) ?? {}
 }
 
-/** The attachments that the WSDL declares, by the names in their ids (WS-I Attachments Profile 1.0, R2933), else by order. */
+/** True if a response element of another name has the content of the declared one, at least in part. */
+function isAlike({ content }: MessageModel, element: XmlElement): boolean {
+  const { members } = content.shape()
+  return members.size === 0 || elements(element).some(({ name }) => members.has(name))
+}
+
+/**
+ * The attachments that the WSDL declares, by the names in their ids (WS-I Attachments Profile 1.0, R2933), else by order. Others
+ * that nothing refers to are `$attachments`.
+ */
 function withAttachments(json: unknown, message: MessageModel, attachments: ReadonlyMap<string, Attachment>): unknown {
-  if (message.attachments.size === 0 || !isObject(json)) return json
+  if (attachments.size === 0 || !isObject(json)) return json
   const left = new Map(attachments)
   const found = new Map<string, Attachment>()
   for (const [field, { name }] of message.attachments) {
@@ -176,7 +187,9 @@ function withAttachments(json: unknown, message: MessageModel, attachments: Read
     const next = found.has(field) ? undefined : others.next().value
     if (next !== undefined) found.set(field, next)
   }
-  return { ...json, ...Object.fromEntries([...found].map(([field, one]) => [field, shownAttachment(one)])) }
+  const rest = [...others].map(shownAttachment)
+  const shown = [...found].map(([field, one]) => [field, shownAttachment(one)] as const)
+  return { ...json, ...Object.fromEntries(shown), ...(rest.length === 0 ? {} : { $attachments: rest }) }
 }
 
 /** Referenced values are siblings of the response element (SOAP 1.1, section 5.6). */

@@ -17,7 +17,8 @@ import {
   type Shape,
   type SimpleType,
   type Type,
-  type TypeIndex
+  type TypeIndex,
+  textName
 } from '../schema/model.ts'
 import { normalise } from '../schema/simple.ts'
 import { NS } from '../xml/names.ts'
@@ -279,7 +280,7 @@ export class SchemaWriter {
       properties.push([name, constrained(this.#simple(use.type, field !== undefined), field)])
       if (isRequired(use.required && use.fixed === undefined, field)) required.push(name)
     }
-    if (shape.mixed && !shape.members.has('value')) properties.push(['value', { type: 'string' }])
+    if (shape.mixed) properties.push([textName(shape), { type: 'string' }])
     if (shape.wildcard !== undefined) properties.push(['$any', this.#open.items()])
     if (shape.order !== undefined) properties.push(['$order', orderSchema(shape.order, byName)])
     return {

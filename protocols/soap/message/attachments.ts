@@ -16,9 +16,15 @@ export class Attachments {
   /** True if binary elements are sent as attachments as well (XOP). */
   readonly mtom: boolean
   readonly parts: Attachment[] = []
+  #isReferenced = false
 
   constructor(mtom: boolean) {
     this.mtom = mtom
+  }
+
+  /** True if the envelope has XOP references, which need MTOM. */
+  get isReferenced(): boolean {
+    return this.#isReferenced
   }
 
   /** True if the base64 text of an element should be sent as an attachment. */
@@ -38,6 +44,7 @@ export class Attachments {
   /** Replaces an element's base64 with a XOP reference (XOP, section 3.1). */
   write(encoder: Encoding, base64: string, type: unknown): void {
     const { writer } = encoder
+    this.#isReferenced = true
     const id = this.add(Buffer.from(base64, 'base64'), typeof type === 'string' && isMediaType(type) ? type : undefined)
     writer.open(NS.xop, 'Include')
     writer.attribute('', 'href', `cid:${id}`)

@@ -14,7 +14,8 @@ import {
   type SimpleType,
   type Type,
   type TypeIndex,
-  synthetic
+  synthetic,
+  textName
 } from '../schema/model.ts'
 import { type Attachment, taken } from './multipart.ts'
 import { NS, clark } from '../xml/names.ts'
@@ -135,7 +136,7 @@ export class Decoder {
     for (const member of shape.arrays) if (!Object.hasOwn(json, member.json)) put(json, member.json, [])
     if (open.length > 0) json.$any = open
     if (shape.order !== undefined && !isUsual(order, shape.order)) json.$order = order
-    if (shape.mixed && text.trim() !== '' && !Object.hasOwn(json, 'value')) json.value = text
+    if (text.trim() !== '') json[textName(shape)] = text
   }
 
   #text(type: SimpleType, text: string, element: XmlElement): SimpleJson | null {

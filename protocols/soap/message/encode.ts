@@ -3,24 +3,24 @@ import { JSON_DEPTH_MAX } from '../../../lib/base/limits/call.ts'
 import { SCHEMA_DERIVATIONS_MAX, SOAP_STEPS_MAX } from '../../../lib/base/limits/soap.ts'
 import { Meter } from '../../pattern/meter.ts'
 import type { Attachments } from './attachments.ts'
-import { BUILTINS } from '../schema/builtin.ts'
 import { derives } from '../schema/bases.ts'
 import { anyArray } from '../schema/compile-array.ts'
-import { SWA_REF } from '../schema/compile-simple.ts'
+import { SWA_REF, XOP_CONTENT } from '../schema/compile-simple.ts'
 import { typeName, writeArray } from './encode-array.ts'
 import { ContentWriter, refuseCount } from './encode-content.ts'
 import { type Encoding, glimpse, isObject, jsonPath, type JsonObject } from './encoding.ts'
 import { writeGeneric, writeType } from './generic.ts'
-import type {
-  AttributeUse,
-  ComplexType,
-  ElementUse,
-  PlainMember,
-  Shape,
-  SimpleType,
-  SparseMembers,
-  Type,
-  TypeIndex
+import {
+  type AttributeUse,
+  type ComplexType,
+  type ElementUse,
+  type PlainMember,
+  type Shape,
+  type SimpleType,
+  type SparseMembers,
+  type Type,
+  type TypeIndex,
+  textName
 } from '../schema/model.ts'
 import { NS, clark, parseClark } from '../xml/names.ts'
 import { Refusal, sameValue, type Writing, writeSimple, writeUnchecked } from '../schema/simple.ts'
@@ -209,7 +209,7 @@ export class Encoder implements Encoding {
     this.#known(shape, value)
     if (shape.attributes.length > 0 || shape.anyAttribute) this.#attributes(shape, value)
     if (shape.text !== undefined) this.#textMember(shape.text, value, mediaTypeOf(shape, value))
-    else if (shape.mixed && !shape.members.has('value')) this.#mixedText(value.value)
+    else if (shape.mixed) this.#mixedText(textName(shape), value)
     if (shape.plain !== undefined)
       this.#plain(shape.sparse === undefined ? shape.plain : present(shape.plain, shape.sparse, value), value)
     else if (shape.particle !== undefined) new ContentWriter(this, shape, value).write(shape.particle)
@@ -271,9 +271,9 @@ export class Encoder implements Encoding {
     })
   }
 
-  #mixedText(text: unknown): void {
+  #mixedText(name: string, { [name]: text }: JsonObject): void {
     if (text === undefined || text === null) return
-    this.at('value', () => {
+    this.at(name, () => {
       if (typeof text !== 'string') throw this.refuse('must be a string', text)
       this.writer.text(text)
     })
@@ -288,8 +288,10 @@ export class Encoder implements Encoding {
 
   #text(type: SimpleType, value: unknown, mediaType?: unknown): void {
     const lexical = this.#lexical(type, value)
-    const attachments = type.kind === 'atomic' && type.builtin === BASE64 ? this.#attachments : undefined
-    if (attachments?.takes(lexical) === true) return attachments.write(this, lexical, mediaType)
+    const isBinary = type.kind === 'atomic' && type.builtin.name === 'base64Binary'
+    const attachments = isBinary ? this.#attachments : undefined
+    if (attachments !== undefined && (type === XOP_CONTENT || attachments.takes(lexical)))
+      return attachments.write(this, lexical, mediaType)
     const text = xmlText(lexical)
     if (text === undefined) throw this.refuse(NO_CONTROL)
     this.writer.raw(text)
@@ -333,7 +335,8 @@ export class Encoder implements Encoding {
       if (shape.members.has(name) || name === '$type') continue
       if (name === '$any' && shape.wildcard !== undefined) continue
       if (name === '$order' && shape.order !== undefined) continue
-      if (name === 'value' && (shape.text !== undefined || shape.mixed)) continue
+      if (name === 'value' && shape.text !== undefined) continue
+      if (shape.mixed && name === textName(shape)) continue
       if (shape.attributesByJson.has(name) || isDeclared(shape, name)) continue
       if (name.startsWith('@') && shape.anyAttribute) continue
       this.at(name, () => {
@@ -367,7 +370,6 @@ export class Encoder implements Encoding {
 }
 
 const ANY_ARRAY = anyArray()
-const BASE64 = BUILTINS.get('base64Binary')
 const MEDIA_TYPE = clark(NS.xmime, 'contentType')
 
 /** The media type of an element's binary content (Describing Media Content of Binary Data in XML, section 2). */

@@ -1,4 +1,13 @@
-import type { AnyParticle, ElementParticle, ElementUse, GroupParticle, Particle, Slot } from './model.ts'
+import {
+  ANY_TYPE,
+  type AnyParticle,
+  type ElementParticle,
+  type ElementUse,
+  type GroupParticle,
+  type Particle,
+  type Slot,
+  synthetic
+} from './model.ts'
 import { NS, clark } from '../xml/names.ts'
 import { type Definition, nameIn } from './schema-set.ts'
 import { attribute, elements, firstElement, lineOf } from '../xml/tree.ts'
@@ -14,6 +23,10 @@ export interface Contents {
   /** Counts a group's parts and returns the group. @throws SoukError `description_too_complex` past the limits of a schema */
   counted(group: GroupParticle): GroupParticle
 }
+
+/** A reference to an attachment (XOP, section 2.1), as `{namespace}name`. Its schema is often missing. */
+export const XOP_INCLUDE = clark(NS.xop, 'Include')
+const INCLUDE = synthetic(NS.xop, 'Include', () => ANY_TYPE)
 
 const GROUPS: ReadonlySet<string> = new Set(['sequence', 'choice', 'all'])
 
@@ -56,6 +69,8 @@ function compileElement(
   const name = ref === undefined ? undefined : nameIn(definition, ref)
   // A .NET DataSet: a schema, then content as that schema describes it.
   if (name?.namespace === NS.xsd) return { kind: 'any', namespace: '', min, max }
+  if (name !== undefined && clark(name.namespace, name.name) === XOP_INCLUDE)
+    return { kind: 'element', element: INCLUDE, min, max }
   const element = contents.element(definition)
   if (element === undefined) return { kind: 'any', namespace: name?.namespace ?? '', min: 0, max }
   const others = name === undefined ? [] : contents.substitutes(clark(name.namespace, name.name))

@@ -1,5 +1,5 @@
-import { type Contents, compileContent, groupOf } from './compile-particle.ts'
-import { asSimple, compileSimple, restrict, type SimpleTypes, stringType } from './compile-simple.ts'
+import { type Contents, compileContent, groupOf, XOP_INCLUDE } from './compile-particle.ts'
+import { asSimple, compileSimple, restrict, type SimpleTypes, stringType, XOP_CONTENT } from './compile-simple.ts'
 import type {
   AttributeUse,
   GroupParticle,
@@ -54,13 +54,21 @@ export function compileShape(definition: Definition, base: Type, shapes: Shapes)
   const anyAttribute = addAttributes(own, attributes, shapes)
   const extended = derivation?.node.name === 'extension'
   shapes.spendOnType(definition, attributes.size)
+  const particle = contentOf(own, extended ? inherited.particle : undefined, shapes)
+  if (isInclude(particle)) return shapeOf({ ...NOTHING, attributes, anyAttribute, text: XOP_CONTENT })
   return shapeOf({
     attributes,
     anyAttribute: anyAttribute || (extended && inherited.anyAttribute),
     text: content?.name === 'simpleContent' ? textType(own, base, shapes) : extended ? inherited.text : undefined,
     mixed: isMixed(node) || (content !== undefined && isMixed(content)) || (extended && inherited.mixed),
-    particle: contentOf(own, extended ? inherited.particle : undefined, shapes)
+    particle
   })
+}
+
+/** True if the only content is a reference to an attachment. */
+function isInclude(particle: Particle | undefined): boolean {
+  const group = particle === undefined ? undefined : asGroup(particle)
+  return group?.slots.size === 1 && group.slots.has(XOP_INCLUDE) && group.wildcard === undefined
 }
 
 /** The shape of elements that a WSDL lists without a schema type. */

@@ -1,5 +1,5 @@
 import { attachmentSchema } from './attachment-schema.ts'
-import { BUILTIN_LISTS, BUILTINS } from './builtin.ts'
+import { type Builtin, BUILTIN_LISTS, BUILTINS } from './builtin.ts'
 import { type AtomicType, type Facets, NO_FACETS, type SimpleType, type Type } from './model.ts'
 import { NS, type QName, clark } from '../xml/names.ts'
 import type { PatternBook } from './pattern.ts'
@@ -64,6 +64,20 @@ export const SWA_REF: AtomicType = {
     numeric: false
   },
   facets: NO_FACETS
+}
+
+/** Binary content that the schema has as `xop:Include`: always an attachment where attachments are written. JSON has base64. */
+export const XOP_CONTENT: AtomicType = {
+  kind: 'atomic',
+  name: { namespace: NS.xsd, name: 'base64Binary' },
+  builtin: binary(),
+  facets: NO_FACETS
+}
+
+function binary(): Builtin {
+  const builtin = BUILTINS.get('base64Binary')
+  if (builtin === undefined) throw new Error('xs:base64Binary is among the built-in types')
+  return builtin
 }
 
 export function stringType(): SimpleType {

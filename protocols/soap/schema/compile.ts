@@ -131,7 +131,8 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     if (ANYTHING.has(name.name) && name.namespace === NS.xsd) return ANY_TYPE
     if (isArrayName(name)) return ANY_ARRAY
     if (name.name === 'swaRef' && name.namespace === NS.swaRef) return SWA_REF
-    if (isStandard(name.namespace)) return builtinType(name)
+    const builtin = isStandard(name.namespace) ? builtinType(name) : undefined
+    if (builtin !== undefined) return builtin
     const definition = this.#set.find('type', clark(name.namespace, name.name))
     if (definition !== undefined) return this.#type(definition)
     return name.namespace === '' || name.namespace === NS.wsdl ? unprefixed(name) : undefined

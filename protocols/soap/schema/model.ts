@@ -134,6 +134,11 @@ export interface OpenOrder {
   readonly isPlain: boolean
 }
 
+/** The JSON name of text between elements. */
+export function textName({ mixed, members }: Shape): string {
+  return mixed && !members.has('value') ? 'value' : '$text'
+}
+
 export interface PlainMember extends Member {
   readonly min: number
   readonly max: number

@@ -34,9 +34,16 @@ describe('SOAP attachments', () => {
     })
   })
 
-  it('without a reference are omitted', async () => {
-    await using bench = await soapBench(WSDL, answer(part('root@x', echo('')), part('a@x', bytes), END))
-    assert.deepEqual(await bench.json({ operation: 'echo' }), { file: [] })
+  it('without a reference or a label are kept', async () => {
+    const bare = Buffer.from('--MIME;b 1\r\n\r\nx\r\n')
+    await using bench = await soapBench(WSDL, answer(part('root@x', echo('')), part('a@x', bytes), bare, END))
+    assert.deepEqual(await bench.json({ operation: 'echo' }), {
+      file: [],
+      $attachments: [
+        { contentType: 'application/xop+xml; charset=UTF-8', content: bytes.toString('base64') },
+        { contentType: 'application/octet-stream', content: Buffer.from('x').toString('base64') }
+      ]
+    })
   })
 
   const broken: ReadonlyArray<readonly [what: string, parts: Buffer[], type?: string]> = [

@@ -151,7 +151,7 @@ describe('SOAP headers of the provider', () => {
         /^\$\.soap_headers\.Other is not a declared header block.*Declared: Auth, Trace, Security\. .*\{namespace\}name/
       ],
       [{ '{urn:x}a b': SECRET }, /must be named as an XML element can be/],
-      [{ '{urn:x}Key': [SECRET] }, /must be a string, number, boolean or object\.$/],
+      [{ '{urn:x}Key': { x: SECRET } }, /open content is written with \$any, value and @names\.$/],
       [{ '{urn:x}Key': `${SECRET}\u0000` }, /control character/]
     ]
     for (const [soapHeaders, says] of wrong) {
