@@ -1,9 +1,12 @@
 /**
  * `npm run conformance:soap -- DIR`: builds the request of each case in DIR/cases.jsonl from its JSON and compares it with the
- * expected XML. Lists the differences; the last line is `{"total", "exact", "loadFailed", …}` as JSON.
+ * expected XML, without checks of the values. Then it makes requests of each operation's published JSON Schema, which must pass the
+ * checks and, read as responses, fit the schema. Lists the differences; the last line is
+ * `{"total", "exact", "loadFailed", …, "operations", "samples", "misfits"}` as JSON.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import * as fc from 'fast-check'
 import { SoukError } from '../../lib/base/errors.ts'
 import { writeEnvelope } from '../../protocols/soap/message/envelope.ts'
 import { operationOf, type SoapOperation } from '../../protocols/soap/message/operation.ts'
@@ -13,6 +16,7 @@ import { parseXml } from '../../protocols/soap/xml/parse.ts'
 import { type XmlElement, elements, firstElement } from '../../protocols/soap/xml/tree.ts'
 import { difference } from './infoset.ts'
 import { fromNodeSoap } from './node-soap-json.ts'
+import { PublishedSchema } from './published-schema.ts'
 
 interface Case {
   readonly wsdl: string
@@ -87,6 +91,29 @@ function built({ types }: SoapService, { version, input }: SoapOperation, json: 
   return body === undefined ? [] : elements(body)
 }
 
+/** Requests made of the schema of each operation. */
+const SAMPLES = 5
+const SEED = 1
+
+/** Prints the first misfit of each operation. */
+function sampleSchemas(wsdl: string, service: SoapService): void {
+  for (const [name, operation] of service.operations) {
+    operations++
+    const schema = new PublishedSchema(service, name, operation)
+    const problems = fc
+      .sample(
+        fc.gen().map((g) => schema.sample(g)),
+        { numRuns: SAMPLES, seed: SEED }
+      )
+      .filter(({ fits }) => fits)
+    samples += problems.length
+    const misfit = problems.find(({ problem }) => problem !== undefined)
+    if (misfit === undefined) continue
+    misfits++
+    console.log(`${wsdl} ${name}: ${misfit.problem?.slice(0, 1_000)}`)
+  }
+}
+
 const directory = resolve(process.argv[2] ?? '.')
 const services = new Map<string, Promise<Opened>>()
 const byWsdl: { [wsdl: string]: { total: number; exact: number } } = {}
@@ -95,6 +122,9 @@ let exact = 0
 let loadFailed = 0
 let differed = 0
 let refused = 0
+let operations = 0
+let samples = 0
+let misfits = 0
 for (const line of readFileSync(join(directory, 'cases.jsonl'), 'utf8').split('\n')) {
   if (line.trim() === '') continue
   const one = JSON.parse(line) as Case
@@ -127,8 +157,13 @@ for (const line of readFileSync(join(directory, 'cases.jsonl'), 'utf8').split('\
     if (!(error instanceof SoukError)) console.log(error)
   }
 }
+for (const [wsdl, opening] of services) {
+  const opened = await opening.catch(() => undefined)
+  if (opened !== undefined) sampleSchemas(wsdl, opened.service)
+}
 for (const [wsdl, tally] of Object.entries(byWsdl)) {
   if (tally.exact < tally.total) console.log(`${wsdl}: ${tally.exact} of ${tally.total}`)
 }
 const percent = total === 0 ? 0 : Math.floor((10_000 * exact) / total) / 100
-console.log(JSON.stringify({ total, exact, loadFailed, differed, refused, wsdls: services.size, percent }))
+const counts = { total, exact, loadFailed, differed, refused, wsdls: services.size, percent }
+console.log(JSON.stringify({ ...counts, operations, samples, misfits }))

@@ -9,7 +9,7 @@ import { SWA_REF, XOP_CONTENT } from '../schema/compile-simple.ts'
 import { typeName, writeArray } from './encode-array.ts'
 import { ContentWriter, refuseCount } from './encode-content.ts'
 import { type Encoding, glimpse, isObject, jsonPath, type JsonObject } from './encoding.ts'
-import { writeGeneric, writeType } from './generic.ts'
+import { writeElement, writeGeneric, writeType } from './generic.ts'
 import {
   type AttributeUse,
   type ComplexType,
@@ -208,7 +208,9 @@ export class Encoder implements Encoding {
     if (!isObject(value)) throw this.refuse('must be an object', value)
     this.#known(shape, value)
     if (shape.attributes.length > 0 || shape.anyAttribute) this.#attributes(shape, value)
-    if (shape.text !== undefined) this.#textMember(shape.text, value, mediaTypeOf(shape, value))
+    if (shape.text === XOP_CONTENT && value.value === undefined && value.Include !== undefined)
+      this.at('Include', () => writeElement(this, this.#types, XOP_INCLUDE, value.Include))
+    else if (shape.text !== undefined) this.#textMember(shape.text, value, mediaTypeOf(shape, value))
     else if (shape.mixed) this.#mixedText(textName(shape), value)
     if (shape.plain !== undefined)
       this.#plain(shape.sparse === undefined ? shape.plain : present(shape.plain, shape.sparse, value), value)
@@ -336,6 +338,8 @@ export class Encoder implements Encoding {
       if (name === '$any' && shape.wildcard !== undefined) continue
       if (name === '$order' && shape.order !== undefined) continue
       if (name === 'value' && shape.text !== undefined) continue
+      // The reference itself, for content that the service has already.
+      if (name === 'Include' && shape.text === XOP_CONTENT) continue
       if (shape.mixed && name === textName(shape)) continue
       if (shape.attributesByJson.has(name) || isDeclared(shape, name)) continue
       if (name.startsWith('@') && shape.anyAttribute) continue
@@ -370,6 +374,7 @@ export class Encoder implements Encoding {
 }
 
 const ANY_ARRAY = anyArray()
+const XOP_INCLUDE = { namespace: NS.xop, name: 'Include' }
 const MEDIA_TYPE = clark(NS.xmime, 'contentType')
 
 /** The media type of an element's binary content (Describing Media Content of Binary Data in XML, section 2). */

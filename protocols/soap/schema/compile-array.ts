@@ -77,9 +77,9 @@ function arrayTypeOf(
     if (name === undefined || !ENCODINGS.has(name.namespace)) continue
     if (name.name === 'arrayType') {
       const text = attribute(node, 'arrayType', NS.wsdl) ?? attribute(node, 'arrayType')
-      const match = /^\s*([^[\]\s]+)\s*((?:\[[\d,\s]*\])*)\s*$/.exec(text ?? '')
+      const match = /^\s*([^[\]\s]+)\s*((?:\[[\d,\s]*\])+)?\s*$/.exec(text ?? '')
       // Some WSDLs omit the brackets of an array with one dimension.
-      if (match !== null) return { definition, type: match[1] ?? '', ranks: ranksOf(match[2] || '[]') }
+      if (match !== null) return { definition, type: match[1] ?? '', ranks: ranksOf(match[2] ?? '[]') }
     }
     const itemType = name.name === 'itemType' ? (attribute(node, 'itemType', NS.wsdl) ?? fixedOf(node)) : undefined
     if (itemType !== undefined) return { definition, type: itemType, ranks: [1] }

@@ -105,6 +105,9 @@ describe('an odd SOAP service', () => {
     const { headers, body } = bench.upstream.received.at(-1) ?? assert.fail()
     assert.match(String(headers['content-type']), /^multipart\/related; type="application\/xop\+xml"/)
     assert.match(body.toString('latin1'), /:Include href="cid:/)
+    await bench.json({ operation: 'echo', file: { Include: { '@href': 'http://x.invalid/y' } } })
+    const sent = bench.upstream.received.at(-1)?.body.toString() ?? ''
+    assert.match(sent, /:Include href="http:\/\/x\.invalid\/y"/)
   })
 
   it('with content of any type keeps what other services say of it', async () => {
