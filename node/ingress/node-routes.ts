@@ -59,7 +59,11 @@ export const agentRoutes = [
     summary: 'The Model Context Protocol, for agents (JSON-RPC).',
     needsKey: true,
     query: z.object({
-      api: z.string().optional().describe('An API whose operations become tools of their own. Repeatable.')
+      api: z.string().optional().describe('An API whose operations become tools of their own. Repeatable.'),
+      operation: z
+        .string()
+        .optional()
+        .describe('Only operations with this name become tools; `*` stands for any characters. Repeatable.')
     }),
     rawBody: anyObject,
     response: anyObject,

@@ -11,7 +11,15 @@ import {
   requestIds,
   SoukError
 } from '../../lib/index.ts'
-import type { Clock, Operation, Random, Resolution, SignedManifest, Souk } from '../../lib/interface/index.ts'
+import type {
+  Clock,
+  Operation,
+  OperationSummary,
+  Random,
+  Resolution,
+  SignedManifest,
+  Souk
+} from '../../lib/interface/index.ts'
 import { descriptorOf } from '../../protocols/protocol-descriptors.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { apiDetails, apiSummary } from '../ingress/discovery/apis.ts'
@@ -25,6 +33,7 @@ import type { SubscriptionParts } from '../subscriptions/open.ts'
 import { apiNameIn, type ApiTool, apiTools } from './api-tools.ts'
 import { listedOperations } from '../describe.ts'
 import { reputationView } from '../reputation-view.ts'
+import { matchesPattern } from './operation-pattern.ts'
 import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketTools } from './market-tools.ts'
 import { SubscriptionTools } from './subscription-tools.ts'
 import type { ToolBox, ToolCall } from './agent-server.ts'
@@ -52,6 +61,8 @@ export interface Principal {
   readonly apis: readonly string[]
   /** The agent named these APIs itself. */
   readonly isChosen?: boolean
+  /** Only operations that match one of these patterns become tools: names with `*` for any characters. Default: all. */
+  readonly operations?: readonly string[]
 }
 
 type Ids = ReturnType<typeof requestIds>
@@ -83,9 +94,12 @@ class PrincipalTools implements ToolBox {
   }
 
   async list(signal: AbortSignal): Promise<readonly Tool[]> {
-    const { apis, isChosen = false } = this.#principal
+    const { apis, isChosen = false, operations: patterns = [] } = this.#principal
     const missing: string[] = []
     const found = await this.#toolsOf(apis, true, signal, missing)
+    if (patterns.length > 0 && found.length === 0 && missing.length === 0) {
+      throw new SoukError('operation_not_found', 'No operation of these APIs matches. Check "operation" in the URL.')
+    }
     const shown = isChosen && missing.length > 0 ? `There is no API named ${missing.join(', ')}.` : ''
     if (shown !== '' && found.length === 0) throw new SoukError('api_not_found', `${shown} Check "api" in the URL.`)
     const market = marketTools().map((tool) =>
@@ -177,11 +191,16 @@ class PrincipalTools implements ToolBox {
   /** As many as become tools. An agent that names APIs gets more of each. */
   async #operationsOf(api: Resolution, hasSchemas: boolean, signal: AbortSignal): Promise<readonly Operation[]> {
     const { descriptions } = this.#init.souk
-    const { isChosen = false, apis } = this.#principal
+    const { isChosen = false, apis, operations: patterns = [] } = this.#principal
     const share = isChosen ? Math.floor(limits.MCP_TOOLS_MAX / Math.max(1, apis.length)) : 0
     const limit = Math.max(limits.MCP_TOOLS_PER_API_MAX, share)
-    const names = await descriptions.operations(api, hasSchemas ? { limit } : {}, signal)
-    if (!hasSchemas || descriptorOf(api.signed.manifest.protocol)?.request !== undefined) return names
+    const isWhole = descriptorOf(api.signed.manifest.protocol)?.request !== undefined
+    const isFiltered = patterns.length > 0 && !isWhole
+    const all = await descriptions.operations(api, hasSchemas && !isFiltered ? { limit } : {}, signal)
+    const isWanted = ({ name }: OperationSummary) => patterns.some((pattern) => matchesPattern(name, pattern))
+    const wanted = isFiltered ? all.filter(isWanted) : all
+    const names = hasSchemas ? wanted.slice(0, limit) : wanted
+    if (!hasSchemas || isWhole) return names
     const bytesMax = schemaBytesOf(names.length)
     return descriptions.described(
       api,

@@ -10,6 +10,8 @@ export const MCP_APIS_MAX = 32
 export const MCP_TOOLS_PER_API_MAX = 64
 /** All tools. A model pays for reading each. */
 export const MCP_TOOLS_MAX = 1_024
+/** Patterns of operations that an agent names. */
+export const MCP_PATTERNS_MAX = 64
 /** Resolving one API for the list of tools. A slow API is left out. */
 export const MCP_LOOKUP_MS = 5 * SECOND
 /** Cache time of the list of tools, sent to clients. Prices may change with each revision. */

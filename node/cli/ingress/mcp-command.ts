@@ -5,6 +5,7 @@ import { UsageError } from '../terminal/usage-error.ts'
 
 interface McpFlags {
   readonly api: readonly string[]
+  readonly operation: readonly string[]
   readonly ingress?: string
   readonly keyFile?: string
   readonly maxPrice?: string
@@ -16,6 +17,12 @@ export const addMcp: AddCommand = (to, cli) => {
     .option(
       '--api <name>',
       'API whose operations become tools; may be repeated',
+      (name, all: string[]) => [...all, name],
+      []
+    )
+    .option(
+      '--operation <pattern>',
+      'only operations with this name, such as "get*"; may be repeated',
       (name, all: string[]) => [...all, name],
       []
     )
@@ -40,8 +47,12 @@ export const addMcp: AddCommand = (to, cli) => {
 
 type Post = (body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>
 
-async function postTo(cli: Cli, { api: apis, ingress, keyFile, maxPrice }: McpFlags): Promise<Post> {
-  const query = new URLSearchParams(apis.map((name) => ['api', name]))
+async function postTo(
+  cli: Cli,
+  { api: apis, operation: patterns, ingress, keyFile, maxPrice }: McpFlags
+): Promise<Post> {
+  const named = (name: string, all: readonly string[]) => all.map((each) => [name, each])
+  const query = new URLSearchParams([...named('api', apis), ...named('operation', patterns)])
   if (keyFile === undefined && ingress === undefined) {
     if (maxPrice !== undefined) query.set('max_price', maxPrice)
     const node = await cli.node()

@@ -3,7 +3,7 @@ import { asSoukError, formatApiRef, SoukError } from '../../../lib/index.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { permitted } from '../../keys/scope.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
-import { apisIn, serveAgent } from '../../mcp/endpoint.ts'
+import { apisIn, operationsIn, serveAgent } from '../../mcp/endpoint.ts'
 import type { AgentApis } from '../../mcp/agent-apis.ts'
 import { Market, type MarketInit } from '../../mcp/market.ts'
 import type { BodyReader } from '../calls/body-reader.ts'
@@ -22,7 +22,7 @@ export interface AgentsInit extends MarketInit {
 
 /**
  * `POST /mcp`: the Model Context Protocol for key holders. `?api=name`, repeatable, selects the APIs whose operations become tools of their
- * own.
+ * own; `?operation=get*` selects among these.
  * @param origins - allowed page origins. Others are refused, because a page can point its own name at this node (DNS rebinding).
  */
 export class Agents {
@@ -45,7 +45,7 @@ export class Agents {
       const apis = named.length > 0 ? named : await this.#init.agentApis.of(holder)
       await serveAgent(
         context,
-        this.#market.for({ holder, apis, isChosen: named.length > 0 }),
+        this.#market.for({ holder, apis, isChosen: named.length > 0, operations: operationsIn(context.req.url ?? '') }),
         this.#init.bodies,
         holder
       )

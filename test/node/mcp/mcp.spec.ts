@@ -120,6 +120,20 @@ describe('agents over HTTP', () => {
         assert.match(users?.description ?? '', /Free of charge/)
       })
 
+      it('choose operations by name or pattern', async () => {
+        const names = async (...operations: string[]) => {
+          const query = operations.map((each) => `&operation=${encodeURIComponent(each)}`).join('')
+          const agent = await connect(open, ['bank', `users${query}`])
+          return (await agent.tools()).map(({ name }) => name).slice(MARKET.length)
+        }
+        assert.deepEqual(await names('GET*'), ['bank_getBalance', 'users_query'])
+        assert.deepEqual(await names('close', 'nothing'), ['bank_close', 'users_query'])
+        assert.deepEqual(await names('*'), ['bank_getBalance', 'bank_close', 'users_query'])
+        const nothing = await connect(open, ['bank&operation=typo*'])
+        await assert.rejects(nothing.tools(), /No operation of these APIs matches/)
+        await assert.rejects(connect(open, [`bank${'&operation=x'.repeat(65)}`]))
+      })
+
       it('call an operation by its tool, and get its cost', async () => {
         sells(1_500n)
         const agent = await connect(open, ['bank'])
