@@ -96,7 +96,8 @@ class CachingResolver implements PinningResolver {
 
   cached(ref: ApiRef): Resolution | undefined {
     const id = this.#knownId(ref)
-    if (id === undefined) return undefined
+    // `resolve` writes to the log what it found.
+    if (id === undefined || this.#log.enabled) return undefined
     for (const signed of this.#local()) if (signed.id === id) return undefined
     const found = this.#apis.fresh(id)
     return found && { signed: found.signed, owners: this.#inOrder(id, found) }

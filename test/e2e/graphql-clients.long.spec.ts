@@ -6,22 +6,12 @@ import { WebSocket } from 'ws'
 import { graphqlFactory } from '../../protocols/index.ts'
 import { type OverlayBench, overlayBench } from '../helpers/overlay-bench.ts'
 import { type YogaServer, yogaServer } from '../helpers/yoga.ts'
-import { apolloClients, urqlClient } from './graphql-clients/clients.ts'
+import { type GraphqlClient, apolloClients, urqlClient } from './graphql-clients/clients.ts'
 
 const PAGE = new URL('../../docs/reference/graphql-clients.md', import.meta.url)
 const TABLE = /(?<=<!-- clients -->\n)[^]*(?=<!-- end -->)/
 const HEAD = '| Client | Version | Queries | Subscriptions |\n|---|---|---|---|\n'
 const FOREVER = new AbortController().signal
-
-/** A published client with nothing but URL and key. Absent: the client cannot do it. */
-export interface GraphqlClient {
-  readonly name: string
-  readonly of: string
-  /** The result of `{ hello }`, asked for twice at once. */
-  query?(): Promise<readonly unknown[]>
-  /** The results of `subscription { count }`. */
-  subscribe?(): Promise<readonly unknown[]>
-}
 
 /** The table of docs/reference/graphql-clients.md. SOUK_TEST_WRITE=1 writes it. */
 describe('GraphQL clients', () => {

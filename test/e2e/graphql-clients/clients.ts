@@ -1,7 +1,16 @@
 import { createClient } from 'graphql-ws'
 import { parse } from 'graphql'
 import { WebSocket } from 'ws'
-import type { GraphqlClient } from '../graphql-clients.long.spec.ts'
+
+/** A published client with nothing but URL and key. Absent: the client cannot do it. */
+export interface GraphqlClient {
+  readonly name: string
+  readonly of: string
+  /** The result of `{ hello }`, asked for twice at once. */
+  query?(): Promise<readonly unknown[]>
+  /** The results of `subscription { count }`. */
+  subscribe?(): Promise<readonly unknown[]>
+}
 
 /** The members used here. The packages' own declarations fail under strict type checks. */
 interface Apollo {

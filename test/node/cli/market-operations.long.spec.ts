@@ -42,7 +42,10 @@ describe('souk with an API of many operations at another node', function () {
     await writeFile(path, document())
     const { code, stderr } = await home.run('--profile default', [
       ...'api register --name shop --protocol rest --price 0.001'.split(' '),
-      ...['--endpoint', upstream.url, '--openapi', path]
+      '--endpoint',
+      upstream.url,
+      '--openapi',
+      path
     ])
     assert.equal(code, 0, stderr)
   })
