@@ -62,12 +62,17 @@ describe('a network of this machine', () => {
     assert.deepEqual(await offered(), ['dev', 'dev', 'base-sepolia', 'base'])
     await publish('demo', 'http://127.0.0.1:1')
     assert.deepEqual(await offered(), ['dev', 'dev', 'base-sepolia', 'base', 'demo'])
-    const chain = createServer((_, response) => response.end('{}'))
+    const chain = createServer((_, response) =>
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: `0x${NETWORKS.dev.chain.chainId.toString(16)}` }))
+    )
     chain.listen(0, '127.0.0.1')
     await once(chain, 'listening')
     await publish('demo', `http://127.0.0.1:${(chain.address() as AddressInfo).port}`)
-    assert.deepEqual(await offered(), ['demo', 'demo', 'dev', 'base-sepolia', 'base'])
-    chain.closeAllConnections()
-    chain.close()
+    try {
+      assert.deepEqual(await offered(), ['demo', 'demo', 'dev', 'base-sepolia', 'base'])
+    } finally {
+      chain.closeAllConnections()
+      chain.close()
+    }
   })
 })
