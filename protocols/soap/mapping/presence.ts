@@ -8,6 +8,7 @@ import { clark } from '../xml/names.ts'
  */
 export class Presence {
   readonly #nameOf: (key: string) => string | undefined
+  readonly #known = new Map<Particle, readonly Schema[]>()
 
   /** @param nameOf the JSON name of an element by `{namespace}name`; undefined if a mapping decides about its presence */
   constructor(nameOf: (key: string) => string | undefined) {
@@ -19,8 +20,14 @@ export class Presence {
     return this.#within(content).filter((condition) => condition.required === undefined)
   }
 
-  /** What an instance of the particle has to satisfy, where its surroundings are present. */
-  #within(particle: Particle): Schema[] {
+  /** What an instance of the particle has to satisfy, where its surroundings are present. A group may be used many times. */
+  #within(particle: Particle): readonly Schema[] {
+    const known = this.#known.get(particle) ?? this.#conditionsOf(particle)
+    this.#known.set(particle, known)
+    return known
+  }
+
+  #conditionsOf(particle: Particle): readonly Schema[] {
     if (particle.kind === 'any') return []
     if (particle.kind === 'element') {
       const { element, min } = particle
@@ -28,7 +35,7 @@ export class Presence {
     }
     if (particle.max > 1) return particle.emptiable ? [] : this.#some(particle)
     if (particle.kind === 'choice' && particle.items.length > 1) return this.#choice(particle)
-    const inner = particle.items.flatMap((item) => this.#within(item))
+    const inner = [...new Set(particle.items.flatMap((item) => this.#within(item)))]
     return particle.min > 0 ? inner : this.#ifPresent(particle, inner)
   }
 
