@@ -58,6 +58,11 @@ export async function machineNodes() {
         })
       },
       async call() {
+        // A node connects to its first peer soon after it is up.
+        await eventually('a peer', READY_MS, async () => {
+          const { peers } = await cli<{ peers: unknown[] }>('peers')
+          return peers.length > 0 || undefined
+        })
         const { body, ms } = await cli<{ body: unknown; ms: number }>('call', 'home', '{}')
         assert.deepEqual(body, { from: 'home' })
         return Math.round(ms)
