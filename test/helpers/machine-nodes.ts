@@ -44,6 +44,7 @@ export async function machineNodes() {
       const { stdout } = await machine.run(process.execPath, [MAIN, '--profile', profile, '--json', ...args], env())
       return JSON.parse(stdout) as View
     }
+    let hasCalled = false
     return {
       process: child,
       address: p2p[0] ?? '',
@@ -58,12 +59,12 @@ export async function machineNodes() {
         })
       },
       async call() {
-        // A node connects to its first peer soon after it is up.
-        await eventually('a peer', READY_MS, async () => {
-          const { peers } = await cli<{ peers: unknown[] }>('peers')
-          return peers.length > 0 || undefined
-        })
-        const { body, ms } = await cli<{ body: unknown; ms: number }>('call', 'home', '{}')
+        const made = () => cli<{ body: unknown; ms: number }>('call', 'home', '{}')
+        // A node knows its network soon after it is up, and its first call may come before that.
+        const { body, ms } = hasCalled
+          ? await made()
+          : await eventually('the API to be found', READY_MS, () => made().catch(() => undefined))
+        hasCalled = true
         assert.deepEqual(body, { from: 'home' })
         return Math.round(ms)
       },
