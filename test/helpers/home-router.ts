@@ -8,10 +8,9 @@ import { type Machine, type Machines, machines } from './machines.ts'
  * How a router translates connections that its network opens (RFC 4787 and RFC 5382):
  * - `full-cone`: keeps the port, and lets everybody in at it;
  * - `port-restricted`: keeps the port, and lets only the contacted peer answer;
- * - `symmetric`: uses a random port for each connection;
- * - `web-only`: as `symmetric`, and lets nothing out but TCP port 443.
+ * - `symmetric`: uses a random port for each connection.
  */
-export type RouterKind = 'full-cone' | 'port-restricted' | 'symmetric' | 'web-only'
+export type RouterKind = 'full-cone' | 'port-restricted' | 'symmetric'
 
 /** Parts of both halves of a router. */
 const JOIN = `
@@ -69,7 +68,7 @@ const OUTSIDE = `${JOIN}
 
 const LAN_HOST = '192.168.1.2'
 /** Ports of peers that a router lets its network dial. */
-const PORTS = { 'web-only': '443', others: '443,4402,4403' }
+const PORTS = '4402,4403'
 
 export interface HomeNetwork {
   /** The machine behind the router. */
@@ -103,7 +102,7 @@ export async function homeNetwork(
   await router.run('ip', ['link', 'set', 'lo', 'up'])
   await host.run('ip', ['route', 'add', 'default', 'via', '192.168.1.1'])
   const halves = [
-    node(router, INSIDE, ...paths, kind === 'web-only' ? PORTS[kind] : PORTS.others),
+    node(router, INSIDE, ...paths, PORTS),
     node(outer, OUTSIDE, ...paths, kind, String(forwarded), LAN_HOST)
   ]
   await Promise.all(halves.map((half) => once(half.stdout!, 'data')))
