@@ -42,7 +42,7 @@ export interface Cli {
   exitCode: number
 }
 
-/** What a command shows instead of an empty table. */
+/** The text that a command shows instead of an empty table. */
 export interface EmptyList {
   readonly what: string
   /** The command to try next. */

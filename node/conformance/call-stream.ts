@@ -29,7 +29,7 @@ export function requestIdAt(ms: number): Uint8Array {
   return id
 }
 
-/** What the peer responded to a request. */
+/** The peer's response to a request. */
 export interface Answer {
   readonly id: number
   readonly isFailure: boolean

@@ -1,7 +1,7 @@
 import type { Answer } from './call-stream.ts'
 import type { PeerUnderTest } from './peer-under-test.ts'
 
-/** What a check has to work with. */
+/** The peer and the API that a check uses. */
 export interface CheckContext {
   readonly peer: PeerUnderTest
   /** A free API of the peer that takes an empty JSON object by POST: `name@provider`. */

@@ -11,7 +11,7 @@ export interface Finding {
   readonly section: string
   readonly rule: string
   readonly result: 'holds' | 'broken' | 'skipped'
-  /** What the peer did instead, or why the check was skipped. */
+  /** The peer's behaviour if the rule is broken, or the reason why the check was skipped. */
   readonly detail: string
 }
 

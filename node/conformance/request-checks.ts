@@ -85,7 +85,7 @@ export const REQUEST_CHECKS: readonly Check[] = [
   )
 ]
 
-/** What calls of an API show. */
+/** Rules that need calls of an API. */
 export const API_CHECKS: readonly Check[] = [
   {
     section: '5',

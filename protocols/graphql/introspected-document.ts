@@ -158,7 +158,7 @@ class Introspected {
     })
   }
 
-  /** What fields and arguments have in common. */
+  /** The members that fields and arguments share. */
   #typed(one: Json, owner: string) {
     const { name, type, description } = one
     const node = typeNode(type)

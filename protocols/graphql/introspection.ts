@@ -24,7 +24,7 @@ const NEWEST: IntrospectionOptions = {
 }
 /** A longer response is a schema, which is parsed in the process for that. */
 const REFUSAL_BYTES_MAX = 16 * 1024
-/** What every server knows since 2016. Some refuse documents nested deeper than this. */
+/** The query that every server knows since 2016. Some servers refuse documents that are nested deeper. */
 const OLDEST: IntrospectionOptions = { typeDepth: 7 }
 
 const SCHEMA = '__schema'

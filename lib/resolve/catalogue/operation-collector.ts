@@ -50,7 +50,7 @@ export class OperationCollector {
   readonly #fresh = new Set<ApiId>()
   readonly #old = new Set<ApiId>()
   readonly #running = new Set<ApiId>()
-  /** Those of `#fresh`, until they are indexed. */
+  /** Ids that were added to `#fresh` and are not indexed yet. */
   readonly #awaited = new Set<ApiId>()
   /** Providers that are not asked before this time: their pages were invalid, or no peer supplied them. */
   readonly #heldUntil = boundedMap<string, number>(CATALOGUE_CURSORS_MAX)

@@ -58,7 +58,7 @@ export const wellKnownRoutes = [
   route({
     method: 'GET',
     path: '/robots.txt',
-    summary: 'What search engines may read.',
+    summary: 'Tells search engines which pages they may read.',
     response: z.string(),
     mediaType: 'text/plain; charset=utf-8',
     handler: (_, { reply }) => reply.header('cache-control', CACHED).send(ROBOTS)

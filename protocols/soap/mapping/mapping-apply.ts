@@ -17,7 +17,7 @@ export function mapInput(fields: Fields, given: JsonObject, meter: Meter, proble
   return mapObject(fields, given, [], { meter, problems })
 }
 
-/** What the whole conversion shares. */
+/** Data that all steps of a conversion share. */
 interface Conversion {
   readonly meter: Meter
   readonly problems: Problems

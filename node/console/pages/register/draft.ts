@@ -45,7 +45,7 @@ export interface Files {
 
 export type Auth = NonNullable<RegisterInput['auth']>
 
-/** What a check uses before it is part of the page's state. */
+/** Changes that a check uses before they are part of the page's state. */
 export interface Wish {
   readonly auth?: Auth | undefined
   readonly change?: Partial<Draft>
