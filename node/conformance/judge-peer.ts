@@ -1,6 +1,6 @@
-import { type Check, type CheckContext, DoesNotApply } from './check.ts'
+import { type Check, DoesNotApply } from './check.ts'
 import { EXCHANGE_CHECKS } from './exchange-checks.ts'
-import { connectTo } from './peer-under-test.ts'
+import { connectTo, type PeerConnection } from './peer-under-test.ts'
 import { API_CHECKS, REQUEST_CHECKS } from './request-checks.ts'
 import { STREAM_CHECKS } from './stream-checks.ts'
 
@@ -27,28 +27,30 @@ export interface JudgeInit {
  * @throws SoukError `invalid_request`, `owner_unreachable`
  */
 export async function judgePeer({ address, api }: JudgeInit): Promise<readonly Finding[]> {
-  const peer = await connectTo(address)
-  const context = { peer, api }
+  const connection = await connectTo(address)
   try {
     // Waits run beside the others, each on its own stream.
-    const slow = CHECKS.map((check) => (check.isSlow === true ? judge(check, context) : undefined))
+    const slow = CHECKS.map((check) => (check.isSlow === true ? judge(check, connection, api) : undefined))
     const findings: Finding[] = []
-    for (const [i, check] of CHECKS.entries()) findings.push(await (slow[i] ?? judge(check, context)))
+    for (const [i, check] of CHECKS.entries()) findings.push(await (slow[i] ?? judge(check, connection, api)))
     return findings
   } finally {
-    await peer.close()
+    await connection.close()
   }
 }
 
-async function judge(check: Check, context: CheckContext): Promise<Finding> {
+async function judge(check: Check, connection: PeerConnection, api: string | undefined): Promise<Finding> {
   const { section, rule, needsApi } = check
   const found = (result: Finding['result'], detail: string): Finding => ({ section, rule, result, detail })
-  if (needsApi === true && context.api === undefined) return found('skipped', 'give a free API of the peer with --api')
+  if (needsApi === true && api === undefined) return found('skipped', 'give a free API of the peer with --api')
+  const peer = connection.begin()
   try {
-    await check.run(context)
+    await check.run({ peer, api })
     return found('holds', '')
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
     return found(error instanceof DoesNotApply ? 'skipped' : 'broken', detail)
+  } finally {
+    peer.end()
   }
 }

@@ -14,7 +14,14 @@ import { Message, varint } from './message.ts'
 const CALL = '/souk/call/1.0.0'
 const BULK = '/souk/bulk/1.0.0'
 
-/** The peer that the kit judges, over one connection. */
+/** One connection to the peer that the kit judges. */
+export interface PeerConnection {
+  /** The peer for one check. */
+  begin(): PeerUnderTest
+  close(): Promise<void>
+}
+
+/** The peer that the kit judges, as one check uses it. */
 export interface PeerUnderTest {
   readonly id: string
   /** Opens a control stream and reads the peer's hello. The kit has not said its own. */
@@ -25,11 +32,12 @@ export interface PeerUnderTest {
   openBody(requestId: Uint8Array): Promise<FramedStream>
   /** One request and one response on a stream of its own. Undefined if the peer does not speak the protocol. */
   exchange(protocol: string, request: Uint8Array): Promise<Message | undefined>
-  close(): Promise<void>
+  /** Resets all streams of the check. */
+  end(): void
 }
 
 /** @throws SoukError `invalid_request`, `owner_unreachable` */
-export async function connectTo(address: string): Promise<PeerUnderTest> {
+export async function connectTo(address: string): Promise<PeerConnection> {
   const to = parse(address)
   const node = await createLibp2p({
     transports: [tcp()],
@@ -46,8 +54,16 @@ export async function connectTo(address: string): Promise<PeerUnderTest> {
     await node.stop()
     throw new SoukError('owner_unreachable', `The peer at ${address} cannot be reached.`, { cause })
   }
-  const open = async (protocol: string) =>
-    new FramedStream(await connection.newStream(protocol, { maxOutboundStreams: 64 }))
+  return { begin: () => peerOn(connection), close: async () => node.stop() }
+}
+
+function peerOn(connection: Connection): PeerUnderTest {
+  const streams: FramedStream[] = []
+  const open = async (protocol: string) => {
+    const stream = new FramedStream(await connection.newStream(protocol, { maxOutboundStreams: 64 }))
+    streams.push(stream)
+    return stream
+  }
   const openCall = async () => {
     const stream = await open(CALL)
     const frame = await stream.next(limits.CONFORMANCE_ANSWER_MS)
@@ -76,7 +92,9 @@ export async function connectTo(address: string): Promise<PeerUnderTest> {
       await stream?.close().catch(() => undefined)
       return bytes === undefined ? undefined : new Message(bytes)
     },
-    close: async () => node.stop()
+    end() {
+      for (const stream of streams) stream.reset()
+    }
   }
 }
 

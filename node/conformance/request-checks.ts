@@ -13,7 +13,6 @@ function refuses(rule: string, code: string, notAccepted: boolean | undefined, i
       const call = await context.peer.ready()
       call.request({ id: 1, api: noSuchApi(context), ...init() })
       expectFailure(await call.answer(), code, notAccepted)
-      call.stream.reset()
     }
   }
 }
@@ -49,7 +48,6 @@ export const REQUEST_CHECKS: readonly Check[] = [
       const answered: number[] = []
       for (const _ of ids) answered.push((await call.answer()).id)
       expect(answered.toSorted((a, b) => a - b).join() === ids.join(), `it responded to ${answered.join()}`)
-      call.stream.reset()
     }
   },
   {
@@ -62,7 +60,6 @@ export const REQUEST_CHECKS: readonly Check[] = [
       const answer = await call.answer(2 * limits.BULK_OPEN_MS)
       expectFailure(answer, 'overloaded', true)
       expect(answer.source === 'ingress', `its source is ${answer.source}`)
-      call.stream.reset()
     }
   },
   ...(['before', 'after'] as const).map(
@@ -79,7 +76,6 @@ export const REQUEST_CHECKS: readonly Check[] = [
         body.send(new Uint8Array(0))
         if (when === 'before') request()
         expectFailure(await call.answer(), 'api_not_found', true)
-        call.stream.reset()
       }
     })
   )
@@ -97,7 +93,6 @@ export const API_CHECKS: readonly Check[] = [
       const { isFailure, code, status } = await call.answer()
       expect(!isFailure, `it failed with ${code}; the API has to be free and take POST with an empty JSON object`)
       expect(status >= 200 && status < 600, `its status is ${status}`)
-      call.stream.reset()
     }
   },
   {
@@ -114,7 +109,6 @@ export const API_CHECKS: readonly Check[] = [
       const answer = await call.answer()
       expectFailure(answer, 'invalid_request', false)
       expect(answer.source === 'ingress', `its source is ${answer.source}`)
-      call.stream.reset()
     }
   },
   {
@@ -132,7 +126,6 @@ export const API_CHECKS: readonly Check[] = [
       const after = await again.answer()
       expect(!after.isFailure, `the repeat failed with ${after.code}`)
       expect(Buffer.compare(before.body, after.body) === 0, 'the repeat got another body')
-      again.stream.reset()
     }
   },
   {
@@ -146,7 +139,6 @@ export const API_CHECKS: readonly Check[] = [
         call.request({ id, api: apiOf(context), requestId, resentFromEpoch: 0n })
         expectFailure(await call.answer(), 'call_interrupted', false)
       }
-      call.stream.reset()
     }
   },
   {
@@ -160,7 +152,6 @@ export const API_CHECKS: readonly Check[] = [
       await call.answer()
       call.request({ id: 2, api: apiOf(context), requestId, body: Buffer.from('{"other": 1}') })
       expectFailure(await call.answer(), 'idempotency_mismatch', false)
-      call.stream.reset()
     }
   }
 ]
