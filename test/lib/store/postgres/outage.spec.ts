@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { isSoukError } from '../../../../lib/base/errors.ts'
-import type { Store } from '../../../../lib/interface/store.ts'
 import { createPostgresStore } from '../../../../lib/store/postgres/store.ts'
 import { callRecord } from '../../../helpers/call-record.ts'
 import { eventually, within } from '../../../helpers/eventually.ts'
-import { startPostgres, type TestPostgres } from '../../../helpers/postgres.ts'
-import { type CommitFault, poolPostgres, type PostgresProxy, proxyPostgres } from '../../../helpers/postgres-proxy.ts'
+import { type CommitFault, poolPostgres } from '../../../helpers/postgres-proxy.ts'
+import { outageBench } from './outage-bench.ts'
 import { checkBooks, move, startLoad } from './outage-load.ts'
 
 /** The maximum time from the return of the database to the first response. */
@@ -13,30 +12,8 @@ const BACK_MS = 5_000
 
 describe('an unavailable PostgreSQL', function () {
   this.timeout(120_000)
-  let postgres: TestPostgres
-  let url: string
-  let proxy: PostgresProxy
-  const stores: Store[] = []
-
-  async function open(at = url): Promise<Store> {
-    const store = createPostgresStore({ url: at })
-    await store.open()
-    stores.push(store)
-    return store
-  }
-
-  before(async () => {
-    postgres = await startPostgres()
-  })
-  beforeEach(async () => {
-    url = await postgres.create()
-    proxy = await proxyPostgres(url)
-  })
-  afterEach(async () => {
-    await Promise.all(stores.splice(0).map((store) => store.close()))
-    await proxy.close()
-  })
-  after(() => postgres.stop())
+  const bench = outageBench()
+  const { open } = bench
 
   const faults: ReadonlyArray<readonly [CommitFault, string]> = [
     ['lost', 'is lost on its way'],
@@ -45,11 +22,11 @@ describe('an unavailable PostgreSQL', function () {
   ]
   for (const [fault, words] of faults) {
     it(`writes everything once if a COMMIT ${words}`, async () => {
-      const store = await open(proxy.through(url))
+      const store = await open(bench.proxy.through(bench.url))
       const load = startLoad([store])
       for (let round = 0; round < 5; round++) {
         await load.progress()
-        await within('a commit', 20_000, proxy.fail(fault))
+        await within('a commit', 20_000, bench.proxy.fail(fault))
       }
       await load.progress()
       await load.stop()
@@ -61,7 +38,7 @@ describe('an unavailable PostgreSQL', function () {
     const load = startLoad([await open(), await open()])
     for (let round = 0; round < 5; round++) {
       await load.progress()
-      await postgres.dropConnections()
+      await bench.postgres.dropConnections()
     }
     await load.progress()
     await load.stop()
@@ -76,7 +53,7 @@ describe('an unavailable PostgreSQL', function () {
       store.signals!.listen('keys', (text) => heard.push(text))
       await eventually('it to listen', BACK_MS, () => heard.length === 1 || undefined)
       await load.progress()
-      await postgres.halt(how)
+      await bench.postgres.halt(how)
       const refusal = await eventually('the loss to be noticed', BACK_MS, () => store.refusal?.())
       assert.equal(refusal.code, 'store_unavailable')
       assert.ok(refusal.retryable && (refusal.retryAfterMs ?? 0) > 0)
@@ -91,7 +68,7 @@ describe('an unavailable PostgreSQL', function () {
       }
       const waiting = load.underWay()
       assert.ok(waiting > 0, 'outcomes wait')
-      await postgres.resume()
+      await bench.postgres.resume()
       await within('a response', BACK_MS, load.progress())
       assert.equal(store.refusal?.(), undefined)
       await store.documents.put('a', 'b', '1')
@@ -111,7 +88,7 @@ describe('an unavailable PostgreSQL', function () {
 
   it('rejects waiting writes when it is closed without a database', async () => {
     const store = await open()
-    await postgres.halt('immediate')
+    await bench.postgres.halt('immediate')
     try {
       const waiting = store.calls.append(callRecord())
       waiting.catch(() => {})
@@ -119,7 +96,7 @@ describe('an unavailable PostgreSQL', function () {
       await within('the end', BACK_MS, store.close())
       await assert.rejects(waiting, { code: 'store_unavailable' })
     } finally {
-      await postgres.resume()
+      await bench.postgres.resume()
     }
   })
 
@@ -143,7 +120,7 @@ describe('an unavailable PostgreSQL', function () {
 
   it('reports whether a database is temporarily away or refuses the connection, and why', async () => {
     const at = (change: (url: URL) => void) => {
-      const changed = new URL(url)
+      const changed = new URL(bench.url)
       change(changed)
       return () => createPostgresStore({ url: changed.href }).open()
     }
@@ -169,9 +146,9 @@ describe('an unavailable PostgreSQL', function () {
     ['stack', 1]
   ] as const) {
     it(`rejects a pooler in transaction mode (${order}, ${most} connections)`, async () => {
-      const pooler = await poolPostgres(url, order, most)
+      const pooler = await poolPostgres(bench.url, order, most)
       try {
-        const opening = createPostgresStore({ url: pooler.through(url) }).open()
+        const opening = createPostgresStore({ url: pooler.through(bench.url) }).open()
         await within(
           'a refusal',
           10_000,

@@ -4,6 +4,7 @@ import { handler } from '../../../../lib/index.ts'
 import { graphqlFactory } from '../../../../protocols/index.ts'
 import { type OverlayBench, overlayBench } from '../../../helpers/overlay-bench.ts'
 import { type YogaServer, yogaServer } from '../../../helpers/yoga.ts'
+import { Counting } from '../../../helpers/counting.ts'
 import { eventually } from '../harness.ts'
 
 const FOREVER = new AbortController().signal
@@ -13,33 +14,18 @@ describe('many operations on one event stream', () => {
   let bench: OverlayBench
   let yoga: YogaServer
   let url: string
-  let running = 0
-
-  async function* count(to: number) {
-    running++
-    try {
-      for (let n = 1; n <= to; n++) {
-        yield { count: n, forever: n }
-        await new Promise((resolve) => setTimeout(resolve, 2))
-      }
-    } finally {
-      running--
-    }
-  }
+  const counting = new Counting()
 
   before(async () => {
     bench = await overlayBench()
     yoga = await yogaServer({
       typeDefs: `
         type Query { hello: String }
-        type Subscription { count(to: Int!): Int, forever: Int }
+        ${Counting.TYPE}
       `,
       resolvers: {
         Query: { hello: () => 'world' },
-        Subscription: {
-          count: { subscribe: (_parent, { to }) => count(Number(to)) },
-          forever: { subscribe: () => count(Infinity) }
-        }
+        Subscription: counting.resolvers
       }
     })
     const config = { endpoint: yoga.url }
@@ -95,7 +81,7 @@ describe('many operations on one event stream', () => {
     assert.deepEqual(hello, [{ hello: 'world' }])
     assert.deepEqual(wrong, [['Cannot query field "nothing" on type "Subscription".']])
     assert.equal(streams, 1)
-    await eventually(() => running === 0)
+    await eventually(() => counting.running === 0)
     client.dispose()
   })
 
@@ -111,9 +97,9 @@ describe('many operations on one event stream', () => {
     assert.equal(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8')
     assert.equal((await post(token, 'subscription { forever }', 'a')).status, 202)
     assert.equal((await post(token, 'subscription { forever }', 'b')).status, 202)
-    await eventually(() => running === 2)
+    await eventually(() => counting.running === 2)
     await stream.body?.cancel()
-    await eventually(() => running === 0)
+    await eventually(() => counting.running === 0)
     assert.equal((await post(token, '{ hello }', 'c')).status, 404)
   })
 
@@ -134,7 +120,7 @@ describe('many operations on one event stream', () => {
     const stop = (query: string) => bench.fetch(url + query, { method: 'DELETE', headers: { [TOKEN]: token } })
     assert.equal((await stop('')).status, 400)
     assert.equal((await stop('?operationId=a')).status, 200)
-    await eventually(() => running === 0)
+    await eventually(() => counting.running === 0)
     await stream.body?.cancel()
   })
 

@@ -7,6 +7,7 @@ import { graphqlFactory } from '../../../../protocols/index.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 import { type OverlayBench, overlayBench } from '../../../helpers/overlay-bench.ts'
 import { type YogaServer, yogaServer } from '../../../helpers/yoga.ts'
+import { Counting } from '../../../helpers/counting.ts'
 
 const FOREVER = new AbortController().signal
 /** The part of a result that the tests read. */
@@ -17,20 +18,8 @@ describe('graphql-ws at the ingress', () => {
   let bench: OverlayBench
   let yoga: YogaServer
   let url: string
-  let running = 0
+  const counting = new Counting()
   const open: Array<() => void> = []
-
-  async function* count(to: number) {
-    running++
-    try {
-      for (let n = 1; n <= to; n++) {
-        yield { count: n, forever: n }
-        await new Promise((resolve) => setTimeout(resolve, 2))
-      }
-    } finally {
-      running--
-    }
-  }
 
   before(async () => {
     bench = await overlayBench()
@@ -38,14 +27,11 @@ describe('graphql-ws at the ingress', () => {
       typeDefs: `
         scalar Big
         type Query { hello(big: Big): String }
-        type Subscription { count(to: Int!): Int, forever: Int }
+        ${Counting.TYPE}
       `,
       resolvers: {
         Query: { hello: (_parent, { big }) => (big === undefined ? 'world' : `${big as unknown as number}`) },
-        Subscription: {
-          count: { subscribe: (_parent, { to }) => count(Number(to)) },
-          forever: { subscribe: () => count(Infinity) }
-        }
+        Subscription: counting.resolvers
       }
     })
     const config = { endpoint: yoga.url }
@@ -126,7 +112,7 @@ describe('graphql-ws at the ingress', () => {
     send({ id: '1', type: 'subscribe', payload: { query: 'subscription { forever }' } })
     assert.equal((await next()).type, 'next')
     send({ id: '1', type: 'complete' })
-    await eventually('the API hears of it', 5_000, () => running === 0 || undefined)
+    await eventually('the API hears of it', 5_000, () => counting.running === 0 || undefined)
     ws.removeAllListeners('message')
     send(
       '{"id":"2","type":"subscribe","payload":{"query":"query ($b: Big) { hello(big: $b) }","variables":{"b":12345678901234567890}}}'
@@ -144,9 +130,9 @@ describe('graphql-ws at the ingress', () => {
       await once(ws, 'message')
       send({ id, type: 'subscribe', payload: { query: 'subscription { forever }' } })
     }
-    await eventually('both run', 5_000, () => running === 2 || undefined)
+    await eventually('both run', 5_000, () => counting.running === 2 || undefined)
     ws.terminate()
-    await eventually('none runs', 5_000, () => running === 0 || undefined)
+    await eventually('none runs', 5_000, () => counting.running === 0 || undefined)
   })
 
   const refused: ReadonlyArray<readonly [what: string, messages: () => unknown[], code: number, reason?: string]> = [
