@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
 
 /** Path prefixes of the slowest specs, slowest first. These start first, so that no slow file runs alone at the end. */
 const SLOW_FIRST = [
@@ -34,9 +35,17 @@ const rank = (file: string): number => {
 }
 files.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b))
 
+/**
+ * Node caches the compiled modules here, so that the hundreds of processes of the tests start in a third of the CPU time. Without it
+ * where coverage is measured, because functions of cached code are not counted exactly.
+ */
+const compileCache =
+  process.env.NODE_V8_COVERAGE === undefined ? { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compile') } : {}
+
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
 const child = spawn(process.execPath, [mocha, '--parallel', '--jobs', String(jobs), ...options, ...files], {
   stdio: 'inherit',
+  env: { ...process.env, ...compileCache },
   // A separate process group, so that all processes of the tests can be ended.
   detached: true
 })

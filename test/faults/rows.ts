@@ -78,7 +78,7 @@ export const ROWS: readonly Row[] = [
     fault: '`kill -9` of a provider that sells plans and counts calls',
     happens: 'The quota counts each answered call once.',
     limit: NOTHING_TWICE,
-    run: { specs: ['test/e2e/plans-killed.long.spec.ts', 'test/e2e/owner-killed.spec.ts'] },
+    run: { specs: ['test/e2e/plans-killed.long.spec.ts', 'test/e2e/owner-killed.long.spec.ts'] },
     minutesMax: 10
   },
   {
@@ -140,7 +140,7 @@ export const ROWS: readonly Row[] = [
       'The node takes what was claimed on the chain as charged. A request id of an earlier process that the books do not know gets `call_interrupted`. So does [an idempotency key that was first used after the backup](../how-to/when-something-breaks.md#backups).',
     limit: 'no request id and no idempotency key runs twice; the provider loses what it had not claimed',
     run: {
-      specs: ['test/lib/pay/lost-books.spec.ts', 'test/e2e/backup.spec.ts', 'test/e2e/old-backup.spec.ts']
+      specs: ['test/lib/pay/lost-books.spec.ts', 'test/e2e/backup.spec.ts', 'test/e2e/old-backup.long.spec.ts']
     },
     minutesMax: 5
   },
