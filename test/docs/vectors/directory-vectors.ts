@@ -43,7 +43,64 @@ export async function manifestOfVectors(): Promise<Manifest> {
   }
 }
 
-/** What a key signs: a manifest and a record of identity 1, and its delegation to node 2, which signs a second record. */
+/** A manifest with every field, except for those of `manifestOfVectors`. */
+async function fullManifest(): Promise<Manifest> {
+  const { id } = await identityOf(2)
+  const rateLimit = { calls: 100, perMs: 60_000, burst: 20 }
+  const plan = {
+    id: 'pro',
+    name: 'Pro',
+    description: 'For shops',
+    fee: 5_000_000n,
+    period: 'month',
+    trialDays: 7,
+    included: 0,
+    overage: [{ upTo: 10, price: 5n }, { price: 0n }],
+    rateLimit,
+    inFlightMax: 20,
+    since: NOW,
+    closedAt: NOW + DAY
+  } as const
+  return {
+    ...(await manifestOfVectors()),
+    protocol: 'GraphQL',
+    idempotent: false,
+    price: 2n ** 40n,
+    events: { price: 7n, included: 0 },
+    rateLimit,
+    selfReport: { until: NOW, days: 7, calls: 10 ** 12, goodPerMille: 999, p50Ms: 30, p95Ms: 600_000 },
+    api: {
+      operations: [
+        { name: 'candles', description: 'Kurse – 株価', input: { type: 'object' }, output: { type: 'array' } },
+        { name: 'news', description: '' }
+      ],
+      sdl: 'type Query { candles: [Int!]! news: String }',
+      requestHeaders: ['x-tenant', 'x-region']
+    },
+    plans: [
+      { id: 'free', name: 'Free', fee: 0n, period: 'day', trialDays: 0, included: 5, overage: [], since: NOW },
+      plan
+    ],
+    payPerCall: false,
+    major: 2,
+    deprecation: {
+      at: NOW,
+      sunsetAt: NOW + 31 * DAY,
+      successor: `ticker-2@${id.toString()}`,
+      link: 'https://ticker.example/2'
+    },
+    state: 'deprecated'
+  }
+}
+
+/** A manifest whose description is a list of documents. */
+async function describedManifest(): Promise<Manifest> {
+  const root = `0x${hex(sha256(seedOf(7)))}` as const
+  const described = { root, documents: 65_536, operations: 2_000, sdlParts: 128 }
+  return { ...(await manifestOfVectors()), protocol: 'GraphQL', api: { operations: [], described } }
+}
+
+/** What a key signs: manifests and a record of identity 1, and its delegation to node 2, which signs other records. */
 async function signedObjects() {
   const [provider, node] = [await identityOf(1), await identityOf(2)]
   const { id, manifest, envelope } = await signManifest(await manifestOfVectors(), provider.key)
@@ -58,11 +115,15 @@ async function signedObjects() {
     delegations: []
   }
   const byNode: DirectoryRecord = { ...record, seq: BigInt(NOW + 1), delegations: [delegation], network: 'dev' }
+  const withdrawal: DirectoryRecord = { ...record, network: 'dev', isWithdrawn: true }
   return {
     manifest: envelope,
     delegation: delegation.envelope,
     record: await signRecord(record, provider.key),
-    'record of a delegated node, for the catalogue': await signRecord(byNode, node.key)
+    'record of a delegated node, for the catalogue': await signRecord(byNode, node.key),
+    'record of a withdrawal': await signRecord(withdrawal, provider.key),
+    'manifest with all fields but described': (await signManifest(await fullManifest(), provider.key)).envelope,
+    'manifest of a description in documents': (await signManifest(await describedManifest(), provider.key)).envelope
   }
 }
 

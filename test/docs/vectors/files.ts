@@ -7,6 +7,7 @@ import { bulkSink } from '../../../lib/link/bulk-sink.ts'
 import { keyDigest } from '../../../node/keys/key-digest.ts'
 import { sealKey } from '../../../node/keys/format.ts'
 import { createPseudonyms } from '../../../node/keys/pseudonyms.ts'
+import { exchangeVectors } from './exchange-vectors.ts'
 import { directoryKeyVectors, envelopeVectors, identityVectors } from './directory-vectors.ts'
 import { frameVectors, type MessageVector } from './frames.ts'
 import { BODY, bytesOf, hex, identityOf, REQUEST_ID, seedOf } from './keys.ts'
@@ -101,6 +102,11 @@ export async function vectorFiles(): Promise<Map<string, string>> {
     'directory-keys.json': {
       about: 'Keys of the DHT (protocol-directory.md, section 4).',
       vectors: await directoryKeyVectors()
+    },
+    'exchanges.json': {
+      about:
+        'Messages of /souk/manifest/1.0.0, /souk/catalogue/1.0.0, /souk/description/1.0.0, /souk/dial-back/1.0.0 and announcements, without their length prefix (protocol-directory.md, sections 2, 3 and 5).',
+      vectors: (await exchangeVectors()).map(withValue)
     },
     'frames.json': {
       about: 'Frames of /souk/call/1.0.0, without their length prefix (protocol.md, sections 3 to 5).',

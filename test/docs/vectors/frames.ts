@@ -51,6 +51,7 @@ export async function frames(): Promise<Readonly<Record<string, Frame>>> {
     eventPrice: undefined
   }
   return {
+    'hello, few fields': { kind: 'hello', network: '', epoch: 1n, agent: '', inFlightMax: 0 },
     hello: { kind: 'hello', network: 'dev', epoch: BigInt(NOW), agent: 'souk/0.1.0', inFlightMax: 256 },
     'request, few fields': bare,
     'request, body on a bulk stream': { ...bare, id: 2, body: undefined },
@@ -78,6 +79,20 @@ export async function frames(): Promise<Readonly<Record<string, Frame>>> {
       stream: REQUEST_ID,
       events: 64
     },
+    'request, texts that are not ASCII, and zeros that are not absent': {
+      ...bare,
+      path: '/währung?von=€&zu=株🙂',
+      headers: [
+        ['', ''],
+        ['x-long', 'é'.repeat(100)]
+      ],
+      maxPrice: 0n,
+      authorization: EMPTY,
+      resentFromEpoch: 2n ** 64n - 1n,
+      consumer: EMPTY,
+      keyFirstAt: 2 ** 53 - 1,
+      stream: EMPTY
+    },
     'response, few fields': response,
     'response, all fields': {
       ...response,
@@ -93,6 +108,32 @@ export async function frames(): Promise<Readonly<Record<string, Frame>>> {
       quota: { included: 1_000, used: 1, limit: 2_000, resetsAt: NOW },
       eventPrice: 10n
     },
+    'response, zeros that are not absent': {
+      ...response,
+      id: 2 ** 53 - 1,
+      body: undefined,
+      payment: '',
+      rate: { policy: '', calls: 0, perMs: 0, remaining: 0, resetMs: 0 },
+      quota: { included: 0, used: 0, limit: 0, resetsAt: 0 },
+      eventPrice: 0n
+    },
+    'response, quota without limits, and a body over 127 bytes': {
+      ...response,
+      charged: 2n ** 64n - 1n,
+      body: new Uint8Array(300).fill(7),
+      quota: { used: 0, resetsAt: 0 }
+    },
+    'failure, few fields': {
+      kind: 'failure',
+      id: 1,
+      code: '',
+      detail: '',
+      status: 0,
+      notAccepted: false,
+      source: '',
+      retryAfterMs: 0,
+      members: ''
+    },
     failure: {
       kind: 'failure',
       id: 1,
@@ -104,6 +145,7 @@ export async function frames(): Promise<Readonly<Record<string, Frame>>> {
       retryAfterMs: 600,
       members: '{"reason":"failed_calls"}'
     },
+    'ack of nothing': { kind: 'ack', requestIds: [] },
     cancel: { kind: 'cancel', id: 1 },
     ack: { kind: 'ack', requestIds: [REQUEST_ID, REQUEST_ID] },
     drain: { kind: 'drain' }

@@ -120,6 +120,7 @@ export async function payMessages(): Promise<{
   return {
     requests: {
       'terms request': { kind: 'terms' },
+      'deposit request, answered when it is mined': { kind: 'deposit', deposit: request },
       'deposit request': { kind: 'deposit', deposit: { ...request, isEarly: true } },
       'state request': { kind: 'state', channelId },
       'close request': { kind: 'close', channelId }
@@ -129,7 +130,13 @@ export async function payMessages(): Promise<{
         kind: 'terms',
         terms: { settlement: SETTLEMENT.signer.address, withdrawDelay: 86_400, depositMin: 500_000n }
       },
+      state: { kind: 'state', state },
+      'state without a voucher': {
+        kind: 'state',
+        state: { ceiling: 0n, signature: new Uint8Array(0), captured: 0n, reserved: 0n }
+      },
       'state on credit': { kind: 'state', state, credit: 10_000n },
+      'refusal, no time to wait': { kind: 'refusal', code: 'payment_rejected', detail: '' },
       refusal: { kind: 'refusal', code: 'settlement_pending', detail: 'The deposit is not mined yet.', retryAfterMs: 1 }
     }
   }

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import protobuf from 'protobufjs'
 import { hashTypedData } from 'viem'
 import { type Hex, toHex } from '../../../lib/base/hex.ts'
 import type { ChannelConfig } from '../../../lib/interface/channel.ts'
@@ -22,6 +23,7 @@ import { verifyManifest } from '../../../lib/resolve/manifest/verify-manifest.ts
 import { keyDigest } from '../../../node/keys/key-digest.ts'
 import { createPseudonyms } from '../../../node/keys/pseudonyms.ts'
 import { read, ROOT } from '../markdown.ts'
+import { exchanges } from './exchange-vectors.ts'
 import { messageTypes, vectorFiles } from './files.ts'
 import { frames } from './frames.ts'
 import { bytesOf, CHAIN, hex, NOW } from './keys.ts'
@@ -50,7 +52,7 @@ describe('the test vectors', () => {
 
   it('of messages are what another protobuf implementation writes from their values', async () => {
     const types = await messageTypes()
-    for (const file of ['frames', 'envelopes', 'pay', 'receipts']) {
+    for (const file of ['frames', 'exchanges', 'envelopes', 'pay', 'receipts']) {
       for (const { name, message = '', bytes, value } of await vectorsOf(file)) {
         const type = types.lookupType(message)
         const written = type.encode(type.fromObject(value as unknown as object)).finish()
@@ -65,6 +67,45 @@ describe('the test vectors', () => {
       const frame = only(decodeFrame(bytesOf(bytes)))
       assert.deepEqual(plain(frame), plain(only(expected[name])), name)
     }
+  })
+
+  it('of exchanges are read as their values', async () => {
+    const expected = await exchanges()
+    for (const [i, { name = '', bytes = '' }] of (await vectorsOf('exchanges')).entries()) {
+      const { read: readMessage, value } = only(expected[i])
+      assert.deepEqual(plain(readMessage(bytesOf(bytes))), plain(value), name)
+    }
+  })
+
+  it('has each message of the .proto files', async () => {
+    const types = await messageTypes()
+    const named = new Set<string>()
+    const walk = (type: protobuf.Type, value: unknown): void => {
+      named.add(type.name)
+      for (const [name, member] of Object.entries(value as object)) {
+        const inner = type.fields[name]?.resolve().resolvedType
+        if (inner instanceof protobuf.Type) for (const each of [member].flat()) walk(inner, each)
+      }
+    }
+    for (const file of ['frames', 'exchanges', 'envelopes', 'pay', 'receipts']) {
+      for (const { message = '', value, content } of await vectorsOf(file)) {
+        walk(types.lookupType(message), value)
+        if (content !== undefined) walk(types.lookupType('souk.ReceiptBody'), content)
+      }
+    }
+    const all: string[] = []
+    const list = (namespace: protobuf.NamespaceBase): void => {
+      for (const nested of namespace.nestedArray) {
+        if (nested instanceof protobuf.Type) all.push(nested.name)
+        if (nested instanceof protobuf.Namespace) list(nested)
+      }
+    }
+    list(types)
+    assert.ok(all.length > 30, `saw ${all.length}`)
+    assert.deepEqual(
+      all.filter((name) => !named.has(name)),
+      []
+    )
   })
 
   it('of bulk streams are read as their chunks', async () => {
@@ -87,12 +128,13 @@ describe('the test vectors', () => {
   })
 
   it('of envelopes are valid, and have the values', async () => {
-    const [manifest, delegation, record, byNode] = await vectorsOf('envelopes')
+    const [manifest, delegation, record, byNode, withdrawal, full, described] = await vectorsOf('envelopes')
     const { id, ...signed } = await verifyManifest(bytesOf(only(manifest?.['envelope'])), { now: NOW })
     const { requestHeaders: _, ...api } = signed.manifest.api as { requestHeaders?: unknown; operations: unknown }
     assert.deepEqual(plain({ ...signed.manifest, api }), plain(await manifestOfVectors()))
+    for (const each of [full, described]) await verifyManifest(bytesOf(only(each?.['envelope'])), { now: NOW })
     const { peer } = await verifyDelegation(bytesOf(only(delegation?.['envelope'])))
-    for (const each of [record, byNode]) {
+    for (const each of [record, byNode, withdrawal]) {
       const verified = await verifyRecord(bytesOf(only(each?.['envelope'])), { now: NOW, id })
       assert.equal(hex(verified.record.manifestHash), manifest?.['sha256'])
       assert.equal(verified.signer === peer, each === byNode)
