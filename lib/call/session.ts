@@ -3,8 +3,15 @@ import { IN_FLIGHT_PER_PEER_MAX } from '../base/limits/admission.ts'
 import { FRAME_BYTES_MAX, HELLO_MS } from '../base/limits/link.ts'
 import { unreachable } from '../base/unreachable.ts'
 import type { Channel } from '../interface/link.ts'
-import type { FailureFrame, Frame, Hello, RequestFrame, ResponseFrame } from './frame.ts'
-import { decodeFrame, encodeFrame } from './frame-codec.ts'
+import {
+  decodeFrame,
+  encodeFrame,
+  type FailureFrame,
+  type Frame,
+  type Hello,
+  type RequestFrame,
+  type ResponseFrame
+} from './frame.ts'
 
 /** Receivers of a session's frames: the client and server half of the protocol on one channel. */
 export interface SessionHalves {

@@ -16,6 +16,7 @@ import { ingressPage } from './pages/ingress.ts'
 import { limitsPage } from './pages/limits.ts'
 import { logsPage } from './pages/logs.ts'
 import { metricsPage } from './pages/metrics.ts'
+import { protoFiles } from './pages/proto.ts'
 import { statesPage } from './pages/states.ts'
 import { vectorFiles } from './vectors/files.ts'
 
@@ -32,7 +33,8 @@ export async function referencePages(): Promise<Map<string, string>> {
     ['docs/reference/limits.md', await limitsPage()],
     ['docs/reference/logs.md', logsPage()],
     ['docs/reference/metrics.md', metricsPage()],
-    ['docs/reference/states.md', statesPage()]
+    ['docs/reference/states.md', statesPage()],
+    ...protoFiles()
   ])
   for (const path of await markdownPaths()) {
     if (pages.has(path)) continue

@@ -151,7 +151,7 @@ export const ROWS: readonly Row[] = [
     limit: '100,000 cases of each; no other error, no hang',
     run: {
       specs: [
-        'test/lib/call/frame-codec.spec.ts',
+        'test/lib/call/frame.spec.ts',
         'test/lib/pay/proto.spec.ts',
         'test/lib/pay/signing/voucher.spec.ts',
         'test/lib/resolve/hostile-bytes.spec.ts',

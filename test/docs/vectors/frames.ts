@@ -1,6 +1,6 @@
 import { utf8 } from '../../../lib/base/bytes.ts'
 import type { Frame } from '../../../lib/call/frame.ts'
-import { encodeFrame } from '../../../lib/call/frame-codec.ts'
+import { encodeFrame } from '../../../lib/call/frame.ts'
 import { BODY, hex, identityOf, NOW, REQUEST_ID } from './keys.ts'
 
 const EMPTY = new Uint8Array(0)

@@ -1,7 +1,7 @@
 import { utf8 } from '../../../lib/base/bytes.ts'
 import type { SoukError } from '../../../lib/base/errors.ts'
 import { CallProtocol, type CallProtocolInit } from '../../../lib/call/call-protocol.ts'
-import { decodeFrame, encodeFrame } from '../../../lib/call/frame-codec.ts'
+import { decodeFrame, encodeFrame } from '../../../lib/call/frame.ts'
 import type { Frame } from '../../../lib/call/frame.ts'
 import type { Attempt, Call, CallResponse, CallHandler, IncomingCall } from '../../../lib/interface/call.ts'
 import type { Channel, Link } from '../../../lib/interface/link.ts'

@@ -6,7 +6,7 @@ import { FAILURE_DETAIL_CHARS_MAX } from '../../../lib/base/limits/call.ts'
 import { HELLO_MS, UNSENT_PER_PEER_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { requestIdBytes } from '../../../lib/base/request-id.ts'
 import type { BulkSource } from '../../../lib/interface/link.ts'
-import { encodeFrame } from '../../../lib/call/frame-codec.ts'
+import { encodeFrame } from '../../../lib/call/frame.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { responseOf, type CallBench, callBench, callOf, errorOf, HELLO, OWNER, rawPeer, requestFrame } from './bench.ts'
 

@@ -1,0 +1,113 @@
+import type { Field } from '../../../lib/base/wire/field.ts'
+import type { Message } from '../../../lib/base/wire/message.ts'
+import type { Union } from '../../../lib/base/wire/union.ts'
+import { HEADER } from '../../../lib/call/headers-field.ts'
+import * as call from '../../../lib/call/frame.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- tables of any messages
+type Table = Message<any> | Union<any>
+
+interface ProtoFile {
+  readonly about: string
+  readonly package: string
+  readonly messages: readonly Table[]
+}
+
+/** The `.proto` files, by path: what they are about, and the tables that they are made from. */
+const FILES: Readonly<Record<string, ProtoFile>> = {
+  'docs/reference/souk-call.proto': {
+    about: `The calls between two Souk nodes. docs/reference/protocol.md says when and why. docs/reference/limits.md has
+      the numbers that are named here in capitals.
+
+      /souk/call/1.0.0: one long-lived stream for each pair of peers. Both sides send frames on it:
+
+        uvarint   length of the frame, at most FRAME_BYTES_MAX; a longer one ends the stream
+        bytes     one Frame
+
+      The first frame of each side is a Hello, sent without waiting for the peer's. Send nothing before your own Hello,
+      and act on nothing before the peer's. A frame that cannot be decoded ends the stream with a reset. An empty frame
+      means nothing.
+
+      /souk/bulk/1.0.0: a body that is not in its frame has a stream of its own. Its sender opens the stream on the
+      connection of the call, and only that side writes. It is a sequence of chunks, each
+
+        uvarint   length of the chunk, at most BULK_CHUNK_BYTES_MAX
+        bytes     the chunk
+
+      The first chunk is the tag: the call's request_id (16 bytes) and one byte, 0 for the request's body and 1 for the
+      response's. So the stream starts with the byte 17. The body follows. An empty chunk (one zero byte) marks its end.
+      Then the sender closes the stream. A body whose stream ends or is reset before that is incomplete: libraries also
+      end streams when they close a connection. A reader that wants no more resets the stream. Yamux's window is the
+      backpressure.
+
+      Stream and frame arrive in any order. Each waits BULK_OPEN_MS for the other.
+
+      Numbers declared uint64 stay below 2^53, except epochs and amounts.`,
+    package: 'souk.call.v1',
+    messages: [
+      call.FRAME,
+      call.HELLO,
+      HEADER,
+      call.REQUEST,
+      call.RESPONSE,
+      call.RATE,
+      call.QUOTA,
+      call.FAILURE,
+      call.CANCEL,
+      call.ACK,
+      call.DRAIN
+    ]
+  }
+}
+
+export function protoFiles(): ReadonlyArray<readonly [path: string, text: string]> {
+  return Object.entries(FILES).map(([path, { about, package: name, messages }]) => [
+    path,
+    `// Made from the tables of the code by \`npm run docs\`.\n//\n${comment(about)}\nsyntax = "proto3";\n\npackage ${name};\n\n${messages.map(textOf).join('\n')}`
+  ])
+}
+
+function textOf(table: Table): string {
+  const lines = 'kinds' in table ? oneOf(table) : Object.entries(table.fields).flatMap(fieldLines)
+  const body = lines.length === 0 ? '{}' : `{\n${lines.join('')}}`
+  return `${comment(table.doc)}message ${table.name} ${body}\n`
+}
+
+function oneOf({ kinds }: Union<unknown>): string[] {
+  const members = Object.entries(kinds).map(([kind, [number, { name }]]) => `    ${name} ${kind} = ${number};\n`)
+  return ['  oneof kind {\n', ...members, '  }\n']
+}
+
+function fieldLines([name, field]: [string, Field<unknown>]): string[] {
+  const { number, type, presence, doc } = field
+  const label = presence === 'list' ? 'repeated ' : presence === 'optional' ? 'optional ' : ''
+  const packed = presence === 'list' && type.wire === 0 ? ' [packed = false]' : ''
+  const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return [comment(doc, '  '), `  ${label}${type.proto} ${snake} = ${number}${packed};\n`]
+}
+
+const WIDTH = 120
+
+/** A comment of whole lines. Indented lines stay as they are, others are wrapped. */
+function comment(text: string, indent = ''): string {
+  const prefix = `${indent}//`
+  const paragraphs = text.split(/\n\s*\n/).map((paragraph) => paragraph.replaceAll(/^ {6}/gm, ''))
+  const lines = paragraphs.flatMap((paragraph, i) => [
+    ...(i === 0 ? [] : ['']),
+    ...(/^ {2}/.test(paragraph) ? paragraph.split('\n') : wrap(paragraph, WIDTH - prefix.length - 1))
+  ])
+  if (text === '') return ''
+  return lines.map((line) => `${prefix}${line === '' ? '' : ` ${line}`}\n`).join('')
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.trim().split(/\s+/)) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
