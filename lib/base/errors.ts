@@ -53,6 +53,7 @@ export const ERRORS = {
   request_too_large: kind(413, 'The request is too large.'),
   unsupported_media_type: kind(415, 'The content type is not supported.'),
   fee_not_accepted: kind(409, 'The fee was not accepted.'),
+  description_incomplete: kind(422, 'Documents that the API’s description imports are missing.'),
   description_too_complex: kind(422, 'The API’s description is too complex.'),
   idempotency_mismatch: kind(422, 'The idempotency key was used for another request.'),
   upgrade_required: kind(426, 'This node accepts no connection of another protocol here.'),

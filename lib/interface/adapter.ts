@@ -245,6 +245,8 @@ export interface WsdlSource {
   readonly entry?: string
   /** Further origins that imports may be read from, without the endpoint's credentials: `https://host[:port]`. */
   readonly origins?: readonly string[]
+  /** The API may be published although documents that the WSDL imports are missing. Default false. */
+  readonly incomplete?: boolean
 }
 
 /** A provider's optional settings for a GraphQL API: allowed documents and their cost. */
@@ -296,6 +298,8 @@ export interface Inspection {
   readonly snapshot: string
   /** Messages for the provider, for example an operation that had to be left out, and why. */
   readonly warnings: readonly string[]
+  /** The warnings that name a document which the description imports and which could not be read. */
+  readonly missing?: readonly string[]
   /** Absent if the description gives none. */
   readonly about?: DescribedApi
 }

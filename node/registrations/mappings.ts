@@ -56,7 +56,7 @@ export async function keepingMapping(
   const document = support.of(before.snapshot)
   if (isSame(document, support.of(inspection.snapshot))) return inspection
   const mapped = await support.with(inspection.snapshot, document, true)
-  return { ...mapped, warnings: [...inspection.warnings, ...mapped.warnings] }
+  return { ...inspection, ...mapped, warnings: [...inspection.warnings, ...mapped.warnings] }
 }
 
 function supportOf({ protocol, mapping }: AdapterFactory, name: string): MappingSupport {

@@ -34,6 +34,8 @@ import { present } from '../present.ts'
 import { Serving } from './serving.ts'
 
 const COLLECTION = 'registrations'
+/** How many missing imports the text of an error lists. */
+const MISSING_SHOWN = 10
 
 export interface RegistrationsInit extends CredentialStoreInit {
   readonly souk: Pick<Souk, 'serve' | 'serveReplica' | 'move' | 'remove' | 'listings' | 'resolve'>
@@ -293,6 +295,7 @@ export class Registrations {
     const factory = this.#adapters.factory(protocol)
     const same = before?.protocol === protocol ? before : undefined
     const inspection = await keepingMapping(factory, same, await this.#adapters.inspected(protocol, upstream, signal))
+    if (upstream.wsdl?.incomplete !== true) checkComplete(inspection)
     return { adapter: factory.open(upstream, inspection.snapshot), inspection }
   }
 
@@ -329,6 +332,16 @@ export class Registrations {
       return this.#serving.serveAll(waiting)
     })
   }
+}
+
+/** @throws SoukError `description_incomplete`, with the `missing` imports */
+function checkComplete({ missing = [] }: Inspection): void {
+  if (missing.length === 0) return
+  const more = missing.length - MISSING_SHOWN
+  const lines = [...missing.slice(0, MISSING_SHOWN), ...(more > 0 ? [`There are ${more} more.`] : [])]
+  const advice = 'Give the missing documents: --wsdl-file takes the WSDL in the folder of its imports, or a zip of all.'
+  const detail = [...lines, `${advice} Or publish the API without them: --wsdl-incomplete`].join('\n')
+  throw new SoukError('description_incomplete', detail, { members: { missing } })
 }
 
 /** A registration cannot name plans, so a new one keeps them. */

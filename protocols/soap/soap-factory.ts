@@ -23,14 +23,16 @@ export const soapFactory: AdapterFactory = {
   protocol: 'SOAP',
 
   async inspect(config, signal) {
-    const { snapshot, description, warnings, addresses } = await inspectWsdl(config, signal).catch((error: unknown) => {
-      throw diagnosis(error)
-    })
+    const { snapshot, description, warnings, missing, addresses } = await inspectWsdl(config, signal).catch(
+      (error: unknown) => {
+        throw diagnosis(error)
+      }
+    )
     const targets = addresses.map(targetsOf(config, addresses))
     const reached = isHandedOver(config) ? await probe(config, targets[0]?.url ?? config.endpoint, signal) : []
     const told = targets.map((target) => target.warning).filter((text) => text !== undefined)
     const all = [...warnings, ...told, ...reached]
-    return { description, snapshot, warnings: [...new Set(all)] }
+    return { description, snapshot, warnings: [...new Set(all)], missing }
   },
 
   mapping: {

@@ -8,7 +8,7 @@ import { isHandedOver } from './wsdl/wsdl-source.ts'
 import type { FetchedFile, WsdlOutput } from './wsdl-tasks.ts'
 
 /**
- * Fetches a WSDL with its imports and has it read in the description process. That process reports missing files until it has all
+ * Fetches a WSDL with its imports and has it read in the description process. That process names the files to fetch until it has all
  * of them.
  *
  * @throws SoukError `invalid_request`, `description_too_complex`, and those of `Upstream.request`
@@ -16,7 +16,7 @@ import type { FetchedFile, WsdlOutput } from './wsdl-tasks.ts'
 export async function inspectWsdl(
   config: UpstreamConfig,
   signal: AbortSignal
-): Promise<Exclude<WsdlOutput, { readonly missing: unknown }>> {
+): Promise<Exclude<WsdlOutput, { readonly wanted: unknown }>> {
   const load = fetching(config, signal)
   const { endpoint, wsdl, auth } = config
   const first = isHandedOver(config) ? undefined : parseEndpoint(endpoint).href
@@ -30,8 +30,8 @@ export async function inspectWsdl(
       ...(auth === undefined ? {} : { auth })
     }
     const output = await descriptionWorker.run('readWsdl', input, signal)
-    if (!('missing' in output)) return output
-    for (const url of output.missing) {
+    if (!('wanted' in output)) return output
+    for (const url of output.wanted) {
       const file = await load(new URL(url), bytesLeft).then(
         ({ bytes, type }): FetchedFile => ({ url, bytes, type }),
         (error: unknown): FetchedFile => ({ url, error: url === first ? raised(error) : told(error) })

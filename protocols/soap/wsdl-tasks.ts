@@ -23,11 +23,12 @@ export interface WsdlInput extends Pick<UpstreamConfig, 'endpoint' | 'wsdl' | 'a
 
 /** The files still to fetch, or the result of reading the WSDL. */
 export type WsdlOutput =
-  | { readonly missing: readonly string[] }
+  | { readonly wanted: readonly string[] }
   | {
       readonly snapshot: string
       readonly description: ApiDescription
       readonly warnings: readonly string[]
+      readonly missing: readonly string[]
       /** The addresses of the operations' services. */
       readonly addresses: ReadonlyArray<string | undefined>
     }
@@ -38,11 +39,11 @@ export type WsdlOutput =
  */
 export async function readWsdl({ fetched, ...config }: WsdlInput): Promise<WsdlOutput> {
   const files = new Map(fetched.map((file) => [file.url, file]))
-  const missing: string[] = []
+  const wanted: string[] = []
   const load: LoadFile = async ({ href }, bytesMax) => {
     const file = files.get(href)
     if (file === undefined) {
-      missing.push(href)
+      wanted.push(href)
       throw new SoukError('invalid_request', 'it was not fetched.')
     }
     if ('error' in file) throw new SoukError(file.error.code, file.error.message)
@@ -50,16 +51,16 @@ export async function readWsdl({ fetched, ...config }: WsdlInput): Promise<WsdlO
     return file
   }
   const read = await readWsdlOf(config, load).catch((error: unknown) => {
-    if (missing.length === 0) throw error
+    if (wanted.length === 0) throw error
   })
-  if (read === undefined || missing.length > 0) return { missing: [...new Set(missing)] }
+  if (read === undefined || wanted.length > 0) return { wanted: [...new Set(wanted)] }
   const { auth } = config
   try {
     const { service, snapshot, description, warning } = takeSnapshot(read.files, read.documents, ownBlocks(auth))
     checkOwnHeaders(service.operations, service.types, auth)
     const addresses = [...service.operations.values()].map(({ address }) => address)
     const warnings = [...read.warnings, ...service.warnings, ...(warning === undefined ? [] : [warning])]
-    return { snapshot, description, warnings: bounded(warnings), addresses }
+    return { snapshot, description, warnings: bounded(warnings), missing: bounded(read.missing), addresses }
   } catch (error) {
     throw explained(error, read.warnings)
   }

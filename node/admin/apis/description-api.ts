@@ -34,6 +34,9 @@ export const upstreamCheckViewSchema = viewWith(
   'UpstreamCheckView',
   {
     warnings: list(z.string()),
+    missing: list(z.string()).describe(
+      'The warnings that name a missing import. With any, the API is published only with `wsdl.incomplete`.'
+    ),
     about: z
       .strictObject({ title: z.string().optional(), description: z.string().optional(), servers: list(z.string()) })
       .optional()

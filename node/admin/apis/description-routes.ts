@@ -37,8 +37,8 @@ export const descriptionRoutes = [
     body: upstreamCheckSchema,
     response: upstreamCheckViewSchema,
     async handler({ registrations }, { body, signal }) {
-      const { description, warnings, about } = await registrations.dryRun.check(dryRunOf(body), signal)
-      return { ...descriptionView(description), warnings, ...(about === undefined ? {} : { about }) }
+      const { description, warnings, missing = [], about } = await registrations.dryRun.check(dryRunOf(body), signal)
+      return { ...descriptionView(description), warnings, missing, ...(about === undefined ? {} : { about }) }
     }
   }),
   route({

@@ -17,7 +17,8 @@ export const wsdlSchema = z.strictObject({
     .array(text)
     .max(limits.WSDL_FILES_MAX)
     .optional()
-    .describe('Additional origins from which imports may be read.')
+    .describe('Additional origins from which imports may be read.'),
+  incomplete: z.boolean().optional().describe('Publishes the API although documents that the WSDL imports are missing.')
 })
 
 export function wsdlOf(input: z.output<typeof wsdlSchema> | undefined): WsdlSource | undefined {

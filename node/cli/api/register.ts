@@ -9,27 +9,36 @@ interface Change {
 }
 
 /**
- * Registers an API. On a terminal, changes to a registered API are shown and confirmed.
+ * Registers an API. On a terminal, changes to a registered API and missing imports of a WSDL are shown and confirmed.
  * @returns undefined if the user declined
- * @throws AdminProblem, also `api_exists` without a terminal
+ * @throws AdminProblem, also `api_exists` and `description_incomplete` without a terminal
  */
 export async function register(cli: Cli, node: AdminClient, body: RegisterInput): Promise<RegisteredView | undefined> {
   try {
     return await node.request('POST /apis', { body })
   } catch (error) {
-    const changes = changesIn(error)
-    if (changes === undefined || !cli.canAsk) throw error
-    const lines = changes.map(({ field, from, to }) => `  ${field}: ${from} → ${to}`)
-    const consequence = [`${body.name} is already registered here. This changes:`, ...lines].join('\n')
-    const isConfirmed = await cli.confirm({ question: `Replace ${body.name}?`, consequence })
-    return isConfirmed ? node.request('POST /apis', { body: { ...body, replace: true } }) : undefined
+    const asked = cli.canAsk ? questionOf(error, body) : undefined
+    if (asked === undefined) throw error
+    const { agreed, ...confirmation } = asked
+    return (await cli.confirm(confirmation)) ? register(cli, node, { ...body, ...agreed }) : undefined
   }
 }
 
-function changesIn(error: unknown): readonly Change[] | undefined {
+/** What to ask after an error that a yes can prevent, and the members of the request that mean yes. */
+function questionOf(
+  error: unknown,
+  { name, wsdl }: RegisterInput
+): { question: string; consequence: string; agreed: Partial<RegisterInput> } | undefined {
   if (!(error instanceof Error) || !('problem' in error)) return undefined
-  const { code, changes } = error.problem as { code: string; changes?: readonly Change[] }
-  return code === 'api_exists' ? changes : undefined
+  const problem = error.problem as { code: string; detail: string; changes?: readonly Change[] }
+  if (problem.code === 'description_incomplete') {
+    const agreed = { wsdl: { ...wsdl, incomplete: true } }
+    return { question: `Publish ${name} without these documents?`, consequence: problem.detail, agreed }
+  }
+  if (problem.code !== 'api_exists' || problem.changes === undefined) return undefined
+  const lines = problem.changes.map(({ field, from, to }) => `  ${field}: ${from} → ${to}`)
+  const consequence = [`${name} is already registered here. This changes:`, ...lines].join('\n')
+  return { question: `Replace ${name}?`, consequence, agreed: { replace: true } }
 }
 
 export async function tellRegistered(cli: Cli, view: RegisteredView): Promise<void> {

@@ -6,6 +6,7 @@ import type { AddCommand, Cli } from '../cli.ts'
 import { readAuthFile } from '../options/auth-file.ts'
 import { decimal } from '../options/number-option.ts'
 import { protocolOption } from '../options/protocol-option.ts'
+import { WSDL_INCOMPLETE } from '../options/wsdl-options.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import { facts } from '../terminal/table.ts'
 import { UsageError } from '../terminal/usage-error.ts'
@@ -19,6 +20,7 @@ interface SellFlags {
   readonly description?: string
   readonly tag?: string[]
   readonly authFile?: string
+  readonly wsdlIncomplete?: boolean
   readonly replace?: boolean
   readonly yes?: boolean
   readonly waitMs: number
@@ -42,6 +44,7 @@ export const addSell: AddCommand = (to, cli) => {
     .option('--description <text>', 'purpose of the API (default: from its title)')
     .option('--tag <tag...>', 'tags for searches')
     .option('--auth-file <file>', 'JSON file with credentials for the API; stored encrypted on this node only')
+    .option(...WSDL_INCOMPLETE)
     .option('--replace', 'change an API that is registered under the same name')
     .option('--yes', 'do not ask for confirmation')
     .option('--wait-ms <ms>', 'how long to wait until another node has found the API', Number, WAIT_MS)
@@ -93,6 +96,7 @@ async function offerOf(
     auth,
     method: best.method === null || openapi !== null ? undefined : (best.method as RegisterInput['method']),
     openapi: openapi === null ? undefined : { url: openapi },
+    wsdl: best.protocol === 'SOAP' && flags.wsdlIncomplete === true ? { incomplete: true } : undefined,
     replace: flags.replace === true
   }
 }

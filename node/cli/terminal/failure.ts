@@ -43,6 +43,8 @@ const HINTS: Readonly<Record<string, string>> = {
   settlement_unavailable: 'souk doctor, to see what is missing',
   spend_cap_reached:
     'the call again after midnight UTC, or a higher --daily-cap with souk up, or souk subscriptions change',
+  description_incomplete:
+    'souk api register --wsdl-file, with the missing documents; or the same command with --wsdl-incomplete',
   description_too_complex: 'a description with fewer or smaller schemas; the message names the limit',
   storage_full: 'to free space on the disk of the profile; souk doctor shows how much is needed',
   store_unavailable: 'the command again when the database is available; see souk status',

@@ -16,18 +16,23 @@ export class Problem extends Error {
   /** `api_exists`: what the registration would change. */
   readonly changes: ReadonlyArray<{ readonly field: string; readonly from: string; readonly to: string }>
 
+  /** `description_incomplete`: the warnings that name a missing import. */
+  readonly missing: readonly string[]
+
   constructor(code: string, detail: string, requestId?: string, members: Members = {}) {
     super(detail)
     this.code = code
     this.requestId = requestId
     this.invalid = members.invalid ?? []
     this.changes = members.changes ?? []
+    this.missing = members.missing ?? []
   }
 }
 
 interface Members {
   readonly invalid?: Problem['invalid']
   readonly changes?: Problem['changes']
+  readonly missing?: Problem['missing']
 }
 
 const ROOT = '/admin/v1'

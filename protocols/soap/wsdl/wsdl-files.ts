@@ -6,7 +6,7 @@ import { checkDefinitions, notXml, refuseRedefine, refuseWsdl2, type Source } fr
 import { readXmlDocument, type Span } from '../xml/document.ts'
 import { XmlError } from '../xml/error.ts'
 import { decodeXml } from '../xml/text.ts'
-import { type XmlElement, attribute, elements } from '../xml/tree.ts'
+import { type XmlElement, attribute, elements, qnameIn } from '../xml/tree.ts'
 
 /** A fetched WSDL or schema. */
 export interface WsdlFile {
@@ -26,6 +26,8 @@ export interface WsdlDocuments {
   readonly files: readonly WsdlFile[]
   readonly documents: readonly WsdlDocument[]
   readonly warnings: readonly string[]
+  /** The warnings that name an import which could not be read. */
+  readonly missing: readonly string[]
 }
 
 /** Loads one file with its content type. @throws SoukError with the reason */
@@ -55,6 +57,17 @@ const STANDARD: ReadonlySet<string> = new Set([
   NS.xop,
   'http://www.w3.org/2005/08/addressing',
   'http://schemas.xmlsoap.org/ws/2004/08/addressing'
+])
+
+/** Attributes of WSDL and XML Schema that name a definition. */
+const REFERRING: ReadonlySet<string> = new Set([
+  'base',
+  'element',
+  'itemType',
+  'memberTypes',
+  'ref',
+  'substitutionGroup',
+  'type'
 ])
 
 /** A document's reference to another, of any of the four kinds. */
@@ -92,9 +105,17 @@ export function referencesOf({ url, root }: WsdlDocument): Reference[] {
   return references
 }
 
+function isDefinitions({ namespace, name }: XmlElement): boolean {
+  return namespace === NS.wsdl && name === 'definitions'
+}
+
+function isSchema({ namespace, name }: XmlElement): boolean {
+  return namespace === NS.xsd && name === 'schema'
+}
+
 /** The schemas of a document: the document itself, or those within `wsdl:types`. */
 export function schemasOf(root: XmlElement): XmlElement[] {
-  if (root.namespace === NS.xsd && root.name === 'schema') return [root]
+  if (isSchema(root)) return [root]
   return elements(root, NS.wsdl, 'types').flatMap((types) => elements(types, NS.xsd, 'schema'))
 }
 
@@ -113,33 +134,74 @@ export async function readWsdlFiles(
   const files: WsdlFile[] = []
   const documents: WsdlDocument[] = []
   const warnings: string[] = []
+  const missing: string[] = []
   const seen = new Set<string>()
-  const waiting: URL[] = [first]
+  const waiting: Array<Pick<Reference, 'namespace'> & { readonly url: URL }> = [{ url: first, namespace: '' }]
   let bytesLeft = WSDL_BYTES_MAX
-  for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const { url, namespace } = next
     if (seen.has(url.href)) continue
     seen.add(url.href)
     if (seen.size > filesMax) {
       throw new SoukError('invalid_request', `The WSDL imports more than ${filesMax - 1} files. Merge some of them.`)
     }
     const isFirst = documents.length === 0
-    const file = await attempt(url, isFirst, () => load(url, bytesLeft), warnings)
+    const lacks = (problem: string) => void (STANDARD.has(namespace) ? warnings : missing).push(problem)
+    const file = await attempt(url, isFirst, () => load(url, bytesLeft), lacks)
     if (file === undefined) continue
     bytesLeft -= file.bytes.length
-    const parsed = parseFile(url, file, isFirst, warnings)
+    const parsed = parseFile(url, file, isFirst, { lacks, warn: (text) => void warnings.push(text) })
     if (parsed === undefined) continue
     const { source, document } = parsed
     files.push({ url: url.href, text: source.text })
     documents.push(document)
     for (const reference of referencesOf(document)) {
       if (reference.kind === 'redefine') refuseRedefine(source, reference.location)
-      if (reference.url === undefined) {
-        if (reference.location !== '') warnings.push(noUrl(reference.location, source.url))
-      } else if (isReadable(reference.url) && admits(reference.url)) waiting.push(reference.url)
-      else if (!STANDARD.has(reference.namespace)) warnings.push(notRead(reference.url, source.url, first))
+      const { url: to, location, namespace: of } = reference
+      if (to !== undefined && isReadable(to) && admits(to)) waiting.push({ url: to, namespace: of })
+      else if (STANDARD.has(of)) continue
+      else if (to !== undefined) missing.push(notRead(to, source.url, first))
+      else if (location !== '') missing.push(noUrl(location, source.url))
     }
   }
-  return { files, documents, warnings: [...new Set(warnings)] }
+  missing.push(...withoutLocation(documents))
+  return { files, documents, warnings: [...new Set([...missing, ...warnings])], missing: [...new Set(missing)] }
+}
+
+/** Imports without a location whose namespace is used and has no schema in any document. */
+function withoutLocation(documents: readonly WsdlDocument[]): string[] {
+  const known = new Set(documents.flatMap(({ root }) => schemasOf(root)).map(namespaceOf))
+  return documents.flatMap((document) => {
+    const unlocated = referencesOf(document).filter(
+      ({ location, namespace, schema }) =>
+        location === '' && schema !== undefined && !known.has(namespace) && !STANDARD.has(namespace)
+    )
+    const used = unlocated.length === 0 ? new Set() : namespacesIn(document.root)
+    return unlocated
+      .filter(({ namespace }) => used.has(namespace))
+      .map(
+        ({ namespace }) =>
+          `The schema of ${namespace.slice(0, 200)}, which ${shownUrl(document.url)} imports, has no address.`
+      )
+  })
+}
+
+function namespaceOf(schema: XmlElement): string {
+  return attribute(schema, 'targetNamespace') ?? ''
+}
+
+/** The namespaces that attributes such as `type` refer to. */
+function namespacesIn(root: XmlElement): ReadonlySet<string> {
+  const found = new Set<string>()
+  const waiting = [root]
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    for (const { name, value } of node.attributes) {
+      if (!REFERRING.has(name)) continue
+      for (const one of value.trim().split(/\s+/)) found.add(currentNamespace(qnameIn(node, one)?.namespace ?? ''))
+    }
+    waiting.push(...elements(node))
+  }
+  return found
 }
 
 /** Parses files of an earlier read again. @throws SoukError `invalid_request` */
@@ -174,7 +236,7 @@ async function attempt<T>(
   url: URL,
   isFirst: boolean,
   load: () => Promise<T>,
-  warnings: string[]
+  lacks: (problem: string) => void
 ): Promise<T | undefined> {
   try {
     return await load()
@@ -186,36 +248,40 @@ async function attempt<T>(
       })
     }
     if (isFirst) throw error
-    warnings.push(`${shownUrl(url)} is imported, but could not be read: ${error.message}`)
+    lacks(`${shownUrl(url)} is imported, but could not be read: ${error.message}`)
     return undefined
   }
 }
 
-/** Returns undefined and adds a warning for an import that cannot be parsed. */
+/** Returns undefined for an import that is neither a WSDL nor a schema. */
 function parseFile(
   url: URL,
   { bytes, type }: Awaited<ReturnType<LoadFile>>,
   isFirst: boolean,
-  warnings: string[]
+  { lacks, warn }: Readonly<Record<'lacks' | 'warn', (text: string) => void>>
 ): { readonly source: Source; readonly document: WsdlDocument } | undefined {
   let text = ''
   try {
     text = decodeXml(bytes, type)
     const undeclared = (prefix: string) =>
-      warnings.push(
-        `${shownUrl(url)} uses the prefix ${prefix.slice(0, 80)} without declaring it; names with it are ignored.`
-      )
+      warn(`${shownUrl(url)} uses the prefix ${prefix.slice(0, 80)} without declaring it; names with it are ignored.`)
     const spans = new Map<XmlElement, Span>()
     const root = readXmlDocument(text, { undeclared, spans })
     const source = { url, text, type }
     refuseWsdl2(source, root)
     if (isFirst) checkDefinitions(source, root)
+    else if (!isDefinitions(root) && !isSchema(root)) {
+      lacks(
+        `${shownUrl(url)} is imported, but is neither a WSDL nor an XML Schema: its root is <${root.name.slice(0, 80)}>.`
+      )
+      return undefined
+    }
     return { source, document: { url: url.href, root, spans } }
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
     const problem = notXml({ url, text, type }, error)
     if (isFirst) throw problem
-    warnings.push(`An import could not be used: ${problem.message}`)
+    lacks(`An import could not be used: ${problem.message}`)
     return undefined
   }
 }

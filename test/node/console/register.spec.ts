@@ -198,6 +198,36 @@ describe('registering an API in the console', function () {
     assert.deepEqual(mishaps, [])
   })
 
+  it('publishes a WSDL whose imports are missing only when the box is checked', async () => {
+    const { page, mishaps } = await entered(browser, bench)
+    const wsdl = await (await fetch(account.url)).text()
+    const lacking = wsdl.replace(/(<(\w+):types>)/, '<$2:import namespace="urn:x" location="more.wsdl"/>$1')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`${bench.url}/register`)
+    await page.getByLabel('SOAP').check()
+    await page.getByLabel('WSDL file or zip').check()
+    await page
+      .getByLabel('WSDL', { exact: true })
+      .setInputFiles({ name: 'bank.wsdl', mimeType: 'text/xml', buffer: Buffer.from(lacking) })
+    await page.getByLabel('Address of the service').fill(account.url.replace('?wsdl', ''))
+    await press(page, 'Read it')
+    await page.getByText('more.wsdl is imported, but could not be read').waitFor()
+    await press(page, 'Continue')
+    await page.getByLabel('Name', { exact: true }).fill('lacking')
+    await press(page, 'Continue')
+    await press(page, 'Skip')
+    await page.getByText('more.wsdl is imported, but could not be read').waitFor()
+    await isUsable(page, 'publish')
+    const publish = page.getByRole('button', { name: 'Publish', exact: true })
+    assert.ok(await publish.isDisabled())
+    await page.getByLabel('Publish it without these documents').check()
+    await page.getByText('--wsdl-incomplete', { exact: false }).waitFor()
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'scrolls sideways')
+    await press(page, 'Publish')
+    await page.getByText('lacking is on the market').waitFor()
+    assert.deepEqual(mishaps, [])
+  })
+
   it('reads an OpenAPI document from a file, and calls one of its operations', async () => {
     const { page, mishaps } = await entered(browser, bench)
     const openapi = {

@@ -12,6 +12,7 @@ export function registerCommand(making: Making): string {
     ['endpoint', endpoint],
     ['price', price],
     ...upstreamOptions(making),
+    ...(making.isIncomplete ? [['wsdl-incomplete'] as const] : []),
     ...(description === '' ? [] : [['description', description] as const]),
     ...tagsOf(making.draft).map((tag) => ['tag', tag] as const)
   ])

@@ -51,12 +51,17 @@ export interface Wish {
   readonly change?: Partial<Draft>
 }
 
+/** What a check of the API needs. */
+type Checked = Omit<Making, 'isIncomplete'>
+
 /** All inputs of a registration. */
 export interface Making {
   readonly draft: Draft
   readonly files: Files
   /** Undefined without credentials. */
   readonly auth: Auth | undefined
+  /** SOAP: the API may be published although imports of its WSDL are missing. */
+  readonly isIncomplete: boolean
 }
 
 export function useDraft(): {
@@ -92,7 +97,7 @@ export function formOf(protocol: string): ProtocolDescriptor {
   return protocolDescriptors.find(({ name }) => name === protocol) ?? protocolDescriptors[0]
 }
 
-export function upstreamOf({ draft, files, auth }: Making): UpstreamCheckInput {
+export function upstreamOf({ draft, files, auth }: Checked): UpstreamCheckInput {
   const { protocol, source, endpoint, openapi, method, isExplicit } = draft
   const { document, file } = sourceOf(draft)
   return {
@@ -116,7 +121,9 @@ function fileInput(
 
 export function registrationOf(making: Making): RegisterInput {
   const { name, price, description } = making.draft
-  return { ...upstreamOf(making), name, price, description, tags: tagsOf(making.draft) }
+  const upstream = upstreamOf(making)
+  const wsdl = making.isIncomplete ? { wsdl: { ...upstream.wsdl, incomplete: true } } : {}
+  return { ...upstream, ...wsdl, name, price, description, tags: tagsOf(making.draft) }
 }
 
 export function tagsOf({ tags }: Pick<Draft, 'tags'>): string[] {

@@ -9,6 +9,7 @@ import { Amount } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Command, word } from '../../parts/code/command.tsx'
+import { CheckField } from '../../parts/form/field.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { providerShare } from '../../parts/money.ts'
 import { Notice } from '../../parts/notice.tsx'
@@ -39,17 +40,19 @@ export function Register() {
   const { draft, set, forget } = useDraft()
   const [files, setFiles] = useState<Files>({})
   const [auth, setAuth] = useState<Auth>()
+  const [isIncomplete, setIncomplete] = useState(false)
   const [at, setAt] = useState(0)
   /** Why nobody can be paid on this node. */
   const [unpayable, setUnpayable] = useState<string | null>(null)
   const [done, setDone] = useState<RegisteredView>()
-  const making: Making = { draft, files, auth }
+  const making: Making = { draft, files, auth, isIncomplete }
   const check = useMutation({
     mutationFn: ({ auth: given = auth, change }: Wish) =>
       request('POST /upstreams/check', { body: upstreamOf({ draft: { ...draft, ...change }, files, auth: given }) }),
     onSuccess: (_, { change }) => {
       const { name, endpoint } = { ...draft, ...change }
       if (name === '') set({ name: nameFor(endpoint) })
+      setIncomplete(false)
       setAt(at + 1)
     }
   })
@@ -108,6 +111,8 @@ export function Register() {
       {at === 4 && (
         <PublishStep
           making={making}
+          missing={check.data?.missing ?? []}
+          setIncomplete={setIncomplete}
           onBack={() => setAt(3)}
           onDone={(view) => {
             forget()
@@ -132,31 +137,30 @@ function Found({ view, protocol }: { readonly view: UpstreamCheckView; readonly 
         {names.slice(0, 12).join(', ')}
         {many > 12 && ` and ${many - 12} more`}
       </p>
-      {view.warnings.length > 0 && (
-        <ul>
-          {view.warnings.map((warning) => (
-            <li key={warning}>{warning}</li>
-          ))}
-        </ul>
-      )}
+      {view.warnings.length > 0 && <List of={view.warnings} />}
     </Notice>
   )
 }
 
 interface PublishProps {
   readonly making: Making
+  /** The warnings that name a missing import. */
+  readonly missing: readonly string[]
+  readonly setIncomplete: (isIncomplete: boolean) => void
   readonly onBack: () => void
   readonly onDone: (view: RegisteredView) => void
 }
 
-function PublishStep({ making, onBack, onDone }: PublishProps) {
-  const { draft, auth } = making
+function PublishStep({ making, missing: known, setIncomplete, onBack, onDone }: PublishProps) {
+  const { draft, auth, isIncomplete } = making
   const publishing = useWrite(
     (replace: boolean) => request('POST /apis', { body: { ...registrationOf(making), replace } }),
     ['apis', 'status', 'doctor'],
     onDone
   )
   const changes = changesIn(publishing.error)
+  const refused = missingIn(publishing.error)
+  const missing = refused ?? known
   return (
     <Step title="Publish it?" intro="Then every consumer on the network can find the API and call it for its price.">
       <Facts
@@ -174,10 +178,29 @@ function PublishStep({ making, onBack, onDone }: PublishProps) {
           ['You receive', <Amount key="share" value={providerShare(draft.price) ?? '0'} />]
         ]}
       />
-      {publishing.error !== null && changes === undefined && <ErrorNotice error={publishing.error} />}
+      {missing.length > 0 && (
+        <Notice mood="warn">
+          <p>Documents that the WSDL imports are missing. Calls that need them may fail.</p>
+          <List of={missing} />
+          <CheckField
+            label="Publish it without these documents"
+            hint="Or go back, and give the WSDL with its imports as files or as a zip."
+            checked={isIncomplete}
+            onChange={({ target }) => setIncomplete(target.checked)}
+          />
+        </Notice>
+      )}
+      {publishing.error !== null && changes === undefined && refused === undefined && (
+        <ErrorNotice error={publishing.error} />
+      )}
       <Command>{registerCommand(making)}</Command>
       <div className="row">
-        <Button look="first" isBusy={publishing.isPending} onClick={() => publishing.mutate(false)}>
+        <Button
+          look="first"
+          disabled={missing.length > 0 && !isIncomplete}
+          isBusy={publishing.isPending}
+          onClick={() => publishing.mutate(false)}
+        >
           Publish
         </Button>
         <Button look="plain" onClick={onBack}>
@@ -213,6 +236,21 @@ function PublishStep({ making, onBack, onDone }: PublishProps) {
 /** The changes that need a confirmation. */
 function changesIn(error: Error | null): Problem['changes'] | undefined {
   return error instanceof Problem && error.code === 'api_exists' ? error.changes : undefined
+}
+
+/** The missing imports that need a yes. */
+function missingIn(error: Error | null): Problem['missing'] | undefined {
+  return error instanceof Problem && error.code === 'description_incomplete' ? error.missing : undefined
+}
+
+function List({ of }: { readonly of: readonly string[] }) {
+  return (
+    <ul>
+      {of.map((text) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
+  )
 }
 
 function Published({ view: { api, updated, warnings } }: { readonly view: RegisteredView }) {

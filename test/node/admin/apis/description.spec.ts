@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Problem } from '../../../../lib/interface/index.ts'
 import { startAccount } from '../../../../node/demo/account.ts'
 import type { DemoServer } from '../../../../node/demo/demo-server.ts'
 import { startTicker } from '../../../../node/demo/ticker.ts'
@@ -33,6 +34,32 @@ describe('descriptions of APIs in the admin API', () => {
     assert.deepEqual((await bench.client.request('GET /apis')).apis, [])
     assert.deepEqual(bench.souk.listings(), [])
     assert.deepEqual(await bench.souk.store.calls.usage(), [])
+  })
+
+  it('publishes a WSDL whose imports are missing only with a yes', async () => {
+    const wsdl = await (await fetch(account.url)).text()
+    const lacking = wsdl.replace(/(<(\w+):types>)/, '<$2:import namespace="urn:x" location="parts/more.wsdl"/>$1')
+    const files = (content: string) => ({ files: { 'bank.wsdl': Buffer.from(content).toString('base64') } })
+    const asked = { protocol: 'SOAP' as const, endpoint: account.url, wsdl: files(lacking) }
+    const { missing } = await bench.client.request('POST /upstreams/check', { body: asked })
+    assert.deepEqual(missing, [
+      'parts/more.wsdl is imported, but could not be read: it is not among the uploaded files.'
+    ])
+    const terms = { name: 'lacking', price: '0.001' }
+    const publish = (change: object) => bench.client.request('POST /apis', { body: { ...terms, ...asked, ...change } })
+    await assert.rejects(publish({}), (error: Error & { problem: Problem }) => {
+      const { code, status, missing: named } = error.problem
+      assert.deepEqual([code, status, named], ['description_incomplete', 422, missing])
+      assert.match(error.message, /parts\/more\.wsdl.*--wsdl-file.*--wsdl-incomplete/s)
+      return true
+    })
+    assert.deepEqual((await bench.client.request('GET /apis')).apis, [])
+    const done = await publish({ wsdl: { ...asked.wsdl, incomplete: true } })
+    assert.ok(done.warnings.includes(missing[0] ?? ''))
+    // A yes to one document is none to the next.
+    await assert.rejects(publish({ replace: true }), { code: 'description_incomplete' })
+    assert.deepEqual((await publish({ wsdl: files(wsdl), replace: true })).warnings, [])
+    await bench.client.request('DELETE /apis/:name', { params: { name: 'lacking' } })
   })
 
   it('reports errors of an upstream, and of a call to it', async () => {

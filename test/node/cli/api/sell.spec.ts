@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import { main } from '../../../../node/cli/program.ts'
+import { startAccount } from '../../../../node/demo/account.ts'
+import { answering, scriptedUpstream } from '../../../helpers/scripted-upstream.ts'
 import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../../../helpers/souk-home.ts'
 import { type TestTerminal, testTerminal } from '../../../helpers/test-terminal.ts'
 import { yogaServer } from '../../../helpers/yoga.ts'
@@ -121,6 +123,35 @@ describe('souk sell', function () {
       assert.deepEqual((JSON.parse(stdout) as Sold).api.protocol, 'GraphQL')
     } finally {
       await yoga.close()
+    }
+  })
+
+  it('sells a SOAP API whose imports are missing only with --wsdl-incomplete, or a yes', async () => {
+    const account = await startAccount()
+    const wsdl = await (await fetch(account.url)).text()
+    const lacking = wsdl.replace(/(<(\w+):types>)/, '<$2:import namespace="urn:x" location="/gone.wsdl"/>$1')
+    const found = answering(200, { 'content-type': 'text/xml' }, lacking)
+    const bank = await scriptedUpstream((response, received) => {
+      const isWsdl = received.method === 'GET' && received.target === '/svc?wsdl'
+      ;(isWsdl ? found : answering(404, {}, ''))(response, received)
+    })
+    const args = [`${bank.url}/svc?wsdl`, '--yes', '--price', '0', '--name', 'lacking']
+    try {
+      const refused = await sell(...args)
+      assert.equal(refused.code, 1)
+      assert.match(refused.stderr, /"code":"description_incomplete".*gone\.wsdl is imported, but could not be read/)
+      const [no, declined] = await typed(['n'], ...args)
+      assert.equal(no, 1)
+      assert.match(declined.asked[0]?.question ?? '', /^Publish lacking without these documents\? \[y\/N\]/)
+      assert.equal((await home.run('--profile seller api show lacking')).code, 1)
+      assert.equal((await typed(['y'], ...args))[0], 0)
+      const flags = ['--name', 'lacking2', '--protocol', 'SOAP', '--endpoint', `${bank.url}/svc?wsdl`, '--price', '0']
+      const registered = (...more: string[]) => home.run('--profile seller api register', [...flags, ...more])
+      assert.equal((await registered()).code, 1)
+      assert.equal((await registered('--wsdl-incomplete')).code, 0)
+      assert.equal((await sell(...args, '--name', 'lacking3', '--wsdl-incomplete')).code, 0)
+    } finally {
+      await Promise.all([account.close(), bank.close()])
     }
   })
 

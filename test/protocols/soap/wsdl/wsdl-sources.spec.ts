@@ -150,6 +150,61 @@ describe('SOAP registration by files', () => {
     )
   })
 
+  describe('names as missing', () => {
+    const imports = (attributes: string) => wsdlOf({ schema: `<xs:import ${attributes}/>${text('echo')}` })
+    const typed = (schema: string) =>
+      wsdlOf({ schema: `${schema}<xs:element name="echo" xmlns:z="urn:z" type="z:Echo"/>` })
+    const lacking: ReadonlyArray<readonly [what: string, files: Record<string, string>, says: RegExp]> = [
+      ['a file', { 'a.wsdl': imports('namespace="urn:x" schemaLocation="x.xsd"') }, /^x\.xsd is imported, but/],
+      [
+        'a file that another import needs',
+        {
+          'a.wsdl': imports('namespace="urn:x" schemaLocation="x.xsd"'),
+          'x.xsd': schema('<xs:include schemaLocation="y.xsd"/>')
+        },
+        /^y\.xsd is imported, but/
+      ],
+      [
+        'a part of the WSDL',
+        { 'a.wsdl': wsdlOf({ schema: text('echo'), more: '<wsdl:import namespace="urn:t" location="b.wsdl"/>' }) },
+        /^b\.wsdl is imported, but/
+      ],
+      [
+        'a page instead of a schema',
+        { 'a.wsdl': imports('namespace="urn:x" schemaLocation="x.xsd"'), 'x.xsd': '<!DOCTYPE html><p>No<br>' },
+        /^An import could not be used: x\.xsd is an HTML page/
+      ],
+      [
+        'XML of another kind',
+        { 'a.wsdl': imports('namespace="urn:x" schemaLocation="x.xsd"'), 'x.xsd': '<html><p>No</p></html>' },
+        /^x\.xsd is imported, but is neither a WSDL nor an XML Schema: its root is <html>/
+      ],
+      ['an address of another origin', { 'a.wsdl': imports('schemaLocation="http://x.invalid/x"') }, /--wsdl-origin/],
+      [
+        'a used namespace without an address',
+        { 'a.wsdl': typed('<xs:import namespace="urn:z"/>') },
+        /^The schema of urn:z/
+      ]
+    ]
+    for (const [what, files, says] of lacking) {
+      it(what, async () => {
+        const { missing = [], warnings } = await inspect(filesOf(files))
+        assert.equal(missing.length, 1, missing.join())
+        assert.match(missing[0] ?? '', says)
+        assert.ok(warnings.includes(missing[0] ?? ''))
+      })
+    }
+
+    it('nothing that is built in, unused, or in another schema', async () => {
+      const own = '<xs:schema targetNamespace="urn:z"><xs:complexType name="Echo"/></xs:schema>'
+      const withOwn = typed('<xs:import namespace="urn:z"/>').replace('<wsdl:types>', `<wsdl:types>${own}`)
+      const standard = 'namespace="http://schemas.xmlsoap.org/soap/encoding/" schemaLocation="soap-encoding.xsd"'
+      for (const wsdl of [imports('namespace="urn:x"'), imports(standard), withOwn]) {
+        assert.deepEqual((await inspect(filesOf({ 'a.wsdl': wsdl }))).missing, [])
+      }
+    })
+  })
+
   it('reports imports without a valid address', async () => {
     const { warnings } = await inspect(
       filesOf({
