@@ -47,6 +47,7 @@ import { isNotPublic } from './link/public-addresses.ts'
 import { relayGater, type RelayFor, soukRelay } from './link/reach/relay-policy.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import { soukTcp } from './link/souk-tcp.ts'
+import { soukWebSockets } from './link/websocket/souk-websockets.ts'
 import type { SoukInit } from './options.ts'
 import { DHT_DATASTORE, soukDht } from './resolve/directory/dht.ts'
 import { souk } from './service.ts'
@@ -55,7 +56,8 @@ export interface NodeOptions extends SoukInit {
   /** The node's identity, Ed25519. Default: a new key. */
   readonly privateKey?: PrivateKey
   /**
-   * libp2p transports. Default: `soukTcp({ privateAddresses })`, and libp2p's relay transport. `listen` addresses must belong to these transports.
+   * libp2p transports. Default: `soukTcp` and `soukWebSockets` with `{ privateAddresses }`, and libp2p's relay transport. `listen` addresses must
+   * belong to these transports.
    * A transport that resolves DNS names must itself reject private addresses.
    */
   readonly transports?: NonNullable<Libp2pOptions['transports']>
@@ -124,7 +126,8 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     mdns: isOnLan = false,
     ...more
   } = rest
-  const { transports = [soukTcp({ privateAddresses }), circuitRelayTransport()], ...init } = more
+  const direct = [soukTcp({ privateAddresses }), soukWebSockets({ privateAddresses })]
+  const { transports = [...direct, circuitRelayTransport()], ...init } = more
   const { network = 'dev', clock = systemClock } = init
   const { connectionsMax = CONNECTIONS_MAX } = connections
   // Loaded only where it is used.

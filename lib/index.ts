@@ -37,6 +37,7 @@ export { reachabilityText, type ReachabilityText } from './link/reach/reachabili
 export type { RelayFor } from './link/reach/relay-policy.ts'
 export { soukGossip, type SoukGossipInit } from './link/souk-gossip.ts'
 export { soukTcp, type SoukTcpInit } from './link/souk-tcp.ts'
+export { soukWebSockets, type SoukWebSocketsInit } from './link/websocket/souk-websockets.ts'
 export type { SoukInit } from './options.ts'
 export { type Handler, type HandlerInput, handler } from './owner/handler.ts'
 export { markRestored } from './owner/restored.ts'

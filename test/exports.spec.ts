@@ -64,6 +64,7 @@ const EXPORTS: Record<string, Names> = {
       'soukDht',
       'soukGossip',
       'soukTcp',
+      'soukWebSockets',
       'storeFaultOf',
       'systemClock',
       'systemRandom',
@@ -97,6 +98,7 @@ const EXPORTS: Record<string, Names> = {
       'SoukInit',
       'SoukNode',
       'SoukTcpInit',
+      'SoukWebSocketsInit',
       'SqliteStoreInit',
       'StoreFault',
       'Timer'

@@ -19,8 +19,8 @@ const BANS: Ban[] = [
   {
     specifier: /^(node:)?(net|https?|http2|dgram|tls|cluster)$|^(fastify|ws)$|^@fastify\//,
     within: 'lib/',
-    // A list of addresses, without a socket.
-    except: ['lib/link/public-addresses.ts'],
+    // A list of addresses, without a socket; dialled WebSockets, and those on connections of libp2p's TCP listener.
+    except: ['lib/link/public-addresses.ts', 'lib/link/websocket/'],
     why: 'lib/ opens no listening socket'
   },
   {

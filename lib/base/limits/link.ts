@@ -106,3 +106,9 @@ export const LAN_DIALS_AT_ONCE = 4
 export const LAN_DIAL_PAUSE_MS = 30 * SECOND
 /** Peers on the LAN whose last dial is remembered. */
 export const LAN_PEERS_MAX = 1_024
+/** WebSocket message of a peer. Noise's largest is 64 KiB; some libraries send several in one. */
+export const WEBSOCKET_MESSAGE_BYTES_MAX = 1 * MiB
+/** WebSocket message of this node, so that a full buffer does not become one message. */
+export const WEBSOCKET_SENT_BYTES_MAX = 256 * KiB
+/** Head of the HTTP request that opens a WebSocket. Proxies add their headers. */
+export const WEBSOCKET_HEAD_BYTES_MAX = 16 * KiB
