@@ -48,6 +48,8 @@ export const SERVED_STORED_MS = 1 * HOUR
 export const RELAYS_WANTED = 2
 /** Time between two checks of the reservations. A relay's failure closes its connection, which starts a check at once. */
 export const RELAY_CHECK_MS = 20 * SECOND
+/** Renewals in a row that a relay may leave without a response. A busy relay is slow, and its link carries more. */
+export const RELAY_RENEWALS_MISSED_MAX = 2
 /** Time between two searches while this node has fewer than `RELAYS_WANTED`. New peers start a search at once. */
 export const RELAY_SEARCH_MS = 2 * SECOND
 /** Pause before a relay that refused or failed is asked again. */

@@ -91,7 +91,8 @@ export class ReachMonitor {
     const open = direct.filter((address) => !isNotPublic(address))
     const fresh = this.#fresh()
     const reached = fresh.flatMap(([, verdict]) => verdict.reached)
-    const isRefuted = fresh.length > 0 && reached.length === 0
+    // A peer that cannot dial this port, or lies, does not outweigh a peer that did.
+    const isRefuted = fresh.length > 0 && reached.length === 0 && !this.#hasVisitor
     const confirmed = reached.filter((address) => this.#confirmations(address) > 0)
     const held = relays()
     const as = (state: Reachability['state'], addresses: readonly Multiaddr[]): Reachability => ({
@@ -106,6 +107,13 @@ export class ReachMonitor {
     if (privateAddresses && direct.length > 0 && !isRefuted) return as('private', direct)
     if (held.length > 0) return as('relayed', announced.filter(isCircuit))
     return as('none', direct.length > 0 ? direct : transportAddresses(addressManager).map(withoutPeer))
+  }
+
+  /** A peer of the Internet is connected that dialled this node. */
+  get #hasVisitor(): boolean {
+    const connections = this.#init.connectionManager.getConnections()
+    const arrived = connections.filter((each) => each.direction === 'inbound' && each.status === 'open')
+    return arrived.some((each) => !isRelayed(each) && !isNotPublic(each.remoteAddr))
   }
 
   readonly #onChange = () => {

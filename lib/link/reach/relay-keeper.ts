@@ -11,6 +11,7 @@ import { DIAL_ADDRESS_MS } from '../../base/limits/link.ts'
 import {
   REACH_SETTLE_MS,
   RELAY_CHECK_MS,
+  RELAY_RENEWALS_MISSED_MAX,
   RELAY_RESERVE_MS,
   RELAY_RETRY_MS,
   RELAY_SEARCH_MS,
@@ -18,7 +19,7 @@ import {
   RELAYS_WANTED
 } from '../../base/limits/reach.ts'
 import { isRelayed } from './is-relayed.ts'
-import { renewReservation } from './renew-reservation.ts'
+import { renewReservation, ReservationRefusedError } from './renew-reservation.ts'
 
 export interface RelayKeeperInit {
   readonly connectionManager: ConnectionManager
@@ -40,16 +41,26 @@ interface Reservations {
   addRelay(peer: PeerId, type: 'configured'): Promise<unknown>
 }
 
+/** A relay with a reservation. */
+interface HeldRelay {
+  readonly peer: PeerId
+  /** When the reservation was made or last renewed. */
+  renewedAt: number
+  /** Renewals in a row without a response. */
+  missed: number
+}
+
 /**
  * Keeps reservations on `RELAYS_WANTED` relays while this node cannot be dialled. libp2p drops a reservation when the
  * connection to its relay closes, and never looks for another relay by itself. It does not notice a relay that forgot
  * the reservation. So this keeper renews each reservation every `RELAY_CHECK_MS`, which also restores a forgotten one.
+ * The relay's connection carries everything else to that peer as well, so a slow response does not end it.
  */
 export class RelayKeeper {
   readonly #init: RelayKeeperInit
   /** Relays with a libp2p listener, which announces their addresses. */
   readonly #listened = new Set<string>()
-  readonly #held = new Map<string, PeerId>()
+  readonly #held = new Map<string, HeldRelay>()
   /** When a relay that refused or failed may be asked again. */
   readonly #failed = new LRUCache<string, number>({ maxSize: RELAYS_FAILED_MAX, sizeCalculation: () => 1 })
   #timer: Timer | undefined
@@ -78,7 +89,7 @@ export class RelayKeeper {
   /** Peer ids of the relays with a reservation. */
   get relays(): readonly string[] {
     const reservations = this.#reservations()
-    return [...this.#held].filter(([, peer]) => reservations?.hasReservation(peer) === true).map(([id]) => id)
+    return [...this.#held].filter(([, { peer }]) => reservations?.hasReservation(peer) === true).map(([id]) => id)
   }
 
   /** The need for relays changed. */
@@ -175,24 +186,33 @@ export class RelayKeeper {
       if (this.#listened.has(id)) await this.#reservations()?.addRelay(remotePeer, 'configured')
       else await this.#init.transportManager.listen([connection.remoteAddr.encapsulate('/p2p-circuit')])
       this.#listened.add(id)
-      this.#held.set(id, remotePeer)
+      this.#held.set(id, { peer: remotePeer, renewedAt: this.#init.clock.elapsed(), missed: 0 })
       this.#init.log('%s relays for this node', id)
     } catch (error) {
       this.#fail(id, error)
     }
   }
 
-  /** A relay that no longer accepts the reservation is left, so that its address is withdrawn. */
+  /** A relay that refuses the reservation, or no longer responds, is left, so that its address is withdrawn. */
   async #renew(id: string): Promise<void> {
-    const { connectionManager, clock } = this.#init
+    const { connectionManager, clock, log } = this.#init
+    const held = this.#held.get(id)
     const connection = connectionManager
       .getConnections()
       .find((each) => each.remotePeer.toString() === id && each.status === 'open' && !isRelayed(each))
-    if (connection === undefined) return
+    // Searches for further relays run more often than renewals.
+    if (held === undefined || connection === undefined || clock.elapsed() - held.renewedAt < RELAY_CHECK_MS) return
+    held.renewedAt = clock.elapsed()
     const limit = deadline(clock, RELAY_RESERVE_MS, () => new Error('the relay did not respond in time'))
     try {
       await renewReservation(connection, limit.signal)
+      held.missed = 0
     } catch (error) {
+      held.missed++
+      if (!(error instanceof ReservationRefusedError) && held.missed < RELAY_RENEWALS_MISSED_MAX) {
+        log('%s did not renew the reservation: %s', id, reasonOf(error))
+        return
+      }
       this.#fail(id, error)
       connection.abort(new Error('the relay ended the reservation', { cause: error }))
     } finally {

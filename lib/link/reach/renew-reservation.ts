@@ -20,9 +20,14 @@ const statusCodec = codec<{ status: number }>({
   }
 })
 
+/** The relay responded, and does not relay for this node. */
+export class ReservationRefusedError extends Error {
+  override readonly name = 'ReservationRefusedError'
+}
+
 /**
  * Renews a reservation, or makes it again where the relay forgot it. libp2p itself asks only shortly before the end.
- * @throws Error if the relay refuses
+ * @throws ReservationRefusedError if the relay refuses
  */
 export async function renewReservation(connection: Connection, signal: AbortSignal): Promise<void> {
   const stream = await connection.newStream(RELAY_V2_HOP_CODEC, { signal })
@@ -30,7 +35,7 @@ export async function renewReservation(connection: Connection, signal: AbortSign
     const messages = lpStream(stream, { maxDataLength: DIAL_BACK_BYTES_MAX })
     await messages.write(RESERVE, { signal })
     const { status } = decodeMessage(await messages.read({ signal }), statusCodec)
-    if (status !== OK) throw new Error(`the relay refused with status ${status}`)
+    if (status !== OK) throw new ReservationRefusedError(`the relay refused with status ${status}`)
     await stream.close({ signal })
   } catch (error) {
     stream.abort(error instanceof Error ? error : new Error('the reservation failed'))

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import type { Connection, Libp2pEvents, PeerStore } from '@libp2p/interface'
+import type { AddressManager, ConnectionManager } from '@libp2p/interface-internal'
+import { defaultLogger } from '@libp2p/logger'
+import { multiaddr } from '@multiformats/multiaddr'
+import { TypedEventEmitter } from 'main-event'
+import { REACH_SETTLE_MS } from '../../../../lib/base/limits/reach.ts'
+import { DIAL_BACK_PROTOCOL, type DialBack } from '../../../../lib/link/reach/dial-back.ts'
+import { ReachMonitor } from '../../../../lib/link/reach/reach-monitor.ts'
+import { type ManualClock, manualClock } from '../../../helpers/manual-clock.ts'
+
+describe('ReachMonitor', () => {
+  const own = '/ip4/11.1.1.1/tcp/4402'
+  let clock: ManualClock
+  let connections: Connection[]
+  let monitor: ReachMonitor
+
+  const connectionFrom = (address: string, direction: Connection['direction']) =>
+    ({ remotePeer: address, remoteAddr: multiaddr(address), direction, status: 'open' }) as unknown as Connection
+
+  beforeEach(() => {
+    clock = manualClock()
+    connections = []
+    monitor = new ReachMonitor({
+      addressManager: {
+        getAddresses: () => [multiaddr(own)],
+        getAddressesWithMetadata: () => [{ multiaddr: multiaddr(own), type: 'transport' }]
+      } as unknown as AddressManager,
+      connectionManager: { getConnections: () => connections } as unknown as ConnectionManager,
+      peerStore: { get: async () => ({ protocols: [DIAL_BACK_PROTOCOL] }) } as unknown as PeerStore,
+      events: new TypedEventEmitter<Libp2pEvents>(),
+      // The only peer is in a network that lets port 443 out, so it reaches nobody at another port.
+      dialBack: { ask: async () => ({ dialled: [own], reached: [] }) } as unknown as DialBack,
+      bootstrap: new Set(),
+      privateAddresses: false,
+      relays: () => [],
+      onChecked: () => {},
+      clock,
+      log: defaultLogger().forComponent('test')
+    })
+    monitor.start()
+  })
+  afterEach(() => monitor.stop())
+
+  it('believes peers that cannot connect, unless another peer of the Internet did', async () => {
+    connections = [connectionFrom('/ip4/11.1.1.9/tcp/443', 'outbound')]
+    await clock.advance(REACH_SETTLE_MS)
+    assert.equal(monitor.status().state, 'none')
+    for (const [from, state] of [
+      ['/ip4/192.168.1.7/tcp/5000', 'none'],
+      ['/ip4/11.1.1.8/tcp/443/p2p/12D3KooWPSgXHiPKLrWrV4E86RhL7atK4MgLrrmsdudu561RHC1G/p2p-circuit', 'none'],
+      ['/ip4/11.1.1.7/tcp/5000', 'direct']
+    ] as const) {
+      connections = [connectionFrom(from, 'inbound')]
+      assert.equal(monitor.status().state, state, from)
+    }
+  })
+})
