@@ -3,6 +3,7 @@ import { formatUsdc, limits } from '../../lib/index.ts'
 import { type Manifest, type Operation, operationCount, type SignedManifest } from '../../lib/interface/index.ts'
 import { descriptorOf } from '../../protocols/protocol-descriptors.ts'
 import { outlineOf } from './outline.ts'
+import { plainText } from './plain-text.ts'
 import { toolName } from './tool-name.ts'
 import { inputSchema, responseSchema, withOwnNames } from './tool-schema.ts'
 
@@ -107,10 +108,6 @@ function costs(id: string, { price, protocol, payPerCall }: Manifest): string {
   return `${cost} API: ${id}.`
 }
 
-/** Untrusted text without control characters that move the cursor or hide lines. */
 function brief(text: string): string {
-  const plain = text.replaceAll(/[^\P{C}\n]/gu, '').trim()
-  return plain.length > limits.MCP_DESCRIPTION_CHARS_MAX
-    ? `${plain.slice(0, limits.MCP_DESCRIPTION_CHARS_MAX)}…`
-    : plain
+  return plainText(text, limits.MCP_DESCRIPTION_CHARS_MAX)
 }

@@ -7,7 +7,8 @@ import { isJsonType } from '../ingress/calls/request.ts'
 import type { RequestContext } from '../ingress/request-context.ts'
 import { whileConnected } from '../http/while-connected.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import { agentServer, type ToolBox } from './agent-server.ts'
+import type { Agent } from './agent.ts'
+import { agentServer } from './agent-server.ts'
 
 /** The HTTP exchange of one message. */
 export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers'>
@@ -18,7 +19,7 @@ export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers'>
  */
 export async function serveAgent(
   context: RequestContext,
-  tools: ToolBox,
+  agent: Agent,
   bodies: BodyReader,
   holder: KeyHolder
 ): Promise<void> {
@@ -34,7 +35,7 @@ export async function serveAgent(
   try {
     const body = await bodies.read(context, limits.MCP_MESSAGE_BYTES_MAX, held)
     if (checkJson(body) !== 'object') throw new SoukError('invalid_request', 'A message must be one JSON object.')
-    await answerAgent(context, tools, JSON.parse(text(body)))
+    await answerAgent(context, agent, JSON.parse(text(body)))
   } finally {
     held.free()
   }
@@ -44,9 +45,9 @@ export async function serveAgent(
  * Responds to one message by Streamable HTTP, in the current protocol revision (2026-07-28) or the one before. Keeps no state between
  * messages, so any node behind a load balancer can respond. A disconnecting agent ends its call, also at the provider.
  */
-export async function answerAgent(exchange: Exchange, tools: ToolBox, message: unknown): Promise<void> {
+export async function answerAgent(exchange: Exchange, agent: Agent, message: unknown): Promise<void> {
   // No change notifications: agents list tools again instead.
-  const handler = createMcpHandler(() => agentServer(tools), { maxSubscriptions: 0 })
+  const handler = createMcpHandler(() => agentServer(agent), { maxSubscriptions: 0 })
   const request = requestOf(exchange, whileConnected(exchange.res))
   await send(exchange, await handler.fetch(request, { parsedBody: message }))
 }

@@ -36,7 +36,9 @@ import { reputationView } from '../reputation-view.ts'
 import { matchesPattern } from './operation-pattern.ts'
 import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketTools } from './market-tools.ts'
 import { SubscriptionTools } from './subscription-tools.ts'
-import type { ToolBox, ToolCall } from './agent-server.ts'
+import type { Agent, ToolBox, ToolCall } from './agent.ts'
+import { createPrompts } from './prompts.ts'
+import { Resources } from './resources.ts'
 import { META, text, toolResult, toolProblem } from './tool-result.ts'
 import { type InputSchema, responseSchema } from './tool-schema.ts'
 
@@ -67,21 +69,30 @@ export interface Principal {
 
 type Ids = ReturnType<typeof requestIds>
 
-/** The tools of agents on this node: the marketplace’s own, and one for each operation of the selected APIs. */
+/** All that agents get on this node: tools, documents of APIs, and prompts. */
 export class Market {
   readonly #init: MarketInit
   readonly #ids: Ids
+  readonly #resources: Resources
 
   constructor(init: MarketInit) {
     this.#init = init
     this.#ids = requestIds(init.clock, init.random)
+    this.#resources = new Resources(init)
   }
 
-  for(principal: Principal): ToolBox {
-    return new PrincipalTools(this.#init, this.#ids, principal)
+  for(principal: Principal): Agent {
+    const { holder, apis } = principal
+    const resources = this.#resources.for(principal)
+    return {
+      tools: new PrincipalTools(this.#init, this.#ids, principal),
+      resources,
+      prompts: createPrompts(this.#init.souk, holder, apis, resources)
+    }
   }
 }
 
+/** The marketplace’s own tools, and one for each operation of the selected APIs. */
 class PrincipalTools implements ToolBox {
   readonly #init: MarketInit
   readonly #ids: Ids

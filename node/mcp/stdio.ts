@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { Readable, Writable } from 'node:stream'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { limits } from '../../lib/index.ts'
-import { agentServer, type ToolBox } from './agent-server.ts'
+import type { Agent } from './agent.ts'
+import { agentServer } from './agent-server.ts'
 
 export interface Stdio {
   readonly stdin: AsyncIterable<Uint8Array | string>
@@ -10,11 +11,11 @@ export interface Stdio {
 }
 
 /** Serves an agent that started this program, until the agent closes its input or `stopped` resolves. */
-export async function serveStdioAgent(stdio: Stdio, tools: ToolBox, stopped: Promise<void>): Promise<void> {
+export async function serveStdioAgent(stdio: Stdio, agent: Agent, stopped: Promise<void>): Promise<void> {
   const input = Readable.from(stdio.stdin, { objectMode: false })
   const output = Writable.fromWeb(new WritableStream({ write: (chunk: Uint8Array) => stdio.write(chunk) }))
   const transport = new StdioServerTransport(input, output, { maxBufferSize: limits.MCP_MESSAGE_BYTES_MAX })
-  const handle = serveStdio(() => agentServer(tools), { transport, maxSubscriptions: 0 })
+  const handle = serveStdio(() => agentServer(agent), { transport, maxSubscriptions: 0 })
   await Promise.race([once(input, 'close'), stopped])
   await handle.close()
 }

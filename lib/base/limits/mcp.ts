@@ -38,3 +38,11 @@ export const MCP_ANSWER_BYTES_MAX = 256 * KiB
 export const MCP_STREAM_MS = 30 * SECOND
 /** Message of an agent: a call's body and the protocol around it. */
 export const MCP_MESSAGE_BYTES_MAX = REQUEST_BYTES_MAX + 64 * KiB
+/** Entries in a page of the list of resources. Clients read pages one after another. */
+export const MCP_RESOURCES_PAGE = 200
+/** One resource: documents of an API. A model reads no more. */
+export const MCP_RESOURCE_BYTES_MAX = 256 * KiB
+/** Suggested values of an argument. The protocol allows no more. */
+export const MCP_COMPLETIONS_MAX = 100
+/** An argument of a prompt, such as a task in a user's words. */
+export const MCP_PROMPT_ARGUMENT_CHARS_MAX = 4_000

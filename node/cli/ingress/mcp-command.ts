@@ -35,13 +35,13 @@ export const addMcp: AddCommand = (to, cli) => {
     )
     .action(async (flags: McpFlags) => {
       const stopped = cli.terminal.stopped()
-      const [{ RemoteTools }, { serveStdioAgent }, post] = await Promise.all([
-        import('../../mcp/remote-tools.ts'),
+      const [{ RemoteAgent }, { serveStdioAgent }, post] = await Promise.all([
+        import('../../mcp/remote-agent.ts'),
         import('../../mcp/stdio.ts'),
         postTo(cli, flags)
       ])
       // From here on, only protocol messages may go to stdout.
-      await serveStdioAgent(cli.terminal, new RemoteTools(post), stopped)
+      await serveStdioAgent(cli.terminal, new RemoteAgent(post), stopped)
     })
 }
 

@@ -89,7 +89,7 @@ function mcpCard(base: string) {
         headers: [{ name: 'X-Consumer-Key', description: 'A consumer key.', isRequired: true, isSecret: true }]
       }
     ],
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
     authentication: { required: true, schemes: ['bearer'] },
     tools: ['dynamic']
   }

@@ -24,6 +24,11 @@ export interface AgentResult {
 export interface AgentClient {
   tools(): Promise<AgentTool[]>
   call(name: string, given?: Record<string, unknown>, options?: CallOptions): Promise<AgentResult>
+  /** The SDK's own methods for the rest of the protocol. */
+  readonly sdk: Pick<
+    CurrentClient,
+    'listResources' | 'listResourceTemplates' | 'readResource' | 'listPrompts' | 'getPrompt' | 'complete'
+  >
   readonly version: string | undefined
   close(): Promise<void>
 }
@@ -31,6 +36,8 @@ export interface AgentClient {
 interface CallOptions {
   readonly signal?: AbortSignal
   readonly meta?: Record<string, unknown>
+  /** Asks for notifications about the progress. */
+  readonly onProgress?: (progress: { readonly progress: number; readonly message?: string | undefined }) => void
 }
 
 /** Ways to connect an SDK's client to a server. */
@@ -55,10 +62,11 @@ export async function connectCurrent(way: Way): Promise<AgentClient> {
   await client.connect(transport)
   return {
     tools: async () => (await client.listTools()).tools,
-    call: async (name, given = {}, { signal, meta } = {}) => {
+    call: async (name, given = {}, { signal, meta, onProgress } = {}) => {
       const params = { name, arguments: given, ...(meta === undefined ? {} : { _meta: meta }) }
-      return resultOf(await client.callTool(params, signal === undefined ? {} : { signal }))
+      return resultOf(await client.callTool(params, optionsOf(signal, onProgress)))
     },
+    sdk: client,
     get version() {
       return client.getNegotiatedProtocolVersion()
     },
@@ -75,14 +83,22 @@ async function connectFormer(way: Way): Promise<AgentClient> {
   await client.connect(transport)
   return {
     tools: async () => (await client.listTools()).tools,
-    call: async (name, given = {}, { signal, meta } = {}) => {
+    call: async (name, given = {}, { signal, meta, onProgress } = {}) => {
       const params = { name, arguments: given, ...(meta === undefined ? {} : { _meta: meta }) }
-      return resultOf(await client.callTool(params, undefined, signal === undefined ? {} : { signal }))
+      return resultOf(await client.callTool(params, undefined, optionsOf(signal, onProgress)))
     },
+    sdk: client as unknown as AgentClient['sdk'],
     get version() {
       return transport instanceof FormerHttp ? transport.protocolVersion : undefined
     },
     close: () => client.close()
+  }
+}
+
+function optionsOf(signal: AbortSignal | undefined, onProgress: CallOptions['onProgress']) {
+  return {
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined ? {} : { onprogress: onProgress })
   }
 }
 

@@ -3,6 +3,7 @@ import { formatApiRef, SoukError } from '../../../lib/index.ts'
 import type { ApiDescription, JsonSchema, SignedManifest } from '../../../lib/interface/index.ts'
 import { answer, eventually, PROVIDER, type Running, startIngress } from '../ingress/harness.ts'
 import { type AgentClient, CLIENTS, connectCurrent } from './clients.ts'
+import { signed } from './signed.ts'
 
 const MARKET = [
   'souk_search',
@@ -31,26 +32,6 @@ const BALANCE: ApiDescription = {
   ]
 }
 const USERS: ApiDescription = { operations: [{ name: 'users' }], sdl: 'type Query { users(first: Int!): [String!] }' }
-
-function signed(name: string, api: ApiDescription, given: Partial<SignedManifest['manifest']> = {}): SignedManifest {
-  const manifest: SignedManifest['manifest'] = {
-    name,
-    provider: PROVIDER,
-    protocol: 'SOAP',
-    description: `The API ${name}`,
-    tags: ['money'],
-    price: 1_500n,
-    currency: 'USDC',
-    idempotent: false,
-    api,
-    state: 'published',
-    revision: 3,
-    issuedAt: 0,
-    expiresAt: 1,
-    ...given
-  }
-  return { id: `${name}@${manifest.provider}`, envelope: new Uint8Array(0), manifest }
-}
 
 describe('agents over HTTP', () => {
   let ingress: Running
