@@ -18,9 +18,11 @@ import type {
 } from '../interface/payment-scheme.ts'
 import type { Wallet } from '../interface/wallet.ts'
 import { ChannelOpener } from './payer/channel-opener.ts'
+import { ChannelSync } from './payer/channel-sync.ts'
 import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'
 import { DailyCap } from './payer/daily-cap.ts'
 import { type CreditStatus, DepositCredit } from './payee/deposit-credit.ts'
+import { DepositLook } from './payee/deposit-look.ts'
 import { DepositService } from './payee/deposit-service.ts'
 import { earningsOf } from './earnings-report.ts'
 import { nodeWallet } from './chain/node-wallet.ts'
@@ -219,7 +221,9 @@ class ChannelSchemeService implements ChannelScheme {
     this.#receipts = new ReceiptHistory({ calls, documents, digest })
     const splitterOf = remembered(factory)
     const receiptSigner = new ReceiptSigner(signer, digest, clock)
-    this.#payee = new Payee({ calls, channels, watch, clock, domain, receiptSigner, splitterOf, self: link.self, log })
+    const depositLook = new DepositLook({ channels, watch, clock })
+    const admitting = { calls, channels, watch, domain, receiptSigner, depositLook }
+    this.#payee = new Payee({ ...admitting, splitterOf, self: link.self, log })
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }
     const unearned = new UnearnedGas({ documents, clock })
@@ -230,7 +234,7 @@ class ChannelSchemeService implements ChannelScheme {
     const deposits = new DepositService({ ...wired, terms, redeemer, unearned, credit, watch, channels, payouts })
     const offers = new Offers({ parameters: chain.parameters, splitterOf, terms, exactMin: rules.exactMin })
     const { address } = signer
-    const owned = { calls, documents, ledger, chain, clock, onError, domain, channels, deposits, watch, receiptSigner }
+    const owned = { ...admitting, documents, ledger, chain, clock, onError, deposits }
     const refunds = this.#refunds
     this.#keyless = new Keyless({
       ...owned,
@@ -244,8 +248,8 @@ class ChannelSchemeService implements ChannelScheme {
     new PayService({ terms, clock, channels, deposits, refunds: this.#refunds }).serve(link)
     this.#makePayer = async () => {
       const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
-      const onDispute = (channel: PayerChannel) => channelCloser.leave(channel)
-      const channels = new PayerChannels({ documents, ledger, rules, cap, clock, onDispute })
+      const leave = (channel: PayerChannel) => channelCloser.leave(channel)
+      const channels = new PayerChannels({ documents, ledger, rules, cap, clock, onDispute: leave })
       const ask = payClient({ link, clock })
       const opener = new ChannelOpener({ ...wired, link, ask, signer, channels, ledger, rules, cap, random, log })
       const { submitter } = this.settlement
@@ -256,13 +260,15 @@ class ChannelSchemeService implements ChannelScheme {
         clock,
         onForged: (channel) => channels.dispute(channel)
       })
+      const channelSync = new ChannelSync({ chain, channels, opener, leave })
       const { self } = link
+      const paying = { channels, opener, channelSync, signer, domain, inspector, rules, clock, splitterOf, self, log }
       return {
         channels,
         inspector,
         opener,
         channelCloser,
-        payer: new Payer({ channels, opener, signer, domain, inspector, rules, clock, splitterOf, self, log })
+        payer: new Payer(paying)
       }
     }
   }

@@ -270,13 +270,10 @@ class Stage {
     if (backAt !== undefined) void this.#world.after(backAt, () => bringBack(BACK_TRIES))
   }
 
-  /**
-   * True if a payer took its money away for good. Also if a reorganisation may have replaced a deposit by the transfer: the payer
-   * still counts on such a deposit.
-   */
+  /** True if a payer took its money away for good. */
   get #isDrained(): boolean {
-    const { drain, chain } = this.#scenario
-    return drain !== undefined && (drain.backAt === undefined || chain.reorg > 0)
+    const { drain } = this.#scenario
+    return drain !== undefined && drain.backAt === undefined
   }
 
   /** After deposits have expired, no payer's books show a channel with less than nothing. */

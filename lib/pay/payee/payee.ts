@@ -1,9 +1,8 @@
 import type { Logger } from '@libp2p/interface'
-import type { Clock } from '../../base/clock.ts'
 import { SILENT_LOG } from '../../base/component-log.ts'
 import { SoukError, type SoukErrorOptions } from '../../base/errors.ts'
 import { toHex } from '../../base/hex.ts'
-import { PENDING_LOOK_MS, VOUCHERS_CACHED_MAX } from '../../base/limits/pay.ts'
+import { VOUCHERS_CACHED_MAX } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import { formatRequestId } from '../../base/request-id.ts'
 import type { Voucher } from '../../interface/channel.ts'
@@ -15,6 +14,7 @@ import type { Admission, Outcome, Reservation, Settled } from '../../interface/p
 import { BOOKS_MEMBER } from '../channel/pay-messages.ts'
 import { decodeAuthorization } from '../signing/authorization.ts'
 import { postingsOf, recordOf } from './call-entry.ts'
+import type { DepositLook } from './deposit-look.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import type { ReceiptSigner } from './receipt-signer.ts'
@@ -26,7 +26,7 @@ export interface PayeeInit {
   readonly calls: Pick<CallLog, 'append'>
   readonly channels: PayeeChannels
   readonly watch: Pick<ChannelWatch, 'refresh'>
-  readonly clock: Pick<Clock, 'elapsed'>
+  readonly depositLook: DepositLook
   readonly domain: SettlementDomain
   readonly receiptSigner: ReceiptSigner
   readonly splitterOf: (payout: Address) => Address
@@ -43,9 +43,6 @@ export class Payee {
   /** The last voucher of each peer. */
   readonly #last = new Map<string, { readonly bytes: Uint8Array; readonly voucher: Voucher }>()
 
-  /** No read for a deposit that does not count in full before this time, on the monotonic clock. */
-  #looksFrom = 0
-
   constructor(init: PayeeInit) {
     this.#init = init
     this.#log = init.log ?? SILENT_LOG
@@ -59,11 +56,10 @@ export class Payee {
     const voucher = this.#voucherIn(authorization, peer)
     const channel = this.#channelOf(admission, voucher)
     const reserve = () => this.#reserve(admission, channel, voucher)
-    const { channels, watch } = this.#init
+    const { channels, depositLook } = this.#init
     if (!channels.isFresh(channel)) return this.#look(channel).then(reserve)
-    // If this read fails, the call is refused as before.
-    if (this.#mayCount(channel, price)) return watch.refresh([channel.info.channelId]).then(reserve, reserve)
-    return reserve()
+    const look = depositLook.look(channel, price)
+    return look === undefined ? reserve() : look.then(reserve)
   }
 
   /** A payer sends the same voucher with all calls of a window, so its bytes are decoded once. */
@@ -74,17 +70,6 @@ export class Payee {
     if (this.#last.size >= VOUCHERS_CACHED_MAX) this.#last.clear()
     this.#last.set(peer, { bytes: Uint8Array.from(authorization), voucher })
     return voucher
-  }
-
-  /** True if the chain shows a deposit for the call that does not count in full yet. A new read may change that. */
-  #mayCount({ info, payeeFunds }: PayeeChannel, price: Atoms): boolean {
-    const sum = payeeFunds.captured + payeeFunds.reserved + price
-    if (sum <= payeeFunds.limit || sum <= payeeFunds.credit) return false
-    const { channels, clock } = this.#init
-    const now = clock.elapsed()
-    if (sum > channels.shownAt(info.channelId) || now < this.#looksFrom) return false
-    this.#looksFrom = now + PENDING_LOOK_MS
-    return true
   }
 
   async #look({ info }: PayeeChannel): Promise<void> {

@@ -15,7 +15,7 @@ import { checkWithdrawGas, withdraw, type WithdrawalInit } from './withdrawal.ts
 
 export interface ChannelCloserInit extends WithdrawalInit {
   readonly channels: PayerChannels
-  readonly opener: Pick<ChannelOpener, 'conclude' | 'finish' | 'introduce'>
+  readonly opener: Pick<ChannelOpener, 'conclude' | 'finish' | 'introduce' | 'recheck'>
   readonly ask: PayClient
   readonly domain: SettlementDomain
   readonly clock: Clock
@@ -118,6 +118,7 @@ export class ChannelCloser {
       await channels.save(channel)
     }
     // Settle pending deposits first: one may be mined after the withdrawal.
+    await opener.recheck(channel)
     await opener.conclude(channel)
     const onBegun = (until: number): void => {
       // Saved, because after a restart an empty channel may show no other sign of the withdrawal.
@@ -136,6 +137,7 @@ export class ChannelCloser {
     const { clock, channels, opener } = this.#init
     const until = clock.elapsed() + CLOSE_MS
     await this.#ended(channel, signal)
+    await opener.recheck(channel)
     await opener.conclude(channel).catch(() => opener.finish(channel))
     for (;;) {
       try {

@@ -4,6 +4,7 @@ import { reasonOf, SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import {
   COUNTERS_TRIED_MAX,
+  DEPOSIT_MARGIN_MS,
   DEPOSIT_VALID_MS,
   LEAVE_PAUSE_MS,
   WITHDRAW_DELAY_AGREED_S_MAX
@@ -170,7 +171,21 @@ export class ChannelOpener {
   /** Registers a channel again at an owner that lost its books. @throws as `open` */
   async introduce(channel: PayerChannel): Promise<void> {
     await this.#offer(channel, undefined)
-    channel.isKnown = true
+  }
+
+  /** Finds deposits that a reorganisation removed. The first of them is pending again. @throws as `Chain` */
+  async recheck(channel: PayerChannel): Promise<void> {
+    await this.#funding.get(channel)?.catch(asSoukError)
+    const hasExpired = await this.#expiry()
+    for (const deposit of channel.mined) {
+      if (await this.#isMined(channel, deposit)) {
+        if (hasExpired(deposit)) channel.mined = channel.mined.filter((other) => other !== deposit)
+        continue
+      }
+      if (channel.pending !== undefined) return
+      await this.#init.channels.onRemoved(channel, deposit)
+      this.#log('channel %s: the chain lost a deposit of %s USDC', channel.info.channelId, formatUsdc(deposit.amount))
+    }
   }
 
   /** The owner's books of the channel. @throws SoukError the owner's refusal */
@@ -181,11 +196,18 @@ export class ChannelOpener {
   }
 
   async #fund(channel: PayerChannel, missing: Atoms): Promise<void> {
-    const { channels } = this.#init
+    const { channels, clock } = this.#init
     const { payerFunds } = channel
+    const expiry = (channel.pending?.validBefore ?? 0) * 1_000 - DEPOSIT_MARGIN_MS
+    if (channel.pending !== undefined && clock.now() >= expiry) {
+      const fate = await this.#fate(channel, channel.pending)
+      if (fate === 'mined') return
+      if (fate === 'unknown') throw onItsWay()
+    }
     if (channel.pending === undefined) {
       channel.checkOpen()
-      channel.pending = this.#newDeposit(await this.#amountFor(missing))
+      const { depositMin } = await this.#terms(channel.info.owner)
+      channel.pending = this.#newDeposit(await this.#amountFor(missing, depositMin))
       await channels.save(channel)
     }
     const { pending } = channel
@@ -212,13 +234,15 @@ export class ChannelOpener {
       const why = refused === undefined ? '' : `, owner: ${reasonOf(refused)}`
       this.#log('deposit of %s USDC into %s: %s%s', formatUsdc(pending.amount), channel.info.channelId, fate, why)
     }
-    if (fate !== 'mined') throw refused ?? onItsWay()
+    if (fate === 'mined') return
+    if (refused?.code === 'payment_rejected' && channel.phase === 'open') await this.#checkWallet(pending.amount)
+    throw refused ?? onItsWay()
   }
 
   async #fate(channel: PayerChannel, pending: PendingDeposit): Promise<'mined' | 'void' | 'unknown'> {
     const { channels } = this.#init
     // Read the expiry first: a deposit that is not on chain after this can never be mined.
-    const isVoid = await this.#isVoid(pending)
+    const isVoid = (await this.#expiry())(pending)
     if (await this.#isMined(channel, pending)) {
       await channels.onMined(channel, pending)
       return 'mined'
@@ -254,12 +278,12 @@ export class ChannelOpener {
    * @throws SoukError the owner's refusal, or `payment_malformed` for another reply than the channel's state
    */
   async #offer(
-    { info }: PayerChannel,
+    channel: PayerChannel,
     pending: PendingDeposit | undefined,
     { isEarly = false, signal }: { readonly isEarly?: boolean; readonly signal?: AbortSignal | undefined } = {}
   ): Promise<Atoms> {
     const { token, signer, chain } = this.#init
-    const { config, counter, owner, channelId } = info
+    const { config, counter, owner, channelId } = channel.info
     const { amount, salt, validBefore } = pending ?? { amount: 0n, salt: 0n, validBefore: 0 }
     const authorization = {
       from: config.payer,
@@ -273,6 +297,7 @@ export class ChannelOpener {
     const deposit = { config, counter, amount, validAfter: 0, validBefore, salt, signature, isEarly }
     const reply = await this.#init.ask(owner, { kind: 'deposit', deposit }, signal)
     if (reply.kind !== 'state') throw unreadable()
+    channel.isKnown = true
     return reply.credit ?? 0n
   }
 
@@ -288,28 +313,34 @@ export class ChannelOpener {
    * @throws SoukError `insufficient_funds`
    */
   async #amountFor(needed: Atoms, least: Atoms = 0n): Promise<Atoms> {
-    const { chain, signer, rules } = this.#init
-    const balance = await chain.balance(signer.address, 'latest')
+    const { rules } = this.#init
     const usual = rules.deposit > least ? rules.deposit : least
-    if (needed > usual && balance >= needed + usual) return needed + usual
     const amount = needed > usual ? needed : usual
-    if (balance >= amount) return amount
-    const [there, wanted] = [formatUsdc(balance), formatUsdc(amount)]
+    const balance = await this.#checkWallet(amount)
+    return needed > usual && balance >= needed + usual ? needed + usual : amount
+  }
+
+  /** The wallet's balance. @throws SoukError `insufficient_funds` if it is below `amount` */
+  async #checkWallet(amount: Atoms): Promise<Atoms> {
+    const { address } = this.#init.signer
+    const balance = await this.#init.chain.balance(address, 'latest')
+    if (balance >= amount) return balance
+    const [there, wanted, missing] = [balance, amount, amount - balance].map(formatUsdc)
     throw new SoukError(
       'insufficient_funds',
-      `The wallet of this node holds ${there} USDC; a deposit of ${wanted} USDC is needed.`
+      `The wallet of this node holds ${there} USDC; a deposit of ${wanted} USDC is needed. Send ${missing} USDC to ${address}, or close a channel that is not used any more.`
     )
+  }
+
+  /** Tests whether a deposit has expired by final chain time. Then it is in a final block, or can never be mined. */
+  async #expiry(): Promise<(deposit: PendingDeposit) => boolean> {
+    const final = await this.#init.chain.block('finalized')
+    return ({ validBefore }) => final !== undefined && final.at >= validBefore * 1_000
   }
 
   #isMined({ info }: PayerChannel, { salt }: PendingDeposit): Promise<boolean> {
     const { chain, signer } = this.#init
     return chain.authorizationUsed(signer.address, depositNonce(info.channelId, salt))
-  }
-
-  /** True if the deposit has expired by finalized chain time, so that it can no longer be mined. */
-  async #isVoid({ validBefore }: PendingDeposit): Promise<boolean> {
-    const final = await this.#init.chain.block('finalized')
-    return final !== undefined && final.at >= validBefore * 1_000
   }
 }
 

@@ -26,6 +26,8 @@ export interface PendingDeposit {
   readonly salt: bigint
   /** Unix seconds. */
   readonly validBefore: number
+  /** True if it was mined and booked, and a reorganisation removed it. */
+  readonly isBooked?: true
 }
 
 export interface PayerChannelInfo {
@@ -50,6 +52,12 @@ export class PayerChannel {
   readonly info: PayerChannelInfo
   readonly payerFunds: PayerFunds
   pending: PendingDeposit | undefined
+  /** Mined deposits that a reorganisation may still remove. */
+  mined: readonly PendingDeposit[] = []
+  /** True if the owner refused a call that this state covers. The chain is read before the next call. */
+  isInDoubt = false
+  /** The owner's refusals cause no read of the chain before this time, on the monotonic clock. */
+  doubtAfter = 0
   /** The part of the spending that is in the ledger or queued for it. */
   booked: Atoms = 0n
   /** No background top-up before this time, on the monotonic clock. */
@@ -156,12 +164,18 @@ function withdrawing(): SoukError {
   )
 }
 
+interface KeptDeposit extends Pick<PendingDeposit, 'validBefore' | 'isBooked'> {
+  readonly amount: string
+  readonly salt: string
+}
+
 interface KeptChannel extends Omit<PayerChannelInfo, 'channelId' | 'counter'> {
   readonly counter: string
   readonly ceiling: string
   readonly spent: string
   readonly deposit: string
-  readonly pending?: { readonly amount: string; readonly salt: string; readonly validBefore: number }
+  readonly pending?: KeptDeposit
+  readonly mined?: readonly KeptDeposit[]
   readonly phase: ChannelPhase
   readonly isDisputed: boolean
   readonly returned?: string
@@ -170,7 +184,7 @@ interface KeptChannel extends Omit<PayerChannelInfo, 'channelId' | 'counter'> {
 
 /** @param channelState the state to write; default: the channel's current state */
 export function payerDocument(channel: PayerChannel, channelState = channel.channelState): string {
-  const { info, payerFunds, pending, withdrawableAt } = channel
+  const { info, payerFunds, pending, mined, withdrawableAt } = channel
   const { config, counter, owner } = info
   const { phase, isDisputed, returned } = channelState
   const kept: KeptChannel = {
@@ -184,12 +198,23 @@ export function payerDocument(channel: PayerChannel, channelState = channel.chan
     isDisputed,
     ...(returned === undefined ? {} : { returned: returned.toString() }),
     ...(withdrawableAt === undefined ? {} : { withdrawableAt }),
-    ...(pending && {
-      pending: { ...pending, amount: pending.amount.toString(), salt: pending.salt.toString() }
-    })
+    ...(pending && { pending: keptDeposit(pending) }),
+    ...(mined.length > 0 && { mined: mined.map(keptDeposit) })
   }
   return JSON.stringify(kept)
 }
+
+const keptDeposit = ({ amount, salt, ...rest }: PendingDeposit): KeptDeposit => ({
+  ...rest,
+  amount: amount.toString(),
+  salt: salt.toString()
+})
+
+const readDeposit = ({ amount, salt, ...rest }: KeptDeposit): PendingDeposit => ({
+  ...rest,
+  amount: BigInt(amount),
+  salt: BigInt(salt)
+})
 
 export interface ReadPayerChannel {
   readonly info: PayerChannelInfo
@@ -197,6 +222,7 @@ export interface ReadPayerChannel {
   readonly spent: Atoms
   readonly deposit: Atoms
   readonly pending: PendingDeposit | undefined
+  readonly mined: readonly PendingDeposit[]
   readonly channelState: PayerChannelState
   readonly withdrawableAt: number | undefined
 }
@@ -208,7 +234,8 @@ export function readPayerChannel(channelId: ChannelId, document: string): ReadPa
     ceiling: BigInt(kept.ceiling),
     spent: BigInt(kept.spent),
     deposit: BigInt(kept.deposit),
-    pending: pending && { ...pending, amount: BigInt(pending.amount), salt: BigInt(pending.salt) },
+    pending: pending && readDeposit(pending),
+    mined: (kept.mined ?? []).map(readDeposit),
     channelState: { phase, isDisputed, ...(returned === undefined ? {} : { returned: BigInt(returned) }) },
     withdrawableAt: kept.withdrawableAt
   }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts'
 import { asSoukError } from '../../base/errors.ts'
-import { PAYER_ENTRIES_MAX, PAYER_WRITE_MS } from '../../base/limits/pay.ts'
+import { DEPOSIT_VALID_MS, PAYER_ENTRIES_MAX, PAYER_WRITE_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { DocumentPut, Entry, Ledger } from '../../interface/ledger.ts'
@@ -93,6 +93,7 @@ export class PayerChannels {
       const channel = new PayerChannel(info, new PayerFunds(state, rules, cap), pending, channelState)
       channel.booked = booked
       channel.withdrawableAt = read.withdrawableAt
+      channel.mined = read.mined
       this.#place(channel)
     }
   }
@@ -161,26 +162,42 @@ export class PayerChannels {
     channel.payerFunds.hold(channel.payerFunds.deposit + amount)
     channel.payerFunds.lend(0n)
     channel.pending = undefined
+    // Long after its expiry, a mined deposit is final.
+    const isRecent = ({ validBefore }: PendingDeposit) => validBefore * 1_000 > clock.now() - DEPOSIT_VALID_MS
+    channel.mined = [...channel.mined.filter(isRecent), pending]
+    await this.save(channel)
+  }
+
+  /** A reorganisation removed the deposit, so it is pending again. It stays booked until it is void. Durable when it resolves. */
+  async onRemoved(channel: PayerChannel, deposit: PendingDeposit): Promise<void> {
+    if (channel.pending !== undefined || !channel.mined.includes(deposit)) return
+    const { payerFunds } = channel
+    channel.mined = channel.mined.filter((other) => other !== deposit)
+    channel.pending = { ...deposit, isBooked: true }
+    payerFunds.hold(payerFunds.deposit > deposit.amount ? payerFunds.deposit - deposit.amount : 0n)
     await this.save(channel)
   }
 
   /**
-   * Forgets a deposit that can never be mined, and writes off what the owner charged on credit for it. Durable when it resolves.
+   * Forgets a deposit that can never be mined, and writes off what the owner charged for it. Durable when it resolves.
    */
   async onVoid(channel: PayerChannel, pending: PendingDeposit): Promise<void> {
     await this.#flush()
     const { ledger, clock } = this.#init
     const { channelId } = channel.info
-    const missing = -(await ledger.balance(depositedIn(channelId)))
+    const booked = pending.isBooked === true ? pending.amount : 0n
+    const inside = (await ledger.balance(depositedIn(channelId))) - booked
     if (channel.pending !== pending) return
     channel.payerFunds.lend(0n)
     channel.pending = undefined
     const document = { collection: PAYER_CHANNELS, key: channelId, value: payerDocument(channel) }
-    if (missing <= 0n) return this.save(channel)
+    const missing = inside < 0n ? -inside : 0n
     const postings = [
-      { account: depositedIn(channelId), amount: missing },
-      { account: uncollectedFrom(channelId), amount: -missing }
-    ]
+      { account: depositedIn(channelId), amount: missing - booked },
+      { account: uncollectedFrom(channelId), amount: -missing },
+      { account: 'wallet', amount: booked }
+    ].filter(({ amount }) => amount !== 0n)
+    if (postings.length === 0) return this.save(channel)
     const reference = `${channelId}/${pending.salt}`
     await ledger.book({ kind: 'write_off', reference, at: clock.now(), postings }, [document])
   }

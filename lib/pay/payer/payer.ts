@@ -3,12 +3,13 @@ import type { Clock } from '../../base/clock.ts'
 import { SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import { fromHex, isHex } from '../../base/hex.ts'
-import { EXPOSURE_WAIT_MS, TOP_UP_PART, TOP_UP_PAUSE_MS } from '../../base/limits/pay.ts'
+import { EXPOSURE_WAIT_MS, PENDING_LOOK_MS, TOP_UP_PART, TOP_UP_PAUSE_MS } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import { formatRequestId } from '../../base/request-id.ts'
 import type { Address, Signer } from '../../interface/signer.ts'
 import type { Failure, Order, Settled } from '../../interface/payment-scheme.ts'
 import type { ChannelOpener } from './channel-opener.ts'
+import type { ChannelSync } from './channel-sync.ts'
 import { checkPrice } from '../../base/check-price.ts'
 import { BOOKS_MEMBER, type ChannelBooks } from '../channel/pay-messages.ts'
 import type { PayRules } from './pay-rules.ts'
@@ -23,6 +24,7 @@ import { signerOf } from '../signing/signature.ts'
 export interface PayerInit {
   readonly channels: PayerChannels
   readonly opener: ChannelOpener
+  readonly channelSync: ChannelSync
   readonly signer: Signer
   readonly domain: SettlementDomain
   readonly inspector: ReceiptInspector
@@ -37,6 +39,8 @@ export interface PayerInit {
 
 /** Collection of receipts by request id, base64. */
 export const RECEIPTS = 'receipts'
+
+type Payable = Pick<Order, 'owner' | 'payout' | 'api' | 'price'>
 
 interface Paid {
   readonly channel: PayerChannel
@@ -128,7 +132,7 @@ export class Payer {
   /** Applies the books that an owner sends when it rejects a call. Returns true if a retry can succeed. */
   #hear(channel: PayerChannel, price: Atoms, error: SoukError): boolean {
     const member = error.members?.[BOOKS_MEMBER]
-    if (member === undefined) return false
+    if (member === undefined) return error.code === 'payment_rejected' && this.#doubt(channel)
     // A refused call ends the owner's credit: calls wait for the deposit from now on.
     const hadCredit = channel.payerFunds.credit > 0n
     if (member === null) {
@@ -141,7 +145,18 @@ export class Payer {
     this.#believe(channel, books, price)
     const isOver = hadCredit && error.code === 'insufficient_funds'
     if (isOver) channel.payerFunds.lend(0n)
-    return (isOver || error.code === 'payment_required') && !channel.isDisputed
+    if (channel.isDisputed) return false
+    if (isOver || error.code === 'payment_required') return true
+    return error.code === 'insufficient_funds' && this.#doubt(channel)
+  }
+
+  /** The next call reads the chain first, at most once per `PENDING_LOOK_MS`. Returns true if a retry can succeed. */
+  #doubt(channel: PayerChannel): boolean {
+    const now = this.#init.clock.elapsed()
+    if (now < channel.doubtAfter) return false
+    channel.doubtAfter = now + PENDING_LOOK_MS
+    channel.isInDoubt = true
+    return true
   }
 
   /** @param price as in `PayerFunds.hear` */
@@ -207,13 +222,8 @@ export class Payer {
     channels.touch(channel, { kind: 'paid', reference, at: clock.now(), postings }, documents)
   }
 
-  async #channelFor({
-    owner,
-    payout,
-    api,
-    price
-  }: Pick<Order, 'owner' | 'payout' | 'api' | 'price'>): Promise<PayerChannel> {
-    const { channels, opener, splitterOf } = this.#init
+  async #channelFor({ owner, payout, api, price }: Payable): Promise<PayerChannel> {
+    const { channels, splitterOf } = this.#init
     if (payout === undefined) {
       throw new SoukError(
         'settlement_unavailable',
@@ -223,16 +233,38 @@ export class Payer {
     // Computed here, never requested from the owner, so that money can go only to the provider and the treasury.
     const receiver = splitterOf(payout)
     channels.checkTrust(owner)
+    try {
+      return await this.#ready(owner, receiver, price)
+    } catch (thrown) {
+      const channel = channels.get(owner, receiver)
+      const isRejected = asSoukError(thrown).code === 'payment_rejected'
+      if (channel === undefined || !isRejected || !this.#doubt(channel)) throw thrown
+      return this.#ready(owner, receiver, price)
+    }
+  }
+
+  /** The channel, funded and known to the owner. */
+  async #ready(owner: string, receiver: Address, price: Atoms): Promise<PayerChannel> {
+    const { channels, opener } = this.#init
+    const known = channels.get(owner, receiver)
+    if (known?.isInDoubt === true) await this.#sync(known)
     const channel = channels.get(owner, receiver) ?? (await this.#open(owner, receiver, price))
     channel.checkOpen()
     const { deposit, credit } = channel.payerFunds
-    if (channel.pending !== undefined && deposit + credit === 0n) await opener.fund(channel)
+    const isFundable = channel.pending !== undefined || !channel.isKnown
+    if (isFundable && deposit + credit === 0n) await opener.fund(channel, price)
     if (!channel.isKnown) await opener.introduce(channel)
     if (!channel.payerFunds.isWhole) {
       channel.hearing ??= this.#recall(channel).finally(() => (channel.hearing = undefined))
       await channel.hearing
     }
     return channel
+  }
+
+  /** Concurrent calls share one read of the chain. */
+  #sync(channel: PayerChannel): Promise<void> {
+    channel.hearing ??= this.#init.channelSync.sync(channel).finally(() => (channel.hearing = undefined))
+    return channel.hearing
   }
 
   #open(owner: string, receiver: Address, price: Atoms): Promise<PayerChannel> {

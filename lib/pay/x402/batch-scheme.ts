@@ -7,6 +7,7 @@ import type { ChannelId, Voucher } from '../../interface/channel.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
 import type { CallLog } from '../../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/payment-scheme.ts'
+import type { DepositLook } from '../payee/deposit-look.ts'
 import { noDeposit } from '../payee/deposit-service.ts'
 import type { PayeeChannel } from '../payee/payee-channel.ts'
 import { postingsOf, recordOf } from '../payee/call-entry.ts'
@@ -24,6 +25,7 @@ export interface BatchSchemeInit extends BatchCheckInit, BatchRefundsInit {
   readonly calls: Pick<CallLog, 'append'>
   readonly receiptSigner: Pick<ReceiptSigner, 'receiptFor'>
   readonly paidResponses: PaidResponses
+  readonly depositLook: DepositLook
 }
 
 /** The one running call of a channel. */
@@ -235,7 +237,7 @@ export class BatchScheme {
   }
 
   async #hold(admission: Admission, channel: PayeeChannel, voucher: Voucher): Promise<Hold> {
-    const { channels, deposits, watch, offers } = this.#init
+    const { channels, deposits, depositLook, watch, offers } = this.#init
     const { channelId } = channel.info
     if (!channels.isFresh(channel)) await watch.refresh([channelId])
     if (!channels.isFresh(channel)) {
@@ -252,6 +254,10 @@ export class BatchScheme {
     if (hold === 'limit' && channel.payeeFunds.credit > 0n) {
       // The deposit is on its way, and the call needs more than the credit.
       await deposits.settled(channelId)
+      hold = channel.payeeFunds.reserve(admission.price, voucher.ceiling)
+    }
+    if (hold === 'limit') {
+      await depositLook.look(channel, admission.price)
       hold = channel.payeeFunds.reserve(admission.price, voucher.ceiling)
     }
     if (typeof hold === 'object') return hold

@@ -120,6 +120,14 @@ describe('the channel payment scheme', () => {
       assert.equal(bench.play.channels.size, 2)
     })
 
+    it("and makes every further deposit at least as high as the owner's minimum", async () => {
+      const strict = await bench.start('S', { depositMin: 2n * USDC })
+      for (let i = 0; i < 50; i++) await bench.call(payer, strict, { price: 41_000n })
+      await settle()
+      assert.equal(onChain().latest, 4n * USDC)
+      assert.equal(bench.play.deposits, 2)
+    })
+
     it('and tops up the channel in the background, before calls have to wait', async () => {
       for (let i = 0; i < 12; i++) await bench.call(payer, owner, { price: 40_000n })
       await settle()

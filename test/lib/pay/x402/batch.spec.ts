@@ -116,6 +116,23 @@ describe('x402 batch-settlement, of clients without a key', function () {
     assert.equal((await client.fetch(url, request())).status, 200)
   })
 
+  it('waits until a large deposit counts, and reads the chain again for the next call', async () => {
+    const dear = url.replace('counter', 'dear')
+    await owner.souk.serve({ name: 'dear', price: '2', payout: bench.provider }, owner.api)
+    await bench.payer('rich', 20n * USDC)
+    const client = bench.batch('rich')
+    await eventually('the API', 5_000, async () => ((await fetch(dear, request())).status === 402 ? true : undefined))
+    const refused = await client.fetch(dear, request())
+    assert.equal(await codeOf(refused), 'settlement_pending')
+    // From now on, only calls read the chain.
+    owner.paymentScheme.settlement.watch.stop()
+    await bench.client.mine({ blocks: 4 })
+    await eventually('a paid call', 5_000, async () =>
+      (await client.fetch(dear, request())).status === 200 ? true : undefined
+    )
+    await owner.paymentScheme.settlement.watch.start()
+  })
+
   it('charges the actual cost if it is below the price, and the client continues from there', async () => {
     await bench.payer('thrifty', USDC)
     const client = bench.batch('thrifty')

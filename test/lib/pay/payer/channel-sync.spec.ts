@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { encodeFunctionData, parseAbi } from 'viem'
+import { asSoukError, SoukError } from '../../../../lib/base/errors.ts'
+import { DEPOSIT_VALID_MS } from '../../../../lib/base/limits/pay.ts'
+import type { ChannelConfig, ChannelId } from '../../../../lib/interface/channel.ts'
+import { encodePayRequest } from '../../../../lib/pay/channel/pay-messages.ts'
+import { type ChannelBench, channelBench } from '../../../helpers/channel-bench.ts'
+import { type Life, lifeBench, type LifeBench } from '../../../helpers/life-bench.ts'
+
+const USDC = 1_000_000n
+const DEPOSIT = USDC / 2n
+const PRICE = 1_000n
+const FINAL_BLOCKS = 4
+/** After the expiry of a deposit that was signed a moment ago. */
+const EXPIRED_S = DEPOSIT_VALID_MS / 1_000 + 60
+const NO_CREDIT = { creditHourMax: 0n }
+const TRANSFER = parseAbi(['function transfer(address to, uint256 amount)'])
+
+describe('a channel whose deposit has gone', function () {
+  this.timeout(60_000)
+  let bench: ChannelBench
+  let lives: LifeBench
+  let owner: Life
+  let payer: Life
+
+  before(async () => {
+    bench = await channelBench()
+  })
+  after(() => bench.close())
+  beforeEach(async () => {
+    lives = await lifeBench(bench)
+    owner = await lives.start('D', { rules: NO_CREDIT })
+    payer = await lives.start('C', { usdc: USDC })
+    await lives.call(payer, owner)
+  })
+  afterEach(() => lives.close())
+
+  const first = (): ChannelId => payer.paymentScheme.channels()[0]?.channelId ?? assert.fail('no channel')
+  const wallet = () => bench.usdc(payer.signer.address)
+  const final = () => bench.client.mine({ blocks: FINAL_BLOCKS })
+  const config = async (): Promise<ChannelConfig> => {
+    const [kept] = await payer.store.documents.list('payer-channels')
+    return (JSON.parse(kept!.value) as { config: ChannelConfig }).config
+  }
+  /** All the payer's money goes elsewhere. */
+  const drain = async () => {
+    const data = encodeFunctionData({ abi: TRANSFER, args: [bench.stranger.address, await wallet()] })
+    await bench.act(payer.signer, { to: bench.parameters.usdc.address, data })
+  }
+  /** A reorganisation replaces the deposit's block. The owner's next process sends the deposit again without a pause. */
+  const loseDeposit = async (withMoney: boolean) => {
+    await lives.stop(owner)
+    await bench.client.request({ method: 'anvil_reorg' as never, params: [1, []] as never })
+    assert.equal((await lives.onChain(first())).balance, 0n)
+    if (!withMoney) await drain()
+    owner = await lives.start('D', { of: owner, rules: NO_CREDIT })
+  }
+  const refusal = async (): Promise<SoukError | undefined> =>
+    lives.call(payer, owner).then(() => undefined, asSoukError)
+  const isServed = () => lives.until('a call is served', async () => (await refusal()) === undefined)
+  const sumsToZero = async () => {
+    for (const { store } of [owner, payer]) {
+      const balances = await store.ledger.balances('')
+      assert.equal(
+        balances.reduce((sum, { amount }) => sum + amount, 0n),
+        0n
+      )
+    }
+  }
+  const holds = (deposit: bigint) => assert.equal(lives.channel(payer, first()).deposit, deposit)
+
+  it('by a reorganisation makes the same deposit again', async () => {
+    await loseDeposit(true)
+    await isServed()
+    assert.equal((await lives.onChain(first())).balance, DEPOSIT)
+    assert.equal(await wallet(), USDC - DEPOSIT)
+    holds(DEPOSIT)
+    await sumsToZero()
+  })
+
+  it('by a reorganisation tells a payer with an empty wallet how much to send to it', async () => {
+    await loseDeposit(false)
+    await lives.until('the error says it', async () => (await refusal())?.code === 'insufficient_funds')
+    assert.match(
+      (await refusal())?.message ?? '',
+      new RegExp(`holds 0 USDC; a deposit of 0.5 USDC is needed. Send 0.5 USDC to ${payer.signer.address}`)
+    )
+    await sumsToZero()
+  })
+
+  it('by a reorganisation makes another deposit once the first has expired, and pays old charges with it', async () => {
+    await loseDeposit(false)
+    await lives.until('the payer knows', async () => (await refusal())?.code === 'insufficient_funds')
+    await lives.stop(payer)
+    payer = await lives.start('C', { of: payer })
+    await lives.wait(EXPIRED_S)
+    await final()
+    await bench.mint(payer.signer.address, USDC)
+    await isServed()
+    const id = first()
+    assert.equal((await lives.onChain(id)).balance, DEPOSIT)
+    holds(DEPOSIT)
+    assert.equal(await payer.store.ledger.balance(`uncollected/${id}`), 0n)
+    assert.equal(await payer.store.ledger.balance('wallet'), -DEPOSIT)
+    await sumsToZero()
+  })
+
+  it('can be closed after a reorganisation', async () => {
+    await loseDeposit(false)
+    const id = first()
+    void payer.paymentScheme.close(id).catch(() => undefined)
+    await lives.wait(EXPIRED_S)
+    await lives.until('it is closed', async () => {
+      await bench.client.mine({ blocks: 1 })
+      return lives.channel(payer, id).state === 'closed'
+    })
+    assert.equal(await payer.store.ledger.balance('wallet'), 0n)
+    await sumsToZero()
+  })
+
+  it('by a refund that the payer has forgotten is followed by another channel', async () => {
+    const id = first()
+    await lives.services.get(owner.peer)!(encodePayRequest({ kind: 'close', channelId: id }), payer.peer)
+    await lives.until('the owner closes it', () => lives.channel(owner, id).state === 'closed')
+    await isServed()
+    assert.equal(lives.channel(payer, id).state, 'closed')
+    assert.equal(lives.channel(payer, id).returned, DEPOSIT - PRICE)
+    assert.equal(payer.paymentScheme.channels().length, 2)
+    await sumsToZero()
+  })
+
+  it('by a withdrawal of another program is followed by another channel', async () => {
+    const id = first()
+    await final()
+    await bench.act(payer.signer, bench.calls.initiateWithdraw(await config(), DEPOSIT))
+    await lives.until('the owner sees it', () => lives.channel(owner, id).state === 'withdrawing')
+    const told = await refusal()
+    assert.equal(told?.code, 'settlement_unavailable')
+    assert.match(told?.message ?? '', /is being withdrawn. Afterwards, a call opens another channel/)
+    await lives.wait(901)
+    await lives.until('it is withdrawn', () => lives.channel(payer, id).state === 'closed')
+    await isServed()
+    assert.equal(payer.paymentScheme.channels().length, 2)
+    await sumsToZero()
+  })
+
+  it('by a completed withdrawal that the payer has missed is followed by another channel', async () => {
+    const id = first()
+    await lives.wait(EXPIRED_S)
+    await bench.act(payer.signer, bench.calls.initiateWithdraw(await config(), DEPOSIT))
+    await lives.wait(901)
+    await bench.act(payer.signer, bench.calls.finalizeWithdraw(await config()))
+    await final()
+    await isServed()
+    assert.equal(lives.channel(payer, id).state, 'closed')
+    await sumsToZero()
+  })
+
+  it('is not believed to have gone because the owner says so', async () => {
+    const books = { ceiling: '10000', captured: '1000', reserved: '0', signature: '0x' }
+    const { reservation, order } = await lives.begin(payer, owner, PRICE)
+    await reservation.release({ status: 200, requestHash: new Uint8Array(32), at: 1, ownerMs: 1, upstreamMs: 1 })
+    const error = new SoukError('insufficient_funds', undefined, { notAccepted: true, members: { channel: books } })
+    assert.equal(payer.paymentScheme.fail(order, { fate: 'not_accepted', error }), true)
+    await lives.call(payer, owner)
+    assert.equal(await wallet(), USDC - DEPOSIT)
+    holds(DEPOSIT)
+  })
+})
