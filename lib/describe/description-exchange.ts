@@ -14,13 +14,7 @@ import {
 import { TokenBuckets } from '../base/token-bucket.ts'
 import type { DescriptionRoot } from '../interface/published-api.ts'
 import type { Link, PeerAddress } from '../interface/link.ts'
-import {
-  decodeDescriptionReply,
-  decodeDescriptionRequest,
-  encodeDescriptionReply,
-  encodeDescriptionRequest,
-  type ProvenDocument
-} from './description-codec.ts'
+import { DESCRIPTION_REPLY, DESCRIPTION_REQUEST, type ProvenDocument } from './description-codec.ts'
 import type { DocumentShelf } from './document-shelf.ts'
 import { layoutOf } from './documents.ts'
 import { isProven } from './merkle.ts'
@@ -46,7 +40,7 @@ export function serveDescriptions({ link, shelf, clock }: ServeInit): void {
     DESCRIPTION_PROTOCOL,
     async (bytes, peer) => {
       if (!asking.take(peer)) throw new SoukError('overloaded')
-      const { root, leaves } = decodeDescriptionRequest(bytes)
+      const { root, leaves } = DESCRIPTION_REQUEST.decode(bytes)
       const documents: ProvenDocument[] = []
       let left = DESCRIPTIONS_REPLY_BYTES_MAX
       for (const leaf of new Set(leaves)) {
@@ -56,7 +50,7 @@ export function serveDescriptions({ link, shelf, clock }: ServeInit): void {
         if (left < 0) break
         documents.push(proven)
       }
-      return encodeDescriptionReply(documents)
+      return DESCRIPTION_REPLY.encode({ documents })
     },
     { requestBytesMax: DESCRIPTIONS_REQUEST_BYTES_MAX }
   )
@@ -74,7 +68,7 @@ export async function fetchDocuments(
   signal: AbortSignal
 ): Promise<readonly ProvenDocument[]> {
   const root = fromHex(described.root, ROOT_BYTES)
-  const bytes = await link.exchange(peer, DESCRIPTION_PROTOCOL, encodeDescriptionRequest({ root, leaves }), {
+  const bytes = await link.exchange(peer, DESCRIPTION_PROTOCOL, DESCRIPTION_REQUEST.encode({ root, leaves }), {
     responseBytesMax: DESCRIPTIONS_REPLY_BYTES_MAX,
     signal
   })
@@ -92,7 +86,7 @@ export async function fetchDocuments(
 
 function decode(bytes: Uint8Array): readonly ProvenDocument[] {
   try {
-    return decodeDescriptionReply(bytes)
+    return DESCRIPTION_REPLY.decode(bytes).documents
   } catch (cause) {
     throw new SoukError('owner_unreachable', 'A node returned an invalid response.', { cause })
   }

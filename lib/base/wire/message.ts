@@ -24,6 +24,8 @@ export interface Message<T> {
   readonly name: string
   readonly doc: string
   readonly fields: Fields
+  /** Field numbers that must not be used again. */
+  readonly reserved: readonly number[]
   /** Deterministic: fields in the order of the table, which ascends. */
   encode(value: T): Uint8Array
   /** Ignores unknown fields, and fields of another wire type. @throws RangeError for malformed bytes */
@@ -37,13 +39,18 @@ export interface Message<T> {
 export type MessageOf<M> = M extends Message<infer T> ? T : never
 
 /** Absent fields have no property. */
-export function message<Fs extends Fields>(name: string, doc: string, fields: Fs): Message<Sparse<Fs>> {
-  return compile(name, doc, fields, false) as Message<Sparse<Fs>>
+export function message<Fs extends Fields>(
+  name: string,
+  doc: string,
+  fields: Fs,
+  reserved: readonly number[] = []
+): Message<Sparse<Fs>> {
+  return { name, doc, fields, reserved, ...compile(fields, false) } as Message<Sparse<Fs>>
 }
 
 /** Absent fields are undefined. All values have the same shape, which is faster for messages of each call. */
 export function fixedMessage<Fs extends Fields>(name: string, doc: string, fields: Fs): Message<Fixed<Fs>> {
-  return compile(name, doc, fields, true) as Message<Fixed<Fs>>
+  return { name, doc, fields, reserved: [], ...compile(fields, true) } as Message<Fixed<Fs>>
 }
 
 /** A field that is a message. */
@@ -75,7 +82,9 @@ type Value = Record<string, unknown>
 
 const NO_ITEMS: readonly unknown[] = Object.freeze([])
 
-function compile(name: string, doc: string, fields: Fields, isFixed: boolean): Message<Value> {
+type Codec = Pick<Message<Value>, 'start' | 'write' | 'read' | 'encode' | 'decode'>
+
+function compile(fields: Fields, isFixed: boolean): Codec {
   const slots = Object.entries(fields).map(
     ([property, { number, type, presence, max }]): Slot => ({
       name: property,
@@ -108,9 +117,6 @@ function compile(name: string, doc: string, fields: Fields, isFixed: boolean): M
     return value
   }
   return {
-    name,
-    doc,
-    fields,
     start,
     write,
     read,

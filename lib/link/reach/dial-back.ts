@@ -20,12 +20,10 @@ import { TokenBuckets } from '../../base/token-bucket.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import { isNotPublic } from '../public-addresses.ts'
 import {
-  decodeDialBackRequest,
-  decodeDialBackResponse,
+  DIAL_BACK_REQUEST,
+  DIAL_BACK_RESPONSE,
   type DialBackRequest,
-  type DialBackResponse,
-  encodeDialBackRequest,
-  encodeDialBackResponse
+  type DialBackResponse
 } from './dial-back-codec.ts'
 import { isRelayed } from './is-relayed.ts'
 
@@ -75,13 +73,13 @@ export class DialBack {
     request: Pick<DialBackRequest, 'ports' | 'addresses'>,
     signal: AbortSignal
   ): Promise<DialBackResponse> {
-    const bytes = encodeDialBackRequest({ network: this.#init.network, ...request })
+    const bytes = DIAL_BACK_REQUEST.encode({ network: this.#init.network, ...request })
     const options = { responseBytesMax: DIAL_BACK_BYTES_MAX, timeoutMs: DIAL_BACK_MS, signal }
-    return decodeDialBackResponse(await this.#init.link.exchange(peer, DIAL_BACK_PROTOCOL, bytes, options))
+    return DIAL_BACK_RESPONSE.decode(await this.#init.link.exchange(peer, DIAL_BACK_PROTOCOL, bytes, options))
   }
 
   async #answer(bytes: Uint8Array, peer: string): Promise<Uint8Array> {
-    const request = decodeDialBackRequest(bytes)
+    const request = DIAL_BACK_REQUEST.decode(bytes)
     if (request.network !== this.#init.network) throw new SoukError('invalid_request')
     if (!this.#requests.take(peer) || this.#running >= DIAL_BACKS_AT_ONCE) throw new SoukError('overloaded')
     const connections = this.#init.connectionManager
@@ -98,7 +96,7 @@ export class DialBack {
       const results = await Promise.all(
         addresses.map(async (address) => ((await this.#reaches(address, peer, keeps, limit.signal)) ? [address] : []))
       )
-      return encodeDialBackResponse({ dialled: addresses.map(String), reached: results.flat().map(String) })
+      return DIAL_BACK_RESPONSE.encode({ dialled: addresses.map(String), reached: results.flat().map(String) })
     } finally {
       this.#running--
       limit.clear()

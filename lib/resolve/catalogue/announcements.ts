@@ -17,7 +17,7 @@ import { TokenBuckets } from '../../base/token-bucket.ts'
 import type { Offer } from '../../interface/directory.ts'
 import type { Gossip, GossipVerdict } from '../../interface/gossip.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
-import { decodeAnnouncement, encodeAnnouncement } from './catalogue-codec.ts'
+import { ANNOUNCEMENT } from './catalogue-codec.ts'
 import type { CatalogueReader } from './catalogue-exchange.ts'
 import { ignore } from '../directory/ignore.ts'
 import type { CheckedRecord, Intake } from './intake.ts'
@@ -81,7 +81,7 @@ export class Announcements {
   async #tell({ bytes }: CheckedRecord, envelope?: Uint8Array): Promise<void> {
     const isSmall = envelope !== undefined && envelope.length <= ANNOUNCED_MANIFEST_BYTES_MAX
     const announcement = { record: bytes, ...(isSmall ? { manifest: envelope } : {}) }
-    await this.#init.gossip?.publish(encodeAnnouncement(announcement))
+    await this.#init.gossip?.publish(ANNOUNCEMENT.encode(announcement))
   }
 
   /** Cheap checks come first, so that a flood costs its sender more than the receivers. */
@@ -123,7 +123,7 @@ export class Announcements {
 
 function readAnnouncement(message: Uint8Array) {
   try {
-    const announcement = decodeAnnouncement(message)
+    const announcement = ANNOUNCEMENT.decode(message)
     return { announcement, peeked: peekRecord(announcement.record) }
   } catch {
     return undefined

@@ -21,14 +21,7 @@ import { EXCHANGE_MS } from '../../base/limits/link.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { ListingIndex } from '../../interface/listing-index.ts'
 import { boundedMap } from '../directory/bounded-map.ts'
-import {
-  type CatalogueReply,
-  type CatalogueRequest,
-  decodeCatalogueReply,
-  decodeCatalogueRequest,
-  encodeCatalogueReply,
-  encodeCatalogueRequest
-} from './catalogue-codec.ts'
+import { type CatalogueReply, type CatalogueRequest, CATALOGUE_REPLY, CATALOGUE_REQUEST } from './catalogue-codec.ts'
 import { ignore } from '../directory/ignore.ts'
 import type { CheckedRecord, Intake } from './intake.ts'
 
@@ -52,18 +45,15 @@ export function serveCatalogue({ link, index, network, clock }: Omit<CatalogueEx
     CATALOGUE_PROTOCOL,
     async (bytes, peer) => {
       if (!asking.take(peer)) throw new SoukError('overloaded')
-      const request = decodeCatalogueRequest(bytes)
+      const request = CATALOGUE_REQUEST.decode(bytes)
       if (request.network !== network) throw new SoukError('invalid_request', 'This node belongs to another network.')
-      return encodeCatalogueReply(await answer(index, request))
+      return CATALOGUE_REPLY.encode(await answer(index, request))
     },
     { requestBytesMax: CATALOGUE_REQUEST_BYTES_MAX }
   )
 }
 
-async function answer(
-  index: ListingIndex,
-  { epoch, after, wanted }: Required<CatalogueRequest>
-): Promise<CatalogueReply> {
+async function answer(index: ListingIndex, { epoch, after, wanted }: CatalogueRequest): Promise<CatalogueReply> {
   const bytesMax = MANIFEST_REPLY_BYTES_MAX - FRAMING_BYTES
   if (wanted.length > 0) {
     const manifests: Uint8Array[] = []
@@ -119,7 +109,7 @@ export class CatalogueReader {
   async hasManifest(peer: PeerAddress, envelope: Uint8Array, parent: AbortSignal): Promise<boolean> {
     const limit = deadline(this.#init.clock, EXCHANGE_MS, () => new SoukError('lookup_timeout'), parent)
     try {
-      const { manifests } = await this.#ask(peer, { network: '', wanted: [sha256(envelope)] }, limit.signal)
+      const { manifests } = await this.#ask(peer, { wanted: [sha256(envelope)] }, limit.signal)
       return manifests.some((manifest) => equals(manifest, envelope))
     } catch {
       return false
@@ -145,7 +135,7 @@ export class CatalogueReader {
     this.#places.set(peer.id, place)
     try {
       for (let pages = 0; pages < CATALOGUE_PAGES_MAX; pages++) {
-        const reply = await this.#ask(peer, { network: '', epoch: place.epoch, after: place.through }, signal)
+        const reply = await this.#ask(peer, { epoch: place.epoch, after: place.through }, signal)
         await this.#takePage(reply.records, peer, signal)
         const isStuck = reply.epoch === place.epoch && reply.through <= place.through
         if (reply.hasMore && isStuck) throw new SoukError('invalid_request', 'The peer sent the same page again.')
@@ -182,7 +172,7 @@ export class CatalogueReader {
     let missing = checked.filter((record) => !intake.has(record))
     while (missing.length > 0) {
       const wanted = missing.slice(0, CATALOGUE_WANTED_MAX).map(({ record }) => record.manifestHash)
-      const { manifests } = await this.#ask(peer, { network: '', wanted }, signal)
+      const { manifests } = await this.#ask(peer, { wanted }, signal)
       const taken = new Set<CheckedRecord>()
       for (const envelope of manifests) {
         const hash = sha256(envelope)
@@ -199,12 +189,17 @@ export class CatalogueReader {
     }
   }
 
-  async #ask(peer: PeerAddress, request: CatalogueRequest, signal: AbortSignal): Promise<CatalogueReply> {
+  async #ask(
+    peer: PeerAddress,
+    { epoch = '', after = 0, wanted = [] }: Partial<CatalogueRequest>,
+    signal: AbortSignal
+  ): Promise<CatalogueReply> {
     const { link, network } = this.#init
-    const bytes = await link.exchange(peer, CATALOGUE_PROTOCOL, encodeCatalogueRequest({ ...request, network }), {
+    const request = CATALOGUE_REQUEST.encode({ network, epoch, after, wanted })
+    const bytes = await link.exchange(peer, CATALOGUE_PROTOCOL, request, {
       responseBytesMax: MANIFEST_REPLY_BYTES_MAX,
       signal
     })
-    return decodeCatalogueReply(bytes)
+    return CATALOGUE_REPLY.decode(bytes)
   }
 }

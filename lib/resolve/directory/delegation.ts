@@ -1,36 +1,26 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { peerIdFromMultihash, peerIdFromString } from '@libp2p/peer-id'
 import { decode as decodeDigest } from 'multiformats/hashes/digest'
-import { decodeMessage, encodeMessage } from 'protons-runtime'
 import { isProviderId } from '../../base/api-name.ts'
-import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { SoukError } from '../../base/errors.ts'
 import { RECORD_BYTES_MAX } from '../../base/limits/directory.ts'
+import { bytes, uint53 } from '../../base/wire/field.ts'
+import { message } from '../../base/wire/message.ts'
 import type { Delegation } from '../../interface/manifest.ts'
 import { envelopeKind, idOfKey, open, refusal, seal } from './envelope.ts'
-import { bytesTag, codec, readSafeInteger, varintTag, writeBytes, writeInteger } from '../../base/wire.ts'
 
 const DELEGATION = envelopeKind('delegation', RECORD_BYTES_MAX)
 
-/** `souk.Delegation` of `docs/reference/souk-directory.proto`. The envelope's signer is the provider. */
-interface DelegationMessage {
-  peer: Uint8Array
-  expiresAt: number
-}
-
-export const delegationCodec = codec<DelegationMessage>({
-  start: () => ({ peer: EMPTY_BYTES, expiresAt: 0 }),
-  write(value, writer) {
-    writeBytes(writer, 1, value.peer)
-    writeInteger(writer, 2, value.expiresAt)
+export const DELEGATION_MESSAGE = message(
+  'Delegation',
+  'A permission for a node to serve the APIs of the provider, which is the signer of the envelope.',
+  {
+    peer: bytes(1, 'Peer id in its binary form, a multihash.'),
+    expiresAt: uint53(2)
   },
-  read(value, tag, reader) {
-    if (tag === bytesTag(1)) value.peer = reader.bytes()
-    else if (tag === varintTag(2)) value.expiresAt = readSafeInteger(reader)
-    else return false
-    return true
-  }
-})
+  // Kept for the settlement address of the node.
+  [3]
+)
 
 /**
  * Signs a provider's permission for a node to serve its APIs until `expiresAt` (milliseconds since the epoch).
@@ -43,7 +33,7 @@ export async function signDelegation(
   if (!isProviderId(peer)) {
     throw new SoukError('invalid_request', `"${peer.slice(0, 80)}" is not a peer id. A peer id starts with 12D3KooW.`)
   }
-  const payload = encodeMessage({ peer: peerIdFromString(peer).toMultihash().bytes, expiresAt }, delegationCodec)
+  const payload = DELEGATION_MESSAGE.encode({ peer: peerIdFromString(peer).toMultihash().bytes, expiresAt })
   return { provider: idOfKey(providerKey), peer, expiresAt, envelope: await seal(DELEGATION, payload, providerKey) }
 }
 
@@ -58,7 +48,7 @@ export async function verifyDelegation(envelope: Uint8Array, provider?: string):
   let peer: string
   let expiresAt: number
   try {
-    const decoded = decodeMessage(payload, delegationCodec)
+    const decoded = DELEGATION_MESSAGE.decode(payload)
     peer = peerIdFromMultihash(decodeDigest(decoded.peer)).toString()
     expiresAt = decoded.expiresAt
   } catch (error) {

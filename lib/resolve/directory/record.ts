@@ -1,76 +1,47 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { decodeMessage, encodeMessage } from 'protons-runtime'
 import { type ApiId, isApiName, isProviderId } from '../../base/api-name.ts'
-import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { CLOCK_SKEW_MS, DELEGATIONS_MAX, RECORD_BYTES_MAX, RECORD_TTL_MS_MAX } from '../../base/limits/directory.ts'
+import { bool, bytes, list, nonEmpty, text, uint53, uint64 } from '../../base/wire/field.ts'
+import { message, type MessageOf } from '../../base/wire/message.ts'
 import type { DirectoryRecord } from '../../interface/directory.ts'
 import type { Delegation } from '../../interface/manifest.ts'
 import { mayServe, verifyDelegation } from './delegation.ts'
 import { envelopeKind, open, payloadOf, refusal, seal } from './envelope.ts'
 import { splitId } from './keys.ts'
-import {
-  append,
-  bytesTag,
-  codec,
-  readSafeInteger,
-  varintTag,
-  writeBytes,
-  writeInteger,
-  writeText
-} from '../../base/wire.ts'
-
 const RECORD = envelopeKind('record', RECORD_BYTES_MAX)
 const HASH_BYTES = 32
 
-/** `souk.Record` of `docs/reference/souk-directory.proto`. */
-interface RecordMessage {
-  id: string
-  seq: bigint
-  issuedAt: number
-  expiresAt: number
-  manifestHash: Uint8Array
-  revision: number
-  delegations: Uint8Array[]
-  /** In announcements only. */
-  network?: string
-  isWithdrawn?: boolean
-}
-
-export const recordCodec = codec<RecordMessage>({
-  start: () => ({
-    id: '',
-    seq: 0n,
-    issuedAt: 0,
-    expiresAt: 0,
-    manifestHash: EMPTY_BYTES,
-    revision: 0,
-    delegations: []
-  }),
-  write(value, writer) {
-    writeText(writer, 1, value.id)
-    writeInteger(writer, 2, value.seq)
-    writeInteger(writer, 3, value.issuedAt)
-    writeInteger(writer, 4, value.expiresAt)
-    writeBytes(writer, 5, value.manifestHash)
-    writeInteger(writer, 6, value.revision)
-    for (const delegation of value.delegations) writer.uint32(bytesTag(7)).bytes(delegation)
-    writeText(writer, 8, value.network ?? '')
-    if (value.isWithdrawn === true) writer.uint32(varintTag(9)).bool(true)
-  },
-  read(value, tag, reader) {
-    if (tag === bytesTag(1)) value.id = reader.string()
-    else if (tag === varintTag(2)) value.seq = reader.uint64()
-    else if (tag === varintTag(3)) value.issuedAt = readSafeInteger(reader)
-    else if (tag === varintTag(4)) value.expiresAt = readSafeInteger(reader)
-    else if (tag === bytesTag(5)) value.manifestHash = reader.bytes()
-    else if (tag === varintTag(6)) value.revision = readSafeInteger(reader)
-    else if (tag === bytesTag(7)) append(value.delegations, reader.bytes(), DELEGATIONS_MAX)
-    else if (tag === bytesTag(8)) value.network = reader.string()
-    else if (tag === varintTag(9)) value.isWithdrawn = reader.bool()
-    else return false
-    return true
+export const RECORD_MESSAGE = message(
+  'Record',
+  `Directory record: the value under /souk/<provider id>/<name> in the DHT. Signed by the provider key, or by a node
+  whose delegation is inside and has not expired.`,
+  {
+    id: text(1, 'name@provider, the API of the key.'),
+    seq: uint64(
+      2,
+      `Increases with every new record of this id. Milliseconds since the epoch, or one above the last where that is
+      higher. More than five minutes ahead of the reader's clock is refused. The same number with other bytes is refused.`
+    ),
+    issuedAt: uint53(3, 'At most five minutes ahead of the reader’s clock.'),
+    expiresAt: uint53(4, 'At most 24 hours after issued_at; 2 hours by default.'),
+    manifestHash: bytes(5, 'SHA-256 of the manifest’s envelope.'),
+    revision: uint53(6, 'Revision of that manifest.'),
+    delegations: list(
+      bytes(7, 'Envelopes over souk.Delegation, signed by the provider key, at most 8.'),
+      DELEGATIONS_MAX
+    ),
+    network: nonEmpty(
+      text(
+        8,
+        'In announcements and in the catalogue exchange: the network of the record. Another one is refused there.'
+      )
+    ),
+    isWithdrawn: nonEmpty(
+      bool(9, 'In the same: the API is no longer served. Counts only if the provider key itself signed.')
+    )
   }
-})
+)
+type RecordMessage = MessageOf<typeof RECORD_MESSAGE>
 
 /** A valid record, its signer and its signed bytes. */
 export interface VerifiedRecord {
@@ -85,7 +56,7 @@ export interface VerifiedRecord {
  */
 export function signRecord(record: DirectoryRecord, key: PrivateKey): Promise<Uint8Array> {
   const delegations = record.delegations.map(({ envelope }) => envelope)
-  return seal(RECORD, encodeMessage({ ...record, delegations }, recordCodec), key)
+  return seal(RECORD, RECORD_MESSAGE.encode({ ...record, delegations }), key)
 }
 
 /**
@@ -117,17 +88,17 @@ export async function verifyRecord(
 
 /** Decodes a record without any check. @throws any error of the decoder */
 export function peekRecord(bytes: Uint8Array): Omit<RecordMessage, 'delegations'> {
-  return decodeMessage(payloadOf(bytes), recordCodec)
+  return RECORD_MESSAGE.decode(payloadOf(bytes))
 }
 
 /** The sequence number of a verified record. */
 export function seqOf(bytes: Uint8Array): bigint {
-  return decodeMessage(payloadOf(bytes), recordCodec).seq
+  return RECORD_MESSAGE.decode(payloadOf(bytes)).seq
 }
 
 function decode(payload: Uint8Array): RecordMessage {
   try {
-    return decodeMessage(payload, recordCodec)
+    return RECORD_MESSAGE.decode(payload)
   } catch (error) {
     throw refusal(RECORD, 'cannot be read', error)
   }

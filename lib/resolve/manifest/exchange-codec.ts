@@ -1,69 +1,23 @@
-import { decodeMessage, encodeMessage } from 'protons-runtime'
 import { PAGE_MAX } from '../../base/limits/directory.ts'
-import { append, bytesTag, codec, writeText } from '../../base/wire.ts'
+import { bytes, list, nonEmpty, text } from '../../base/wire/field.ts'
+import { message, type MessageOf } from '../../base/wire/message.ts'
 
-/**
- * `souk.ManifestRequest` of `docs/reference/souk-directory.proto`: one API by name and provider, or all with a bare
- * name. The catalogue exchange lists other APIs.
- */
-export interface ManifestRequest {
-  readonly name: string
-  readonly provider?: string
-}
-
-/** `souk.ManifestReply`: signed envelopes. */
-export interface ManifestReply {
-  readonly manifests: readonly Uint8Array[]
-}
-
-interface RequestMessage {
-  name: string
-  provider: string
-}
-
-const requestCodec = codec<RequestMessage>({
-  start: () => ({ name: '', provider: '' }),
-  write(value, writer) {
-    writeText(writer, 1, value.name)
-    writeText(writer, 2, value.provider)
+export const MANIFEST_REQUEST = message(
+  'ManifestRequest',
+  `Request on a stream of /souk/manifest/1.0.0, length-prefixed (uvarint), at most 1 KiB. One request, one reply. The
+  catalogue exchange lists other APIs.`,
+  {
+    name: text(1, 'With provider: that API. Alone: every API of this name, as many as fit.'),
+    provider: nonEmpty(text(2))
   },
-  read(value, tag, reader) {
-    if (tag === bytesTag(1)) value.name = reader.string()
-    else if (tag === bytesTag(2)) value.provider = reader.string()
-    else return false
-    return true
-  }
-})
+  [3]
+)
+export type ManifestRequest = MessageOf<typeof MANIFEST_REQUEST>
 
-interface ReplyMessage {
-  manifests: Uint8Array[]
-}
-
-const replyCodec = codec<ReplyMessage>({
-  start: () => ({ manifests: [] }),
-  write(value, writer) {
-    for (const manifest of value.manifests) writer.uint32(bytesTag(1)).bytes(manifest)
-  },
-  read(value, tag, reader) {
-    if (tag === bytesTag(1)) append(value.manifests, reader.bytes(), PAGE_MAX)
-    else return false
-    return true
-  }
-})
-
-export function encodeManifestRequest({ name, provider = '' }: ManifestRequest): Uint8Array {
-  return encodeMessage({ name, provider }, requestCodec)
-}
-
-export function decodeManifestRequest(bytes: Uint8Array): ManifestRequest {
-  const { name, provider } = decodeMessage(bytes, requestCodec)
-  return provider === '' ? { name } : { name, provider }
-}
-
-export function encodeManifestReply({ manifests }: ManifestReply): Uint8Array {
-  return encodeMessage({ manifests: [...manifests] }, replyCodec)
-}
-
-export function decodeManifestReply(bytes: Uint8Array): ManifestReply {
-  return decodeMessage(bytes, replyCodec)
-}
+export const MANIFEST_REPLY = message(
+  'ManifestReply',
+  'Reply, length-prefixed, at most 1 MiB.',
+  { manifests: list(bytes(1, 'Envelopes over souk.Manifest, at most 100.'), PAGE_MAX) },
+  [2]
+)
+export type ManifestReply = MessageOf<typeof MANIFEST_REPLY>

@@ -1,217 +1,111 @@
-import { decodeMessage, encodeMessage } from 'protons-runtime'
-import { EMPTY_BYTES } from '../../base/bytes.ts'
-import type { RateLimit } from '../../base/gcra.ts'
-import { toHex } from '../../base/hex.ts'
 import { JSON_DEPTH_MAX } from '../../base/limits/call.ts'
 import { OPERATIONS_MAX, TAGS_MAX } from '../../base/limits/names.ts'
 import { PLANS_MAX } from '../../base/limits/plans.ts'
 import { EXTRA_HEADERS_MAX } from '../../base/limits/upstream.ts'
+import { bool, hex, list, optional, text, textAs, uint32, uint53, uint64 } from '../../base/wire/field.ts'
+import { message, type MessageOf, nested } from '../../base/wire/message.ts'
 import type { JsonSchema, Operation } from '../../interface/adapter.ts'
-import type { Deprecation, ListingState, Manifest, SelfReport } from '../../interface/manifest.ts'
-import type { Plan } from '../../interface/plan.ts'
-import {
-  append,
-  bytesTag,
-  codec,
-  readSafeInteger,
-  varintTag,
-  writeBytes,
-  writeInteger,
-  writeText
-} from '../../base/wire.ts'
-import { deprecationCodec, planCodec } from './plan-codec.ts'
-import { rateLimitCodec } from './rate-limit-codec.ts'
-import { selfReportCodec } from './self-report-codec.ts'
+import type { ListingState, Manifest } from '../../interface/manifest.ts'
+import { DEPRECATION, PLAN, RATE_LIMIT } from './plan-codec.ts'
 
-/**
- * `souk.Manifest` and `souk.Operation` of `docs/reference/souk-directory.proto`. JSON Schemas are encoded as JSON
- * texts.
- */
-
-interface OperationMessage {
-  name: string
-  description?: string
-  input?: string
-  output?: string
-}
-
-const operationCodec = codec<OperationMessage>({
-  start: () => ({ name: '' }),
-  write(value, writer) {
-    writeText(writer, 1, value.name)
-    // Explicit presence: an empty value is written, an absent one is not.
-    if (value.description !== undefined) writer.uint32(bytesTag(2)).string(value.description)
-    if (value.input !== undefined) writer.uint32(bytesTag(3)).string(value.input)
-    if (value.output !== undefined) writer.uint32(bytesTag(4)).string(value.output)
-  },
-  read(value, tag, reader) {
-    if (tag === bytesTag(1)) value.name = reader.string()
-    else if (tag === bytesTag(2)) value.description = reader.string()
-    else if (tag === bytesTag(3)) value.input = reader.string()
-    else if (tag === bytesTag(4)) value.output = reader.string()
-    else return false
-    return true
-  }
+export const OPERATION = message('Operation', '', {
+  name: text(1),
+  description: optional(text(2)),
+  input: optional(text(3, 'A JSON Schema (draft 2020-12) as a JSON text: an object, nested at most 64 deep.')),
+  output: optional(text(4, 'The same.'))
 })
+type OperationMessage = MessageOf<typeof OPERATION>
 
-interface DescribedMessage {
-  root: Uint8Array
-  documents: number
-  operations: number
-  sdlParts: number
-}
-
-/** `souk.DescriptionRoot`. */
-const describedCodec = codec<DescribedMessage>({
-  start: () => ({ root: EMPTY_BYTES, documents: 0, operations: 0, sdlParts: 0 }),
-  write(value, writer) {
-    writeBytes(writer, 1, value.root)
-    writeInteger(writer, 2, value.documents)
-    writeInteger(writer, 3, value.operations)
-    writeInteger(writer, 4, value.sdlParts)
-  },
-  read(value, tag, reader) {
-    if (tag === bytesTag(1)) value.root = reader.bytes()
-    else if (tag === varintTag(2)) value.documents = readSafeInteger(reader)
-    else if (tag === varintTag(3)) value.operations = readSafeInteger(reader)
-    else if (tag === varintTag(4)) value.sdlParts = readSafeInteger(reader)
-    else return false
-    return true
+export const DESCRIPTION_ROOT = message(
+  'DescriptionRoot',
+  'Root of the documents that describe an API (docs/reference/protocol-directory.md).',
+  {
+    root: hex(1, 32, 'SHA-256, 32 bytes.'),
+    documents: uint32(2, 'Leaves of the tree, at most 65,536.'),
+    operations: uint32(3, 'At most 2,000.'),
+    sdlParts: uint32(4, 'GraphQL only, at most 128.')
   }
-})
+)
 
-interface ManifestMessage {
-  name: string
-  provider: string
-  protocol: string
-  description: string
-  tags: string[]
-  price: bigint
-  currency: string
-  idempotent: boolean
-  operations: OperationMessage[]
-  sdl?: string
-  state: string
-  revision: number
-  issuedAt: number
-  expiresAt: number
-  payout?: Uint8Array
-  selfReport?: SelfReport
-  rateLimit?: RateLimit
-  plans: Plan[]
-  subscriptionOnly: boolean
-  major?: number
-  deprecation?: Deprecation
-  eventPrice?: bigint
-  eventsIncluded?: number
-  requestHeaders: string[]
-  described?: DescribedMessage
-}
-
-const manifestCodec = codec<ManifestMessage>({
-  start: () => ({
-    name: '',
-    provider: '',
-    protocol: '',
-    description: '',
-    tags: [],
-    price: 0n,
-    currency: '',
-    idempotent: false,
-    operations: [],
-    requestHeaders: [],
-    state: '',
-    revision: 0,
-    issuedAt: 0,
-    expiresAt: 0,
-    plans: [],
-    subscriptionOnly: false
-  }),
-  write(value, writer) {
-    writeText(writer, 1, value.name)
-    writeText(writer, 2, value.provider)
-    writeText(writer, 3, value.protocol)
-    writeText(writer, 4, value.description)
-    for (const tag of value.tags) writer.uint32(bytesTag(5)).string(tag)
-    writeInteger(writer, 6, value.price)
-    writeText(writer, 7, value.currency)
-    if (value.idempotent) writer.uint32(varintTag(8)).bool(true)
-    for (const operation of value.operations) {
-      writer.uint32(bytesTag(9))
-      operationCodec.encode(operation, writer)
-    }
-    if (value.sdl !== undefined) writer.uint32(bytesTag(10)).string(value.sdl)
-    writeText(writer, 11, value.state)
-    writeInteger(writer, 12, value.revision)
-    writeInteger(writer, 13, value.issuedAt)
-    writeInteger(writer, 14, value.expiresAt)
-    if (value.payout !== undefined) writer.uint32(bytesTag(15)).bytes(value.payout)
-    if (value.selfReport !== undefined) {
-      writer.uint32(bytesTag(16))
-      selfReportCodec.encode(value.selfReport, writer)
-    }
-    for (const plan of value.plans) {
-      writer.uint32(bytesTag(20))
-      planCodec.encode({ ...plan, overage: [...plan.overage] }, writer)
-    }
-    if (value.subscriptionOnly) writer.uint32(varintTag(21)).bool(true)
-    writeInteger(writer, 22, value.major ?? 0)
-    if (value.deprecation !== undefined) {
-      writer.uint32(bytesTag(23))
-      deprecationCodec.encode(value.deprecation, writer)
-    }
-    if (value.rateLimit !== undefined) {
-      writer.uint32(bytesTag(30))
-      rateLimitCodec.encode(value.rateLimit, writer)
-    }
-    if (value.eventPrice !== undefined) writer.uint32(varintTag(40)).uint64(value.eventPrice)
-    if (value.eventsIncluded !== undefined) writer.uint32(varintTag(41)).uint32(value.eventsIncluded)
-    for (const name of value.requestHeaders) writer.uint32(bytesTag(42)).string(name)
-    if (value.described !== undefined) {
-      writer.uint32(bytesTag(43))
-      describedCodec.encode(value.described, writer)
-    }
-  },
-  read(value, tag, reader) {
-    if (tag === bytesTag(1)) value.name = reader.string()
-    else if (tag === bytesTag(2)) value.provider = reader.string()
-    else if (tag === bytesTag(3)) value.protocol = reader.string()
-    else if (tag === bytesTag(4)) value.description = reader.string()
-    else if (tag === bytesTag(5)) append(value.tags, reader.string(), TAGS_MAX)
-    else if (tag === varintTag(6)) value.price = reader.uint64()
-    else if (tag === bytesTag(7)) value.currency = reader.string()
-    else if (tag === varintTag(8)) value.idempotent = reader.bool()
-    else if (tag === bytesTag(9)) {
-      append(value.operations, operationCodec.decode(reader, reader.uint32()), OPERATIONS_MAX)
-    } else if (tag === bytesTag(10)) value.sdl = reader.string()
-    else if (tag === bytesTag(11)) value.state = reader.string()
-    else if (tag === varintTag(12)) value.revision = readSafeInteger(reader)
-    else if (tag === varintTag(13)) value.issuedAt = readSafeInteger(reader)
-    else if (tag === varintTag(14)) value.expiresAt = readSafeInteger(reader)
-    else if (tag === bytesTag(15)) value.payout = reader.bytes()
-    else if (tag === bytesTag(16)) value.selfReport = selfReportCodec.decode(reader, reader.uint32())
-    else if (tag === bytesTag(30)) value.rateLimit = rateLimitCodec.decode(reader, reader.uint32())
-    else if (tag === bytesTag(20)) append(value.plans, planCodec.decode(reader, reader.uint32()), PLANS_MAX)
-    else if (tag === varintTag(21)) value.subscriptionOnly = reader.bool()
-    else if (tag === varintTag(22)) value.major = readSafeInteger(reader)
-    else if (tag === bytesTag(23)) value.deprecation = deprecationCodec.decode(reader, reader.uint32())
-    else if (tag === varintTag(40)) value.eventPrice = reader.uint64()
-    else if (tag === varintTag(41)) value.eventsIncluded = readSafeInteger(reader)
-    else if (tag === bytesTag(42)) append(value.requestHeaders, reader.string(), EXTRA_HEADERS_MAX)
-    else if (tag === bytesTag(43)) value.described = describedCodec.decode(reader, reader.uint32())
-    else return false
-    return true
+export const SELF_REPORT = message(
+  'SelfReport',
+  `An owner's own statistics about its API, rounded in coarse steps. They are not verifiable: display them, and do not
+  rank by them.`,
+  {
+    until: uint53(1, 'End of the measured time: at most issued_at.'),
+    days: uint32(2, 'Length of that time, 1 to 31.'),
+    calls: uint53(3, 'Lower bound of the number of calls, 1 to 10^12. Errors of the caller are not counted.'),
+    goodPerMille: uint32(4, 'Lower bound of successful calls per thousand.'),
+    p50Ms: optional(
+      uint32(
+        5,
+        `Median time of successful calls from arrival to response head, 1 to 600,000 milliseconds. Absent without a
+        successful call.`
+      )
+    ),
+    p95Ms: optional(uint32(6, 'The 95th percentile of the same.'))
   }
+)
+
+export const MANIFEST_MESSAGE = message('Manifest', 'The signed description of an API. The provider key signs it.', {
+  name: text(1, '[a-z0-9][a-z0-9-]{0,62}'),
+  provider: text(2, 'Peer id of the key that signs this, base58btc.'),
+  protocol: text(3, 'REST, SOAP or GraphQL.'),
+  description: text(4, 'At most 2,000 UTF-16 code units, without control characters but tab and line ends.'),
+  tags: list(text(5, 'At most 16, of 1 to 32 UTF-16 code units, none twice.'), TAGS_MAX),
+  price: uint64(6, 'Price of one call in USDC atoms (10^-6 USDC), at most 10^15.'),
+  currency: textAs<'USDC'>(7, 'USDC'),
+  idempotent: bool(8, 'To repeat a call at another owner does no harm.'),
+  operations: list(nested(OPERATION, 9, 'At most 2,000, no name twice.'), OPERATIONS_MAX),
+  sdl: optional(text(10, 'GraphQL only: the schema in SDL.')),
+  state: textAs<ListingState>(11, 'draft, published, paused, deprecated or retired.'),
+  revision: uint53(12, '1 or more. It increases with every change.'),
+  issuedAt: uint53(13),
+  expiresAt: uint53(14, 'At most 30 days after issued_at.'),
+  payout: optional(
+    hex(15, 20, 'Address that receives the provider’s share, 20 bytes. Absent where the provider takes no money.')
+  ),
+  selfReport: nested(SELF_REPORT, 16),
+  plans: list(nested(PLAN, 20, 'At most 16, no id twice.'), PLANS_MAX),
+  subscriptionOnly: bool(
+    21,
+    'Callers need a subscription, and at least one plan is present. False: callers may pay per call.'
+  ),
+  major: optional(
+    uint53(
+      22,
+      'Increases with breaking changes. A subscription is bound to one. At most 1,000. Absent: 1; else 2 or more.'
+    )
+  ),
+  deprecation: nested(DEPRECATION, 23, 'Present since the listing was deprecated.'),
+  rateLimit: nested(RATE_LIMIT, 30, 'Of each consumer, at each node that serves the API. Absent: none.'),
+  eventPrice: optional(
+    uint64(
+      40,
+      `REST and GraphQL: price of each event of a stream in USDC atoms, in addition to the price of the call that opens
+      it.`
+    )
+  ),
+  eventsIncluded: optional(uint32(41, 'Events that the opening call includes. Absent: all.')),
+  requestHeaders: list(
+    text(42, 'Further headers of a consumer’s request that the API receives, in lower case.'),
+    EXTRA_HEADERS_MAX
+  ),
+  described: nested(
+    DESCRIPTION_ROOT,
+    43,
+    'These documents describe the operations. Then operations has at most names, and sdl is absent.'
+  )
 })
+type ManifestMessage = MessageOf<typeof MANIFEST_MESSAGE>
 
 /** Deterministic: the same manifest always gives the same bytes. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  const { api, payout, events, plans = [], payPerCall, ...rest } = manifest
+  const { api, events, plans = [], payPerCall, ...rest } = manifest
   const value: ManifestMessage = {
     ...rest,
-    tags: [...manifest.tags],
-    requestHeaders: [...(api.requestHeaders ?? [])],
-    plans: [...plans],
+    requestHeaders: api.requestHeaders ?? [],
+    plans,
     subscriptionOnly: payPerCall === false,
     operations: api.operations.map(({ name, description, input, output }) => ({
       name,
@@ -220,11 +114,10 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
       ...(output === undefined ? {} : { output: JSON.stringify(output) })
     })),
     ...(api.sdl === undefined ? {} : { sdl: api.sdl }),
-    ...(api.described && { described: { ...api.described, root: Buffer.from(api.described.root.slice(2), 'hex') } }),
-    ...(payout === undefined ? {} : { payout: Buffer.from(payout.slice(2), 'hex') }),
+    ...(api.described && { described: api.described }),
     ...(events && { eventPrice: events.price, eventsIncluded: events.included })
   }
-  return encodeMessage(value, manifestCodec)
+  return MANIFEST_MESSAGE.encode(value)
 }
 
 /** Decodes the structure only; `checkManifest` checks the values. Throws any error of the decoder. */
@@ -243,27 +136,22 @@ function manifestIn(bytes: Uint8Array, operationOf: (message: OperationMessage) 
     sdl,
     requestHeaders,
     described,
-    payout,
     eventPrice,
     eventsIncluded = 0,
     plans,
     subscriptionOnly,
     ...rest
-  } = decodeMessage(bytes, manifestCodec)
+  } = MANIFEST_MESSAGE.decode(bytes)
   return {
     ...rest,
-    ...(payout === undefined ? {} : { payout: toHex(payout) }),
     ...(eventPrice === undefined ? {} : { events: { price: eventPrice, included: eventsIncluded } }),
-    protocol: rest.protocol,
-    currency: rest.currency as 'USDC',
-    state: rest.state as ListingState,
     ...(plans.length === 0 ? {} : { plans }),
     ...(subscriptionOnly ? { payPerCall: false } : {}),
     api: {
       operations: operations.map(operationOf),
       ...(sdl === undefined ? {} : { sdl }),
       ...(requestHeaders.length === 0 ? {} : { requestHeaders }),
-      ...(described && { described: { ...described, root: toHex(described.root) } })
+      ...(described && { described })
     }
   }
 }

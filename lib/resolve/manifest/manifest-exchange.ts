@@ -4,14 +4,7 @@ import { asSoukError, SoukError } from '../../base/errors.ts'
 import { MANIFEST_REPLY_BYTES_MAX, MANIFEST_REQUEST_BYTES_MAX, PAGE_MAX } from '../../base/limits/directory.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
-import {
-  decodeManifestReply,
-  decodeManifestRequest,
-  encodeManifestReply,
-  encodeManifestRequest,
-  type ManifestReply,
-  type ManifestRequest
-} from './exchange-codec.ts'
+import { MANIFEST_REPLY, MANIFEST_REQUEST, type ManifestReply, type ManifestRequest } from './exchange-codec.ts'
 import { verifyManifest } from './verify-manifest.ts'
 
 export const MANIFEST_PROTOCOL = '/souk/manifest/1.0.0'
@@ -27,9 +20,9 @@ export function serveManifests({ link, local }: { readonly link: Link; readonly 
   link.serve(
     MANIFEST_PROTOCOL,
     async (bytes) => {
-      const request = decodeManifestRequest(bytes)
+      const request = MANIFEST_REQUEST.decode(bytes)
       const shown = [...local()].filter(({ manifest }) => manifest.state !== 'draft')
-      return encodeManifestReply(answer(request, shown))
+      return MANIFEST_REPLY.encode(answer(request, shown))
     },
     { requestBytesMax: MANIFEST_REQUEST_BYTES_MAX }
   )
@@ -71,7 +64,7 @@ export async function fetchManifests(
   request: ManifestRequest,
   { link, clock, signal }: FetchInit
 ): Promise<FetchedManifests> {
-  const bytes = await link.exchange(peer, MANIFEST_PROTOCOL, encodeManifestRequest(request), {
+  const bytes = await link.exchange(peer, MANIFEST_PROTOCOL, MANIFEST_REQUEST.encode(request), {
     responseBytesMax: MANIFEST_REPLY_BYTES_MAX,
     signal
   })
@@ -98,7 +91,7 @@ function wasAsked({ name, provider }: ManifestRequest, { manifest }: SignedManif
 
 function decode(bytes: Uint8Array): ManifestReply {
   try {
-    return decodeManifestReply(bytes)
+    return MANIFEST_REPLY.decode(bytes)
   } catch (error) {
     throw new SoukError('owner_unreachable', 'A node returned an invalid response.', { cause: error })
   }

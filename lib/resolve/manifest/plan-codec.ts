@@ -1,85 +1,64 @@
-import { PLAN_TIERS_MAX } from '../../base/limits/plans.ts'
-import { append, bytesTag, codec, readSafeInteger, varintTag, writeInteger, writeText } from '../../base/wire.ts'
 import type { ApiId } from '../../base/api-name.ts'
-import type { Deprecation } from '../../interface/manifest.ts'
-import { rateLimitCodec } from './rate-limit-codec.ts'
-import type { Period, Plan, Tier } from '../../interface/plan.ts'
+import { PLAN_TIERS_MAX } from '../../base/limits/plans.ts'
+import { list, optional, text, textAs, uint32, uint53, uint64 } from '../../base/wire/field.ts'
+import { message, nested } from '../../base/wire/message.ts'
+import type { Period } from '../../interface/plan.ts'
 
-/** `souk.Plan`, `souk.Tier` and `souk.Deprecation` of `docs/reference/souk-directory.proto`. */
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-
-const tierCodec = codec<Mutable<Tier>>({
-  start: () => ({ price: 0n }),
-  write(value, writer) {
-    writeInteger(writer, 1, value.upTo ?? 0)
-    writeInteger(writer, 2, value.price)
-  },
-  read(value, tag, reader) {
-    if (tag === varintTag(1)) value.upTo = readSafeInteger(reader)
-    else if (tag === varintTag(2)) value.price = reader.uint64()
-    else return false
-    return true
+export const RATE_LIMIT = message(
+  'RateLimit',
+  'A number of calls in a time. Up to burst calls may come at once, then one each per_ms / calls.',
+  {
+    calls: uint53(1, '1 to 100,000.'),
+    perMs: uint53(2, '1 to 86,400,000.'),
+    burst: optional(uint53(3, '1 to 100,000. Absent: the same as calls.'))
   }
+)
+
+export const TIER = message('Tier', 'A price for calls beyond the included ones.', {
+  upTo: optional(
+    uint53(
+      1,
+      `The last call at this price, counted from the first call beyond those included; above that of the tier before.
+      Absent, in the last tier only: no end.`
+    )
+  ),
+  price: uint64(2)
 })
 
-type PlanMessage = Mutable<Plan> & { overage: Tier[] }
-
-export const planCodec = codec<PlanMessage>({
-  start: () => ({ id: '', name: '', fee: 0n, period: '' as Period, trialDays: 0, overage: [], since: 0 }),
-  write(value, writer) {
-    writeText(writer, 1, value.id)
-    writeText(writer, 2, value.name)
-    if (value.description !== undefined) writer.uint32(bytesTag(3)).string(value.description)
-    writeInteger(writer, 4, value.fee)
-    writeText(writer, 5, value.period)
-    writeInteger(writer, 6, value.trialDays)
-    // Explicit presence: 0 included calls differ from unlimited calls.
-    if (value.included !== undefined) writer.uint32(varintTag(7)).uint64Number(value.included)
-    for (const tier of value.overage) {
-      writer.uint32(bytesTag(8))
-      tierCodec.encode(tier, writer)
-    }
-    writeInteger(writer, 9, value.since)
-    writeInteger(writer, 10, value.closedAt ?? 0)
-    if (value.rateLimit !== undefined) {
-      writer.uint32(bytesTag(11))
-      rateLimitCodec.encode(value.rateLimit, writer)
-    }
-    writeInteger(writer, 12, value.inFlightMax ?? 0)
-  },
-  read(value, tag, reader) {
-    if (tag === bytesTag(1)) value.id = reader.string()
-    else if (tag === bytesTag(2)) value.name = reader.string()
-    else if (tag === bytesTag(3)) value.description = reader.string()
-    else if (tag === varintTag(4)) value.fee = reader.uint64()
-    else if (tag === bytesTag(5)) value.period = reader.string() as Period
-    else if (tag === varintTag(6)) value.trialDays = readSafeInteger(reader)
-    else if (tag === varintTag(7)) value.included = readSafeInteger(reader)
-    else if (tag === bytesTag(8)) append(value.overage, tierCodec.decode(reader, reader.uint32()), PLAN_TIERS_MAX)
-    else if (tag === varintTag(9)) value.since = readSafeInteger(reader)
-    else if (tag === varintTag(10)) value.closedAt = readSafeInteger(reader)
-    else if (tag === bytesTag(11)) value.rateLimit = rateLimitCodec.decode(reader, reader.uint32())
-    else if (tag === varintTag(12)) value.inFlightMax = readSafeInteger(reader)
-    else return false
-    return true
+export const PLAN = message(
+  'Plan',
+  'The price of a subscription, and what it includes. Amounts are USDC atoms, at most 10^15.',
+  {
+    id: text(1, '[a-z0-9][a-z0-9-]{0,62}'),
+    name: text(2, '1 to 63 UTF-16 code units.'),
+    description: optional(text(3, 'At most 500 UTF-16 code units.')),
+    fee: uint64(4, 'Paid for a period in advance.'),
+    period: textAs<Period>(5, 'day, week, month or year.'),
+    trialDays: uint32(6, 'Days before the first fee, at most 90.'),
+    included: optional(
+      uint53(
+        7,
+        'Calls in a period that the fee pays for, at most 10^12. Absent: unlimited, and then there is no overage.'
+      )
+    ),
+    overage: list(
+      nested(
+        TIER,
+        8,
+        'Prices of calls beyond those, at most 8 tiers. Without tiers, and past the last one, there are no more calls.'
+      ),
+      PLAN_TIERS_MAX
+    ),
+    since: uint53(9, 'Time from which on these terms are offered.'),
+    closedAt: optional(uint53(10, 'No new subscriptions from this time on. Absent: it is open.')),
+    rateLimit: nested(RATE_LIMIT, 11, 'Rate limit of its calls. Absent: the listing’s.'),
+    inFlightMax: optional(uint32(12, 'Concurrent calls of one consumer, 1 to 512. Absent: the owner’s default.'))
   }
-})
+)
 
-export const deprecationCodec = codec<Mutable<Deprecation>>({
-  start: () => ({ at: 0, sunsetAt: 0 }),
-  write(value, writer) {
-    writeInteger(writer, 1, value.at)
-    writeInteger(writer, 2, value.sunsetAt)
-    if (value.successor !== undefined) writer.uint32(bytesTag(3)).string(value.successor)
-    if (value.link !== undefined) writer.uint32(bytesTag(4)).string(value.link)
-  },
-  read(value, tag, reader) {
-    if (tag === varintTag(1)) value.at = readSafeInteger(reader)
-    else if (tag === varintTag(2)) value.sunsetAt = readSafeInteger(reader)
-    else if (tag === bytesTag(3)) value.successor = reader.string() as ApiId
-    else if (tag === bytesTag(4)) value.link = reader.string()
-    else return false
-    return true
-  }
+export const DEPRECATION = message('Deprecation', 'Notice that a listing will end.', {
+  at: uint53(1),
+  sunsetAt: uint53(2, '30 days after at, or more.'),
+  successor: optional(textAs<ApiId>(3, 'name@provider id of the API to call instead.')),
+  link: optional(text(4, 'An https: URL of at most 500 characters.'))
 })

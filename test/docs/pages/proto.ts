@@ -3,6 +3,14 @@ import type { Message } from '../../../lib/base/wire/message.ts'
 import type { Union } from '../../../lib/base/wire/union.ts'
 import { HEADER } from '../../../lib/call/headers-field.ts'
 import * as call from '../../../lib/call/frame.ts'
+import * as description from '../../../lib/describe/description-codec.ts'
+import * as dialBack from '../../../lib/link/reach/dial-back-codec.ts'
+import * as catalogue from '../../../lib/resolve/catalogue/catalogue-codec.ts'
+import { DELEGATION_MESSAGE } from '../../../lib/resolve/directory/delegation.ts'
+import { RECORD_MESSAGE } from '../../../lib/resolve/directory/record.ts'
+import * as exchange from '../../../lib/resolve/manifest/exchange-codec.ts'
+import * as manifest from '../../../lib/resolve/manifest/manifest-codec.ts'
+import * as plan from '../../../lib/resolve/manifest/plan-codec.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tables of any messages
 type Table = Message<any> | Union<any>
@@ -57,6 +65,56 @@ const FILES: Readonly<Record<string, ProtoFile>> = {
       call.ACK,
       call.DRAIN
     ]
+  },
+  'docs/reference/souk-directory.proto': {
+    about: `The directory and the manifest exchange of Souk. docs/reference/protocol-directory.md says when and why.
+
+      Everything signed is a libp2p signed envelope (libp2p RFC 0002) with an Ed25519 key and one of these pairs:
+
+        noun        domain           payload type       payload           at most
+        manifest    souk-manifest    /souk/manifest     souk.Manifest     256 KiB
+        record      souk-record      /souk/record       souk.Record       2 KiB
+        delegation  souk-delegation  /souk/delegation   souk.Delegation   2 KiB
+
+      An envelope is accepted in canonical form only: its four fields once each, in ascending order, and nothing else.
+      Ignore unknown fields of payloads. Times are milliseconds since the Unix epoch.
+
+      Provider records of the DHT are stored under CIDv1, raw, SHA2-256 of one of these texts. They are hints, never
+      proof.
+
+        /souk/api/<name>@<provider id>   serves this API
+        /souk/name/<name>                knows an API of this name
+        /souk/tag/<tag>                  knows an API with this tag, in lower case
+        /souk/catalogue                  has listings to show`,
+    package: 'souk',
+    messages: [
+      manifest.MANIFEST_MESSAGE,
+      manifest.DESCRIPTION_ROOT,
+      manifest.SELF_REPORT,
+      plan.RATE_LIMIT,
+      plan.PLAN,
+      plan.TIER,
+      plan.DEPRECATION,
+      manifest.OPERATION,
+      RECORD_MESSAGE,
+      DELEGATION_MESSAGE,
+      exchange.MANIFEST_REQUEST,
+      exchange.MANIFEST_REPLY,
+      catalogue.ANNOUNCEMENT,
+      catalogue.CATALOGUE_REQUEST,
+      catalogue.CATALOGUE_REPLY,
+      description.DESCRIPTION_REQUEST,
+      description.DESCRIPTION_REPLY,
+      description.PROVEN_DOCUMENT
+    ]
+  },
+  'docs/reference/souk-reach.proto': {
+    about: `How a node learns at which addresses peers reach it. docs/reference/protocol.md says when.
+
+      Protocol /souk/dial-back/1.0.0: one request and one response on a stream, each with a length prefix (unsigned
+      varint), at most 4 KiB. Ignore unknown fields.`,
+    package: 'souk',
+    messages: [dialBack.DIAL_BACK_REQUEST, dialBack.DIAL_BACK_RESPONSE]
   }
 }
 
@@ -68,7 +126,7 @@ export function protoFiles(): ReadonlyArray<readonly [path: string, text: string
 }
 
 function textOf(table: Table): string {
-  const lines = 'kinds' in table ? oneOf(table) : Object.entries(table.fields).flatMap(fieldLines)
+  const lines = 'kinds' in table ? oneOf(table) : fieldsOf(table)
   const body = lines.length === 0 ? '{}' : `{\n${lines.join('')}}`
   return `${comment(table.doc)}message ${table.name} ${body}\n`
 }
@@ -76,6 +134,10 @@ function textOf(table: Table): string {
 function oneOf({ kinds }: Union<unknown>): string[] {
   const members = Object.entries(kinds).map(([kind, [number, { name }]]) => `    ${name} ${kind} = ${number};\n`)
   return ['  oneof kind {\n', ...members, '  }\n']
+}
+
+function fieldsOf({ fields, reserved }: Message<unknown>): string[] {
+  return [...Object.entries(fields).flatMap(fieldLines), ...reserved.map((number) => `  reserved ${number};\n`)]
 }
 
 function fieldLines([name, field]: [string, Field<unknown>]): string[] {

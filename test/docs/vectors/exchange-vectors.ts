@@ -1,30 +1,9 @@
 import { sha256, utf8 } from '../../../lib/base/bytes.ts'
-import {
-  decodeDescriptionReply,
-  decodeDescriptionRequest,
-  encodeDescriptionReply,
-  encodeDescriptionRequest
-} from '../../../lib/describe/description-codec.ts'
-import {
-  decodeDialBackRequest,
-  decodeDialBackResponse,
-  encodeDialBackRequest,
-  encodeDialBackResponse
-} from '../../../lib/link/reach/dial-back-codec.ts'
-import {
-  decodeAnnouncement,
-  decodeCatalogueReply,
-  decodeCatalogueRequest,
-  encodeAnnouncement,
-  encodeCatalogueReply,
-  encodeCatalogueRequest
-} from '../../../lib/resolve/catalogue/catalogue-codec.ts'
-import {
-  decodeManifestReply,
-  decodeManifestRequest,
-  encodeManifestReply,
-  encodeManifestRequest
-} from '../../../lib/resolve/manifest/exchange-codec.ts'
+import type { Message } from '../../../lib/base/wire/message.ts'
+import { DESCRIPTION_REPLY, DESCRIPTION_REQUEST } from '../../../lib/describe/description-codec.ts'
+import { DIAL_BACK_REQUEST, DIAL_BACK_RESPONSE } from '../../../lib/link/reach/dial-back-codec.ts'
+import { ANNOUNCEMENT, CATALOGUE_REPLY, CATALOGUE_REQUEST } from '../../../lib/resolve/catalogue/catalogue-codec.ts'
+import { MANIFEST_REPLY, MANIFEST_REQUEST } from '../../../lib/resolve/manifest/exchange-codec.ts'
 import type { MessageVector } from './frames.ts'
 import { BODY, hex, identityOf } from './keys.ts'
 
@@ -37,14 +16,8 @@ export interface ExchangeVector {
   readonly read: (bytes: Uint8Array) => unknown
 }
 
-function vector<T>(
-  name: string,
-  message: string,
-  value: T,
-  write: (value: T) => Uint8Array,
-  read: (bytes: Uint8Array) => unknown
-): ExchangeVector {
-  return { name, message: `souk.${message}`, value, bytes: write(value), read }
+function vector<T>(name: string, table: Message<T>, value: T): ExchangeVector {
+  return { name, message: `souk.${table.name}`, value, bytes: table.encode(value), read: table.decode }
 }
 
 /** Messages of `/souk/manifest`, `/souk/catalogue`, `/souk/description`, `/souk/dial-back` and of the topic of announcements. */
@@ -58,81 +31,33 @@ export async function exchanges(): Promise<readonly ExchangeVector[]> {
   ]
   const addresses = ['/ip4/192.0.2.7/tcp/4402', '/ip6/2001:db8::7/tcp/4402']
   return [
-    vector(
-      'one API',
-      'ManifestRequest',
-      { name: 'ticker', provider: id.toString() },
-      encodeManifestRequest,
-      decodeManifestRequest
-    ),
-    vector('all of one name', 'ManifestRequest', { name: 'ticker' }, encodeManifestRequest, decodeManifestRequest),
-    vector(
-      'two manifests',
-      'ManifestReply',
-      { manifests: [manifest, manifest] },
-      encodeManifestReply,
-      decodeManifestReply
-    ),
-    vector('no manifest', 'ManifestReply', { manifests: [] }, encodeManifestReply, decodeManifestReply),
-    vector('with its manifest', 'Announcement', { record, manifest }, encodeAnnouncement, decodeAnnouncement),
-    vector('without its manifest', 'Announcement', { record }, encodeAnnouncement, decodeAnnouncement),
-    vector(
-      'changes',
-      'CatalogueRequest',
-      { network: 'dev', epoch: 'e1', after: 7, wanted: [] },
-      encodeCatalogueRequest,
-      decodeCatalogueRequest
-    ),
-    vector(
-      'manifests',
-      'CatalogueRequest',
-      { network: 'dev', epoch: '', after: 0, wanted: [hash, hash] },
-      encodeCatalogueRequest,
-      decodeCatalogueRequest
-    ),
-    vector(
-      'changes',
-      'CatalogueReply',
-      { epoch: 'e1', records: [record, record], through: 300, hasMore: true, manifests: [] },
-      encodeCatalogueReply,
-      decodeCatalogueReply
-    ),
-    vector(
-      'manifests',
-      'CatalogueReply',
-      { epoch: 'e1', records: [], through: 0, hasMore: false, manifests: [manifest] },
-      encodeCatalogueReply,
-      decodeCatalogueReply
-    ),
-    vector(
-      'three documents',
-      'DescriptionRequest',
-      { root: hash, leaves: [0, 7, 70_000] },
-      encodeDescriptionRequest,
-      decodeDescriptionRequest
-    ),
-    vector('two documents', 'DescriptionReply', proven, encodeDescriptionReply, decodeDescriptionReply),
-    vector(
-      'ports',
-      'DialBackRequest',
-      { network: 'dev', ports: [4_402, 80], addresses: [] },
-      encodeDialBackRequest,
-      decodeDialBackRequest
-    ),
-    vector(
-      'addresses',
-      'DialBackRequest',
-      { network: 'dev', ports: [], addresses },
-      encodeDialBackRequest,
-      decodeDialBackRequest
-    ),
-    vector(
-      'one of two',
-      'DialBackResponse',
-      { dialled: addresses, reached: addresses.slice(0, 1) },
-      encodeDialBackResponse,
-      decodeDialBackResponse
-    )
+    vector('one API', MANIFEST_REQUEST, { name: 'ticker', provider: id.toString() }),
+    vector('all of one name', MANIFEST_REQUEST, { name: 'ticker' }),
+    vector('two manifests', MANIFEST_REPLY, { manifests: [manifest, manifest] }),
+    vector('no manifest', MANIFEST_REPLY, { manifests: [] }),
+    vector('with its manifest', ANNOUNCEMENT, { record, manifest }),
+    vector('without its manifest', ANNOUNCEMENT, { record }),
+    vector('changes', CATALOGUE_REQUEST, { network: 'dev', epoch: 'e1', after: 7, wanted: [] }),
+    vector('manifests', CATALOGUE_REQUEST, { network: 'dev', epoch: '', after: 0, wanted: [hash, hash] }),
+    vector('changes', CATALOGUE_REPLY, {
+      epoch: 'e1',
+      records: [record, record],
+      through: 300,
+      hasMore: true,
+      manifests: []
+    }),
+    vector('manifests', CATALOGUE_REPLY, {
+      epoch: 'e1',
+      records: [],
+      through: 0,
+      hasMore: false,
+      manifests: [manifest]
+    }),
+    vector('three documents', DESCRIPTION_REQUEST, { root: hash, leaves: [0, 7, 70_000] }),
+    vector('two documents', DESCRIPTION_REPLY, { documents: proven }),
+    vector('ports', DIAL_BACK_REQUEST, { network: 'dev', ports: [4_402, 80], addresses: [] }),
+    vector('addresses', DIAL_BACK_REQUEST, { network: 'dev', ports: [], addresses }),
+    vector('one of two', DIAL_BACK_RESPONSE, { dialled: addresses, reached: addresses.slice(0, 1) })
   ]
 }
 

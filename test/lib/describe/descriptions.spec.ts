@@ -7,7 +7,7 @@ import {
   DESCRIPTIONS_REQUESTS_BURST,
   INLINE_DESCRIPTION_BYTES_MAX
 } from '../../../lib/base/limits/descriptions.ts'
-import { decodeDescriptionRequest, encodeDescriptionReply } from '../../../lib/describe/description-codec.ts'
+import { DESCRIPTION_REQUEST, DESCRIPTION_REPLY } from '../../../lib/describe/description-codec.ts'
 import { DESCRIPTION_PROTOCOL, serveDescriptions } from '../../../lib/describe/description-exchange.ts'
 import { DescriptionReader } from '../../../lib/describe/description-reader.ts'
 import { DocumentShelf } from '../../../lib/describe/document-shelf.ts'
@@ -165,7 +165,9 @@ describe('descriptions', () => {
       [{ leaf: 70_000, document: utf8('{}'), path: [] }],
       [{ leaf: 0, document: new Uint8Array(DESCRIPTION_DOCUMENT_BYTES_MAX + 1), path: [] }]
     ]) {
-      liar.serve(DESCRIPTION_PROTOCOL, async () => encodeDescriptionReply(reply), { requestBytesMax: 4_096 })
+      liar.serve(DESCRIPTION_PROTOCOL, async () => DESCRIPTION_REPLY.encode({ documents: reply }), {
+        requestBytesMax: 4_096
+      })
       const fresh = readerOf(network.join('fresh'))
       await assert.rejects(fresh.operations(resolved(api, ['liar']), {}, signal), { code: 'owner_unreachable' })
       assert.equal((await fresh.operations(resolved(api, ['liar', 'owner']), {}, signal)).length, 250)
@@ -236,8 +238,8 @@ describe('descriptions', () => {
       async (request) => {
         const proven = bytes.map((document, leaf) => ({ leaf, document, path: tree.path(leaf) }))
         // Two of the largest documents fit a reply.
-        const { leaves } = decodeDescriptionRequest(request)
-        return encodeDescriptionReply(leaves.slice(0, 2).flatMap((leaf) => proven[leaf] ?? []))
+        const { leaves } = DESCRIPTION_REQUEST.decode(request)
+        return DESCRIPTION_REPLY.encode({ documents: leaves.slice(0, 2).flatMap((leaf) => proven[leaf] ?? []) })
       },
       { requestBytesMax: 4_096 }
     )

@@ -2,16 +2,15 @@ import assert from 'node:assert/strict'
 import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import * as fc from 'fast-check'
-import { encodeMessage } from 'protons-runtime'
 import { apiId } from '../../../lib/base/api-name.ts'
 import { sha256, utf8 } from '../../../lib/base/bytes.ts'
 import { isSoukError } from '../../../lib/base/errors.ts'
 import type { Plan } from '../../../lib/interface/plan.ts'
 import * as catalogue from '../../../lib/resolve/catalogue/catalogue-codec.ts'
-import { delegationCodec, verifyDelegation } from '../../../lib/resolve/directory/delegation.ts'
+import { DELEGATION_MESSAGE, verifyDelegation } from '../../../lib/resolve/directory/delegation.ts'
 import * as exchange from '../../../lib/resolve/manifest/exchange-codec.ts'
 import { encodeManifest } from '../../../lib/resolve/manifest/manifest-codec.ts'
-import { recordCodec, verifyRecord } from '../../../lib/resolve/directory/record.ts'
+import { RECORD_MESSAGE, verifyRecord } from '../../../lib/resolve/directory/record.ts'
 import { verifyManifest } from '../../../lib/resolve/manifest/verify-manifest.ts'
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 import { mutated } from '../../helpers/mutated.ts'
@@ -52,10 +51,10 @@ describe('bytes of a malicious peer', () => {
     const hash = sha256(utf8('x'))
     const times = { seq: 7n, issuedAt: NOW, expiresAt: NOW + 60_000 }
     const id = apiId('ticker', idOf(key))
-    return [encodeMessage({ id, manifestHash: hash, revision: 1, tags: ['a'], delegations: [], ...times }, recordCodec)]
+    return [RECORD_MESSAGE.encode({ id, manifestHash: hash, revision: 1, delegations: [], ...times })]
   }
   const delegations = () => [
-    encodeMessage({ peer: peerIdFromString(idOf(key)).toMultihash().bytes, expiresAt: NOW + 60_000 }, delegationCodec)
+    DELEGATION_MESSAGE.encode({ peer: peerIdFromString(idOf(key)).toMultihash().bytes, expiresAt: NOW + 60_000 })
   ]
 
   /** The peer signs the changed payload with the key that the verifier expects. */
@@ -103,24 +102,24 @@ describe('bytes of a malicious peer', () => {
     [
       [
         'manifest request',
-        exchange.encodeManifestRequest({ name: 'a', provider: 'b' }),
-        exchange.decodeManifestRequest
+        exchange.MANIFEST_REQUEST.encode({ name: 'a', provider: 'b' }),
+        exchange.MANIFEST_REQUEST.decode
       ],
-      ['manifest reply', exchange.encodeManifestReply({ manifests: some }), exchange.decodeManifestReply],
+      ['manifest reply', exchange.MANIFEST_REPLY.encode({ manifests: some }), exchange.MANIFEST_REPLY.decode],
       [
         'announcement',
-        catalogue.encodeAnnouncement({ record: utf8('r'), manifest: utf8('m') }),
-        catalogue.decodeAnnouncement
+        catalogue.ANNOUNCEMENT.encode({ record: utf8('r'), manifest: utf8('m') }),
+        catalogue.ANNOUNCEMENT.decode
       ],
       [
         'catalogue request',
-        catalogue.encodeCatalogueRequest({ network: 'dev', epoch: 'e', after: 7, wanted: some }),
-        catalogue.decodeCatalogueRequest
+        catalogue.CATALOGUE_REQUEST.encode({ network: 'dev', epoch: 'e', after: 7, wanted: some }),
+        catalogue.CATALOGUE_REQUEST.decode
       ],
       [
         'catalogue reply',
-        catalogue.encodeCatalogueReply({ epoch: 'e', records: some, through: 9, hasMore: true, manifests: some }),
-        catalogue.decodeCatalogueReply
+        catalogue.CATALOGUE_REPLY.encode({ epoch: 'e', records: some, through: 9, hasMore: true, manifests: some }),
+        catalogue.CATALOGUE_REPLY.decode
       ]
     ]
   for (const [what, message, decode] of decoders) {

@@ -9,7 +9,7 @@ import {
   RECORD_TTL_MS
 } from '../../../../lib/base/limits/directory.ts'
 import type { Manifest, SignedManifest } from '../../../../lib/interface/manifest.ts'
-import { encodeAnnouncement } from '../../../../lib/resolve/catalogue/catalogue-codec.ts'
+import { ANNOUNCEMENT } from '../../../../lib/resolve/catalogue/catalogue-codec.ts'
 import { createRecordAuthor } from '../../../../lib/resolve/directory/record-author.ts'
 import { signRecord } from '../../../../lib/resolve/directory/record.ts'
 import { signDelegation } from '../../../../lib/resolve/directory/delegation.ts'
@@ -38,7 +38,7 @@ describe('announcements', () => {
 
   async function announcementOf(signed: SignedManifest, network = 'dev', key = seller.key): Promise<Uint8Array> {
     const author = createRecordAuthor({ privateKey: key, clock: bench.clock, network })
-    return encodeAnnouncement({ record: await author.write(offerOf(signed)), manifest: signed.envelope })
+    return ANNOUNCEMENT.encode({ record: await author.write(offerOf(signed)), manifest: signed.envelope })
   }
 
   it('make a listing known to all nodes at once, without queries', async () => {
@@ -83,7 +83,7 @@ describe('announcements', () => {
     const offer = { ...offerOf(signed), delegations: [delegation] }
     const author = createRecordAuthor({ privateKey: replica, clock: bench.clock, network: 'dev' })
     const record = await author.write(offer)
-    assert.equal(await judged(encodeAnnouncement({ record, manifest: signed.envelope })), 'accept')
+    assert.equal(await judged(ANNOUNCEMENT.encode({ record, manifest: signed.envelope })), 'accept')
     const end = {
       id: signed.id,
       seq: BigInt(NOW + 1),
@@ -95,7 +95,7 @@ describe('announcements', () => {
       network: 'dev',
       isWithdrawn: true
     }
-    assert.equal(await judged(encodeAnnouncement({ record: await signRecord(end, replica) })), 'reject')
+    assert.equal(await judged(ANNOUNCEMENT.encode({ record: await signRecord(end, replica) })), 'reject')
     assert.deepEqual(await buyer.search(), ['shared'])
   })
 
@@ -129,8 +129,8 @@ describe('announcements', () => {
       nothing: new Uint8Array(0),
       'too large': new Uint8Array(ANNOUNCEMENT_BYTES_MAX + 1),
       'another network': await announcementOf(signed, 'base'),
-      'another manifest': encodeAnnouncement({ record, manifest: other.envelope }),
-      'signed by a stranger': encodeAnnouncement({ record: await signRecord(bare, thief), manifest: signed.envelope })
+      'another manifest': ANNOUNCEMENT.encode({ record, manifest: other.envelope }),
+      'signed by a stranger': ANNOUNCEMENT.encode({ record: await signRecord(bare, thief), manifest: signed.envelope })
     }
     for (const [what, bytes] of Object.entries(bad)) assert.equal(await judged(bytes), 'reject', what)
     assert.deepEqual(await buyer.search(), [])

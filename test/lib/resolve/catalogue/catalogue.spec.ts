@@ -8,11 +8,7 @@ import {
   CATALOGUE_SETTLE_MS,
   PAGE_MAX
 } from '../../../../lib/base/limits/directory.ts'
-import {
-  decodeCatalogueRequest,
-  encodeCatalogueReply,
-  encodeCatalogueRequest
-} from '../../../../lib/resolve/catalogue/catalogue-codec.ts'
+import { CATALOGUE_REQUEST, CATALOGUE_REPLY } from '../../../../lib/resolve/catalogue/catalogue-codec.ts'
 import type { ExchangeHandler } from '../../../../lib/interface/link.ts'
 import { manualClock, settle } from '../../../helpers/manual-clock.ts'
 import { DiscoveryBench, type DiscoveryNode } from './discovery-bench.ts'
@@ -188,12 +184,12 @@ describe('catalogue', () => {
 
   describe('with a malicious peer', () => {
     /** A peer that returns any response the test sets. */
-    async function liar(answer: (request: ReturnType<typeof decodeCatalogueRequest>) => Uint8Array) {
+    async function liar(answer: (request: ReturnType<typeof CATALOGUE_REQUEST.decode>) => Uint8Array) {
       const link = bench.links.join('liar')
       let asked = 0
       const handler: ExchangeHandler = async (bytes) => {
         asked++
-        return answer(decodeCatalogueRequest(bytes))
+        return answer(CATALOGUE_REQUEST.decode(bytes))
       }
       link.serve('/souk/catalogue/1.0.0', handler, { requestBytesMax: 4_096 })
       self.link.connected = [{ id: 'liar', addresses: [] }]
@@ -202,7 +198,7 @@ describe('catalogue', () => {
     const reply = { epoch: 'e', records: [], through: 0, hasMore: false, manifests: [] }
 
     it('stops querying a peer that always has more, or repeats itself', async () => {
-      const asked = await liar(() => encodeCatalogueReply({ ...reply, through: 1, hasMore: true }))
+      const asked = await liar(() => CATALOGUE_REPLY.encode({ ...reply, through: 1, hasMore: true }))
       assert.deepEqual(await self.search(), [])
       assert.ok(asked() <= 3, String(asked()))
       await bench.clock.advance(CATALOGUE_FRESH_MS)
@@ -215,7 +211,7 @@ describe('catalogue', () => {
       const { record } = await recordPut(shop.key, signed)
       const other = await shop.sign({ price: 1n })
       const asked = await liar(({ wanted }) =>
-        encodeCatalogueReply(
+        CATALOGUE_REPLY.encode(
           wanted.length === 0 ? { ...reply, records: [record.bytes] } : { ...reply, manifests: [other.envelope] }
         )
       )
@@ -233,7 +229,7 @@ describe('catalogue', () => {
         [new Uint8Array(40)],
         [(await (await bench.add('abroad', { network: 'base' })).serve()).envelope]
       ]) {
-        await liar(() => encodeCatalogueReply({ ...reply, records }))
+        await liar(() => CATALOGUE_REPLY.encode({ ...reply, records }))
         assert.deepEqual(await self.search(), [])
         await bench.clock.advance(3_600_000)
       }
@@ -243,8 +239,9 @@ describe('catalogue', () => {
       await shop.serve()
       const exchange = shop.link.handlerOf('/souk/catalogue/1.0.0')
       assert.ok(exchange !== undefined)
-      await assert.rejects(exchange.handler(encodeCatalogueRequest({ network: 'base' }), 'abroad'))
-      const request = encodeCatalogueRequest({ network: 'dev' })
+      const first = { network: 'dev', epoch: '', after: 0, wanted: [] }
+      await assert.rejects(exchange.handler(CATALOGUE_REQUEST.encode({ ...first, network: 'base' }), 'abroad'))
+      const request = CATALOGUE_REQUEST.encode(first)
       const answers = await Promise.allSettled(Array.from({ length: 1_000 }, () => exchange.handler(request, 'greedy')))
       assert.ok(answers.filter(({ status }) => status === 'fulfilled').length < 300)
       await exchange.handler(request, 'modest')

@@ -10,7 +10,7 @@ import {
 import { OPERATIONS_FETCH_PAUSE_MS, OPERATIONS_RETRY_MS } from '../../../../lib/base/limits/directory.ts'
 import type { ExchangeHandler } from '../../../../lib/interface/link.ts'
 import { DESCRIPTION_PROTOCOL } from '../../../../lib/describe/description-exchange.ts'
-import { encodeDescriptionReply } from '../../../../lib/describe/description-codec.ts'
+import { DESCRIPTION_REPLY } from '../../../../lib/describe/description-codec.ts'
 import { merkleTree } from '../../../../lib/describe/merkle.ts'
 import type { Operation } from '../../../../lib/interface/adapter.ts'
 import { apiId } from '../../../../lib/base/api-name.ts'
@@ -141,7 +141,7 @@ describe('operations of listings', () => {
     it(`of a page that ${what} are not indexed, and its publisher is not asked again soon`, async () => {
       const tree = merkleTree([document, json({ name: 'invoice', parts: { input: [], output: [] } })])
       const described = { root: toHex(tree.root), documents: 101, operations: 100, sdlParts: 0 }
-      answers(async () => encodeDescriptionReply([{ leaf: 0, document, path: tree.path(0) }]))
+      answers(async () => DESCRIPTION_REPLY.encode({ documents: [{ leaf: 0, document, path: tree.path(0) }] }))
       for (let at = 0; at < 20; at++) await shop.serve({ name: `evil${at}`, api: { operations: [], described } })
       await serveOwn('honest')
       await pass(5_000)

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { Ed25519PrivateKey } from '@libp2p/interface'
-import { encodeMessage } from 'protons-runtime'
 import { apiId } from '../../../../lib/base/api-name.ts'
 import { EMPTY_BYTES, sha256, utf8 } from '../../../../lib/base/bytes.ts'
 import {
@@ -13,7 +12,7 @@ import {
 import type { DirectoryRecord } from '../../../../lib/interface/directory.ts'
 import { mayServe, signDelegation, verifyDelegation } from '../../../../lib/resolve/directory/delegation.ts'
 import { parseRecordKey, recordKey } from '../../../../lib/resolve/directory/keys.ts'
-import { recordCodec, signRecord, verifyRecord } from '../../../../lib/resolve/directory/record.ts'
+import { RECORD_MESSAGE, signRecord, verifyRecord } from '../../../../lib/resolve/directory/record.ts'
 import { createRecordRules } from '../../../../lib/resolve/directory/record-rules.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 import { idOf, keyOf, NOW, sealAs } from '../fixtures.ts'
@@ -136,13 +135,13 @@ describe('directory record', () => {
   it('is refused when it is too large, changed or malformed', async () => {
     const long = { ...recordOf(), id: 'x'.repeat(RECORD_BYTES_MAX), delegations: [] }
     await assert.rejects(signRecord(long as never, provider), refused(/has \d+ bytes/))
-    const sealed = await sealAs('record', encodeMessage(long, recordCodec), provider)
+    const sealed = await sealAs('record', RECORD_MESSAGE.encode(long), provider)
     await assert.rejects(verifyRecord(sealed, { now: NOW }), refused(/too large/))
     const changed = (await signRecord(recordOf(), provider)).slice()
     changed[60]! ^= 1
     await assert.rejects(verifyRecord(changed, { now: NOW }), refused(/./))
     const delegations = Array.from({ length: DELEGATIONS_MAX + 1 }, () => utf8('x'))
-    const crowded = await sealAs('record', encodeMessage({ ...recordOf(), delegations }, recordCodec), provider)
+    const crowded = await sealAs('record', RECORD_MESSAGE.encode({ ...recordOf(), delegations }), provider)
     await assert.rejects(verifyRecord(crowded, { now: NOW }), refused(/cannot be read/))
   })
 })

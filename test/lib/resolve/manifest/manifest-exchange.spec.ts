@@ -3,7 +3,7 @@ import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { utf8 } from '../../../../lib/base/bytes.ts'
 import { PAGE_MAX } from '../../../../lib/base/limits/directory.ts'
 import type { Manifest, SignedManifest } from '../../../../lib/interface/manifest.ts'
-import { encodeManifestReply, type ManifestRequest } from '../../../../lib/resolve/manifest/exchange-codec.ts'
+import { MANIFEST_REPLY, type ManifestRequest } from '../../../../lib/resolve/manifest/exchange-codec.ts'
 import {
   fetchManifests,
   MANIFEST_PROTOCOL,
@@ -72,13 +72,19 @@ describe('manifest exchange', () => {
     const draft = await sign({ state: 'draft' })
     const good = await sign({})
     const envelopes = [forged, expired.envelope, other.envelope, draft.envelope, utf8('nonsense'), good.envelope]
-    server.serve(MANIFEST_PROTOCOL, async () => encodeManifestReply({ manifests: envelopes }), { requestBytesMax: 999 })
+    server.serve(MANIFEST_PROTOCOL, async () => MANIFEST_REPLY.encode({ manifests: envelopes }), {
+      requestBytesMax: 999
+    })
     assert.deepEqual((await fetch({ name: 'ticker', provider: idOf(provider) })).manifests, [good])
   })
 
   it('reports a node with an invalid or too large response as unreachable', async () => {
     const crowd = Array.from({ length: PAGE_MAX + 1 }, () => utf8('x'))
-    const answers = [utf8('nonsense'), encodeManifestReply({ manifests: crowd.slice(1) }), new Uint8Array([0x0a, 0x7f])]
+    const answers = [
+      utf8('nonsense'),
+      MANIFEST_REPLY.encode({ manifests: crowd.slice(1) }),
+      new Uint8Array([0x0a, 0x7f])
+    ]
     const tooMany = new Uint8Array([...(answers[1] ?? []), 0x0a, 1, 0x78])
     for (const answer of [answers[0]!, answers[2]!, tooMany]) {
       server.serve(MANIFEST_PROTOCOL, async () => answer, { requestBytesMax: 999 })

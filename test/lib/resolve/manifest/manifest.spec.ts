@@ -143,7 +143,6 @@ describe('manifest', () => {
     ['a report of more than all', { selfReport: { ...REPORT, goodPerMille: 1_001 } }, /success/],
     ['a report of a p95 below its p50', { selfReport: { ...REPORT, p50Ms: 9, p95Ms: 8 } }, /times of its self-report/],
     ['another currency', { currency: 'EUR' as 'USDC' }, /currency/],
-    ['a payout that is no address', { payout: '0x12' }, /payout/],
     ['a rate of no calls', { rateLimit: { calls: 0, perMs: 1 } }, /rate limit/],
     ['a rate over more than a day', { rateLimit: { calls: 1, perMs: 86_400_001 } }, /rate limit/],
     ['a price above all USDC', { price: 10n ** 15n + 1n }, /price/],
@@ -167,6 +166,13 @@ describe('manifest', () => {
       await assert.rejects(verifyManifest(sealed, { now: NOW }), refused(why))
     })
   }
+
+  it('is neither signed nor accepted with a payout that is no address', async () => {
+    const bad = manifestOf(idOf(key), { payout: '0x12' })
+    await assert.rejects(signManifest(bad, key), refused(/payout/))
+    const short = Uint8Array.from([...encodeManifest(manifestOf(idOf(key))), 0x7a, 19, ...new Uint8Array(19)])
+    await assert.rejects(verifyManifest(await sealAs('manifest', short, key), { now: NOW }), refused(/cannot be read/))
+  })
 
   it('is refused when its payload is not a manifest', async () => {
     const tooManyTags = encodeManifest({ ...manifest, tags: Array.from({ length: 17 }, (_, i) => `t${i}`) })

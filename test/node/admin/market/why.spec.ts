@@ -3,7 +3,7 @@ import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { lpStream } from '@libp2p/utils'
 import { createNode, handler, SoukError, type SoukNode } from '../../../../lib/index.ts'
 import type { Manifest } from '../../../../lib/interface/index.ts'
-import { encodeManifestReply } from '../../../../lib/resolve/manifest/exchange-codec.ts'
+import { MANIFEST_REPLY } from '../../../../lib/resolve/manifest/exchange-codec.ts'
 import { encodeManifest } from '../../../../lib/resolve/manifest/manifest-codec.ts'
 import { MANIFEST_PROTOCOL } from '../../../../lib/resolve/manifest/manifest-exchange.ts'
 import { signManifest } from '../../../../lib/resolve/manifest/sign-manifest.ts'
@@ -47,7 +47,7 @@ describe('souk why', function () {
     await owner.libp2p.handle(MANIFEST_PROTOCOL, async (stream) => {
       const messages = lpStream(stream)
       await messages.read()
-      await messages.write(encodeManifestReply({ manifests: envelopes }))
+      await messages.write(MANIFEST_REPLY.encode({ manifests: envelopes }))
       await stream.close()
     })
   }
