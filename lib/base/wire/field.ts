@@ -38,6 +38,8 @@ export interface Field<T, P extends Presence = Presence> {
   readonly doc: string
   /** Most items of a list. */
   readonly max: number
+  /** Name in the `.proto` file. Default: the property, in snake case. */
+  readonly name?: string
 }
 
 const BYTES: FieldType<Uint8Array> = {
@@ -126,6 +128,8 @@ export const uint64: Declare<bigint> = (number, doc = '') => fieldOf(UINT64, 'pl
 export const hex = (number: number, length: number, doc = ''): Field<Hex, 'required'> =>
   fieldOf(hexType(length), 'required', number, doc)
 
+export const named = <T, P extends Presence>(name: string, field: Field<T, P>): Field<T, P> => ({ ...field, name })
+export const required = <T>(field: Field<T>): Field<T, 'required'> => ({ ...field, presence: 'required' })
 export const optional = <T>(field: Field<T>): Field<T, 'optional'> => ({ ...field, presence: 'optional' })
 export const nonEmpty = <T>(field: Field<T>): Field<T, 'nonEmpty'> => ({ ...field, presence: 'nonEmpty' })
 export const list = <T>(field: Field<T>, max: number): Field<T, 'list'> => ({ ...field, presence: 'list', max })

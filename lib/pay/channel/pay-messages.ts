@@ -1,9 +1,8 @@
-import { decodeMessage, encodeMessage } from 'protons-runtime'
-import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { type ErrorCode, isErrorCode, SoukError } from '../../base/errors.ts'
-import { fromHex, type Hex, toHex } from '../../base/hex.ts'
 import type { Atoms } from '../../base/money.ts'
-import { bytesTag, codec, readSafeInteger, varintTag, writeBytes, writeInteger, writeText } from '../../base/wire.ts'
+import { bytes, hex, named, nonEmpty, required, text, textAs, uint32, uint53, uint64 } from '../../base/wire/field.ts'
+import { message, nested } from '../../base/wire/message.ts'
+import { union } from '../../base/wire/union.ts'
 import type { ChannelConfig, ChannelId } from '../../interface/channel.ts'
 import type { Address, Signature } from '../../interface/signer.ts'
 
@@ -11,8 +10,6 @@ export const PAY_PROTOCOL = '/souk/pay/1.0.0'
 
 /** Member of a refusal's problem document: the owner's books of the channel, so that the payer can correct its own. */
 export const BOOKS_MEMBER = 'channel'
-
-/** These types encode `souk.PayRequest` and `souk.PayReply` of `docs/reference/souk-pay.proto`. */
 
 /** A deposit that the payer asks an owner to submit. */
 export interface DepositRequest {
@@ -62,201 +59,132 @@ export type PayReply =
 const ADDRESS_BYTES = 20
 const WORD_BYTES = 32
 
-/** One field of a flat message: its number and its type. */
-type Fields<T> = { readonly [K in keyof T]-?: readonly [number, 'integer' | 'number' | 'bytes' | 'text'] }
-
-const START = { integer: 0n, number: 0, bytes: EMPTY_BYTES, text: '' } as const
-
-/** The codec of a message whose fields are all scalars. */
-function flat<T extends object>(fields: Fields<T>) {
-  const entries = Object.entries(fields) as Array<[keyof T & string, Fields<T>[keyof T]]>
-  return codec<T>({
-    start: () => Object.fromEntries(entries.map(([name, [, type]]) => [name, START[type]])) as T,
-    write(value, writer) {
-      for (const [name, [field, type]] of entries) {
-        const member = value[name]
-        if (type === 'bytes') writeBytes(writer, field, member as Uint8Array)
-        else if (type === 'text') writeText(writer, field, member as string)
-        else writeInteger(writer, field, member as bigint)
-      }
-    },
-    read(value, tag, reader) {
-      for (const [name, [field, type]] of entries) {
-        const isVarint = type === 'integer' || type === 'number'
-        if (tag !== (isVarint ? varintTag(field) : bytesTag(field))) continue
-        const reads = {
-          integer: () => reader.uint64(),
-          number: () => readSafeInteger(reader),
-          bytes: () => reader.bytes(),
-          text: () => reader.string()
-        }
-        Object.assign(value, { [name]: reads[type]() })
-        return true
-      }
-      return false
-    }
-  })
-}
-
-interface ConfigMessage {
-  payer: Uint8Array
-  payerAuthorizer: Uint8Array
-  receiver: Uint8Array
-  receiverAuthorizer: Uint8Array
-  token: Uint8Array
-  withdrawDelay: number
-  salt: Uint8Array
-}
-const configCodec = flat<ConfigMessage>({
-  payer: [1, 'bytes'],
-  payerAuthorizer: [2, 'bytes'],
-  receiver: [3, 'bytes'],
-  receiverAuthorizer: [4, 'bytes'],
-  token: [5, 'bytes'],
-  withdrawDelay: [6, 'number'],
-  salt: [7, 'bytes']
-})
-const depositCodec = flat<{
-  config: Uint8Array
-  counter: bigint
-  amount: bigint
-  validAfter: number
-  validBefore: number
-  salt: bigint
-  signature: Uint8Array
-  early: number
-}>({
-  // An embedded message is bytes on the wire.
-  config: [1, 'bytes'],
-  counter: [2, 'integer'],
-  amount: [3, 'integer'],
-  validAfter: [4, 'number'],
-  validBefore: [5, 'number'],
-  salt: [6, 'integer'],
-  signature: [7, 'bytes'],
-  early: [8, 'number']
-})
-const channelRequestCodec = flat<{ channel: Uint8Array }>({ channel: [1, 'bytes'] })
-const termsCodec = flat<{ settlement: Uint8Array; withdrawDelay: number; depositMin: bigint }>({
-  settlement: [1, 'bytes'],
-  withdrawDelay: [2, 'number'],
-  depositMin: [3, 'integer']
-})
-const stateCodec = flat<{
-  ceiling: bigint
-  signature: Uint8Array
-  captured: bigint
-  reserved: bigint
-  credit: bigint
-}>({
-  ceiling: [1, 'integer'],
-  signature: [2, 'bytes'],
-  captured: [3, 'integer'],
-  reserved: [4, 'integer'],
-  credit: [5, 'integer']
-})
-const refusalCodec = flat<{ code: string; detail: string; retryAfterMs: number }>({
-  code: [1, 'text'],
-  detail: [2, 'text'],
-  retryAfterMs: [3, 'number']
+export const CHANNEL_CONFIG = message('ChannelConfig', 'ChannelConfig of the channel contract.', {
+  payer: hex(1, ADDRESS_BYTES),
+  payerAuthorizer: hex(2, ADDRESS_BYTES),
+  receiver: hex(3, ADDRESS_BYTES),
+  receiverAuthorizer: hex(4, ADDRESS_BYTES),
+  token: hex(5, ADDRESS_BYTES),
+  withdrawDelay: uint53(6, 'Seconds.'),
+  salt: hex(7, WORD_BYTES)
 })
 
-/** One of several messages: its field number and its bytes. */
-interface Choice {
-  field: number
-  bytes: Uint8Array
-}
-const choiceCodec = codec<Choice>({
-  start: () => ({ field: 0, bytes: EMPTY_BYTES }),
-  write: ({ field, bytes }, writer) => void writer.uint32(bytesTag(field)).bytes(bytes),
-  read(value, tag, reader) {
-    if (![bytesTag(1), bytesTag(2), bytesTag(3), bytesTag(4)].includes(tag)) return false
-    Object.assign(value, { field: tag >>> 3, bytes: reader.bytes() })
-    return true
+export const TERMS_REQUEST = message('TermsRequest', 'Asks for the conditions of a channel.', {})
+
+export const DEPOSIT_REQUEST = message(
+  'DepositRequest',
+  `A deposit into a channel, new or known. The response is a ChannelState once the deposit is mined, or earlier: see
+  \`early\`.`,
+  {
+    config: required(nested(CHANNEL_CONFIG, 1)),
+    counter: uint64(
+      2,
+      'config.salt is keccak256("souk channel 1" || peer id of the payer, as text || counter, 8 bytes big-endian).'
+    ),
+    amount: uint64(3),
+    validAfter: uint53(4, 'Unix seconds.'),
+    validBefore: uint53(5),
+    salt: uint64(
+      6,
+      'Chosen by the payer, never twice for one channel. The EIP-3009 nonce is keccak256(channel id, salt).'
+    ),
+    signature: bytes(7, 'EIP-3009 ReceiveWithAuthorization to the collector, by config.payer.'),
+    early: uint32(
+      8,
+      `1 if the owner may respond before the deposit is mined, with \`credit\` in the ChannelState. The payer then sends
+      the request again without this field, to learn when the deposit is mined. Owners that do not know the field
+      respond when it is mined.`
+    )
   }
+)
+
+export const STATE_REQUEST = message('StateRequest', 'Asks for the owner’s books of a channel.', {
+  channelId: named('channel', hex(1, WORD_BYTES))
 })
-const choose = (field: number, bytes: Uint8Array): Uint8Array => encodeMessage({ field, bytes }, choiceCodec)
+
+export const CLOSE_REQUEST = message(
+  'CloseRequest',
+  `The owner accepts no more calls on the channel. When the running ones have ended, it claims what is owed and returns
+  the rest. The response is a ChannelState once that is mined: \`captured\` is what the owner received.`,
+  { channelId: named('channel', hex(1, WORD_BYTES)) }
+)
+
+export const PAY_REQUEST = union('PayRequest', 'A request of /souk/pay/1.0.0: exactly one field.', {
+  terms: [1, TERMS_REQUEST],
+  deposit: [2, DEPOSIT_REQUEST],
+  state: [3, STATE_REQUEST],
+  close: [4, CLOSE_REQUEST]
+})
+
+export const TERMS = message('Terms', 'The owner’s conditions for a channel.', {
+  settlement: hex(1, ADDRESS_BYTES, 'Use it as receiver_authorizer.'),
+  withdrawDelay: uint53(2, 'Seconds, at least.'),
+  depositMin: named('deposit', uint64(3, 'At least.'))
+})
+
+export const CHANNEL_STATE = message('ChannelState', 'The owner’s books of a channel.', {
+  ceiling: uint64(1, 'The highest voucher. Both fields are empty if there is none.'),
+  signature: bytes(2),
+  captured: uint64(3),
+  reserved: uint64(4),
+  credit: nonEmpty(
+    uint64(
+      5,
+      `The deposit is being submitted and is not mined yet. Until then, the owner serves calls up to this total, with
+      vouchers as usual. 0: the deposit is mined.`
+    )
+  )
+})
+
+export const REFUSAL = message('Refusal', 'The owner refuses the request.', {
+  code: textAs<ErrorCode>(1, 'Of docs/reference/errors.md.'),
+  detail: text(2),
+  retryAfterMs: nonEmpty(uint53(3, 'Milliseconds until a repeat is useful. 0: not known.'))
+})
+
+export const PAY_REPLY = union('PayReply', 'Exactly one field.', {
+  terms: [1, TERMS],
+  state: [2, CHANNEL_STATE],
+  refusal: [3, REFUSAL]
+})
 
 export function encodePayRequest(request: PayRequest): Uint8Array {
-  if (request.kind === 'terms') return choose(1, EMPTY_BYTES)
-  if (request.kind !== 'deposit') {
-    const channel = fromHex(request.channelId, WORD_BYTES)
-    return choose(request.kind === 'state' ? 3 : 4, encodeMessage({ channel }, channelRequestCodec))
-  }
-  const { config, isEarly = false, ...rest } = request.deposit
-  const message = { ...rest, config: encodeConfig(config), early: isEarly ? 1 : 0 }
-  return choose(2, encodeMessage(message, depositCodec))
+  if (request.kind !== 'deposit') return PAY_REQUEST.encode(request)
+  const { isEarly = false, ...deposit } = request.deposit
+  return PAY_REQUEST.encode({ kind: 'deposit', ...deposit, early: isEarly ? 1 : 0 })
 }
 
 /** @throws SoukError `payment_malformed` */
-export function decodePayRequest(bytes: Uint8Array): PayRequest {
+export function decodePayRequest(encoded: Uint8Array): PayRequest {
   return reading(() => {
-    const { field, bytes: inner } = decodeMessage(bytes, choiceCodec)
-    if (field === 1) return { kind: 'terms' }
-    if (field === 3 || field === 4) {
-      const channelId = sized(decodeMessage(inner, channelRequestCodec).channel, WORD_BYTES)
-      return { kind: field === 3 ? 'state' : 'close', channelId }
-    }
-    if (field !== 2) return undefined
-    const { config, early, ...rest } = decodeMessage(inner, depositCodec)
-    const deposit = { ...rest, config: decodeConfig(config) }
-    return { kind: 'deposit', deposit: early === 0 ? deposit : { ...deposit, isEarly: true } }
+    const request = PAY_REQUEST.decode(encoded)
+    if (request?.kind !== 'deposit') return request
+    const { kind, early, ...deposit } = request
+    return { kind, deposit: early === 0 ? deposit : { ...deposit, isEarly: true } }
   })
 }
 
 export function encodePayReply(reply: PayReply): Uint8Array {
-  if (reply.kind === 'terms') {
-    const settlement = fromHex(reply.terms.settlement, ADDRESS_BYTES)
-    return choose(1, encodeMessage({ ...reply.terms, settlement }, termsCodec))
-  }
-  if (reply.kind === 'state') {
-    const { state, credit = 0n } = reply
-    return choose(2, encodeMessage({ ...state, credit }, stateCodec))
-  }
-  const { code, detail, retryAfterMs = 0 } = reply
-  return choose(3, encodeMessage({ code, detail, retryAfterMs }, refusalCodec))
+  if (reply.kind === 'terms') return PAY_REPLY.encode({ kind: 'terms', ...reply.terms })
+  if (reply.kind === 'refusal') return PAY_REPLY.encode(reply)
+  const { state, credit = 0n } = reply
+  return PAY_REPLY.encode({ kind: 'state', ...state, credit })
 }
 
 /** @throws SoukError `payment_malformed` */
-export function decodePayReply(bytes: Uint8Array): PayReply {
+export function decodePayReply(encoded: Uint8Array): PayReply {
   return reading(() => {
-    const { field, bytes: inner } = decodeMessage(bytes, choiceCodec)
-    if (field === 1) {
-      const { settlement, ...terms } = decodeMessage(inner, termsCodec)
-      return { kind: 'terms', terms: { ...terms, settlement: sized(settlement, ADDRESS_BYTES) } }
+    const reply = PAY_REPLY.decode(encoded)
+    if (reply?.kind === 'terms') {
+      const { kind, ...terms } = reply
+      return { kind, terms }
     }
-    if (field === 2) {
-      const { credit, ...state } = decodeMessage(inner, stateCodec)
-      return { kind: 'state', state, ...(credit === 0n ? {} : { credit }) }
+    if (reply?.kind === 'state') {
+      const { kind, credit, ...state } = reply
+      return { kind, state, ...(credit === undefined ? {} : { credit }) }
     }
-    if (field !== 3) return undefined
-    const { code, detail, retryAfterMs } = decodeMessage(inner, refusalCodec)
-    const refusal = { kind: 'refusal', code: isErrorCode(code) ? code : 'internal_error', detail } as const
-    return retryAfterMs === 0 ? refusal : { ...refusal, retryAfterMs }
+    return reply && { ...reply, code: isErrorCode(reply.code) ? reply.code : 'internal_error' }
   })
-}
-
-function encodeConfig({ withdrawDelay, salt, ...addresses }: ChannelConfig): Uint8Array {
-  const bytes = Object.fromEntries(Object.entries(addresses).map(([name, hex]) => [name, fromHex(hex, ADDRESS_BYTES)]))
-  return encodeMessage({ ...bytes, withdrawDelay, salt: fromHex(salt, WORD_BYTES) } as ConfigMessage, configCodec)
-}
-
-function decodeConfig(bytes: Uint8Array): ChannelConfig {
-  const { withdrawDelay, salt, ...config } = decodeMessage(bytes, configCodec)
-  return {
-    payer: sized(config.payer, ADDRESS_BYTES),
-    payerAuthorizer: sized(config.payerAuthorizer, ADDRESS_BYTES),
-    receiver: sized(config.receiver, ADDRESS_BYTES),
-    receiverAuthorizer: sized(config.receiverAuthorizer, ADDRESS_BYTES),
-    token: sized(config.token, ADDRESS_BYTES),
-    withdrawDelay,
-    salt: sized(salt, WORD_BYTES)
-  }
-}
-
-function sized(bytes: Uint8Array, length: number): Hex {
-  if (bytes.length !== length) throw new RangeError('A field has a wrong length.')
-  return toHex(bytes)
 }
 
 function reading<T>(read: () => T | undefined): T {

@@ -1,19 +1,10 @@
 import { hash } from 'node:crypto'
-import { decodeMessage, encodeMessage } from 'protons-runtime'
 import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { fromHex, toHex } from '../../base/hex.ts'
 import { RECEIPT_PATH_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
-import {
-  append,
-  bytesTag,
-  codec,
-  readSafeInteger,
-  varintTag,
-  writeBytes,
-  writeInteger,
-  writeText
-} from '../../base/wire.ts'
+import { bytes, list, nonEmpty, text, textAs, uint32, uint53, uint64 } from '../../base/wire/field.ts'
+import { message } from '../../base/wire/message.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import { type ChargeRule, chargeRuleIn } from '../../interface/charge-rule.ts'
 import type { ChainParameters } from '../../interface/network.ts'
@@ -48,88 +39,36 @@ export interface Receipt {
   readonly signature: Signature
 }
 
-interface BodyMessage extends Omit<ReceiptBody, 'channelId' | 'rule'> {
-  channelId: Uint8Array
-  requestId: Uint8Array
-  requestHash: Uint8Array
-  api: string
-  charged: bigint
-  captured: bigint
-  reserved: bigint
-  status: number
-  at: number
-  rule?: ChargeRule
-}
-
-const bodyCodec = codec<BodyMessage>({
-  start: () => ({
-    channelId: EMPTY_BYTES,
-    requestId: EMPTY_BYTES,
-    requestHash: EMPTY_BYTES,
-    api: '',
-    charged: 0n,
-    captured: 0n,
-    reserved: 0n,
-    status: 0,
-    at: 0
-  }),
-  write(value, writer) {
-    writeBytes(writer, 1, value.channelId)
-    writeBytes(writer, 2, value.requestId)
-    writeBytes(writer, 3, value.requestHash)
-    writeText(writer, 4, value.api)
-    writeInteger(writer, 5, value.charged)
-    writeInteger(writer, 6, value.captured)
-    writeInteger(writer, 7, value.reserved)
-    writeInteger(writer, 8, value.status)
-    writeInteger(writer, 9, value.at)
-    writeText(writer, 10, value.rule ?? '')
-  },
-  read(value, tag, reader) {
-    if (tag === bytesTag(1)) value.channelId = reader.bytes()
-    else if (tag === bytesTag(2)) value.requestId = reader.bytes()
-    else if (tag === bytesTag(3)) value.requestHash = reader.bytes()
-    else if (tag === bytesTag(4)) value.api = reader.string()
-    else if (tag === varintTag(5)) value.charged = reader.uint64()
-    else if (tag === varintTag(6)) value.captured = reader.uint64()
-    else if (tag === varintTag(7)) value.reserved = reader.uint64()
-    else if (tag === varintTag(8)) value.status = readSafeInteger(reader)
-    else if (tag === varintTag(9)) value.at = readSafeInteger(reader)
-    else if (tag === bytesTag(10)) setRule(value, reader.string())
-    else return false
-    return true
-  }
+export const RECEIPT_BODY = message('ReceiptBody', 'The content of a receipt.', {
+  channel: bytes(1),
+  requestId: bytes(2),
+  requestHash: bytes(3, 'SHA-256 of the request (docs/reference/protocol.md, section 7.2).'),
+  api: text(4, 'name@provider'),
+  charged: uint64(5),
+  captured: uint64(6, 'Total of the channel, with this call.'),
+  reserved: uint64(7, 'Reserved for other calls of the channel.'),
+  status: uint32(8, 'HTTP status of the response.'),
+  at: uint53(9, 'Milliseconds since the Unix epoch.'),
+  rule: nonEmpty(
+    textAs<ChargeRule>(
+      10,
+      'The rule behind the charge: success, partial-data, cost, stream-open, events or plan. Empty: not charged.'
+    )
+  )
 })
 
-function setRule(value: BodyMessage, text: string): void {
-  const rule = chargeRuleIn(text)
-  if (rule !== undefined) value.rule = rule
-}
-
-interface ReceiptMessage {
-  body: Uint8Array
-  path: Uint8Array[]
-  index: number
-  signature: Uint8Array
-}
-
-const receiptCodec = codec<ReceiptMessage>({
-  start: () => ({ body: EMPTY_BYTES, path: [], index: 0, signature: EMPTY_BYTES }),
-  write(value, writer) {
-    writeBytes(writer, 1, value.body)
-    for (const sibling of value.path) writer.uint32(bytesTag(2)).bytes(sibling)
-    writeInteger(writer, 3, value.index)
-    writeBytes(writer, 4, value.signature)
-  },
-  read(value, tag, reader) {
-    if (tag === bytesTag(1)) value.body = reader.bytes()
-    else if (tag === bytesTag(2)) append(value.path, reader.bytes(), RECEIPT_PATH_MAX)
-    else if (tag === varintTag(3)) value.index = readSafeInteger(reader)
-    else if (tag === bytesTag(4)) value.signature = reader.bytes()
-    else return false
-    return true
+export const RECEIPT = message(
+  'Receipt',
+  `Field \`receipt\` of a response. \`body\` is a leaf of a Merkle tree. The channel's receiverAuthorizer signs the root as
+  EIP-712 Receipts(bytes32 root), in the domain {name: "Souk", version: "1", chainId, verifyingContract: the channel
+  contract}. Hashes are SHA-256: of 0x00 and the leaf's bytes, and of 0x01 and both children's hashes.`,
+  {
+    body: bytes(1, 'souk.ReceiptBody'),
+    path: list(bytes(2, 'Hashes of the siblings, from the leaf up.'), RECEIPT_PATH_MAX),
+    index: uint32(3, 'Position of the leaf: bit n is the side of the n-th sibling, 0 for the right one.'),
+    signature: bytes(4)
   }
-})
+)
 
 /** Leaves and nodes have different hash prefixes, so that a node cannot pass for a leaf (RFC 9162, section 2.1.1). */
 function leafHash(body: Uint8Array): Uint8Array {
@@ -168,12 +107,12 @@ export async function signReceipts(
     channels.set(channelId, known)
     return known
   }
-  const leaves = bodies.map((body) => encodeMessage({ ...body, channelId: bytesOf(body.channelId) }, bodyCodec))
+  const leaves = bodies.map(({ channelId, ...body }) => RECEIPT_BODY.encode({ ...body, channel: bytesOf(channelId) }))
   const levels = treeOf(leaves.map(leafHash))
   const root = levels.at(-1)?.[0]
   if (root === undefined) return []
   const signature = await sign(root)
-  return leaves.map((body, i) => encodeMessage({ body, ...pathTo(levels, i), signature }, receiptCodec))
+  return leaves.map((body, i) => RECEIPT.encode({ body, ...pathTo(levels, i), signature }))
 }
 
 /** All levels from the leaves to the root. The last node of an odd level moves up unchanged. */
@@ -205,12 +144,15 @@ function pathTo(levels: ReadonlyArray<readonly Uint8Array[]>, leaf: number): { p
 }
 
 /** Undefined if the bytes are not a receipt. `isSigned` checks the signature. */
-export function readReceipt(bytes: Uint8Array): Receipt | undefined {
+export function readReceipt(encoded: Uint8Array): Receipt | undefined {
   try {
-    const { body, path, index, signature } = decodeMessage(bytes, receiptCodec)
-    const value = decodeMessage(body, bodyCodec)
-    if (value.channelId.length !== HASH_BYTES || path.some((sibling) => sibling.length !== HASH_BYTES)) return undefined
-    return { body: { ...value, channelId: toHex(value.channelId) }, leaf: body, path, index, signature }
+    const { body, path, index, signature } = RECEIPT.decode(encoded)
+    const { channel, rule: told = '', ...value } = RECEIPT_BODY.decode(body)
+    if (channel.length !== HASH_BYTES || path.some((sibling) => sibling.length !== HASH_BYTES)) return undefined
+    // A rule of a later version is unknown here.
+    const rule = chargeRuleIn(told)
+    const known = rule === undefined ? value : { ...value, rule }
+    return { body: { ...known, channelId: toHex(channel) }, leaf: body, path, index, signature }
   } catch {
     return undefined
   }

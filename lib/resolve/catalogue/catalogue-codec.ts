@@ -12,7 +12,6 @@ export const ANNOUNCEMENT = message(
     )
   }
 )
-export type Announcement = MessageOf<typeof ANNOUNCEMENT>
 
 export const CATALOGUE_REQUEST = message(
   'CatalogueRequest',

@@ -6,6 +6,9 @@ import * as call from '../../../lib/call/frame.ts'
 import * as description from '../../../lib/describe/description-codec.ts'
 import * as dialBack from '../../../lib/link/reach/dial-back-codec.ts'
 import * as catalogue from '../../../lib/resolve/catalogue/catalogue-codec.ts'
+import * as pay from '../../../lib/pay/channel/pay-messages.ts'
+import { AUTHORIZATION } from '../../../lib/pay/signing/authorization.ts'
+import { RECEIPT, RECEIPT_BODY } from '../../../lib/pay/signing/receipt.ts'
 import { DELEGATION_MESSAGE } from '../../../lib/resolve/directory/delegation.ts'
 import { RECORD_MESSAGE } from '../../../lib/resolve/directory/record.ts'
 import * as exchange from '../../../lib/resolve/manifest/exchange-codec.ts'
@@ -108,6 +111,28 @@ const FILES: Readonly<Record<string, ProtoFile>> = {
       description.PROVEN_DOCUMENT
     ]
   },
+  'docs/reference/souk-pay.proto': {
+    about: `Payers and owners of x402 batch-settlement channels. docs/reference/protocol-payments.md says when and why.
+
+      Addresses are 20 bytes, channel ids and salts 32, signatures 65 (r, s, v with s in the lower half and v 27 or 28).
+      Amounts are USDC atoms (10^-6 USDC), below 2^63. Ignore unknown fields.`,
+    package: 'souk',
+    messages: [
+      AUTHORIZATION,
+      RECEIPT,
+      RECEIPT_BODY,
+      pay.PAY_REQUEST,
+      pay.TERMS_REQUEST,
+      pay.DEPOSIT_REQUEST,
+      pay.CHANNEL_CONFIG,
+      pay.STATE_REQUEST,
+      pay.CLOSE_REQUEST,
+      pay.PAY_REPLY,
+      pay.TERMS,
+      pay.CHANNEL_STATE,
+      pay.REFUSAL
+    ]
+  },
   'docs/reference/souk-reach.proto': {
     about: `How a node learns at which addresses peers reach it. docs/reference/protocol.md says when.
 
@@ -141,10 +166,10 @@ function fieldsOf({ fields, reserved }: Message<unknown>): string[] {
 }
 
 function fieldLines([name, field]: [string, Field<unknown>]): string[] {
-  const { number, type, presence, doc } = field
+  const { number, type, presence, doc, name: other } = field
   const label = presence === 'list' ? 'repeated ' : presence === 'optional' ? 'optional ' : ''
   const packed = presence === 'list' && type.wire === 0 ? ' [packed = false]' : ''
-  const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const snake = other ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return [comment(doc, '  '), `  ${label}${type.proto} ${snake} = ${number}${packed};\n`]
 }
 
