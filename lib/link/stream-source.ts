@@ -1,5 +1,6 @@
 import type { Stream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
+import { Fifo } from '../base/fifo.ts'
 import { BULK_CHUNK_BYTES_MAX, BULK_TAG_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSource } from '../interface/link.ts'
 import { ChunkReader } from './chunk-reader.ts'
@@ -15,7 +16,7 @@ export class StreamSource implements BulkSource {
   readonly #reader = new ChunkReader()
   readonly #tagRead = Promise.withResolvers<Uint8Array>()
   #tagBytes: Uint8Array[] | undefined = []
-  #chunks: Uint8Array[] = []
+  readonly #chunks = new Fifo<Uint8Array>()
   #bytes = 0
   #isResuming = false
   #error: Error | undefined
@@ -36,7 +37,7 @@ export class StreamSource implements BulkSource {
 
   abort(error: Error): void {
     this.#error ??= error
-    this.#chunks = []
+    this.#chunks.clear()
     this.#stream.abort(error)
     this.#fail(error)
   }

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
+import { Fifo } from '../base/fifo.ts'
 import { EVENT_PAYMENT_MS, EVENT_REFUSALS_MAX } from '../base/limits/call.ts'
 import { INLINE_BODY_BYTES_MAX } from '../base/limits/link.ts'
 import type { EventFrames } from '../interface/adapter.ts'
@@ -45,7 +46,7 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
   readonly #init: PaidStreamInit
   readonly #source: AsyncIterator<Uint8Array>
   /** Chunks read from the API but not sent yet. */
-  readonly #read: Chunk[] = []
+  readonly #read = new Fifo<Chunk>()
   #reading: Promise<IteratorResult<Uint8Array>> | undefined
   /** Paid events that were not sent yet. */
   #paid: number
@@ -70,7 +71,7 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     for (;;) {
       if (this.#isOver) return DONE
-      const [first] = this.#read
+      const first = this.#read.first()
       if (first !== undefined && (!first.isEvent || this.#paid > 0)) {
         this.#read.shift()
         if (first.isEvent) this.#paid--
@@ -124,33 +125,38 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
     this.#reading ??= this.#source.next()
     const reading = this.#reading
     try {
-      return this.#put(await reading)
+      return this.#put(await reading) !== undefined
     } catch (error) {
       this.#over()
       throw error
     }
   }
 
-  #put(result: IteratorResult<Uint8Array>): boolean {
+  #put(result: IteratorResult<Uint8Array>): Chunk | undefined {
     this.#reading = undefined
-    if (result.done === true) return false
-    this.#read.push({ bytes: result.value, isEvent: this.#init.frames.isEvent(result.value) })
-    return true
+    if (result.done === true) return undefined
+    const chunk = { bytes: result.value, isEvent: this.#init.frames.isEvent(result.value) }
+    this.#read.push(chunk)
+    return chunk
   }
 
   /** Counts the events that have arrived, so that a busy stream needs few payments. */
   async #gather(most: number): Promise<number> {
-    let events = this.#read.filter(({ isEvent }) => isEvent).length
-    let bytes = this.#read.reduce((sum, chunk) => sum + chunk.bytes.length, 0)
+    let events = 0
+    let bytes = 0
+    const count = (chunk: Chunk) => {
+      bytes += chunk.bytes.length
+      if (chunk.isEvent) events++
+    }
+    for (const chunk of this.#read) count(chunk)
     while (events < most && bytes < INLINE_BODY_BYTES_MAX && !this.#isOver) {
       this.#reading ??= this.#source.next()
       const soon = new Promise<undefined>((resolve) => this.#init.clock.soon(() => resolve(undefined)))
       // An error or the end is reported by the next read.
       const result = await Promise.race([this.#reading, soon]).catch(() => undefined)
-      if (result === undefined || result.done === true) break
-      this.#put(result)
-      bytes += result.value.length
-      if (this.#read.at(-1)?.isEvent === true) events++
+      const chunk = result === undefined || result.done === true ? undefined : this.#put(result)
+      if (chunk === undefined) break
+      count(chunk)
     }
     return events
   }
@@ -216,7 +222,7 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
   #over(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#read.length = 0
+    this.#read.clear()
     this.#reading?.catch(() => {})
     this.#take()?.resolve(eventsResponse(EVENTS_RESPONSE.over))
     this.#wake?.()

@@ -1,9 +1,11 @@
 import { SoukError } from '../../lib/base/errors.ts'
+import { Fifo } from '../../lib/base/fifo.ts'
 import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import { headerOf } from '../json.ts'
 import { MIXED } from './graphql-accept.ts'
-import { type GraphqlResponse, responseOf } from './graphql-response.ts'
+import { FirstPart } from './first-part.ts'
+import type { GraphqlResponse } from './graphql-response.ts'
 
 /** A response in parts (`@defer`, `@stream`; `multipart/mixed`, RFC 2046 §5.1) whose first part is parsed. */
 export interface Incremental {
@@ -25,37 +27,27 @@ export function boundaryIn(headers: Headers): string | undefined {
 export async function incremental(body: AsyncIterable<Uint8Array>, boundary: string): Promise<Incremental> {
   const source = body[Symbol.asyncIterator]()
   const decoder = new TextDecoder()
-  const taken: Uint8Array[] = []
-  let text = ''
+  const taken = new Fifo<Uint8Array>()
+  const part = new FirstPart(boundary)
+  let bytes = 0
   for (;;) {
-    const first = firstIn(text, boundary)
-    if (first !== undefined) return { first, body: following(taken, source) }
-    if (text.length > RESPONSE_BYTES_MAX) {
-      await source.return?.()
-      throw new SoukError('response_too_large', undefined, { source: 'upstream' })
-    }
     const chunk = await source.next()
     if (chunk.done === true) {
       const detail = 'The API behind this listing ended its response early.'
       throw new SoukError('upstream_invalid_response', detail, { source: 'upstream' })
     }
     taken.push(chunk.value)
-    text += decoder.decode(chunk.value, { stream: true })
+    bytes += chunk.value.length
+    const first = part.push(decoder.decode(chunk.value, { stream: true }))
+    if (first !== undefined) return { first, body: following(taken, source) }
+    if (bytes > RESPONSE_BYTES_MAX) {
+      await source.return?.()
+      throw new SoukError('response_too_large', undefined, { source: 'upstream' })
+    }
   }
 }
 
-/** The response in the first part, once it is complete. Some servers close a part only when they begin the next. */
-function firstIn(text: string, boundary: string): GraphqlResponse | undefined {
-  const start = text.indexOf(`--${boundary}\r\n`)
-  const head = start === -1 ? -1 : text.indexOf('\r\n\r\n', start)
-  if (head === -1) return undefined
-  const end = text.indexOf(`\r\n--${boundary}`, head + 4)
-  if (end !== -1) return responseOf(text.slice(head + 4, end)) ?? {}
-  const part = text.slice(head + 4).trimEnd()
-  return part.endsWith('}') ? responseOf(part) : undefined
-}
-
-function following(taken: Uint8Array[], source: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+function following(taken: Fifo<Uint8Array>, source: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
   const iterator: AsyncIterator<Uint8Array, undefined> = {
     async next() {
       const chunk = taken.shift()
@@ -64,7 +56,7 @@ function following(taken: Uint8Array[], source: AsyncIterator<Uint8Array>): Asyn
       return next.done === true ? { done: true, value: undefined } : next
     },
     async return() {
-      taken.length = 0
+      taken.clear()
       await source.return?.()
       return { done: true, value: undefined }
     }

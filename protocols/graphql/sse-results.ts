@@ -1,5 +1,7 @@
 import { SoukError } from '../../lib/base/errors.ts'
+import { Fifo } from '../../lib/base/fifo.ts'
 import { GRAPHQL_EVENT_BYTES_MAX } from '../../lib/base/limits/graphql.ts'
+import { EventLines } from '../event-lines.ts'
 import type { Results } from './result-events.ts'
 
 /**
@@ -11,8 +13,8 @@ import type { Results } from './result-events.ts'
 export function sseResults(body: AsyncIterable<Uint8Array>): Results {
   const source = body[Symbol.asyncIterator]()
   const decoder = new TextDecoder()
-  const events: Array<{ readonly type: string; readonly data: string }> = []
-  let text = ''
+  const lines = new EventLines()
+  const events = new Fifo<{ readonly type: string; readonly data: string }>()
   let type = ''
   let data: string[] = []
   let held = 0
@@ -36,11 +38,8 @@ export function sseResults(body: AsyncIterable<Uint8Array>): Results {
   }
 
   function read(chunk: string): void {
-    // A carriage return at the end may be the first half of a line break.
-    const lines = (text + chunk).split(/\r\n|\n|\r(?!$)/)
-    text = lines.pop() ?? ''
-    for (const line of lines) readLine(line)
-    if (text.length + held > GRAPHQL_EVENT_BYTES_MAX) {
+    for (const line of lines.push(chunk)) readLine(line)
+    if (lines.held + held > GRAPHQL_EVENT_BYTES_MAX) {
       throw new SoukError('response_too_large', 'The API sends an event that is too large.', { source: 'upstream' })
     }
   }
@@ -57,7 +56,7 @@ export function sseResults(body: AsyncIterable<Uint8Array>): Results {
       else read(decoder.decode(chunk.value, { stream: true }))
     }
     isOver = true
-    events.length = 0
+    events.clear()
     await source.return?.()
     return { done: true, value: undefined }
   }
@@ -74,7 +73,7 @@ export function sseResults(body: AsyncIterable<Uint8Array>): Results {
     },
     async return() {
       isOver = true
-      events.length = 0
+      events.clear()
       await source.return?.()
       return { done: true, value: undefined }
     }

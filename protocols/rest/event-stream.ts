@@ -4,6 +4,7 @@ import { isSoukError, SoukError } from '../../lib/base/errors.ts'
 import { nestsDeeperThan } from '../../lib/base/json-text.ts'
 import { RESPONSE_BYTES_MAX, RESPONSE_JSON_DEPTH_MAX } from '../../lib/base/limits/call.ts'
 import { SSE_HEARTBEAT_MS } from '../../lib/base/limits/upstream.ts'
+import { EventLines } from '../event-lines.ts'
 
 /** One event of a stream (WHATWG HTML, section 9.2). */
 export interface ServerEvent {
@@ -74,7 +75,7 @@ class EventParser {
   readonly events: ServerEvent[] = []
   readonly #most: number
   readonly #decoder = new TextDecoder()
-  #rest: string[] = []
+  readonly #lines = new EventLines()
   #type = ''
   #id: string | undefined
   #data: string[] = []
@@ -84,15 +85,7 @@ class EventParser {
   }
 
   push(chunk: Uint8Array): void {
-    const text = this.#decoder.decode(chunk, { stream: true })
-    const mayEnd = this.#rest.at(-1)?.endsWith('\r') === true || /[\r\n]/.test(text)
-    this.#rest.push(text)
-    // A line may be as long as the whole stream, so it is split only when a line end arrives.
-    if (!mayEnd) return
-    // A carriage return at the end may be the first half of a line end.
-    const lines = this.#rest.join('').split(/\r\n|\n|\r(?!$)/)
-    this.#rest = [lines.pop() ?? '']
-    for (const line of lines) this.#line(line)
+    for (const line of this.#lines.push(this.#decoder.decode(chunk, { stream: true }))) this.#line(line)
   }
 
   #line(line: string): void {

@@ -1,5 +1,6 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
+import { Fifo } from '../../lib/base/fifo.ts'
 import { SSE_EVENT_BYTES_MAX } from '../../lib/base/limits/upstream.ts'
 import type { EventFrames } from '../../lib/interface/adapter.ts'
 
@@ -23,7 +24,7 @@ export function singleEvents(body: AsyncIterable<Uint8Array>): AsyncIterable<Uin
 }
 
 function cutting(source: AsyncIterator<Uint8Array>): AsyncIterator<Uint8Array, undefined> {
-  const whole: Uint8Array[] = []
+  const whole = new Fifo<Uint8Array>()
   const cutter = new Cutter()
   let isOver = false
   return {
@@ -35,9 +36,9 @@ function cutting(source: AsyncIterator<Uint8Array>): AsyncIterator<Uint8Array, u
         const result = await source.next()
         if (result.done === true) {
           isOver = true
-          whole.push(...cutter.rest())
+          for (const event of cutter.rest()) whole.push(event)
         } else {
-          whole.push(...cutter.cut(result.value))
+          for (const event of cutter.cut(result.value)) whole.push(event)
         }
         if (cutter.held <= SSE_EVENT_BYTES_MAX) continue
         isOver = true
@@ -47,7 +48,7 @@ function cutting(source: AsyncIterator<Uint8Array>): AsyncIterator<Uint8Array, u
     },
     async return() {
       isOver = true
-      whole.length = 0
+      whole.clear()
       await source.return?.()
       return { done: true, value: undefined }
     }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Clock, Timer } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
+import { Fifo } from '../../lib/base/fifo.ts'
 import { STREAM_IDLE_MS } from '../../lib/base/limits/call.ts'
 import { BULK_CHUNK_BYTES_MAX } from '../../lib/base/limits/link.ts'
 import { failureOf, interruption } from './failure.ts'
@@ -31,7 +32,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #onAbort: () => void
   #hurried = true
   #controller: Dispatcher.DispatchController | undefined
-  #chunks: Uint8Array[] = []
+  readonly #chunks = new Fifo<Uint8Array>()
   #queuedBytes = 0
   #ended = false
   #failure: SoukError | undefined
@@ -100,7 +101,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   fail(error: SoukError): void {
     if (this.settled) return
     this.#failure = error
-    this.#chunks = []
+    this.#chunks.clear()
     this.#letGo()
     this.#head.reject(error)
     this.#controller?.abort(error)

@@ -1,6 +1,3 @@
-/** One link of a header `Link` (RFC 8288 §3): its target, and its parameters. */
-const LINK = /<([^<>]*)>((?:[^",<]|"(?:[^"\\]|\\.)*")*)/g
-
 /** The address of the API, as its registration and its node know it. */
 export interface ApiAddress {
   readonly endpoint: URL
@@ -24,11 +21,31 @@ export function pathBelow(reference: string, { endpoint, target, own }: ApiAddre
 
 /** The links that lead to the API; undefined if there is none. */
 export function linksBelow(header: string, belowApi: (reference: string) => string | undefined): string | undefined {
-  const links = [...header.matchAll(LINK)].flatMap(([, target = '', parameters = '']) => {
+  const links = [...linksIn(header)].flatMap(([target, parameters]) => {
     const path = belowApi(target.trim())
     return path === undefined ? [] : [`<${path}>${parameters.trimEnd()}`]
   })
   return links.length === 0 ? undefined : links.join(', ')
+}
+
+/** Target and parameters of each link (RFC 8288 §3). An unfinished quoted string ends the header, so that each character is read once. */
+function* linksIn(header: string): Generator<readonly [target: string, parameters: string]> {
+  for (let open = header.indexOf('<'); open !== -1; ) {
+    const close = header.indexOf('>', open)
+    if (close === -1) return
+    const target = header.slice(header.lastIndexOf('<', close) + 1, close)
+    let end = close + 1
+    let isQuoted = false
+    for (; end < header.length; end++) {
+      const char = header[end]
+      if (isQuoted && char === '\\') end++
+      else if (char === '"') isQuoted = !isQuoted
+      else if (!isQuoted && (char === ',' || char === '<')) break
+    }
+    if (isQuoted) return
+    yield [target, header.slice(close + 1, end)]
+    open = header.indexOf('<', end)
+  }
 }
 
 function decoded(text: string): string {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { EMPTY_BYTES } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
+import { Fifo } from '../../lib/base/fifo.ts'
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import { decoderOf } from './coding.ts'
 import type { Exchange, ResponseHead } from './exchange.ts'
@@ -91,7 +92,8 @@ async function take(source: Chunks, bytesMax: number): Promise<{ chunks: Uint8Ar
 }
 
 /** `first`, then the rest of `source`. `return` works even while a read is pending; a generator would wait for it. */
-function leavable(exchange: Exchange, source: Chunks, first: Uint8Array[] = []): Chunks {
+function leavable(exchange: Exchange, source: Chunks, chunks: readonly Uint8Array[] = []): Chunks {
+  const first = new Fifo(chunks)
   return {
     async next() {
       const chunk = first.shift()
@@ -100,7 +102,7 @@ function leavable(exchange: Exchange, source: Chunks, first: Uint8Array[] = []):
       return done === true ? { done, value: undefined } : { done: false, value }
     },
     async return() {
-      first.length = 0
+      first.clear()
       exchange.leave()
       await source.return?.()
       return { done: true, value: undefined }

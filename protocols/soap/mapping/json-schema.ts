@@ -147,7 +147,8 @@ export class SchemaWriter {
 
   /** Adds the definitions one after the other, because a definition may refer to further ones at any depth. */
   #closed(schema: Schema): JsonSchema {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) next()
+    for (const next of this.#waiting) next()
+    this.#waiting.length = 0
     if (!this.#isShared && this.#definitions.size > 0) schema.$defs = Object.fromEntries(this.#definitions)
     return schema
   }

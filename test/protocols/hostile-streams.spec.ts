@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { Fifo } from '../../lib/base/fifo.ts'
+import { systemClock } from '../../lib/base/clock.ts'
+import { incremental } from '../../protocols/graphql/incremental.ts'
+import { sseResults } from '../../protocols/graphql/sse-results.ts'
+import { collectEvents } from '../../protocols/rest/event-stream.ts'
+import { singleEvents } from '../../protocols/rest/single-events.ts'
+import { linksBelow } from '../../protocols/upstream/links.ts'
+import { createUpstream } from '../../protocols/upstream/upstream.ts'
+import { FOREVER } from '../helpers/adapter-bench.ts'
+import { scriptedUpstream } from '../helpers/scripted-upstream.ts'
+
+/** Each quadratic reader of before needed at least four times this. */
+const CPU_MS_MAX = 500
+const KiB = 1024
+const MiB = KiB * KiB
+
+async function* repeated(chunk: string, times: number, ...last: string[]): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(chunk)
+  for (let i = 0; i < times; i++) yield bytes
+  for (const one of last) yield Buffer.from(one)
+}
+
+async function* joined(...streams: ReadonlyArray<AsyncIterable<Uint8Array>>): AsyncGenerator<Uint8Array> {
+  for (const stream of streams) yield* stream
+}
+
+async function drained(stream: AsyncIterable<unknown> | AsyncIterator<unknown>): Promise<number> {
+  const source = Symbol.asyncIterator in stream ? stream[Symbol.asyncIterator]() : stream
+  let count = 0
+  for (let next = await source.next(); next.done !== true; next = await source.next()) count++
+  return count
+}
+
+async function cpuMsOf(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
+
+const head = '--b\r\ncontent-type: application/json\r\n\r\n'
+const part = async (body: AsyncIterable<Uint8Array>) => {
+  const { first, body: rest } = await incremental(body, 'b')
+  await drained(rest)
+  return first
+}
+
+describe('streams of a hostile API are read in linear time:', () => {
+  const cases: ReadonlyArray<readonly [what: string, read: () => Promise<unknown>, expected: unknown]> = [
+    ['blank lines as events', () => drained(singleEvents(repeated('\n'.repeat(64 * KiB), 1))), 64 * KiB],
+    ['many small results in a chunk', () => drained(sseResults(repeated('data:\n\n'.repeat(64 * KiB), 1))), 64 * KiB],
+    [
+      'one result in small pieces',
+      () => drained(sseResults(repeated('x'.repeat(32), MiB / 32 - 1, '\n\ndata: 1\n\n'))),
+      1
+    ],
+    [
+      'one collected event in small pieces',
+      async () =>
+        (await collectEvents(repeated('data: x', 32 * KiB, '\n\n'), { maxEvents: 9, maxMs: 60_000 }, systemClock))
+          .complete,
+      true
+    ],
+    [
+      'a first part in small pieces',
+      () => part(repeated('x'.repeat(128), 4 * 8 * KiB, `\r\n${head}{"data":{}}\r\n--b--`)),
+      { data: {} }
+    ],
+    [
+      'a first part that seems to end again and again',
+      () =>
+        part(joined(repeated(`${head}{"data":{"a":"`, 1), repeated('}'.repeat(64), 32 * KiB, '"}}'))).then(({ data }) =>
+          Object.keys(data ?? {})
+        ),
+      ['a']
+    ],
+    [
+      'a first part of many objects',
+      () => part(joined(repeated(head, 1), repeated('{}'.repeat(32), 32 * KiB, '\r\n--b--'))),
+      {}
+    ]
+  ]
+  for (const [what, read, expected] of cases) {
+    it(what, async () => {
+      let answer: unknown
+      const cpuMs = await cpuMsOf(async () => (answer = await read()))
+      assert.deepEqual(answer, expected)
+      assert.ok(cpuMs < CPU_MS_MAX, `${cpuMs} ms`)
+    })
+  }
+
+  it('a response in chunks of one byte', async () => {
+    const chunks = '1\r\nx\r\n'.repeat(96 * KiB)
+    const server = await scriptedUpstream((response) => {
+      response.socket?.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`)
+    })
+    const upstream = createUpstream({ endpoint: server.url })
+    try {
+      const response = await upstream.request({ method: 'GET', headers: [], signal: FOREVER })
+      const body = await response.payload(64 * KiB)
+      let bytes = 0
+      const cpuMs = await cpuMsOf(async () => {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) bytes += chunk.length
+      })
+      assert.equal(bytes, 96 * KiB)
+      assert.ok(cpuMs < CPU_MS_MAX, `${cpuMs} ms`)
+    } finally {
+      await upstream.close()
+      await server.close()
+    }
+  })
+
+  for (const [what, header] of [
+    ['escaped quotes', `<>"${String.raw`<>\"`.repeat(16 * KiB)}`],
+    ['open angles', '<'.repeat(64 * KiB)],
+    ['targets without an end', '<a'.repeat(32 * KiB)],
+    ['quoted strings without an end', '<>"'.repeat(21 * KiB)]
+  ] as const) {
+    it(`a Link header of ${what}`, async () => {
+      const cpuMs = await cpuMsOf(() => linksBelow(header, () => '/'))
+      assert.ok(cpuMs < CPU_MS_MAX / 4, `${cpuMs} ms`)
+    })
+  }
+})
+
+describe('a queue', () => {
+  it('returns its items in their order, also while it grows', () => {
+    const queue = new Fifo([0, 1])
+    let next = 2
+    const taken: Array<number | undefined> = []
+    for (let round = 0; round < 3_000; round++) {
+      for (let i = 0; i < 3; i++) queue.push(next++)
+      taken.push(queue.shift(), queue.shift())
+    }
+    assert.equal(queue.first(), 6_000)
+    assert.deepEqual(
+      taken,
+      Array.from({ length: 6_000 }, (_, i) => i)
+    )
+    assert.deepEqual(
+      [...queue],
+      Array.from({ length: 3_002 }, (_, i) => i + 6_000)
+    )
+    queue.clear()
+    assert.equal(queue.shift(), undefined)
+    assert.equal(queue.first(), undefined)
+  })
+})
