@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createClient } from 'graphql-ws'
+import { WebSocket } from 'ws'
 import { checksummed } from '../../lib/index.ts'
 import type { ApiView, CallHead, DoctorView, StatusView } from '../../node/admin/api.ts'
-import type { SettlementView } from '../../node/admin/money/money-api.ts'
+import type { ChannelView, ReceiptsView, SettlementView } from '../../node/admin/money/money-api.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
+import { eventually } from '../helpers/eventually.ts'
 import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 import { type Wallets, walletsIn } from '../helpers/wallets.ts'
+import { yogaServer } from '../helpers/yoga.ts'
 
 const USDC = 1_000_000n
 
@@ -125,4 +129,91 @@ describe('nodes with wallets', function () {
     assert.equal(await balance(payout), 3_800n)
     assert.deepEqual((await owner.cli<SettlementView>('settle --now')).transactions, [])
   })
+
+  it('charges each GraphQL operation alone: in a batch, over a WebSocket and in parts', async () => {
+    const yoga = await yogaServer({
+      typeDefs: 'type Query { hello: String broken: String } type Subscription { count(to: Int!): Int }',
+      resolvers: {
+        Query: {
+          hello: () => 'world',
+          broken: () => {
+            throw new Error('no')
+          }
+        },
+        Subscription: {
+          count: {
+            async *subscribe(_: unknown, args: Readonly<Record<string, never>>) {
+              for (let i = 0; i < Number(args['to']); i++) yield { count: i }
+            }
+          }
+        }
+      }
+    })
+    try {
+      await owner.cli(`api register --name graph --protocol GraphQL --endpoint ${yoga.url} --price 0.002`)
+      const { key } = await consumer.cli<{ key: string }>('key issue --label graph')
+      const url = `${consumer.ingress}/api/demo/api/graph`
+      const post = (body: unknown, accept = 'application/json') =>
+        fetch(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-consumer-key': key, accept },
+          body: JSON.stringify(body)
+        })
+      // Partial data is charged; a response without data is not.
+      const queries = ['{ hello }', '{ hello broken }', '{ nothing }', 'no query', '{ hello }']
+      const batch = await post(queries.map((query) => ({ query })))
+      assert.equal(batch.headers.get('souk-charged'), '0.006')
+      assert.equal(((await batch.json()) as unknown[]).length, queries.length)
+
+      const parts = await post(
+        { query: 'subscription { count(to: 3) }' },
+        'multipart/mixed;subscriptionSpec=1.0,application/json'
+      )
+      assert.equal(parts.headers.get('souk-charged'), '0.002')
+      assert.equal((await parts.text()).match(/"count"/g)?.length, 3)
+      const wrong = await post({ query: 'subscription { nothing }' }, 'multipart/mixed;subscriptionSpec=1.0')
+      assert.equal(wrong.headers.get('souk-charged') ?? '0', '0')
+      await wrong.text()
+
+      const client = createClient({
+        url: url.replace('http', 'ws'),
+        webSocketImpl: WebSocket,
+        retryAttempts: 0,
+        connectionParams: { 'X-Consumer-Key': key }
+      })
+      const resultsOf = async (query: string) => {
+        const results: unknown[] = []
+        for await (const result of client.iterate({ query })) results.push(result)
+        return results.length
+      }
+      const counts = await Promise.all([resultsOf('{ hello }'), resultsOf('subscription { count(to: 4) }')])
+      assert.deepEqual(counts, [1, 4])
+      await assert.rejects(resultsOf('{ nothing }'))
+      await client.dispose()
+
+      // Three of the batch, one in parts, two over the WebSocket.
+      await booksAgree(
+        'graph',
+        Array.from({ length: 6 }, () => '0.002')
+      )
+    } finally {
+      await yoga.close()
+    }
+  })
+
+  /** Both sides have a receipt for each charge, and the same sums of the channel. */
+  async function booksAgree(name: string, charges: readonly string[]): Promise<void> {
+    await eventually('both sides have the receipts', 10_000, async () => {
+      for (const node of [owner, consumer]) {
+        const { receipts } = await node.cli<ReceiptsView>('receipts')
+        const own = receipts.filter(({ api }) => api.startsWith(`${name}@`)).map(({ charged }) => charged)
+        if (own.join() !== charges.join()) return undefined
+      }
+      const [mine] = (await consumer.cli<{ channels: ChannelView[] }>('channel list')).channels
+      const [theirs] = (await owner.cli<{ channels: ChannelView[] }>('channel list')).channels
+      assert.deepEqual([theirs?.spent, theirs?.reserved], [mine?.spent, mine?.reserved])
+      assert.equal(mine?.disputed, false)
+      return true
+    })
+  }
 })
