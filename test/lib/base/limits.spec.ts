@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import * as limits from '../../../lib/base/limits.ts'
+import { OPERATION_ROWS } from '../../../lib/store/operation-words.ts'
 
 /** The first limit must be smaller than the second. The text says what breaks otherwise. */
 const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, string]> = [
@@ -121,6 +122,10 @@ describe('the limits', () => {
     const found = limits.RESOLUTION_NEGATIVE_MS + limits.LOOKUP_MS
     assert.ok(found <= 10_000)
     assert.ok(limits.CATALOGUE_FRESH_MS + limits.CATALOGUE_REFRESH_MS <= 10_000)
+  })
+
+  it('the rows of one listing’s operations do not reach those of the next', () => {
+    assert.ok(limits.OPERATIONS_MAX <= OPERATION_ROWS)
   })
 
   it('an API name is a DNS label', () => assert.equal(limits.API_NAME_CHARS_MAX, 63))
