@@ -1,5 +1,6 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { isSoukError, limits } from '../../lib/index.ts'
+import { z } from 'zod'
+import { asSoukError, limits } from '../../lib/index.ts'
 import { packageVersion } from '../config.ts'
 import type { Agent, OnProgress } from './agent.ts'
 import { PROMPTS } from './prompts.ts'
@@ -13,7 +14,7 @@ still be spent. Resources have the documents of APIs. Names and descriptions of 
 const FRESH = { ttlMs: limits.MCP_LIST_FRESH_MS, cacheScope: 'private' } as const
 
 /** The MCP server of one conversation, for all supported protocol revisions. */
-export function agentServer({ tools, resources, prompts }: Agent): McpServer {
+export function agentServer({ tools, resources, prompts, onFault }: Agent): McpServer {
   const mcp = new McpServer(
     { name: 'souk', title: 'Souk', version: packageVersion() },
     {
@@ -30,37 +31,57 @@ export function agentServer({ tools, resources, prompts }: Agent): McpServer {
   )
   // Tools are not registered one by one: each agent has its own, with untrusted schemas.
   const { server } = mcp
-  server.setRequestHandler('tools/list', async (_request, { mcpReq }) => {
-    const listed = await tools.list(mcpReq.signal).catch((error: unknown) => {
-      // An agent sees why its list is empty, such as a wrong name in the URL.
-      if (!isSoukError(error) || error.code === 'internal_error') throw error
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message)
-    })
-    return { tools: [...listed] }
-  })
+  // An agent sees why its list is empty, such as a wrong name in the URL.
+  const told = <T>(asked: Promise<T>): Promise<T> =>
+    asked.catch((error: unknown) => Promise.reject(protocolError(error, onFault)))
+  server.setRequestHandler('tools/list', async (_request, { mcpReq }) => ({
+    tools: [...(await told(tools.list(mcpReq.signal)))]
+  }))
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const { name, arguments: given = {}, _meta: meta = {} } = params
     const { progressToken } = meta
+    if (progressToken === undefined) return told(tools.call({ name, arguments: given, meta }, mcpReq.signal))
     const onProgress: OnProgress = (progress, message) =>
-      mcpReq.notify({
-        method: 'notifications/progress',
-        params: { progressToken: progressToken ?? 0, progress, message }
-      })
-    return tools.call(
-      { name, arguments: given, meta },
-      mcpReq.signal,
-      progressToken === undefined ? undefined : onProgress
-    )
+      mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
+    return told(tools.call({ name, arguments: given, meta }, mcpReq.signal, onProgress))
   })
-  server.setRequestHandler('resources/list', ({ params }, { mcpReq }) => resources.list(params?.cursor, mcpReq.signal))
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }))
-  server.setRequestHandler('resources/read', ({ params }, { mcpReq }) => resources.read(params.uri, mcpReq.signal))
-  server.setRequestHandler('prompts/list', () => ({ prompts: [...PROMPTS] }))
-  server.setRequestHandler('prompts/get', ({ params }, { mcpReq }) =>
-    prompts.get(params.name, params.arguments ?? {}, mcpReq.signal)
+  // Own schemas, because the SDK takes a wrong parameter for a fault of the server.
+  server.setRequestHandler('resources/list', { params: LIST }, ({ cursor }, { mcpReq }) =>
+    told(resources.list(cursor, mcpReq.signal))
   )
-  server.setRequestHandler('completion/complete', async ({ params }, { mcpReq }) => ({
-    completion: await prompts.complete(params, mcpReq.signal)
+  server.setRequestHandler('resources/templates/list', { params: LIST }, () => ({
+    resourceTemplates: [...RESOURCE_TEMPLATES]
+  }))
+  server.setRequestHandler('resources/read', { params: READ }, ({ uri }, { mcpReq }) =>
+    told(resources.read(uri, mcpReq.signal))
+  )
+  server.setRequestHandler('prompts/list', { params: LIST }, () => ({ prompts: [...PROMPTS] }))
+  server.setRequestHandler('prompts/get', { params: GET }, ({ name, arguments: given = {} }, { mcpReq }) =>
+    told(prompts.get(name, given, mcpReq.signal))
+  )
+  server.setRequestHandler('completion/complete', { params: COMPLETE }, async (asked, { mcpReq }) => ({
+    completion: await told(prompts.complete(asked, mcpReq.signal))
   }))
   return mcp
+}
+
+const LIST = z.object({ cursor: z.string().optional() })
+const READ = z.object({ uri: z.string() })
+const GET = z.object({ name: z.string(), arguments: z.record(z.string(), z.string()).optional() })
+const COMPLETE = z.object({
+  ref: z.union([
+    z.object({ type: z.literal('ref/prompt'), name: z.string() }),
+    z.object({ type: z.literal('ref/resource'), uri: z.string() })
+  ]),
+  argument: z.object({ name: z.string(), value: z.string() }),
+  context: z.object({ arguments: z.record(z.string(), z.string()).optional() }).optional()
+})
+
+/** Gives safe texts only: an unexpected error may contain anything. */
+function protocolError(thrown: unknown, onFault: Agent['onFault']): ProtocolError {
+  if (thrown instanceof ProtocolError) return thrown
+  const { code, message, cause } = asSoukError(thrown)
+  if (code !== 'internal_error') return new ProtocolError(ProtocolErrorCode.InvalidParams, message, { code })
+  onFault?.(cause ?? thrown)
+  return new ProtocolError(ProtocolErrorCode.InternalError, message)
 }

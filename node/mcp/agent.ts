@@ -29,7 +29,7 @@ export interface ToolBox {
   call(call: ToolCall, signal: AbortSignal, onProgress?: OnProgress): Promise<CallToolResult>
 }
 
-/** The documents that an agent can read. Both throw ProtocolError. */
+/** The documents that an agent can read. All methods here throw ProtocolError and SoukError. */
 export interface ResourceBox {
   list(cursor: string | undefined, signal: AbortSignal): Promise<ListResourcesResult>
   /** @throws ResourceNotFoundError */
@@ -38,7 +38,6 @@ export interface ResourceBox {
 
 /** Prompts, and suggestions for arguments. */
 export interface PromptBox {
-  /** @throws ProtocolError */
   get(name: string, given: Readonly<Record<string, string>>, signal: AbortSignal): Promise<GetPromptResult>
   complete(asked: CompleteRequestParams, signal: AbortSignal): Promise<CompleteResult['completion']>
 }
@@ -48,4 +47,6 @@ export interface Agent {
   readonly tools: ToolBox
   readonly resources: ResourceBox
   readonly prompts: PromptBox
+  /** Receives unexpected errors, which the agent does not see. */
+  readonly onFault?: (cause: unknown) => void
 }

@@ -1,5 +1,10 @@
-import { createMcpHandler } from '@modelcontextprotocol/server'
-import { checkJson, limits, parseApiRef, SoukError, text } from '../../lib/index.ts'
+import {
+  createMcpHandler,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isLegacyRequest
+} from '@modelcontextprotocol/server'
+import { checkJson, limits, parseApiRef, SoukError, systemRandom, text } from '../../lib/index.ts'
 import type { ApiRef } from '../../lib/interface/index.ts'
 import type { BodyReader } from '../ingress/calls/body-reader.ts'
 import { hasBody } from '../ingress/calls/body.ts'
@@ -9,19 +14,29 @@ import { whileConnected } from '../http/while-connected.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Agent } from './agent.ts'
 import { agentServer } from './agent-server.ts'
+import { answerFormer } from './former-revisions.ts'
+import type { RunningCalls } from './running-calls.ts'
 
 /** The HTTP exchange of one message. */
 export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers'>
 
+/** The sender of a message. */
+export interface AgentCaller {
+  readonly holder: KeyHolder
+  readonly running: RunningCalls
+  /** Counts each further message of a batch, as the request was counted. */
+  readonly count: () => void
+}
+
 /**
- * Reads one message of an agent and responds to it.
+ * Reads one message of an agent, or a batch, and responds to it.
  * @throws SoukError `unsupported_media_type`, `invalid_request`, `request_too_large`, `overloaded`, before any response was sent
  */
 export async function serveAgent(
   context: RequestContext,
   agent: Agent,
   bodies: BodyReader,
-  holder: KeyHolder
+  { holder, running, count }: AgentCaller
 ): Promise<void> {
   const { req } = context
   if (!isJsonType(req.headers['content-type'])) {
@@ -34,22 +49,77 @@ export async function serveAgent(
   const held = bodies.hold(req, holder)
   try {
     const body = await bodies.read(context, limits.MCP_MESSAGE_BYTES_MAX, held)
-    if (checkJson(body) !== 'object') throw new SoukError('invalid_request', 'A message must be one JSON object.')
-    await answerAgent(context, agent, JSON.parse(text(body)))
+    if (checkJson(body) === 'scalar') throw new SoukError('invalid_request', 'A message must be a JSON object.')
+    const message: unknown = JSON.parse(text(body))
+    if (Array.isArray(message)) message.slice(1).forEach(count)
+    await answerCancellable(context, agent, message, running, callerOf(req, holder))
   } finally {
     held.free()
   }
 }
 
+/** Undefined for the public key without a session: its holders are different agents. */
+function callerOf({ headers }: RequestContext['req'], { id, isPublic }: KeyHolder): string | undefined {
+  const session = headers['mcp-session-id']
+  return isPublic === true && session === undefined ? undefined : `${id} ${String(session)}`
+}
+
+async function answerCancellable(
+  context: RequestContext,
+  agent: Agent,
+  message: unknown,
+  running: RunningCalls,
+  caller: string | undefined
+): Promise<void> {
+  if (caller === undefined || !isJSONRPCRequest(message)) {
+    if (caller !== undefined) cancelBy(message, caller, running)
+    return answerAgent(context, agent, message)
+  }
+  const { signal, leave } = running.enter(caller, message.id)
+  try {
+    await answerAgent(context, agent, message, signal)
+  } finally {
+    leave()
+  }
+}
+
+function cancelBy(message: unknown, caller: string, running: RunningCalls): void {
+  if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return
+  const id = message.params?.['requestId']
+  if (typeof id === 'string' || typeof id === 'number') running.cancel(caller, id)
+}
+
 /**
- * Responds to one message by Streamable HTTP, in the current protocol revision (2026-07-28) or the one before. Keeps no state between
- * messages, so any node behind a load balancer can respond. A disconnecting agent ends its call, also at the provider.
+ * Responds by Streamable HTTP, in any revision of the protocol. Keeps no state that a response needs, so any node behind a load balancer can
+ * respond. A disconnecting agent ends its call, also at the provider, and so does `cancelled`.
  */
-export async function answerAgent(exchange: Exchange, agent: Agent, message: unknown): Promise<void> {
+export async function answerAgent(
+  exchange: Exchange,
+  agent: Agent,
+  message: unknown,
+  cancelled?: AbortSignal
+): Promise<void> {
+  const gone = whileConnected(exchange.res)
+  const request = requestOf(exchange, cancelled === undefined ? gone : AbortSignal.any([gone, cancelled]))
+  const takesEvents = exchange.req.headers.accept?.includes('text/event-stream') === true
+  await send(exchange, await answerTo(request, message, takesEvents ? agent : withoutProgress(agent), takesEvents))
+}
+
+async function answerTo(request: Request, message: unknown, agent: Agent, takesEvents: boolean): Promise<Response> {
+  if (await isLegacyRequest(request, message)) return answerFormer(request, message, agent, { takesEvents, makeId })
   // No change notifications: agents list tools again instead.
-  const handler = createMcpHandler(() => agentServer(agent), { maxSubscriptions: 0 })
-  const request = requestOf(exchange, whileConnected(exchange.res))
-  await send(exchange, await handler.fetch(request, { parsedBody: message }))
+  const handler = createMcpHandler(() => agentServer(agent), { legacy: 'reject', maxSubscriptions: 0 })
+  return handler.fetch(request, { parsedBody: message })
+}
+
+/** A notification would make the response a stream. */
+function withoutProgress(agent: Agent): Agent {
+  const { tools } = agent
+  return { ...agent, tools: { list: tools.list.bind(tools), call: (call, signal) => tools.call(call, signal) } }
+}
+
+function makeId(): string {
+  return Buffer.from(systemRandom.fill(new Uint8Array(16))).toString('base64url')
 }
 
 /** The APIs in the `?api=` parameters of a URL. @throws SoukError `invalid_request` */
@@ -79,6 +149,8 @@ function requestOf({ req }: Exchange, signal: AbortSignal): Request {
     // The key stays here: later code does not need it.
     if (typeof value === 'string' && name !== 'authorization' && name !== 'x-consumer-key') headers.set(name, value)
   }
+  // Clients that accept less get JSON.
+  headers.set('accept', 'application/json, text/event-stream')
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../../lib/index.ts'
 import type {
   Clock,
+  Headers,
   Operation,
   OperationSummary,
   Random,
@@ -36,11 +37,11 @@ import { reputationView } from '../reputation-view.ts'
 import { matchesPattern } from './operation-pattern.ts'
 import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketTools } from './market-tools.ts'
 import { SubscriptionTools } from './subscription-tools.ts'
-import type { Agent, ToolBox, ToolCall } from './agent.ts'
+import type { Agent, OnProgress, ToolBox, ToolCall } from './agent.ts'
 import { createPrompts } from './prompts.ts'
 import { Resources } from './resources.ts'
 import { META, text, toolResult, toolProblem } from './tool-result.ts'
-import { type InputSchema, responseSchema } from './tool-schema.ts'
+import { type InputSchema, isObject, responseSchema } from './tool-schema.ts'
 
 export interface MarketInit extends KeyCalls {
   readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'descriptions'>
@@ -87,7 +88,8 @@ export class Market {
     return {
       tools: new PrincipalTools(this.#init, this.#ids, principal),
       resources,
-      prompts: createPrompts(this.#init.souk, holder, apis, resources)
+      prompts: createPrompts(this.#init.souk, holder, apis, resources),
+      onFault: (cause) => this.#init.log.error('a query of an agent failed unexpectedly', { cause })
     }
   }
 }
@@ -121,19 +123,23 @@ class PrincipalTools implements ToolBox {
     return [...market, ...found.slice(0, limits.MCP_TOOLS_MAX).map((tool) => tool.describe())]
   }
 
-  async call({ name, arguments: given, meta }: ToolCall, signal: AbortSignal): Promise<CallToolResult> {
+  async call(
+    { name, arguments: given, meta }: ToolCall,
+    signal: AbortSignal,
+    onProgress?: OnProgress
+  ): Promise<CallToolResult> {
     const requestId = this.#ids.next()
     const call: CallDraft = { api: '', body: undefined, requestId, signal }
     try {
       readOptions(call, optionsIn(meta))
-      if (isMarketTool(name)) return await this.#run(name, given, call)
+      if (isMarketTool(name)) return await this.#run(name, given, call, onProgress)
       const tool = await this.#find(name, signal)
       if (tool === undefined) {
         throw new SoukError('operation_not_found', `There is no tool "${name.slice(0, limits.MCP_NAME_CHARS_MAX)}".`)
       }
       call.api = parseApiRef(tool.api)
       call.body = tool.body(given)
-      return await this.#pay(call, await this.#promised(tool, signal))
+      return await this.#pay(call, await this.#promised(tool, signal), onProgress)
     } catch (thrown) {
       const error = asSoukError(thrown)
       const request_id = formatRequestId(requestId)
@@ -144,10 +150,10 @@ class PrincipalTools implements ToolBox {
     }
   }
 
-  #run(name: MarketTool, given: unknown, call: CallDraft): Promise<CallToolResult> {
+  #run(name: MarketTool, given: unknown, call: CallDraft, onProgress?: OnProgress): Promise<CallToolResult> {
     if (name === 'souk_search') return this.#search(marketInput(name, given), call.signal)
     if (name === 'souk_show') return this.#show(marketInput(name, given), call.signal ?? FOREVER)
-    if (name === 'souk_call') return this.#callAny(marketInput(name, given), call)
+    if (name === 'souk_call') return this.#callAny(marketInput(name, given), call, onProgress)
     if (name === 'souk_balance') return this.#balance()
     return this.#subscriptions(name, given, call.signal)
   }
@@ -229,19 +235,22 @@ class PrincipalTools implements ToolBox {
     return responseSchema(described?.output)
   }
 
-  async #pay(call: CallDraft, promised?: InputSchema): Promise<CallToolResult> {
+  async #pay(call: CallDraft, promised?: InputSchema, onProgress?: OnProgress): Promise<CallToolResult> {
     const { clock } = this.#init
+    // A stream would break the promise of a JSON response.
+    if (isSubscription(call.body) || (onProgress !== undefined && promised === undefined)) call.headers = STREAMED
     const { holder, maxPrice } = this.#principal
     if (maxPrice !== undefined) call.maxPrice = lower(call.maxPrice, maxPrice)
     const startedAt = clock.elapsed()
     return callWithKey(this.#init, holder, call, async (reply, settle) => {
       // Record the cost before returning any of the response.
       await settle()
-      return toolResult(reply, promised, clock, () => clock.elapsed() - startedAt)
+      const { signal } = call
+      return toolResult(reply, promised, clock, () => clock.elapsed() - startedAt, { signal, onProgress })
     })
   }
 
-  #callAny(input: MarketInput<'souk_call'>, call: CallDraft): Promise<CallToolResult> {
+  #callAny(input: MarketInput<'souk_call'>, call: CallDraft, onProgress?: OnProgress): Promise<CallToolResult> {
     const { api, operation, arguments: given = {}, max_price, idempotency_key, timeout_ms } = input
     call.api = parseApiRef(api)
     call.body = operation === undefined ? given : { ...given, operation }
@@ -250,7 +259,7 @@ class PrincipalTools implements ToolBox {
       ...(idempotency_key === undefined ? {} : { 'idempotency-key': idempotency_key }),
       ...(timeout_ms === undefined ? {} : { 'souk-timeout-ms': String(timeout_ms) })
     })
-    return this.#pay(call)
+    return this.#pay(call, undefined, onProgress)
   }
 
   async #search(
@@ -343,6 +352,16 @@ function isMistaken(reason: unknown): boolean {
 }
 
 const FOREVER = new AbortController().signal
+
+const STREAMED: Headers = [
+  ['content-type', 'application/json'],
+  ['accept', 'application/json, text/event-stream;q=0.9']
+]
+
+/** A GraphQL subscription has no other response than a stream. */
+function isSubscription(body: unknown): boolean {
+  return isObject(body) && typeof body['query'] === 'string' && /\bsubscription\b/.test(body['query'])
+}
 
 /** Tools share the bytes of a list. */
 function schemaBytesOf(tools: number): number {

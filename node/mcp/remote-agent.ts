@@ -110,7 +110,9 @@ export class RemoteAgent implements Agent {
         ...(name === undefined ? {} : { 'mcp-name': name })
       },
       signal
-    )
+    ).catch((error: unknown) => {
+      throw refused(error instanceof Error ? error.message : 'The node did not respond.')
+    })
     const answer = await answerOf(response, onProgress)
     if (!isObject(answer)) throw refused(`The node responded with ${response.status} and no MCP message.`)
     // A node responds with a problem document if it cannot read the message.

@@ -110,7 +110,7 @@ export class Resources {
     return entries
   }
 
-  /** @throws ResourceNotFoundError, ProtocolError */
+  /** @throws ResourceNotFoundError, SoukError */
   async #read({ holder }: ResourceScope, uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
     const ref = parseResourceUri(uri)
     if (ref === undefined) throw notFound(uri, 'This server has only documents of APIs, such as souk://apis/{api}.')
@@ -120,9 +120,8 @@ export class Resources {
       return { contents: [{ uri, ...(await this.#documentOf(ref, found, signal)) }] }
     } catch (thrown) {
       const error = asSoukError(thrown)
-      if (error.code === 'internal_error') throw error
-      if (error.code === 'api_not_found' || error.code === 'operation_not_found') throw notFound(uri, error.message)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, { code: error.code })
+      const isMissing = error.code === 'api_not_found' || error.code === 'operation_not_found'
+      throw isMissing ? notFound(uri, error.message) : error
     }
   }
 

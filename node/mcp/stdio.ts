@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { Readable, Writable } from 'node:stream'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import type { McpRequestContext } from '@modelcontextprotocol/server'
 import { limits } from '../../lib/index.ts'
 import type { Agent } from './agent.ts'
 import { agentServer } from './agent-server.ts'
+import { inFormerTerms } from './former-revisions.ts'
 
 export interface Stdio {
   readonly stdin: AsyncIterable<Uint8Array | string>
@@ -15,7 +17,11 @@ export async function serveStdioAgent(stdio: Stdio, agent: Agent, stopped: Promi
   const input = Readable.from(stdio.stdin, { objectMode: false })
   const output = Writable.fromWeb(new WritableStream({ write: (chunk: Uint8Array) => stdio.write(chunk) }))
   const transport = new StdioServerTransport(input, output, { maxBufferSize: limits.MCP_MESSAGE_BYTES_MAX })
-  const handle = serveStdio(() => agentServer(agent), { transport, maxSubscriptions: 0 })
+  const serve = ({ era }: McpRequestContext) => {
+    if (era === 'legacy') inFormerTerms(transport)
+    return agentServer(agent)
+  }
+  const handle = serveStdio(serve, { transport, maxSubscriptions: 0 })
   await Promise.race([once(input, 'close'), stopped])
   await handle.close()
 }

@@ -1,6 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { formatRequestId, formatUsdc, limits, nestsDeeperThan, type SoukError, toProblem } from '../../lib/index.ts'
 import type { CallReply, Clock } from '../../lib/interface/index.ts'
+import type { OnProgress } from './agent.ts'
+import { Progress } from './progress.ts'
+import { splitterFor } from './stream-items.ts'
 import { fits, type InputSchema, isObject } from './tool-schema.ts'
 
 /** Prefix of a result’s metadata: the cost of the call and its timing. */
@@ -21,15 +24,23 @@ interface Taken {
  * resource. An error of the API becomes an error result.
  * @param promised - the tool’s output schema
  * @param elapsedMs - the duration of the call so far
+ * @param options - `signal` ends a stream; `onProgress` gets its items as they arrive
  */
 export async function toolResult(
   reply: CallReply,
   promised: InputSchema | undefined,
   clock: Clock,
-  elapsedMs: () => number
+  elapsedMs: () => number,
+  {
+    signal,
+    onProgress
+  }: { readonly signal?: AbortSignal | undefined; readonly onProgress?: OnProgress | undefined } = {}
 ): Promise<CallToolResult> {
   const type = reply.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
-  const taken = await take(reply, clock)
+  const split = onProgress && splitterFor(type)
+  const progress = onProgress && split && new Progress(clock, split, onProgress)
+  const taken = await take(reply, clock, progress, signal)
+  await progress?.end()
   const meta = metaOf(reply, elapsedMs())
   if (reply.status >= 400) {
     const said = `The API responded with status ${reply.status}; ${formatUsdc(reply.charged)} USDC were charged.`
@@ -111,9 +122,15 @@ function metaOf(reply: CallReply, ms: number): Record<string, unknown> {
 }
 
 /** Reads a response until its end, the size limit or the time limit. Cancels the rest, also at the API. */
-async function take({ body }: CallReply, clock: Clock): Promise<Taken> {
+async function take(
+  { body }: CallReply,
+  clock: Clock,
+  progress: Progress | undefined,
+  signal: AbortSignal | undefined
+): Promise<Taken> {
   const most = limits.MCP_ANSWER_BYTES_MAX
   if (body instanceof Uint8Array) {
+    progress?.push(body.subarray(0, most))
     const bytes = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, most))
     return body.byteLength <= most ? { bytes } : { bytes, cut: `the first ${most} of ${body.byteLength} bytes` }
   }
@@ -121,13 +138,17 @@ async function take({ body }: CallReply, clock: Clock): Promise<Taken> {
   const parts: Uint8Array[] = []
   let received = 0
   const late = Promise.withResolvers<undefined>()
-  const timer = clock.after(limits.MCP_STREAM_MS, () => late.resolve(undefined))
+  const stop = () => late.resolve(undefined)
+  const timer = clock.after(limits.MCP_STREAM_MS, stop)
+  signal?.addEventListener('abort', stop)
+  if (signal?.aborted === true) stop()
   try {
     for (;;) {
       const next = await Promise.race([chunks.next(), late.promise])
       if (next === undefined) return { bytes: Buffer.concat(parts), cut: 'the part of the stream that arrived in time' }
       if (next.done === true) return { bytes: Buffer.concat(parts) }
       parts.push(next.value)
+      progress?.push(next.value)
       received += next.value.byteLength
       if (received > most) return { bytes: Buffer.concat(parts).subarray(0, most), cut: `the first ${most} bytes` }
     }
@@ -135,12 +156,13 @@ async function take({ body }: CallReply, clock: Clock): Promise<Taken> {
     return { bytes: Buffer.concat(parts), cut: 'the part before the response broke off' }
   } finally {
     timer.cancel()
+    signal?.removeEventListener('abort', stop)
     void chunks.return?.().catch(() => undefined)
   }
 }
 
 function contentOf(type: string, { bytes, cut }: Taken, { requestId }: CallReply): CallToolResult['content'] {
-  const isText = type === '' || JSON_TYPE.test(type) || TEXT_TYPE.test(type)
+  const isText = type === '' || JSON_TYPE.test(type) || TEXT_TYPE.test(type) || splitterFor(type) !== undefined
   if (isText) {
     const note = cut === undefined ? [] : [text(`[Cut off: this is ${cut}.]`)]
     return [text(bytes.toString()), ...note]

@@ -46,3 +46,7 @@ export const MCP_RESOURCE_BYTES_MAX = 256 * KiB
 export const MCP_COMPLETIONS_MAX = 100
 /** An argument of a prompt, such as a task in a user's words. */
 export const MCP_PROMPT_ARGUMENT_CHARS_MAX = 4_000
+/** Between two notifications about the progress of a call. A user interface shows no more. */
+export const MCP_PROGRESS_MS = 100
+/** New items of a stream in one notification. The result has all of them. */
+export const MCP_PROGRESS_CHARS_MAX = 4_000

@@ -6,6 +6,7 @@ import type { KeyHolder } from '../../keys/verifier.ts'
 import { apisIn, operationsIn, serveAgent } from '../../mcp/endpoint.ts'
 import type { AgentApis } from '../../mcp/agent-apis.ts'
 import { Market, type MarketInit } from '../../mcp/market.ts'
+import { RunningCalls } from '../../mcp/running-calls.ts'
 import type { BodyReader } from '../calls/body-reader.ts'
 import { keyMissing } from '../calls/keyless.ts'
 import type { PerIp } from '../per-ip.ts'
@@ -29,6 +30,7 @@ export class Agents {
   readonly #init: AgentsInit
   readonly #market: Market
   readonly #origins: readonly string[]
+  readonly #running = new RunningCalls()
 
   constructor(init: AgentsInit, origins: readonly string[]) {
     this.#init = init
@@ -40,18 +42,21 @@ export class Agents {
     try {
       this.#checkOrigin(context.req)
       const holder = await this.#holderOf(context.req)
-      if (holder.isPublic === true) this.#init.demoCalls.count(context.req)
+      const count = () => {
+        if (holder.isPublic === true) this.#init.demoCalls.count(context.req)
+      }
+      count()
       const named = apisIn(context.req.url ?? '').map((api) => formatApiRef(permitted(holder, api)))
       const apis = named.length > 0 ? named : await this.#init.agentApis.of(holder)
       await serveAgent(
         context,
         this.#market.for({ holder, apis, isChosen: named.length > 0, operations: operationsIn(context.req.url ?? '') }),
         this.#init.bodies,
-        holder
+        { holder, running: this.#running, count }
       )
-    } catch (error) {
-      const { status } = asSoukError(error)
-      const challenge = status === 401 ? ['WWW-Authenticate', 'Bearer realm="souk"'] : []
+    } catch (thrown) {
+      const error = inJsonRpc(asSoukError(thrown))
+      const challenge = error.status === 401 ? ['WWW-Authenticate', 'Bearer realm="souk"'] : []
       sendProblem({ ...context, headers: [...context.headers, ...challenge] }, error)
     }
   }
@@ -74,3 +79,23 @@ export class Agents {
     return this.#init.keys.verify(key)
   }
 }
+
+/** Makes the problem document a JSON-RPC error as well: its members do not collide. */
+function inJsonRpc({ code, message, status, source, members, retryAfterMs, cause }: SoukError): SoukError {
+  // The JSON parser alone gives a position.
+  const number =
+    code !== 'invalid_request' ? SERVER_ERROR : members?.['position'] === undefined ? INVALID_REQUEST : PARSE_ERROR
+  const error = { code: number, message, data: { code } }
+  return new SoukError(code, message, {
+    cause,
+    status,
+    source,
+    members: { ...members, jsonrpc: '2.0', id: null, error },
+    retryAfterMs
+  })
+}
+
+/** https://www.jsonrpc.org/specification#error_object */
+const PARSE_ERROR = -32_700
+const INVALID_REQUEST = -32_600
+const SERVER_ERROR = -32_000

@@ -101,7 +101,8 @@ describe('documents and prompts of agents', () => {
         'souk://apis/Bad Name',
         ''
       ]) {
-        const { message, data } = await codeOf(sdk.readResource({ uri }))
+        const { code, message, data } = await codeOf(sdk.readResource({ uri }))
+        assert.equal(code, revision === '2026-07-28' ? -32_602 : -32_002)
         assert.match(message, /There is no resource/, uri)
         assert.equal(data?.uri, uri)
       }
