@@ -270,10 +270,12 @@ class Stage {
     if (backAt !== undefined) void this.#world.after(backAt, () => bringBack(BACK_TRIES))
   }
 
-  /** True if a payer took its money away for good. */
+  /** True if a payer took its money away, and the chain does not show it back. */
   get #isDrained(): boolean {
     const { drain } = this.#scenario
-    return drain !== undefined && drain.backAt === undefined
+    if (drain === undefined) return false
+    const { address } = (this.#payers[drain.payer] as SimNode).init.signer
+    return (this.#chain.head.usdc.get(address) ?? 0n) === 0n
   }
 
   /** After deposits have expired, no payer's books show a channel with less than nothing. */
