@@ -65,7 +65,9 @@ export const NETWORKS: Readonly<Record<'dev' | 'base-sepolia' | 'base', Network>
       },
       // "treasury" in ASCII. No key exists for this address.
       treasury: '0x7472656173757279000000000000000000000001',
-      confirmations: 1
+      confirmations: 1,
+      // Roughly Base's. Anvil suggests a thousand times more, so that one deposit's gas would use up the credit of an hour.
+      tipWei: 1_000_000
     },
     privateAddresses: true,
     isPlay: true

@@ -40,4 +40,6 @@ export interface ChainParameters {
    * deeper blocks only.
    */
   readonly confirmations: number
+  /** Priority fee per gas of this node's transactions, in wei. Default: what the endpoint suggests. */
+  readonly tipWei?: number
 }

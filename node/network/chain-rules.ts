@@ -66,6 +66,7 @@ export function fileChain(parameters: ChainParameters, treasury: FileChain['trea
 
 /** A chain as the payment code has it. */
 export function chainOf({ id, rpc, usdc, settlement, collector, treasury, confirmations }: FileChain): ChainParameters {
+  const { tipWei } = builtInChain(id)
   return {
     chainId: id,
     rpcUrl: rpc,
@@ -73,7 +74,8 @@ export function chainOf({ id, rpc, usdc, settlement, collector, treasury, confir
     settlement: { address: settlement.address, codeHash: settlement.code_hash },
     collector: { address: collector.address, codeHash: collector.code_hash },
     treasury,
-    confirmations
+    confirmations,
+    ...(tipWei !== undefined && { tipWei })
   }
 }
 

@@ -81,8 +81,7 @@ export async function keylessBench() {
   async function startOwner({ store = createMemoryStore(), signer = owner, ...more }: OwnerOptions = {}) {
     const made: { paymentScheme?: ChannelScheme } = {}
     const paymentScheme = (components: PaymentSchemeComponents) => {
-      // Gas on this chain costs most of the default credit of an hour, so that only one payer at a time would get any.
-      const rules = { withdrawDelay: 900, creditHourMax: 100_000_000n }
+      const rules = { withdrawDelay: 900 }
       const make = createChannelScheme({ chain: createChain(parameters), signer, rules })
       return (made.paymentScheme = make({ ...components, clock: schemeClock }))
     }

@@ -73,7 +73,7 @@ export function createChain(parameters: ChainParameters): Chain {
     authorizedTransfer: (payer, nonce, sinceMs) =>
       asking(() => authorizedTransfer(rpc, usdc.address, { payer, nonce, sinceMs })),
     nonce: (account, at) => asking(async () => Number(hexOf(await rpc('eth_getTransactionCount', [account, at])))),
-    fees: () => asking(() => feesNow(rpc)),
+    fees: () => asking(() => feesNow(rpc, parameters.tipWei)),
     simulate: (from, call) => asking(() => simulate(rpc, from, call)),
     broadcast: (transaction) => asking(() => broadcast(rpc, transaction)),
     receipt: (hash) => asking(() => receiptOf(rpc, hash)),
@@ -150,12 +150,11 @@ async function splitterAt(rpc: Rpc, usdc: Address, splitter: Address, at: bigint
 }
 
 /** The fee limit covers five full blocks of rising demand: the base fee grows by at most one eighth per block. */
-async function feesNow(rpc: Rpc): Promise<{ maxFee: bigint; tip: bigint }> {
-  const [block, tipHex] = await Promise.all([
+async function feesNow(rpc: Rpc, tipWei: number | undefined): Promise<{ maxFee: bigint; tip: bigint }> {
+  const [block, tip] = await Promise.all([
     rpc('eth_getBlockByNumber', ['latest', false]),
-    rpc('eth_maxPriorityFeePerGas', [])
+    tipWei === undefined ? rpc('eth_maxPriorityFeePerGas', []).then((hex) => hexToBigInt(hexOf(hex))) : BigInt(tipWei)
   ])
-  const tip = hexToBigInt(hexOf(tipHex))
   return { tip, maxFee: 2n * hexToBigInt(hexOf(membersOf(block).baseFeePerGas)) + tip }
 }
 

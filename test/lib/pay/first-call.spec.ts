@@ -92,6 +92,18 @@ describe('the first paid call', function () {
     assert.equal((await lives.onChain(id)).claimed, 3n * PRICE)
   })
 
+  it('is served before any deposit is in a block for five newcomers at once, with the gas of a play chain', async () => {
+    await bench.client.setAutomine(true)
+    const newcomers = await Promise.all([1, 2, 3, 4, 5].map((n) => lives.start(`N${n}`, { usdc: USDC })))
+    await bench.client.setAutomine(false)
+    const calls = await Promise.all(newcomers.map((newcomer) => lives.call(newcomer, owner)))
+    assert.deepEqual(
+      calls.map(({ charged }) => charged),
+      newcomers.map(() => PRICE)
+    )
+    for (const newcomer of newcomers) assert.equal((await lives.onChain(idOf(newcomer))).balance, 0n)
+  })
+
   it('beyond the credit waits for the deposit', async () => {
     await lives.call(payer, owner)
     const dear = lives.call(payer, owner, CENT)
@@ -195,8 +207,8 @@ describe('the first paid call', function () {
 
   it('never costs an owner more than the hourly total, for any number of fresh addresses', async () => {
     const TRIES = 6n
-    const small = await lives.start('S', { rules: { creditHourMax: 2n * USDC } })
-    const gas = small.paymentScheme.settlement.redeemer.costOf(DEPOSIT_GAS)
+    const gas = owner.paymentScheme.settlement.redeemer.costOf(DEPOSIT_GAS)
+    const small = await lives.start('S', { rules: { creditHourMax: 3n * (CENT + gas) } })
     let served = 0n
     for (let i = 0n; i < TRIES; i++) {
       await bench.client.setAutomine(true)

@@ -111,6 +111,7 @@ describe('a network file', () => {
     const base = fileChain(NETWORKS.base.chain, TREASURY)
     assert.equal(networkOf(await sign({ chain: base })).isPlay, false)
     const play = file.chain
+    assert.equal(networkOf(file).chain.tipWei, NETWORKS.dev.chain.tipWei)
     const other = { address: `0x${'11'.repeat(20)}`, code_hash: base.settlement.code_hash } as const
     for (const [chain, words] of [
       [{ ...base, settlement: other }, /settlement is not the one/],
