@@ -137,6 +137,7 @@ class SoukService implements Souk, Startable {
       paymentScheme,
       manifestSigner,
       eventPublisher,
+      reachable: () => this.#reach.reachable(),
       descriptions: this.#shelf
     })
     const { owner, handler, planService } = selling
@@ -151,8 +152,8 @@ class SoukService implements Souk, Startable {
       log: logOf(components.logger, 'souk:call')
     })
     const caller = new LocalCaller({ clock, self, handle: handler, remote: calls })
-    const hasOthers = () => this.#reach.neighbours.hasOthers
-    const buying = createBuying({ ...common, discovery, paymentScheme, caller, planService, hasOthers })
+    const joining = this.#reach.neighbours
+    const buying = createBuying({ ...common, discovery, paymentScheme, caller, planService, joining })
     this.#running = { paymentScheme, discovery, selling, calls, buying }
 
     await started(parts, selling)
@@ -279,7 +280,7 @@ class SoukService implements Souk, Startable {
 
   #discovery(): Discovery {
     const { clock, random, network, providerKey, probes } = this.#options
-    const { link, directory, gossip } = this.#reach
+    const { link, directory, gossip, neighbours } = this.#reach
     return createDiscovery({
       index: this.store.listings,
       directory,
@@ -287,6 +288,7 @@ class SoukService implements Souk, Startable {
       network,
       privateKey: this.#components.privateKey,
       local: () => this.#local(),
+      connected: (signal) => neighbours.connected(signal),
       documents: this.store.documents,
       describing: {
         descriptions: this.descriptions,

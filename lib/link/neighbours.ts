@@ -5,8 +5,9 @@ import type { TypedEventTarget } from 'main-event'
 import type { Clock, Timer } from '../base/clock.ts'
 import { reasonOf } from '../base/component-log.ts'
 import { ADDRESSES_PER_PEER_MAX } from '../base/limits/directory.ts'
-import { CACHED_PEERS_MAX, REJOIN_FIRST_MS, REJOIN_MS } from '../base/limits/link.ts'
+import { CACHED_PEERS_MAX, JOIN_MS, JOINING_MS, REJOIN_FIRST_MS, REJOIN_MS } from '../base/limits/link.ts'
 import { SERVED_STORED_MS } from '../base/limits/reach.ts'
+import { waitAtMost } from '../base/wait-at-most.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { Documents } from '../interface/store.ts'
 import type { PeerWorth } from './peer-worth.ts'
@@ -44,6 +45,9 @@ export class Neighbours {
   readonly #met = new Map<string, MetPeer>()
   #timer: Timer | undefined
   #stopped = new AbortController()
+  /** When this node got its first peer. Undefined while it has none. */
+  #joinedAt: number | undefined
+  #onJoined = Promise.withResolvers<void>()
 
   constructor(init: NeighboursInit) {
     this.#init = init
@@ -54,19 +58,37 @@ export class Neighbours {
     this.#stopped = new AbortController()
     for (const { key, value } of await this.#init.documents.list(PEERS))
       this.#met.set(key, JSON.parse(value) as MetPeer)
-    this.#init.events.addEventListener('peer:identify', this.#onIdentify)
+    const { events } = this.#init
+    events.addEventListener('peer:identify', this.#onIdentify)
+    events.addEventListener('connection:open', this.#onConnections)
+    events.addEventListener('connection:close', this.#onConnections)
     await this.#rejoin(REJOIN_FIRST_MS)
   }
 
   stop(): void {
     this.#stopped.abort()
     this.#timer?.cancel()
-    this.#init.events.removeEventListener('peer:identify', this.#onIdentify)
+    const { events } = this.#init
+    events.removeEventListener('peer:identify', this.#onIdentify)
+    events.removeEventListener('connection:open', this.#onConnections)
+    events.removeEventListener('connection:close', this.#onConnections)
   }
 
   /** Whether any peer to join by is known. */
   get hasOthers(): boolean {
     return this.#init.bootstrap.length > 0 || this.#met.size > 0
+  }
+
+  /** The network may have APIs that this node cannot find yet, because it got its first peer a moment ago. */
+  get isJoining(): boolean {
+    return this.#joinedAt !== undefined && this.#init.clock.elapsed() - this.#joinedAt < JOINING_MS
+  }
+
+  /** Dials the known peers if none is connected. Resolves when one is, or after `JOIN_MS`. */
+  async connected(signal: AbortSignal): Promise<void> {
+    if (this.#joinedAt !== undefined || !this.hasOthers) return
+    this.#schedule(0, REJOIN_FIRST_MS)
+    await waitAtMost(this.#init.clock, JOIN_MS, this.#onJoined.promise, signal)
   }
 
   /** Peers whose addresses work, best first: bootstrap peers, then those that called this node last. */
@@ -89,10 +111,33 @@ export class Neighbours {
     }
   }
 
+  readonly #onConnections = () => {
+    const isAlone = this.#isAlone
+    if (isAlone === (this.#joinedAt === undefined)) return
+    if (isAlone) {
+      this.#joinedAt = undefined
+      this.#onJoined = Promise.withResolvers()
+      this.#schedule(REJOIN_FIRST_MS, REJOIN_FIRST_MS)
+    } else {
+      this.#joinedAt = this.#init.clock.elapsed()
+      this.#onJoined.resolve()
+    }
+  }
+
+  get #isAlone(): boolean {
+    return this.#init.connectionManager.getConnections().length === 0
+  }
+
+  #schedule(ms: number, pauseMs: number): void {
+    if (this.#stopped.signal.aborted) return
+    this.#timer?.cancel()
+    this.#timer = this.#init.clock.after(ms, () => void this.#rejoin(pauseMs))
+  }
+
   /** Dials all known peers when none is connected, and schedules the next check. */
   async #rejoin(pauseMs: number): Promise<void> {
-    const { connectionManager, clock, bootstrap, log } = this.#init
-    if (connectionManager.getConnections().length === 0) {
+    const { connectionManager, bootstrap, log } = this.#init
+    if (this.#isAlone) {
       const known = [...bootstrap, ...[...this.#met.values()].flatMap(({ addresses }) => addresses)]
       const dials = groupByPeer(known).map(({ addresses }) =>
         connectionManager.openConnection(addresses, { signal: this.#stopped.signal })
@@ -102,10 +147,9 @@ export class Neighbours {
         if (dials.length > 0) log('none of %d known peers is reachable: %s', dials.length, reasonOf(error))
       })
     }
-    if (this.#stopped.signal.aborted) return
-    const isAlone = connectionManager.getConnections().length === 0
-    const nextMs = isAlone ? Math.min(2 * pauseMs, REJOIN_MS) : REJOIN_FIRST_MS
-    this.#timer = clock.after(isAlone ? pauseMs : REJOIN_MS, () => void this.#rejoin(nextMs))
+    this.#onConnections()
+    const isAlone = this.#isAlone
+    this.#schedule(isAlone ? pauseMs : REJOIN_MS, isAlone ? Math.min(2 * pauseMs, REJOIN_MS) : REJOIN_FIRST_MS)
   }
 
   readonly #onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => {

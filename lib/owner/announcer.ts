@@ -6,10 +6,13 @@ import { SILENT_LOG } from '../base/component-log.ts'
 import {
   ANNOUNCE_MOVED_MS,
   ANNOUNCE_MS,
+  ANNOUNCE_RETURNED_MS,
   ANNOUNCE_RETRY_MS,
   LOOKUP_MS,
   RECORD_REPUT_MS
 } from '../base/limits/directory.ts'
+import { JOIN_MS } from '../base/limits/link.ts'
+import { waitAtMost } from '../base/wait-at-most.ts'
 import type { Directory, Offer, Published } from '../interface/directory.ts'
 import type { Delegation, SignedManifest } from '../interface/manifest.ts'
 
@@ -24,6 +27,8 @@ export interface AnnouncerInit {
   readonly directory: Directory
   /** Broadcasts to neighbours, who forward it. Default: only the directory is used. */
   readonly eventPublisher?: EventPublisher
+  /** Resolves when peers can reach this node, or after a short time. Default: they can. */
+  readonly reachable?: () => Promise<void>
   /** Receives errors of background work. */
   readonly onError: (error: unknown) => void
   /** Default: none. */
@@ -49,6 +54,8 @@ export class Announcer {
   #timer: Timer | undefined
   #settling: Timer | undefined
   #moved: Timer | undefined
+  #telling: Promise<void> = Promise.resolve()
+  #returnedAt = -Infinity
 
   constructor(init: AnnouncerInit) {
     this.#init = init
@@ -92,10 +99,12 @@ export class Announcer {
     const { clock } = this.#init
     await new Promise<void>((resolve) => {
       const timer = clock.after(LOOKUP_MS, resolve)
-      void this.#publish(announced).finally(() => {
-        timer.cancel()
-        resolve()
-      })
+      void this.#reachable()
+        .then(() => this.#publish(announced))
+        .finally(() => {
+          timer.cancel()
+          resolve()
+        })
     })
   }
 
@@ -116,6 +125,19 @@ export class Announcer {
     })
   }
 
+  /** A peer that left came back. It may have lost the records that it stored, so all are announced again. */
+  peerReturned(): void {
+    const { clock } = this.#init
+    if (clock.elapsed() - this.#returnedAt < ANNOUNCE_RETURNED_MS) return
+    this.#returnedAt = clock.elapsed()
+    this.addressesChanged()
+  }
+
+  /** Resolves when the running announcements have ended, or after `JOIN_MS`. */
+  async settled(): Promise<void> {
+    await waitAtMost(this.#init.clock, JOIN_MS, this.#telling)
+  }
+
   /** A peer connected: repeats announcements that reached no peer. */
   peerJoined(): void {
     if (this.#settling === undefined && this.#hasUnheard()) this.#tellUnheard(ANNOUNCE_RETRY_MS)
@@ -127,10 +149,15 @@ export class Announcer {
       this.#settling = undefined
       if (this.#hasUnheard() && retryMs < RECORD_REPUT_MS) this.#tellUnheard(2 * retryMs)
     })
-    void this.#limited(async (signal) => {
+    this.#telling = this.#limited(async (signal) => {
       await this.#init.directory.ready(signal)
+      await this.#reachable()
       await this.#announceAll(isUnheard)
     })
+  }
+
+  #reachable(): Promise<void> {
+    return this.#init.reachable?.() ?? Promise.resolve()
   }
 
   #hasUnheard(): boolean {

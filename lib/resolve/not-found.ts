@@ -49,6 +49,11 @@ export function reasonOf({ asked, answered, refusals, hasOlder, isCutOff }: Trai
   return isCutOff ? 'network_unreachable' : 'no_provider_record'
 }
 
+/** The node has no peer, so the error says nothing about the API. */
+export function isOffline({ members }: SoukError): boolean {
+  return members?.reason === ('network_unreachable' satisfies NotFoundReason)
+}
+
 /**
  * The reason is in the detail and in the members. Without a connection the API is not called missing, because a retry
  * may find it.

@@ -11,6 +11,7 @@ import {
   RESOLUTIONS_MAX
 } from '../base/limits/directory.ts'
 import { within } from '../base/within.ts'
+import { isOffline } from './not-found.ts'
 import type { ResolveOptions } from '../interface/directory.ts'
 import { ignore } from './directory/ignore.ts'
 
@@ -25,7 +26,7 @@ export interface OwnerCache<T> {
   /**
    * Returns a fresh value at once. Returns a stale value at once and reloads it in the background. Otherwise loads it,
    * for at most `LOOKUP_MS`.
-   * @throws the error of `load`, cached for `RESOLUTION_NEGATIVE_MS`; SoukError `lookup_timeout`; the signal's reason
+   * @throws the error of `load`, cached for `RESOLUTION_NEGATIVE_MS` unless this node is offline; SoukError `lookup_timeout`; the signal's reason
    */
   get(key: string, load: Loader<T>, options: ResolveOptions): Promise<T>
   /** The value if it is cached and fresh. */
@@ -160,7 +161,7 @@ class BoundedOwnerCache<T> implements OwnerCache<T> {
     const entry = this.#entries.peek(key)
     if (entry !== undefined && 'value' in entry && now - entry.at < RESOLUTION_STALE_MS) {
       entry.retryAt = now + RESOLUTION_NEGATIVE_MS
-    } else {
+    } else if (!isOffline(error)) {
       this.#entries.set(key, { error, at: now })
     }
   }

@@ -16,6 +16,7 @@ import { createOwnerCache, type OwnerCache } from './owner-cache.ts'
 import { createPins, type Pins } from './pins.ts'
 import { conflict, describe, resolveName } from './resolve-name.ts'
 import { ignore } from './directory/ignore.ts'
+import { ALONE, type Joining, whileJoining } from './while-joining.ts'
 
 export interface ResolverInit {
   readonly directory: Directory
@@ -27,9 +28,10 @@ export interface ResolverInit {
   readonly clock: Clock
   readonly random: Random
   /**
-   * Whether other nodes are known. Then a directory without a response means that this node is offline. Default: false.
+   * Where other nodes are known, a directory without a response means that this node is offline. Default: a network of
+   * one node.
    */
-  readonly hasOthers?: () => boolean
+  readonly joining?: Joining
   /** Receives each verified manifest, e.g. for the catalogue. */
   readonly learn?: (signed: SignedManifest) => void
   /** Default: none. */
@@ -52,6 +54,7 @@ class CachingResolver implements PinningResolver {
   readonly #self: string
   readonly #local: LocalManifests
   readonly #learn: (signed: SignedManifest) => void
+  readonly #joining: Joining
   readonly #pins: Pins
   readonly #choice: OwnerChoice
   readonly #lookUp: LookUpInit
@@ -67,13 +70,14 @@ class CachingResolver implements PinningResolver {
     clock,
     random,
     learn = ignore,
-    hasOthers = () => false,
+    joining = ALONE,
     log = SILENT_LOG
   }: ResolverInit) {
     this.#self = link.self
     this.#log = log
     this.#local = local
     this.#learn = learn
+    this.#joining = joining
     this.#pins = createPins(documents)
     this.#choice = createOwnerChoice({ clock, random })
     this.#lookUp = {
@@ -82,7 +86,7 @@ class CachingResolver implements PinningResolver {
       clock,
       pins: this.#pins,
       log,
-      isCutOff: () => directory.isUnanswered === true && hasOthers(),
+      isCutOff: () => directory.isUnanswered === true && joining.hasOthers,
       onAsked: (peer, isThere) => (isThere ? this.#choice.answered(peer) : this.#choice.failed(peer))
     }
     this.#apis = createOwnerCache({
@@ -161,10 +165,8 @@ class CachingResolver implements PinningResolver {
 
   async #findName(name: string, signal: AbortSignal): Promise<ApiId> {
     const startedAt = this.#lookUp.clock.elapsed()
-    const { id, seeds } = await resolveName(this.#lookUp, name, signal).catch((error: unknown) => {
-      this.#failed(name, startedAt, error)
-      throw error
-    })
+    const look = () => resolveName(this.#lookUp, name, signal)
+    const { id, seeds } = await this.#whileJoining(name, startedAt, look, signal)
     if (this.#log.enabled) this.#log('%s is %s (%s)', name, id, inMs(this.#lookUp.clock.elapsed() - startedAt))
     // Caches the results found so far. A failure is reported by the next lookup of the id.
     await this.#apis.get(id, (signal) => this.#find(id, signal, seeds), { signal }).catch(ignore)
@@ -175,10 +177,7 @@ class CachingResolver implements PinningResolver {
   async #find(id: ApiId, signal: AbortSignal, seeds: readonly Seed[] = []): Promise<Found> {
     const startedAt = this.#lookUp.clock.elapsed()
     const options = { signal, seeds, onHigher: () => this.#apis.expire(id) }
-    const found = await lookUp(this.#lookUp, id, options).catch((error: unknown) => {
-      this.#failed(id, startedAt, error)
-      throw error
-    })
+    const found = await this.#whileJoining(id, startedAt, () => lookUp(this.#lookUp, id, options), signal)
     if (this.#log.enabled) this.#found(id, found, startedAt)
     this.#learn(found.signed)
     return found
@@ -190,8 +189,14 @@ class CachingResolver implements PinningResolver {
     this.#log(`%s: revision ${revision}, ${state}, ${owners.length} owners and ${spares.length} spares (${ms})`, id)
   }
 
-  #failed(what: string, startedAt: number, error: unknown): void {
-    if (!this.#log.enabled) return
-    this.#log('%s was not found in %s: %s', what, inMs(this.#lookUp.clock.elapsed() - startedAt), reasonOf(error))
+  async #whileJoining<T>(what: string, startedAt: number, look: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { clock } = this.#lookUp
+    try {
+      return await whileJoining(this.#joining, clock, look, signal)
+    } catch (error) {
+      if (this.#log.enabled)
+        this.#log('%s was not found in %s: %s', what, inMs(clock.elapsed() - startedAt), reasonOf(error))
+      throw error
+    }
   }
 }

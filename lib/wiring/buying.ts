@@ -21,6 +21,7 @@ import type { PlanService } from '../plans/plan-service.ts'
 import type { Discovery } from '../resolve/catalogue/discovery.ts'
 import type { LocalManifests } from '../resolve/manifest/manifest-exchange.ts'
 import { createResolver, type PinningResolver } from '../resolve/resolver.ts'
+import type { Joining } from '../resolve/while-joining.ts'
 import type { Part } from './part.ts'
 import type { SoukComponents } from './souk-components.ts'
 
@@ -38,8 +39,7 @@ export interface BuyingInit {
   readonly planService: Pick<PlanService, 'sold'>
   /** Manifests that this node serves. */
   readonly local: LocalManifests
-  /** Whether other nodes to join the network by are known. */
-  readonly hasOthers: () => boolean
+  readonly joining: Joining
 }
 
 /** The consumer side of a node: resolves APIs, pays for calls, and holds subscriptions. */
@@ -54,7 +54,7 @@ export interface Buying extends Part {
 }
 
 export function createBuying(init: BuyingInit): Buying {
-  const { options, store, link, directory, discovery, paymentScheme, caller, planService, local, hasOthers } = init
+  const { options, store, link, directory, discovery, paymentScheme, caller, planService, local, joining } = init
   const { logger } = init.components
   const { clock, random, sharedStore, worth } = options
   const resolver = createResolver({
@@ -64,7 +64,7 @@ export function createBuying(init: BuyingInit): Buying {
     local,
     clock,
     random,
-    hasOthers,
+    joining,
     learn: (signed) => discovery.catalogue.learn(signed),
     log: logOf(logger, 'souk:resolve')
   })

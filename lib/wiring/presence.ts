@@ -1,7 +1,9 @@
-import type { Libp2pEvents } from '@libp2p/interface'
+import type { IdentifyResult, Libp2pEvents, PeerId } from '@libp2p/interface'
+import { LRUCache } from 'lru-cache'
 import type { TypedEventTarget } from 'main-event'
 import { type Clock, sleep } from '../base/clock.ts'
-import { DRAIN_MS } from '../base/limits/link.ts'
+import { RECORD_COPIES } from '../base/limits/directory.ts'
+import { CACHED_PEERS_MAX, DRAIN_MS } from '../base/limits/link.ts'
 import type { CallProtocol } from '../call/call-protocol.ts'
 import type { Libp2pLink } from '../link/libp2p-link.ts'
 import type { Owner } from '../owner/owner.ts'
@@ -43,9 +45,14 @@ export interface PresenceInit {
 /** Makes the node discoverable, and keeps its catalogue up to date. */
 export function presencePart({ events, reach, selling, discovery }: PresenceInit): Part {
   const { announcer, provider } = selling
-  const onPeer = () => {
+  /** Peers that disconnected. */
+  const gone = new LRUCache<string, true>({ max: CACHED_PEERS_MAX })
+  const onGone = ({ detail: peer }: CustomEvent<PeerId>) => void gone.set(peer.toString(), true)
+  const onPeer = ({ detail: { peerId: peer } }: CustomEvent<IdentifyResult>) => {
     announcer.peerJoined()
     discovery.catalogue.peerJoined()
+    // In a larger network, other peers have the records as well.
+    if (gone.delete(peer.toString()) && reach.link.peers().length <= RECORD_COPIES) announcer.peerReturned()
   }
   let told = ''
   const onSelf = () => {
@@ -59,11 +66,14 @@ export function presencePart({ events, reach, selling, discovery }: PresenceInit
       told = reach.addresses().join()
       events.addEventListener('self:peer:update', onSelf)
       events.addEventListener('peer:identify', onPeer)
+      events.addEventListener('peer:disconnect', onGone)
       announcer.start(() => provider.renew())
       await reach.join()
+      await announcer.settled()
     },
     async [Symbol.asyncDispose]() {
       reach.leave()
+      events.removeEventListener('peer:disconnect', onGone)
       events.removeEventListener('peer:identify', onPeer)
       events.removeEventListener('self:peer:update', onSelf)
       announcer.stop()

@@ -1,10 +1,11 @@
 import type { GossipSub } from '@libp2p/gossipsub'
 import { multiaddr } from '@multiformats/multiaddr'
-import { deadline, sleep } from '../base/clock.ts'
+import { deadline } from '../base/clock.ts'
 import { logOf, reasonOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import { JOIN_MS } from '../base/limits/link.ts'
-import { DIAL_BACK_ADDRESSES_MAX, DIAL_BACK_MS } from '../base/limits/reach.ts'
+import { DIAL_BACK_ADDRESSES_MAX, DIAL_BACK_MS, RELAY_READY_MS } from '../base/limits/reach.ts'
+import { waitAtMost } from '../base/wait-at-most.ts'
 import type { Directory } from '../interface/directory.ts'
 import type { Reachability } from '../interface/reachability.ts'
 import type { Gossip } from '../interface/gossip.ts'
@@ -33,6 +34,8 @@ export interface Reach {
   status(): Reachability
   /** Resolves when this node is on the network, or after `JOIN_MS`; joining then continues in the background. */
   join(): Promise<void>
+  /** Resolves when peers can dial this node or one of its relays, or after `RELAY_READY_MS`. */
+  reachable(): Promise<void>
   leave(): void
 }
 
@@ -69,11 +72,15 @@ export function createReach(
       .finally(() => limit.clear())
   }
   let told = ''
+  let firstRelay: PromiseWithResolvers<void> | undefined
   const tell = () => {
     const reach = monitor.status()
     const [before, now] = [told, JSON.stringify([reach.state, reach.isConfirmed, reach.relays.length, reach.addresses])]
     told = now
     if (before !== now) options.onReach?.(reach)
+    if (reach.relays.length === 0) return
+    firstRelay?.resolve()
+    firstRelay = undefined
   }
   const isWanted = () => serves() && monitor.needsRelay
   const relays = new RelayKeeper({ ...common, bootstrap, isWanted, onChange: tell })
@@ -89,6 +96,12 @@ export function createReach(
       tell()
     }
   })
+  const reachable = async () => {
+    if (link.peers().length === 0 || !isWanted() || relays.relays.length > 0) return
+    firstRelay ??= Promise.withResolvers()
+    relays.wake()
+    await waitAtMost(clock, RELAY_READY_MS, firstRelay.promise)
+  }
   return {
     link,
     directory,
@@ -103,14 +116,16 @@ export function createReach(
     async join() {
       // The DHT announces this node's addresses from the peer store, which libp2p fills only a second later.
       await peerStore.patch(peerId, { multiaddrs: addressManager.getAddresses() })
-      const limit = deadline(clock, JOIN_MS, () => new Error('joining timed out'))
-      await Promise.race([neighbours.start(), sleep(clock, JOIN_MS)])
-      if (link.peers().length > 0) await directory.ready(limit.signal)
-      limit.clear()
       monitor.start()
       relays.start()
       links.start()
+      const limit = deadline(clock, JOIN_MS, () => new Error('joining timed out'))
+      await waitAtMost(clock, JOIN_MS, neighbours.start())
+      if (link.peers().length > 0) await directory.ready(limit.signal)
+      limit.clear()
+      await reachable()
     },
+    reachable,
     leave() {
       links.stop()
       relays.stop()

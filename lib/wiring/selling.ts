@@ -29,6 +29,8 @@ export interface SellingInit {
   readonly manifestSigner: ManifestSigner
   readonly directory: Directory
   readonly eventPublisher: EventPublisher
+  /** Resolves when peers can reach this node, or after a short time. */
+  readonly reachable: () => Promise<void>
   readonly descriptions: PublishedDescriptions
 }
 
@@ -53,6 +55,7 @@ export function createSelling(init: SellingInit): Selling {
     manifestSigner,
     directory,
     eventPublisher,
+    reachable,
     descriptions
   } = init
   const { logger } = init.components
@@ -73,7 +76,7 @@ export function createSelling(init: SellingInit): Selling {
   const handler = track.watching(loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner')))
   const log = logOf(logger, 'souk:announce')
   const onError = (error: unknown) => log('an announcement failed: %s', reasonOf(error))
-  const announcer = new Announcer({ clock, directory, onError, eventPublisher, log })
+  const announcer = new Announcer({ clock, directory, onError, eventPublisher, reachable, log })
   const report = options.selfReport ? track.report.bind(track) : undefined
   const provider = new Provider({
     clock,

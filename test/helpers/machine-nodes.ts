@@ -44,7 +44,6 @@ export async function machineNodes() {
       const { stdout } = await machine.run(process.execPath, [MAIN, '--profile', profile, '--json', ...args], env())
       return JSON.parse(stdout) as View
     }
-    let hasCalled = false
     return {
       process: child,
       address: p2p[0] ?? '',
@@ -59,12 +58,7 @@ export async function machineNodes() {
         })
       },
       async call() {
-        const made = () => cli<{ body: unknown; ms: number }>('call', 'home', '{}')
-        // A node knows its network soon after it is up, and its first call may come before that.
-        const { body, ms } = hasCalled
-          ? await made()
-          : await eventually('the API to be found', READY_MS, () => made().catch(() => undefined))
-        hasCalled = true
+        const { body, ms } = await cli<{ body: unknown; ms: number }>('call', 'home', '{}')
         assert.deepEqual(body, { from: 'home' })
         return Math.round(ms)
       },

@@ -25,6 +25,10 @@ export const RECORD_REPUT_MS = 20 * MINUTE
 export const ANNOUNCE_MS = 30 * SECOND
 /** Pause before APIs are announced again after this node's addresses changed. Several may change together. */
 export const ANNOUNCE_MOVED_MS = 0.5 * SECOND
+/** Peers that store each record. Kademlia's usual 20 costs twice the messages. */
+export const RECORD_COPIES = 10
+/** Pause between two announcements of all APIs because a peer that left came back: it may have lost its records. */
+export const ANNOUNCE_RETURNED_MS = 10 * SECOND
 /** First pause after an announcement that no peer accepted. It doubles each time. */
 export const ANNOUNCE_RETRY_MS = 1 * SECOND
 /** Accepted clock difference: how far in the future a record may be issued. */

@@ -35,7 +35,7 @@ export const AGENT_CHARS_MAX = 64
 /** One small exchange, such as a manifest or a catalogue page. */
 export const EXCHANGE_MS = 3 * SECOND
 /** Longest pause between two attempts to reconnect a node without peers. */
-export const REJOIN_MS = 5 * SECOND
+export const REJOIN_MS = 2 * SECOND
 /** First pause between two attempts to reconnect. It doubles up to `REJOIN_MS`. */
 export const REJOIN_FIRST_MS = 250
 /** Time between two checks of the network interfaces. A check takes under 1 ms. */
@@ -46,6 +46,10 @@ export const HEARTBEAT_MS = 30 * SECOND
 export const HEARTBEAT_ANSWER_MS = 10 * SECOND
 /** Wait for the network at start. A node whose peers are all offline continues alone. */
 export const JOIN_MS = 2 * SECOND
+/** Time after its first peer in which a node repeats lookups that find nothing. Below `LOOKUP_MS`. */
+export const JOINING_MS = 3 * SECOND
+/** Pause between two such lookups. One costs a few messages to the peers known so far. */
+export const JOINING_RETRY_MS = 200
 /** Time between two checks whether the directory has peers, because it sends no event. */
 export const READY_POLL_MS = 5
 /** Peers whose addresses are stored over a restart. */

@@ -54,6 +54,8 @@ export const RELAY_RENEWALS_MISSED_MAX = 2
 export const RELAY_SEARCH_MS = 2 * SECOND
 /** Pause before a relay that refused or failed is asked again. */
 export const RELAY_RETRY_MS = 30 * SECOND
+/** Wait for the first relay before a node is ready, or its new API is. It then continues without one. */
+export const RELAY_READY_MS = 3 * SECOND
 /** Time to get a reservation. */
 export const RELAY_RESERVE_MS = 5 * SECOND
 /** Relays that failed, remembered until `RELAY_RETRY_MS` has passed. */

@@ -188,6 +188,7 @@ export class RelayKeeper {
       this.#listened.add(id)
       this.#held.set(id, { peer: remotePeer, renewedAt: this.#init.clock.elapsed(), missed: 0 })
       this.#init.log('%s relays for this node', id)
+      this.#init.onChange()
     } catch (error) {
       this.#fail(id, error)
     }

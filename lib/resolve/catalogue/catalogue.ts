@@ -44,6 +44,8 @@ export interface CatalogueInit {
   readonly operations: Pick<OperationCollector, 'settled'>
   /** Manifests that this node serves. They are always in the catalogue. */
   readonly local: LocalManifests
+  /** Resolves when a peer is connected, or none is after a short time. */
+  readonly connected: (signal: AbortSignal) => Promise<void>
   /** Quality and probe results of a listing at this node. */
   readonly known: (id: ApiId) => Pick<Reputation, 'quality' | 'probed'>
   readonly gradeOf: (id: ApiId) => Grade
@@ -179,7 +181,8 @@ class IndexedCatalogue implements LearningCatalogue {
 
   /** Resolves to true where peers were queried. */
   async #freshen(tag: string | undefined, signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.#init
+    const { clock, connected } = this.#init
+    await connected(signal)
     const mayAsk = [this.#refreshOnce(), tag === undefined ? undefined : this.#askTagged(tag)]
     const asking = mayAsk.filter((task) => task !== undefined)
     if (asking.length === 0) return false
@@ -198,12 +201,12 @@ class IndexedCatalogue implements LearningCatalogue {
   }
 
   #refreshOnce(): Promise<void> | undefined {
-    const { clock, isTold } = this.#init
+    const { clock, isTold, link } = this.#init
     if (clock.elapsed() - this.#refreshedAt < this.#freshMs) return undefined
     this.#refreshing ??= this.#limited((signal) => this.#askAround(signal)).then((isComplete) => {
-      // An incomplete query may have missed new listings, so the next search queries again, unless announcements
-      // arrive.
-      if (isComplete || isTold) this.#refreshedAt = clock.elapsed()
+      // A node without peers has queried nobody. An incomplete query may have missed new listings, so the next search
+      // queries again, unless announcements arrive.
+      if (link.peers().length > 0 && (isComplete || isTold)) this.#refreshedAt = clock.elapsed()
       this.#refreshing = undefined
     })
     return this.#refreshing

@@ -9,7 +9,7 @@ import type { ListingIndex } from '../../interface/listing-index.ts'
 import type { CallOutcomeSeen, Reputation } from '../../interface/quality.ts'
 import type { Documents } from '../../interface/store.ts'
 import { Announcements } from './announcements.ts'
-import { createCatalogue, type LearningCatalogue } from './catalogue.ts'
+import { type CatalogueInit, createCatalogue, type LearningCatalogue } from './catalogue.ts'
 import { CatalogueReader } from './catalogue-exchange.ts'
 import { Intake } from './intake.ts'
 import { OperationCollector, type OperationCollectorInit } from './operation-collector.ts'
@@ -28,6 +28,7 @@ export interface DiscoveryInit {
   /** Default: the node's own key. */
   readonly providerKey?: PrivateKey
   readonly local: LocalManifests
+  readonly connected: CatalogueInit['connected']
   readonly documents: Documents
   readonly gossip?: Gossip
   /** Enables probes: resolves the API to probe. Default: no probes. */
@@ -53,7 +54,8 @@ export interface Discovery {
 }
 
 export function createDiscovery(init: DiscoveryInit): Discovery {
-  const { documents, directory, link, network, local, gossip, clock, random, privateKey, providerKey, probe } = init
+  const { documents, directory, link, network, local, connected, gossip, clock, random } = init
+  const { privateKey, providerKey, probe } = init
   const operations = new OperationCollector({ ...init.describing, index: init.index, clock, random })
   const index: ListingIndex = {
     ...init.index,
@@ -82,6 +84,7 @@ export function createDiscovery(init: DiscoveryInit): Discovery {
     reader,
     operations,
     local,
+    connected,
     known,
     gradeOf,
     isTold,

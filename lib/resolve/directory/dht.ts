@@ -6,7 +6,7 @@ import {
   removePrivateAddressesMapper
 } from '@libp2p/kad-dht'
 import { type Clock, systemClock } from '../../base/clock.ts'
-import { RECORD_REPUT_MS, RECORD_TTL_MS } from '../../base/limits/directory.ts'
+import { RECORD_COPIES, RECORD_REPUT_MS, RECORD_TTL_MS } from '../../base/limits/directory.ts'
 import { HEARTBEAT_ANSWER_MS } from '../../base/limits/link.ts'
 import { RECORD_NAMESPACE } from './keys.ts'
 import { createRecordRules } from './record-rules.ts'
@@ -39,7 +39,7 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
   const clientMode = init.clientMode ?? (privateAddresses ? false : undefined)
   return (components) => {
     const { validate, select } = createRecordRules(clock)
-    return kadDHT({
+    const dht = kadDHT({
       protocol: dhtProtocol(network),
       logPrefix: 'souk:dht',
       datastorePrefix: DHT_DATASTORE,
@@ -54,14 +54,18 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
       pingNewContactTimeout: { minTimeout: HEARTBEAT_ANSWER_MS },
       pingOldContactTimeout: { minTimeout: HEARTBEAT_ANSWER_MS },
       disjointPaths: 1,
-      kBucketSize: 10,
+      kBucketSize: RECORD_COPIES,
       querySelfInterval: 30_000,
-      // The first self-query waits for the first peer, and other queries wait for it. So the directory sends no query
-      // while it has no peers.
+      // The first self-query waits for the first peer. The directory sends no query while it has no peers.
       initialQuerySelfInterval: 250,
       allowQueryWithZeroPeers: false,
       // The directory re-announces its own APIs. An entry without a new announcement expires with its record.
       reprovide: { validity: RECORD_TTL_MS, interval: RECORD_REPUT_MS, threshold: 0 }
     })(components)
+    // kad-dht delays all queries until its first self-query ends. That one has no time limit, and peers that do not
+    // respond keep it for minutes.
+    const { queryManager } = dht as unknown as { readonly queryManager?: { initialQuerySelfHasRun?: unknown } }
+    if (queryManager !== undefined) queryManager.initialQuerySelfHasRun = undefined
+    return dht
   }
 }

@@ -11,6 +11,7 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['DEADLINE_MS_MIN', 'DEADLINE_HOP_MS', 'a hop would leave a deadline that is not worth sending'],
   ['UPSTREAM_TIMEOUT_MS_MAX', 'STREAM_IDLE_MS', 'a stream would end before a slow unary call'],
   ['LOOKUP_MS', 'UPSTREAM_TIMEOUT_MS', 'finding an API would take the whole call'],
+  ['JOINING_MS', 'LOOKUP_MS', 'a look-up while the node joins would end as a time-out'],
   ['EXCHANGE_MS', 'LOOKUP_MS', 'one slow peer would take the whole look-up'],
   ['HELLO_MS', 'UPSTREAM_TIMEOUT_MS', 'dialling would take the whole call'],
   ['BULK_OPEN_MS', 'UPSTREAM_TIMEOUT_MS', 'a lost bulk stream would take the whole call'],

@@ -5,7 +5,7 @@ import { defaultLogger } from '@libp2p/logger'
 import { multiaddr } from '@multiformats/multiaddr'
 import { TypedEventEmitter } from 'main-event'
 import { ADDRESSES_PER_PEER_MAX } from '../../../lib/base/limits/directory.ts'
-import { CACHED_PEERS_MAX, REJOIN_FIRST_MS, REJOIN_MS } from '../../../lib/base/limits/link.ts'
+import { CACHED_PEERS_MAX, JOIN_MS, JOINING_MS, REJOIN_FIRST_MS, REJOIN_MS } from '../../../lib/base/limits/link.ts'
 import { Neighbours } from '../../../lib/link/neighbours.ts'
 import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
 import { idOf, keyOf, memoryDocuments } from '../resolve/fixtures.ts'
@@ -134,6 +134,50 @@ describe('Neighbours', () => {
     connections = 0
     await clock.advance(REJOIN_MS)
     assert.ok(dialled.length > before)
+  })
+
+  it('dials again as soon as a lookup needs a peer, and joins for a while after the first one', async () => {
+    const [a] = ids
+    boot([`/ip4/127.0.0.1/tcp/1/p2p/${a}`])
+    dial = async () => Promise.reject(new Error('nobody there'))
+    await neighbours.start()
+    await clock.advance(10 * REJOIN_MS)
+    const before = dialled.length
+    dial = async () => {
+      connections = 1
+    }
+    const connected = neighbours.connected(AbortSignal.timeout(1_000))
+    await clock.advance(0)
+    await connected
+    assert.equal(dialled.length, before + 1)
+    assert.equal(neighbours.isJoining, true)
+    await clock.advance(JOINING_MS)
+    assert.equal(neighbours.isJoining, false)
+  })
+
+  it('does not wait for a peer for long, nor where no other node is known', async () => {
+    await neighbours.start()
+    await neighbours.connected(AbortSignal.timeout(1_000))
+    neighbours.stop()
+    boot([`/ip4/127.0.0.1/tcp/1/p2p/${ids[0]}`])
+    dial = async () => Promise.reject(new Error('nobody there'))
+    await neighbours.start()
+    const connected = neighbours.connected(AbortSignal.timeout(1_000))
+    await clock.advance(JOIN_MS)
+    await connected
+    assert.equal(neighbours.isJoining, false)
+  })
+
+  it('rejoins soon after it lost its last peer', async () => {
+    const [a] = ids
+    boot([`/ip4/127.0.0.1/tcp/1/p2p/${a}`])
+    await neighbours.start()
+    const before = dialled.length
+    connections = 0
+    events.dispatchEvent(new CustomEvent('connection:close'))
+    await clock.advance(REJOIN_FIRST_MS)
+    assert.equal(dialled.length, before + 1)
+    assert.equal(neighbours.isJoining, true)
   })
 
   it('does not wait for silent peers if one responds', async () => {

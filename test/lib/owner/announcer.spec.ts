@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { apiId } from '../../../lib/base/api-name.ts'
-import { ANNOUNCE_MS, ANNOUNCE_RETRY_MS, LOOKUP_MS, RECORD_REPUT_MS } from '../../../lib/base/limits/directory.ts'
+import {
+  ANNOUNCE_MOVED_MS,
+  ANNOUNCE_MS,
+  ANNOUNCE_RETRY_MS,
+  ANNOUNCE_RETURNED_MS,
+  LOOKUP_MS,
+  RECORD_REPUT_MS
+} from '../../../lib/base/limits/directory.ts'
 import type { Offer, Published } from '../../../lib/interface/directory.ts'
 import type { SignedManifest } from '../../../lib/interface/manifest.ts'
 import { Announcer } from '../../../lib/owner/announcer.ts'
@@ -24,6 +31,7 @@ describe('Announcer', () => {
   let rounds: number
   let publish: (offer: Offer, signal: AbortSignal) => Promise<Published>
   let ready: (signal: AbortSignal) => Promise<void>
+  let reachable: () => Promise<void>
   const round = async () => {
     rounds++
   }
@@ -35,6 +43,7 @@ describe('Announcer', () => {
     rounds = 0
     publish = async () => ({ asked: 3, stored: 3 })
     ready = async () => {}
+    reachable = async () => {}
     const directory = {
       ...emptyDirectory({
         publish: (offer, signal) => {
@@ -45,7 +54,12 @@ describe('Announcer', () => {
       }),
       ready: (signal: AbortSignal) => ready(signal)
     }
-    announcer = new Announcer({ clock, directory, onError: (error) => errors.push(error) })
+    announcer = new Announcer({
+      clock,
+      directory,
+      onError: (error) => errors.push(error),
+      reachable: () => reachable()
+    })
   })
   afterEach(() => {
     announcer.stop()
@@ -125,6 +139,31 @@ describe('Announcer', () => {
     goOn.resolve()
     await settle()
     assert.equal(clock.pending, 0)
+  })
+
+  it('announces all again when a peer came back, but not for each of them', async () => {
+    await announcer.announce(signedOf('a'), [])
+    told.length = 0
+    for (let peer = 0; peer < 3; peer++) {
+      announcer.peerReturned()
+      await clock.advance(ANNOUNCE_MOVED_MS)
+    }
+    assert.deepEqual(told, ['a 1'])
+    await clock.advance(ANNOUNCE_RETURNED_MS)
+    announcer.peerReturned()
+    await clock.advance(ANNOUNCE_MOVED_MS)
+    assert.deepEqual(told, ['a 1', 'a 1'])
+  })
+
+  it('waits until peers can reach this node', async () => {
+    const isReached = Promise.withResolvers<void>()
+    reachable = () => isReached.promise
+    const announcing = announcer.announce(signedOf('a'), [])
+    await settle()
+    assert.deepEqual(told, [])
+    isReached.resolve()
+    await announcing
+    assert.deepEqual(told, ['a 1'])
   })
 
   it('repeats unheard announcements when the first peer connects, and no others', async () => {

@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
 import { type NotFoundReason, reasonOf, type Trail } from '../../../lib/resolve/not-found.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
+import { type Clock, systemClock } from '../../../lib/base/clock.ts'
+import { JOINING_MS } from '../../../lib/base/limits/link.ts'
 import { createNode, handler } from '../../../lib/index.ts'
+import { hastyClock } from '../../helpers/hasty-clock.ts'
 
 describe('why an API was not found', function () {
   this.timeout(30_000)
+  /** Nodes that have joined long ago do not repeat a lookup that finds nothing. */
+  let upForMs = 0
+  const clock: Clock = { ...systemClock, elapsed: () => systemClock.elapsed() + upForMs }
+  const joined = async (nodes: number) => {
+    const testnet = await createTestnet({ nodes, options: () => ({ clock }) })
+    upForMs += JOINING_MS
+    return testnet
+  }
   const trail = { asked: 0, answered: 0, refusals: [], hasOlder: false, isCutOff: false }
   const cases: ReadonlyArray<readonly [NotFoundReason, Partial<Trail>]> = [
     ['no_provider_record', {}],
@@ -25,7 +36,7 @@ describe('why an API was not found', function () {
   describe('on a network', () => {
     let testnet: Testnet
     before(async () => {
-      testnet = await createTestnet({ nodes: 3 })
+      testnet = await joined(3)
     })
     after(() => testnet.stop())
 
@@ -55,7 +66,7 @@ describe('why an API was not found', function () {
       const gone = await testnet.add()
       const bootstrap = gone.libp2p.getMultiaddrs().map(String)
       await gone.stop()
-      const alone = await createNode({ network: 'testnet', bootstrap })
+      const alone = await createNode({ network: 'testnet', bootstrap, clock: hastyClock })
       await alone.start()
       try {
         for (const api of ['weather', `weather@${first.souk.status().provider}`]) {
@@ -71,7 +82,7 @@ describe('why an API was not found', function () {
     })
 
     it('does not report it as missing after all neighbours left', async () => {
-      const pair = await createTestnet({ nodes: 2 })
+      const pair = await joined(2)
       const [first, second] = pair.nodes
       assert.ok(first !== undefined && second !== undefined)
       try {

@@ -51,6 +51,12 @@ describe('owner cache', () => {
     assert.equal(await get(), 'answer 2')
   })
 
+  it('does not cache that the node is offline', async () => {
+    const offline = new SoukError('owner_unreachable', 'offline', { members: { reason: 'network_unreachable' } })
+    await assert.rejects(get(async () => Promise.reject(offline)))
+    assert.equal(await get(), 'answer 1')
+  })
+
   it('keeps a stale value when a reload fails, and delays the next attempt', async () => {
     await get()
     await clock.advance(RESOLUTION_FRESH_MS)

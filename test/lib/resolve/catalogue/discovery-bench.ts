@@ -94,6 +94,7 @@ export class DiscoveryBench {
     const sourceOf = async (id: ApiId) => (await index.heads([id]))[0]?.source
     serveCatalogue({ link, index, network, clock })
     const discovery = createDiscovery({
+      connected: () => Promise.resolve(),
       index,
       directory,
       link,

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { createNode, handler, type NodeOptions, type SoukNode } from '../../lib/index.ts'
+import { freePort } from '../helpers/free-port.ts'
+
+const TIMEOUT_MS = 20_000
+/** Behind a router that lets nothing in. */
+const HIDDEN = { listen: [] }
+
+describe('a call right after a start', function () {
+  this.timeout(TIMEOUT_MS)
+  let nodes: SoukNode[]
+
+  const up = async (options: NodeOptions = {}): Promise<SoukNode> => {
+    const node = await createNode({ network: 'first-call', ...options })
+    nodes.push(node)
+    await node.start()
+    return node
+  }
+  const sells: Pick<NodeOptions, 'prepare'> = {
+    prepare: async (souk) => void (await souk.serve({ name: 'echo', price: '0' }, echo))
+  }
+  const addressesOf = ({ libp2p }: SoukNode) => libp2p.getMultiaddrs().map(String)
+  const called = async ({ souk }: SoukNode) => (await souk.call({ api: 'echo', body: 'hello' })).json()
+  /** A place for a bootstrap node that starts later, or again. */
+  const placeOf = async () => {
+    const privateKey = await generateKeyPair('Ed25519')
+    const listen = [`/ip4/127.0.0.1/tcp/${await freePort()}`]
+    return { options: { privateKey, listen }, bootstrap: [`${listen[0]}/p2p/${peerIdFromPrivateKey(privateKey)}`] }
+  }
+
+  beforeEach(() => {
+    nodes = []
+  })
+  afterEach(async () => {
+    await Promise.all(nodes.map((node) => node.stop()))
+  })
+
+  it('succeeds, also a search', async () => {
+    const bootstrap = addressesOf(await up())
+    await up({ bootstrap, ...sells })
+    const consumer = await up({ bootstrap })
+    assert.equal(await called(consumer), 'hello')
+    assert.equal((await consumer.souk.search({})).listings.length, 1)
+  })
+
+  it('succeeds where the owner needs a relay', async () => {
+    const bootstrap = addressesOf(await up())
+    const before = await up({ bootstrap, ...HIDDEN })
+    const owner = await up({ bootstrap, ...HIDDEN, ...sells })
+    assert.equal(owner.souk.status().reachability.state, 'relayed')
+    const after = await up({ bootstrap, ...HIDDEN })
+    assert.deepEqual(await Promise.all([called(before), called(after)]), ['hello', 'hello'])
+  })
+
+  it('succeeds where the bootstrap node has lost what it stored', async () => {
+    const { options, bootstrap } = await placeOf()
+    const first = await up(options)
+    await up({ bootstrap, ...HIDDEN, ...sells })
+    await first.stop()
+    await up(options)
+    assert.equal(await called(await up({ bootstrap, ...HIDDEN })), 'hello')
+  })
+})
+
+const echo = handler(({ body }) => body)
