@@ -27,7 +27,10 @@ describe('a call right after a start', function () {
   const placeOf = async () => {
     const privateKey = await generateKeyPair('Ed25519')
     const listen = [`/ip4/127.0.0.1/tcp/${await freePort()}`]
-    return { options: { privateKey, listen }, bootstrap: [`${listen[0]}/p2p/${peerIdFromPrivateKey(privateKey)}`] }
+    return {
+      options: { privateKey, listen },
+      bootstrap: [`${listen[0]}/p2p/${peerIdFromPrivateKey(privateKey).toString()}`]
+    }
   }
 
   beforeEach(() => {
