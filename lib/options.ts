@@ -6,6 +6,7 @@ import { AGENT_CHARS_MAX } from './base/limits/link.ts'
 import { KEEP_DAYS, KEEP_DAYS_MIN } from './base/limits/store.ts'
 import { type Random, systemRandom } from './base/random.ts'
 import type { Directory } from './interface/directory.ts'
+import type { PortMapping } from './interface/port-mapping.ts'
 import type { Reachability } from './interface/reachability.ts'
 import type { Souk } from './interface/souk.ts'
 import type { PeerWorth } from './link/peer-worth.ts'
@@ -53,6 +54,8 @@ export interface SoukInit {
   readonly probes?: boolean
   /** Called when the way in which peers reach this node changes. It must not throw. */
   readonly onReach?: (reach: Reachability) => void
+  /** The port that the router forwards to this node. Peers check it. Default: none. */
+  readonly portMapping?: PortMapping | undefined
   /** Records which peers trade with this node, to decide about connections. Default: none. */
   readonly worth?: PeerWorth
   /**

@@ -35,6 +35,8 @@ export interface NodeConfig {
     readonly relay?: boolean
     /** Finds peers on the LAN. Default: on networks with private addresses, unless the node listens on loopback only. */
     readonly mdns?: boolean
+    /** Asks the router to forward the port. Default: on public networks, where the node listens on all interfaces and announces nothing else. */
+    readonly portMapping?: boolean
   }
   /** Absent if the node has no HTTP ingress. */
   readonly ingress?: {
@@ -108,7 +110,8 @@ export function compose(profile: ProfileLocation, network: Network, asked: Setti
       bootstrap: all.bootstrap ?? [],
       ...(all.p2pHost === undefined ? {} : { host: all.p2pHost }),
       ...(all.relay === undefined ? {} : { relay: all.relay }),
-      ...(all.mdns === undefined ? {} : { mdns: all.mdns })
+      ...(all.mdns === undefined ? {} : { mdns: all.mdns }),
+      ...(all.portMapping === undefined ? {} : { portMapping: all.portMapping })
     },
     // Never read from the profile: opening the admin API to a network must be requested at each start.
     admin: { host: asked.adminHost ?? DEFAULTS.host, port: port('adminPort') },

@@ -76,6 +76,7 @@ const settingsSchema = z.object({
   bootstrap: list(peerAddress).optional(),
   relay: flag.optional(),
   mdns: flag.optional(),
+  portMapping: flag.optional(),
   ingress: flag.optional(),
   ingressHost: host.optional(),
   ingressPort: port.optional(),

@@ -161,3 +161,4 @@ export {
   type PaymentSchemeRetention
 } from './payment-scheme.ts'
 export type { Reachability } from './reachability.ts'
+export type { MappedPort, PortMapping } from './port-mapping.ts'

@@ -1,3 +1,5 @@
+import type { MappedPort } from './port-mapping.ts'
+
 /** How peers reach this node. `reachabilityText` says it in words. */
 export interface Reachability {
   /**
@@ -15,6 +17,8 @@ export interface Reachability {
   readonly relays: readonly string[]
   /** TCP port on which this node listens for peers. */
   readonly port: number | undefined
+  /** TCP port of the router that forwards it to this node, by its own account. */
+  readonly mapped?: MappedPort | undefined
   /** Number of peers that tried to dial this node in the last check. */
   readonly asked: number
 }

@@ -91,11 +91,13 @@ export function createReach(
     bootstrap: new Set(bootstrap.flatMap((address) => multiaddr(address).getComponents().at(-1)?.value ?? [])),
     privateAddresses,
     relays: () => relays.relays,
+    mapped: () => options.portMapping?.mapped,
     onChecked: () => {
       relays.wake()
       tell()
     }
   })
+  options.portMapping?.onChange(() => monitor.wake())
   const reachable = async () => {
     if (link.peers().length === 0 || !isWanted() || relays.relays.length > 0) return
     firstRelay ??= Promise.withResolvers()

@@ -12,6 +12,7 @@ import type { NodeConfig } from '../node-config.ts'
 import type { Payments } from '../payments/payments.ts'
 import { identityOf } from '../profile/identity.ts'
 import { isForOneMachine, relayFor } from '../networks.ts'
+import { PortMapper } from '../port-mapping/port-mapper.ts'
 import { Registrations } from '../registrations/registrations.ts'
 import { SetupError } from '../setup-error.ts'
 import type { NodeGuard } from '../upstream/guard.ts'
@@ -50,11 +51,13 @@ export async function startMarket(init: MarketInit): Promise<Market> {
   const { p2p } = config
   const host = p2p.host ?? (isForOneMachine(config.network) ? LOOPBACK : undefined)
   const place = await p2pPlace(host, p2p.port)
+  const mapper = portMapperOf(init, place)
   let registrations: Registrations | undefined
   const node = await createNode({
     ...(await nodeOptions(init)),
     ...listening(place, p2p.announce),
     mdns: p2p.mdns ?? place.listen.some((address) => !isLoopbackAddress(address)),
+    portMapping: mapper,
     prepare: async (souk) => {
       registrations = registrationsOf(init, souk)
       await registrations.restore('own')
@@ -67,6 +70,10 @@ export async function startMarket(init: MarketInit): Promise<Market> {
     throw new SetupError('start_failed', 'The peer-to-peer part of the node did not start.', { cause: error })
   }
   started.defer(() => node.stop())
+  if (mapper !== undefined) {
+    void mapper.start(place.port)
+    started.defer(() => mapper.stop())
+  }
   started.defer(payments.settleAtLast)
   tellMovedPort(log, 'peer-to-peer side', p2p.port, place.port)
   tellAllInterfaces(log, place)
@@ -79,6 +86,21 @@ export async function startMarket(init: MarketInit): Promise<Market> {
 
 /** @param address multiaddr with an IP address */
 const isLoopbackAddress = (address: string): boolean => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address)
+
+/**
+ * A router is asked only for a node that the Internet may reach: it listens on all interfaces of a public network, and its operator
+ * announces no address.
+ */
+function portMapperOf(
+  { config, clock, log, logger }: MarketInit,
+  { listen, outside }: P2pPlace
+): PortMapper | undefined {
+  const { p2p, network } = config
+  const isOpen = listen.some((address) => address.startsWith('/ip4/0.0.0.0/')) && outside === undefined
+  const isWanted = isOpen && !network.privateAddresses && p2p.announce.length === 0
+  if (p2p.portMapping === false || !isWanted) return undefined
+  return new PortMapper({ clock, tell: log.info, log: logger.forComponent('souk:link') })
+}
 
 /** A public address that a router maps to this machine is announced, unless the operator announces others. */
 function listening({ listen, outside }: P2pPlace, announce: readonly string[]) {

@@ -99,6 +99,7 @@ function firstSettings({
     p2pHost: p2p.host,
     relay: p2p.relay,
     mdns: p2p.mdns,
+    portMapping: p2p.portMapping,
     announce: [...p2p.announce],
     bootstrap: [...p2p.bootstrap],
     ...paymentSettings(profile, payments),

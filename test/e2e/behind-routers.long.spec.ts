@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { type HomeNetwork, type HomeRouterInit, homeNetwork, type RouterKind } from '../helpers/home-router.ts'
 import { directLink, isRelayed, type MachineNodes, machineNodes } from '../helpers/machine-nodes.ts'
 import { type Machine, type Machines, machines, whyNoMachines } from '../helpers/machines.ts'
@@ -45,10 +46,35 @@ describe('nodes behind routers', function () {
     console.log(`      | forwards the port | ${ms} ms direct | |`)
   })
 
-  for (const kind of ['full-cone', 'port-restricted', 'symmetric', 'two routers'] as const) {
+  for (const by of ['UPnP', 'NAT-PMP'] as const) {
+    it(`have their port forwarded by a router that they ask by ${by}, until they stop`, async () => {
+      const [first, outer, , free] = internet.all as [Machine, Machine, Machine, Machine]
+      const bootstrap = await nodes.up(first, 'bootstrap', '--no-ingress')
+      const host = await behindRouter(outer, 'a', { forwardsBy: by })
+      const owner = await nodes.up(host, 'owner', '--no-ingress', '--bootstrap', bootstrap.address)
+      const reach = await owner.sells(({ state }) => state === 'direct')
+      assert.equal(reach.text, `reachable directly at 11.1.1.2:4402; the router forwards TCP port 4402 (${by})`)
+      const consumer = await nodes.up(free, 'consumer', '--bootstrap', bootstrap.address)
+      const ms = await consumer.call()
+      const links = await consumer.linksTo(await owner.peerId())
+      assert.ok(links.length > 0 && !links.some(isRelayed), links.join())
+      console.log(`      | forwards the port when asked by ${by} | ${ms} ms direct | |`)
+      const stopped = once(owner.process, 'exit')
+      owner.process.kill('SIGINT')
+      await stopped
+      const isOpen = [
+        '--eval',
+        "require('net').connect(4402, '11.1.1.2').on('connect', () => process.exit(0)).on('error', () => process.exit(1))"
+      ]
+      await assert.rejects(free.run(process.execPath, isOpen))
+    })
+  }
+
+  for (const kind of ['full-cone', 'port-restricted', 'symmetric', 'two routers', 'web-only'] as const) {
     it(`are called behind a router of this kind: ${kind}`, async () => {
       const [first, outer, another, free] = internet.all as [Machine, Machine, Machine, Machine]
-      const bootstrap = await nodes.up(first, 'bootstrap', '--no-ingress')
+      const isWebOnly = kind === 'web-only'
+      const bootstrap = await nodes.up(first, 'bootstrap', '--no-ingress', ...(isWebOnly ? ['--p2p-port', '443'] : []))
       const join = ['--bootstrap', bootstrap.address]
       const router: { kind: RouterKind } = { kind: kind === 'two routers' ? 'symmetric' : kind }
       const nearest = await behindRouter(outer, 'a', router)
@@ -65,9 +91,10 @@ describe('nodes behind routers', function () {
 
       const consumer = await nodes.up(free, 'public', ...join)
       const publicMs = await consumer.call()
-      await directLink(consumer, id)
+      if (!isWebOnly) await directLink(consumer, id)
       const nextMs = await consumer.call()
-      console.log(`      | ${kind} | ${publicMs} ms relayed, then ${nextMs} ms direct | ${insideMs} ms relayed |`)
+      const then = isWebOnly ? 'relayed' : 'direct'
+      console.log(`      | ${kind} | ${publicMs} ms relayed, then ${nextMs} ms ${then} | ${insideMs} ms relayed |`)
     })
   }
 })

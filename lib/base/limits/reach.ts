@@ -81,3 +81,18 @@ export const RELAY_HOP_MS = 5 * SECOND
 
 /** Time between two checks whether a replaced channel is idle. A running call is never cut by the move to another link. */
 export const REPLACED_CHANNEL_CHECK_MS = 1 * SECOND
+
+/** Lifetime of a port that the router forwards. A node that was killed leaves it so long. */
+export const PORT_MAPPING_MS = 1 * HOUR
+/** Time between two renewals, and between two searches for a router. A router forgets its ports when it restarts. */
+export const PORT_MAPPING_CHECK_MS = 10 * MINUTE
+/** Requests for one port: others of the same number belong to other machines. */
+export const PORT_MAPPING_TRIES_MAX = 4
+/** Time for a router to respond. Devices respond to a search within 1 second. */
+export const ROUTER_ANSWER_MS = 3 * SECOND
+/** Pause before a NAT-PMP request is sent again (RFC 6886). It doubles each time. */
+export const NAT_PMP_REPEAT_MS = 250
+/** UPnP routers asked in one network. Any machine there can claim to be one. */
+export const ROUTERS_ASKED_MAX = 4
+/** Size of a router's description or response. Real descriptions have a few kilobytes. */
+export const ROUTER_DOCUMENT_BYTES_MAX = 64 * KiB

@@ -11,6 +11,7 @@ import {
   REACH_CONFIRMATIONS_MIN,
   REACH_SETTLE_MS
 } from '../../base/limits/reach.ts'
+import type { MappedPort } from '../../interface/port-mapping.ts'
 import type { Reachability } from '../../interface/reachability.ts'
 import { transportAddresses } from '../interface-addresses.ts'
 import { isNotPublic } from '../public-addresses.ts'
@@ -27,6 +28,8 @@ export interface ReachMonitorInit {
   readonly bootstrap: ReadonlySet<string>
   readonly privateAddresses: boolean
   readonly relays: () => readonly string[]
+  /** A port that the router forwards to this node. */
+  readonly mapped: () => MappedPort | undefined
   /** Called after each check. */
   readonly onChecked: () => void
   readonly clock: Clock
@@ -52,9 +55,11 @@ export class ReachMonitor {
   readonly #announced = new Set<string>()
   #timer: Timer | undefined
   #isChecking = false
+  /** Something changed during the running check. */
+  #isDue = false
   #isRunning = false
   #stopped = new AbortController()
-  #ports = ''
+  #known = ''
 
   constructor(init: ReachMonitorInit) {
     this.#init = init
@@ -101,6 +106,7 @@ export class ReachMonitor {
       isConfirmed: confirmed.length > 0,
       relays: held,
       port: this.#listeningPorts()[0],
+      mapped: this.#init.mapped(),
       asked: fresh.length
     })
     if (open.length > 0 && !isRefuted) return as('direct', open)
@@ -116,32 +122,40 @@ export class ReachMonitor {
     return arrived.some((each) => !isRelayed(each) && !isNotPublic(each.remoteAddr))
   }
 
+  /** The port of the router changed. */
+  wake(): void {
+    this.#onChange()
+  }
+
   readonly #onChange = () => {
-    const ports = this.#listeningPorts().join()
-    const areNew = ports !== this.#ports
-    this.#ports = ports
+    const ports = this.#ports().join()
+    const areNew = ports !== this.#known
+    this.#known = ports
     if (areNew) this.#verdicts.clear()
     if (areNew || this.#fresh().length < REACH_ASKED_MAX) this.#schedule(REACH_SETTLE_MS)
   }
 
   #schedule(ms: number): void {
+    if (this.#isChecking) this.#isDue = true
     if (this.#isChecking || !this.#isRunning) return
     this.#timer?.cancel()
     this.#timer = this.#init.clock.after(ms, () => {
       this.#isChecking = true
+      this.#isDue = false
       void this.#check()
         .catch((error: unknown) => this.#init.log('reach could not be checked: %s', reasonOf(error)))
         .finally(() => {
           this.#isChecking = false
-          this.#schedule(REACH_CHECK_MS)
+          this.#schedule(this.#isDue ? REACH_SETTLE_MS : REACH_CHECK_MS)
         })
     })
   }
 
   async #check(): Promise<void> {
-    const ports = this.#listeningPorts().slice(0, DIAL_BACK_PORTS_MAX)
+    const ports = this.#ports().slice(0, DIAL_BACK_PORTS_MAX)
     if (ports.length === 0) return
     const { clock, dialBack, log } = this.#init
+    const known = this.#known
     const peers = await this.#peers()
     await Promise.all(
       peers.map(async (id) => {
@@ -149,7 +163,9 @@ export class ReachMonitor {
           const asked = { ports, addresses: [] }
           const { dialled, reached } = await dialBack.ask({ id, addresses: [] }, asked, this.#stopped.signal)
           this.#verdicts.delete(id)
-          if (dialled.length > 0) this.#verdicts.set(id, { at: clock.elapsed(), dialled, reached })
+          // A verdict on earlier ports would delay the next one.
+          if (dialled.length > 0 && known === this.#known)
+            this.#verdicts.set(id, { at: clock.elapsed(), dialled, reached })
           log('%s dialled %s and reached %s', id, dialled.join(' '), reached.join(' ') || 'none of them')
         } catch (error) {
           log('%s did not dial back: %s', id, reasonOf(error))
@@ -205,6 +221,12 @@ export class ReachMonitor {
     const since = this.#init.clock.elapsed() - 3 * REACH_CHECK_MS
     for (const [peer, { at }] of this.#verdicts) if (at < since) this.#verdicts.delete(peer)
     return [...this.#verdicts]
+  }
+
+  /** The ports at which peers may reach this node. */
+  #ports(): number[] {
+    const mapped = this.#init.mapped()
+    return [...new Set([...(mapped === undefined ? [] : [mapped.port]), ...this.#listeningPorts()])]
   }
 
   #listeningPorts(): number[] {

@@ -12,10 +12,11 @@ export function reachabilityText(reach: Reachability): ReachabilityText {
   const { state, isConfirmed, relays } = reach
   const port = reach.port === undefined ? 'the port' : `TCP port ${reach.port}`
   const places = placesOf(reach.addresses).join(', ')
+  const forward = forwardHint(reach, port)
   switch (state) {
     case 'direct':
       return isConfirmed
-        ? { text: `reachable directly at ${places}`, hint: undefined }
+        ? { text: `reachable directly at ${places}${forwarded(reach)}`, hint: undefined }
         : {
             text: `reachable directly at ${places}, not confirmed by a peer yet`,
             hint: `If peers cannot connect, allow ${port} in the firewall.`
@@ -23,7 +24,7 @@ export function reachabilityText(reach: Reachability): ReachabilityText {
     case 'relayed':
       return {
         text: `reachable through ${relays.length} ${relays.length === 1 ? 'relay' : 'relays'}; forward ${port} to be faster`,
-        hint: `Forward ${port} of the router to this machine, or allow it in the firewall.`
+        hint: forward
       }
     case 'private':
       return reach.port === undefined
@@ -33,11 +34,22 @@ export function reachabilityText(reach: Reachability): ReachabilityText {
           }
         : { text: `reachable in its own network at ${places}`, hint: undefined }
     default:
-      return unreachable(reach, port)
+      return unreachable(reach, port, forward)
   }
 }
 
-function unreachable({ asked, ...reach }: Reachability, port: string): ReachabilityText {
+/** The router's own account counts only where a peer used the port. */
+function forwarded({ mapped, addresses }: Reachability): string {
+  if (mapped === undefined || !addresses.some((address) => address.endsWith(`/tcp/${mapped.port}`))) return ''
+  return `; the router forwards TCP port ${mapped.port} (${mapped.by})`
+}
+
+function forwardHint({ mapped }: Reachability, port: string): string {
+  if (mapped === undefined) return `Forward ${port} of the router to this machine, or allow it in the firewall.`
+  return `The router forwards its TCP port ${mapped.port} (${mapped.by}), but no peer can connect to it: there is another router in front of it. Forward the port there too.`
+}
+
+function unreachable({ asked, ...reach }: Reachability, port: string, forward: string): ReachabilityText {
   if (reach.port === undefined) {
     return {
       text: 'not reachable: the node listens on this machine only, and no relay is in use',
@@ -47,7 +59,7 @@ function unreachable({ asked, ...reach }: Reachability, port: string): Reachabil
   if (asked > 0) {
     return {
       text: `not reachable: ${asked} ${asked === 1 ? 'peer' : 'peers'} could not connect to ${port}, and no relay is in use`,
-      hint: `Forward ${port} of the router to this machine, or allow it in the firewall.`
+      hint: forward
     }
   }
   return {

@@ -23,6 +23,7 @@ export const addUp: AddCommand = (to, cli) => {
     .option('--announce <multiaddr...>', 'addresses to announce to peers instead of the listening addresses')
     .option('--relay', 'relay for nodes that cannot be reached, also on a network with real money')
     .option('--no-mdns', 'do not look for peers on the LAN (networks with private addresses only)')
+    .option('--no-port-mapping', 'do not ask the router to forward the peer-to-peer port (NAT-PMP, UPnP)')
     .option('--no-ingress', 'run without the HTTP ingress, for a node that only serves APIs')
     .option('--ingress-host <host>', 'address on which the ingress listens (default: 127.0.0.1)')
     .option('--ingress-port <port>', 'default: 8402, or the next free one')

@@ -6,6 +6,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { TypedEventEmitter } from 'main-event'
 import { REACH_SETTLE_MS } from '../../../../lib/base/limits/reach.ts'
 import { DIAL_BACK_PROTOCOL, type DialBack } from '../../../../lib/link/reach/dial-back.ts'
+import type { MappedPort } from '../../../../lib/interface/port-mapping.ts'
 import { ReachMonitor } from '../../../../lib/link/reach/reach-monitor.ts'
 import { type ManualClock, manualClock } from '../../../helpers/manual-clock.ts'
 
@@ -13,6 +14,10 @@ describe('ReachMonitor', () => {
   const own = '/ip4/11.1.1.1/tcp/4402'
   let clock: ManualClock
   let connections: Connection[]
+  let mapped: MappedPort | undefined
+  /** The ports of each request to dial back. */
+  let asked: Array<readonly number[]>
+  let onAsked: () => Promise<void>
   let monitor: ReachMonitor
 
   const connectionFrom = (address: string, direction: Connection['direction']) =>
@@ -21,6 +26,9 @@ describe('ReachMonitor', () => {
   beforeEach(() => {
     clock = manualClock()
     connections = []
+    mapped = undefined
+    asked = []
+    onAsked = async () => {}
     monitor = new ReachMonitor({
       addressManager: {
         getAddresses: () => [multiaddr(own)],
@@ -30,10 +38,17 @@ describe('ReachMonitor', () => {
       peerStore: { get: async () => ({ protocols: [DIAL_BACK_PROTOCOL] }) } as unknown as PeerStore,
       events: new TypedEventEmitter<Libp2pEvents>(),
       // The only peer is in a network that lets port 443 out, so it reaches nobody at another port.
-      dialBack: { ask: async () => ({ dialled: [own], reached: [] }) } as unknown as DialBack,
+      dialBack: {
+        async ask(_peer: unknown, { ports }: { readonly ports: readonly number[] }) {
+          asked.push(ports)
+          await onAsked()
+          return { dialled: [own], reached: [] }
+        }
+      } as unknown as DialBack,
       bootstrap: new Set(),
       privateAddresses: false,
       relays: () => [],
+      mapped: () => mapped,
       onChecked: () => {},
       clock,
       log: defaultLogger().forComponent('test')
@@ -54,5 +69,19 @@ describe('ReachMonitor', () => {
       connections = [connectionFrom(from, 'inbound')]
       assert.equal(monitor.status().state, state, from)
     }
+  })
+
+  it('asks peers to dial the port of the router too, at once, also where a check is running', async () => {
+    connections = [connectionFrom('/ip4/11.1.1.9/tcp/443', 'outbound')]
+    const slow = Promise.withResolvers<void>()
+    onAsked = () => slow.promise
+    await clock.advance(REACH_SETTLE_MS)
+    mapped = { port: 9_000, by: 'UPnP' }
+    monitor.wake()
+    slow.resolve()
+    await clock.advance(REACH_SETTLE_MS)
+    await clock.advance(REACH_SETTLE_MS)
+    assert.deepEqual(asked, [[4402], [9_000, 4402]])
+    assert.deepEqual(monitor.status().mapped, mapped)
   })
 })
