@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { FILE_LINES_WARN, fileLength, focused, long, topLevel, unfinished } from './helpers/habits.ts'
 import { barrels, cycles, type Files, layers, read, type Violation, rooms } from './helpers/layers.ts'
+import { loadedPackages } from './helpers/loaded-packages.ts'
 import { planted } from './helpers/planted.ts'
 import { seams } from './helpers/seams.ts'
 
@@ -41,6 +42,17 @@ describe('tidy', () => {
         readdirSync(ROOT).filter((name) => !isIgnored(name)),
         TOP_LEVEL
       )
+    )
+  })
+
+  // Each takes several megabytes in every idle node.
+  it('starts a node without what only some of its work needs', () => {
+    const loaded = loadedPackages(sources, 'node/run.ts')
+    assert.ok(loaded.has('fastify') && loaded.has('libp2p'), 'it saw the imports of a node')
+    const late = ['undici', 'graphql', 'ajv', 'fast-xml-parser', 're2js', 'yauzl', '@modelcontextprotocol/server', 'pg']
+    assert.deepEqual(
+      late.filter((name) => loaded.has(name)),
+      []
     )
   })
 

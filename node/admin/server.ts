@@ -8,6 +8,7 @@ import { limitConnections } from '../http/connections.ts'
 import { graceful } from '../http/graceful.ts'
 import { createHttpServer } from '../http/http-server.ts'
 import { listenOnFreePort } from '../http/listen.ts'
+import { NO_SCHEMAS } from '../http/no-schemas.ts'
 import { KeyLimiter } from '../keys/key-limiter.ts'
 import { Market } from '../mcp/market.ts'
 import type { PortPreference } from '../node-config.ts'
@@ -50,6 +51,7 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
   const app: FastifyInstance = fastify({
     serverFactory: (handler) => server.on('request', handler),
     bodyLimit: limits.ADMIN_BODY_BYTES_MAX,
+    schemaController: NO_SCHEMAS,
     genReqId: () => formatRequestId(ids.next()),
     // Refuses JSON keys that could change prototypes.
     onProtoPoisoning: 'error',

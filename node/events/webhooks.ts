@@ -2,7 +2,7 @@ import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
 import { asSoukError, KeyedMutex, limits, logOf, SoukError, utf8 } from '../../lib/index.ts'
 import type { Clock, Documents, Random, UpstreamGuard } from '../../lib/interface/index.ts'
-import { createUpstream, type UpstreamResponse } from '../../protocols/index.ts'
+import type { UpstreamResponse } from '../../protocols/index.ts'
 import type { SecretBox } from '../upstream/secret-box.ts'
 import { Deliveries, type Delivery, type Outcome } from './deliveries.ts'
 import { isWanted, isWish, type SoukEvent } from './event-types.ts'
@@ -192,6 +192,7 @@ export class Webhooks {
     const good = webhook.secrets.filter(({ endsAt }) => endsAt === undefined || endsAt > now)
     const secrets = good.map(({ sealed }) => this.#open(id, sealed))
     const headers = signedHeaders(event.id, Math.floor(now / 1000), payload, secrets)
+    const { createUpstream } = await import('../../protocols/index.ts')
     const upstream = createUpstream({
       endpoint: webhook.url,
       timeoutMs: limits.WEBHOOK_TIMEOUT_MS,

@@ -17,6 +17,7 @@ import type { Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
 import type { ListenTarget } from '../http/listen.ts'
 import { isLoopback } from '../http/loopback.ts'
+import { NO_SCHEMAS } from '../http/no-schemas.ts'
 import { packageVersion } from '../config.ts'
 import type { Scopes } from '../names/scopes.ts'
 import { SetupError } from '../setup-error.ts'
@@ -186,6 +187,7 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
       return server
     },
     logger: false,
+    schemaController: NO_SCHEMAS,
     // `checkRequest` refuses with a problem document instead.
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.PATH_SEGMENT_CHARS_MAX },

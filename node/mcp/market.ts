@@ -31,7 +31,7 @@ import type { IngressLog } from '../ingress/request-context.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
-import { apiNameIn, type ApiTool, apiTools } from './api-tools.ts'
+import type { ApiTool } from './api-tools.ts'
 import { listedOperations } from '../describe.ts'
 import { reputationView } from '../reputation-view.ts'
 import { matchesPattern } from './operation-pattern.ts'
@@ -169,6 +169,7 @@ class PrincipalTools implements ToolBox {
     missing: string[] = []
   ): Promise<ApiTool[]> {
     const { clock, souk } = this.#init
+    const { apiTools } = await import('./api-tools.ts')
     const late = deadline(clock, limits.MCP_LOOKUP_MS, () => new SoukError('lookup_timeout'), signal)
     try {
       const all = [...new Set(apis)].slice(0, limits.MCP_APIS_MAX)
@@ -192,6 +193,7 @@ class PrincipalTools implements ToolBox {
   }
 
   async #find(name: string, signal: AbortSignal): Promise<ApiTool | undefined> {
+    const { apiNameIn, apiTools } = await import('./api-tools.ts')
     const start = apiNameIn(name)
     if (start === undefined) return undefined
     const may = this.#principal.apis.filter((api) => api.startsWith(start))

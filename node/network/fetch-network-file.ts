@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import { isPublicIp, isSoukError, limits, text } from '../../lib/index.ts'
 import type { UpstreamGuard } from '../../lib/interface/index.ts'
-import { connectorTo } from '../../protocols/index.ts'
 import { isLoopback } from '../http/loopback.ts'
 import { SetupError } from '../setup-error.ts'
 import { isWebUrl } from './web-url.ts'
@@ -51,6 +50,10 @@ const PUBLIC_ONLY: UpstreamGuard = { refuses: (_host, address) => !isPublicIp(ad
 type Fetched = { readonly content: string; readonly next?: never } | { readonly content?: never; readonly next: string }
 
 async function fetchOnce(url: URL, isRedirected: boolean, signal: AbortSignal): Promise<Fetched> {
+  const [{ Agent, request }, { connectorTo }] = await Promise.all([
+    import('undici'),
+    import('../../protocols/index.ts')
+  ])
   const agent = new Agent(isRedirected ? { connect: connectorTo(url, PUBLIC_ONLY, undefined) } : {})
   try {
     const { statusCode, headers, body } = await request(url, { dispatcher: agent, signal })

@@ -1,7 +1,7 @@
 import type { ComponentLogger } from '@libp2p/interface'
 import { createNode, reachabilityText } from '../../lib/index.ts'
 import type { Clock, Reachability, Souk, Store, Subscription } from '../../lib/interface/index.ts'
-import { protocolFactories } from '../../protocols/index.ts'
+import { protocolFactories } from '../../protocols/protocol-factories.ts'
 import { TRIMMED_KINDS } from '../accounts/account-ledger.ts'
 import { packageVersion } from '../config.ts'
 import type { Events } from '../events/events.ts'

@@ -1,7 +1,6 @@
 import { asSoukError, type Clock, Mutex, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
 import type {
   Adapter,
-  AdapterFactory,
   Address,
   DeprecationNotice,
   Documents,
@@ -16,7 +15,7 @@ import type {
 import type { Events } from '../events/events.ts'
 import { ListingEvents } from '../events/listing-events.ts'
 import type { Payout } from '../payments/payout.ts'
-import { Adapters } from '../upstream/adapters.ts'
+import { Adapters, type Factories } from '../upstream/adapters.ts'
 import { DescriptionUpdates } from '../upstream/description-updates.ts'
 import { Health } from '../upstream/health.ts'
 import { DryRun } from '../upstream/dry-run.ts'
@@ -40,7 +39,7 @@ const MISSING_SHOWN = 10
 export interface RegistrationsInit extends CredentialStoreInit {
   readonly souk: Pick<Souk, 'serve' | 'serveReplica' | 'move' | 'remove' | 'listings' | 'resolve'>
   readonly documents: Documents
-  readonly factories: Readonly<Partial<Record<Protocol, AdapterFactory>>>
+  readonly factories: Factories
   readonly clock: Clock
   readonly payout: Payout
   /** Receives events about listings. Default: no events. */
@@ -242,21 +241,21 @@ export class Registrations {
   }
 
   /** @throws SoukError `api_not_found`, `invalid_request` if the protocol has no mapping */
-  mapping(name: string): ShownMapping {
+  async mapping(name: string): Promise<ShownMapping> {
     const { registration } = this.show(name)
-    return shownMapping(this.#adapters.factory(registration.protocol), registration)
+    return shownMapping(await this.#adapters.factory(registration.protocol), registration)
   }
 
   /** The API as another mapping would describe it. @throws SoukError as `map` */
   async previewMapping(name: string, document: unknown): Promise<Inspection> {
     const { registration } = this.show(name)
-    return remapped(this.#adapters.factory(registration.protocol), registration, document)
+    return remapped(await this.#adapters.factory(registration.protocol), registration, document)
   }
 
   /** The problems of a mapping document. @throws SoukError as `mapping` */
   async checkMapping(name: string, document: unknown): Promise<readonly MappingProblem[]> {
     const { registration } = this.show(name)
-    return mappingProblems(this.#adapters.factory(registration.protocol), registration, document)
+    return mappingProblems(await this.#adapters.factory(registration.protocol), registration, document)
   }
 
   /** Serves an API with another mapping. @throws SoukError as `mapping`, with the `problems` if it does not fit */
@@ -264,7 +263,7 @@ export class Registrations {
     return this.#changes.run(async () => {
       const { registration } = this.show(name)
       const { snapshot, warnings } = await remapped(
-        this.#adapters.factory(registration.protocol),
+        await this.#adapters.factory(registration.protocol),
         registration,
         document
       )
@@ -275,7 +274,8 @@ export class Registrations {
   /** Checks the upstream of a registration again. @throws SoukError those of `AdapterFactory.inspect` */
   async check(registration: Registration, signal: AbortSignal): Promise<void> {
     const { name, protocol } = registration
-    await this.#adapters.factory(protocol).inspect(this.#credentialStore.opened(name, registration), signal)
+    const factory = await this.#adapters.factory(protocol)
+    await factory.inspect(this.#credentialStore.opened(name, registration), signal)
   }
 
   /** The error `api_exists` with the changes, if there are any. */
@@ -292,7 +292,7 @@ export class Registrations {
     signal: AbortSignal,
     before: Registration | undefined
   ): Promise<{ adapter: Adapter; inspection: Inspection }> {
-    const factory = this.#adapters.factory(protocol)
+    const factory = await this.#adapters.factory(protocol)
     const same = before?.protocol === protocol ? before : undefined
     const inspection = await keepingMapping(factory, same, await this.#adapters.inspected(protocol, upstream, signal))
     if (upstream.wsdl?.incomplete !== true) checkComplete(inspection)

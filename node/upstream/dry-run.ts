@@ -7,7 +7,7 @@ import type {
   Protocol,
   UpstreamConfig
 } from '../../lib/interface/index.ts'
-import { type DiscoveredApi, discoverUpstream } from '../../protocols/index.ts'
+import type { DiscoveredApi } from '../../protocols/index.ts'
 import type { Adapters, ReadUpstream } from './adapters.ts'
 import type { AskedUpstream, StoredUpstream, CredentialStore } from './credential-store.ts'
 
@@ -61,7 +61,8 @@ export class DryRun {
   async call(asked: DryRunUpstream, body: unknown, signal: AbortSignal): Promise<DryRunResponse> {
     const { adapters, clock } = this.#init
     const { config, inspection } = await this.#inspected(asked, signal)
-    const adapter = adapters.factory(asked.protocol).open(config, inspection.snapshot)
+    const factory = await adapters.factory(asked.protocol)
+    const adapter = factory.open(config, inspection.snapshot)
     try {
       return await answered(adapter, body, clock, signal)
     } finally {
@@ -75,6 +76,7 @@ export class DryRun {
    */
   async discover(asked: AskedUpstream, protocol: Protocol | undefined, signal: AbortSignal): Promise<Discovered> {
     const { clock, credentialStore } = this.#init
+    const { discoverUpstream } = await import('../../protocols/index.ts')
     const all = await discoverUpstream(credentialStore.taken('', asked, undefined), clock, signal)
     const candidates = all.filter((each) => protocol === undefined || each.protocol === protocol)
     const [found, refused]: [FoundApi[], string[]] = [[], []]
@@ -97,7 +99,7 @@ export class DryRun {
 
   /** The description of a registered API, whether it is served now or not. */
   async description({ protocol, upstream, snapshot }: ReadUpstream): Promise<ApiDescription> {
-    const factory = this.#init.adapters.factory(protocol)
+    const factory = await this.#init.adapters.factory(protocol)
     const adapter = factory.open(upstream, (await factory.renewed?.(snapshot)) ?? snapshot)
     try {
       return await adapter.description

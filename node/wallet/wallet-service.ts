@@ -5,7 +5,6 @@ import type { Address } from '../../lib/interface/index.ts'
 import type { WalletView } from '../admin/money/money-api.ts'
 import { walletView } from '../admin/money/money-views.ts'
 import type { WalletCardView } from '../admin/money/wallet-api.ts'
-import { givePlayMoney } from '../demo/play-chain.ts'
 import type { Network } from '../networks.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { openProfile, profileFile, type ProfileLocation } from '../profile/profile.ts'
@@ -140,6 +139,7 @@ export async function playMoney(config: NodeConfig, amount: string): Promise<Wal
   const address = await ownAddress(config)
   // A mistyped endpoint may belong to another chain.
   await createChain(parameters).verify()
+  const { givePlayMoney } = await import('../demo/play-chain.ts')
   await givePlayMoney(address, amount, parameters.rpcUrl)
   return walletBalance(config)
 }

@@ -36,6 +36,8 @@ const ENTRY_POINTS = [
   'protocols/index.ts',
   'node/index.ts'
 ]
+/** Parts of the entry point `protocols/index.ts` that do not load all adapters. */
+const LIGHT_PROTOCOLS = ['protocols/protocol-factories.ts', 'protocols/graphql/sse-results.ts']
 const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts', 'lib/pay/index.ts']
 /** Data about protocols, without their adapters. */
 const DESCRIPTORS = ['protocols/descriptor.ts', 'protocols/protocol-descriptors.ts']
@@ -178,7 +180,9 @@ const LAYERS: Layer[] = [
   },
   {
     of: ['node/'],
-    may: ['node/', ...LIB_FACE, 'protocols/index.ts', ...DESCRIPTORS],
+    may: ['node/', ...LIB_FACE, ...LIGHT_PROTOCOLS, ...DESCRIPTORS],
+    mayType: ['protocols/index.ts'],
+    mayLazily: ['protocols/index.ts'],
     mayNot: ['node/main.ts'],
     why: 'the node is an embedder: it uses the public faces'
   },
@@ -207,7 +211,7 @@ export function read(files: Files): Sources {
 }
 
 /** The repository path of an import; undefined for a package, a `node:` module or a computed import. */
-function target(from: string, { specifier }: Import): string | undefined {
+export function target(from: string, { specifier }: Import): string | undefined {
   if (specifier === undefined) return undefined
   if (/^\.\.?(\/|$)/.test(specifier)) return posix.join(posix.dirname(from), specifier.replace(/[?#].*$/, ''))
   return SELF.get(specifier)

@@ -191,7 +191,7 @@ export const planted: Planted[] = [
     'node/ with allowed imports',
     layers,
     {
-      'node/run.ts': `import '../lib/index.ts'\nimport type { A } from '../lib/interface/index.ts'\nimport '../protocols/index.ts'`,
+      'node/run.ts': `import '../lib/index.ts'\nimport type { A } from '../lib/interface/index.ts'\nimport '../protocols/protocol-factories.ts'\nconst { a } = await import('../protocols/index.ts')`,
       'node/cli/node/up-command.ts': `import '../../config.ts'\nimport { client } from '../../admin/client.ts'\nconst { run } = await import('../../run.ts')`,
       'node/main.ts': `import './cli/program.ts'`,
       'docs/examples/a.ts': `import { souk } from 'souk'`

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { limits, utf8 } from '../../../lib/index.ts'
 import type { Clock } from '../../../lib/interface/index.ts'
-import { sseResults } from '../../../protocols/index.ts'
+import { sseResults } from '../../../protocols/graphql/sse-results.ts'
 import type { RequestContext } from '../request-context.ts'
 
 type Results = ReturnType<typeof sseResults>

@@ -7,7 +7,7 @@ import {
   systemClock,
   systemRandom
 } from '../../../lib/index.ts'
-import type { AdapterFactory, AdapterReply, Protocol, Souk } from '../../../lib/interface/index.ts'
+import type { AdapterFactory, AdapterReply, Souk } from '../../../lib/interface/index.ts'
 import type { DoctorView, StatusView } from '../../../node/admin/api.ts'
 import { type AdminClient, createAdminClient } from '../../../node/admin/client.ts'
 import type { AdminRoute } from '../../../node/admin/route.ts'
@@ -25,6 +25,7 @@ import { watchedKeys } from '../../../node/events/watch-keys.ts'
 import type { Events } from '../../../node/events/events.ts'
 import { startEvents } from '../../../node/events/start-events.ts'
 import { reachabilityView } from '../../../node/reachability-view.ts'
+import type { Factories } from '../../../node/upstream/adapters.ts'
 import { NodeGuard } from '../../../node/upstream/guard.ts'
 import { createSecretBox, SECRET_BOX_KEY_BYTES } from '../../../node/upstream/secret-box.ts'
 import { Spending } from '../../../node/spending/spending.ts'
@@ -126,7 +127,7 @@ function checked(client: AdminClient): AdminClient {
 /** An admin API of a real node. The upstream is a local function unless real adapters are given. */
 export async function startBench(
   given: NodeOptions = {},
-  factories?: Readonly<Record<Protocol, AdapterFactory>>,
+  factories?: Factories,
   place: Pick<AdminPlace, 'receiveMs'> = {}
 ): Promise<Bench> {
   const upstream = new FakeUpstream()
@@ -144,7 +145,7 @@ export async function startBench(
     events: nodeEvents.events,
     documents,
     secretBox,
-    factories: factories ?? { REST: upstream },
+    factories: factories ?? { REST: async () => upstream },
     clock: systemClock,
     payout: new Payout({ profile: { name: 'tests', directory: '/nowhere' }, payout: undefined, isNeeded: false }),
     log: log.info

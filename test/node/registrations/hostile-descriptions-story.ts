@@ -8,7 +8,7 @@ import type { Store } from '../../../lib/interface/index.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
 import { Payout } from '../../../node/payments/payout.ts'
 import { Registrations } from '../../../node/registrations/registrations.ts'
-import { graphqlFactory, restFactory } from '../../../protocols/index.ts'
+import { protocolFactories } from '../../../protocols/index.ts'
 import { BusyTurn } from '../../helpers/busy-turn.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
@@ -251,7 +251,7 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
       new Registrations({
         souk: testnet.nodes[0]!.souk,
         documents: store.documents,
-        factories: { REST: restFactory, GraphQL: graphqlFactory },
+        factories: protocolFactories,
         clock: systemClock,
         payout: new Payout({ profile: { name: 'tests', directory: '/nowhere' }, payout: undefined, isNeeded: false }),
         log: () => {}

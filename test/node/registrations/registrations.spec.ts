@@ -74,7 +74,7 @@ describe('registrations', () => {
     return new Registrations({
       souk,
       documents: store.documents,
-      factories: { REST: factory },
+      factories: { REST: async () => factory },
       clock,
       payout: new Payout({ profile: { name: 'tests', directory: '/nowhere' }, payout: undefined, isNeeded: false }),
       log: (line) => logged.push(line)

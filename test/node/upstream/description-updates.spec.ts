@@ -48,7 +48,7 @@ describe('a listing whose API changes', function () {
     const made = new Registrations({
       souk: testnet.nodes[0]!.souk,
       documents: store.documents,
-      factories: { GraphQL: graphqlFactory },
+      factories: { GraphQL: async () => graphqlFactory },
       clock: systemClock,
       payout: new Payout({ profile: { name: 'tests', directory: '/nowhere' }, payout: undefined, isNeeded: false }),
       log: () => {}

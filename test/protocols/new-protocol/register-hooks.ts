@@ -14,8 +14,8 @@ const LINES: Readonly<Record<string, readonly [importing: string, behind: string
   ],
   'protocols/protocol-factories.ts': [
     `import { shoutFactory } from '${SHOUT}/shout-factory.ts'`,
-    '  SOAP: soapFactory,',
-    '  Shout: shoutFactory,'
+    "  SOAP: async () => (await import('./soap/soap-factory.ts')).soapFactory,",
+    '  Shout: async () => shoutFactory,'
   ]
 }
 
