@@ -148,8 +148,9 @@ export class PaidStream implements AsyncIterableIterator<Uint8Array, undefined> 
       bytes += chunk.bytes.length
       if (chunk.isEvent) events++
     }
+    const isEnough = () => events >= most || bytes >= INLINE_BODY_BYTES_MAX
     for (const chunk of this.#read) count(chunk)
-    while (events < most && bytes < INLINE_BODY_BYTES_MAX && !this.#isOver) {
+    while (!isEnough() && !this.#isOver) {
       this.#reading ??= this.#source.next()
       const soon = new Promise<undefined>((resolve) => this.#init.clock.soon(() => resolve(undefined)))
       // An error or the end is reported by the next read.

@@ -11,7 +11,7 @@ export class RunningCalls {
    * @param agent - identifies the sender of a request: ids of requests are unique for one agent only
    * @returns the signal that a cancellation aborts, and `leave`, which must be called when the call is over
    */
-  enter(agent: string, id: RequestId): { readonly signal: AbortSignal; leave(): void } {
+  enter(agent: string, id: RequestId): { readonly signal: AbortSignal; leave: () => void } {
     const key = keyOf(agent, id)
     const call = new AbortController()
     const calls = this.#calls.get(key) ?? new Set()

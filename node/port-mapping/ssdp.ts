@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { limits } from '../../lib/index.ts'
 
 /** Where UPnP devices listen for searches. */
-export const SSDP_PLACE = { address: '239.255.255.250', port: 1900 }
+const SSDP_PLACE = { address: '239.255.255.250', port: 1900 }
 
 /** Routers of version 2 respond to a search for version 1 as well. */
 const ROUTER = 'urn:schemas-upnp-org:device:InternetGatewayDevice:1'
