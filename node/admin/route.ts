@@ -5,7 +5,7 @@ import type { Metrics } from '../events/metrics.ts'
 import type { Series } from '../events/series.ts'
 import { type Method, type ParamsOf, type RouteDeclaration, type RouteRequest, statusOf } from '../http/route.ts'
 import { whileConnected } from '../http/while-connected.ts'
-import type { Market } from '../mcp/market.ts'
+import type { AgentService } from '../mcp/on-demand.ts'
 import type { AdminInit } from './admin-init.ts'
 import type { EventReaders } from './events/event-readers.ts'
 import { parse } from './problems.ts'
@@ -16,7 +16,7 @@ export const ADMIN_PREFIX = '/admin/v1'
 export interface AdminContext extends AdminInit {
   /** Makes a call that the console and `souk tail` show. */
   readonly call: Souk['call']
-  readonly market: Market
+  readonly agents: () => Promise<AgentService>
   readonly metrics: Metrics
   readonly readers: EventReaders
   readonly series: Series

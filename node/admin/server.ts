@@ -10,7 +10,7 @@ import { createHttpServer } from '../http/http-server.ts'
 import { listenOnFreePort } from '../http/listen.ts'
 import { NO_SCHEMAS } from '../http/no-schemas.ts'
 import { KeyLimiter } from '../keys/key-limiter.ts'
-import { Market } from '../mcp/market.ts'
+import { agentService } from '../mcp/on-demand.ts'
 import type { PortPreference } from '../node-config.ts'
 import type { AdminInit } from './admin-init.ts'
 import { adminOpenapi } from './admin-openapi.ts'
@@ -97,7 +97,7 @@ function contextOf(init: AdminInit): AdminContext & { stop(): void } {
   return {
     ...init,
     call: watchedCall(souk, { feed: calls, captures, clock, events }),
-    market: new Market({ ...init, boundCalls, random: systemRandom, keyLimiter: new KeyLimiter(clock) }),
+    agents: agentService({ ...init, boundCalls, random: systemRandom, keyLimiter: new KeyLimiter(clock) }),
     readers,
     series,
     metrics,

@@ -4,8 +4,7 @@ import {
   isJSONRPCRequest,
   isLegacyRequest
 } from '@modelcontextprotocol/server'
-import { checkJson, limits, parseApiRef, SoukError, systemRandom, text } from '../../lib/index.ts'
-import type { ApiRef } from '../../lib/interface/index.ts'
+import { checkJson, limits, SoukError, systemRandom, text } from '../../lib/index.ts'
 import type { BodyReader } from '../ingress/calls/body-reader.ts'
 import { hasBody } from '../ingress/calls/body.ts'
 import { isJsonType } from '../ingress/calls/request.ts'
@@ -51,7 +50,11 @@ export async function serveAgent(
     const body = await bodies.read(context, limits.MCP_MESSAGE_BYTES_MAX, held)
     if (checkJson(body) === 'scalar') throw new SoukError('invalid_request', 'A message must be a JSON object.')
     const message: unknown = JSON.parse(text(body))
-    if (Array.isArray(message)) message.slice(1).forEach(count)
+    if (Array.isArray(message)) {
+      if (message.length > limits.MCP_BATCH_MAX)
+        throw new SoukError('invalid_request', `A batch may have at most ${limits.MCP_BATCH_MAX} messages.`)
+      for (const _ of message.slice(1)) count()
+    }
     await answerCancellable(context, agent, message, running, callerOf(req, holder))
   } finally {
     held.free()
@@ -120,26 +123,6 @@ function withoutProgress(agent: Agent): Agent {
 
 function makeId(): string {
   return Buffer.from(systemRandom.fill(new Uint8Array(16))).toString('base64url')
-}
-
-/** The APIs in the `?api=` parameters of a URL. @throws SoukError `invalid_request` */
-export function apisIn(url: string): ApiRef[] {
-  const apis = new URLSearchParams(url.split('?')[1] ?? '').getAll('api').map(parseApiRef)
-  if (apis.length <= limits.MCP_APIS_MAX) return apis
-  throw new SoukError('invalid_request', `The URL may name at most ${limits.MCP_APIS_MAX} APIs.`)
-}
-
-/** The patterns in the `?operation=` parameters of a URL. @throws SoukError `invalid_request` */
-export function operationsIn(url: string): string[] {
-  const patterns = new URLSearchParams(url.split('?')[1] ?? '').getAll('operation')
-  if (patterns.length > limits.MCP_PATTERNS_MAX)
-    throw new SoukError('invalid_request', `The URL may name at most ${limits.MCP_PATTERNS_MAX} operations.`)
-  if (patterns.some((pattern) => pattern === '' || pattern.length > limits.SUMMARIZED_NAME_CHARS_MAX))
-    throw new SoukError(
-      'invalid_request',
-      `An operation in the URL must have 1 to ${limits.SUMMARIZED_NAME_CHARS_MAX} characters.`
-    )
-  return patterns
 }
 
 /** Omits the body, which was read before. */

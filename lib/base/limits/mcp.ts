@@ -36,6 +36,8 @@ export const MCP_SCHEMA_NODES_MAX = 1_000
 export const MCP_ANSWER_BYTES_MAX = 256 * KiB
 /** Wait of a tool for the end of a streamed response. */
 export const MCP_STREAM_MS = 30 * SECOND
+/** Messages of a batch. Revisions before 2025-06-18 have batches. */
+export const MCP_BATCH_MAX = 50
 /** Message of an agent: a call's body and the protocol around it. */
 export const MCP_MESSAGE_BYTES_MAX = REQUEST_BYTES_MAX + 64 * KiB
 /** Entries in a page of the list of resources. Clients read pages one after another. */

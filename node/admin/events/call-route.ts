@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { asSoukError, formatApiRef, formatUsdc, limits, parseUsdc, toProblem } from '../../../lib/index.ts'
 import type { CallReply, Headers } from '../../../lib/interface/index.ts'
 import type { CallDraft } from '../../call-draft.ts'
-import { answerAgent, apisIn, operationsIn } from '../../mcp/endpoint.ts'
+import { apisIn, operationsIn } from '../../mcp/selection.ts'
 import { type CallEvent, callEventSchema, callSchema } from '../api.ts'
 import { hasErrorsOnly } from '../../graphql-errors.ts'
 import { present } from '../../present.ts'
@@ -54,14 +54,16 @@ export const callRoutes = [
     summary:
       'The Model Context Protocol, for agents of the operator. `?api=` selects the APIs, `?operation=` their operations, `?max_price=` limits the price of a call.',
     response: z.record(z.string(), z.unknown()).describe('JSON-RPC'),
-    async handler({ market }, { request, reply }) {
+    async handler({ agents }, { request, reply }) {
       const { url = '' } = request.raw
       const apis = apisIn(url).map(formatApiRef)
       const asked = new URLSearchParams(url.split('?')[1] ?? '').get('max_price')
       const maxPrice = asked === null ? limits.CALL_PRICE_ATOMS_MAX : parseUsdc(asked)
-      const tools = market.for({ apis, maxPrice, isChosen: apis.length > 0, operations: operationsIn(url) })
+      const operations = operationsIn(url)
+      const { market, answerAgent } = await agents()
+      const agent = market.for({ apis, maxPrice, isChosen: apis.length > 0, operations })
       reply.hijack()
-      await answerAgent({ req: request.raw, res: reply.raw, headers: [] }, tools, request.body)
+      await answerAgent({ req: request.raw, res: reply.raw, headers: [] }, agent, request.body)
       return reply
     }
   })

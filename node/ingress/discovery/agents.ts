@@ -3,10 +3,11 @@ import { asSoukError, formatApiRef, SoukError } from '../../../lib/index.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { permitted } from '../../keys/scope.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
-import { apisIn, operationsIn, serveAgent } from '../../mcp/endpoint.ts'
 import type { AgentApis } from '../../mcp/agent-apis.ts'
-import { Market, type MarketInit } from '../../mcp/market.ts'
+import type { MarketInit } from '../../mcp/market.ts'
+import { type AgentService, agentService } from '../../mcp/on-demand.ts'
 import { RunningCalls } from '../../mcp/running-calls.ts'
+import { apisIn, operationsIn } from '../../mcp/selection.ts'
 import type { BodyReader } from '../calls/body-reader.ts'
 import { keyMissing } from '../calls/keyless.ts'
 import type { PerIp } from '../per-ip.ts'
@@ -28,13 +29,13 @@ export interface AgentsInit extends MarketInit {
  */
 export class Agents {
   readonly #init: AgentsInit
-  readonly #market: Market
+  readonly #service: () => Promise<AgentService>
   readonly #origins: readonly string[]
   readonly #running = new RunningCalls()
 
   constructor(init: AgentsInit, origins: readonly string[]) {
     this.#init = init
-    this.#market = new Market(init)
+    this.#service = agentService(init)
     this.#origins = origins
   }
 
@@ -48,12 +49,10 @@ export class Agents {
       count()
       const named = apisIn(context.req.url ?? '').map((api) => formatApiRef(permitted(holder, api)))
       const apis = named.length > 0 ? named : await this.#init.agentApis.of(holder)
-      await serveAgent(
-        context,
-        this.#market.for({ holder, apis, isChosen: named.length > 0, operations: operationsIn(context.req.url ?? '') }),
-        this.#init.bodies,
-        { holder, running: this.#running, count }
-      )
+      const operations = operationsIn(context.req.url ?? '')
+      const { market, serveAgent } = await this.#service()
+      const agent = market.for({ holder, apis, isChosen: named.length > 0, operations })
+      await serveAgent(context, agent, this.#init.bodies, { holder, running: this.#running, count })
     } catch (thrown) {
       const error = inJsonRpc(asSoukError(thrown))
       const challenge = error.status === 401 ? ['WWW-Authenticate', 'Bearer realm="souk"'] : []

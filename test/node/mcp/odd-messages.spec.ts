@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { limits } from '../../../lib/index.ts'
 import { formatApiRef, SoukError } from '../../../lib/index.ts'
 import { type Running, startIngress } from '../ingress/harness.ts'
 import { signed } from './signed.ts'
@@ -100,10 +101,17 @@ describe('agents of all revisions and with odd messages', () => {
 
   it('count each message of a batch for the public key', async () => {
     const key = ingress.keys.demo?.key ?? assert.fail('no demo key')
-    const batch = Array.from({ length: 90 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
+    const batch = Array.from({ length: limits.MCP_BATCH_MAX }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
     const statuses: number[] = []
-    for (let at = 0; at < 5; at++) statuses.push((await post(batch, { 'x-consumer-key': key })).status)
+    for (let at = 0; at < 9; at++) statuses.push((await post(batch, { 'x-consumer-key': key })).status)
     assert.equal(statuses.at(-1), 429, statuses.join())
+  })
+
+  it('may send only short batches', async () => {
+    const batch = Array.from({ length: limits.MCP_BATCH_MAX + 1 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
+    const response = await post(batch)
+    assert.equal(response.status, 400)
+    assert.match(JSON.stringify(await response.json()), /at most 50 messages/)
   })
 
   it('get a JSON-RPC error for each odd input', async () => {
