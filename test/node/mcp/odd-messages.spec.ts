@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { limits } from '../../../lib/index.ts'
-import { formatApiRef, SoukError } from '../../../lib/index.ts'
+import { formatApiRef, limits, SoukError } from '../../../lib/index.ts'
 import { type Running, startIngress } from '../ingress/harness.ts'
 import { signed } from './signed.ts'
 
