@@ -8,7 +8,7 @@ import { TRIES_PER_OWNER_MAX } from '../base/limits/call.ts'
 import { type Atoms, formatUsdc } from '../base/money.ts'
 import { isOutdated } from '../base/outdated-terms.ts'
 import { formatRequestId, type RequestIds } from '../base/request-id.ts'
-import type { Attempt, CallResponse, Caller, CallTerms, KeyUse } from '../interface/call.ts'
+import type { Attempt, CallResponse, Caller, CallTerms } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms, Manifest } from '../interface/manifest.ts'
@@ -22,7 +22,7 @@ import { type CallOutcomeSeen, seenResponse, seenError } from '../base/outcome-s
 import { isUnchanged, TermsRechecks, withPrices } from './outdated.ts'
 import { ownersFor, ownersOf } from './owners-to-try.ts'
 import { callFor, consumerOf, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
-import type { UsedKey, UsedKeys } from './used-keys.ts'
+import type { KeyUse, UsedKey, UsedKeys } from './used-keys.ts'
 
 export interface ConsumerInit {
   readonly clock: Clock

@@ -1,5 +1,5 @@
 import { pipe } from 'it-pipe'
-import { type ApiId, isApiName, isProviderId } from '../base/api-name.ts'
+import { isApiName, isProviderId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { IN_FLIGHT_PER_PEER_MAX, OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
@@ -14,10 +14,10 @@ import {
 import { LINK_QUEUE_BYTES_MAX, UNSENT_PER_PEER_BYTES_MAX } from '../base/limits/link.ts'
 import { isRequestIdBytes, REQUEST_ID_BYTES } from '../base/request-id.ts'
 import { type CallResponse, type CallHandler, type IncomingCall, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
+import type { RequestFrame } from '../interface/call-messages.ts'
 import { chunksOf, type RequestBody, requestBody, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureFrame } from './failure.ts'
-import type { RequestFrame } from './frame.ts'
 import type { Session } from './session.ts'
 
 interface ReceivedCall extends IncomingCall {
@@ -124,55 +124,24 @@ export class IncomingCalls {
 
   async #read(request: RequestFrame, timeoutMs: number, signal: AbortSignal): Promise<ReceivedCall> {
     checkRequest(request)
-    const { peer } = this.#session.channel
-    const { body: inline, maxPrice, authorization, idempotencyKey, traceparent, resentFromEpoch } = request
-    const { payment, consumer, keyFirstAt, keyAnswered, service, subscription, stream, events } = request
+    const { channel } = this.#session
     const tag = bulkTag(request.requestId, BULK_OF.request)
-    const body = inline ?? requestBody(await this.#mailbox.take(peer, tag, signal, missingBody), this.#session.channel)
-    return {
-      peer,
-      requestId: request.requestId,
-      api: request.api as ApiId,
-      method: request.method,
-      path: request.path,
-      headers: request.headers,
-      body,
-      timeoutMs,
-      revision: request.revision,
-      maxPrice,
-      authorization,
-      idempotencyKey,
-      traceparent,
-      resentFromEpoch,
-      payment,
-      // Copies, so that the whole frame is not kept in memory.
-      consumer: consumer && Uint8Array.from(consumer),
-      keyUse: keyFirstAt === 0 && !keyAnswered ? undefined : { firstAt: keyFirstAt, isAnswered: keyAnswered },
-      service: service === 0 ? undefined : SUBSCRIPTION_SERVICE,
-      subscription: subscription && Uint8Array.from(subscription),
-      stream,
-      events: events === 0 ? undefined : events
-    }
+    const body = request.body ?? requestBody(await this.#mailbox.take(channel.peer, tag, signal, missingBody), channel)
+    return callOf(request, channel.peer, body, timeoutMs)
   }
 
   async #reply(request: RequestFrame, answer: CallResponse, cancel: AbortController): Promise<void> {
     const { channel } = this.#session
     const body = ridesInline(answer.body, channel) ? answer.body : undefined
+    const { rate } = answer
     const isSent = this.#session.send({
+      ...answer,
       kind: 'response',
       id: request.id,
-      status: answer.status,
-      headers: answer.headers,
       body,
-      charged: answer.charged,
-      receipt: answer.receipt,
       ownerUs: microseconds(answer.ownerMs),
       upstreamUs: microseconds(answer.upstreamMs),
-      payment: answer.payment,
-      replayed: answer.replayed === true,
-      rate: answer.rate === undefined ? undefined : { ...answer.rate, resetMs: Math.ceil(answer.rate.resetMs) },
-      quota: answer.quota,
-      eventPrice: answer.eventPrice
+      rate: rate && { ...rate, resetMs: Math.ceil(rate.resetMs) }
     })
     if (isSent && body !== undefined) return
     const unsentBytes = answer.body instanceof Uint8Array ? answer.body.length : 0
@@ -199,6 +168,19 @@ export class IncomingCalls {
   }
 }
 
+/** The frame becomes the call: it has the same fields. */
+function callOf(request: RequestFrame, peer: string, body: ReceivedCall['body'], timeoutMs: number): ReceivedCall {
+  const { consumer, subscription } = request
+  const call = request as unknown as { -readonly [K in keyof ReceivedCall]: ReceivedCall[K] }
+  call.peer = peer
+  call.body = body
+  call.timeoutMs = timeoutMs
+  // Copies, so that the whole frame is not kept in memory.
+  call.consumer = consumer && Uint8Array.from(consumer)
+  call.subscription = subscription && Uint8Array.from(subscription)
+  return call
+}
+
 const METHOD = /^[A-Z]{1,32}$/
 const PATH = /^(?:[/?].*)?$/s
 
@@ -216,7 +198,7 @@ function checkRequest(request: RequestFrame): void {
     (idempotencyKey?.length ?? 0) <= IDEMPOTENCY_KEY_CHARS_MAX &&
     (payment?.length ?? 0) <= PAYMENT_CHARS_MAX &&
     (consumer === undefined || consumer.length === CONSUMER_BYTES) &&
-    (service === 0 || service === SUBSCRIPTION_SERVICE) &&
+    (service === undefined || service === SUBSCRIPTION_SERVICE) &&
     (subscription === undefined || subscription.length === REQUEST_ID_BYTES) &&
     (stream === undefined || stream.length === REQUEST_ID_BYTES)
   if (!isSound) throw new SoukError('invalid_request', 'The call is malformed.')

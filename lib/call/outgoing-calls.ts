@@ -6,11 +6,12 @@ import { DEADLINE_HOP_MS, DEADLINE_MS_MIN } from '../base/limits/call.ts'
 import { LINK_QUEUE_BYTES_MAX } from '../base/limits/link.ts'
 import { watchBody } from '../base/watch-body.ts'
 import type { Attempt, Call, CallResponse } from '../interface/call.ts'
+import type { ResponseFrame } from '../interface/call-messages.ts'
 import type { BulkSink, BulkSource } from '../interface/link.ts'
 import { chunksOf, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureError, givenUp } from './failure.ts'
-import type { FailureFrame, ResponseFrame } from './frame.ts'
+import type { FailureFrame } from './frame.ts'
 import type { Session } from './session.ts'
 
 /** The link broke after the call was sent. Its outcome is unknown. */
@@ -71,29 +72,12 @@ export class OutgoingCalls {
       this.#pending.set(id, { call, startedAt: this.#clock.elapsed(), timer, signal, onAbort, settle, upload })
 
       const isSent = this.#session.send({
+        ...call,
         kind: 'request',
         id,
-        requestId: call.requestId,
-        api: call.api,
-        method: call.method,
-        path: call.path,
-        headers: call.headers,
         body,
         timeoutMs: Math.max(DEADLINE_MS_MIN, Math.floor(timeoutMs - DEADLINE_HOP_MS)),
-        revision: call.revision,
-        maxPrice: call.maxPrice,
-        authorization: call.authorization,
-        idempotencyKey: call.idempotencyKey,
-        traceparent: call.traceparent,
-        resentFromEpoch,
-        payment: call.payment,
-        consumer: call.consumer,
-        keyFirstAt: call.keyUse?.firstAt ?? 0,
-        keyAnswered: call.keyUse?.isAnswered ?? false,
-        service: call.service ?? 0,
-        subscription: call.subscription,
-        stream: call.stream,
-        events: call.events ?? 0
+        resentFromEpoch
       })
       if (!isSent) {
         const error = new SoukError('request_too_large', 'The path and headers of the call are too large.', {
@@ -114,20 +98,7 @@ export class OutgoingCalls {
     const answered = (body: CallResponse['body']): Attempt => ({
       fate: 'answered',
       ms,
-      answer: {
-        status: response.status,
-        headers: response.headers,
-        body,
-        charged: response.charged,
-        receipt: response.receipt,
-        ownerMs: response.ownerUs / 1_000,
-        upstreamMs: response.upstreamUs / 1_000,
-        payment: response.payment,
-        replayed: response.replayed,
-        rate: response.rate,
-        quota: response.quota,
-        eventPrice: response.eventPrice
-      }
+      answer: answerOf(response, body)
     })
     if (response.body === undefined) {
       void this.#receiveBody(response.id, pending).then((body) => {
@@ -232,4 +203,13 @@ export class OutgoingCalls {
       else this.#session.send({ kind: 'cancel', id })
     })
   }
+}
+
+/** The frame becomes the answer: it has the same fields. */
+function answerOf(response: ResponseFrame, body: CallResponse['body']): CallResponse {
+  const answer = response as unknown as { -readonly [K in keyof CallResponse]: CallResponse[K] }
+  answer.body = body
+  answer.ownerMs = response.ownerUs / 1_000
+  answer.upstreamMs = response.upstreamUs / 1_000
+  return answer
 }

@@ -6,13 +6,14 @@ import { isExtraHeader } from '../base/extra-header.ts'
 import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits/call.ts'
 import { parseUsdc } from '../base/money.ts'
 import { isRequestIdBytes, type RequestIds } from '../base/request-id.ts'
-import type { Call, CallTerms, KeyUse } from '../interface/call.ts'
+import type { Call, CallTerms } from '../interface/call.ts'
 import type { ApiDescription } from '../interface/adapter.ts'
 import type { Resolution } from '../interface/directory.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
 import type { CallInit } from '../interface/souk.ts'
 import type { Order } from '../interface/payment-scheme.ts'
 import { givenUp } from './failure.ts'
+import type { KeyUse } from './used-keys.ts'
 
 const JSON_HEADERS: Headers = [
   ['content-type', 'application/json'],
@@ -104,7 +105,8 @@ export function callFor(
     maxPrice,
     authorization,
     idempotencyKey,
-    keyUse,
+    keyFirstAt: keyUse?.keyFirstAt,
+    keyAnswered: keyUse?.keyAnswered,
     traceparent,
     payment,
     consumer: consumerOf(init, order.api),

@@ -3,15 +3,8 @@ import { IN_FLIGHT_PER_PEER_MAX } from '../base/limits/admission.ts'
 import { FRAME_BYTES_MAX, HELLO_MS } from '../base/limits/link.ts'
 import { unreachable } from '../base/unreachable.ts'
 import type { Channel } from '../interface/link.ts'
-import {
-  decodeFrame,
-  encodeFrame,
-  type FailureFrame,
-  type Frame,
-  type Hello,
-  type RequestFrame,
-  type ResponseFrame
-} from './frame.ts'
+import type { RequestFrame, ResponseFrame } from '../interface/call-messages.ts'
+import { decodeFrame, encodeFrame, type FailureFrame, type Frame, type Hello } from './frame.ts'
 
 /** Receivers of a session's frames: the client and server half of the protocol on one channel. */
 export interface SessionHalves {

@@ -3,7 +3,7 @@ import type { ApiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import { IDEMPOTENCY_MS } from '../base/limits/store.ts'
-import type { Attempt, KeyUse } from '../interface/call.ts'
+import type { Attempt, Call } from '../interface/call.ts'
 import type { Claim, ClaimLog } from '../interface/store.ts'
 
 export interface UsedKeysInit {
@@ -57,6 +57,9 @@ export class UsedKeys {
   }
 }
 
+/** Fields of a call whose idempotency key was sent before. */
+export type KeyUse = Required<Pick<Call, 'keyFirstAt' | 'keyAnswered'>>
+
 /** The key of one call. */
 export class UsedKey {
   /** The earlier call with the key. Absent: this call is the first. */
@@ -70,7 +73,7 @@ export class UsedKey {
     this.#claims = claims
     this.#claim = claim
     this.#isKept = isKnown
-    this.before = isKnown ? { firstAt: claim.at, isAnswered: claim.epoch === ANSWERED } : undefined
+    this.before = isKnown ? { keyFirstAt: claim.at, keyAnswered: claim.epoch === ANSWERED } : undefined
   }
 
   /** Peer id of the owner that the key was sent to. */

@@ -65,7 +65,7 @@ export class IdempotentCalls {
       const { clock, claims, self: holder, epoch } = this.#init
       const at = clock.now()
       const known = await claims.take({ name, holder, epoch, at }, at - IDEMPOTENCY_MS)
-      // The claim stays, so that a repeat without `keyUse` does not run either.
+      // The claim stays, so that a repeat without `keyFirstAt` does not run either.
       if (known === undefined && this.#isForgotten(call)) throw forgotten()
       if (known === undefined) return this.#begin(call, name, end)
       const record = await this.#recordOf(known, call)
@@ -110,10 +110,9 @@ export class IdempotentCalls {
    * first call without a response may never have arrived. It counts as forgotten only if it was sent before the
    * restore, because these books would have a later one.
    */
-  #isForgotten({ keyUse }: IncomingCall): boolean {
-    if (keyUse === undefined) return false
+  #isForgotten({ keyFirstAt, keyAnswered }: IncomingCall): boolean {
     const { restoredAt = 0 } = this.#init
-    return keyUse.isAnswered || keyUse.firstAt <= restoredAt + REQUEST_ID_SKEW_MS
+    return keyAnswered === true || (keyFirstAt !== undefined && keyFirstAt <= restoredAt + REQUEST_ID_SKEW_MS)
   }
 
   /** The claim's process has ended: it was an earlier one of this node, or it is silent for longer than any call. */

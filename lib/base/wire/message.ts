@@ -15,8 +15,9 @@ type MayBeAbsent<Fs extends Fields> = {
 type Sparse<Fs extends Fields> = { readonly [K in Exclude<keyof Fs, MayBeAbsent<Fs>>]: ValueOf<Fs[K]> } & {
   readonly [K in MayBeAbsent<Fs>]?: ValueOf<Fs[K]>
 }
-type Fixed<Fs extends Fields> = {
-  readonly [K in keyof Fs]: K extends MayBeAbsent<Fs> ? ValueOf<Fs[K]> | undefined : ValueOf<Fs[K]>
+/** The same. Fields that may be absent may also be undefined. */
+type Fixed<Fs extends Fields> = { readonly [K in Exclude<keyof Fs, MayBeAbsent<Fs>>]: ValueOf<Fs[K]> } & {
+  readonly [K in MayBeAbsent<Fs>]?: ValueOf<Fs[K]> | undefined
 }
 
 /** A Protocol Buffers message, made from a table of its fields. */

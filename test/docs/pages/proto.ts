@@ -1,8 +1,9 @@
 import type { Field } from '../../../lib/base/wire/field.ts'
 import type { Message } from '../../../lib/base/wire/message.ts'
 import type { Union } from '../../../lib/base/wire/union.ts'
-import { HEADER } from '../../../lib/call/headers-field.ts'
+import { HEADER } from '../../../lib/base/wire/headers.ts'
 import * as call from '../../../lib/call/frame.ts'
+import * as request from '../../../lib/interface/call-messages.ts'
 import * as description from '../../../lib/describe/description-codec.ts'
 import * as dialBack from '../../../lib/link/reach/dial-back-codec.ts'
 import * as catalogue from '../../../lib/resolve/catalogue/catalogue-codec.ts'
@@ -59,10 +60,10 @@ const FILES: Readonly<Record<string, ProtoFile>> = {
       call.FRAME,
       call.HELLO,
       HEADER,
-      call.REQUEST,
-      call.RESPONSE,
-      call.RATE,
-      call.QUOTA,
+      request.REQUEST,
+      request.RESPONSE,
+      request.RATE,
+      request.QUOTA,
       call.FAILURE,
       call.CANCEL,
       call.ACK,

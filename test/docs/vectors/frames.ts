@@ -19,20 +19,7 @@ export async function frames(): Promise<Readonly<Record<string, Frame>>> {
     headers: [],
     body: EMPTY,
     timeoutMs: 29_980,
-    revision: 3,
-    maxPrice: undefined,
-    authorization: undefined,
-    idempotencyKey: undefined,
-    traceparent: undefined,
-    resentFromEpoch: undefined,
-    payment: undefined,
-    consumer: undefined,
-    keyFirstAt: 0,
-    keyAnswered: false,
-    service: 0,
-    subscription: undefined,
-    stream: undefined,
-    events: 0
+    revision: 3
   }
   const response: Extract<Frame, { kind: 'response' }> = {
     kind: 'response',
@@ -43,12 +30,7 @@ export async function frames(): Promise<Readonly<Record<string, Frame>>> {
     charged: 0n,
     receipt: EMPTY,
     ownerUs: 0,
-    upstreamUs: 0,
-    payment: undefined,
-    replayed: false,
-    rate: undefined,
-    quota: undefined,
-    eventPrice: undefined
+    upstreamUs: 0
   }
   return {
     'hello, few fields': { kind: 'hello', network: '', epoch: 1n, agent: '', inFlightMax: 0 },

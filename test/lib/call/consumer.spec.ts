@@ -61,7 +61,8 @@ describe('Consumer', () => {
     assert.equal(text(plain?.body as Uint8Array), '{"symbol":"BTC"}')
     const absent = {
       consumer: undefined,
-      keyUse: undefined,
+      keyFirstAt: undefined,
+      keyAnswered: undefined,
       payment: undefined,
       service: undefined,
       subscription: undefined,

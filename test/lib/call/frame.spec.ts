@@ -4,6 +4,7 @@ import protobuf from 'protobufjs'
 import { FRAME_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { decodeFrame, encodeFrame } from '../../../lib/call/frame.ts'
 import type { Frame } from '../../../lib/call/frame.ts'
+import { REQUEST, RESPONSE } from '../../../lib/interface/call-messages.ts'
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 import { mutated } from '../../helpers/mutated.ts'
 
@@ -119,11 +120,14 @@ describe('docs/reference/souk-call.proto and the frame codec', () => {
     return { kind: frame.kind, ...(plain(withoutEmpty(frame)) as object) }
   }
 
-  /** Fields whose empty text means absent. */
+  /** Fields whose empty value means absent. */
   function withoutEmpty(fields: object): object {
-    const optionalTexts = ['idempotencyKey', 'traceparent']
+    const tables = { ...REQUEST.fields, ...RESPONSE.fields }
     return Object.fromEntries(
-      Object.entries(fields).filter(([name, value]) => !(optionalTexts.includes(name) && value === ''))
+      Object.entries(fields).filter(([name, value]) => {
+        if (tables[name]?.presence !== 'nonEmpty') return true
+        return !['', 0, '0', false].includes(value as string | number | boolean)
+      })
     )
   }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type ErrorCode, SoukError } from '../../../lib/base/errors.ts'
 import { IDEMPOTENCY_MS } from '../../../lib/base/limits/store.ts'
-import type { Attempt, KeyUse } from '../../../lib/interface/call.ts'
+import type { Attempt } from '../../../lib/interface/call.ts'
+import type { KeyUse } from '../../../lib/call/used-keys.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
 import { A, answered, B, ConsumerBench, failed } from './consumer-bench.ts'
 
@@ -16,7 +17,12 @@ describe('the idempotency keys that a consumer node has sent', () => {
   const call = (changes: Partial<CallInit> = {}) => bench.call({ idempotencyKey: KEY, ...changes })
   /** The key's history that the last call sent to the owners. */
   const told = (): ReadonlyArray<readonly [string, KeyUse | undefined]> =>
-    bench.tried.splice(0).map(({ owner, call: { keyUse } }) => [owner, keyUse])
+    bench.tried
+      .splice(0)
+      .map(({ owner, call: { keyFirstAt, keyAnswered } }) => [
+        owner,
+        keyFirstAt === undefined || keyAnswered === undefined ? undefined : { keyFirstAt, keyAnswered }
+      ])
   /** The owner of a first call with the key, which has this outcome. The other owner accepts nothing. */
   async function first(attempt: Attempt): Promise<string> {
     bench.owners = { [A]: attempt, [B]: attempt }
@@ -32,7 +38,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
     const firstAt = bench.clock.now()
     await bench.clock.advance(60_000)
     await call()
-    assert.deepEqual(told(), [[owner, { firstAt, isAnswered: true }]])
+    assert.deepEqual(told(), [[owner, { keyFirstAt: firstAt, keyAnswered: true }]])
   })
 
   it('go to no other owner, even if the first is away or no longer listed', async () => {
@@ -54,7 +60,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
       await call({ idempotencyKey })
       bench.tried.length = 0
       await call({ idempotencyKey })
-      assert.deepEqual(told(), [[B, { firstAt: bench.clock.now(), isAnswered: true }]])
+      assert.deepEqual(told(), [[B, { keyFirstAt: bench.clock.now(), keyAnswered: true }]])
     }
   })
 
@@ -72,7 +78,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
       bench.owners = { [A]: failed('failed', 'upstream_unreachable'), [B]: failed('failed', 'upstream_unreachable') }
       await rejectsWith('upstream_unreachable')
       await rejectsWith('upstream_unreachable')
-      const use = { firstAt, isAnswered: false }
+      const use = { keyFirstAt: firstAt, keyAnswered: false }
       assert.deepEqual(told(), [
         [owner, use],
         [owner, use]
@@ -103,15 +109,15 @@ describe('the idempotency keys that a consumer node has sent', () => {
   it('are stored before a call is sent, so a concurrent call finds them', async () => {
     bench.found = [[A]]
     bench.owners = {
-      [A]: async ({ keyUse }) => {
-        if (keyUse !== undefined) return failed('not_accepted', 'idempotency_in_flight')
+      [A]: async ({ keyFirstAt }) => {
+        if (keyFirstAt !== undefined) return failed('not_accepted', 'idempotency_in_flight')
         await rejectsWith('idempotency_in_flight')
         return answered()
       }
     }
     await call()
     assert.deepEqual(
-      told().map(([, use]) => use?.isAnswered),
+      told().map(([, use]) => use?.keyAnswered),
       [undefined, false]
     )
   })
@@ -125,7 +131,7 @@ describe('the idempotency keys that a consumer node has sent', () => {
     await call({ idempotencyKey: 'order-8' })
     assert.ok(told().every(([, use]) => use === undefined))
     await call({ consumer: consumer(1) })
-    assert.equal(told()[0]?.[1]?.isAnswered, true)
+    assert.equal(told()[0]?.[1]?.keyAnswered, true)
     await bench.clock.advance(IDEMPOTENCY_MS + 1)
     await call()
     assert.deepEqual(told()[0]?.[1], undefined)

@@ -85,7 +85,7 @@ describe('calls with an idempotency key', () => {
   })
 
   describe('if the books come from an older backup', () => {
-    const keyUse = (firstAt: number, isAnswered = false) => ({ keyUse: { firstAt, isAnswered } })
+    const keyUse = (keyFirstAt: number, keyAnswered = false) => ({ keyFirstAt, keyAnswered })
 
     it('do not run if they were answered before and the books lack them', async () => {
       await refused('call_interrupted', keyUse(bench.clock.now(), true), false)
@@ -117,7 +117,7 @@ describe('calls with an idempotency key', () => {
   })
 
   it('run if they were sent before and never arrived', async () => {
-    const use = { keyUse: { firstAt: bench.clock.now() - 1, isAnswered: false } }
+    const use = { keyFirstAt: bench.clock.now() - 1, keyAnswered: false }
     assert.equal((await call(use)).replayed, undefined)
     assert.equal((await call(use)).replayed, true)
     const owner = await restarted()

@@ -1,5 +1,5 @@
-import { type Field, type FieldType, list, text } from '../base/wire/field.ts'
-import { message, nested } from '../base/wire/message.ts'
+import { type Field, type FieldType, list, text } from './field.ts'
+import { message, nested } from './message.ts'
 
 export const HEADER = message('Header', 'A header field.', {
   name: text(1, 'Lower case. A name may repeat.'),
