@@ -19,6 +19,10 @@ export const OPENAPI_NESTING_MAX = 200
 export const OPENAPI_REINDENTED_MAX = 50
 /** Schemas of one OpenAPI document. Real ones of 16 MiB have 130,000. */
 export const OPENAPI_SCHEMAS_MAX = 300_000
+/** Characters of an example as JSON. Every listing publishes them, so larger ones are left out. */
+export const OPENAPI_EXAMPLE_CHARS_MAX = 200
+/** Members of a body’s example that are published, each as a small example. */
+export const OPENAPI_EXAMPLE_MEMBERS_MAX = 50
 /** Nesting of unnamed schemas. */
 export const OPENAPI_DEPTH_MAX = 64
 /** Schemas that one schema is composed of, where a call is written. Each call looks them up for each of its members. */

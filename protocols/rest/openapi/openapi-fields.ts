@@ -2,6 +2,7 @@ import { OPERATION_FIELDS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
 import { type Flag, isFlagged, withoutRequired } from './directed-schema.ts'
+import { withExample } from './openapi-examples.ts'
 import type { RestBody, RestOperation, RestParameter } from './rest-api.ts'
 import { dereferenced, type Definitions, definitionsOf } from './openapi-schemas.ts'
 
@@ -38,7 +39,8 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
     const { name, in: where, schema, required } = parameter
     all.push({ name, place: { kind: 'parameter', parameter }, where, schema, required })
   }
-  for (const [name, schema] of members?.properties ?? []) {
+  for (const [name, given] of members?.properties ?? []) {
+    const schema = isObject(given) ? withExample(given, body?.example?.[name]) : given
     const isSent = !isFlagged(schema, 'readOnly', definitions)
     const required = isSent && body?.required === true && members?.required.has(name) === true
     all.push({ name, place: { kind: 'property', name }, where: 'body', schema, required })

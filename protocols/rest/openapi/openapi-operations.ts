@@ -5,6 +5,7 @@ import { OPENAPI_HOPS_MAX, OPERATION_FIELDS_MAX } from '../../../lib/base/limits
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
+import { annotated } from './openapi-examples.ts'
 import { isJson } from './openapi-media.ts'
 import { LeftOut, templateOf } from './openapi-path.ts'
 import { objectOf, oldRequestBody, oldSchema, requestBody } from './openapi-request-body.ts'
@@ -168,14 +169,17 @@ class Reader {
     const base = { name, in: place, required: required === true || place === 'path' } as const
     if (this.#isOld) {
       const isQuery = place === 'query'
-      return [{ ...base, schema: this.#convert(oldSchema(given)), ...oldSerializationOf(given, isQuery) }]
+      const own = annotated(this.#convert(oldSchema(given)), given)
+      return [{ ...base, schema: own, ...oldSerializationOf(given, isQuery) }]
     }
     const [media] = isObject(content) ? Object.entries(content) : []
     if (media !== undefined) {
       const serialization = isJson(media[0])
         ? ({ style: 'json', explode: false } as const)
         : { style: place === 'query' || place === 'cookie' ? ('form' as const) : ('simple' as const), explode: false }
-      return [{ ...base, schema: this.#convert(objectOf(media[1])['schema']), ...serialization }]
+      const { schema: own, ...examples } = objectOf(media[1])
+      const schema = annotated(this.#convert(own), { ...examples, ...given })
+      return [{ ...base, schema, ...serialization }]
     }
     const serialization = serializationOf(given, place)
     if (serialization === undefined) {
@@ -183,7 +187,7 @@ class Reader {
         `its parameter ${name} has the style ${String(given['style'])}, which OpenAPI does not have for a ${place} parameter`
       )
     }
-    return [{ ...base, schema: this.#convert(schema), ...serialization }]
+    return [{ ...base, schema: annotated(this.#convert(schema), given), ...serialization }]
   }
 
   /** False for an optional parameter that is never forwarded. @throws LeftOut for a required one */

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
+import { bodyExampleIn } from './openapi-examples.ts'
 import { bareType, isJson, isJsonLines } from './openapi-media.ts'
 import { oldSerializationOf } from './openapi-serialization.ts'
 import type { RestBody, RestEncoding, Serialization } from './rest-api.ts'
@@ -26,7 +27,14 @@ export function requestBody(body: JsonObject, convert: Convert): RestBody | unde
   const isItems = media['schema'] === undefined && media['itemSchema'] !== undefined
   const schema = isItems ? { type: 'array', items: convert(media['itemSchema']) } : convert(media['schema'])
   const encoding = encodingsOf(objectOf(media['encoding']), type)
-  return { required: body['required'] === true, type, schema, ...(encoding === undefined ? {} : { encoding }) }
+  const example = bodyExampleIn(media)
+  return {
+    required: body['required'] === true,
+    type,
+    schema,
+    ...(example === undefined ? {} : { example }),
+    ...(encoding === undefined ? {} : { encoding })
+  }
 }
 
 function encodingsOf(given: JsonObject, type: string): RestBody['encoding'] {
@@ -63,10 +71,12 @@ export function oldRequestBody(
   const body = parameters.find((parameter) => parameter['in'] === 'body')
   if (body !== undefined) {
     const type = types.find(isJson) ?? types[0] ?? 'application/json'
+    const example = bodyExampleIn(body)
     return {
       required: body['required'] === true,
       type: type.includes('*') ? 'application/json' : bareType(type),
-      schema: convert(body['schema'])
+      schema: convert(body['schema']),
+      ...(example === undefined ? {} : { example })
     }
   }
   const fields = parameters.filter((parameter) => parameter['in'] === 'formData')

@@ -1,8 +1,9 @@
 import { SoukError } from '../../../lib/base/errors.ts'
 import { OPENAPI_DEPTH_MAX, OPENAPI_SCHEMAS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
-import { isObject, type JsonObject } from '../../exact-json.ts'
+import { isObject, type JsonObject, textOf } from '../../exact-json.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
+import { exampleIn } from './openapi-examples.ts'
 import { ASSERTIONS } from './schema-keywords.ts'
 
 export type Definitions = Readonly<Record<string, JsonSchema>>
@@ -87,6 +88,7 @@ export class Schemas {
     const below = (value: unknown) => this.convert(value, depth + 1)
     for (const [keyword, value] of Object.entries(schema)) {
       if (KEPT.has(keyword)) members[keyword] = value
+      else if (keyword === 'example' || keyword === 'examples') members['examples'] = examplesOf(schema)
       else if (keyword === 'discriminator') members[keyword] = this.#discriminator(value)
       else if (ONE.includes(keyword)) members[keyword] = typeof value === 'boolean' ? value : below(value)
       else if (MANY.includes(keyword) && Array.isArray(value)) members[keyword] = value.map(below)
@@ -184,6 +186,12 @@ function modernised(members: Record<string, unknown>, given: JsonObject): JsonSc
   }
   const isNullable = given['nullable'] === true || given['x-nullable'] === true
   return isNullable ? { anyOf: [valid(members), { type: 'null' }] } : valid(members)
+}
+
+/** The first example, if it is one value: examples of whole objects are those of their members. */
+function examplesOf(schema: JsonObject): unknown[] | undefined {
+  const example = exampleIn(schema)
+  return textOf(example) === undefined ? undefined : [example]
 }
 
 /** Removes keywords with values that JSON Schema does not allow, which consumers' tools would reject. */

@@ -41,6 +41,8 @@ export interface RestBody {
   /** Media type, without parameters. */
   readonly type: string
   readonly schema: JsonSchema
+  /** Examples of its members. */
+  readonly example?: Readonly<Record<string, unknown>>
   /** By member of the body. Absent members have the default of the media type. */
   readonly encoding?: Readonly<Record<string, RestEncoding>>
 }

@@ -24,13 +24,18 @@ describe('schemas of forms', () => {
     assert.deepEqual(exampleOf(root, root), { id: 1, name: 'text' })
   })
 
-  it('start with constants and required defaults', () => {
+  it('start with constants, and with defaults and examples of required members', () => {
     const schema = {
       type: 'object',
-      properties: { operation: { const: 'get' }, depth: { type: 'integer', default: 3 }, note: { type: 'string' } },
-      required: ['operation', 'depth', 'note']
+      properties: {
+        operation: { const: 'get' },
+        depth: { type: 'integer', default: 3, examples: [4] },
+        town: { type: 'string', examples: ['Oslo'] },
+        note: { type: 'string' }
+      },
+      required: ['operation', 'depth', 'town', 'note']
     }
-    assert.deepEqual(startOf(schema, schema), { operation: 'get', depth: 3 })
+    assert.deepEqual(startOf(schema, schema), { operation: 'get', depth: 3, town: 'Oslo' })
   })
 
   it('are read quickly even if they are recursive or expand to millions of members', () => {

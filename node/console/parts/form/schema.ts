@@ -127,7 +127,7 @@ export function membersOf({ properties, required }: Schema): readonly Member[] |
     : all.map(([name, schema]) => ({ name, schema, isRequired: needed.has(name) }))
 }
 
-/** Initial value of a form: constants and defaults of required members. Undefined if there are none. */
+/** Initial value of a form: constants, defaults and examples of required members. Undefined if there are none. */
 export function startOf(given: unknown, root: Schema): Json | undefined {
   return started(given, root, 0, { left: VALUES_MAX })
 }
@@ -135,7 +135,8 @@ export function startOf(given: unknown, root: Schema): Json | undefined {
 function started(given: unknown, root: Schema, depth: number, budget: Budget): Json | undefined {
   const { kind, schema, choices } = shapeOf(given, root)
   if (kind === 'const') return schema['const'] as Json
-  if (schema['default'] !== undefined) return schema['default'] as Json
+  const known = schema['default'] ?? exampleIn(schema)
+  if (known !== undefined) return known as Json
   if (depth > DEPTH_MAX || budget.left-- <= 0) return undefined
   if (kind === 'choice') return started(choices[0], root, depth + 1, budget)
   if (kind === 'array') return []
@@ -151,8 +152,7 @@ export function exampleOf(given: unknown, root: Schema): Json {
 
 function exampled(given: unknown, root: Schema, depth: number, budget: Budget): Json {
   const { kind, schema, choices } = shapeOf(given, root)
-  const examples: readonly unknown[] = Array.isArray(schema['examples']) ? schema['examples'] : []
-  const known = schema['const'] ?? schema['default'] ?? examples[0]
+  const known = schema['const'] ?? schema['default'] ?? exampleIn(schema)
   if (known !== undefined) return known as Json
   if (depth > DEPTH_MAX || budget.left-- <= 0) return null
   const below = (one: unknown) => exampled(one, root, depth + 1, budget)
@@ -178,6 +178,10 @@ function exampled(given: unknown, root: Schema, depth: number, budget: Budget): 
     default:
       return {}
   }
+}
+
+function exampleIn({ examples }: Schema): unknown {
+  return Array.isArray(examples) ? examples[0] : undefined
 }
 
 const TEXTS: Readonly<Record<string, string>> = {

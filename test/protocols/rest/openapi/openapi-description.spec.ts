@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { OPENAPI_EXAMPLE_CHARS_MAX } from '../../../../lib/base/limits/rest.ts'
 import { completeOperations } from '../../../../lib/describe/complete.ts'
 import { importOpenapi } from '../../../../protocols/rest/openapi/openapi-import.ts'
 
@@ -54,5 +55,58 @@ describe('the description of a large OpenAPI document', () => {
     const gives = check(first?.output)
     assert.ok(gives({ item: { id: 'i', name: 'n', items: [{ id: 'i', name: 'n' }] } }))
     assert.ok(!gives({ item: { secret: 's', name: 'n' } }))
+  })
+})
+
+describe('texts and examples of an OpenAPI document', () => {
+  const inputOf = (document: object) => {
+    const text = JSON.stringify({ info: { title: 'x', version: '1' }, ...document })
+    const [operation] = importOpenapi({ text, endpoint: 'http://127.0.0.1/' }).description.operations
+    return operation?.input?.['properties']
+  }
+  const paths = (operation: object) => ({ '/a': { post: { responses: { 200: { description: 'ok' } }, ...operation } } })
+  const long = 'x'.repeat(OPENAPI_EXAMPLE_CHARS_MAX + 1)
+
+  it('of parameters are published where the schema has none of its own', () => {
+    const town = { name: 'town', in: 'query', description: 'Its name', example: 'Oslo', schema: { type: 'string' } }
+    const parameters = [
+      town,
+      { name: 'named', in: 'query', examples: { one: { value: 7 } }, schema: { type: 'integer' }, deprecated: true },
+      { ...town, name: 'own', schema: { type: 'string', description: 'Own', example: 'Bergen' } },
+      { ...town, name: 'shared', schema: { $ref: '#/components/schemas/Town' } },
+      { name: 'json', in: 'query', content: { 'application/json': { example: { a: [1] }, schema: {} } } },
+      { name: 'long', in: 'query', example: long, schema: { type: 'string' } }
+    ]
+    const components = { schemas: { Town: { type: 'string', minLength: 1 } } }
+    assert.deepEqual(inputOf({ openapi: '3.0.3', paths: paths({ parameters }), components }), {
+      town: { description: 'Its name', type: 'string', examples: ['Oslo'] },
+      named: { deprecated: true, type: 'integer', examples: [7] },
+      own: { description: 'Own', type: 'string', examples: ['Bergen'] },
+      shared: { description: 'Its name', $ref: '#/$defs/Town', examples: ['Oslo'] },
+      json: { examples: [{ a: [1] }] },
+      long: { type: 'string' }
+    })
+  })
+
+  it('of 3.1 and 2.0 are published too', () => {
+    const schema = { type: 'string', examples: ['a', 'b'] }
+    const parameters = [{ name: 'n', in: 'query', schema }]
+    assert.deepEqual(inputOf({ openapi: '3.1.0', paths: paths({ parameters }) }), {
+      n: { type: 'string', examples: ['a'] }
+    })
+    const old = [{ name: 'n', in: 'query', type: 'string', description: 'N', 'x-example': 'c' }]
+    assert.deepEqual(inputOf({ swagger: '2.0', paths: paths({ parameters: old }) }), {
+      n: { type: 'string', description: 'N', examples: ['c'] }
+    })
+  })
+
+  it('of a body are those of its members', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'array', items: {} }, c: {} } }
+    const content = { 'application/json': { schema, examples: { first: { value: { a: 'x', b: [1, 2], c: long } } } } }
+    assert.deepEqual(inputOf({ openapi: '3.0.3', paths: paths({ requestBody: { content } }) }), {
+      a: { type: 'string', examples: ['x'] },
+      b: { type: 'array', items: {}, examples: [[1, 2]] },
+      c: {}
+    })
   })
 })
