@@ -13,7 +13,6 @@ import {
 } from '../../lib/index.ts'
 import type {
   Clock,
-  Headers,
   Operation,
   OperationSummary,
   Random,
@@ -24,12 +23,12 @@ import type {
 import { descriptorOf } from '../../protocols/protocol-descriptors.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { apiDetails, apiSummary } from '../ingress/discovery/apis.ts'
-import { callWithKey, type KeyCalls, lower } from '../ingress/calls/key-call.ts'
+import { callWithKey, type Deliver, type KeyCalls, lower } from '../ingress/calls/key-call.ts'
 import type { CallDraft } from '../call-draft.ts'
 import { readOptions } from '../ingress/calls/request.ts'
 import type { IngressLog } from '../ingress/request-context.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
-import type { Spending } from '../spending/spending.ts'
+import type { Budget, Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
 import type { ApiTool } from './api-tools.ts'
 import { listedOperations } from '../describe.ts'
@@ -38,10 +37,11 @@ import { matchesPattern } from './operation-pattern.ts'
 import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketTools } from './market-tools.ts'
 import { SubscriptionTools } from './subscription-tools.ts'
 import type { Agent, OnProgress, ToolBox, ToolCall } from './agent.ts'
+import { isSubscription, optionsIn, STREAMED } from './call-options.ts'
 import { createPrompts } from './prompts.ts'
 import { Resources } from './resources.ts'
-import { META, text, toolResult, toolProblem } from './tool-result.ts'
-import { type InputSchema, isObject, responseSchema } from './tool-schema.ts'
+import { text, toolResult, toolProblem } from './tool-result.ts'
+import { type InputSchema, responseSchema } from './tool-schema.ts'
 
 export interface MarketInit extends KeyCalls {
   readonly souk: Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'descriptions'>
@@ -60,6 +60,8 @@ export interface Principal {
   /** Absent for the operator, who pays directly, up to `maxPrice` per call. */
   readonly holder?: KeyHolder
   readonly maxPrice?: Atoms
+  /** The operator's cap for all agents without a key, per day (UTC). Default: none. */
+  readonly dailyCap?: Atoms
   /** APIs whose operations become tools: names, or `name@provider`. `souk_call` reaches all others. */
   readonly apis: readonly string[]
   /** The agent named these APIs itself. */
@@ -242,14 +244,16 @@ class PrincipalTools implements ToolBox {
     // A stream would break the promise of a JSON response.
     if (isSubscription(call.body) || (onProgress !== undefined && promised === undefined)) call.headers = STREAMED
     const { holder, maxPrice } = this.#principal
+    const budget = budgetOf(this.#principal)
     if (maxPrice !== undefined) call.maxPrice = lower(call.maxPrice, maxPrice)
     const startedAt = clock.elapsed()
-    return callWithKey(this.#init, holder, call, async (reply, settle) => {
+    const deliver: Deliver<CallToolResult> = async (reply, settle) => {
       // Record the cost before returning any of the response.
       await settle()
       const { signal } = call
       return toolResult(reply, promised, clock, () => clock.elapsed() - startedAt, { signal, onProgress })
-    })
+    }
+    return callWithKey(this.#init, holder, call, deliver, budget)
   }
 
   #callAny(input: MarketInput<'souk_call'>, call: CallDraft, onProgress?: OnProgress): Promise<CallToolResult> {
@@ -319,6 +323,10 @@ class PrincipalTools implements ToolBox {
   ): Promise<CallToolResult> {
     const { subscriptions, clock } = this.#init
     if (subscriptions === undefined) throw new SoukError('ingress_not_allowed', 'This node offers no subscriptions.')
+    if (this.#principal.dailyCap !== undefined && name !== 'souk_subscriptions') {
+      const detail = 'Fees do not count against --daily-cap, so this agent may not change subscriptions.'
+      throw new SoukError('ingress_not_allowed', `${detail} Ask your user to run souk subscribe.`)
+    }
     const tools = new SubscriptionTools(subscriptions.service, this.#principal.holder, () => clock.now())
     if (name === 'souk_subscriptions') return told(await tools.list())
     if (name === 'souk_subscribe') return told(await tools.subscribe(marketInput(name, given), signal))
@@ -328,23 +336,30 @@ class PrincipalTools implements ToolBox {
   async #balance(): Promise<CallToolResult> {
     const { spending, accounts, clock } = this.#init
     const { holder, maxPrice = limits.CALL_PRICE_ATOMS_MAX } = this.#principal
-    if (holder === undefined) {
+    const budget = budgetOf(this.#principal)
+    if (budget === undefined) {
       return told({ paid_by: 'the node itself', currency: 'USDC', max_price: formatUsdc(maxPrice) })
     }
-    const left = await spending.left(holder)
+    const left = await spending.left(budget)
     const tomorrow = (Math.floor(clock.now() / limits.DAY_MS) + 1) * limits.DAY_MS
-    const { account } = holder
+    const { account } = budget
     const balance = account === undefined ? undefined : await accounts?.balance(account)
+    const payer = holder === undefined ? 'the node itself' : 'the operator of this node'
     return told({
-      paid_by: account === undefined ? 'the operator of this node' : 'the account of this key',
+      paid_by: account === undefined ? payer : 'the account of this key',
       currency: 'USDC',
-      max_price: formatUsdc(holder.maxPrice),
-      daily_cap: formatUsdc(holder.dailyCap),
+      max_price: formatUsdc(holder?.maxPrice ?? maxPrice),
+      daily_cap: formatUsdc(budget.dailyCap),
       left_today: formatUsdc(left),
       resets_at: new Date(tomorrow).toISOString(),
       ...(balance === undefined ? {} : { balance: formatUsdc(balance.balance) })
     })
   }
+}
+
+/** The operator's agents with a cap share one counter. */
+function budgetOf({ holder, dailyCap }: Principal): Budget | undefined {
+  return holder ?? (dailyCap === undefined ? undefined : { id: 'souk-mcp', dailyCap })
 }
 
 /** The name is wrong, so that a later list is no better. */
@@ -355,16 +370,6 @@ function isMistaken(reason: unknown): boolean {
 
 const FOREVER = new AbortController().signal
 
-const STREAMED: Headers = [
-  ['content-type', 'application/json'],
-  ['accept', 'application/json, text/event-stream;q=0.9']
-]
-
-/** A GraphQL subscription has no other response than a stream. */
-function isSubscription(body: unknown): boolean {
-  return isObject(body) && typeof body['query'] === 'string' && /\bsubscription\b/.test(body['query'])
-}
-
 /** Tools share the bytes of a list. */
 function schemaBytesOf(tools: number): number {
   return Math.min(limits.MCP_SCHEMA_BYTES_MAX, Math.floor(limits.MCP_LIST_BYTES_MAX / Math.max(1, tools)))
@@ -373,23 +378,6 @@ function schemaBytesOf(tools: number): number {
 function isGone({ manifest }: SignedManifest): boolean {
   return manifest.state === 'retired'
 }
-
-/** Turns options in a request’s `_meta` into the equivalent HTTP headers. */
-function optionsIn(meta: ToolCall['meta']): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const [member, header] of OPTIONS) {
-    const value = meta[member]
-    if (typeof value === 'string' || typeof value === 'number') headers[header] = String(value)
-  }
-  return headers
-}
-
-const OPTIONS = [
-  ['traceparent', 'traceparent'],
-  [`${META}idempotency_key`, 'idempotency-key'],
-  [`${META}timeout_ms`, 'souk-timeout-ms'],
-  [`${META}max_price`, 'souk-max-price']
-] as const
 
 function told(value: Record<string, unknown>): CallToolResult {
   return { content: [text(JSON.stringify(value))], structuredContent: value }

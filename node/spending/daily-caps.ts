@@ -6,7 +6,7 @@ import { Slices, type SliceSource } from './slices.ts'
 
 /** The daily cap of one key on one day (UTC). */
 export interface KeyDay {
-  /** Id of key and day together. */
+  /** Id of key, day and cap together. */
   readonly id: string
   readonly key: string
   /** Days since the epoch. */
@@ -66,7 +66,8 @@ export class DailyCaps {
 
   today({ id: key, dailyCap: cap }: Pick<KeyHolder, 'id' | 'dailyCap'>): KeyDay {
     const day = Math.floor(this.#clock.now() / limits.DAY_MS)
-    return { id: `${key}/${day}`, key, day, cap }
+    // A cap that has changed takes its own slices.
+    return { id: `${key}/${day}/${cap}`, key, day, cap }
   }
 
   /** @throws SoukError `spend_cap_reached`, with `left` and `resets_at`; may reject instead */
@@ -79,7 +80,7 @@ export class DailyCaps {
   }
 
   /** The rest of today’s cap. Slices of other processes count as spent. */
-  async left(holder: KeyHolder): Promise<Atoms> {
+  async left(holder: Pick<KeyHolder, 'id' | 'dailyCap'>): Promise<Atoms> {
     const day = this.today(holder)
     const value = await this.#documents.get(COLLECTION, day.key)
     const last = value === undefined ? undefined : (JSON.parse(value) as SpentDocument)
@@ -157,6 +158,6 @@ export class DailyCaps {
 
 function reached({ day, cap }: KeyDay, left: Atoms): SoukError {
   const resetsAt = new Date((day + 1) * limits.DAY_MS).toISOString()
-  const detail = `The daily cap of this key is ${formatUsdc(cap)} USDC; ${formatUsdc(left)} of it is left until ${resetsAt}.`
+  const detail = `The daily cap is ${formatUsdc(cap)} USDC; ${formatUsdc(left)} of it is left until ${resetsAt}.`
   return new SoukError('spend_cap_reached', detail, { members: { left: formatUsdc(left), resets_at: resetsAt } })
 }

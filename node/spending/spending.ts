@@ -3,6 +3,9 @@ import type { AccountFunds, AccountRef } from '../accounts/account-funds.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { DailyCaps, KeyDay } from './daily-caps.ts'
 
+/** Whose money and cap a call takes. */
+export type Budget = Pick<KeyHolder, 'id' | 'dailyCap' | 'account' | 'isPublic'>
+
 /** The cost of one call to the holder of its key. A reservation is a maximum: the charge is never higher, and only made on success. */
 export interface Purchase {
   /**
@@ -41,7 +44,7 @@ export class Spending {
   }
 
   /** @throws SoukError `key_not_permitted` */
-  begin(holder: KeyHolder): Purchase {
+  begin(holder: Budget): Purchase {
     if (holder.account !== undefined && this.#init.funds === undefined) {
       throw new SoukError('key_not_permitted', 'This ingress has no accounts.')
     }
@@ -49,7 +52,7 @@ export class Spending {
   }
 
   /** The rest of today’s cap of a key. */
-  left(holder: KeyHolder): Promise<Atoms> {
+  left(holder: Budget): Promise<Atoms> {
     return this.#init.caps.left(holder)
   }
 
@@ -121,14 +124,14 @@ class FeePurchase implements Purchase {
 
 class KeyPurchase implements Purchase {
   readonly #init: SpendingInit
-  readonly #holder: KeyHolder
+  readonly #holder: Budget
   #day: KeyDay | undefined
   #account: AccountRef | undefined
   #reserved = 0n
   /** The key’s own cap or balance refused the call. */
   #isRefused = false
 
-  constructor(init: SpendingInit, holder: KeyHolder) {
+  constructor(init: SpendingInit, holder: Budget) {
     this.#init = init
     this.#holder = holder
   }

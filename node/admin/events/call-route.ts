@@ -52,16 +52,18 @@ export const callRoutes = [
     method: 'POST',
     path: '/mcp',
     summary:
-      'The Model Context Protocol, for agents of the operator. `?api=` selects the APIs, `?operation=` their operations, `?max_price=` limits the price of a call.',
+      'The Model Context Protocol, for agents of the operator. `?api=` selects the APIs, `?operation=` their operations, `?max_price=` limits the price of a call, `?daily_cap=` the cost of one day (UTC).',
     response: z.record(z.string(), z.unknown()).describe('JSON-RPC'),
     async handler({ agents }, { request, reply }) {
       const { url = '' } = request.raw
       const apis = apisIn(url).map(formatApiRef)
-      const asked = new URLSearchParams(url.split('?')[1] ?? '').get('max_price')
+      const query = new URLSearchParams(url.split('?')[1] ?? '')
+      const [asked, cap] = [query.get('max_price'), query.get('daily_cap')]
       const maxPrice = asked === null ? limits.CALL_PRICE_ATOMS_MAX : parseUsdc(asked)
+      const capped = cap === null ? {} : { dailyCap: parseUsdc(cap) }
       const operations = operationsIn(url)
       const { market, answerAgent } = await agents()
-      const agent = market.for({ apis, maxPrice, isChosen: apis.length > 0, operations })
+      const agent = market.for({ apis, maxPrice, ...capped, isChosen: apis.length > 0, operations })
       reply.hijack()
       await answerAgent({ req: request.raw, res: reply.raw, headers: [] }, agent, request.body)
       return reply

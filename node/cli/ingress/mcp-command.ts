@@ -9,6 +9,7 @@ interface McpFlags {
   readonly ingress?: string
   readonly keyFile?: string
   readonly maxPrice?: string
+  readonly dailyCap?: string
 }
 
 export const addMcp: AddCommand = (to, cli) => {
@@ -33,6 +34,11 @@ export const addMcp: AddCommand = (to, cli) => {
       'refuse more expensive calls (default: 0.05); not with --key-file, because the key has its own limit',
       decimal
     )
+    .option(
+      '--daily-cap <usdc>',
+      'refuse calls past this cost in one day (UTC), of all agents with this option; not with --key-file (default: none)',
+      decimal
+    )
     .action(async (flags: McpFlags) => {
       const stopped = cli.terminal.stopped()
       const [{ RemoteAgent }, { serveStdioAgent }, post] = await Promise.all([
@@ -49,12 +55,13 @@ type Post = (body: string, headers: Readonly<Record<string, string>>, signal: Ab
 
 async function postTo(
   cli: Cli,
-  { api: apis, operation: patterns, ingress, keyFile, maxPrice }: McpFlags
+  { api: apis, operation: patterns, ingress, keyFile, maxPrice, dailyCap }: McpFlags
 ): Promise<Post> {
   const named = (name: string, all: readonly string[]) => all.map((each) => [name, each])
   const query = new URLSearchParams([...named('api', apis), ...named('operation', patterns)])
   if (keyFile === undefined && ingress === undefined) {
     if (maxPrice !== undefined) query.set('max_price', maxPrice)
+    if (dailyCap !== undefined) query.set('daily_cap', dailyCap)
     const node = await cli.node()
     // Fail at once if no node runs. Later the agent would hide the error.
     await node.request('GET /status')
@@ -62,11 +69,16 @@ async function postTo(
   }
   if (keyFile === undefined)
     throw new UsageError('An ingress requires a consumer key.', '--key-file <file with the key>')
-  if (maxPrice !== undefined)
+  for (const [option, given] of [
+    ['--max-price', maxPrice],
+    ['--daily-cap', dailyCap]
+  ] as const) {
+    if (given === undefined) continue
     throw new UsageError(
-      '--max-price does not work with --key-file: the key has its own limit.',
-      'souk key issue --max-price'
+      `${option} does not work with --key-file: the key has its own limit.`,
+      `souk key issue ${option}`
     )
+  }
   const url = ingress ?? (await (await cli.node()).request('GET /status')).ingress
   if (url === null || !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
     throw new UsageError('The URL of the ingress is not valid.', '--ingress http://127.0.0.1:8402')

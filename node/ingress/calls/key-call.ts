@@ -12,7 +12,7 @@ import type { KeyLimiter } from '../../keys/key-limiter.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { permitted } from '../../keys/scope.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
-import type { Purchase, Spending } from '../../spending/spending.ts'
+import type { Budget, Purchase, Spending } from '../../spending/spending.ts'
 import type { BoundCalls } from '../../subscriptions/bound-calls.ts'
 import type { CallDraft } from '../../call-draft.ts'
 
@@ -32,6 +32,7 @@ export type Deliver<T> = (reply: CallReply, settle: () => void | Promise<void>, 
 /**
  * Makes a call for the holder of a key. Enforces the key’s price limit, its daily cap and its account’s balance. Charges the account only
  * for a delivered response. Without a holder, the payment in the call pays.
+ * @param budget - whose cap counts the call. Default: the holder's
  * @throws SoukError `key_not_permitted`, `rate_limited`, `overloaded`; as `BoundCalls.bind`, `Souk.call`, `Spending.begin`,
  * `Purchase.reserve` and `deliver`
  */
@@ -39,11 +40,12 @@ export async function callWithKey<T>(
   calls: KeyCalls,
   holder: KeyHolder | undefined,
   call: CallDraft,
-  deliver: Deliver<T>
+  deliver: Deliver<T>,
+  budget: Budget | undefined = holder
 ): Promise<T> {
   const permit = calls.keyLimiter.enter(holder)
   try {
-    return await callAdmitted(calls, holder, call, (reply, settle) => deliver(reply, settle, permit.rate))
+    return await callAdmitted(calls, holder, call, (reply, settle) => deliver(reply, settle, permit.rate), budget)
   } finally {
     permit.leave()
   }
@@ -54,20 +56,23 @@ export async function callAdmitted<T>(
   { souk, spending, keys, boundCalls }: Omit<KeyCalls, 'keyLimiter'>,
   holder: KeyHolder | undefined,
   call: CallDraft,
-  deliver: Deliver<T>
+  deliver: Deliver<T>,
+  budget: Budget | undefined = holder
 ): Promise<T> {
   if (holder !== undefined) call.api = permitted(holder, refOf(call.api))
   // A call with its own payment uses no subscription.
   const binding = call.payment === undefined ? boundCalls?.bind(holder?.account, call) : undefined
   if (binding !== undefined) await binding
-  const purchase = holder === undefined ? undefined : spending.begin(holder)
+  const purchase = budget === undefined ? undefined : spending.begin(budget)
+  if (budget !== undefined) {
+    call.onPrice = (price) => purchase?.reserve(price)
+    call.eventBudget = eventBudget(spending, budget)
+  }
   if (holder !== undefined) {
     call.maxPrice = lower(call.maxPrice, holder.maxPrice)
-    call.onPrice = (price) => purchase?.reserve(price)
     call.consumer = (provider) => keys.nameFor(holder, provider)
     // Holders of the public key are different people: do not replay a response between them.
     if (holder.isPublic === true) delete call.idempotencyKey
-    call.eventBudget = eventBudget(spending, holder)
   }
   // Let the call finish without its client, which may repeat it later to get the response uncharged.
   if (call.idempotencyKey !== undefined) delete call.signal
@@ -90,10 +95,10 @@ export function refOf(api: string | ApiRef): ApiRef {
 }
 
 /** Pays for events of a stream as they arrive. Each payment is reserved and captured like a call. */
-function eventBudget(spending: KeyCalls['spending'], holder: KeyHolder): EventBudget {
+function eventBudget(spending: KeyCalls['spending'], budget: Budget): EventBudget {
   let purchase: Purchase | undefined
   return {
-    reserve: (most) => (purchase = spending.begin(holder)).reserve(most),
+    reserve: (most) => (purchase = spending.begin(budget)).reserve(most),
     capture: (charged, requestId) => purchase?.capture(charged, formatRequestId(requestId)),
     release: (mayBeCharged) => purchase?.release(mayBeCharged)
   }

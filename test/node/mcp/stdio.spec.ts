@@ -76,6 +76,22 @@ describe('agents on stdio', function () {
     })
   }
 
+  it('have a daily cap, which is not for keys', async () => {
+    const [[, connect] = []] = CLIENTS
+    assert.ok(connect !== undefined)
+    const agent = await connect(command('--daily-cap', '0.0025'))
+    try {
+      const left = (await agent.call('souk_balance')).structuredContent as Record<string, unknown>
+      assert.deepEqual([left['daily_cap'], left['left_today']], ['0.0025', '0.0025'])
+      const fee = await agent.call('souk_subscribe', { api: 'echo', plan: 'pro', max_price: '0' })
+      assert.match(String(fee.content[0]?.['text']), /may not change subscriptions/)
+    } finally {
+      await agent.close()
+    }
+    const keyed = await home.run('mcp --daily-cap 1 --key-file', [keyFile])
+    assert.deepEqual([keyed.code, keyed.stdout], [64, ''])
+  })
+
   it('get only protocol messages for any input, and the server ends when they close', async () => {
     const child = spawn(process.execPath, [MAIN, 'mcp'], { env: env() })
     let stdout = ''
