@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checksummed } from '../../lib/index.ts'
 import { homeDirectory } from '../config.ts'
-import { p2pPlace } from '../http/p2p-port.ts'
+import { freePort } from '../http/listen.ts'
 import { SetupError } from '../setup-error.ts'
 import { type Child, runModule, startChild } from './child.ts'
 import {
@@ -116,9 +116,9 @@ async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): 
 
   await freshProfile(PROFILE.bootstrap, env)
   const home = homeDirectory(env)
-  const chainPort = await p2pPlace('127.0.0.1', { port: CHAIN_PORT, exact: false })
+  const chainPort = await freePort({ host: '127.0.0.1', port: CHAIN_PORT })
   const stateFile = join(home, 'demo-chain.json')
-  const chain = start('chain', './chain', ['--port', String(chainPort.port), '--state', stateFile])
+  const chain = start('chain', './chain', ['--port', String(chainPort), '--state', stateFile])
   const upstreams = SAMPLE_APIS.map(
     async ({ name, upstream }) => [name, await start(name, upstream, ['--port', '0'])] as const
   )

@@ -1,4 +1,4 @@
-import { p2pPlace } from '../http/p2p-port.ts'
+import { freePort } from '../http/listen.ts'
 import type { PortPreference } from '../node-config.ts'
 import type { Environment } from '../settings.ts'
 import { startChild } from './child.ts'
@@ -20,14 +20,13 @@ export interface RunningDev {
   close(): Promise<void>
 }
 
-/** @throws SetupError `port_busy`, `start_failed`; `profile_in_use` if it runs already */
+/** @throws SetupError `port_busy`, `config_invalid`, `start_failed`; `profile_in_use` if it runs already */
 export async function startDev(chainPort: PortPreference, env: Environment): Promise<RunningDev> {
   await using parts = new AsyncDisposableStack()
   // First: two chains must not share one file.
   const held = await holdNetwork('dev', env)
   parts.defer(() => held.release())
-  const { port } = await p2pPlace(HOST, chainPort)
-  const chain = await startPlayChain(port, env)
+  const chain = await startPlayChain(await freePort({ host: HOST, ...chainPort }), env)
   parts.defer(() => chain.close())
   const publish = (bootstrap: readonly string[]) =>
     publishLocalNetwork({ name: 'dev', env, bootstrapProfile: BOOTSTRAP, rpcUrl: chain.url, bootstrap })

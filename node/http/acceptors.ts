@@ -2,7 +2,7 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer, type Server, type Socket } from 'node:net'
 import { platform } from 'node:os'
 import { limits } from '../../lib/index.ts'
-import { listenOnFreePort, type ListenTarget } from './listen.ts'
+import { freePort, listenOnFreePort, type ListenTarget } from './listen.ts'
 
 /**
  * Listens on one port with several sockets that share it (SO_REUSEPORT). libuv accepts one connection per listening socket and turn of the
@@ -38,9 +38,5 @@ export async function listenWide(
 
 /** Finds a port that no other process uses. A shared port could silently belong to another node of the same user. */
 async function unshared(wish: ListenTarget): Promise<ListenTarget> {
-  if (wish.port === 0) return wish
-  const probe = createServer()
-  const { port } = await listenOnFreePort(probe, wish)
-  await new Promise((resolve) => probe.close(resolve))
-  return { ...wish, port }
+  return wish.port === 0 ? wish : { ...wish, port: await freePort(wish) }
 }

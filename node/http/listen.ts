@@ -1,6 +1,7 @@
-import type { AddressInfo, ListenOptions, Server } from 'node:net'
+import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
 import { limits } from '../../lib/index.ts'
 import { SetupError } from '../setup-error.ts'
+import { isBlockedPort } from './blocked-ports.ts'
 
 export interface ListenTarget {
   readonly host: string
@@ -8,12 +9,22 @@ export interface ListenTarget {
   readonly port: number
   /** The user asked for this port, so another one would be wrong. Default false: a busy port moves up. */
   readonly exact?: boolean
+  /** Not for HTTP, so that ports which `fetch` refuses will do. */
+  readonly isRaw?: boolean
+}
+
+/** A port on which this process could listen now. @throws as `listenOnFreePort` */
+export async function freePort(wish: ListenTarget): Promise<number> {
+  const probe = createServer()
+  const { port } = await listenOnFreePort(probe, wish)
+  await new Promise((resolve) => probe.close(resolve))
+  return port
 }
 
 /**
  * Listens on the requested port, or on the next free one, at most `PORT_TRIES_MAX` higher.
  * @param isShared - other sockets of this user may share the port (SO_REUSEPORT)
- * @throws SetupError `port_busy`, `start_failed` (address not available, or not permitted)
+ * @throws SetupError `port_busy`, `config_invalid` (a port that `fetch` refuses), `start_failed` (address not available, or not permitted)
  */
 export async function listenOnFreePort(
   server: Server,
@@ -22,6 +33,12 @@ export async function listenOnFreePort(
 ): Promise<{ host: string; port: number }> {
   const last = wish.exact === true || wish.port === 0 ? wish.port : Math.min(wish.port + limits.PORT_TRIES_MAX, 65_535)
   for (let port = wish.port; port <= last; port++) {
+    if (wish.isRaw !== true && isBlockedPort(port)) {
+      if (port < last) continue
+      throw new SetupError('config_invalid', `Browsers and other HTTP clients refuse to call port ${port}.`, {
+        hint: HINT
+      })
+    }
     try {
       const { address, port: bound } = await listen(server, { host: wish.host, port, reusePort: isShared })
       return { host: address, port: bound }
@@ -31,9 +48,11 @@ export async function listenOnFreePort(
   }
   const range = last === wish.port ? `Port ${last}` : `Every port from ${wish.port} to ${last}`
   throw new SetupError('port_busy', `${range} on ${wish.host} is taken.`, {
-    hint: 'another port, or 0 for any free one'
+    hint: HINT
   })
 }
+
+const HINT = 'another port, or 0 for any free one'
 
 function listen(server: Server, place: ListenOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
-import { createServer, isIP, isIPv4 } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { isPublicIp } from '../../lib/index.ts'
-import { listenOnFreePort } from './listen.ts'
+import { freePort } from './listen.ts'
 import type { PortPreference } from '../node-config.ts'
 import { SetupError } from '../setup-error.ts'
 
@@ -27,10 +27,8 @@ export async function p2pPlace(host: string | undefined, wish: PortPreference): 
     throw new SetupError('config_invalid', `"${host}" is not an IP address. Give an IP address to listen on for peers.`)
   const isOutside = host !== undefined && isPublicIp(host) && !ownAddresses().includes(host)
   const hosts = host === undefined || isOutside ? everywhere() : [host]
-  const probe = createServer()
   // A socket on `::` takes the port of IPv4 as well.
-  const { port } = await listenOnFreePort(probe, { host: hosts.at(-1) ?? '0.0.0.0', ...wish })
-  await new Promise((resolve) => probe.close(resolve))
+  const port = await freePort({ host: hosts.at(-1) ?? '0.0.0.0', ...wish, isRaw: true })
   const multiaddr = (ip: string) => `/ip${isIPv4(ip) ? 4 : 6}/${ip}/tcp/${port}`
   return {
     listen: hosts.map(multiaddr),

@@ -27,7 +27,7 @@ const STATES_KEPT = 512
 /** Roughly Base’s fee, in wei. */
 const BASE_FEE = 10_000_000
 
-/** @throws Error if anvil is not installed or does not become ready */
+/** @throws SetupError `start_failed` if anvil is not installed or does not become ready */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const child = spawn(binary(), argumentsOf(options), { stdio: ['ignore', 'pipe', 'pipe'] })
   const killed = () => void child.kill('SIGKILL')
@@ -81,7 +81,7 @@ async function listening(child: ChildProcess): Promise<string> {
   stderr.setEncoding('utf8').on('data', (chunk: string) => words.push(chunk))
   const late = AbortSignal.timeout(READY_MS)
   const died = once(child, 'exit', { signal: late }).then(
-    () => Promise.reject(new Error(`anvil ended: ${words.join('').trim()}`)),
+    () => Promise.reject(new SetupError('start_failed', `The play chain (anvil) ended: ${words.join('').trim()}`)),
     (error: unknown) => Promise.reject(missing(error))
   )
   const address = new Promise<string>((resolve) => {
@@ -97,7 +97,7 @@ async function listening(child: ChildProcess): Promise<string> {
 
 function missing(error: unknown): Error {
   const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-  if (!isAbsent) return new Error('anvil did not get ready', { cause: error })
+  if (!isAbsent) return new SetupError('start_failed', 'The play chain (anvil) did not get ready.', { cause: error })
   return new SetupError('start_failed', 'The play chain needs anvil, which is not installed (43 MB).', {
     hint: 'npm install --global @foundry-rs/anvil@1.7.1'
   })

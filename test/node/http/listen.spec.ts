@@ -33,6 +33,19 @@ describe('listenOnFreePort', () => {
     assert.equal(refused.listenerCount('listening') + refused.listenerCount('error'), 0)
   })
 
+  it('refuses a requested port that HTTP clients refuse, and moves past others', async () => {
+    for (const port of [1, 6000, 6665, 10_080]) {
+      await assert.rejects(fetch(`http://127.0.0.1:${port}`), (error: Error) => /bad port/.test(String(error.cause)))
+      await assert.rejects(listenOnFreePort(server(), { host: '127.0.0.1', port, exact: true }), {
+        code: 'config_invalid'
+      })
+    }
+    const { port } = await listenOnFreePort(server(), { host: '127.0.0.1', port: 6_665 })
+    assert.ok(port > 6_669)
+    const raw = await listenOnFreePort(server(), { host: '127.0.0.1', port: 6_665, isRaw: true })
+    assert.ok(raw.port >= 6_665)
+  })
+
   it('reports an address that is not of this machine', async () => {
     await assert.rejects(listenOnFreePort(server(), { host: '192.0.2.1', port: 0 }), { code: 'start_failed' })
   })

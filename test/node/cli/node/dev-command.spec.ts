@@ -47,6 +47,12 @@ describe('souk dev', function () {
     await second.chain.end()
   })
 
+  it('refuses a port that HTTP clients refuse to call', async () => {
+    const { code, stderr } = await home.run('dev --port 6000')
+    assert.notEqual(code, 0)
+    assert.match(stderr, /^souk: Browsers and other HTTP clients refuse to call port 6000.\nTry: another port/)
+  })
+
   it('says that no chain runs', async () => {
     const { code, stderr } = await home.run(`dev give ${address} --chain-rpc ${await deadUrl()}`)
     assert.equal(code, 1)
