@@ -125,7 +125,7 @@ export function soukOptions(init: SoukInit): SoukOptions {
   return options
 }
 
-function checkBootstrap(address: string): void {
+export function checkBootstrap(address: string): void {
   let names: string[]
   try {
     names = multiaddr(address)

@@ -18,7 +18,7 @@ import type { Reputation } from './interface/quality.ts'
 import type { Store } from './interface/store.ts'
 import type { Subscriptions } from './interface/subscription.ts'
 import type { PaymentScheme } from './interface/payment-scheme.ts'
-import { type SoukInit, type SoukOptions, soukOptions } from './options.ts'
+import { checkBootstrap, type SoukInit, type SoukOptions, soukOptions } from './options.ts'
 import { nextEpoch } from './owner/epoch.ts'
 import { restoredAt } from './owner/restored.ts'
 import { serveCatalogue } from './resolve/catalogue/catalogue-exchange.ts'
@@ -257,6 +257,12 @@ class SoukService implements Souk, Startable {
 
   get subscriptions(): Subscriptions {
     return this.#run().buying.subscriptions
+  }
+
+  addBootstrap(addresses: readonly string[]): void {
+    for (const address of addresses) checkBootstrap(address)
+    this.#options.worth?.addBootstrap(addresses)
+    this.#reach.neighbours.addBootstrap(addresses)
   }
 
   status(): SoukStatus {

@@ -15,7 +15,7 @@ import type { NodeConfig } from './node-config.ts'
 import { startAdminPart } from './parts/admin.ts'
 import { startIngress } from './parts/ingress.ts'
 import { startMarket } from './parts/market.ts'
-import { withNewestNetwork } from './network/refresh-network.ts'
+import { NetworkWatch, withNewestNetwork } from './network/refresh-network.ts'
 import { openPayments, type Payments, type PaymentsInit } from './payments/payments.ts'
 import { lockProfile } from './profile/profile-lock.ts'
 import { openProfile, profileFile, secretOf } from './profile/profile.ts'
@@ -129,6 +129,7 @@ async function start(asked: Start, parts: AsyncDisposableStack): Promise<Omit<Ru
   const market = parts.use(await startMarket({ ...init, store, shared, payments, guard, secretBox, events }))
   const { souk } = market
 
+  const networkWatch = new NetworkWatch({ ...init, souk })
   const money = () => payments.money()
   const common = shared ?? store
   const { documents } = common
@@ -140,8 +141,19 @@ async function start(asked: Start, parts: AsyncDisposableStack): Promise<Omit<Ru
   const ingress = parts.use(await startIngress({ ...doors, souk: calls.caller(souk), refusal }))
   const sessions = new Sessions({ documents: store.documents, clock, random: systemRandom })
   const admin = parts.use(
-    await startAdminPart({ ...doors, market, ingress: ingress.url, payments, sessions, nodeEvents, stores })
+    await startAdminPart({
+      ...doors,
+      market,
+      networkWatch,
+      ingress: ingress.url,
+      payments,
+      sessions,
+      nodeEvents,
+      stores
+    })
   )
+  networkWatch.start()
+  parts.defer(() => networkWatch.stop())
   watchMoney(parts, { clock, documents: store.documents, payments, events })
 
   const setupCode = (await sessions.hasAny()) ? undefined : sessions.newCode().code

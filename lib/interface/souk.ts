@@ -280,5 +280,10 @@ export interface Souk {
   /** Subscriptions this node holds as a consumer, and those it sold as an owner. */
   readonly subscriptions: Subscriptions
 
+  /**
+   * Dials further bootstrap peers now, and whenever no peer is connected.
+   * @throws SoukError `invalid_request`
+   */
+  addBootstrap(addresses: readonly string[]): void
   status(): SoukStatus
 }

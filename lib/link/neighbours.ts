@@ -43,6 +43,7 @@ interface MetPeer {
 export class Neighbours {
   readonly #init: NeighboursInit
   readonly #met = new Map<string, MetPeer>()
+  #bootstrap: readonly string[]
   #timer: Timer | undefined
   #stopped = new AbortController()
   /** When this node got its first peer. Undefined while it has none. */
@@ -51,6 +52,7 @@ export class Neighbours {
 
   constructor(init: NeighboursInit) {
     this.#init = init
+    this.#bootstrap = init.bootstrap
   }
 
   /** Resolves after the first attempt to join. */
@@ -74,9 +76,21 @@ export class Neighbours {
     events.removeEventListener('connection:close', this.#onConnections)
   }
 
+  /** Dials further bootstrap peers now, and whenever no peer is connected. */
+  addBootstrap(addresses: readonly string[]): void {
+    const { connectionManager, log } = this.#init
+    const added = addresses.filter((address) => !this.#bootstrap.includes(address))
+    this.#bootstrap = [...this.#bootstrap, ...added]
+    for (const { id, addresses } of groupByPeer(added)) {
+      connectionManager
+        .openConnection(addresses, { signal: this.#stopped.signal })
+        .catch((error: unknown) => log('bootstrap peer %s is not reachable: %s', id, reasonOf(error)))
+    }
+  }
+
   /** Whether any peer to join by is known. */
   get hasOthers(): boolean {
-    return this.#init.bootstrap.length > 0 || this.#met.size > 0
+    return this.#bootstrap.length > 0 || this.#met.size > 0
   }
 
   /** The network may have APIs that this node cannot find yet, because it got its first peer a moment ago. */
@@ -96,7 +110,7 @@ export class Neighbours {
     this.#rememberServed()
     const met = [...this.#met].filter(([, { isDialled }]) => isDialled === true)
     const byUse = met.toSorted(([, a], [, b]) => (b.servedAt ?? 0) - (a.servedAt ?? 0) || b.metAt - a.metAt)
-    const known = [...this.#init.bootstrap, ...byUse.flatMap(([, { addresses }]) => addresses)]
+    const known = [...this.#bootstrap, ...byUse.flatMap(([, { addresses }]) => addresses)]
     return groupByPeer(known).map(({ id, addresses }) => ({ id, addresses: addresses.map(String) }))
   }
 
@@ -136,9 +150,9 @@ export class Neighbours {
 
   /** Dials all known peers when none is connected, and schedules the next check. */
   async #rejoin(pauseMs: number): Promise<void> {
-    const { connectionManager, bootstrap, log } = this.#init
+    const { connectionManager, log } = this.#init
     if (this.#isAlone) {
-      const known = [...bootstrap, ...[...this.#met.values()].flatMap(({ addresses }) => addresses)]
+      const known = [...this.#bootstrap, ...[...this.#met.values()].flatMap(({ addresses }) => addresses)]
       const dials = groupByPeer(known).map(({ addresses }) =>
         connectionManager.openConnection(addresses, { signal: this.#stopped.signal })
       )

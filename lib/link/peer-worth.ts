@@ -47,6 +47,10 @@ export class PeerWorth {
    */
   learn(bootstrap: readonly string[], bound: () => Iterable<string>): void {
     this.#bound = bound
+    this.addBootstrap(bootstrap)
+  }
+
+  addBootstrap(bootstrap: readonly string[]): void {
     for (const address of bootstrap) {
       const peer = /\/p2p\/([^/]+)$/.exec(address)?.[1]
       if (peer !== undefined) this.#bootstrap.add(peer)

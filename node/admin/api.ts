@@ -98,6 +98,10 @@ export const statusViewSchema = view('StatusView', {
   peer: z.string(),
   provider: z.string(),
   network: z.string(),
+  restart_needed: z
+    .string()
+    .nullable()
+    .describe('What of a newer network file counts only after a restart of the node.'),
   money: z.string(),
   admin: z.string(),
   ingress: z.string().nullable(),

@@ -12,8 +12,14 @@ export function isUrl(choice: string): boolean {
 }
 
 /** The content of a network file, on disk or on the web. @throws SetupError `config_invalid`, `network_invalid` */
-export async function loadNetworkFile(place: string, withinMs: number = limits.NETWORK_FETCH_MS): Promise<string> {
-  return isUrl(place) ? fetchNetworkFile(place, withinMs) : readLocal(place)
+export async function loadNetworkFile(place: string): Promise<string> {
+  return isUrl(place) ? (await fetchNetworkFile(place)).content : readLocal(place)
+}
+
+/** A network file on the web. */
+export interface FetchedFile {
+  readonly content: string
+  readonly etag?: string
 }
 
 async function readLocal(path: string): Promise<string> {
@@ -26,7 +32,21 @@ async function readLocal(path: string): Promise<string> {
   return content
 }
 
-async function fetchNetworkFile(place: string, withinMs: number): Promise<string> {
+export interface FetchOptions {
+  readonly withinMs?: number
+}
+
+/** @throws SetupError `config_invalid`, `network_invalid` */
+export async function fetchNetworkFile(place: string, options?: FetchOptions): Promise<FetchedFile>
+/** @returns undefined if the file still has this ETag */
+export async function fetchNetworkFile(
+  place: string,
+  options: FetchOptions & { readonly etag: string | undefined }
+): Promise<FetchedFile | undefined>
+export async function fetchNetworkFile(
+  place: string,
+  { withinMs = limits.NETWORK_FETCH_MS, etag }: FetchOptions & { readonly etag?: string | undefined } = {}
+): Promise<FetchedFile | undefined> {
   if (!isWebUrl(place)) {
     throw new SetupError('config_invalid', 'A network file is fetched by https, or by http on this machine.')
   }
@@ -34,9 +54,9 @@ async function fetchNetworkFile(place: string, withinMs: number): Promise<string
   const signal = AbortSignal.timeout(withinMs)
   let url = first
   for (let redirects = 0; redirects <= limits.NETWORK_REDIRECTS_MAX; redirects++) {
-    const { content, next } = await fetchOnce(url, url !== first, signal)
-    if (content !== undefined) return content
-    url = new URL(next, url)
+    const fetched = await fetchOnce(url, { isRedirected: url !== first, etag, signal })
+    if (fetched === undefined || 'content' in fetched) return fetched
+    url = new URL(fetched.next, url)
     // A page on the web must not send this machine to itself or to its neighbours.
     if (url.protocol !== 'https:' || !isWebUrl(url.href) || isLoopback(url.hostname)) {
       throw unavailable(first, 'it redirects to an address that is not public https')
@@ -47,20 +67,34 @@ async function fetchNetworkFile(place: string, withinMs: number): Promise<string
 
 const PUBLIC_ONLY: UpstreamGuard = { refuses: (_host, address) => !isPublicIp(address) }
 
-type Fetched = { readonly content: string; readonly next?: never } | { readonly content?: never; readonly next: string }
+interface Attempt {
+  readonly isRedirected: boolean
+  readonly etag: string | undefined
+  readonly signal: AbortSignal
+}
 
-async function fetchOnce(url: URL, isRedirected: boolean, signal: AbortSignal): Promise<Fetched> {
+async function fetchOnce(
+  url: URL,
+  { isRedirected, etag, signal }: Attempt
+): Promise<FetchedFile | { readonly next: string } | undefined> {
   const [{ Agent, request }, { connectorTo }] = await Promise.all([
     import('undici'),
     import('../../protocols/index.ts')
   ])
   const agent = new Agent(isRedirected ? { connect: connectorTo(url, PUBLIC_ONLY, undefined) } : {})
   try {
-    const { statusCode, headers, body } = await request(url, { dispatcher: agent, signal })
+    const { statusCode, headers, body } = await request(url, {
+      dispatcher: agent,
+      signal,
+      headers: etag === undefined ? {} : { 'if-none-match': etag }
+    })
     const location = headers['location']
     if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') return { next: location }
+    if (statusCode === 304 && etag !== undefined) return undefined
     if (statusCode !== 200) throw unavailable(url, `it responds with status ${statusCode}`)
-    return { content: await bounded(url, body) }
+    const tag = headers['etag']
+    const isTag = typeof tag === 'string' && tag.length <= limits.ETAG_CHARS_MAX
+    return { content: await bounded(url, body), ...(isTag && { etag: tag }) }
   } catch (error) {
     if (error instanceof SetupError) throw error
     throw unavailable(url, signal.aborted ? 'it does not respond in time' : reasonOf(error))

@@ -12,6 +12,7 @@ import type { NodeEvents } from '../events/start-events.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
 import type { Payments } from '../payments/payments.ts'
+import type { NetworkWatch } from '../network/refresh-network.ts'
 import { identityOf } from '../profile/identity.ts'
 import { backUpProfile } from '../profile/profile-backup.ts'
 import { secretOf } from '../profile/profile.ts'
@@ -29,6 +30,7 @@ export interface AdminPartInit {
   readonly logger: ComponentLogger
   readonly clock: Clock
   readonly market: Market
+  readonly networkWatch: Pick<NetworkWatch, 'restartNeeded'>
   readonly hosting: Hosting
   /** URL of the ingress. */
   readonly ingress: string | undefined
@@ -93,13 +95,17 @@ interface Own {
   readonly startedAt: { readonly now: number; readonly elapsed: number }
 }
 
-function statusOf({ config, market, ingress, payments, clock, stores }: AdminPartInit, own: Own): StatusView {
+function statusOf(
+  { config, market, networkWatch, ingress, payments, clock, stores }: AdminPartInit,
+  own: Own
+): StatusView {
   const { alone, peers, addresses, paymentScheme, reachability, ...rest } = market.souk.status()
   const money = payments.money()
   const payout = payments.payout.address
   return {
     version: packageVersion(),
     profile: config.profile.name,
+    restart_needed: networkWatch.restartNeeded ?? null,
     money: config.network.money,
     admin: own.url,
     ingress: ingress ?? null,

@@ -1,5 +1,5 @@
 /** Limits: Network files. */
-import { KiB, SECOND } from './units.ts'
+import { HOUR, KiB, MINUTE, SECOND } from './units.ts'
 
 /** A network file: a kilobyte, and each bootstrap address and handover adds a hundred bytes. */
 export const NETWORK_FILE_BYTES_MAX = 16 * KiB
@@ -9,6 +9,12 @@ export const INVITATION_CHARS_MAX = 32 * KiB
 export const NETWORK_FETCH_MS = 10 * SECOND
 /** Time a start waits for a newer network file. The node has one already. */
 export const NETWORK_REFRESH_MS = 3 * SECOND
+/** Time between two looks of a running node for a newer network file. New bootstrap peers are seldom urgent. */
+export const NETWORK_REREAD_MS = 1 * HOUR
+/** First pause after a failed look. Each further failure doubles it, up to `NETWORK_REREAD_MS`. */
+export const NETWORK_RETRY_MS = 1 * MINUTE
+/** Characters of an ETag that is sent back. */
+export const ETAG_CHARS_MAX = 256
 /** Redirects of a network file: a host that moved, and its canonical name. */
 export const NETWORK_REDIRECTS_MAX = 3
 /** Bootstrap addresses in a network file. A node needs one that responds. */

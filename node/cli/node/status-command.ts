@@ -21,6 +21,7 @@ function lines(status: StatusView): string[] {
   return facts([
     ['node', `souk ${status.version}, profile ${status.profile}, up ${duration(status.uptime_ms)}`],
     ['network', `${status.network} (${status.money})`],
+    ...(status.restart_needed === null ? [] : [['restart', `needed: ${status.restart_needed}`] as const]),
     ['peer', status.peer],
     ...(status.provider === status.peer ? [] : [['provider', status.provider] as const]),
     ...status.p2p.map((address) => ['p2p', address] as const),

@@ -14,7 +14,10 @@ export const addUp: AddCommand = (to, cli) => {
       '--network <network>',
       'demo, dev, base-sepolia, base, or a network file (path or https URL); required for a new profile'
     )
-    .option('--network-url <url>', 'where newer revisions of the network file are fetched at each start')
+    .option(
+      '--network-url <url>',
+      'where newer revisions of the network file are fetched: at each start, and once an hour'
+    )
     .option(
       '--p2p-host <address>',
       'IP address to listen on for peers (default: 127.0.0.1 on dev and demo, else all interfaces)'

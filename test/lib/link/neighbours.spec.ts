@@ -81,6 +81,18 @@ describe('Neighbours', () => {
     ])
   })
 
+  it('dials further bootstrap peers at once, and again when no peer is connected', async () => {
+    const [a, b] = ids
+    const [first, second] = [`/ip4/127.0.0.1/tcp/1/p2p/${a}`, `/ip4/127.0.0.1/tcp/2/p2p/${b}`]
+    boot([first])
+    await neighbours.start()
+    neighbours.addBootstrap([first, second])
+    assert.deepEqual(dialled, [[first], [second]])
+    connections = 0
+    await clock.advance(REJOIN_MS)
+    assert.deepEqual(dialled.slice(2), [[first], [second]])
+  })
+
   it('joins by known peers, without any bootstrap', async () => {
     const [a = ''] = ids
     await neighbours.start()

@@ -98,6 +98,7 @@ function statusOf(souk: Souk): StatusView {
     ...elsewhere,
     version: '0.0.0',
     profile: 'default',
+    restart_needed: null,
     money: 'play USDC',
     p2p: addresses,
     reachability: reachabilityView(reachability),

@@ -6,7 +6,7 @@ import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { fileChain } from '../../../node/network/chain-rules.ts'
-import { loadNetworkFile } from '../../../node/network/fetch-network-file.ts'
+import { fetchNetworkFile, loadNetworkFile } from '../../../node/network/fetch-network-file.ts'
 import { formatInvitation, readInvitation } from '../../../node/network/invitation.ts'
 import {
   formatNetworkFile,
@@ -214,7 +214,7 @@ describe('a network file', () => {
       }
       await assert.rejects(loadNetworkFile(url), invalid(/larger than/))
       handler = () => {}
-      await assert.rejects(loadNetworkFile(url, 50), invalid(/does not respond in time/))
+      await assert.rejects(fetchNetworkFile(url, { withinMs: 50 }), invalid(/does not respond in time/))
       handler = (_, response) => response.writeHead(404).end()
       await assert.rejects(loadNetworkFile(url), invalid(/status 404/))
       await assert.rejects(loadNetworkFile('http://192.0.2.1/network.json'), { code: 'config_invalid' })
