@@ -39,6 +39,7 @@ import { announcedAddresses } from './link/announced-addresses.ts'
 import { BoundedDatastore } from './link/bounded-datastore.ts'
 import { ConnectionGuard, type ConnectionRules } from './link/connection-guard.ts'
 import { corked } from './link/cork.ts'
+import { eagerMuxer, eagerTransport } from './link/eager-select.ts'
 import { interfaceAddresses } from './link/interface-addresses.ts'
 import { lanDiscovery } from './link/lan-discovery.ts'
 import { noiseCrypto } from './link/noise-crypto.ts'
@@ -148,16 +149,18 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       // Announce addresses set by the operator are not filtered.
       ...(announce.length > 0 ? {} : { announceFilter: (found) => announcedAddresses(found, privateAddresses) })
     },
-    transports,
+    transports: transports.map((transport) => eagerTransport(transport)),
     connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
     streamMuxers: [
-      yamux({
-        maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,
-        maxOutboundStreams: BULK_STREAMS_PER_PEER_MAX,
-        // Corked writes deliver many new streams at once. libp2p's default of ten would treat that as an attack.
-        maxEarlyStreams: EARLY_STREAMS_MAX,
-        streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
-      })
+      eagerMuxer(
+        yamux({
+          maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,
+          maxOutboundStreams: BULK_STREAMS_PER_PEER_MAX,
+          // Corked writes deliver many new streams at once. libp2p's default of ten would treat that as an attack.
+          maxEarlyStreams: EARLY_STREAMS_MAX,
+          streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
+        })
+      )
     ],
     connectionManager: {
       // The guard keeps the number below this, and closes the least valuable connection. libp2p would refuse the

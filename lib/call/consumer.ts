@@ -101,7 +101,7 @@ export class Consumer {
     const { clock, resolver } = this.#init
     const limit = deadline(clock, deadlineAt - clock.elapsed(), () => new SoukError('lookup_timeout'), signal)
     try {
-      return await resolver.resolve(ref, { signal: limit.signal, refresh })
+      return await resolver.resolve(ref, { signal: limit.signal, refresh, isForCall: true })
     } finally {
       limit.clear()
     }

@@ -84,6 +84,8 @@ export interface ResolveOptions {
   readonly signal: AbortSignal
   /** Queries the network even when a fresh result is cached. */
   readonly refresh?: boolean
+  /** A call follows. Opens the channel to an owner while its manifest is fetched, which saves a round trip. */
+  readonly isForCall?: boolean
 }
 
 /** Resolves APIs and chooses among the nodes that serve them. */

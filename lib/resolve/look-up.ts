@@ -1,9 +1,10 @@
 import type { Logger } from '@libp2p/interface'
 import type { ApiId } from '../base/api-name.ts'
-import type { Clock } from '../base/clock.ts'
+import { type Clock, deadline } from '../base/clock.ts'
 import { reasonOf } from '../base/component-log.ts'
 import { sha256 } from '../base/bytes.ts'
 import { SERVERS_MAX } from '../base/limits/directory.ts'
+import { HELLO_MS } from '../base/limits/link.ts'
 import { type UnreachableStep, unreachableStep } from '../base/unreachable.ts'
 import { equals } from 'uint8arrays/equals'
 import type { Directory, DirectoryRecord } from '../interface/directory.ts'
@@ -38,6 +39,8 @@ export interface LookUpOptions {
   readonly signal: AbortSignal
   /** Results of resolving a bare name. */
   readonly seeds?: readonly Seed[]
+  /** As in `ResolveOptions`. */
+  readonly isForCall?: boolean | undefined
   /** Called when the directory finds a newer record after the lookup has ended. */
   readonly onHigher: () => void
 }
@@ -181,6 +184,7 @@ class LookUp {
   #ask(peer: PeerAddress): void {
     if (this.#done || this.#asked.has(peer.id) || this.#asked.size >= SERVERS_MAX) return
     this.#asked.add(peer.id)
+    if (this.#options.isForCall === true && this.#asked.size === 1) openChannel(this.#init, peer)
     this.#track(this.#fetch(peer))
   }
 
@@ -288,6 +292,15 @@ class LookUp {
     }
     return signal.aborted ? signal.reason : notFound('api_not_found', `The API ${this.#id} was not found`, trail)
   }
+}
+
+/** Opens the channel that a call needs next. A failure shows again in that call. */
+export function openChannel({ link, clock }: Pick<LookUpInit, 'link' | 'clock'>, peer: PeerAddress): void {
+  const limit = deadline(clock, HELLO_MS, () => new Error('the channel did not open in time'))
+  void link
+    .connect(peer, limit.signal)
+    .catch(ignore)
+    .finally(() => limit.clear())
 }
 
 /**

@@ -8,7 +8,7 @@ import { type UnreachableStep, unreachableStep } from '../base/unreachable.ts'
 import { within } from '../base/within.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
-import type { LookUpInit, Seed } from './look-up.ts'
+import { type LookUpInit, openChannel, type Seed } from './look-up.ts'
 import { fetchManifests } from './manifest/manifest-exchange.ts'
 import { notFound } from './not-found.ts'
 
@@ -22,8 +22,13 @@ interface Claim {
  * Otherwise the fastest claimant would get the callers of the rightful one.
  * @throws SoukError `api_not_found`, `name_conflict`, `owner_unreachable`; the signal's reason
  */
-export async function resolveName(init: LookUpInit, name: string, signal: AbortSignal): Promise<Claim> {
-  const { seeds, isSilent, trail } = await hear(init, name, signal)
+export async function resolveName(
+  init: LookUpInit,
+  name: string,
+  signal: AbortSignal,
+  isForCall = false
+): Promise<Claim> {
+  const { seeds, isSilent, trail } = await hear(init, name, signal, isForCall)
   const claims = new Map<ApiId, Seed[]>()
   for (const seed of seeds) claims.set(seed.signed.id, [...(claims.get(seed.signed.id) ?? []), seed])
   const all = [...claims].map(([id, seeds]) => ({ id, seeds }))
@@ -40,7 +45,7 @@ export async function resolveName(init: LookUpInit, name: string, signal: AbortS
 }
 
 /** Queries every peer that claims to know an API of this name. */
-async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
+async function hear(init: LookUpInit, name: string, signal: AbortSignal, isForCall: boolean) {
   const { directory, link, clock, pins, onAsked, log } = init
   const seeds: Seed[] = []
   const refusals: string[] = []
@@ -66,6 +71,7 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal) {
   const enough = new AbortController()
   let patience: Timer | undefined
   for await (const peer of directory.claimants(name, AbortSignal.any([signal, enough.signal]))) {
+    if (isForCall && peer.id !== link.self && asking.length === 0) openChannel(init, peer)
     if (peer.id !== link.self) asking.push(ask(peer))
     if (asking.length >= CLAIMANTS_MAX) break
     // Several peers store each claim. A slow one must not delay the results of the others.

@@ -10,7 +10,7 @@ import type { SignedManifest } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
 import { createOwnerChoice, type OwnerChoice } from './choose-owner.ts'
 import { splitId } from './directory/keys.ts'
-import { type Found, type LookUpInit, lookUp, type Seed } from './look-up.ts'
+import { type Found, type LookUpInit, type LookUpOptions, lookUp } from './look-up.ts'
 import type { LocalManifests } from './manifest/manifest-exchange.ts'
 import { createOwnerCache, type OwnerCache } from './owner-cache.ts'
 import { createPins, type Pins } from './pins.ts'
@@ -114,7 +114,8 @@ class CachingResolver implements PinningResolver {
       this.#log.trace('%s: served here', id)
       return { signed, owners: [{ id: this.#self, addresses: [] }] }
     }
-    const found = await this.#apis.get(id, (signal) => this.#find(id, signal), options)
+    const { isForCall } = options
+    const found = await this.#apis.get(id, (signal) => this.#find(id, { signal, isForCall }), options)
     const candidates = this.#inOrder(id, found)
     if (this.#log.enabled) {
       const ids = candidates.map((owner) => owner.id).join(' ')
@@ -160,24 +161,28 @@ class CachingResolver implements PinningResolver {
     if (provider !== undefined) return apiId(name, provider)
     const served = [...this.#local()].filter(({ manifest }) => manifest.name === name)
     if (served.length > 1) throw conflict(name, served.map(describe))
-    return served[0]?.id ?? this.#names.get(name, (signal) => this.#findName(name, signal), options)
+    return served[0]?.id ?? this.#findByName(name, options)
   }
 
-  async #findName(name: string, signal: AbortSignal): Promise<ApiId> {
+  #findByName(name: string, options: ResolveOptions): Promise<ApiId> {
+    return this.#names.get(name, (signal) => this.#findName(name, signal, options.isForCall), options)
+  }
+
+  async #findName(name: string, signal: AbortSignal, isForCall: boolean | undefined): Promise<ApiId> {
     const startedAt = this.#lookUp.clock.elapsed()
-    const look = () => resolveName(this.#lookUp, name, signal)
+    const look = () => resolveName(this.#lookUp, name, signal, isForCall)
     const { id, seeds } = await this.#whileJoining(name, startedAt, look, signal)
     if (this.#log.enabled) this.#log('%s is %s (%s)', name, id, inMs(this.#lookUp.clock.elapsed() - startedAt))
     // Caches the results found so far. A failure is reported by the next lookup of the id.
-    await this.#apis.get(id, (signal) => this.#find(id, signal, seeds), { signal }).catch(ignore)
+    await this.#apis.get(id, (signal) => this.#find(id, { signal, seeds }), { signal }).catch(ignore)
     signal.throwIfAborted()
     return id
   }
 
-  async #find(id: ApiId, signal: AbortSignal, seeds: readonly Seed[] = []): Promise<Found> {
+  async #find(id: ApiId, known: Omit<LookUpOptions, 'onHigher'>): Promise<Found> {
     const startedAt = this.#lookUp.clock.elapsed()
-    const options = { signal, seeds, onHigher: () => this.#apis.expire(id) }
-    const found = await this.#whileJoining(id, startedAt, () => lookUp(this.#lookUp, id, options), signal)
+    const options = { ...known, onHigher: () => this.#apis.expire(id) }
+    const found = await this.#whileJoining(id, startedAt, () => lookUp(this.#lookUp, id, options), known.signal)
     if (this.#log.enabled) this.#found(id, found, startedAt)
     this.#learn(found.signed)
     return found

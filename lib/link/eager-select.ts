@@ -1,0 +1,115 @@
+import { UnsupportedProtocolError } from '@libp2p/interface'
+import type { MessageStream, MultiaddrConnection, StreamMuxerFactory, Transport, Upgrader } from '@libp2p/interface'
+import { encode } from 'uint8-varint'
+import { equals } from 'uint8arrays/equals'
+import { Uint8ArrayList } from 'uint8arraylist'
+import { utf8 } from '../base/bytes.ts'
+
+/**
+ * multistream-select without its round trip. The side that opens a stream names one protocol and sends its data at
+ * once, as the specification allows. The response is checked when it arrives: it repeats the same lines.
+ * https://github.com/multiformats/multistream-select
+ */
+const VERSION = '/multistream/1.0.0'
+
+/** The method of libp2p's streams that receives the bytes of the peer. */
+interface Receiving extends MessageStream {
+  onData(data: Uint8Array | Uint8ArrayList): void
+}
+
+/** A muxer whose streams are open as soon as their protocol is named. Streams of several protocols are unchanged. */
+export function eagerMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (components: C) => StreamMuxerFactory {
+  return (components) => {
+    const inner = muxer(components)
+    return {
+      protocol: inner.protocol,
+      createStreamMuxer(connection) {
+        const created = inner.createStreamMuxer(connection)
+        const createStream = created.createStream.bind(created)
+        created.createStream = async (options = {}) => {
+          const stream = await createStream(options)
+          const { protocol } = options as { readonly protocol?: string }
+          if (protocol === undefined || !isReceiving(stream)) return stream
+          stream.protocol = protocol
+          const lines = linesOf(protocol)
+          expect(stream, lines, protocol)
+          stream.send(lines)
+          return stream
+        }
+        return created
+      }
+    }
+  }
+}
+
+/** A transport whose dials start the encrypted handshake without waiting for its protocol. */
+export function eagerTransport<C extends { readonly upgrader: Upgrader }>(
+  transport: (components: C) => Transport
+): (components: C) => Transport {
+  return (components) => {
+    const get = (target: C, key: PropertyKey): unknown =>
+      key === 'upgrader' ? eagerUpgrader(target.upgrader) : Reflect.get(target, key)
+    const inner = transport(new Proxy(components, { get }))
+    const dial = inner.dial.bind(inner)
+    inner.dial = (address, options) => dial(address, { ...options, upgrader: eagerUpgrader(options.upgrader) })
+    return inner
+  }
+}
+
+function eagerUpgrader(upgrader: Upgrader): Upgrader {
+  const lines = [...upgrader.getConnectionEncrypters().keys()].map((protocol) => linesOf(protocol))
+  const [only] = lines
+  if (only === undefined || lines.length > 1) return upgrader
+  return new Proxy(upgrader, {
+    get(target, key) {
+      if (key !== 'upgradeOutbound') return Reflect.get(target, key) as unknown
+      const upgrade: Upgrader['upgradeOutbound'] = async (connection, options) => {
+        answerHere(connection, only)
+        return target.upgradeOutbound(connection, options)
+      }
+      return upgrade
+    }
+  })
+}
+
+/** libp2p waits for the response to the first lines, so it gets them from here. The peer's are dropped. */
+function answerHere(connection: MultiaddrConnection, lines: Uint8Array): void {
+  if (!isReceiving(connection)) return
+  const send = connection.send.bind(connection)
+  connection.send = (data) => {
+    connection.send = send
+    if (equals(data.subarray(), lines)) {
+      expect(connection, lines, 'the encryption')
+      connection.push(lines)
+    }
+    return send(data)
+  }
+}
+
+/** Drops the response from the bytes of the peer, and aborts the stream where it is another one. */
+function expect(stream: Receiving, lines: Uint8Array, protocol: string): void {
+  const onData = stream.onData.bind(stream)
+  const received = new Uint8ArrayList()
+  stream.onData = (data) => {
+    received.append(data)
+    const head = received.subarray(0, Math.min(received.byteLength, lines.length))
+    if (!equals(head, lines.subarray(0, head.length))) {
+      stream.onData = onData
+      stream.abort(new UnsupportedProtocolError(`Protocol selection failed - could not negotiate ${protocol}`))
+    } else if (head.length === lines.length) {
+      stream.onData = onData
+      received.consume(lines.length)
+      onData(received)
+    }
+  }
+}
+
+function linesOf(protocol: string): Uint8Array {
+  return new Uint8ArrayList(...[VERSION, protocol].flatMap((line) => prefixed(utf8(`${line}\n`)))).subarray()
+}
+
+const prefixed = (line: Uint8Array): Uint8Array[] => [encode(line.length), line]
+
+function isReceiving<S extends MessageStream>(stream: S): stream is S & Receiving {
+  return 'onData' in stream && typeof stream.onData === 'function'
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { lpStream } from '@libp2p/utils'
+import { multiaddr } from '@multiformats/multiaddr'
+import { createNode, type SoukNode } from '../../../lib/index.ts'
+import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
+import { eventually } from '../../helpers/eventually.ts'
+
+const TIMEOUT_MS = 20_000
+const LINES = '\u0013/multistream/1.0.0\n\u0007/noise\n'
+/** A length and an ephemeral key. */
+const NOISE_BYTES = 34
+
+describe('protocols that are selected without a round trip', function () {
+  this.timeout(TIMEOUT_MS)
+  let testnet: Testnet
+  before(async () => {
+    testnet = await createTestnet()
+  })
+  after(() => testnet.stop())
+
+  const pair = () => testnet.nodes as readonly [SoukNode, SoukNode]
+  const connect = async () => {
+    const [first, second] = pair()
+    return second.libp2p.dial(first.libp2p.getMultiaddrs())
+  }
+
+  it('open a stream at once, and deliver what is sent before the response', async () => {
+    const [first] = pair()
+    await first.libp2p.handle('/test/echo/1.0.0', async (stream) => {
+      const messages = lpStream(stream)
+      await messages.write(await messages.read())
+    })
+    const stream = await (await connect()).newStream('/test/echo/1.0.0')
+    assert.equal(stream.protocol, '/test/echo/1.0.0')
+    const messages = lpStream(stream)
+    await messages.write(new Uint8Array([1, 2, 3]))
+    assert.deepEqual([...(await messages.read()).subarray()], [1, 2, 3])
+    await stream.close()
+  })
+
+  it('fail at the first read where the peer does not support them, and so only for their stream', async () => {
+    const connection = await connect()
+    const stream = await connection.newStream('/test/unknown/1.0.0')
+    await assert.rejects(lpStream(stream).read(), { name: 'UnsupportedProtocolError' })
+    assert.equal(connection.status, 'open')
+    await assert.rejects(connection.newStream(['/test/unknown/1.0.0', '/test/unknown/2.0.0']), {
+      name: 'UnsupportedProtocolError'
+    })
+  })
+
+  describe('at a peer that is no node', () => {
+    let node: SoukNode
+    let received: Buffer
+    let answer: string
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => {
+      sockets.add(socket)
+      socket
+        .on('error', () => socket.destroy())
+        .on('data', (chunk) => {
+          received = Buffer.concat([received, chunk])
+          if (answer !== '') socket.write(answer)
+        })
+    })
+    before(async () => {
+      node = await createNode()
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+    })
+    beforeEach(() => {
+      received = Buffer.alloc(0)
+      answer = ''
+    })
+    after(async () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await node.stop()
+    })
+    const dial = (signal?: AbortSignal) => {
+      const { port } = server.address() as AddressInfo
+      return pair()[0].libp2p.dial(multiaddr(`/ip4/127.0.0.1/tcp/${port}`), signal === undefined ? {} : { signal })
+    }
+
+    it('send the handshake before any response', async () => {
+      const stop = new AbortController()
+      const dialled = dial(stop.signal)
+      dialled.catch(() => undefined)
+      const length = LINES.length + NOISE_BYTES
+      await eventually('the handshake', TIMEOUT_MS, () => received.length >= length || undefined)
+      assert.equal(received.subarray(0, LINES.length).toString(), LINES)
+      assert.equal(received.length, length)
+      stop.abort()
+      await assert.rejects(dialled)
+    })
+
+    for (const wrong of ['\u0013/multistream/1.0.0\n\u0003na\n', 'HTTP/1.1 400 Bad Request\r\n\r\n']) {
+      it(`end the dial at the response ${JSON.stringify(wrong)}`, async () => {
+        answer = wrong
+        await assert.rejects(dial())
+      })
+    }
+  })
+})
