@@ -11,6 +11,7 @@ import {
 } from '../../../../lib/base/limits/link.ts'
 import { createNode, handler, type NodeOptions, type SoukNode } from '../../../../lib/index.ts'
 import { eventually } from '../../../helpers/eventually.ts'
+import { freePort } from '../../../helpers/free-port.ts'
 import { SELF_SIGNED } from '../../../helpers/self-signed.ts'
 
 /** Takes several messages. An API accepts no more. */
@@ -38,9 +39,9 @@ describe('WebSockets of a node', function () {
   }
   const dial = (node: SoukNode, address: string) => node.libp2p.dial(multiaddr(address))
   /** A proxy that ends TLS, as operators place before a node. */
-  const tlsProxy = async (port: number) => {
+  const tlsProxy = async (portBehind: number) => {
     const proxy = createServer(SELF_SIGNED, (from) => {
-      const to = connect(port, '127.0.0.1')
+      const to = connect(portBehind, '127.0.0.1')
       from.pipe(to).pipe(from)
       from.on('error', () => to.destroy())
       to.on('error', () => from.destroy())
@@ -50,7 +51,11 @@ describe('WebSockets of a node', function () {
     return (proxy.address() as { port: number }).port
   }
 
+  const trusted = getCACertificates()
+  const trustProxies = () => setDefaultCACertificates([...trusted, SELF_SIGNED.cert])
+
   afterEach(async () => {
+    setDefaultCACertificates(trusted)
     for (const server of servers.splice(0)) server.close()
     await Promise.all(nodes.splice(0).map((node) => node.stop()))
   })
@@ -80,21 +85,36 @@ describe('WebSockets of a node', function () {
     const port = await tlsProxy(portOf(seller))
     const consumer = await started()
     await assert.rejects(dial(consumer, `/ip4/127.0.0.1/tcp/${port}/wss`), /certificate/)
-    const trusted = getCACertificates()
-    setDefaultCACertificates([...trusted, SELF_SIGNED.cert])
-    try {
-      for (const form of [
-        'dns4/localhost/tcp/PORT/wss',
-        'ip4/127.0.0.1/tcp/PORT/tls/ws',
-        'ip4/127.0.0.1/tcp/PORT/tls/sni/localhost/ws'
-      ]) {
-        const connection = await dial(consumer, `/${form.replace('PORT', String(port))}`)
-        assert.ok(connection.remotePeer.equals(seller.libp2p.peerId), form)
-        await connection.close()
-      }
-    } finally {
-      setDefaultCACertificates(trusted)
+    trustProxies()
+    for (const form of [
+      'dns4/localhost/tcp/PORT/wss',
+      'ip4/127.0.0.1/tcp/PORT/tls/ws',
+      'ip4/127.0.0.1/tcp/PORT/tls/sni/localhost/ws'
+    ]) {
+      const connection = await dial(consumer, `/${form.replace('PORT', String(port))}`)
+      assert.ok(connection.remotePeer.equals(seller.libp2p.peerId), form)
+      await connection.close()
     }
+  })
+
+  it('carry the reservation, the lookups and the calls of nodes that reach only a web server', async () => {
+    trustProxies()
+    const listening = await freePort()
+    const port = await tlsProxy(listening)
+    const relay = await started({
+      listen: [`/ip4/127.0.0.1/tcp/${listening}`],
+      announce: [`/ip4/127.0.0.1/tcp/${port}/tls/ws`]
+    })
+    const bootstrap = [`/ip4/127.0.0.1/tcp/${port}/tls/ws/p2p/${relay.souk.status().peer}`]
+    const seller = await owner({ listen: [], bootstrap })
+    await eventually('a relay', 10_000, () => (seller.souk.status().reachability.relays.length > 0 ? true : undefined))
+    const consumer = await started({ listen: [], bootstrap })
+    const reply = await eventually('the call', 10_000, () =>
+      consumer.souk.call({ api: 'echo', body: 'two' }).catch(() => undefined)
+    )
+    assert.equal(await reply.json(), 'two')
+    const links = consumer.libp2p.getConnections(seller.libp2p.peerId).map(({ remoteAddr }) => String(remoteAddr))
+    assert.match(links.join(), /\/tls\/ws\/p2p\/.+\/p2p-circuit/)
   })
 
   it('never lead into this machine’s network by a name, on a public network', async () => {
