@@ -26,8 +26,12 @@ export function bodyExampleIn(media: JsonObject): JsonObject | undefined {
 }
 
 function foundIn({ example, examples, ...others }: JsonObject): unknown {
-  const [first] = Array.isArray(examples) ? examples : isObject(examples) ? Object.values(examples).map(valueOf) : []
-  return example ?? others['x-example'] ?? first
+  const all: readonly unknown[] = Array.isArray(examples)
+    ? examples
+    : isObject(examples)
+      ? Object.values(examples).map(valueOf)
+      : []
+  return example ?? others['x-example'] ?? all[0]
 }
 
 function isSmall(value: unknown): boolean {
