@@ -336,7 +336,7 @@ describe('money of prepaid accounts', function () {
       assert.equal(atoms(refused.body['receives']), 5n * USDC - atoms(refused.body['fee']))
       const low = await send('/withdrawals', who, '5', {}, { max_fee: formatUsdc(1n) })
       assert.equal(low.body['code'], 'fee_not_accepted')
-      const small = await send('/withdrawals', who, '0.5', {}, { max_fee: '1' })
+      const small = await send('/withdrawals', who, '0.000001', {}, { max_fee: '1' })
       assert.deepEqual([small.status, small.body['code']], [400, 'invalid_request'])
       assert.equal(await balance(who), 18n * USDC, 'the balance changed')
 

@@ -88,7 +88,7 @@ describe('the dev chain', function () {
   it('reports that its port is taken', async () => {
     const dev = await startDevChain({ mining: 'instant' })
     try {
-      await assert.rejects(startDevChain({ port: Number(new URL(dev.url).port) }), /anvil ended: .*address.* in use/is)
+      await assert.rejects(startDevChain({ port: Number(new URL(dev.url).port) }), /ended: .*address.* in use/is)
     } finally {
       await dev.close()
     }

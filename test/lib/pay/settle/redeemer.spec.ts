@@ -236,7 +236,7 @@ describe('the redeemer', function () {
 
     it('is not accepted by an owner without gas to claim it', async () => {
       const { config, authorization } = await newDeposit(500_000n)
-      await bench.fundGas(owner.signer.address, 10n ** 12n)
+      await bench.fundGas(owner.signer.address, 10n ** 9n)
       const { redeemer } = await owner.start()
       await assert.rejects(redeemer.deposit(config, authorization), {
         code: 'settlement_unavailable',

@@ -171,7 +171,7 @@ describe('souk wallet, without a running node', function () {
     })
 
     it('reports an unreachable chain', async () => {
-      const { code, stderr } = await wallet('one', 'balance', '--chain-rpc', 'http://127.0.0.1:1')
+      const { code, stderr } = await wallet('one', 'balance', '--chain-rpc', 'http://127.0.0.1:2')
       assert.equal(code, 1)
       assert.match(stderr, /settlement_unavailable/)
     })

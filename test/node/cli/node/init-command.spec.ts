@@ -8,7 +8,7 @@ import { scriptedUpstream } from '../../../helpers/scripted-upstream.ts'
 import { testTerminal } from '../../../helpers/test-terminal.ts'
 
 /** No chain runs there. */
-const NOBODY = 'http://127.0.0.1:1'
+const NOBODY = 'http://127.0.0.1:2'
 const PAYOUT = '0x00000000000000000000000000000000000000aa'
 
 describe('souk init', function () {
