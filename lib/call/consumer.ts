@@ -62,7 +62,7 @@ export class Consumer {
       prepared = prepareCall(init, clock, requestIds, terms)
       if (init.sentTo !== undefined) return await this.#askAgain(prepared, init.sentTo)
       const tried = new Set<string>()
-      const found = await this.#resolve(prepared)
+      const found = this.#init.resolver.cached?.(prepared.ref) ?? (await this.#lookUp(prepared, false))
       let isByTerms = false
       const first = await this.#tryOwners(prepared, found, clock.elapsed() - prepared.startedAt, tried).catch(
         (thrown: unknown) => {
@@ -91,10 +91,6 @@ export class Consumer {
       if (this.#log.enabled) this.#log('%s %s fails: %s', ...named(prepared, init), reasonOf(error))
       throw error
     }
-  }
-
-  #resolve(prepared: PreparedCall): Resolution | Promise<Resolution> {
-    return this.#init.resolver.cached?.(prepared.ref) ?? this.#lookUp(prepared, false)
   }
 
   async #lookUp({ ref, signal, deadlineAt }: PreparedCall, refresh: boolean): Promise<Resolution> {
@@ -128,12 +124,14 @@ export class Consumer {
     if (refusal !== undefined) throw refusal
     // A second lookup may return the same owners with new addresses. Only owners that were unreachable are tried again.
     const untried = owners.filter((owner) => !tried.has(owner.id))
-    const key = await this.#keyOf(prepared, found, untried)
+    const offer = { prepared, found, owners: untried, lookupMs, tried, last, key: undefined }
+    const key = init.idempotencyKey === undefined ? undefined : await this.#keyOf(prepared, found, untried)
+    if (key === undefined) return this.#offer(offer)
     try {
-      const asked = key?.before === undefined ? untried : ownersOf(key, found, tried)
-      return await this.#offer({ prepared, found, owners: asked, lookupMs, tried, last, key })
+      const owners = key.before === undefined ? untried : ownersOf(key, found, tried)
+      return await this.#offer({ ...offer, owners, key })
     } finally {
-      await key?.end()
+      await key.end()
     }
   }
 
@@ -154,7 +152,7 @@ export class Consumer {
     for (const owner of owners) {
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
       const order = orderFor(prepared, found, owner.id)
-      await key?.sendTo(owner.id)
+      if (key !== undefined) await key.sendTo(owner.id)
       const { attempt, payMs } = await this.#ask(prepared, owner, order, manifest, key?.before)
       key?.note(attempt)
       if (this.#log.enabled) this.#logAttempt(prepared, order, attempt, { lookupMs, payMs })
@@ -173,7 +171,7 @@ export class Consumer {
       if (!isLess || last?.code !== 'quota_exceeded')
         last = isUnknown ? withUnknownCharge(attempt.error) : attempt.error
       if (init.signal?.aborted !== true) this.#observe(id, owner.id, seenError(attempt.error))
-      if (prepared.signal.aborted || isForAll(last, prepared)) throw last
+      if (prepared.signal?.aborted === true || isForAll(last, prepared)) throw last
       if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
       if (
         prepared.isSpent() ||
@@ -260,7 +258,7 @@ export class Consumer {
     if (prepared.init.requestId === undefined || !(prepared.body instanceof Uint8Array)) {
       throw new SoukError('invalid_request', 'To repeat a call, send its request id and the same body as bytes.')
     }
-    const found = await this.#resolve(prepared)
+    const found = this.#init.resolver.cached?.(prepared.ref) ?? (await this.#lookUp(prepared, false))
     const lookupMs = clock.elapsed() - prepared.startedAt
     const owner = found.owners.find(({ id }) => id === ownerId) ?? { id: ownerId, addresses: [] }
     const order = orderFor(prepared, found, ownerId)
@@ -303,7 +301,8 @@ export class Consumer {
       const startedAt = clock.elapsed()
       let authorization: Uint8Array | undefined
       try {
-        authorization = await paymentScheme.authorise(order)
+        const authorising = paymentScheme.authorise(order)
+        authorization = authorising instanceof Promise ? await authorising : authorising
       } catch (error) {
         return { attempt: refusedByScheme(asSoukError(error)), payMs }
       }

@@ -1,6 +1,7 @@
 import { pipe } from 'it-pipe'
 import { isApiName, isProviderId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
+import { Deadlines } from '../base/deadlines.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { IN_FLIGHT_PER_PEER_MAX, OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import {
@@ -24,6 +25,12 @@ interface ReceivedCall extends IncomingCall {
   readonly body: Uint8Array | RequestBody
 }
 
+interface RunningCall {
+  readonly cancel: AbortController
+  /** Undefined until its body's stream is open. */
+  call: ReceivedCall | undefined
+}
+
 /**
  * The server half of a session: the peer's calls that run here. When the channel closes, they continue until their
  * deadline, because the consumer will query the stored outcome. Streamed bodies end with their streams.
@@ -33,7 +40,8 @@ export class IncomingCalls {
   readonly #mailbox: BulkMailbox
   readonly #clock: Clock
   readonly #handler: CallHandler
-  readonly #running = new Map<number, AbortController>()
+  readonly #running = new Map<number, RunningCall>()
+  readonly #deadlines: Deadlines<number>
   /** Highest call id of the peer on this channel. */
   #lastId = 0
   /** Calls whose response is being sent on its own stream. */
@@ -46,6 +54,7 @@ export class IncomingCalls {
     this.#mailbox = mailbox
     this.#clock = clock
     this.#handler = handler
+    this.#deadlines = new Deadlines(clock, (id) => this.#onLate(id))
   }
 
   get size(): number {
@@ -81,53 +90,60 @@ export class IncomingCalls {
   }
 
   onCancel(id: number): void {
-    this.#running.get(id)?.abort(new SoukError('call_interrupted', 'The consumer cancelled the call.'))
+    this.#running.get(id)?.cancel.abort(new SoukError('call_interrupted', 'The consumer cancelled the call.'))
   }
 
   /** Cancels streamed responses, which have lost their reader. Other calls continue. */
   onClose(): void {
     for (const cancel of this.#streaming)
       cancel.abort(new SoukError('call_interrupted', 'The link to the consumer broke.'))
+    this.#deadlines.retire()
   }
 
   async #run(request: RequestFrame): Promise<void> {
-    const cancel = new AbortController()
-    this.#running.set(request.id, cancel)
+    const { id } = request
+    const running: RunningCall = { cancel: new AbortController(), call: undefined }
+    const { cancel } = running
+    this.#running.set(id, running)
     const timeoutMs = Math.min(request.timeoutMs, UPSTREAM_TIMEOUT_MS_MAX)
-    let call: ReceivedCall | undefined
-    const timer = this.#clock.after(timeoutMs, () => {
-      const late = call !== undefined && 'isWaiting' in call.body && call.body.isWaiting ? call.body : undefined
-      const error = late === undefined ? new SoukError('upstream_timeout') : lateBody()
-      cancel.abort(error)
-      // Otherwise the API's adapter would wait for the rest of the body.
-      late?.abort(error)
-    })
+    this.#deadlines.add(id, timeoutMs)
     try {
-      call = await this.#read(request, timeoutMs, cancel.signal)
+      checkRequest(request)
+      const body = request.body ?? (await this.#bodyOf(request, cancel.signal))
+      const call = callOf(request, this.#session.channel.peer, body, timeoutMs)
+      running.call = call
       const answer = await this.#handler(call, cancel.signal)
       // From now on only the consumer ends the call: a stream may outlive the deadline of its head.
-      timer.cancel()
+      this.#deadlines.delete(id)
       await this.#reply(request, answer, cancel)
     } catch (thrown) {
       const error = asSoukError(thrown)
       // Nothing happens before the whole request frame is valid and the stream of its body is open.
-      this.#fail(request.id, error, error.notAccepted || call === undefined)
+      this.#fail(id, error, error.notAccepted || running.call === undefined)
       // Cancels any work that the handler started for this call.
       cancel.abort(error)
     } finally {
-      timer.cancel()
-      this.#running.delete(request.id)
+      this.#deadlines.delete(id)
+      this.#running.delete(id)
       // Cancels the unread rest of the body.
-      if (call !== undefined && 'abort' in call.body) call.body.abort(new Error('the call has ended'))
+      if (running.call !== undefined && 'abort' in running.call.body)
+        running.call.body.abort(new Error('the call has ended'))
     }
   }
 
-  async #read(request: RequestFrame, timeoutMs: number, signal: AbortSignal): Promise<ReceivedCall> {
-    checkRequest(request)
+  #onLate(id: number): void {
+    const { cancel, call } = this.#running.get(id) ?? {}
+    const late = call !== undefined && 'isWaiting' in call.body && call.body.isWaiting ? call.body : undefined
+    const error = late === undefined ? new SoukError('upstream_timeout') : lateBody()
+    cancel?.abort(error)
+    // Otherwise the API's adapter would wait for the rest of the body.
+    late?.abort(error)
+  }
+
+  async #bodyOf({ requestId }: RequestFrame, signal: AbortSignal): Promise<RequestBody> {
     const { channel } = this.#session
-    const tag = bulkTag(request.requestId, BULK_OF.request)
-    const body = request.body ?? requestBody(await this.#mailbox.take(channel.peer, tag, signal, missingBody), channel)
-    return callOf(request, channel.peer, body, timeoutMs)
+    const tag = bulkTag(requestId, BULK_OF.request)
+    return requestBody(await this.#mailbox.take(channel.peer, tag, signal, missingBody), channel)
   }
 
   async #reply(request: RequestFrame, answer: CallResponse, cancel: AbortController): Promise<void> {

@@ -31,21 +31,21 @@ export class LocalCaller implements Caller {
     this.#init = init
   }
 
-  call(owner: PeerAddress, call: Call, signal: AbortSignal): Promise<Attempt> {
+  call(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt> {
     const { self, remote } = this.#init
     return owner.id === self ? this.#callSelf(call, signal) : remote.call(owner, call, signal)
   }
 
-  async #callSelf(call: Call, signal: AbortSignal): Promise<Attempt> {
+  async #callSelf(call: Call, signal: AbortSignal | undefined): Promise<Attempt> {
     const { clock, self, handle } = this.#init
     const startedAt = clock.elapsed()
     const limit = deadline(clock, call.timeoutMs, () => new SoukError('upstream_timeout'))
-    const onAbort = () => limit.abort(givenUp(signal))
+    const onAbort = () => signal && limit.abort(givenUp(signal))
     const clear = () => {
       limit.clear()
-      signal.removeEventListener('abort', onAbort)
+      signal?.removeEventListener('abort', onAbort)
     }
-    signal.addEventListener('abort', onAbort, { once: true })
+    signal?.addEventListener('abort', onAbort, { once: true })
     try {
       const { isRepeat, ...own } = call
       const repeat = isRepeat === true ? { resentFromEpoch: UNKNOWN_EPOCH } : {}

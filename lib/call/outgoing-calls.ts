@@ -1,5 +1,6 @@
 import { pipe } from 'it-pipe'
-import type { Clock, Timer } from '../base/clock.ts'
+import type { Clock } from '../base/clock.ts'
+import { Deadlines } from '../base/deadlines.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import { DEADLINE_HOP_MS, DEADLINE_MS_MIN } from '../base/limits/call.ts'
@@ -22,9 +23,8 @@ export interface Broken {
 interface PendingCall {
   readonly call: Call
   readonly startedAt: number
-  readonly timer: Timer
   readonly signal: AbortSignal | undefined
-  readonly onAbort: () => void
+  readonly onAbort: (() => void) | undefined
   readonly settle: (result: Attempt | Broken) => void
   /** Cancels the request's body where it has its own stream. */
   readonly upload: AbortController | undefined
@@ -37,6 +37,7 @@ export class OutgoingCalls {
   readonly #clock: Clock
   readonly #onAnswered: (requestId: Uint8Array) => void
   readonly #pending = new Map<number, PendingCall>()
+  readonly #deadlines: Deadlines<number>
   #lastId = 0
 
   constructor(session: Session, mailbox: BulkMailbox, clock: Clock, onAnswered: (requestId: Uint8Array) => void) {
@@ -44,6 +45,7 @@ export class OutgoingCalls {
     this.#mailbox = mailbox
     this.#clock = clock
     this.#onAnswered = onAnswered
+    this.#deadlines = new Deadlines(clock, (id) => this.#giveUp(id, new SoukError('upstream_timeout')))
   }
 
   get size(): number {
@@ -64,12 +66,12 @@ export class OutgoingCalls {
         return
       }
       const id = ++this.#lastId
-      const onAbort = () => signal !== undefined && this.#giveUp(id, givenUp(signal))
-      const timer = this.#clock.after(timeoutMs, () => this.#giveUp(id, new SoukError('upstream_timeout')))
-      signal?.addEventListener('abort', onAbort, { once: true })
+      const onAbort = signal && (() => this.#giveUp(id, givenUp(signal)))
+      this.#deadlines.add(id, timeoutMs)
+      if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true })
       const body = ridesInline(call.body, channel) ? call.body : undefined
       const upload = body === undefined ? new AbortController() : undefined
-      this.#pending.set(id, { call, startedAt: this.#clock.elapsed(), timer, signal, onAbort, settle, upload })
+      this.#pending.set(id, { call, startedAt: this.#clock.elapsed(), signal, onAbort, settle, upload })
 
       const isSent = this.#session.send({
         ...call,
@@ -126,6 +128,7 @@ export class OutgoingCalls {
       pending?.upload?.abort(new Error('the link broke'))
       pending?.settle({ fate: 'broken' })
     }
+    this.#deadlines.retire()
   }
 
   /**
@@ -144,8 +147,8 @@ export class OutgoingCalls {
     const pending = this.#pending.get(id)
     if (pending === undefined) return undefined
     this.#pending.delete(id)
-    pending.timer.cancel()
-    pending.signal?.removeEventListener('abort', pending.onAbort)
+    this.#deadlines.delete(id)
+    if (pending.onAbort !== undefined) pending.signal?.removeEventListener('abort', pending.onAbort)
     return pending
   }
 

@@ -20,8 +20,6 @@ const JSON_HEADERS: Headers = [
   ['accept', 'application/json']
 ]
 
-const NEVER = new AbortController().signal
-
 /** The parts of a call that are the same for every owner. */
 export interface PreparedCall {
   readonly init: CallInit
@@ -33,15 +31,16 @@ export interface PreparedCall {
   /** True once a streamed body was read: then no other owner can be tried. */
   readonly isSpent: () => boolean
   readonly maxPrice: bigint | undefined
-  readonly signal: AbortSignal
+  /** Absent: nobody can cancel the call. */
+  readonly signal: AbortSignal | undefined
   readonly startedAt: number
   readonly deadlineAt: number
 }
 
 /** @throws SoukError `invalid_request`, and the reason of an aborted signal */
 export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds, terms?: CallTerms): PreparedCall {
-  const { timeoutMs = UPSTREAM_TIMEOUT_MS, requestId = requestIds.next(), signal = NEVER } = init
-  if (signal.aborted) throw givenUp(signal)
+  const { timeoutMs = UPSTREAM_TIMEOUT_MS, requestId = requestIds.next(), signal } = init
+  if (signal?.aborted === true) throw givenUp(signal)
   if (!(timeoutMs > 0 && timeoutMs <= UPSTREAM_TIMEOUT_MS_MAX)) {
     throw new SoukError('invalid_request', `The timeout must be 1 to ${UPSTREAM_TIMEOUT_MS_MAX} milliseconds.`)
   }

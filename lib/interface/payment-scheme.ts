@@ -130,10 +130,10 @@ export interface PaymentScheme {
   /** Calls may carry a `payment` or ask how to pay. `admit` then never admits a call for free. Default false. */
   readonly takesPayments?: boolean
   /**
-   * Returns the data to send with a call, or undefined for none.
+   * Returns the data to send with a call, or undefined for none. Not a promise where nothing has to be waited for.
    * @throws SoukError `price_exceeds_limit`, `spend_cap_reached`, `insufficient_funds`, `settlement_unavailable`
    */
-  authorise(order: Order): Promise<Uint8Array | undefined>
+  authorise(order: Order): Promise<Uint8Array | undefined> | Uint8Array | undefined
   /** Call this when the owner responded to an authorised call. */
   accept(order: Order, settled: Settled): void
   /**

@@ -26,7 +26,7 @@ export function createFreeScheme(
     scheme: 'free',
     movesMoney: false,
     /** @throws SoukError `price_exceeds_limit`, `settlement_unavailable` */
-    async authorise({ price, maxPrice, owner }) {
+    authorise({ price, maxPrice, owner }) {
       checkPrice(price, maxPrice)
       if (price > 0n && owner !== link.self) throw new SoukError('settlement_unavailable', why)
       return undefined

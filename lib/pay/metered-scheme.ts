@@ -12,7 +12,7 @@ export function createMeteredScheme({ log }: { readonly log: Pick<CallLog, 'appe
     scheme: 'metered',
     movesMoney: false,
     /** @throws SoukError `price_exceeds_limit`: a price limit applies under every payment scheme, even without payment. */
-    async authorise({ price, maxPrice }) {
+    authorise({ price, maxPrice }) {
       checkPrice(price, maxPrice)
       return undefined
     },

@@ -189,15 +189,18 @@ describe('the channel payment scheme', () => {
       await settle()
       careful.paymentScheme.accept(one, { charged: 0n, receipt: new Uint8Array(0) })
       assert.ok(await waits)
-      const refused = assert.rejects(givesUp, code('overloaded'))
+      const refused = assert.rejects(Promise.resolve(givesUp), code('overloaded'))
       await bench.play.clock.advance(10_000)
       await refused
-      await assert.rejects(careful.paymentScheme.authorise({ ...order(), price: 251n }), code('spend_cap_reached'))
+      await assert.rejects(
+        async () => careful.paymentScheme.authorise({ ...order(), price: 251n }),
+        code('spend_cap_reached')
+      )
     })
 
     it('a provider without a payout address', async () => {
       const order = { requestId: freshIds.next(), api: API, owner: owner.peer, revision: 1, price: 100n }
-      await assert.rejects(payer.paymentScheme.authorise(order), code('settlement_unavailable'))
+      await assert.rejects(async () => payer.paymentScheme.authorise(order), code('settlement_unavailable'))
     })
 
     it("an owner with conditions beyond the node's limits", async () => {

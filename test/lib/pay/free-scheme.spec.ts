@@ -25,8 +25,8 @@ describe('the free payment scheme', () => {
 
   it('reports why a priced call cannot be paid, and applies the caller’s limit first', async () => {
     const { paymentScheme: free } = await paymentScheme()
-    await assert.rejects(free.authorise(order(5n)), { code: 'settlement_unavailable', message: WHY })
-    await assert.rejects(free.authorise({ ...order(5n), maxPrice: 4n }), { code: 'price_exceeds_limit' })
+    await assert.rejects(async () => free.authorise(order(5n)), { code: 'settlement_unavailable', message: WHY })
+    await assert.rejects(async () => free.authorise({ ...order(5n), maxPrice: 4n }), { code: 'price_exceeds_limit' })
   })
 
   it('admits free calls and rejects priced ones as not accepted', async () => {

@@ -58,11 +58,13 @@ describe('the metered payment scheme', () => {
 
   it('rejects a call above the limit, and reports both amounts', async () => {
     const paymentScheme = createMeteredScheme({ log: store.calls })
-    await assert.rejects(paymentScheme.authorise(order({ maxPrice: 1_499n })), {
+    await assert.rejects(async () => paymentScheme.authorise(order({ maxPrice: 1_499n })), {
       code: 'price_exceeds_limit',
       message: 'A call costs 0.0015 USDC. Your limit is 0.001499 USDC.'
     })
-    await assert.rejects(paymentScheme.authorise(order({ price: 1n, maxPrice: 0n })), { code: 'price_exceeds_limit' })
+    await assert.rejects(async () => paymentScheme.authorise(order({ price: 1n, maxPrice: 0n })), {
+      code: 'price_exceeds_limit'
+    })
   })
 
   it('records a captured call at its price and charges nothing', async () => {
