@@ -38,8 +38,8 @@ export class WireReader {
 
   /** A varint of up to 64 bits. */
   bigint(): bigint {
-    const start = this.at
-    let [low, high] = [0, 0]
+    let low = 0
+    let high = 0
     for (let i = 0, scale = 1; i < VARINT_BYTES_MAX; i++) {
       const byte = this.bytes[this.at++]
       if (byte === undefined) throw new RangeError('A number is longer than its message.')
@@ -50,7 +50,6 @@ export class WireReader {
       scale *= 128
       if (byte < 128) return high === 0 ? BigInt(low) : BigInt.asUintN(64, (BigInt(high) << 49n) | BigInt(low))
     }
-    this.at = start
     throw new RangeError('A number is too large.')
   }
 

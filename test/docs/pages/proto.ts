@@ -144,6 +144,9 @@ const FILES: Readonly<Record<string, ProtoFile>> = {
   }
 }
 
+/** Every table that is sent. */
+export const tables = (): readonly Table[] => Object.values(FILES).flatMap(({ messages }) => messages)
+
 export function protoFiles(): ReadonlyArray<readonly [path: string, text: string]> {
   return Object.entries(FILES).map(([path, { about, package: name, messages }]) => [
     path,
