@@ -115,7 +115,7 @@ export class IncomingCalls {
       const answer = await this.#handler(call, cancel.signal)
       // From now on only the consumer ends the call: a stream may outlive the deadline of its head.
       this.#deadlines.delete(id)
-      await this.#reply(request, answer, cancel)
+      if (!this.#reply(id, answer)) await this.#stream(request.requestId, answer.body, cancel)
     } catch (thrown) {
       const error = asSoukError(thrown)
       // Nothing happens before the whole request frame is valid and the stream of its body is open.
@@ -146,33 +146,34 @@ export class IncomingCalls {
     return requestBody(await this.#mailbox.take(channel.peer, tag, signal, missingBody), channel)
   }
 
-  async #reply(request: RequestFrame, answer: CallResponse, cancel: AbortController): Promise<void> {
-    const { channel } = this.#session
-    const body = ridesInline(answer.body, channel) ? answer.body : undefined
+  /** Returns false if the body needs a stream of its own. @throws SoukError `response_too_large` */
+  #reply(id: number, answer: CallResponse): boolean {
+    const body = ridesInline(answer.body, this.#session.channel) ? answer.body : undefined
     const { rate } = answer
     const isSent = this.#session.send({
       ...answer,
       kind: 'response',
-      id: request.id,
+      id,
       body,
       ownerUs: microseconds(answer.ownerMs),
       upstreamUs: microseconds(answer.upstreamMs),
       rate: rate && { ...rate, resetMs: Math.ceil(rate.resetMs) }
     })
-    if (isSent && body !== undefined) return
-    const unsentBytes = answer.body instanceof Uint8Array ? answer.body.length : 0
+    if (!isSent) throw new SoukError('response_too_large', 'The headers of the response are too large.')
+    return body !== undefined
+  }
+
+  /** Sends the body on a stream of its own. After the head was sent, an error can only break the stream. */
+  async #stream(requestId: Uint8Array, body: CallResponse['body'], cancel: AbortController): Promise<void> {
+    const unsentBytes = body instanceof Uint8Array ? body.length : 0
     this.#unsentBytes += unsentBytes
+    this.#streaming.add(cancel)
     try {
-      if (!isSent) throw new SoukError('response_too_large', 'The headers of the response are too large.')
-      this.#streaming.add(cancel)
-      const sink = await channel.openBulk(bulkTag(request.requestId, BULK_OF.response), cancel.signal)
-      if (!(await pipe(chunksOf(answer.body), sendTo(sink, this.#clock))))
-        throw new Error('the consumer stopped reading')
+      const sink = await this.#session.channel.openBulk(bulkTag(requestId, BULK_OF.response), cancel.signal)
+      if (!(await pipe(chunksOf(body), sendTo(sink, this.#clock)))) throw new Error('the consumer stopped reading')
     } catch (error) {
       // The signal tells the adapter, even if its body was never read.
       cancel.abort(new SoukError('call_interrupted', undefined, { cause: error }))
-      // After the head was sent, an error can only break the stream.
-      if (!isSent) throw error
     } finally {
       this.#unsentBytes -= unsentBytes
       this.#streaming.delete(cancel)
