@@ -37,7 +37,15 @@ export async function writeBody(body: RestBody, value: unknown, definitions: Def
   const text = textOf(value)
   if (text === undefined && isXml(type)) return { bytes: utf8(writeXml(value, schema, { definitions, size })), type }
   if (text === undefined) throw refuse('The field "body" must be a string here.')
-  return { bytes: isText(type) ? utf8(text) : fileIn('body', text), type }
+  const isSentAsText = isText(type) || isEncoded(schema, definitions)
+  return { bytes: isSentAsText ? utf8(text) : fileIn('body', text), type }
+}
+
+/** A body that the API itself takes in base64 (OpenAPI 3.1, section 4.8.14.2; `format: base64` in 3.0). */
+function isEncoded(schema: JsonSchema, definitions: Definitions): boolean {
+  return composedOf(schema, definitions).some(
+    ({ format, contentEncoding }) => contentEncoding !== undefined || format === 'base64'
+  )
 }
 
 /** A list is one JSON text a line. A string is the lines themselves. */
@@ -80,7 +88,8 @@ async function multipart(body: RestBody, value: unknown, { definitions, size }: 
   for (const [name, member] of membersOf(value)) {
     const described = propertyOf(composed, name)
     const { contentType, serialization } = encodingOf(encoding, name)
-    const type = contentType?.split(',').find((one) => !one.includes('*'))
+    const file = fileOf(described, contentType, definitions)
+    const type = contentType?.split(',').find((one) => !one.includes('*')) ?? file?.type
     const isJsonPart = type !== undefined && isJson(type)
     const isOneText = serialization !== undefined && !serialization.explode
     if (isOneText && Array.isArray(member)) {
@@ -91,7 +100,7 @@ async function multipart(body: RestBody, value: unknown, { definitions, size }: 
     }
     const part = {
       type: type?.trim(),
-      isFile: isFile(described, contentType, definitions),
+      isFile: file !== undefined,
       described,
       definitions,
       size
@@ -136,20 +145,23 @@ function propertyOf(composed: readonly JsonSchema[], name: string): JsonSchema |
     .find(isObject)
 }
 
-/** A binary string, also if it may be null, is in a list, or is composed of parts. */
-function isFile(schema: JsonSchema | undefined, contentType: string | undefined, definitions: Definitions): boolean {
+/** A binary string with its media type, also if it may be null, is in a list, or is composed of parts. */
+function fileOf(
+  schema: JsonSchema | undefined,
+  contentType: string | undefined,
+  definitions: Definitions
+): { readonly type?: string } | undefined {
   const types = (contentType ?? '').split(',').map(bareType)
   if (types.some((type) => /^(?:image|audio|video|font)\/|^application\/(?:octet-stream|pdf|zip)$/.test(type)))
-    return true
-  if (schema === undefined) return false
-  return composedOf(schema, definitions, [...COMPOSING, 'items']).some(
-    ({ format, contentMediaType, contentEncoding }) =>
-      format === 'binary' ||
-      (typeof contentMediaType === 'string' &&
-        contentEncoding === undefined &&
-        !isText(contentMediaType) &&
-        !isJson(contentMediaType))
-  )
+    return {}
+  if (schema === undefined) return undefined
+  for (const part of composedOf(schema, definitions, [...COMPOSING, 'items'])) {
+    const { format, contentMediaType, contentEncoding } = part
+    const type = typeof contentMediaType === 'string' && contentEncoding === undefined ? contentMediaType : undefined
+    if (type !== undefined && !isText(type) && !isJson(type)) return type.includes('*') ? {} : { type }
+    if (format === 'binary') return {}
+  }
+  return undefined
 }
 
 function encodingOf(encoding: NonNullable<RestBody['encoding']>, name: string): RestEncoding {

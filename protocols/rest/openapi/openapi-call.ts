@@ -199,9 +199,14 @@ function placed(operation: RestOperation, values: Record<string, unknown>) {
       fixed = fixed.replaceAll(braced, () => text)
     } else if (parameter.in === 'query') query.push(...partsOf(parameter, value, target))
     else if (parameter.in === 'cookie') cookies.push(...partsOf(parameter, value, header))
-    else if (value !== null) headers.push([parameter.name.toLowerCase(), headerText(parameter, value, header)])
+    else if (!isUndefined(value)) headers.push([parameter.name.toLowerCase(), headerText(parameter, value, header)])
   }
   return { path, query: fixed === '' ? query : [fixed, ...query], headers, cookies }
+}
+
+/** RFC 6570, section 2.3: null, and a list or an object without members, is an undefined value. */
+function isUndefined(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 }
 
 /** Formats a problem with the call's own field names. */

@@ -169,7 +169,7 @@ class Reader {
     const base = { name, in: place, required: required === true || place === 'path' } as const
     if (this.#isOld) {
       const isQuery = place === 'query'
-      const own = annotated(this.#convert(oldSchema(given)), given)
+      const own = this.#described(oldSchema(given), given)
       return [{ ...base, schema: own, ...oldSerializationOf(given, isQuery) }]
     }
     const [media] = isObject(content) ? Object.entries(content) : []
@@ -178,7 +178,7 @@ class Reader {
         ? ({ style: 'json', explode: false } as const)
         : { style: place === 'query' || place === 'cookie' ? ('form' as const) : ('simple' as const), explode: false }
       const { schema: own, ...examples } = objectOf(media[1])
-      const schema = annotated(this.#convert(own), { ...examples, ...given })
+      const schema = this.#described(own, { ...examples, ...given })
       return [{ ...base, schema, ...serialization }]
     }
     const serialization = serializationOf(given, place)
@@ -187,7 +187,14 @@ class Reader {
         `its parameter ${name} has the style ${String(given['style'])}, which OpenAPI does not have for a ${place} parameter`
       )
     }
-    return [{ ...base, schema: annotated(this.#convert(schema), given), ...serialization }]
+    return [{ ...base, schema: this.#described(schema, given), ...serialization }]
+  }
+
+  /** A parameter's schema with its text, its example, and the empty value that a query may allow. */
+  #described(schema: unknown, given: JsonObject): JsonSchema {
+    const own = this.#convert(schema)
+    const allowsEmpty = given['allowEmptyValue'] === true && given['in'] === 'query'
+    return annotated(allowsEmpty ? { anyOf: [own, { const: '' }] } : own, given)
   }
 
   /** False for an optional parameter that is never forwarded. @throws LeftOut for a required one */
