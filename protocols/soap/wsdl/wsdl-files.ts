@@ -62,9 +62,11 @@ const STANDARD: ReadonlySet<string> = new Set([
 /** Attributes of WSDL and XML Schema that name a definition. */
 const REFERRING: ReadonlySet<string> = new Set([
   'base',
+  'binding',
   'element',
   'itemType',
   'memberTypes',
+  'message',
   'ref',
   'substitutionGroup',
   'type'
@@ -168,26 +170,25 @@ export async function readWsdlFiles(
   return { files, documents, warnings: [...new Set([...missing, ...warnings])], missing: [...new Set(missing)] }
 }
 
-/** Imports without a location whose namespace is used and has no schema in any document. */
+/** Imports without a location whose namespace is used and defined in no document. */
 function withoutLocation(documents: readonly WsdlDocument[]): string[] {
-  const known = new Set(documents.flatMap(({ root }) => schemasOf(root)).map(namespaceOf))
+  const known = new Set(documents.flatMap(({ root }) => [root, ...schemasOf(root)]).map(namespaceOf))
   return documents.flatMap((document) => {
     const unlocated = referencesOf(document).filter(
-      ({ location, namespace, schema }) =>
-        location === '' && schema !== undefined && !known.has(namespace) && !STANDARD.has(namespace)
+      ({ location, namespace }) => location === '' && !known.has(namespace) && !STANDARD.has(namespace)
     )
     const used = unlocated.length === 0 ? new Set() : namespacesIn(document.root)
     return unlocated
       .filter(({ namespace }) => used.has(namespace))
       .map(
         ({ namespace }) =>
-          `The schema of ${namespace.slice(0, 200)}, which ${shownUrl(document.url)} imports, has no address.`
+          `${namespace.slice(0, 200)}, which ${shownUrl(document.url)} imports, has no address and no definition.`
       )
   })
 }
 
-function namespaceOf(schema: XmlElement): string {
-  return attribute(schema, 'targetNamespace') ?? ''
+function namespaceOf(root: XmlElement): string {
+  return attribute(root, 'targetNamespace') ?? ''
 }
 
 /** The namespaces that attributes such as `type` refer to. */

@@ -183,7 +183,7 @@ describe('SOAP registration by files', () => {
       [
         'a used namespace without an address',
         { 'a.wsdl': typed('<xs:import namespace="urn:z"/>') },
-        /^The schema of urn:z/
+        /^urn:z, which a\.wsdl imports, has no address/
       ]
     ]
     for (const [what, files, says] of lacking) {
@@ -194,6 +194,15 @@ describe('SOAP registration by files', () => {
         assert.ok(warnings.includes(missing[0] ?? ''))
       })
     }
+
+    it('a part of the WSDL without an address', async () => {
+      const whole = wsdlOf({ schema: text('echo'), more: '<wsdl:import namespace="urn:parts"/>' })
+      const more = `<wsdl:portType name="More"><wsdl:operation name="more"><wsdl:input xmlns:p="urn:parts" message="p:in"/></wsdl:operation></wsdl:portType>`
+      const { missing = [] } = await inspect(
+        filesOf({ 'a.wsdl': whole.replace('<wsdl:binding', `${more}<wsdl:binding`) })
+      )
+      assert.deepEqual(missing, ['urn:parts, which a.wsdl imports, has no address and no definition.'])
+    })
 
     it('nothing that is built in, unused, or in another schema', async () => {
       const own = '<xs:schema targetNamespace="urn:z"><xs:complexType name="Echo"/></xs:schema>'
