@@ -2,6 +2,7 @@ import { callPath } from './call-path.ts'
 import { catalogue } from './catalogue.ts'
 import { growth } from './growth.ts'
 import { graphql } from './graphql.ts'
+import { mcp } from './mcp.ts'
 import { paidCalls } from './paid-calls.ts'
 import { reach } from './reach.ts'
 import { rest } from './rest.ts'
@@ -13,5 +14,5 @@ export const DEFAULT_SUITES = ['path', 'pay']
 
 /** Suites by command line name. */
 export const SUITES: ReadonlyMap<string, Suite> = new Map(
-  [callPath, paidCalls, soap, graphql, rest, catalogue, growth, reach].map((suite) => [suite.name, suite])
+  [callPath, paidCalls, soap, graphql, rest, catalogue, growth, reach, mcp].map((suite) => [suite.name, suite])
 )
