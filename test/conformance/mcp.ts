@@ -98,7 +98,10 @@ const upstream = createServer((request, response) => {
   request.resume()
   const [, name = ''] = (request.url ?? '').split('/')
   const answer = OPERATIONS[name]
-  if (answer !== undefined) return void answer(response)
+  if (answer !== undefined) {
+    answer(response)
+    return
+  }
   const paths = Object.keys(OPERATIONS).map((id) => [
     `/${id}`,
     { post: { operationId: id, responses: { 200: { description: '' } } } }
