@@ -6,8 +6,10 @@ import { startHosting } from './accounts/hosting.ts'
 import { Sessions } from './admin/sessions/sessions.ts'
 import { createComponentLogger } from './component-logger.ts'
 import type { Events } from './events/events.ts'
+import type { Log } from './log.ts'
 import { startEvents } from './events/start-events.ts'
 import { SubscriptionEvents } from './events/subscription-events.ts'
+import { tellDispute } from './events/tell-dispute.ts'
 import { MoneyWatch } from './events/watch-money.ts'
 import { createLog } from './log.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
@@ -154,7 +156,7 @@ async function start(asked: Start, parts: AsyncDisposableStack): Promise<Omit<Ru
   )
   networkWatch.start()
   parts.defer(() => networkWatch.stop())
-  watchMoney(parts, { clock, documents: store.documents, payments, events })
+  watchMoney(parts, { clock, documents: store.documents, payments, events, log: asked.log })
 
   const setupCode = (await sessions.hasAny()) ? undefined : sessions.newCode().code
   const urls = { ingress: ingress.url, admin: admin.url }
@@ -188,9 +190,11 @@ interface MoneyWatchInit {
   readonly documents: Documents
   readonly payments: Payments
   readonly events: Events
+  readonly log: Log
 }
 
-function watchMoney(parts: AsyncDisposableStack, { payments, ...init }: MoneyWatchInit): void {
+function watchMoney(parts: AsyncDisposableStack, { payments, log, ...init }: MoneyWatchInit): void {
+  payments.onDispute((dispute) => void tellDispute(dispute, { events: init.events, log }))
   const money = payments.money()
   if (money === undefined) return
   const watch = new MoneyWatch({ ...init, money })

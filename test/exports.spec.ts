@@ -145,6 +145,7 @@ const EXPORTS: Record<string, Names> = {
   './interface': {
     values: [
       'CHANNEL_MOVES',
+      'DISPUTE_STATES',
       'LISTING_MOVES',
       'LISTING_SORTS',
       'PAYMENT_MEMBER',
@@ -214,6 +215,8 @@ const EXPORTS: Record<string, Names> = {
       'Descriptions',
       'Directory',
       'DirectoryRecord',
+      'Dispute',
+      'DisputeState',
       'DocumentPut',
       'Documents',
       'Drawn',

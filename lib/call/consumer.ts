@@ -21,7 +21,7 @@ import { givenUp } from './failure.ts'
 import { type CallOutcomeSeen, seenResponse, seenError } from '../base/outcome-seen.ts'
 import { isUnchanged, TermsRechecks, withPrices } from './outdated.ts'
 import { ownersFor, ownersOf } from './owners-to-try.ts'
-import { callFor, consumerOf, orderFor, prepareCall, type PreparedCall } from './prepared-call.ts'
+import { callFor, consumerOf, orderFor, prepareCall, type PreparedCall, sentAs } from './prepared-call.ts'
 import type { KeyUse, UsedKey, UsedKeys } from './used-keys.ts'
 
 export interface ConsumerInit {
@@ -312,7 +312,8 @@ export class Consumer {
       const attempt = await caller.call(owner, call, signal)
       if (attempt.fate === 'answered') {
         const { charged, receipt } = attempt.answer
-        paymentScheme.accept(order, { charged, receipt })
+        const noted = paymentScheme.accept(order, { charged, receipt }, sentAs(call, attempt))
+        if (noted !== undefined) await noted
         return { attempt, payMs }
       }
       const isWorthIt = paymentScheme.fail(order, attempt)

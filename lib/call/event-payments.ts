@@ -71,7 +71,7 @@ export class EventPayments {
         if (paid === 'refused' || tries >= TRIES_PER_OWNER_MAX) break
       }
       // The owner knows the call's price limit from its opening. Any other reason to stop is reported here.
-      if (!this.#isOver && this.#left > 0) await this.#send(this.#orderFor(0), 0)
+      if (!this.#isOver && this.#left > 0) await this.#send(this.#callFor(this.#orderFor(0), 0))
     } catch {
       // Without a payment, the owner ends the stream with an event that says why.
     }
@@ -93,7 +93,8 @@ export class EventPayments {
       budget.release(false)
       return 'refused'
     }
-    const attempt = await this.#send(order, events, authorization)
+    const call = this.#callFor(order, events, authorization)
+    const attempt = await this.#send(call)
     if (attempt.fate !== 'answered') {
       const isWorthIt = paymentScheme.fail(order, attempt)
       const { code, notAccepted } = asSoukError(attempt.error)
@@ -102,7 +103,7 @@ export class EventPayments {
       return notAccepted && (isWorthIt || code === 'overloaded') ? 'again' : 'refused'
     }
     const { status, charged: said, receipt } = attempt.answer
-    paymentScheme.accept(order, { charged: said, receipt })
+    await paymentScheme.accept(order, { charged: said, receipt }, call)
     const charged = paymentScheme.movesMoney ? (said < order.price ? said : order.price) : 0n
     this.#left -= Number(charged / price)
     await budget.capture(charged, order.requestId)
@@ -119,9 +120,13 @@ export class EventPayments {
     return { ...order, requestId: requestIds.next(), price: BigInt(events) * price }
   }
 
-  #send(order: Order, events: number, authorization?: Uint8Array): Promise<Attempt> {
-    const { caller, owner, order: opening } = this.#init
-    const call: Call = {
+  #send(call: Call): Promise<Attempt> {
+    return this.#init.caller.call(this.#init.owner, call, NEVER)
+  }
+
+  #callFor(order: Order, events: number, authorization?: Uint8Array): Call {
+    const { order: opening } = this.#init
+    return {
       requestId: order.requestId,
       api: order.api,
       method: 'POST',
@@ -135,6 +140,5 @@ export class EventPayments {
       events,
       ...(authorization === undefined ? {} : { authorization })
     }
-    return caller.call(owner, call, NEVER)
   }
 }

@@ -100,6 +100,7 @@ export class OutgoingCalls {
     const answered = (body: CallResponse['body']): Attempt => ({
       fate: 'answered',
       ms,
+      ...(upload === undefined ? {} : { isBodyApart: true }),
       answer: answerOf(response, body)
     })
     if (response.body === undefined) {

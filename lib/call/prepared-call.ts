@@ -5,8 +5,9 @@ import { SoukError } from '../base/errors.ts'
 import { isExtraHeader } from '../base/extra-header.ts'
 import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits/call.ts'
 import { parseUsdc } from '../base/money.ts'
+import type { HashedRequest } from '../base/request-hash.ts'
 import { isRequestIdBytes, type RequestIds } from '../base/request-id.ts'
-import type { Call, CallTerms } from '../interface/call.ts'
+import type { Attempt, Call, CallTerms } from '../interface/call.ts'
 import type { ApiDescription } from '../interface/adapter.ts'
 import type { Resolution } from '../interface/directory.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
@@ -113,6 +114,11 @@ export function callFor(
     subscription: terms?.subscription,
     events
   }
+}
+
+/** The request as its owner hashes it. */
+export function sentAs(call: Call, { isBodyApart }: Extract<Attempt, { fate: 'answered' }>): HashedRequest {
+  return isBodyApart === true ? { ...call, body: undefined } : call
 }
 
 /** The calling account's pseudonym at the API's provider. */

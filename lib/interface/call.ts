@@ -76,7 +76,13 @@ export type CallHandler = (call: IncomingCall, signal: AbortSignal) => Promise<C
  * - `lost`: the call was sent, and its outcome is unknown. Final, unless the API is declared idempotent.
  */
 export type Attempt =
-  | { readonly fate: 'answered'; readonly answer: CallResponse; readonly ms: number }
+  | {
+      readonly fate: 'answered'
+      readonly answer: CallResponse
+      readonly ms: number
+      /** The request's body had a stream of its own, so the request hash does not cover it. */
+      readonly isBodyApart?: true
+    }
   | { readonly fate: 'not_accepted' | 'failed' | 'lost'; readonly error: SoukError }
 
 /**

@@ -43,6 +43,7 @@ export type {
   SplitterState
 } from './chain.ts'
 export { CHANNEL_MOVES, type ChannelConfig, type ChannelId, type ChannelPhase, type Voucher } from './channel.ts'
+export { DISPUTE_STATES, type Dispute, type DisputeState } from './disputes.ts'
 export type { DescribedOptions, Descriptions, OperationRange } from './description.ts'
 export type { OperationSummary } from './operation-summary.ts'
 export { type DescriptionRoot, operationCount, type PublishedApi } from './published-api.ts'

@@ -3,6 +3,7 @@ import type { ApiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Random } from '../base/random.ts'
+import type { HashedRequest } from '../base/request-hash.ts'
 import type { Attempt } from './call.ts'
 import type { DocumentPut, Ledger } from './ledger.ts'
 import type { Link } from './link.ts'
@@ -134,8 +135,12 @@ export interface PaymentScheme {
    * @throws SoukError `price_exceeds_limit`, `spend_cap_reached`, `insufficient_funds`, `settlement_unavailable`
    */
   authorise(order: Order): Promise<Uint8Array | undefined> | Uint8Array | undefined
-  /** Call this when the owner responded to an authorised call. */
-  accept(order: Order, settled: Settled): void
+  /**
+   * Call this when the owner responded to an authorised call. If it returns a promise, deliver the response when it resolves: then
+   * a disputed charge is durable. It never rejects.
+   * @param sent the request as it was sent. The receipt must state its hash
+   */
+  accept(order: Order, settled: Settled, sent: HashedRequest): void | Promise<void>
   /**
    * Call this when the owner did not respond. Returns true to retry once at the same owner, which did not accept the
    * call, with a new `authorise`.
@@ -146,6 +151,11 @@ export interface PaymentScheme {
    * @throws SoukError `payment_required`, `payment_rejected`, `payment_malformed`, `payment_id_conflict`, `overloaded`
    */
   admit(admission: Admission): Reservation | Promise<Reservation>
+  /**
+   * What the books say about an earlier captured call, for a repeat: the charge, and a receipt that is signed again. Default: the
+   * record's charge, without a receipt.
+   */
+  settled?(record: CallRecord): Promise<Settled>
   /**
    * True if `admit` responds to this payment without a call, as to a request for a refund. Then the API need not accept the
    * call's method. Default: false.

@@ -46,6 +46,8 @@ export interface CallRecord {
   readonly ownerMs: number
   readonly upstreamMs: number
   readonly response?: StoredResponse
+  /** Ledger account that the charge debits. Read by `find` from the call's postings; `append` ignores it. */
+  readonly debited?: string
   /** Written with the record. `find` does not return it. */
   readonly claim?: ClaimMark
   /** The response also belongs to a payment, so `acknowledge` keeps it. `find` does not return this field. */
@@ -53,7 +55,7 @@ export interface CallRecord {
 }
 
 /** A record without its response. `seq` increases with every append; numbers may be skipped. */
-export interface LoggedCall extends Omit<CallRecord, 'response'> {
+export interface LoggedCall extends Omit<CallRecord, 'response' | 'debited'> {
   readonly seq: number
 }
 

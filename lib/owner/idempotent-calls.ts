@@ -5,8 +5,8 @@ import { asSoukError, SoukError } from '../base/errors.ts'
 import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import { REQUEST_ID_SKEW_MS } from '../base/limits/call.ts'
 import { CLAIM_MS, IDEMPOTENCY_MS } from '../base/limits/store.ts'
+import { planPart } from '../base/request-hash.ts'
 import type { IncomingCall } from '../interface/call.ts'
-import { planOf } from './stored-responses.ts'
 import type { Payload } from '../interface/payload.ts'
 import type { CallRecord, ClaimLog, ClaimMark, KnownClaim } from '../interface/store.ts'
 
@@ -146,7 +146,7 @@ export function unlessOver(
 /** A body that hashes itself while it is read. The hash equals that of the same bytes in one piece. */
 function hashed(call: IncomingCall): Hashed {
   const { api, method, path, body } = call
-  const head = utf8(`${api}\n${method}\n${path}\n${planOf(call)}`)
+  const head = utf8(`${api}\n${method}\n${path}\n${planPart(call)}`)
   if (body instanceof Uint8Array) {
     const digest = createHash('sha256').update(head).update(body).digest()
     return { body, requestHash: () => digest }

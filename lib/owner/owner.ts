@@ -1,6 +1,7 @@
 import type { HeldBytes } from '../base/byte-budget.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
+import { requestHash } from '../base/request-hash.ts'
 import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
@@ -9,16 +10,7 @@ import type { Headers, Payload } from '../interface/payload.ts'
 import type { PlanService, QuotaReservation } from '../interface/plan-service.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled, PaymentScheme } from '../interface/payment-scheme.ts'
-import {
-  answeredBefore,
-  responseOf,
-  checkSame,
-  hashOf,
-  repeatable,
-  replayed,
-  ruleOf,
-  storable
-} from './stored-responses.ts'
+import { answeredBefore, responseOf, checkSame, repeatable, replayed, ruleOf, storable } from './stored-responses.ts'
 import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
 import { callerOf, CallLimiter, type CallPermit } from './call-limiter.ts'
@@ -102,7 +94,7 @@ export class Owner {
     const key = call.peer + Buffer.from(call.requestId).toString('latin1')
     const running = this.#running.get(key)
     if (running !== undefined) {
-      checkSame(call, hashOf(running.call))
+      checkSame(call, requestHash(running.call))
       return repeatable(await within(running.answer, signal))
     }
     checkAge(call.requestId, this.#init.clock.now())
@@ -296,8 +288,15 @@ export class Owner {
     upstreamMs: number,
     response?: CallRecord['response']
   ): Outcome {
-    const outcome = { status, requestHash: hashOf(call), at: this.#init.clock.now(), ownerMs, upstreamMs }
+    const outcome = { status, requestHash: requestHash(call), at: this.#init.clock.now(), ownerMs, upstreamMs }
     return response === undefined ? outcome : { ...outcome, response }
+  }
+
+  /** The stored response, with the receipt of its charge. */
+  async #stored(record: CallRecord, call: IncomingCall): Promise<CallResponse> {
+    const response = responseOf(record, call)
+    const settled = record.charged > 0n ? await this.#init.paymentScheme.settled?.(record) : undefined
+    return settled === undefined ? response : { ...response, ...settled }
   }
 
   /** The stored outcome of an earlier attempt. Undefined where none arrived and the call may run now. */
@@ -305,7 +304,7 @@ export class Owner {
     const record = await this.#init.calls.find(call.peer, call.requestId)
     // For a call with its own payment, the payment scheme responds, because it knows whether the money arrived.
     if (record !== undefined && call.payment !== undefined && record.charged > 0n) return undefined
-    if (record !== undefined) return responseOf(record, call)
+    if (record !== undefined) return this.#stored(record, call)
     if (call.resentFromEpoch === undefined || call.resentFromEpoch === this.#init.epoch) return undefined
     // The call went to an earlier process and may have reached the API. The interruption is recorded, so that no later
     // repeat runs it.
@@ -327,7 +326,7 @@ function paymentOf(call: IncomingCall, paymentScheme: PaymentScheme): Pick<Admis
     throw new SoukError('payment_required', 'This API accepts calls with a key only.')
   const { payment: text, idempotencyKey } = call
   const key = idempotencyKey === undefined ? {} : { idempotencyKey }
-  return { payment: { text, requestHash: hashOf(call), ...key } }
+  return { payment: { text, requestHash: requestHash(call), ...key } }
 }
 
 /** The call without its payment, for a record that no payment covers. */

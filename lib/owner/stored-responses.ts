@@ -1,7 +1,8 @@
-import { EMPTY_BYTES, sha256, utf8 } from '../base/bytes.ts'
+import { EMPTY_BYTES } from '../base/bytes.ts'
 import { SoukError } from '../base/errors.ts'
 import { STORED_BODY_BYTES_MAX } from '../base/limits/store.ts'
 import { formatUsdc } from '../base/money.ts'
+import { requestHash } from '../base/request-hash.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallResponse, IncomingCall } from '../interface/call.ts'
 import type { ChargeRule } from '../interface/charge-rule.ts'
@@ -10,33 +11,11 @@ import type { Replay } from '../interface/payment-scheme.ts'
 
 /** Responses to repeated calls. */
 
-/**
- * SHA-256 of the request fields that a repeat must match. A streamed body is not included, because its bytes are not
- * known in advance.
- */
-export function hashOf(call: IncomingCall): Uint8Array {
-  const { stream, events = 0 } = call
-  const paid = stream === undefined ? '' : `${Buffer.from(stream).toString('hex')}\n${events}\n`
-  const head = `${call.api}\n${call.method}\n${call.path}\n${paid}${planOf(call)}`
-  if (!(call.body instanceof Uint8Array)) return sha256(utf8(head))
-  const headBytes = Buffer.byteLength(head)
-  const whole = Buffer.allocUnsafe(headBytes + call.body.length)
-  whole.write(head)
-  whole.set(call.body, headBytes)
-  return sha256(whole)
-}
-
 export function ruleOf({ rule, price, headers, body }: AdapterReply): ChargeRule {
   if (rule !== undefined) return rule
   if (price !== undefined) return 'cost'
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
   return !(body instanceof Uint8Array) && /^text\/event-stream\b/i.test(type) ? 'stream-open' : 'success'
-}
-
-/** The subscription fields of a call. Empty without a subscription, which keeps earlier hashes valid. */
-export function planOf({ service, subscription }: IncomingCall): string {
-  if (service === undefined && subscription === undefined) return ''
-  return `${service ?? 0} ${Buffer.from(subscription ?? EMPTY_BYTES).toString('hex')}\n`
 }
 
 export function storable({ status, headers, body }: AdapterReply): CallRecord['response'] {
@@ -46,7 +25,7 @@ export function storable({ status, headers, body }: AdapterReply): CallRecord['r
 
 /** @throws SoukError `idempotency_mismatch` */
 export function checkSame(call: IncomingCall, hash: Uint8Array): void {
-  if (!Buffer.from(hash).equals(hashOf(call))) throw new SoukError('idempotency_mismatch')
+  if (!Buffer.from(hash).equals(requestHash(call))) throw new SoukError('idempotency_mismatch')
 }
 
 /** The stored response for another call with the same idempotency key. Not charged again. */

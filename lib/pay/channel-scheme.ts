@@ -6,6 +6,7 @@ import { formatUsdc } from '../base/money.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import type { Chain } from '../interface/chain.ts'
 import type { Deposits } from '../interface/deposits.ts'
+import type { Dispute } from '../interface/disputes.ts'
 import type { Earnings } from '../interface/earnings.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { ChannelId } from '../interface/channel.ts'
@@ -14,35 +15,30 @@ import type {
   Order,
   PaymentScheme,
   PaymentSchemeComponents,
-  PaymentSchemeRetention
+  PaymentSchemeRetention,
+  Settled
 } from '../interface/payment-scheme.ts'
+import type { CallRecord } from '../interface/store.ts'
 import type { Wallet } from '../interface/wallet.ts'
-import { ChannelOpener } from './payer/channel-opener.ts'
-import { ChannelSync } from './payer/channel-sync.ts'
 import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'
-import { DailyCap } from './payer/daily-cap.ts'
 import { type CreditStatus, DepositCredit } from './payee/deposit-credit.ts'
 import { DepositLook } from './payee/deposit-look.ts'
 import { DepositService } from './payee/deposit-service.ts'
 import { earningsOf } from './earnings-report.ts'
 import { nodeWallet } from './chain/node-wallet.ts'
-import { ChannelCloser } from './payer/channel-closer.ts'
-import { lastLease, PayerChannels } from './payer/payer-channels.ts'
 import { PayService } from './payee/pay-service.ts'
-import { payClient } from './channel/pay-client.ts'
 import { PayeeChannels } from './payee/payee-channels.ts'
-import type { PayerChannel } from './payer/payer-channel.ts'
 import { Payee } from './payee/payee.ts'
 import { EARNED } from './payee/payee-channel.ts'
-import { Payer, RECEIPTS } from './payer/payer.ts'
+import { RECEIPTS } from './payer/stored-receipts.ts'
 import { type PayRules, payRules } from './payer/pay-rules.ts'
-import { ReceiptCheck, receiptDigests } from './signing/receipt.ts'
+import { createPaying, type Paying } from './payer/paying.ts'
+import { receiptDigests } from './signing/receipt.ts'
 import { ReceiptHistory } from './receipt-history.ts'
+import { ReceiptService } from './payee/receipt-service.ts'
 import { ReceiptSigner } from './payee/receipt-signer.ts'
-import { ReceiptInspector } from './payer/receipt-inspector.ts'
 import { RefundService } from './payee/refund-service.ts'
 import { UnearnedGas } from './payee/unearned-gas.ts'
-import { settlementCalls } from './chain/settlement-calls.ts'
 import { createSettlement, type Settlement, type SettlementInit } from './settle/settlement.ts'
 import { settlementDomain } from './signing/settlement-domain.ts'
 import { type SplitterFactory, splitterFactory } from './chain/splitter.ts'
@@ -61,6 +57,8 @@ export interface ChannelSchemeInit {
   readonly policy?: NonNullable<SettlementInit['policy']>
   /** Called with background errors. The payment scheme continues. */
   readonly onError?: (error: SoukError) => void
+  /** Called when a payer disputes a charge, and when a dispute ends: on both sides. */
+  readonly onDispute?: (dispute: Dispute) => void
   /** Default: the node's own submitter, watch and redeemer on `chain`. */
   readonly settlement?: (init: SettlementInit) => Settlement
 }
@@ -84,6 +82,17 @@ export interface ChannelScheme extends PaymentScheme {
   receipts(query: ReceiptQuery): Promise<ReceiptPage>
   /** The payer's receipt of one call, by request id; undefined if there is none. */
   receipt(requestId: string): Promise<ReceiptRow | undefined>
+  /** Charges without a valid receipt, of both sides, newest first. */
+  disputes(): Promise<Dispute[]>
+  /**
+   * Payer: accepts a disputed charge without a receipt. @throws SoukError `invalid_request` if none is open for this call
+   */
+  acceptCharge(requestId: string): Promise<Dispute>
+  /**
+   * Owner: takes the charge of a call back. The payer can spend the amount on other calls.
+   * @throws SoukError `invalid_request` for a call without a charge, or one that is claimed on chain; `settlement_pending`
+   */
+  takeBack(peer: string, requestId: string): Promise<Dispute>
   /** The credit that this owner gives before deposits count. */
   credit(): CreditStatus
   /** The channels of both sides, including closed ones. */
@@ -159,14 +168,6 @@ function remembered(factory: SplitterFactory): (payout: Address) => Address {
   }
 }
 
-interface Paying {
-  readonly channels: PayerChannels
-  readonly inspector: ReceiptInspector
-  readonly opener: ChannelOpener
-  readonly payer: Payer
-  readonly channelCloser: ChannelCloser
-}
-
 class ChannelSchemeService implements ChannelScheme {
   readonly scheme = 'channel'
   readonly movesMoney = true
@@ -178,6 +179,7 @@ class ChannelSchemeService implements ChannelScheme {
   readonly #log: Logger
   readonly #self: string
   readonly #receipts: ReceiptHistory
+  readonly #receiptService: ReceiptService
   readonly #payeeChannels: PayeeChannels
   readonly #payee: Payee
   readonly #keyless: Keyless
@@ -188,7 +190,14 @@ class ChannelSchemeService implements ChannelScheme {
   #payer: Paying | undefined
 
   constructor(
-    { chain, signer, settlement: make = createSettlement, onError = () => {}, policy }: ChannelSchemeInit,
+    {
+      chain,
+      signer,
+      settlement: make = createSettlement,
+      onError = () => {},
+      onDispute = () => {},
+      policy
+    }: ChannelSchemeInit,
     components: PaymentSchemeComponents,
     rules: PayRules,
     factory: SplitterFactory
@@ -224,6 +233,9 @@ class ChannelSchemeService implements ChannelScheme {
     const depositLook = new DepositLook({ channels, watch, clock })
     const admitting = { calls, channels, watch, domain, receiptSigner, depositLook }
     this.#payee = new Payee({ ...admitting, splitterOf, self: link.self, log })
+    const books = { calls, documents, ledger, channels, watch, clock }
+    const receipts = new ReceiptService({ ...books, submitter, receiptSigner, log, onDispute })
+    this.#receiptService = receipts
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }
     const unearned = new UnearnedGas({ documents, clock })
@@ -245,32 +257,9 @@ class ChannelSchemeService implements ChannelScheme {
       sender: address,
       settlement: address
     })
-    new PayService({ terms, clock, channels, deposits, refunds: this.#refunds }).serve(link)
-    this.#makePayer = async () => {
-      const cap = new DailyCap(rules.dailyMax, await lastLease(documents))
-      const leave = (channel: PayerChannel) => channelCloser.leave(channel)
-      const channels = new PayerChannels({ documents, ledger, rules, cap, clock, onDispute: leave })
-      const ask = payClient({ link, clock })
-      const opener = new ChannelOpener({ ...wired, link, ask, signer, channels, ledger, rules, cap, random, log })
-      const { submitter } = this.settlement
-      const calls = settlementCalls(chain.parameters)
-      const channelCloser = new ChannelCloser({ ...wired, calls, submitter, signer, channels, opener, ask, onError })
-      const inspector = new ReceiptInspector({
-        check: new ReceiptCheck(digest),
-        clock,
-        onForged: (channel) => channels.dispute(channel)
-      })
-      const channelSync = new ChannelSync({ chain, channels, opener, leave })
-      const { self } = link
-      const paying = { channels, opener, channelSync, signer, domain, inspector, rules, clock, splitterOf, self, log }
-      return {
-        channels,
-        inspector,
-        opener,
-        channelCloser,
-        payer: new Payer(paying)
-      }
-    }
+    new PayService({ terms, clock, channels, deposits, refunds: this.#refunds, receipts }).serve(link)
+    const paying = { ...wired, signer, digest, rules, documents, ledger, link, random, submitter, log }
+    this.#makePayer = () => createPaying({ ...paying, onError, onDispute })
   }
 
   async start(): Promise<void> {
@@ -280,6 +269,7 @@ class ChannelSchemeService implements ChannelScheme {
     await this.#credit.start(this.settlement.watch)
     this.#payer = await this.#makePayer()
     await this.#payer.channels.start()
+    await this.#payer.disputes.start()
     await this.settlement.start()
     await this.#keyless.start()
     this.#refunds.start()
@@ -289,6 +279,7 @@ class ChannelSchemeService implements ChannelScheme {
 
   async stop(): Promise<void> {
     this.#keyless.stop()
+    await this.#payer?.disputes.stop()
     await this.#payer?.opener.stop()
     await this.#payer?.channelCloser.stop()
     await this.#refunds.stop()
@@ -307,7 +298,8 @@ class ChannelSchemeService implements ChannelScheme {
     if (this.#log.enabled) signing.catch((error: unknown) => this.#logUnpaid(order, error))
     return signing
   }
-  accept: PaymentScheme['accept'] = (order, settled) => this.#payer?.payer.accept(order, settled)
+  accept: PaymentScheme['accept'] = (order, settled, sent) => this.#payer?.payer.accept(order, settled, sent)
+  settled = (record: CallRecord): Promise<Settled> => this.#receiptService.settled(record)
   fail: PaymentScheme['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
   runsNothing = (text: string): boolean => this.#keyless.runsNothing(text)
   admit: PaymentScheme['admit'] = (admission) => {
@@ -328,6 +320,19 @@ class ChannelSchemeService implements ChannelScheme {
       const { info, phase, isFinal } = channel
       return (phase === 'closed' && isFinal) || this.settlement.bookkeeper.claimedOf(info.channelId) >= -total
     }
+  }
+
+  async disputes(): Promise<Dispute[]> {
+    const sides = await Promise.all([this.#paying().disputes.all(), this.#receiptService.disputes()])
+    return sides.flat().sort((a, b) => b.at - a.at)
+  }
+
+  acceptCharge(requestId: string): Promise<Dispute> {
+    return this.#paying().disputes.accept(requestId)
+  }
+
+  takeBack(peer: string, requestId: string): Promise<Dispute> {
+    return this.#receiptService.takeBack(peer, requestId)
   }
 
   credit(): CreditStatus {

@@ -31,6 +31,8 @@ export interface ChannelSummary {
    * closed.
    */
   readonly reserved: Atoms
+  /** At the payer: charges without a valid receipt. Not part of `spent`. Absent for none. */
+  readonly disputed?: Atoms
   /** The part of `spent` that the owner has claimed on chain, as last read. */
   readonly claimed?: Atoms
   /** Amount that finally came back to the payer. */
@@ -52,6 +54,7 @@ export function payerSummary({ info, payerFunds, channelState, withdrawableAt }:
     ceiling: payerFunds.ceiling,
     spent: payerFunds.spent,
     reserved: payerFunds.promised,
+    ...(payerFunds.disputed === 0n ? {} : { disputed: payerFunds.disputed }),
     ...(returned === undefined ? {} : { returned }),
     ...(withdrawableAt === undefined ? {} : { withdrawableAt })
   }

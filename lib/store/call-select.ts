@@ -4,6 +4,7 @@ const FROM = 'FROM calls c JOIN names p ON p.id = c.peer JOIN names a ON a.id = 
 
 /** The rows that `toCallRecord` and `toLoggedCall` of both databases read. */
 export const SELECT_RECORDS = `
-  SELECT ${COLUMNS}, r.status AS response_status, r.headers, r.body
-  ${FROM} LEFT JOIN responses r ON r.seq = c.seq`
+  SELECT ${COLUMNS}, r.status AS response_status, r.headers, r.body, d.name AS debited
+  ${FROM} LEFT JOIN responses r ON r.seq = c.seq
+  LEFT JOIN entries e ON e.call = c.seq LEFT JOIN names d ON d.id = e.account`
 export const SELECT_LOGGED = `SELECT ${COLUMNS} ${FROM}`

@@ -3,6 +3,7 @@ import { accountRoutes } from './accounts/account-routes.ts'
 import { apiRoutes, mappingRoutes } from './apis/api-routes.ts'
 import { callRoutes } from './events/call-route.ts'
 import { channelRoutes } from './money/channel-routes.ts'
+import { disputeRoutes } from './money/dispute-routes.ts'
 import { discoveryRoutes } from './apis/discovery-routes.ts'
 import { descriptionRoutes, previewRoutes } from './apis/description-routes.ts'
 import { eventRoutes } from './events/event-routes.ts'
@@ -32,7 +33,7 @@ export const ADMIN_ROUTES = {
   'Consumer keys and accounts': [...keyRoutes, ...accountRoutes],
   'The market': [...marketRoutes, ...callRoutes],
   'Subscriptions held here': subscriptionRoutes,
-  Money: [...balanceRoutes, ...walletRoutes, ...moneyRoutes, ...channelRoutes],
+  Money: [...balanceRoutes, ...walletRoutes, ...moneyRoutes, ...channelRoutes, ...disputeRoutes],
   'What happens': [...eventRoutes, ...settingsRoutes, ...seriesRoutes, ...metricsRoutes, ...webhookRoutes]
 } as const
 

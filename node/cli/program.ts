@@ -14,6 +14,7 @@ import { addCompletion } from './node/completion-command.ts'
 import { addDemo } from './node/demo-command.ts'
 import { addDev } from './node/dev-command.ts'
 import { didYouMean } from './did-you-mean.ts'
+import { addDisputes } from './money/disputes-command.ts'
 import { addDoctor } from './node/doctor-command.ts'
 import { addEarnings } from './money/earnings-command.ts'
 import { addExamples } from './examples.ts'
@@ -51,7 +52,7 @@ import { addWebhook } from './node/webhook-command.ts'
 const GROUPS: ReadonlyArray<readonly [heading: string, commands: readonly AddCommand[]]> = [
   ['Sell:', [addSell, addApi, addPlan, addSubscribers, addMapping, addProvider]],
   ['Buy:', [addSearch, addMarket, addCall, addSubscribe, addSubscriptions, addKey, addAccount, addMcp, addWhy, addPin]],
-  ['Money:', [addWallet, addPayout, addEarnings, addReceipts, addBooks, addSettle, addChannel]],
+  ['Money:', [addWallet, addPayout, addEarnings, addReceipts, addBooks, addSettle, addChannel, addDisputes]],
   [
     'Node:',
     [

@@ -20,6 +20,15 @@ const transaction = z.object({
   cost: z.string().describe('ETH, decimal')
 })
 
+const dispute = z.object({
+  role: z.enum(['payer', 'owner']).describe('`payer`: this node paid; `owner`: it was paid'),
+  request_id: z.string(),
+  api,
+  peer: z.string().describe('peer id of the other side'),
+  amount: usdc,
+  fault: z.string().describe('what is wrong with the receipt'),
+  state: z.string()
+})
 const subscription = z.object({
   role: z.enum(['consumer', 'owner']).describe('`consumer`: bought by this node; `owner`: sold by this node'),
   subscription: z.string().describe('id of the subscription'),
@@ -98,6 +107,11 @@ export const EVENT_TYPES = {
   },
   'settlement.made': { about: 'A transaction that moved money is final.', data: transaction },
   'settlement.failed': { about: 'A transaction is final, but failed.', data: transaction },
+  'charge.disputed': { about: 'A charge has no valid receipt. The payer pays its owner no more.', data: dispute },
+  'charge.settled': {
+    about: 'A dispute ended: the receipt was sent, or the charge taken back, accepted or returned.',
+    data: dispute
+  },
   'webhook.disabled': {
     about: 'A webhook was disabled and gets no more events.',
     data: z.object({ webhook: z.string(), why: z.string() })

@@ -1,6 +1,6 @@
 import { createFreeScheme } from '../../lib/index.ts'
 import { type ChannelScheme, createChain, createChannelScheme, type PayRules } from '../../lib/pay/index.ts'
-import type { Address, Clock, PaymentScheme, PaymentSchemeComponents } from '../../lib/interface/index.ts'
+import type { Address, Clock, Dispute, PaymentScheme, PaymentSchemeComponents } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
 import { readPassphrase } from '../wallet/passphrase.ts'
@@ -20,6 +20,8 @@ export interface Payments {
   readonly payout: Payout
   /** Available once the node has started; undefined if it moves no money. */
   money(): Money | undefined
+  /** Called when a payer disputes a charge, and when a dispute ends. */
+  onDispute(hear: (dispute: Dispute) => void): void
   /** Ends the checks of the chain. */
   readonly stop: () => void
   /** Call before the node stops. */
@@ -65,7 +67,8 @@ export async function openPayments({ config, log, clock, askSecret }: PaymentsIn
   const health = new ChainHealth({ chain, clock, log, hint: chainHint(network) })
   await health.start()
   const onError = (error: Error) => health.failed(error)
-  const make = createChannelScheme({ chain, signer, rules, onError })
+  let hearDispute = (_: Dispute): void => undefined
+  const make = createChannelScheme({ chain, signer, rules, onError, onDispute: (dispute) => hearDispute(dispute) })
   let running: ChannelScheme | undefined
   const money = (): Money | undefined =>
     running && { wallet: signer.address, chain, health, paymentScheme: running, name: network.money }
@@ -73,6 +76,9 @@ export async function openPayments({ config, log, clock, askSecret }: PaymentsIn
     paymentScheme: (components) => (running = make(components)),
     payout: new Payout({ profile, payout, isNeeded: true }),
     money,
+    onDispute(hear) {
+      hearDispute = hear
+    },
     stop: () => health.stop(),
     settleAtLast: () => (payments.settleOnStop ? stopWithMoney(money(), log) : Promise.resolve())
   }
@@ -88,5 +94,11 @@ function whyFree({ network, chain }: NodeConfig, wallet: Address | undefined): s
 }
 
 function unpaid(payout: Payout): Payments {
-  return { payout, money: () => undefined, stop: () => undefined, settleAtLast: () => Promise.resolve() }
+  return {
+    payout,
+    money: () => undefined,
+    onDispute: () => undefined,
+    stop: () => undefined,
+    settleAtLast: () => Promise.resolve()
+  }
 }

@@ -20,7 +20,7 @@ import { freshIds, peerId } from './call-record.ts'
 import type { ChannelBench } from './channel-bench.ts'
 import { eventually } from './eventually.ts'
 import { type Mortal, mortal } from './mortal.ts'
-import { outcome } from './scheme-bench.ts'
+import { outcome, sent } from './scheme-bench.ts'
 
 const BOUND_MS = 15_000
 const DELAY_S = 900
@@ -152,8 +152,8 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
   }
 
   async function end(payer: Life, { order, reservation }: { order: Order; reservation: Reservation }) {
-    const settled = await reservation.capture(outcome())
-    payer.paymentScheme.accept(order, settled)
+    const settled = await reservation.capture({ ...outcome(order.api), rule: 'success' })
+    await payer.paymentScheme.accept(order, settled, sent(order.api))
     return settled
   }
 

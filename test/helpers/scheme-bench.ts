@@ -1,9 +1,9 @@
-import assert from 'node:assert/strict'
 import { defaultLogger } from '@libp2p/logger'
 import type { ApiId } from '../../lib/base/api-name.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import { asSoukError, SoukError } from '../../lib/base/errors.ts'
 import { systemRandom } from '../../lib/base/random.ts'
+import { type HashedRequest, requestHash } from '../../lib/base/request-hash.ts'
 import type { Block, Chain, ChannelState } from '../../lib/interface/chain.ts'
 import type { ChannelId } from '../../lib/interface/channel.ts'
 import type { ExchangeHandler } from '../../lib/interface/link.ts'
@@ -93,7 +93,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
     const submitter = {
       submit: () => Promise.reject(new Error('not in this test')),
       has: () => false,
-      status: () => assert.fail()
+      status: () => ({ address: address('ff'), planned: 0, unmined: 0, unfinal: 0, hasNoGas: false })
     }
     const bookkeeper = {
       asOf: undefined,
@@ -264,9 +264,9 @@ export function schemeBench() {
       try {
         const reservation = await owner.paymentScheme.admit(admission)
         const settled = await (fate === 'captured' || fate === 'timed out' || fate === 'lost'
-          ? reservation.capture(outcome(), amount)
+          ? reservation.capture({ ...outcome(), rule: 'success' }, amount)
           : reservation.release(outcome()))
-        if (fate === 'captured' || fate === 'void') payer.paymentScheme.accept(order, settled)
+        if (fate === 'captured' || fate === 'void') await payer.paymentScheme.accept(order, settled, sent())
         else
           payer.paymentScheme.fail(order, {
             fate: fate === 'lost' ? 'lost' : 'failed',
@@ -285,9 +285,12 @@ export function schemeBench() {
   return { play, line, services, domain, start, call }
 }
 
-export const outcome = (): Outcome => ({
+/** The request of every call of a bench. */
+export const sent = (api: ApiId = API): HashedRequest => ({ api, method: 'POST', path: '', body: new Uint8Array(0) })
+
+export const outcome = (api: ApiId = API): Outcome => ({
   status: 200,
-  requestHash: new Uint8Array(32).fill(1),
+  requestHash: requestHash(sent(api)),
   at: 1_750_000_000_000,
   ownerMs: 5,
   upstreamMs: 4

@@ -30,7 +30,7 @@ const withScheme = (paymentScheme: PaymentScheme, changes: Partial<PaymentScheme
   scheme: paymentScheme.scheme,
   movesMoney: paymentScheme.movesMoney,
   authorise: (order) => paymentScheme.authorise(order),
-  accept: (order, settled) => paymentScheme.accept(order, settled),
+  accept: (order, settled, sent) => paymentScheme.accept(order, settled, sent),
   fail: (order, failure) => paymentScheme.fail(order, failure),
   admit: (admission) => paymentScheme.admit(admission),
   ...changes

@@ -209,7 +209,7 @@ function watched(
   return {
     scheme: paymentScheme.scheme,
     movesMoney: paymentScheme.movesMoney,
-    accept: (order, settled) => paymentScheme.accept(order, settled),
+    accept: (order, settled, sent) => paymentScheme.accept(order, settled, sent),
     fail: (order, failure) => paymentScheme.fail(order, failure),
     async authorise(order) {
       const authorization = await paymentScheme.authorise(order)

@@ -14,6 +14,16 @@ export const VOUCHERS_CACHED_MAX = 10_000
 export const RECEIPTS_CHECKED_MAX = 16
 /** Pause between two rounds of signature checks. */
 export const RECEIPTS_CHECK_MS = 100
+/** Pause between two requests for a missing receipt: an owner's operator may have to unlock its key. */
+export const DISPUTE_ASK_MS = 1 * MINUTE
+/** The next paid call asks again after this pause, so that many calls ask once. */
+export const DISPUTE_ASK_PAUSE_MS = 1 * SECOND
+/** A call waits this long for the missing receipt of an earlier one: a few round trips. */
+export const DISPUTE_WAIT_MS = 2 * SECOND
+/** What a payer says about a disputed receipt: one word. */
+export const DISPUTE_FAULT_CHARS_MAX = 64
+/** An ended dispute is listed this long, as call records are. */
+export const DISPUTE_KEPT_MS = 30 * DAY
 /** A busy owner signs receipts once per this time: a thousand signatures a second cost 5% of a core. */
 export const RECEIPTS_SIGN_MS = 1
 /** A busy owner also signs when one in this many running calls waits for a receipt. */

@@ -1,10 +1,12 @@
 import { type ErrorCode, isErrorCode, SoukError } from '../../base/errors.ts'
 import type { Atoms } from '../../base/money.ts'
+import { isRequestIdBytes } from '../../base/request-id.ts'
 import { bytes, hex, named, nonEmpty, required, text, textAs, uint32, uint53, uint64 } from '../../base/wire/field.ts'
 import { message, nested } from '../../base/wire/message.ts'
 import { union } from '../../base/wire/union.ts'
 import type { ChannelConfig, ChannelId } from '../../interface/channel.ts'
 import type { Address, Signature } from '../../interface/signer.ts'
+import { RECEIPT } from '../signing/receipt.ts'
 
 export const PAY_PROTOCOL = '/souk/pay/1.0.0'
 
@@ -27,11 +29,20 @@ export interface DepositRequest {
   readonly isEarly?: boolean
 }
 
+/** Asks for the receipt of a call that was charged to the channel. */
+export interface ReceiptRequest {
+  readonly channelId: ChannelId
+  readonly requestId: Uint8Array
+  /** What is wrong with the receipt that came with the response. Empty: the payer does not dispute the charge. */
+  readonly dispute: string
+}
+
 export type PayRequest =
   | { readonly kind: 'terms' }
   | { readonly kind: 'deposit'; readonly deposit: DepositRequest }
   | { readonly kind: 'state'; readonly channelId: ChannelId }
   | { readonly kind: 'close'; readonly channelId: ChannelId }
+  | { readonly kind: 'receipt'; readonly receipt: ReceiptRequest }
 
 /** An owner's conditions for a channel. */
 export interface Terms {
@@ -54,6 +65,8 @@ export type PayReply =
   | { readonly kind: 'terms'; readonly terms: Terms }
   /** `credit`: the total of calls that the owner serves although the deposit is not mined. */
   | { readonly kind: 'state'; readonly state: ChannelBooks; readonly credit?: Atoms }
+  /** `receipt`: encoded as in a response. */
+  | { readonly kind: 'receipt'; readonly receipt: Uint8Array }
   | { readonly kind: 'refusal'; readonly code: ErrorCode; readonly detail: string; readonly retryAfterMs?: number }
 
 const ADDRESS_BYTES = 20
@@ -109,11 +122,23 @@ export const CLOSE_REQUEST = message(
   { channelId: named('channel', hex(1, WORD_BYTES)) }
 )
 
+export const RECEIPT_REQUEST = message(
+  'ReceiptRequest',
+  `Asks for the receipt of a call that was charged to the channel. The response is a Receipt, signed again. Its totals are
+  current, and \`charged\` is 0 if the owner took the charge back. Owners of revision 2 refuse it with payment_malformed.`,
+  {
+    channelId: named('channel', hex(1, WORD_BYTES)),
+    requestId: bytes(2),
+    dispute: text(3, 'Why the payer disputes the charge (docs/reference/protocol-payments.md, section 6). Empty: it does not.')
+  }
+)
+
 export const PAY_REQUEST = union('PayRequest', 'A request of /souk/pay/1.0.0: exactly one field.', {
   terms: [1, TERMS_REQUEST],
   deposit: [2, DEPOSIT_REQUEST],
   state: [3, STATE_REQUEST],
-  close: [4, CLOSE_REQUEST]
+  close: [4, CLOSE_REQUEST],
+  receipt: [5, RECEIPT_REQUEST]
 })
 
 export const TERMS = message('Terms', 'The owner’s conditions for a channel.', {
@@ -145,10 +170,12 @@ export const REFUSAL = message('Refusal', 'The owner refuses the request.', {
 export const PAY_REPLY = union('PayReply', 'Exactly one field.', {
   terms: [1, TERMS],
   state: [2, CHANNEL_STATE],
-  refusal: [3, REFUSAL]
+  refusal: [3, REFUSAL],
+  receipt: [4, RECEIPT]
 })
 
 export function encodePayRequest(request: PayRequest): Uint8Array {
+  if (request.kind === 'receipt') return PAY_REQUEST.encode({ kind: 'receipt', ...request.receipt })
   if (request.kind !== 'deposit') return PAY_REQUEST.encode(request)
   const { isEarly = false, ...deposit } = request.deposit
   return PAY_REQUEST.encode({ kind: 'deposit', ...deposit, early: isEarly ? 1 : 0 })
@@ -158,6 +185,10 @@ export function encodePayRequest(request: PayRequest): Uint8Array {
 export function decodePayRequest(encoded: Uint8Array): PayRequest {
   return reading(() => {
     const request = PAY_REQUEST.decode(encoded)
+    if (request?.kind === 'receipt') {
+      const { kind, ...receipt } = request
+      return isRequestIdBytes(receipt.requestId) ? { kind, receipt } : undefined
+    }
     if (request?.kind !== 'deposit') return request
     const { kind, early, ...deposit } = request
     return { kind, deposit: early === 0 ? deposit : { ...deposit, isEarly: true } }
@@ -167,6 +198,7 @@ export function decodePayRequest(encoded: Uint8Array): PayRequest {
 export function encodePayReply(reply: PayReply): Uint8Array {
   if (reply.kind === 'terms') return PAY_REPLY.encode({ kind: 'terms', ...reply.terms })
   if (reply.kind === 'refusal') return PAY_REPLY.encode(reply)
+  if (reply.kind === 'receipt') return PAY_REPLY.encode({ kind: 'receipt', ...RECEIPT.decode(reply.receipt) })
   const { state, credit = 0n } = reply
   return PAY_REPLY.encode({ kind: 'state', ...state, credit })
 }
@@ -182,6 +214,10 @@ export function decodePayReply(encoded: Uint8Array): PayReply {
     if (reply?.kind === 'state') {
       const { kind, credit, ...state } = reply
       return { kind, state, ...(credit === undefined ? {} : { credit }) }
+    }
+    if (reply?.kind === 'receipt') {
+      const { kind, ...receipt } = reply
+      return { kind, receipt: RECEIPT.encode(receipt) }
     }
     return reply && { ...reply, code: isErrorCode(reply.code) ? reply.code : 'internal_error' }
   })

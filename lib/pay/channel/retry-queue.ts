@@ -43,6 +43,10 @@ export class RetryQueue<K> {
     return done
   }
 
+  isRunning(key: K): boolean {
+    return this.#running.has(key)
+  }
+
   /** Like `run`, but does not wait and never throws. */
   start(key: K, task: RetryTask): void {
     this.run(key, task).catch(() => {})

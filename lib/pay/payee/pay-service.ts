@@ -14,8 +14,10 @@ import {
   encodePayReply,
   PAY_PROTOCOL,
   type PayReply,
+  type ReceiptRequest,
   type Terms
 } from '../channel/pay-messages.ts'
+import type { ReceiptService } from './receipt-service.ts'
 import type { RefundService } from './refund-service.ts'
 
 export interface PayServiceInit {
@@ -23,14 +25,17 @@ export interface PayServiceInit {
   readonly channels: Pick<PayeeChannels, 'get'>
   readonly deposits: Pick<DepositService, 'bring'>
   readonly refunds: Pick<RefundService, 'close'>
+  readonly receipts: Pick<ReceiptService, 'receipt'>
   readonly clock: Clock
 }
 
-/** The owner's payment service: serves requests of payers for terms, deposits, channel state and closing. */
+/** The owner's payment service: serves requests of payers for terms, deposits, channel state, receipts and closing. */
 export class PayService {
   readonly #init: PayServiceInit
   /** Peers with a pending deposit. A deposit costs transactions and look-ups, so each peer has one at a time. */
   readonly #busy = new Set<string>()
+  /** Peers that wait for a receipt. */
+  readonly #asking = new Set<string>()
 
   constructor(init: PayServiceInit) {
     this.#init = init
@@ -47,12 +52,24 @@ export class PayService {
       if (request.kind === 'terms') return { kind: 'terms', terms: this.#init.terms }
       if (request.kind === 'state') return stateOf(this.#own(request.channelId, peer))
       if (request.kind === 'close') return stateOf(await this.#close(request.channelId, peer))
+      if (request.kind === 'receipt') return await this.#receipt(request.receipt, peer)
       const { channel, credit } = await this.#one(peer, () => this.#deposit(request.deposit, peer))
       return { ...stateOf(channel), credit }
     } catch (thrown) {
       const { code, message, retryAfterMs } = asSoukError(thrown)
       const refusal = { kind: 'refusal', code, detail: message } as const
       return retryAfterMs === undefined ? refusal : { ...refusal, retryAfterMs }
+    }
+  }
+
+  /** One for each peer at a time, because each costs a signature. */
+  async #receipt(request: ReceiptRequest, peer: string): Promise<PayReply> {
+    if (this.#asking.has(peer)) throw new SoukError('overloaded', 'A receipt of this node is being signed. Try again.')
+    this.#asking.add(peer)
+    try {
+      return { kind: 'receipt', receipt: await this.#init.receipts.receipt(request, peer) }
+    } finally {
+      this.#asking.delete(peer)
     }
   }
 

@@ -74,6 +74,11 @@ export class PayeeFunds {
     return more
   }
 
+  /** Takes an earlier capture back. */
+  giveBack(amount: Atoms): void {
+    this.#captured -= amount
+  }
+
   /** Sets the limit that the chain shows now. If it is below the current total, no more calls are admitted. */
   limitTo(limit: Atoms): void {
     this.#limit = limit < 0n ? 0n : limit

@@ -34,7 +34,8 @@ export class ChannelSync {
     const [final, latest] = [await this.#read(channelId, 'finalized'), await this.#read(channelId, 'latest')]
     channel.isInDoubt = false
     const { payerFunds } = channel
-    const isRefunded = latest.refundNonce > 0n && (isEmpty(latest) || latest.balance <= payerFunds.spent)
+    const isRefunded =
+      latest.refundNonce > 0n && (isEmpty(latest) || latest.balance <= payerFunds.spent + payerFunds.disputed)
     const inside = latest.balance - (latest.withdrawal?.amount ?? 0n)
     if (inside >= payerFunds.deposit) {
       // The owner reads the chain when the channel is registered again.

@@ -6,6 +6,7 @@ import type { ChannelId } from '../../interface/channel.ts'
 import type { DocumentPut, Entry, Ledger } from '../../interface/ledger.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { CapLease, DailyCap } from './daily-cap.ts'
+import { disputedIn } from './disputed-charge.ts'
 import {
   depositedIn,
   disputed,
@@ -29,6 +30,11 @@ export interface PayerChannelsInit {
   readonly clock: Clock
   /** Called once for a channel whose owner's books cannot be explained. */
   readonly onDispute: (channel: PayerChannel) => void
+  /**
+   * Called when a channel ends. Returns documents of its disputed charges, for the same commit.
+   * @param isTaken the owner kept more than this node's calls explain
+   */
+  readonly onEnd: (channel: PayerChannel, isTaken: boolean) => readonly DocumentPut[]
 }
 
 const COUNTER = 'counter'
@@ -112,27 +118,29 @@ export class PayerChannels {
    */
   async end(channel: PayerChannel, kept: Atoms): Promise<void> {
     await this.#flush()
-    const { documents, ledger, clock } = this.#init
+    const { documents, ledger, clock, onEnd } = this.#init
     const { channelId } = channel.info
-    const [inside, spent, uncollected] = await Promise.all([
+    const [inside, disputed, spent, uncollected] = await Promise.all([
       ledger.balance(depositedIn(channelId)),
+      ledger.balance(disputedIn(channelId)),
       ledger.balance(spentThrough(channelId)),
       ledger.balance(uncollectedFrom(channelId))
     ])
-    const put = inside + spent + uncollected
+    const put = inside + disputed + spent + uncollected
     const returned = put > kept ? put - kept : 0n
-    const taken = inside - returned
+    const taken = inside + disputed - returned
     const postings = [
       { account: 'wallet', amount: returned },
       { account: depositedIn(channelId), amount: -inside },
+      { account: disputedIn(channelId), amount: -disputed },
       { account: taken > 0n ? spentThrough(channelId) : unclaimedOf(channelId), amount: taken }
     ].filter(({ amount }) => amount !== 0n)
     // The chain shows finally that the owner took no more than was agreed to, so unexplained books no longer matter.
     const isDisputed = channel.isDisputed && taken > 0n
     const value = payerDocument(channel, { phase: 'closed', isDisputed, returned })
-    const document = { collection: PAYER_CHANNELS, key: channelId, value }
-    if (postings.length === 0) await documents.put(document.collection, document.key, value)
-    else await ledger.book({ kind: 'return', reference: channelId, at: clock.now(), postings }, [document])
+    const ended = [{ collection: PAYER_CHANNELS, key: channelId, value }, ...onEnd(channel, taken > 0n)]
+    if (postings.length === 0) await documents.putAll(ended)
+    else await ledger.book({ kind: 'return', reference: channelId, at: clock.now(), postings }, ended)
     // Changes the phase only now, so that nothing shows the channel as closed before the ledger does.
     channel.move('closed', returned)
     if (!isDisputed) this.#settle(channel)

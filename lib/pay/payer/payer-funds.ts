@@ -41,6 +41,8 @@ export interface Promised {
   readonly ceiling: Atoms
   /** The owner responded and charged `charged`. At most the promised amount counts. */
   settle(charged: Atoms): void
+  /** The owner charged `amount` without a valid receipt. It stays disputed until `uncontest`. */
+  contest(amount: Atoms): void
   /** The call was certainly not charged: the owner never accepted it, or signed that it charged nothing. */
   release(): void
   /** The call failed without a signed statement that it was not charged. The owner may show a charge later. */
@@ -64,6 +66,8 @@ export class PayerFunds {
   #credit: Atoms = 0n
   #promised: Atoms = 0n
   #lost: Atoms = 0n
+  /** Charged by the owner without a valid receipt. The owner's captured amount may include it. */
+  #disputed: Atoms = 0n
   /** Amount of calls that failed without a signed statement. */
   #doubtful: Atoms = 0n
   /** Promised fees. The caller agreed to each, so they do not count towards the exposure. */
@@ -103,6 +107,9 @@ export class PayerFunds {
   get lost(): Atoms {
     return this.#lost
   }
+  get disputed(): Atoms {
+    return this.#disputed
+  }
   /** Promised to calls without a known outcome. */
   get promised(): Atoms {
     return this.#promised + this.#lost
@@ -113,7 +120,24 @@ export class PayerFunds {
   }
   /** The amount that can be promised before another deposit. */
   get left(): Atoms {
-    return this.#deposit - this.#spent - this.promised
+    return this.#deposit - this.#spent - this.#disputed - this.promised
+  }
+
+  /** Adds a disputed charge of an earlier process. */
+  contest(amount: Atoms): void {
+    this.#disputed += amount
+  }
+
+  /** Disputes a charge that counts as spent. */
+  contestSpent(amount: Atoms): void {
+    this.#spent -= amount
+    this.#disputed += amount
+  }
+
+  /** Ends the dispute of a charge: `charged` of its amount is spent, the rest is free. */
+  uncontest(amount: Atoms, charged: Atoms): void {
+    this.#disputed -= amount
+    this.#spent += charged
   }
 
   /** Sets the channel's current balance: more after a deposit, less after a withdrawal or refund. */
@@ -157,7 +181,9 @@ export class PayerFunds {
    */
   hear(captured: Atoms, reserved: Atoms, price: Atoms): boolean {
     const owed = captured + reserved
-    const gap = owed - (this.#spent + this.promised - price)
+    const known = this.#spent + this.promised - price
+    // The owner counts disputed charges as captured, unless it took them back.
+    const gap = owed - known - min(this.#disputed, owed > known ? owed - known : 0n)
     if (owed > this.#ceiling || (gap > this.#doubtful && this.#isWhole)) return false
     this.#isWhole = true
     if (gap <= 0n) return true
@@ -174,10 +200,10 @@ export class PayerFunds {
    */
   reconcile(captured: Atoms): boolean {
     if (this.#promised > 0n) return true
-    const explained = this.#isWhole ? this.#spent + this.#lost + this.#doubtful : this.#ceiling
+    const explained = this.#isWhole ? this.#spent + this.#disputed + this.#lost + this.#doubtful : this.#ceiling
     if (captured > explained || captured > this.#ceiling) return false
     this.#isWhole = true
-    const heard = captured > this.#spent ? captured - this.#spent : 0n
+    const heard = captured > this.#spent + this.#disputed ? captured - this.#spent - this.#disputed : 0n
     const open = this.#lost + this.#doubtful
     this.#spent += heard
     this.#lost = 0n
@@ -190,6 +216,7 @@ export class PayerFunds {
   end(kept: Atoms): void {
     if (kept > this.#spent) this.#spent = kept
     this.#lost = 0n
+    this.#disputed = 0n
     this.#doubtful = 0n
     this.#openFees = 0n
   }
@@ -218,6 +245,10 @@ export class PayerFunds {
       settle: (charged) => {
         end()
         this.#spent += min(charged, price)
+      },
+      contest: (amount) => {
+        end()
+        this.#disputed += amount
       },
       release: end,
       doubt: () => {

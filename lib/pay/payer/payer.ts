@@ -5,20 +5,24 @@ import { asSoukError, SoukError } from '../../base/errors.ts'
 import { fromHex, isHex } from '../../base/hex.ts'
 import { EXPOSURE_WAIT_MS, PENDING_LOOK_MS, TOP_UP_PART, TOP_UP_PAUSE_MS } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
+import { type HashedRequest, requestHash } from '../../base/request-hash.ts'
 import { formatRequestId } from '../../base/request-id.ts'
 import type { Address, Signer } from '../../interface/signer.ts'
 import type { Failure, Order, Settled } from '../../interface/payment-scheme.ts'
 import type { ChannelOpener } from './channel-opener.ts'
 import type { ChannelSync } from './channel-sync.ts'
+import type { Disputes } from './disputes.ts'
 import { checkPrice } from '../../base/check-price.ts'
 import { BOOKS_MEMBER, type ChannelBooks } from '../channel/pay-messages.ts'
 import type { PayRules } from './pay-rules.ts'
 import type { PayerChannel } from './payer-channel.ts'
 import type { PayerChannels } from './payer-channels.ts'
 import type { Promised } from './payer-funds.ts'
-import { type Receipt, readReceipt } from '../signing/receipt.ts'
+import { readReceipt } from '../signing/receipt.ts'
+import { type Expected, readProof, rulesFor } from './receipt-fault.ts'
 import type { ReceiptInspector } from './receipt-inspector.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
+import { receiptDocument } from './stored-receipts.ts'
 import { signerOf } from '../signing/signature.ts'
 
 export interface PayerInit {
@@ -28,6 +32,7 @@ export interface PayerInit {
   readonly signer: Signer
   readonly domain: SettlementDomain
   readonly inspector: ReceiptInspector
+  readonly disputes: Disputes
   readonly rules: PayRules
   readonly clock: Clock
   readonly splitterOf: (payout: Address) => Address
@@ -36,9 +41,6 @@ export interface PayerInit {
   /** Default: none. */
   readonly log?: Logger
 }
-
-/** Collection of receipts by request id, base64. */
-export const RECEIPTS = 'receipts'
 
 type Payable = Pick<Order, 'owner' | 'payout' | 'api' | 'price'>
 
@@ -70,11 +72,12 @@ export class Payer {
     const channel = await this.#channelFor(order)
     const promised = await this.#promise(channel, price, isFee)
     try {
-      const { domain, signer, channels } = this.#init
+      const { domain, signer, channels, disputes } = this.#init
       // Wait a microtask: all calls of this turn are promised before one voucher is signed for them. They continue together, so
       // they leave in one packet.
       await Promise.resolve()
       channel.checkOpen()
+      disputes.check(owner)
       const authorization = await channel.authorization(domain, signer)
       this.#orders.set(keyOf(order), { channel, promised, price })
       channels.touch(channel)
@@ -96,22 +99,39 @@ export class Payer {
     return channel
   }
 
-  accept(order: Order, { charged, receipt }: Settled): void {
+  accept(order: Order, { charged, receipt }: Settled, sent: HashedRequest): void | Promise<void> {
     const paid = this.#take(order)
-    if (paid === undefined) return
-    const { channel, promised } = paid
-    const proof = proofOf(order, channel, charged, receipt)
-    if (proof === undefined && charged > 0n) {
-      // A repeat is served from the owner's books and was charged before. The owner's next books show which case this is.
-      this.#end(channel, () => promised.lose())
-      return this.#init.channels.touch(channel)
+    if (paid === undefined) return undefined
+    const { channel, promised, price } = paid
+    const { inspector, channels, disputes } = this.#init
+    if (charged === 0n && receipt.length === 0) {
+      this.#end(channel, () => promised.release())
+      return channels.touch(channel)
+    }
+    const expected = expectedOf(order, channel, { sent, charged, price })
+    const proof = readProof(receipt, expected)
+    if (typeof proof === 'string') {
+      const most = mostCharged(receipt, expected)
+      this.#end(channel, () => promised.contest(most))
+      return most === 0n
+        ? channels.touch(channel)
+        : disputes.open(channel, { ...expected, charged: most }, proof, 'deposited')
     }
     this.#end(channel, () => promised.settle(charged))
-    if (proof !== undefined) this.#init.inspector.look(proof, channel)
+    if (charged > 0n) inspector.look(proof, channel, expected)
     // When no call of this node is running there, the owner's books must equal this node's.
-    if (proof?.body.reserved === 0n && !channel.payerFunds.reconcile(proof.body.captured))
-      this.#init.channels.dispute(channel)
-    this.#book(order, channel, charged < paid.price ? charged : paid.price, proof === undefined ? undefined : receipt)
+    if (proof.body.reserved === 0n && !channel.payerFunds.reconcile(proof.body.captured)) channels.dispute(channel)
+    return this.#book(order, channel, charged, receipt)
+  }
+
+  /** A charge that is booked already turns out to have a forged receipt. */
+  onForged(channel: PayerChannel, expected: Expected): void {
+    const { channels, disputes } = this.#init
+    // A closed channel has no amount to dispute; the owner took it.
+    if (channel.phase === 'closed') return channels.dispute(channel)
+    channel.payerFunds.contestSpent(expected.charged)
+    channel.booked -= expected.charged
+    void disputes.open(channel, expected, 'signature', 'spent')
   }
 
   fail(order: Order, { fate, error }: Failure): boolean {
@@ -208,7 +228,7 @@ export class Payer {
   }
 
   /** Written asynchronously: no call waits for the payer's ledger. */
-  #book(order: Order, channel: PayerChannel, charged: Atoms, receipt: Uint8Array | undefined): void {
+  #book(order: Order, channel: PayerChannel, charged: Atoms, receipt: Uint8Array): void {
     const { channels, clock } = this.#init
     if (charged === 0n) return channels.touch(channel)
     const reference = formatRequestId(order.requestId)
@@ -216,14 +236,14 @@ export class Payer {
       { account: channel.spent, amount: charged },
       { account: channel.deposited, amount: -charged }
     ]
-    const value = receipt && Buffer.from(receipt).toString('base64')
-    const documents = value === undefined ? [] : [{ collection: RECEIPTS, key: reference, value }]
     channel.booked += charged
-    channels.touch(channel, { kind: 'paid', reference, at: clock.now(), postings }, documents)
+    channels.touch(channel, { kind: 'paid', reference, at: clock.now(), postings }, [
+      receiptDocument(reference, receipt)
+    ])
   }
 
   async #channelFor({ owner, payout, api, price }: Payable): Promise<PayerChannel> {
-    const { channels, splitterOf } = this.#init
+    const { channels, splitterOf, disputes } = this.#init
     if (payout === undefined) {
       throw new SoukError(
         'settlement_unavailable',
@@ -233,6 +253,7 @@ export class Payer {
     // Computed here, never requested from the owner, so that money can go only to the provider and the treasury.
     const receiver = splitterOf(payout)
     channels.checkTrust(owner)
+    if (disputes.areOpen(owner)) await disputes.attend(owner)
     try {
       return await this.#ready(owner, receiver, price)
     } catch (thrown) {
@@ -346,16 +367,23 @@ export class Payer {
   }
 }
 
-/** The receipt, if it is about this call. Its signature is checked separately. */
-function proofOf(order: Order, { info }: PayerChannel, charged: Atoms, bytes: Uint8Array): Receipt | undefined {
-  const receipt = readReceipt(bytes)
-  if (receipt === undefined) return undefined
-  const { body } = receipt
-  const isAboutIt =
-    body.channelId === info.channelId &&
-    body.charged === charged &&
-    Buffer.compare(body.requestId, order.requestId) === 0
-  return isAboutIt ? receipt : undefined
+interface Answered {
+  readonly sent: HashedRequest
+  readonly charged: Atoms
+  readonly price: Atoms
+}
+
+function expectedOf({ requestId, api }: Order, { info }: PayerChannel, { sent, charged, price }: Answered): Expected {
+  const { channelId } = info
+  return { requestId, api, channelId, requestHash: requestHash(sent), rules: rulesFor(sent), charged, price }
+}
+
+/** The most that the owner can have charged for the call, by its response or its receipt. */
+function mostCharged(bytes: Uint8Array, { channelId, requestId, charged, price }: Expected): Atoms {
+  const body = readReceipt(bytes)?.body
+  const isOfCall = body?.channelId === channelId && Buffer.compare(body.requestId, requestId) === 0
+  const most = isOfCall && body.charged > charged ? body.charged : charged
+  return most < price ? most : price
 }
 
 const keyOf = ({ requestId }: Order): string => Buffer.from(requestId).toString('latin1')

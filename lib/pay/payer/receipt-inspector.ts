@@ -1,13 +1,20 @@
 import type { Clock, Timer } from '../../base/clock.ts'
 import { RECEIPTS_CHECK_MS, RECEIPTS_CHECKED_MAX } from '../../base/limits/pay.ts'
 import type { PayerChannel } from './payer-channel.ts'
+import type { Expected } from './receipt-fault.ts'
 import type { Receipt, ReceiptCheck } from '../signing/receipt.ts'
 
 export interface ReceiptInspectorInit {
   readonly check: ReceiptCheck
   readonly clock: Pick<Clock, 'after'>
   /** Called for a receipt that the owner did not sign. */
-  readonly onForged: (channel: PayerChannel) => void
+  readonly onForged: (channel: PayerChannel, expected: Expected) => void
+}
+
+interface Waiting {
+  readonly receipt: Receipt
+  readonly channel: PayerChannel
+  readonly expected: Expected
 }
 
 /**
@@ -17,7 +24,7 @@ export interface ReceiptInspectorInit {
  */
 export class ReceiptInspector {
   readonly #init: ReceiptInspectorInit
-  #waiting: Array<readonly [Receipt, PayerChannel]> = []
+  #waiting: Waiting[] = []
   #next = 0
   #timer: Timer | undefined
 
@@ -25,9 +32,9 @@ export class ReceiptInspector {
     this.#init = init
   }
 
-  look(receipt: Receipt, channel: PayerChannel): void {
+  look(receipt: Receipt, channel: PayerChannel, expected: Expected): void {
     // A ring buffer: under load, newer receipts replace older ones.
-    this.#waiting[this.#next++ % RECEIPTS_CHECKED_MAX] = [receipt, channel]
+    this.#waiting[this.#next++ % RECEIPTS_CHECKED_MAX] = { receipt, channel, expected }
     this.#timer ??= this.#init.clock.after(RECEIPTS_CHECK_MS, () => this.#inspect())
   }
 
@@ -42,8 +49,8 @@ export class ReceiptInspector {
     this.#waiting = []
     this.#next = 0
     this.#timer = undefined
-    for (const [receipt, channel] of waiting) {
-      if (!check.isSigned(receipt, channel.info.config.receiverAuthorizer)) onForged(channel)
+    for (const { receipt, channel, expected } of waiting) {
+      if (!check.isSigned(receipt, channel.info.config.receiverAuthorizer)) onForged(channel, expected)
     }
   }
 }

@@ -1,10 +1,17 @@
 import type { Documents } from '../../interface/store.ts'
-import { RECEIPTS } from './payer.ts'
+import type { DocumentPut } from '../../interface/ledger.ts'
+
+/** Collection of receipts by request id, base64. */
+export const RECEIPTS = 'receipts'
 
 export interface StoredReceipt {
   /** In its canonical form, which sorts by time. */
   readonly requestId: string
   readonly bytes: Uint8Array
+}
+
+export function receiptDocument(requestId: string, bytes: Uint8Array): DocumentPut {
+  return { collection: RECEIPTS, key: requestId, value: Buffer.from(bytes).toString('base64') }
 }
 
 /** A payer's receipts before the id `before`, newest first. */

@@ -149,8 +149,9 @@ export function readReceipt(encoded: Uint8Array): Receipt | undefined {
     const { body, path, index, signature } = RECEIPT.decode(encoded)
     const { channel, rule: told = '', ...value } = RECEIPT_BODY.decode(body)
     if (channel.length !== HASH_BYTES || path.some((sibling) => sibling.length !== HASH_BYTES)) return undefined
-    // A rule of a later version is unknown here.
     const rule = chargeRuleIn(told)
+    // A receipt must state a rule that the payer knows, or it proves nothing about the price.
+    if (rule === undefined && told !== '') return undefined
     const known = rule === undefined ? value : { ...value, rule }
     return { body: { ...known, channelId: toHex(channel) }, leaf: body, path, index, signature }
   } catch {

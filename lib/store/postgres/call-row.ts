@@ -26,11 +26,13 @@ export interface SelectedCall extends LoggedRow {
   response_status: number | null
   headers: string | null
   body: Buffer | null
+  debited: string | null
 }
 
 export function toCallRecord(row: SelectedCall): CallRecord {
-  const { response_status: status, headers, body } = row
-  const { seq: _, ...record } = toLoggedCall(row)
+  const { response_status: status, headers, body, debited } = row
+  const { seq: _, ...logged } = toLoggedCall(row)
+  const record = debited === null ? logged : { ...logged, debited }
   if (status === null || headers === null || body === null) return record
   return { ...record, response: { status, headers: JSON.parse(headers) as Headers, body: Uint8Array.from(body) } }
 }

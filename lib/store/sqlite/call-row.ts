@@ -30,7 +30,8 @@ export function callValues(record: CallRecord, peer: number, api: number): SQLIn
 
 /** The statement must return integers as bigints. */
 export function toCallRecord(row: Record<string, SQLOutputValue>): CallRecord {
-  const { seq: _, ...record } = toLoggedCall(row)
+  const { seq: _, ...logged } = toLoggedCall(row)
+  const record = row['debited'] === null ? logged : { ...logged, debited: row['debited'] as string }
   return row['response_status'] === null ? record : { ...record, response: toStoredResponse(row) }
 }
 

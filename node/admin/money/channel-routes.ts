@@ -78,7 +78,7 @@ function channelIn(text: string): Hex {
 
 function channelView(summary: ChannelSummary): ChannelView {
   const { role, channelId, peer, receiver, state, isDisputed, withdrawableAt } = summary
-  const { deposit, ceiling, spent, reserved, claimed, returned } = summary
+  const { deposit, ceiling, spent, reserved, disputed = 0n, claimed, returned } = summary
   return {
     role,
     channel: channelId,
@@ -90,6 +90,7 @@ function channelView(summary: ChannelSummary): ChannelView {
     ceiling: formatUsdc(ceiling),
     spent: formatUsdc(spent),
     reserved: formatUsdc(reserved),
+    disputed_amount: formatUsdc(disputed),
     claimed: claimed === undefined ? null : formatUsdc(claimed),
     returned: returned === undefined ? null : formatUsdc(returned),
     withdrawable_at: withdrawableAt ?? null

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limits } from '../../../lib/index.ts'
+import { DISPUTE_STATES } from '../../../lib/interface/index.ts'
 import { amount, list, view } from '../../http/schemas.ts'
 
 /** Inputs and responses of the money routes. `api.ts` states the units. */
@@ -56,6 +57,7 @@ export const channelViewSchema = view(
     ceiling: z.string(),
     spent: z.string(),
     reserved: z.string(),
+    disputed_amount: z.string().describe('At the payer: charges without a valid receipt. Not part of `spent`.'),
     claimed: z
       .string()
       .nullable()
@@ -85,6 +87,29 @@ export const closedChannelsViewSchema = view(
   'Each channel after the attempt, and the error if it could not be closed.'
 )
 export type ClosedChannelsView = z.output<typeof closedChannelsViewSchema>
+
+export const takeBackSchema = z.strictObject({ peer: z.string().describe('Peer id of the payer.') })
+
+export const disputeViewSchema = view(
+  'DisputeView',
+  {
+    role: z.enum(['payer', 'owner']),
+    request_id: z.string(),
+    api: z.string(),
+    peer: z.string(),
+    channel: z.string(),
+    amount: z.string(),
+    fault: z
+      .string()
+      .describe('What is wrong with the receipt: `missing`, `malformed`, `request`, `price`, `rule` or `signature`.'),
+    state: z.enum(DISPUTE_STATES),
+    at: z.number()
+  },
+  'A charge without a valid receipt. At the owner, `proved` means that a receipt was sent.'
+)
+export type DisputeView = z.output<typeof disputeViewSchema>
+
+export const disputesViewSchema = view('DisputesView', { disputes: list(disputeViewSchema) }, 'Newest first.')
 
 export const walletViewSchema = view('WalletView', {
   address: z.string(),

@@ -97,6 +97,7 @@ const COLUMNS: ReadonlyArray<Column<ChannelView>> = [
   { head: 'STATE', of: ({ state, disputed }) => (disputed ? `${state}, disputed` : state) },
   { head: 'DEPOSIT', of: ({ deposit }) => deposit },
   { head: 'SPENT', of: ({ spent }) => spent },
+  { head: 'DISPUTED', of: ({ disputed_amount: amount }) => amount, isExtra: true },
   { head: 'CLAIMED', of: ({ claimed }) => claimed ?? '', isExtra: true },
   { head: 'RETURNED', of: ({ returned }) => returned ?? '', isExtra: true },
   { head: 'WITHDRAWABLE (UTC)', of: ({ withdrawable_at: at }) => moment(at), isExtra: true },

@@ -14,7 +14,7 @@ import { type ReceiptBody, readReceipt, receiptDigests, signReceipts } from '../
 import { settlementDomain } from '../../../lib/pay/signing/settlement-domain.ts'
 import { tokenDomain } from '../../../lib/pay/signing/token-domain.ts'
 import { signVoucher } from '../../../lib/pay/signing/voucher.ts'
-import { hashOf } from '../../../lib/owner/stored-responses.ts'
+import { requestHash } from '../../../lib/base/request-hash.ts'
 import { frames, type MessageVector } from './frames.ts'
 import { bytesOf, CHAIN, hex, identityOf, NOW, PAYER, PAYOUT, REQUEST_ID, SETTLEMENT, TREASURY } from './keys.ts'
 
@@ -205,7 +205,7 @@ export async function requestHashVectors() {
       ...(subscription === undefined ? {} : { subscription }),
       ...(frame.service === 1 ? { service: 1 as const } : {})
     }
-    return [{ name, sha256: hex(hashOf(call)) }]
+    return [{ name, sha256: hex(requestHash(call)) }]
   })
 }
 

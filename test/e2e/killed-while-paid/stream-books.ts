@@ -3,7 +3,7 @@ import { EMPTY_BYTES } from '../../../lib/base/bytes.ts'
 import type { ApiId } from '../../../lib/base/api-name.ts'
 import { EVENTS_PAID_AT_ONCE_MAX } from '../../../lib/base/limits/call.ts'
 import type { LoggedCall } from '../../../lib/interface/store.ts'
-import { hashOf } from '../../../lib/owner/stored-responses.ts'
+import { requestHash } from '../../../lib/base/request-hash.ts'
 import { EVENT_ATOMS, EVENTS_INCLUDED, PRICE_ATOMS, type World } from './world.ts'
 
 /** One stream in the owner's books. */
@@ -81,6 +81,6 @@ function paymentHash(api: ApiId, stream: string, events: number): string {
     revision: 1,
     events
   }
-  const hash = hashOf({ ...payment, requestId: EMPTY_BYTES, stream: Buffer.from(stream, 'hex') })
+  const hash = requestHash({ ...payment, stream: Buffer.from(stream, 'hex') })
   return Buffer.from(hash).toString('hex')
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { RECEIPTS_PAGE_MAX } from '../../../lib/base/limits/pay.ts'
 import type { ReceiptQuery, ReceiptRow } from '../../../lib/interface/receipts.ts'
 import { readReceipt, ReceiptCheck, receiptDigests } from '../../../lib/pay/signing/receipt.ts'
-import { RECEIPTS } from '../../../lib/pay/payer/payer.ts'
+import { RECEIPTS } from '../../../lib/pay/payer/stored-receipts.ts'
 import { PAYER_CHANNELS } from '../../../lib/pay/payer/payer-channel.ts'
 import { API, schemeBench, type SchemeBench, type SchemeNode } from '../../helpers/scheme-bench.ts'
 

@@ -107,9 +107,29 @@ const LISTS: ReadonlyArray<readonly [command: string, route: string, response: o
           disputed: false,
           deposit: AMOUNT,
           spent: AMOUNT,
+          disputed_amount: AMOUNT,
           claimed: AMOUNT,
           returned: AMOUNT,
           withdrawable_at: AT
+        }
+      ]
+    }
+  ],
+  [
+    'disputes list',
+    'GET /disputes',
+    {
+      disputes: [
+        {
+          role: 'payer',
+          request_id: UUID,
+          api: API,
+          peer: PEER,
+          channel: CHANNEL,
+          amount: AMOUNT,
+          fault: 'signature',
+          state: 'open',
+          at: AT
         }
       ]
     }

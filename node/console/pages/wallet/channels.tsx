@@ -50,10 +50,12 @@ export function Channels() {
                 { title: 'Way', cell: ({ role }) => (role === 'payer' ? 'you pay' : 'you are paid') },
                 {
                   title: 'State',
-                  cell: ({ state, disputed }) => (
+                  cell: ({ state, disputed, disputed_amount: amount }) => (
                     <State
-                      state={disputed ? `${state}, disputed` : state}
-                      {...(disputed ? { mood: 'warn' as const } : {})}
+                      state={
+                        disputed ? `${state}, disputed` : amount === '0' ? state : `${state}, ${amount} USDC disputed`
+                      }
+                      {...(disputed || amount !== '0' ? { mood: 'warn' as const } : {})}
                     />
                   )
                 },
