@@ -111,6 +111,9 @@ export async function payMessages(): Promise<{
   const [channel, voucher, deposit] = await channelVectors()
   const channelId = DOMAIN.channelId(await configOfVectors())
   const state = { ceiling: CEILING, signature: bytesOf(voucher.signature), captured: 9_000n, reserved: 1_000n }
+  const [receipt = new Uint8Array(0)] = await signReceipts(await receiptBodies(), (root) =>
+    SETTLEMENT.signer.sign(receiptDigests(CHAIN)(root))
+  )
   const request = {
     config: await configOfVectors(),
     counter: BigInt(channel.counter),
@@ -123,7 +126,12 @@ export async function payMessages(): Promise<{
       'deposit request, answered when it is mined': { kind: 'deposit', deposit: request },
       'deposit request': { kind: 'deposit', deposit: { ...request, isEarly: true } },
       'state request': { kind: 'state', channelId },
-      'close request': { kind: 'close', channelId }
+      'close request': { kind: 'close', channelId },
+      'receipt request': { kind: 'receipt', receipt: { channelId, requestId: REQUEST_ID, dispute: '' } },
+      'receipt request of a disputed charge': {
+        kind: 'receipt',
+        receipt: { channelId, requestId: REQUEST_ID, dispute: 'missing' }
+      }
     },
     replies: {
       terms: {
@@ -137,6 +145,7 @@ export async function payMessages(): Promise<{
       },
       'state on credit': { kind: 'state', state, credit: 10_000n },
       'refusal, no time to wait': { kind: 'refusal', code: 'payment_rejected', detail: '' },
+      receipt: { kind: 'receipt', receipt },
       refusal: { kind: 'refusal', code: 'settlement_pending', detail: 'The deposit is not mined yet.', retryAfterMs: 1 }
     }
   }

@@ -265,6 +265,17 @@ describe('a charge without a valid receipt', () => {
     await other.paymentScheme.stop()
   })
 
+  it('does not arise from a repeat: the stored call has its receipt again, also at a restarted owner', async () => {
+    const { receipt } = await bench.call(payer, owner)
+    const { body } = readReceipt(receipt)!
+    await owner.paymentScheme.stop()
+    owner = await bench.start('D', {}, { store: owner.store, signer: owner.signer })
+    const again = await owner.paymentScheme.settled!((await owner.store.calls.find(payer.peer, body.requestId))!)
+    const read = readReceipt(again.receipt)!
+    assert.deepEqual({ ...read.body }, { ...body })
+    assert.equal(again.charged, PRICE)
+  })
+
   it('gets no receipt for a call of another peer, or on another channel', async () => {
     const { receipt } = await bench.call(payer, owner)
     const { requestId } = readReceipt(receipt)!.body
