@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { glob, readFile } from 'node:fs/promises'
 import { createNode, handler } from '../../lib/index.ts'
 import { type Finding, judgePeer } from '../../node/conformance/judge-peer.ts'
+import { judgeConsumer } from '../../node/conformance/judge-consumer.ts'
 import { scan } from '../helpers/scan.ts'
+import { type SmallConsumer, startSmallConsumer } from './peer/consumer.ts'
 import { type SmallPeer, startSmallPeer } from './peer/peer.ts'
+
+const LISTEN = '/ip4/127.0.0.1/tcp/0'
 
 const broken = (findings: readonly Finding[]) => findings.filter(({ result }) => result === 'broken')
 
@@ -30,6 +34,27 @@ describe('the conformance kit for peers', () => {
     }
   })
 
+  it('finds every rule kept by our own node as a consumer', async () => {
+    const calling: Array<Promise<void>> = []
+    let isOver = false
+    const callIn = async ({ address, api }: { address: string; api: string }) => {
+      const node = await createNode({ bootstrap: [address] })
+      await node.start()
+      while (!isOver) {
+        await node.souk.call({ api, body: {}, timeoutMs: 5_000 }).catch(() => undefined)
+        // A call that fails at once would otherwise leave no turn for anything else.
+        await new Promise(setImmediate)
+      }
+      await node.stop()
+    }
+    const onReady = (owner: { address: string; api: string }) => void calling.push(callIn(owner))
+    const findings = await judgeConsumer({ network: 'dev', listen: LISTEN, onReady })
+    isOver = true
+    await Promise.all(calling)
+    assert.deepEqual(broken(findings), [])
+    assert.ok(findings.filter(({ result }) => result === 'holds').length >= 16, JSON.stringify(findings))
+  })
+
   describe('and a peer written from the specification alone', () => {
     let peer: SmallPeer
     before(async () => {
@@ -54,6 +79,27 @@ describe('the conformance kit for peers', () => {
       const findings = await judgePeer({ address: peer.addresses[0] ?? '', api: peer.api })
       assert.deepEqual(broken(findings), [])
       assert.ok(findings.filter(({ result }) => result === 'holds').length >= 30)
+    })
+
+    it('keeps every rule of a consumer, too', async () => {
+      let consumer: SmallConsumer | undefined
+      const onReady = (owner: { address: string; api: string }) => {
+        consumer = startSmallConsumer(owner)
+      }
+      const findings = await judgeConsumer({ network: 'dev', listen: LISTEN, onReady })
+      await consumer?.stop()
+      assert.deepEqual(broken(findings), [])
+      assert.ok(findings.filter(({ result }) => result === 'holds').length >= 16, JSON.stringify(findings))
+    })
+
+    it('is judged broken if it repeats a call under another request id', async () => {
+      let consumer: SmallConsumer | undefined
+      const onReady = (owner: { address: string; api: string }) => {
+        consumer = startSmallConsumer(owner, { isForgetful: true })
+      }
+      const findings = await judgeConsumer({ network: 'dev', listen: LISTEN, onReady })
+      await consumer?.stop()
+      assert.ok(broken(findings).some(({ section }) => section === '7.1'))
     })
 
     it('is found and called by our own node, with a small and a large body', async () => {

@@ -102,6 +102,10 @@ export const RECONNECTS_MAX = 10
 export const CONFORMANCE_ANSWER_MS = 10 * SECOND
 /** Time for a judged peer to reset an invalid stream. */
 export const CONFORMANCE_RESET_MS = 3 * SECOND
+/** Wait for the next call of a judged consumer, which a person may start. */
+export const CONFORMANCE_CALLS_MS = 60 * SECOND
+/** A judged consumer that resets a stream does so within this time. */
+export const CONFORMANCE_QUIET_MS = SECOND / 2
 /** Time between two queries for peers on the LAN. A peer that starts is found at once, because it asks itself. */
 export const LAN_QUERY_MS = 10 * SECOND
 /** Dials at once to peers on the LAN. Any machine there can name addresses, and must not make this node scan ports. */

@@ -1,5 +1,5 @@
 import type { Finding } from '../../conformance/judge-peer.ts'
-import type { AddCommand } from '../cli.ts'
+import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 
 interface Flags {
@@ -10,8 +10,21 @@ const WORDS = { holds: 'holds', broken: 'BROKEN', skipped: 'skipped' } as const
 
 /** Checks of other implementations of the protocol. */
 export const addConformance: AddCommand = (to, cli) => {
-  to.command('conformance')
-    .description('check implementations of the protocol')
+  const conformance = to.command('conformance').description('check implementations of the protocol')
+  conformance
+    .command('consumer')
+    .description('serve a free API to a consumer that calls it in a loop, and print which rules of the protocol hold')
+    .option('--listen <multiaddr>', 'address to listen on', '/ip4/127.0.0.1/tcp/0')
+    .option('--name <network>', 'name of the network in the hello', 'dev')
+    .action(async ({ listen, name }: { listen: string; name: string }) => {
+      const { judgeConsumer } = await import('../../conformance/judge-consumer.ts')
+      const onReady = ({ address, api }: { address: string; api: string }) =>
+        cli.terminal.note(
+          `Call ${api} at ${address} by POST with an empty JSON object, again and again until the result is here.`
+        )
+      await told(cli, await judgeConsumer({ network: name, listen, onReady }))
+    })
+  conformance
     .command('peer')
     .description('call a peer as a consumer, and print which rules of the protocol hold; exits 1 if one does not')
     .argument('<multiaddr>', 'address of the peer, with its id')
@@ -20,9 +33,13 @@ export const addConformance: AddCommand = (to, cli) => {
       const { judgePeer } = await import('../../conformance/judge-peer.ts')
       const work = judgePeer({ address, ...(api === undefined ? {} : { api }) })
       const findings = await cli.during('checking the peer', work)
-      await cli.print({ findings }, () => [...findings.map(line), summary(findings)])
-      if (findings.some(({ result }) => result === 'broken')) cli.exitCode = EXIT.failed
+      await told(cli, findings)
     })
+}
+
+async function told(cli: Cli, findings: readonly Finding[]): Promise<void> {
+  await cli.print({ findings }, () => [...findings.map(line), summary(findings)])
+  if (findings.some(({ result }) => result === 'broken')) cli.exitCode = EXIT.failed
 }
 
 function line({ section, rule, result, detail }: Finding): string {
