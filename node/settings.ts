@@ -1,7 +1,6 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { z } from 'zod'
 import { limits } from '../lib/index.ts'
-import { hasBlockedPort } from './http/blocked-ports.ts'
 import { isWebUrl } from './network/web-url.ts'
 import { SetupError } from './setup-error.ts'
 
@@ -35,10 +34,7 @@ const peerAddress = address.refine(
   'the address must end in /p2p/<peer id>'
 )
 const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'give an address: 0x and 40 hex digits')
-const httpUrl = z
-  .string()
-  .refine(isHttpUrl, 'give an http or https URL')
-  .refine((url) => !hasBlockedPort(url), 'HTTP clients refuse to call this port')
+const httpUrl = z.string().refine(isHttpUrl, 'give an http or https URL')
 const seconds = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(0))
 const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 2.50')
 const postgresUrl = z.string().refine(isPostgresUrl, 'give a URL like postgres://user:password@host/database')

@@ -9,8 +9,3 @@ const BLOCKED: ReadonlySet<number> = new Set([
 export function isBlockedPort(port: number): boolean {
   return BLOCKED.has(port)
 }
-
-/** True if browsers and `fetch` refuse the URL because of its port. */
-export function hasBlockedPort(url: string): boolean {
-  return isBlockedPort(Number(URL.parse(url)?.port))
-}
