@@ -10,7 +10,7 @@ import {
 import { readPrivateFile } from '../profile/private-file.ts'
 import { requestTo, type RouteInput } from '../http/route-request.ts'
 import type { SendRequest } from '../http/route.ts'
-import { AdminProblem, fetchFailure, NodeNotRunning, NodeSilent, otherProgram, setupOf } from './node/node-errors.ts'
+import { AdminProblem, fetchFailure, NodeNotRunning, NodeSilent, otherProgram } from './node/node-errors.ts'
 import type { CallEvent, CallHead, CallInput } from './api.ts'
 import type { AdminSurface } from './routes.ts'
 import type { EventsInput, TailItem } from './events/webhook-api.ts'
@@ -43,7 +43,7 @@ export async function connect(profile: ProfileLocation): Promise<AdminClient> {
   const token = await readPrivateFile(profileFile(profile, 'adminToken'))
   if (running === undefined || token === undefined) {
     const isNew = (await readProfileJson(profile, 'settings')) === undefined
-    throw new NodeNotRunning(profile.name, await runningProfiles(profile), isNew ? setupOf(profile.name) : undefined)
+    throw new NodeNotRunning(profile.name, await runningProfiles(profile), isNew)
   }
   return createAdminClient({ url: running.admin, token: new TextDecoder().decode(token), profile: profile.name })
 }

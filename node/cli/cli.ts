@@ -6,6 +6,7 @@ import { EXIT } from './terminal/exit-code.ts'
 import { during, withProgress } from './terminal/progress.ts'
 import { type Column, table } from './terminal/table.ts'
 import type { Terminal } from './terminal/terminal.ts'
+import { forProfile } from './terminal/failure.ts'
 import { safeText } from './terminal/text.ts'
 
 /** Functions and settings for all commands. */
@@ -87,7 +88,7 @@ export function createCli(program: Command, terminal: Terminal): Cli {
     },
     async list(value, rows, columns, { what, next }, below = []) {
       await this.print(value, () => [...table(rows, columns, this.isWide), ...below])
-      if (rows.length === 0) terminal.note(`${what}\nTry: ${next}`)
+      if (rows.length === 0) terminal.note(`${what}\nTry: ${forProfile(next, options().profile)}`)
     }
   }
 }

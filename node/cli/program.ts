@@ -19,7 +19,7 @@ import { addDoctor } from './node/doctor-command.ts'
 import { addEarnings } from './money/earnings-command.ts'
 import { addExamples } from './examples.ts'
 import { EXIT } from './terminal/exit-code.ts'
-import { failureJson, failureLines, failureOf } from './terminal/failure.ts'
+import { failureJson, failureLines, failureOf, forProfile } from './terminal/failure.ts'
 import { addInit } from './node/init-command.ts'
 import { addInvite, addJoin } from './node/join-command.ts'
 import { addKey } from './ingress/key-command.ts'
@@ -140,7 +140,8 @@ async function printVersion(terminal: Terminal): Promise<void> {
 
 async function report(error: unknown, cli: Cli, running: Command | undefined): Promise<number> {
   const failed = failureOf(error)
-  const failure = { ...failed, similar: await didYouMean(failed, cli, running) }
+  const hint = failed.hint === undefined ? {} : { hint: forProfile(failed.hint, cli.profile) }
+  const failure = { ...failed, ...hint, similar: await didYouMean(failed, cli, running) }
   for (const line of cli.json ? [failureJson(failure)] : failureLines(failure)) cli.terminal.note(line)
   return failure.exitCode
 }

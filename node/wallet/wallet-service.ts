@@ -45,6 +45,17 @@ export interface WalletService {
   give(amount: string): Promise<void>
 }
 
+/** The address of the profile's wallet; undefined without one. @throws SetupError `config_invalid` for a wallet of another network */
+export async function keptWallet({ profile, network }: NodeConfig): Promise<string | undefined> {
+  const known = await walletInfo(profile)
+  if (known === undefined || known.network === network.name) return known && checksummed(known.address)
+  throw new SetupError(
+    'config_invalid',
+    `The profile "${profile.name}" has a wallet for the network ${known.network}. It stays on that network.`,
+    { hint: 'another profile: souk init --profile <name>' }
+  )
+}
+
 /** @throws SetupError `wallet_exists`, `config_invalid` */
 export async function makeWallet(config: NodeConfig, source: PassphraseSource): Promise<WalletCard> {
   const { profile, network } = config

@@ -14,16 +14,23 @@ export class AdminProblem extends Error {
   }
 }
 
+/** Profiles by which the nodes of `demo` and `dev` find each other. No user means them. */
+const FIRST_NODES: ReadonlySet<string> = new Set(['demo-bootstrap', 'dev-bootstrap'])
+
 /** No node runs on the profile: its file is missing, or nothing listens at the address in that file. */
 export class NodeNotRunning extends Error {
   override readonly name = 'NodeNotRunning'
   readonly code = 'node_not_running'
   readonly hint: string
 
-  /** @param others profiles with a running node, according to their files. @param start the command that helps */
-  constructor(profile: string, others: readonly string[] = [], start = startOf(profile), cause?: unknown) {
+  /**
+   * @param others profiles with a running node, according to their files
+   * @param isNew the profile does not exist yet, so one of the others is probably meant
+   */
+  constructor(profile: string, others: readonly string[] = [], isNew = false, cause?: unknown) {
     super(`No node is running on the profile "${profile}".`, cause === undefined ? undefined : { cause })
-    this.hint = [...others.map((other) => `--profile ${other}`), start].join(', or ')
+    const these = others.filter((other) => !FIRST_NODES.has(other)).map((other) => `--profile ${other}`)
+    this.hint = (isNew ? [...these, setupOf(profile)] : [startOf(profile), ...these]).join(', or ')
   }
 }
 
@@ -40,7 +47,7 @@ export class NodeSilent extends Error {
 }
 
 /** Sets up a profile that does not exist yet. */
-export function setupOf(profile: string): string {
+function setupOf(profile: string): string {
   return profile === DEFAULT_PROFILE ? 'souk init' : `souk --profile ${profile} init`
 }
 
@@ -56,7 +63,7 @@ const LATE = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ER
 export function fetchFailure(error: unknown, profile: string, url: string): unknown {
   if (error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')) return error
   const code = systemCode(error)
-  if (REFUSED.has(code)) return new NodeNotRunning(profile, [], startOf(profile), error)
+  if (REFUSED.has(code)) return new NodeNotRunning(profile, [], false, error)
   const what = LATE.has(code)
     ? `The node of the profile "${profile}" accepted the request at ${url} and did not respond in time.`
     : `The connection to the node of the profile "${profile}" at ${url} failed (${code}). The node may have stopped.`

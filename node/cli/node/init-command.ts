@@ -82,7 +82,7 @@ export async function init(cli: Cli, flags: InitFlags, joining?: Joining): Promi
   const settings = await configOf(cli, profile.name, rest, config.network)
   await rememberSetup(settings)
 
-  const isFunded = card !== undefined && config.network.isPlay && (await fund(cli, settings))
+  const isFunded = card !== undefined && card.isKept !== true && config.network.isPlay && (await fund(cli, settings))
   const plan: Plan = {
     profile: profile.name,
     network: config.network.name,
@@ -98,6 +98,7 @@ export async function init(cli: Cli, flags: InitFlags, joining?: Joining): Promi
   })
   const { note } = cli.terminal
   note(`The profile "${profile.name}" is set up in ${profile.directory}.`)
+  if (card?.isKept === true) note(`It keeps its wallet, ${card.address}.`)
   if (isFunded) note(`Its wallet has ${PLAY_USDC} ${config.network.money}, and play ETH for gas.`)
   if (payout !== undefined && payout === card?.address && !config.network.isPlay)
     note('Earnings go to the wallet of this node. To keep them elsewhere, run: souk payout set <address>')
@@ -147,10 +148,12 @@ async function walletOf(
   cli: Cli,
   flags: InitFlags,
   config: NodeConfig
-): Promise<{ readonly address: string } | undefined> {
+): Promise<{ readonly address: string; readonly isKept?: boolean } | undefined> {
   const wanted = flags.wallet ?? (flags.walletFile === undefined ? 'create' : 'import')
   if (wanted === 'none') return undefined
-  const { makeWallet, takeOverWallet } = await import('../../wallet/wallet-service.ts')
+  const { keptWallet, makeWallet, takeOverWallet } = await import('../../wallet/wallet-service.ts')
+  const kept = wanted === 'create' ? await keptWallet(config) : undefined
+  if (kept !== undefined) return { address: kept, isKept: true }
   const file = wanted === 'import' ? await keyFileOf(cli, flags) : undefined
   const source = await passphraseOf(cli, flags, config)
   if (file === undefined) return cli.during('Creating the wallet', makeWallet(config, source))

@@ -145,6 +145,19 @@ describe('souk init', function () {
     assert.equal((await settings('laptop'))['network'], 'dev')
   })
 
+  it('may be repeated before the first start: the wallet stays, also if another network is named by mistake', async () => {
+    const first = await init('--no-input --network dev --role sell')
+    const second = await init('--no-input --network dev --role buy')
+    assert.equal(second.code, 0, second.notes)
+    const address = /0x[0-9a-fA-F]{40}/.exec(second.notes)?.[0] ?? ''
+    assert.match(second.notes, /It keeps its wallet, 0x/)
+    const wallet = await readFile(join(home, 'default', 'wallet.json'), 'utf8')
+    assert.ok(wallet.toLowerCase().includes(address.slice(2).toLowerCase()), first.notes)
+    const other = await init('--no-input --network base-sepolia')
+    assert.notEqual(other.code, 0)
+    assert.match(other.notes, /belongs to the network dev\.\nTry: the same with --profile <another name>/)
+  })
+
   it('does not change a profile on which a node has run', async () => {
     await init('--no-input')
     const path = join(home, 'default', 'profile.json')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { ERRORS, type ErrorCode, SoukError, toProblem } from '../../../../lib/base/errors.ts'
-import { AdminProblem } from '../../../../node/admin/node/node-errors.ts'
-import { failureLines, failureOf } from '../../../../node/cli/terminal/failure.ts'
+import { AdminProblem, NodeNotRunning } from '../../../../node/admin/node/node-errors.ts'
+import { failureLines, failureOf, forProfile } from '../../../../node/cli/terminal/failure.ts'
 import { main } from '../../../../node/cli/program.ts'
 import { testTerminal } from '../../../helpers/test-terminal.ts'
 
@@ -35,6 +35,21 @@ describe('errors on the command line', () => {
       'Try: the call again after midnight UTC, or a higher --daily-cap with souk up, or souk subscriptions change',
       'Request id: 019a-7'
     ])
+  })
+
+  it('name the profile that the user named in the commands of a hint', () => {
+    assert.equal(forProfile('souk api list; or souk sell <url>', undefined), 'souk api list; or souk sell <url>')
+    assert.equal(
+      forProfile('souk api list; or souk sell <url>', 'shop'),
+      'souk --profile shop api list; or souk --profile shop sell <url>'
+    )
+    assert.equal(forProfile('souk up --profile shop', 'shop'), 'souk up --profile shop')
+  })
+
+  it('put the start of an existing profile first, and never the first node of a demo', () => {
+    const others = ['demo-bootstrap', 'demo-consumer', 'dev-bootstrap']
+    assert.equal(new NodeNotRunning('shop', others).hint, 'souk up --profile shop, or --profile demo-consumer')
+    assert.equal(new NodeNotRunning('default', others, true).hint, '--profile demo-consumer, or souk init')
   })
 
   it('have a hint for every code that a command can get', () => {
