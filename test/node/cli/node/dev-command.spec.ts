@@ -32,6 +32,13 @@ describe('souk dev', function () {
     const given = await home.run(`dev give ${address} --usdc 2.50 --chain-rpc ${first.url}`)
     assert.equal(given.code, 0, given.stderr)
     assert.equal(await balance(first.url), 2_500_000n)
+    // A command that waits for a block of this chain, with nothing else to do.
+    const place = `--chain ${first.url} --out ${join(home.directory, 'network.json')}`
+    const founded = await home.asProcess.run(
+      `--profile founder network create --name bazaar ${place} --treasury ${address} --yes`
+    )
+    assert.equal(founded.code, 0, founded.stderr)
+    assert.match(founded.stdout, /^transaction +0x[0-9a-f]{64}$/m)
     assert.equal((await first.chain.end()).code, 0)
     const second = await up()
     assert.equal(await balance(second.url), 2_500_000n)
