@@ -108,6 +108,8 @@ export interface SearchQuery {
   readonly text?: string
   readonly protocol?: string
   readonly tag?: string
+  /** Only APIs of this provider id, in the order of their names. Its nodes are asked, which have all of them. */
+  readonly provider?: string
   /** Highest price, USDC atoms. */
   readonly maxPrice?: bigint
   /** Lowest quality, 0 to 1. */

@@ -93,6 +93,7 @@ export interface ListingQuery {
   /** Word prefixes as `searchTerms` returns them. All must match. */
   readonly terms: readonly string[]
   readonly protocol?: string
+  readonly provider?: string
   readonly tag?: string
   readonly maxPrice?: Atoms
   /** 0 to 1. */

@@ -34,7 +34,7 @@ export const HEAD_COLUMNS = 'l.id, l.hash, l.revision, l.record_seq, l.live_unti
 
 /** The statement of one page, plus one row to detect a next page. @throws SoukError `invalid_request` */
 export function searchSql(query: ListingQuery, { arg, hasWords, describedBy, hasTag }: Dialect): string {
-  const { terms, protocol, tag, maxPrice, minQuality, sort, limit, cursor, now } = query
+  const { terms, protocol, provider, tag, maxPrice, minQuality, sort, limit, cursor, now } = query
   const value = VALUES[sort]
   const sought = soughtTerms(terms)
   const described = sought.length > 0 ? 'l.id IN (SELECT id FROM described)' : '1 = 0'
@@ -47,6 +47,7 @@ export function searchSql(query: ListingQuery, { arg, hasWords, describedBy, has
   const where = [`l.is_shown = 1`, `l.live_until > ${arg(now)}`]
   if (terms.length > 0) where.push(`(${hasWords(terms, 'anywhere')} OR ${described})`)
   if (protocol !== undefined) where.push(`l.protocol = ${arg(protocol.toLowerCase())}`)
+  if (provider !== undefined) where.push(`l.provider = ${arg(provider)}`)
   if (tag !== undefined) where.push(hasTag(tag.toLowerCase()))
   if (maxPrice !== undefined) where.push(`l.price <= ${arg(maxPrice)}`)
   if (minQuality !== undefined) where.push(`l.quality >= ${arg(Math.ceil(minQuality * QUALITY_UNITS))}`)

@@ -31,6 +31,7 @@ export const searchQuery = z.object({
   q: text('Search words. Each must match the beginning of a word in the name, description, tags or operations.'),
   protocol: queried(readProtocol, { enum: PROTOCOL_NAMES, description: 'Protocol of the API.' }),
   tag: text('A tag of the API.'),
+  provider: text('A provider id. Lists its APIs by name, from its own nodes.'),
   max_price: queried(parseUsdc, { ...usdc, description: 'Maximum price of a call, in USDC.' }),
   min_quality: queried(readQuality, {
     type: 'number',

@@ -5,6 +5,6 @@ export function overCatalogue(own: number): string[] {
   const most = limits.CATALOGUE_PER_PUBLISHER_MAX
   if (own <= most) return []
   return [
-    `Search on other nodes shows at most ${most} APIs of a provider, and you have ${own}. All of them can be called by name.`
+    `Search on other nodes shows at most ${most} APIs of a provider, and you have ${own}. All can be called by name, and "souk search --provider <your id>" lists all.`
   ]
 }

@@ -211,6 +211,12 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.deepEqual(await current().listings.undescribed(NOW), [], 'a removed one is not fetched again')
   })
 
+  it('filters by provider', async () => {
+    await put(listing({ name: 'a' }), listing({ name: 'b', provider: peerId('Q') }))
+    assert.deepEqual(await found({ provider: PROVIDER }), ['a'])
+    assert.deepEqual(await found({ provider: peerId('Q'), text: 'b' }), ['b'])
+  })
+
   it('filters by protocol, tag, price and quality', async () => {
     await put(
       listing({ name: 'a', protocol: 'SOAP', tags: ['Gov'], price: 5n, put: { grade: { quality: 0.9 } } }),

@@ -57,6 +57,10 @@ export const CLAIMANTS_MS = 1 * SECOND
 export const CATALOGUE_MAX = 20_000
 /** Listings of one publisher in the catalogue. */
 export const CATALOGUE_PER_PUBLISHER_MAX = 200
+/** Nodes of a provider that are asked for its listings, one after the other. */
+export const PROVIDER_NODES_ASKED_MAX = 3
+/** Pages of a provider's listings that one search reads: 1,000 APIs. A further search continues there. */
+export const PROVIDER_PAGES_MAX = 10
 /** Time for which a peer that sent invalid listings, or supports no catalogue, is not queried. */
 export const CATALOGUE_DISTRUST_MS = 10 * MINUTE
 /** Peers whose catalogue cursors are remembered. */

@@ -1,4 +1,4 @@
-import type { ApiId } from '../../base/api-name.ts'
+import type { ApiId, ApiRef } from '../../base/api-name.ts'
 import { sha256 } from '../../base/bytes.ts'
 import { type Clock, deadline, sleep, type Timer } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
@@ -23,13 +23,22 @@ import { EXCHANGE_MS } from '../../base/limits/link.ts'
 import { fraction, type Random } from '../../base/random.ts'
 import { searchTerms } from '../../base/search-terms.ts'
 import { within } from '../../base/within.ts'
-import type { Catalogue, Directory, FoundListing, SearchPage, SearchQuery } from '../../interface/directory.ts'
+import type {
+  Catalogue,
+  Directory,
+  FoundListing,
+  Resolution,
+  SearchPage,
+  SearchQuery
+} from '../../interface/directory.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { Grade, ListingIndex, ListingQuery, MatchingListing } from '../../interface/listing-index.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
 import type { Reputation } from '../../interface/quality.ts'
 import { boundedMap } from '../directory/bounded-map.ts'
 import type { CatalogueReader } from './catalogue-exchange.ts'
+import type { ProviderPages } from './provider-pages.ts'
+import { splitId } from '../directory/keys.ts'
 import { eachOf } from '../directory/each-of.ts'
 import { ignore } from '../directory/ignore.ts'
 import type { OperationCollector } from './operation-collector.ts'
@@ -46,6 +55,9 @@ export interface CatalogueInit {
   readonly local: LocalManifests
   /** Resolves when a peer is connected, or none is after a short time. */
   readonly connected: (signal: AbortSignal) => Promise<void>
+  readonly providers: Pick<ProviderPages, 'read'>
+  /** Finds the nodes of a provider by one of its APIs. */
+  readonly resolve: (api: ApiRef, options: { readonly signal: AbortSignal }) => Promise<Pick<Resolution, 'owners'>>
   /** Quality and probe results of a listing at this node. */
   readonly known: (id: ApiId) => Pick<Reputation, 'quality' | 'probed'>
   readonly gradeOf: (id: ApiId) => Grade
@@ -119,8 +131,31 @@ class IndexedCatalogue implements LearningCatalogue {
     const hasAsked = query.cursor === undefined && (await this.#freshen(query.tag, signal))
     const hasChanged = await this.#syncOwn()
     if ((hasAsked || hasChanged) && wanted.terms.length > 0) await this.#init.operations.settled(signal)
+    const ofProvider = await this.#ofProvider(wanted, signal)
+    if (ofProvider !== undefined) return ofProvider
     const { listings, next } = await this.#init.index.search(wanted)
     return { listings: await this.#decoded(listings), ...(next === undefined ? {} : { next }) }
+  }
+
+  /** A page from the provider's own nodes. Undefined where the query names none, or they are unreachable. */
+  async #ofProvider(query: ListingQuery, signal: AbortSignal): Promise<SearchPage | undefined> {
+    const { index, providers, resolve, local, clock } = this.#init
+    const { provider } = query
+    if (provider === undefined || [...local()].some(({ manifest }) => manifest.provider === provider)) return undefined
+    const { now } = query
+    const known = await index.search({ terms: [], sort: 'new', limit: 1, now, provider })
+    const [first] = known.listings
+    const found = first === undefined ? undefined : await resolve(splitId(first.id), { signal }).catch(ignore)
+    const page = await providers.read(found?.owners ?? [{ id: provider, addresses: [] }], provider, query, signal)
+    if (page === undefined) return undefined
+    const heads = new Map((await index.heads(page.manifests.map(({ id }) => id))).map((head) => [head.id, head]))
+    const listings = page.manifests.map((signed) => ({
+      ...signed,
+      firstSeenAt: heads.get(signed.id)?.firstSeenAt ?? clock.now(),
+      matching: [],
+      ...this.#init.known(signed.id)
+    }))
+    return { listings, ...(page.next === undefined ? {} : { next: page.next }) }
   }
 
   /** Decodes a page with pauses, so that calls are not delayed: its manifests may have 25 MiB. */

@@ -14,6 +14,7 @@ import { CatalogueReader } from './catalogue-exchange.ts'
 import { Intake } from './intake.ts'
 import { OperationCollector, type OperationCollectorInit } from './operation-collector.ts'
 import type { LocalManifests } from '../manifest/manifest-exchange.ts'
+import { ProviderPages } from './provider-pages.ts'
 import { Prober, type ProberInit } from '../quality/prober.ts'
 import { QualityTracker } from '../quality/quality-tracker.ts'
 import { createRecordAuthor } from '../directory/record-author.ts'
@@ -85,6 +86,8 @@ export function createDiscovery(init: DiscoveryInit): Discovery {
     operations,
     local,
     connected,
+    providers: new ProviderPages({ link, clock }),
+    resolve: init.describing.resolve,
     known,
     gradeOf,
     isTold,

@@ -1,5 +1,5 @@
 import { PAGE_MAX } from '../../base/limits/directory.ts'
-import { bytes, list, nonEmpty, text } from '../../base/wire/field.ts'
+import { bool, bytes, list, nonEmpty, text } from '../../base/wire/field.ts'
 import { message, type MessageOf } from '../../base/wire/message.ts'
 
 export const MANIFEST_REQUEST = message(
@@ -8,7 +8,8 @@ export const MANIFEST_REQUEST = message(
   catalogue exchange lists other APIs.`,
   {
     name: text(1, 'With provider: that API. Alone: every API of this name, as many as fit.'),
-    provider: nonEmpty(text(2))
+    provider: nonEmpty(text(2)),
+    after: nonEmpty(text(4, 'With provider, without name: the APIs of this provider after this name, by name.'))
   },
   [3]
 )
@@ -17,7 +18,10 @@ export type ManifestRequest = MessageOf<typeof MANIFEST_REQUEST>
 export const MANIFEST_REPLY = message(
   'ManifestReply',
   'Reply, length-prefixed, at most 1 MiB.',
-  { manifests: list(bytes(1, 'Envelopes over souk.Manifest, at most 100.'), PAGE_MAX) },
+  {
+    manifests: list(bytes(1, 'Envelopes over souk.Manifest, at most 100.'), PAGE_MAX),
+    hasMore: bool(3, 'The provider has APIs after the last of these.')
+  },
   [2]
 )
 export type ManifestReply = MessageOf<typeof MANIFEST_REPLY>

@@ -28,11 +28,10 @@ export function serveManifests({ link, local }: { readonly link: Link; readonly 
   )
 }
 
-/** Sorted by id, as many as fit. */
-function answer({ name, provider }: ManifestRequest, shown: readonly SignedManifest[]): ManifestReply {
-  const isAsked = ({ id, manifest }: SignedManifest) =>
-    manifest.name === name && (provider === undefined || id === apiId(name, provider))
-  const asked = shown.filter(isAsked).sort((a, b) => (a.id < b.id ? -1 : 1))
+/** Sorted by name, then by provider, as many as fit. */
+function answer(request: ManifestRequest, shown: readonly SignedManifest[]): ManifestReply {
+  const isAsked = isWanted(request)
+  const asked = shown.filter(isAsked).sort(byName)
   const manifests: Uint8Array[] = []
   let bytes = FRAMING_BYTES
   for (const { envelope } of asked.slice(0, PAGE_MAX)) {
@@ -40,7 +39,17 @@ function answer({ name, provider }: ManifestRequest, shown: readonly SignedManif
     if (bytes > MANIFEST_REPLY_BYTES_MAX) break
     manifests.push(envelope)
   }
-  return { manifests }
+  return { manifests, hasMore: manifests.length < asked.length }
+}
+
+function byName(a: SignedManifest, b: SignedManifest): number {
+  const [first, second] = a.manifest.name === b.manifest.name ? [a.id, b.id] : [a.manifest.name, b.manifest.name]
+  return first < second ? -1 : 1
+}
+
+function isWanted({ name, provider, after = '' }: ManifestRequest): (signed: SignedManifest) => boolean {
+  if (name === '') return ({ manifest }) => manifest.provider === provider && manifest.name > after
+  return ({ id, manifest }) => manifest.name === name && (provider === undefined || id === apiId(name, provider))
 }
 
 export interface FetchInit {
@@ -53,6 +62,7 @@ export interface FetchedManifests {
   readonly manifests: readonly SignedManifest[]
   /** Why manifests were rejected. */
   readonly refusals: readonly string[]
+  readonly hasMore: boolean
 }
 
 /**
@@ -80,13 +90,11 @@ export async function fetchManifests(
     )
   )
   const manifests = verified.filter((signed) => signed !== undefined && wasAsked(request, signed))
-  return { manifests: manifests as SignedManifest[], refusals }
+  return { manifests: manifests as SignedManifest[], refusals, hasMore: reply.hasMore }
 }
 
-function wasAsked({ name, provider }: ManifestRequest, { manifest }: SignedManifest): boolean {
-  return (
-    manifest.state !== 'draft' && name === manifest.name && (provider === undefined || provider === manifest.provider)
-  )
+function wasAsked(request: ManifestRequest, signed: SignedManifest): boolean {
+  return signed.manifest.state !== 'draft' && isWanted(request)(signed)
 }
 
 function decode(bytes: Uint8Array): ManifestReply {

@@ -14,6 +14,7 @@ const SORTS = ['relevance', 'quality', 'price', 'latency', 'new'] as const satis
 interface SearchFlags {
   readonly protocol?: string
   readonly tag?: string
+  readonly provider?: string
   readonly maxPrice?: string
   readonly minQuality?: number
   readonly sort?: SearchInput['sort']
@@ -27,6 +28,7 @@ export const addSearch: AddCommand = (to, cli) => {
     .argument('[words...]', 'word prefixes; all must match in name, description or tags, or in one operation')
     .option('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .option('--tag <tag>', 'with this tag')
+    .option('--provider <id>', 'APIs of this provider by name, from its own nodes')
     .option('--max-price <price>', 'maximum price in USDC per call')
     .option('--min-quality <number>', 'minimum quality, 0 to 1, measured by calls of this node', qualityOf)
     .option('--sort <order>', `${SORTS.join(', ')} (default: relevance)`, sortNamed)
@@ -66,6 +68,7 @@ function inputOf(words: readonly string[], flags: SearchFlags): SearchInput {
     q: words.length === 0 ? undefined : words.join(' '),
     protocol: flags.protocol,
     tag: flags.tag,
+    provider: flags.provider,
     max_price: flags.maxPrice,
     min_quality: flags.minQuality,
     sort: flags.sort,

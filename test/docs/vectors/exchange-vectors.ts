@@ -33,8 +33,9 @@ export async function exchanges(): Promise<readonly ExchangeVector[]> {
   return [
     vector('one API', MANIFEST_REQUEST, { name: 'ticker', provider: id.toString() }),
     vector('all of one name', MANIFEST_REQUEST, { name: 'ticker' }),
-    vector('two manifests', MANIFEST_REPLY, { manifests: [manifest, manifest] }),
-    vector('no manifest', MANIFEST_REPLY, { manifests: [] }),
+    vector('a page of a provider', MANIFEST_REQUEST, { name: '', provider: id.toString(), after: 'ticker' }),
+    vector('two manifests', MANIFEST_REPLY, { manifests: [manifest, manifest], hasMore: false }),
+    vector('no manifest', MANIFEST_REPLY, { manifests: [], hasMore: false }),
     vector('with its manifest', ANNOUNCEMENT, { record, manifest }),
     vector('without its manifest', ANNOUNCEMENT, { record }),
     vector('changes', CATALOGUE_REQUEST, { network: 'dev', epoch: 'e1', after: 7, wanted: [] }),

@@ -105,7 +105,11 @@ describe('bytes of a malicious peer', () => {
         exchange.MANIFEST_REQUEST.encode({ name: 'a', provider: 'b' }),
         exchange.MANIFEST_REQUEST.decode
       ],
-      ['manifest reply', exchange.MANIFEST_REPLY.encode({ manifests: some }), exchange.MANIFEST_REPLY.decode],
+      [
+        'manifest reply',
+        exchange.MANIFEST_REPLY.encode({ manifests: some, hasMore: false }),
+        exchange.MANIFEST_REPLY.decode
+      ],
       [
         'announcement',
         catalogue.ANNOUNCEMENT.encode({ record: utf8('r'), manifest: utf8('m') }),

@@ -138,11 +138,11 @@ describe('docs/reference/souk-directory.proto', () => {
   })
 
   it('describes the manifest exchange, in both directions', () => {
-    const request = { name: 'ticker', provider: 'p' }
+    const request = { name: 'ticker', provider: 'p', after: 'a' }
     assert.deepEqual(read('ManifestRequest', MANIFEST_REQUEST.encode(request)), request)
     assert.deepEqual(MANIFEST_REQUEST.decode(write('ManifestRequest', request)), request)
     assert.deepEqual(MANIFEST_REQUEST.decode(write('ManifestRequest', { name: 'ticker' })), { name: 'ticker' })
-    const reply = { manifests: [utf8('one'), utf8('two')] }
+    const reply = { manifests: [utf8('one'), utf8('two')], hasMore: true }
     assert.deepEqual(read('ManifestReply', MANIFEST_REPLY.encode(reply)), plain(reply))
     assert.deepEqual(plain(MANIFEST_REPLY.decode(write('ManifestReply', reply))), plain(reply))
   })

@@ -72,7 +72,7 @@ describe('manifest exchange', () => {
     const draft = await sign({ state: 'draft' })
     const good = await sign({})
     const envelopes = [forged, expired.envelope, other.envelope, draft.envelope, utf8('nonsense'), good.envelope]
-    server.serve(MANIFEST_PROTOCOL, async () => MANIFEST_REPLY.encode({ manifests: envelopes }), {
+    server.serve(MANIFEST_PROTOCOL, async () => MANIFEST_REPLY.encode({ manifests: envelopes, hasMore: false }), {
       requestBytesMax: 999
     })
     assert.deepEqual((await fetch({ name: 'ticker', provider: idOf(provider) })).manifests, [good])
@@ -82,7 +82,7 @@ describe('manifest exchange', () => {
     const crowd = Array.from({ length: PAGE_MAX + 1 }, () => utf8('x'))
     const answers = [
       utf8('nonsense'),
-      MANIFEST_REPLY.encode({ manifests: crowd.slice(1) }),
+      MANIFEST_REPLY.encode({ manifests: crowd.slice(1), hasMore: false }),
       new Uint8Array([0x0a, 0x7f])
     ]
     const tooMany = new Uint8Array([...(answers[1] ?? []), 0x0a, 1, 0x78])

@@ -47,7 +47,7 @@ describe('souk why', function () {
     await owner.libp2p.handle(MANIFEST_PROTOCOL, async (stream) => {
       const messages = lpStream(stream)
       await messages.read()
-      await messages.write(MANIFEST_REPLY.encode({ manifests: envelopes }))
+      await messages.write(MANIFEST_REPLY.encode({ manifests: envelopes, hasMore: false }))
       await stream.close()
     })
   }
