@@ -47,6 +47,18 @@ describe('console of a provider', function () {
     assert.deepEqual(mishaps, [])
   })
 
+  it('says how peers reach an API, in the list and on its page', async () => {
+    const { page } = await entered(browser, bench)
+    const { reach } = await bench.client.request('GET /apis/:name', { params: { name: 'bank' } })
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(`${bench.url}/apis`)
+      await page.getByRole('row').getByText(reach, { exact: true }).waitFor()
+      await page.goto(`${bench.url}/apis/bank`)
+      await page.getByText(`Reach: ${reach}`).waitFor()
+    }
+  })
+
   it('calls an operation by a form from its schema, and by JSON', async () => {
     const { page, mishaps } = await entered(browser, bench)
     await page.goto(`${bench.url}/apis/bank/try`)

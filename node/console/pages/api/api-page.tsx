@@ -52,6 +52,7 @@ export function Api() {
               <span className="number">{view.price} USDC a call</span>
               <span className="quiet">revision {view.revision}</span>
             </p>
+            <p className="quiet small">Reach: {view.reach}</p>
             {view.problem !== null && <p className="notice warn">{view.problem}</p>}
             {view.warnings.map((warning) => (
               <p key={warning} className="notice warn">

@@ -45,13 +45,14 @@ export function Apis() {
               columns={[
                 {
                   title: 'API',
-                  cell: ({ name, own, endpoint }) => (
+                  cell: ({ name, own, endpoint, reach }) => (
                     <>
                       <Link href={`/apis/${name}`}>{name}</Link>
                       {!own && <span className="quiet small"> for another provider</span>}
                       <small className="under id ellipsis" title={endpoint}>
                         {endpoint}
                       </small>
+                      <small className="under quiet">{reach}</small>
                     </>
                   )
                 },
