@@ -8,6 +8,8 @@ const VERSION = 0
 const MAP_TCP = 2
 const RESPONSE = 128
 const SUCCESS = 0
+/** A refusal may have no more than the result. */
+const REFUSAL_BYTES = 8
 const RESPONSE_BYTES = 16
 
 export interface NatPmpRequest {
@@ -58,10 +60,10 @@ export async function mapByNatPmp(asked: NatPmpRequest): Promise<number> {
 async function mappedPort(socket: Socket, port: number, signal: AbortSignal): Promise<number> {
   while (true) {
     const [response] = (await once(socket, 'message', { signal })) as [Buffer]
-    if (response.length < RESPONSE_BYTES || response.readUInt8(0) !== VERSION) continue
-    if (response.readUInt8(1) !== RESPONSE + MAP_TCP || response.readUInt16BE(8) !== port) continue
+    if (response.length < REFUSAL_BYTES || response.readUInt8(0) !== VERSION) continue
+    if (response.readUInt8(1) !== RESPONSE + MAP_TCP) continue
     const result = response.readUInt16BE(2)
     if (result !== SUCCESS) throw new Error(`the router refused by NAT-PMP with result ${result}`)
-    return response.readUInt16BE(10)
+    if (response.length >= RESPONSE_BYTES && response.readUInt16BE(8) === port) return response.readUInt16BE(10)
   }
 }

@@ -110,7 +110,7 @@ export class PortMapper implements PortMapping {
     const map = (wanted: number, lifetimeS: number, signal: AbortSignal) =>
       mapByNatPmp({ ...common, wanted, lifetimeS, signal })
     const mapped = await this.#try('NAT-PMP', (signal) => map(port, LIFETIME_S, signal), stopped)
-    if (mapped === undefined) return undefined
+    if (mapped === undefined || mapped === 0) return undefined
     return {
       port: mapped,
       by: 'NAT-PMP',
@@ -121,18 +121,16 @@ export class PortMapper implements PortMapping {
   }
 
   async #byUpnp({ address }: PrivateNetwork, port: number, stopped: AbortSignal): Promise<Made | undefined> {
-    const { ssdp } = this.#init
-    return this.#try(
-      'UPnP',
-      async (signal) => {
-        for await (const description of searchRouters({ from: address, signal, ...(ssdp && { place: ssdp }) })) {
-          const made = await this.#atRouter(description, port, stopped)
-          if (made !== undefined) return made
-        }
-        return undefined
-      },
-      stopped
-    )
+    const { ssdp, clock } = this.#init
+    const end = deadline(clock, limits.ROUTER_SEARCH_MS, () => new Error('the search ended'), stopped)
+    const search = { from: address, signal: end.signal, ...(ssdp === undefined ? {} : { place: ssdp }) }
+    const routers = await this.#try('a search for UPnP routers', () => searchRouters(search), stopped)
+    end.clear()
+    for (const description of routers ?? []) {
+      const made = await this.#atRouter(description, port, stopped)
+      if (made !== undefined) return made
+    }
+    return undefined
   }
 
   async #atRouter(description: URL, port: number, stopped: AbortSignal): Promise<Made | undefined> {

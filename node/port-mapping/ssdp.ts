@@ -17,28 +17,30 @@ export interface SsdpSearch {
 }
 
 /**
- * Searches the local network for UPnP routers. Yields the URL of each description until the signal aborts. A device can name a URL on
- * itself only, so that it cannot make this node send requests to others.
+ * Searches the local network for UPnP routers, until the signal aborts. A device can name a URL on itself only, so that it cannot make this
+ * node send requests to others.
+ * @returns the URLs of their descriptions, at most `ROUTERS_ASKED_MAX`
  */
-export async function* searchRouters({ from, place = SSDP_PLACE, signal }: SsdpSearch): AsyncGenerator<URL, void> {
+export async function searchRouters({ from, place = SSDP_PLACE, signal }: SsdpSearch): Promise<URL[]> {
   const socket = createSocket('udp4')
+  const found = new Map<string, URL>()
   try {
     socket.bind(0, from)
     await once(socket, 'listening', { signal })
     if (place === SSDP_PLACE) socket.setMulticastInterface(from)
     const head = ['M-SEARCH * HTTP/1.1', `HOST: ${place.address}:${place.port}`, 'MAN: "ssdp:discover"']
-    socket.send([...head, 'MX: 1', `ST: ${ROUTER}`, '', ''].join('\r\n'), place.port, place.address)
-    const found = new Set<string>()
+    const search = [...head, 'MX: 1', `ST: ${ROUTER}`, '', ''].join('\r\n')
+    // Twice, because UDP loses packets.
+    for (let sent = 0; sent < 2; sent++) socket.send(search, place.port, place.address)
     while (found.size < limits.ROUTERS_ASKED_MAX) {
       const [message, sender] = (await once(socket, 'message', { signal })) as [Buffer, { address: string }]
       const location = URL.parse(/^location:\s*(\S+)\s*$/im.exec(message.toString('latin1'))?.[1] ?? '')
-      if (location?.protocol !== 'http:' || location.hostname !== sender.address || found.has(location.href)) continue
-      found.add(location.href)
-      yield location
+      if (location?.protocol === 'http:' && location.hostname === sender.address) found.set(location.href, location)
     }
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {
     socket.close()
   }
+  return [...found.values()]
 }

@@ -88,7 +88,9 @@ export const PORT_MAPPING_MS = 1 * HOUR
 export const PORT_MAPPING_CHECK_MS = 10 * MINUTE
 /** Requests for one port: others of the same number belong to other machines. */
 export const PORT_MAPPING_TRIES_MAX = 4
-/** Time for a router to respond. Devices respond to a search within 1 second. */
+/** Time of a search for UPnP routers. They respond within 1 second. */
+export const ROUTER_SEARCH_MS = 1_500
+/** Time for a router to respond to one request. */
 export const ROUTER_ANSWER_MS = 3 * SECOND
 /** Pause before a NAT-PMP request is sent again (RFC 6886). It doubles each time. */
 export const NAT_PMP_REPEAT_MS = 250

@@ -20,6 +20,9 @@ const description = (control: string) =>
 const fault = (code: number) =>
   `<s:Envelope><s:Body><s:Fault><detail><UPnPError><errorCode>${code}</errorCode></UPnPError></detail></s:Fault></s:Body></s:Envelope>`
 
+/** Devices have a fifth of the time to respond. */
+const quick: Clock = { ...systemClock, after: (delayMs, task) => systemClock.after(delayMs / 5, task) }
+
 /** Routers on this machine, which forward nothing but say so. `test/e2e/mapped-port.long.spec.ts` has real ones. */
 describe('PortMapper', function () {
   this.timeout(20_000)
@@ -37,7 +40,7 @@ describe('PortMapper', function () {
   const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port
   const mapperWith = (more: Partial<PortMapperInit> = {}) =>
     new PortMapper({
-      clock: systemClock,
+      clock: quick,
       tell: (line) => told.push(line),
       log: defaultLogger().forComponent('test'),
       networks: async () => [{ address: LOOPBACK, router: LOOPBACK }],
@@ -46,9 +49,6 @@ describe('PortMapper', function () {
       ...more
     })
   const nothingMapped = async () => {
-    // All devices have a tenth of the time to respond.
-    const after: Clock['after'] = (delayMs, task) => systemClock.after(delayMs / 10, task)
-    mapper = mapperWith({ clock: { ...systemClock, after } })
     await mapper.start(4402)
     assert.equal(mapper.mapped, undefined)
     assert.deepEqual(told, [])
@@ -137,6 +137,19 @@ describe('PortMapper', function () {
     assert.deepEqual(asked, [])
   })
 
+  it('takes no port 0, and no short or foreign response of NAT-PMP', async () => {
+    const responses = [
+      [0, 130],
+      [0, 130, 0, 0, 0, 0, 0, 1],
+      [1, 130, 0, 0, 0, 0, 0, 1, 0x11, 0x32, 0x23, 0x28, 0, 0, 0x0e, 0x10],
+      [0, 130, 0, 0, 0, 0, 0, 1, 0x11, 0x33, 0x23, 0x28, 0, 0, 0x0e, 0x10],
+      [0, 130, 0, 0, 0, 0, 0, 1, 0x11, 0x32, 0, 0, 0, 0, 0x0e, 0x10]
+    ]
+    onNatPmp = () => Buffer.from(responses.shift() ?? [])
+    location = 'http://192.0.2.1/'
+    await nothingMapped()
+  })
+
   it('renews the mapping, and says when the router has gone', async () => {
     const clock: ManualClock = manualClock()
     await mapper.stop()
@@ -186,6 +199,20 @@ describe('PortMapper', function () {
       assert.ok(asked.length > 0 && !asked.includes('GET /elsewhere') && asked.length <= 2, asked.join())
     })
   }
+
+  it('asks the next device where the first one is no router', async () => {
+    answer = (request, response) => {
+      if (request.url === '/printer.xml') response.end('<root/>')
+      else if (request.method === 'GET') response.end(description('/control'))
+      else response.end('<ok/>')
+    }
+    const printer = `http://${LOOPBACK}:${portOf(http)}/printer.xml`
+    ssdp.prependListener('message', (_, { port, address }) => {
+      ssdp.send(`HTTP/1.1 200 OK\r\nLOCATION: ${printer}\r\n\r\n`, port, address)
+    })
+    await mapper.start(4402)
+    assert.deepEqual(asked, ['GET /printer.xml', 'GET /description.xml', 'AddPortMapping 4402'])
+  })
 
   it('asks no device that names another host', async () => {
     location = `http://localhost:${portOf(http)}/description.xml`
