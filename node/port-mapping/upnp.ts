@@ -22,9 +22,11 @@ const SERVICE = /^urn:schemas-upnp-org:service:WAN(IP|PPP)Connection:[12]$/
 export async function readRouter(description: URL, signal: AbortSignal): Promise<UpnpRouter> {
   const { status, text, localAddress } = await askRouter(description, signal)
   if (status !== 200) throw new Error(`the router responded ${status}`)
+  // Devices of UPnP 1.0 may have another base than their URL.
+  const base = URL.parse(valueOf(text, 'URLBase') ?? '') ?? description
   for (const part of text.split('<service>').slice(1)) {
     const service = valueOf(part, 'serviceType')
-    const control = URL.parse(valueOf(part, 'controlURL')?.replaceAll('&amp;', '&') ?? '', description)
+    const control = URL.parse(valueOf(part, 'controlURL')?.replaceAll('&amp;', '&') ?? '', base)
     // The URL may not lead to another host.
     const isOwn = control?.protocol === 'http:' && control.hostname === description.hostname
     if (service !== undefined && SERVICE.test(service) && isOwn) return { control, service, localAddress }

@@ -104,11 +104,14 @@ describe('PortMapper', function () {
   it('takes another port of a router whose port is taken, and a mapping without end where it has no other', async () => {
     const codes = [718, 725]
     let last = ''
+    const paths = new Set<string | undefined>()
     answer = (request, response, body) => {
-      if (request.method === 'GET') response.end(description(`http://${LOOPBACK}:${portOf(http)}/c?a=1&amp;b=2`))
+      const base = `<URLBase>http://${LOOPBACK}:${portOf(http)}/base/</URLBase>`
+      if (request.method === 'GET') response.end(base + description('c?a=1&amp;b=2'))
       else {
         const code = codes.shift()
         last = body
+        paths.add(request.url)
         if (code === undefined) response.end('<ok/>')
         else response.writeHead(500).end(fault(code))
       }
@@ -117,6 +120,7 @@ describe('PortMapper', function () {
     assert.deepEqual(mapper.mapped, { port: 4403, by: 'UPnP' })
     assert.match(last, /<NewInternalPort>4402<\/NewInternalPort><NewInternalClient>127\.0\.0\.1<\/NewInternalClient>/)
     assert.match(last, /<NewLeaseDuration>0</)
+    assert.deepEqual([...paths], ['/base/c?a=1&b=2'])
   })
 
   it('maps a port by NAT-PMP, though a request was lost, and removes it at the end', async () => {
