@@ -14,7 +14,8 @@ import { transportAddresses } from '../link/interface-addresses.ts'
 import { DialBack } from '../link/reach/dial-back.ts'
 import { LinkKeeper } from '../link/reach/link-keeper.ts'
 import { ReachMonitor } from '../link/reach/reach-monitor.ts'
-import { RelayKeeper } from '../link/reach/relay-keeper.ts'
+import { isOfWeb } from '../link/reach/is-relayed.ts'
+import { RelayKeeper, type RelayNeed } from '../link/reach/relay-keeper.ts'
 import { Libp2pGossip } from '../link/libp2p-gossip.ts'
 import { Libp2pLink } from '../link/libp2p-link.ts'
 import { Neighbours } from '../link/neighbours.ts'
@@ -49,13 +50,12 @@ export function createReach(
   documents: Documents,
   serves: () => boolean
 ): Reach {
-  const { clock, bootstrap, network, privateAddresses } = options
+  const { clock, bootstrap, network, privateAddresses, worth } = options
   // Listed one by one, because libp2p's components are a proxy that cannot be spread.
   const { connectionManager, transportManager, events, addressManager, peerStore, peerId, logger } = components
   const link = new Libp2pLink(components, clock)
   const directory = options.directory ?? kadDirectory(components, options)
   const log = logOf(logger, 'souk:link')
-  const { worth } = options
   const neighbours = new Neighbours({ connectionManager, events, documents, clock, bootstrap, worth, log })
   const dialBack = new DialBack({ link, connectionManager, transportManager, network, privateAddresses, clock, log })
   dialBack.serve()
@@ -83,7 +83,8 @@ export function createReach(
     firstRelay = undefined
   }
   const isWanted = () => serves() && monitor.needsRelay
-  const relays = new RelayKeeper({ ...common, bootstrap, isWanted, onChange: tell })
+  const need = () => (serves() ? relayNeed(monitor) : 'none')
+  const relays = new RelayKeeper({ ...common, bootstrap, need, onChange: tell })
   const links = new LinkKeeper({ ...common, candidates: () => neighbours.dialable(), isWanted })
   const monitor: ReachMonitor = new ReachMonitor({
     ...common,
@@ -135,6 +136,13 @@ export function createReach(
       neighbours.stop()
     }
   }
+}
+
+/** A network that lets only the web out reaches a public node at another port through a relay at a port of the web. */
+function relayNeed(monitor: ReachMonitor): RelayNeed {
+  if (monitor.needsRelay) return 'any'
+  const { state, addresses } = monitor.status()
+  return state === 'direct' && !addresses.some((address) => isOfWeb(multiaddr(address))) ? 'web' : 'none'
 }
 
 function kadDirectory({ dht, privateKey, logger }: SoukComponents, { clock, providerKey }: SoukOptions): Directory {

@@ -70,6 +70,20 @@ describe('nodes behind routers', function () {
     })
   }
 
+  it('call an owner at another port from a network that lets only port 443 out', async () => {
+    const [first, outer, , free] = internet.all as [Machine, Machine, Machine, Machine]
+    const bootstrap = await nodes.up(first, 'bootstrap', '--no-ingress', '--p2p-port', '443')
+    const join = ['--bootstrap', bootstrap.address]
+    const owner = await nodes.up(free, 'owner', '--no-ingress', ...join)
+    const reach = await owner.sells(({ state, relays }) => state === 'direct' && relays.length > 0)
+    assert.equal(reach.text, 'reachable directly at 11.1.1.4:4402')
+    const inside = await nodes.up(await behindRouter(outer, 'a', { kind: 'web-only' }), 'inside', ...join)
+    const ms = await inside.call()
+    const links = await inside.linksTo(await owner.peerId())
+    assert.ok(links.length > 0 && links.every(isRelayed), links.join())
+    console.log(`      | public address, port 4402 | | ${ms} ms relayed, from a network that lets only 443 out |`)
+  })
+
   for (const kind of ['full-cone', 'port-restricted', 'symmetric', 'two routers', 'web-only'] as const) {
     it(`are called behind a router of this kind: ${kind}`, async () => {
       const [first, outer, another, free] = internet.all as [Machine, Machine, Machine, Machine]

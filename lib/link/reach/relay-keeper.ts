@@ -18,8 +18,16 @@ import {
   RELAYS_FAILED_MAX,
   RELAYS_WANTED
 } from '../../base/limits/reach.ts'
-import { isRelayed } from './is-relayed.ts'
+import { isOfWeb, isRelayed } from './is-relayed.ts'
 import { renewReservation, ReservationRefusedError } from './renew-reservation.ts'
+
+/**
+ * Which relays a node needs now:
+ * - `any`: `RELAYS_WANTED` relays, because other nodes cannot dial it;
+ * - `web`: one connected relay at a port of the web, for peers whose network lets only the web out;
+ * - `none`.
+ */
+export type RelayNeed = 'any' | 'web' | 'none'
 
 export interface RelayKeeperInit {
   readonly connectionManager: ConnectionManager
@@ -27,8 +35,7 @@ export interface RelayKeeperInit {
   readonly peerStore: PeerStore
   readonly events: TypedEventTarget<Libp2pEvents>
   readonly bootstrap: readonly string[]
-  /** Whether this node needs relays now. */
-  readonly isWanted: () => boolean
+  readonly need: () => RelayNeed
   /** The relays in use changed. */
   readonly onChange: () => void
   readonly clock: Clock
@@ -51,7 +58,7 @@ interface HeldRelay {
 }
 
 /**
- * Keeps reservations on `RELAYS_WANTED` relays while this node cannot be dialled. libp2p drops a reservation when the
+ * Keeps reservations on relays while this node needs them. libp2p drops a reservation when the
  * connection to its relay closes, and never looks for another relay by itself. It does not notice a relay that forgot
  * the reservation. So this keeper renews each reservation every `RELAY_CHECK_MS`, which also restores a forgotten one.
  * The relay's connection carries everything else to that peer as well, so a slow response does not end it.
@@ -102,7 +109,7 @@ export class RelayKeeper {
   }
 
   readonly #onIdentify = () => {
-    if (this.#isRunning && this.#init.isWanted() && this.relays.length < RELAYS_WANTED) this.#schedule(REACH_SETTLE_MS)
+    if (this.#isRunning && this.relays.length < this.#wanted) this.#schedule(REACH_SETTLE_MS)
   }
 
   #schedule(ms: number): void {
@@ -121,7 +128,11 @@ export class RelayKeeper {
   }
 
   get #isShort(): boolean {
-    return this.#init.isWanted() && this.relays.length < RELAYS_WANTED
+    return this.#init.need() === 'any' && this.relays.length < RELAYS_WANTED
+  }
+
+  get #wanted(): number {
+    return WANTED[this.#init.need()]
   }
 
   async #keep(): Promise<void> {
@@ -133,13 +144,13 @@ export class RelayKeeper {
   async #fill(): Promise<void> {
     const held = this.relays
     for (const id of this.#held.keys()) if (!held.includes(id)) this.#held.delete(id)
-    if (!this.#init.isWanted()) return
+    if (this.#wanted === 0) return
     await Promise.all(held.map((id) => this.#renew(id)))
     for (const connection of await this.#candidates()) {
-      if (!this.#isRunning || this.relays.length >= RELAYS_WANTED) return
+      if (!this.#isRunning || this.relays.length >= this.#wanted) return
       await this.#reserve(connection)
     }
-    if (this.relays.length < RELAYS_WANTED) await this.#dialMore()
+    if (this.#isShort) await this.#dialMore()
   }
 
   /** Public peers that relay. This node dialled them, so their addresses work. */
@@ -147,6 +158,7 @@ export class RelayKeeper {
     const found: Connection[] = []
     for (const connection of this.#init.connectionManager.getConnections()) {
       const id = connection.remotePeer.toString()
+      if (this.#init.need() === 'web' && !isOfWeb(connection.remoteAddr)) continue
       if (connection.direction !== 'outbound' || connection.status !== 'open' || isRelayed(connection)) continue
       if (
         this.#held.has(id) ||
@@ -237,5 +249,7 @@ export class RelayKeeper {
     return (found as { readonly reservationStore?: Reservations } | undefined)?.reservationStore
   }
 }
+
+const WANTED: Readonly<Record<RelayNeed, number>> = { any: RELAYS_WANTED, web: 1, none: 0 }
 
 const idIn = (address: string): string | undefined => /\/p2p\/([^/]+)$/.exec(address)?.[1]

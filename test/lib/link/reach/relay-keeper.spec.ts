@@ -9,7 +9,7 @@ import { lpStream, streamPair } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import { TypedEventEmitter } from 'main-event'
 import { RELAY_CHECK_MS, RELAY_RENEWALS_MISSED_MAX, RELAY_RESERVE_MS } from '../../../../lib/base/limits/reach.ts'
-import { RelayKeeper } from '../../../../lib/link/reach/relay-keeper.ts'
+import { RelayKeeper, type RelayNeed } from '../../../../lib/link/reach/relay-keeper.ts'
 import { type ManualClock, manualClock, settle } from '../../../helpers/manual-clock.ts'
 
 /** `HopMessage` with `type = STATUS`, and `OK` or `PERMISSION_DENIED`. */
@@ -20,6 +20,9 @@ describe('RelayKeeper', () => {
   let clock: ManualClock
   let keeper: RelayKeeper
   let asked: number
+  let need: RelayNeed
+  let searches: number
+  let address: string
   let isAborted: boolean
   /** The relay's response to renewals; undefined for none. */
   let response: Uint8Array | undefined
@@ -36,15 +39,16 @@ describe('RelayKeeper', () => {
     return ours
   }
 
-  beforeEach(async () => {
+  const start = async () => {
     clock = manualClock()
     asked = 0
+    searches = 0
     isAborted = false
     response = OK
     const relay = peerIdFromPrivateKey(await generateKeyPair('Ed25519'))
     const connection = {
       remotePeer: relay,
-      remoteAddr: multiaddr(`/ip4/11.1.1.1/tcp/443/p2p/${relay.toString()}`),
+      remoteAddr: multiaddr(`${address}/p2p/${relay.toString()}`),
       status: 'open',
       direction: 'outbound',
       newStream,
@@ -60,17 +64,22 @@ describe('RelayKeeper', () => {
       } as unknown as TransportManager,
       peerStore: {
         get: async () => ({ protocols: [RELAY_V2_HOP_CODEC] }),
-        all: async () => []
+        all: async () => (searches++, [])
       } as unknown as PeerStore,
       events: new TypedEventEmitter<Libp2pEvents>(),
       bootstrap: [],
-      isWanted: () => true,
+      need: () => need,
       onChange: () => {},
       clock,
       log: defaultLogger().forComponent('test')
     })
     keeper.start()
     await clock.advance(1_000)
+  }
+  beforeEach(async () => {
+    need = 'any'
+    address = '/ip4/11.1.1.1/tcp/443'
+    await start()
     assert.equal(keeper.relays.length, 1)
   })
   afterEach(() => keeper.stop())
@@ -116,5 +125,21 @@ describe('RelayKeeper', () => {
     await nextRenewal()
     assert.equal(isAborted, true)
     assert.deepEqual(keeper.relays, [])
+  })
+
+  it('reserves a relay at a port of the web for a node that peers can dial at another port', async () => {
+    for (const [at, held] of [
+      ['/ip4/11.1.1.1/tcp/4402', 0],
+      ['/dns4/node.example/tcp/443/wss', 1]
+    ] as const) {
+      keeper.stop()
+      need = 'web'
+      address = at
+      await start()
+      assert.equal(keeper.relays.length, held, at)
+      // It looks for no others.
+      await clock.advance(RELAY_CHECK_MS / 2)
+      assert.equal(searches, 0)
+    }
   })
 })
