@@ -5,7 +5,6 @@ import type { MultiaddrConnection, Upgrader } from '@libp2p/interface'
 import { AbstractMultiaddrConnection } from '@libp2p/utils'
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws'
 import {
-  CONNECTION_UPGRADE_MS,
   WEBSOCKET_HEAD_BYTES_MAX,
   WEBSOCKET_MESSAGE_BYTES_MAX,
   WEBSOCKET_SENT_BYTES_MAX
@@ -57,7 +56,8 @@ type Accept = (raw: Duplex, onOpen: (socket: WebSocket) => void) => void
 function webSocketServer(): Accept {
   const waiting = new WeakMap<object, (socket: WebSocket) => void>()
   const server: Server = createServer(
-    { maxHeaderSize: WEBSOCKET_HEAD_BYTES_MAX, headersTimeout: CONNECTION_UPGRADE_MS },
+    // It needs no time limits: the upgrader ends a connection after `CONNECTION_UPGRADE_MS`.
+    { maxHeaderSize: WEBSOCKET_HEAD_BYTES_MAX },
     (_request, response) => {
       const head = { connection: 'close', upgrade: 'websocket', 'content-type': 'text/plain' }
       response.writeHead(426, head).end('This port is for peers of Souk. It accepts WebSocket connections only.\n')
