@@ -23,6 +23,14 @@ export const COMMIT_BATCH_MAX = 4_096
 export const COMMIT_BATCH_BYTES_MAX = 8 * MiB
 /** Calls or postings missing in the stored totals. A restart adds them in some milliseconds. */
 export const SUMS_BEHIND_MAX = 10_000
+/** Calls staged before they move to their tables: longer than consumers take to acknowledge, at 5,000 calls a second. */
+export const STAGED_CALLS_MAX = 1_024
+/** Staged calls that move together: a few milliseconds of work. */
+export const STAGED_CALLS_MOVED = 256
+/** Slots for staged calls. Beyond them, one commit writes its calls to their tables. */
+export const STAGED_SLOTS = 2_048
+/** Largest response of a staged call, because a staged response may be written twice. */
+export const STAGED_BODY_BYTES_MAX = 8 * KiB
 /** Stored responses deleted per commit. Each may have `STORED_BODY_BYTES_MAX`. */
 export const RESPONSES_DROPPED_AT_ONCE = 256
 /** Default retention of charged calls, entries and receipts: a tax year, and a month to export it. */

@@ -9,7 +9,9 @@ import type { Balance } from '../../interface/ledger.ts'
 export interface Balances {
   /** Counts a posting of the running transaction. @param account the row id of its name */
   add(account: number, amount: bigint): void
-  /** Writes the changed balances if there are enough, at the end of the running transaction. */
+  /** True if there are enough changes to write the balances. All entries have to be in their table then. */
+  readonly isDue: boolean
+  /** Writes the changed balances if they are due, at the end of the running transaction. */
   write(): void
   /** Forces the running transaction to write them, because it deletes entries that a restart could not sum again. */
   settle(): void
@@ -68,8 +70,11 @@ export function sqliteBalances(db: DatabaseSync): Balances {
 
   return {
     add,
+    get isDue() {
+      return behind >= SUMS_BEHIND_MAX
+    },
     write() {
-      if (behind < SUMS_BEHIND_MAX) return
+      if (!this.isDue) return
       for (const account of new Set([...moved.keys(), ...added.keys()]))
         upsert.run(account, current(account).toString())
       moveOn.run()

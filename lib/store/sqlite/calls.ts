@@ -8,8 +8,10 @@ import { checkPostings } from '../ledger-entry.ts'
 import { prepareSettle } from './claims.ts'
 import { CALL_COLUMNS, callValues, encodeHeaders, toCallRecord, toLoggedCall } from './call-row.ts'
 import type { PutDocuments } from './documents.ts'
+import type { Balances } from './balances.ts'
 import type { Book } from './ledger.ts'
 import type { Names } from './names.ts'
+import type { StagedCall, StagedCalls } from './staged-calls.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import type { Usage } from './usage.ts'
 
@@ -18,7 +20,9 @@ export interface SqliteCallsInit {
   readonly queue: CommitQueue
   readonly names: Names
   readonly usage: Usage
+  readonly balances: Balances
   readonly stored: StoredBytes
+  readonly staged: StagedCalls
   readonly book: Book
   readonly putDocuments: PutDocuments
 }
@@ -28,11 +32,11 @@ const ROW_BYTES = 256
 const BY_NAME = '(SELECT id FROM names WHERE name = ?)'
 
 export function sqliteCalls(init: SqliteCallsInit): CallLog {
-  const { db, queue, usage, stored } = init
+  const { db, queue, names, usage, stored, staged } = init
   const insert = prepareInsert(init)
   const selectAcknowledged = db.prepare(
     `SELECT r.seq, c.peer, length(r.body) AS bytes FROM calls c CROSS JOIN responses r ON r.seq = c.seq
-     WHERE c.peer = ${BY_NAME} AND c.request_id = ? AND r.is_held IS NULL
+     WHERE c.peer = ? AND c.request_id = ? AND r.is_held IS NULL
      AND NOT EXISTS (SELECT 1 FROM claims WHERE call = r.seq)`
   )
   // Ordered by `seq`, which is the order of time. An index by time would cost a page per call.
@@ -43,9 +47,10 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
   const deleteResponse = db.prepare('DELETE FROM responses WHERE seq = ?')
   const drop = ({ seq, peer, bytes }: Row): void => {
     deleteResponse.run(seq ?? null)
-    stored.add(Number(peer), -Number(bytes))
+    stored.hold(Number(peer), -Number(bytes))
+    stored.place(Number(peer), -Number(bytes))
   }
-  const selectOne = prepareWithBigInts(db, `${SELECT_RECORDS} WHERE c.peer = ${BY_NAME} AND c.request_id = ?`)
+  const selectOne = prepareWithBigInts(db, `${SELECT_RECORDS} WHERE c.peer = ? AND c.request_id = ?`)
   const selectRecent = prepareWithBigInts(db, `${SELECT_LOGGED} WHERE c.seq < ? ORDER BY c.seq DESC LIMIT ?`)
   const selectRecentOfApi = prepareWithBigInts(
     db,
@@ -61,7 +66,9 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
       if (!(await queue.write(bytes, () => insert(record, headers, effects)))) throw alreadyRecorded()
     },
     async find(peer, requestId) {
-      const row = selectOne.get(peer, requestId)
+      const holder = names.find(peer)
+      if (holder === undefined) return undefined
+      const row = staged.find(holder, requestId) ?? selectOne.get(holder, requestId)
       return row && toCallRecord(row)
     },
     acknowledge(peer, requestIds) {
@@ -69,7 +76,9 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
         // A copy, because the caller does not wait and may reuse its buffer.
         const id = Uint8Array.from(requestId)
         queue.writeBehind(ROW_BYTES, () => {
-          const found = selectAcknowledged.get(peer, id)
+          const holder = names.find(peer)
+          if (holder === undefined || staged.acknowledge(holder, id)) return
+          const found = selectAcknowledged.get(holder, id)
           if (found !== undefined) drop(found)
         })
       }
@@ -113,32 +122,46 @@ function sliceOf(oldest: readonly Row[], before: number): Row[] {
 type Insert = (record: CallRecord, headers: string, effects: CallEffects) => boolean
 
 /** Inserts a record with its related rows; false if a record with that id exists already. */
-function prepareInsert({ db, names, usage, stored, book, putDocuments }: SqliteCallsInit): Insert {
+function prepareInsert(init: SqliteCallsInit): Insert {
+  const { db, names, usage, balances, stored, staged, putDocuments } = init
+  const selectCall = db.prepare('SELECT 1 FROM calls WHERE peer = ? AND request_id = ?')
+  const insertAtOnce = prepareInsertAtOnce(init)
+  return (record, headers, { postings = [], documents }) => {
+    const api = names.idOf(record.api)
+    const peer = names.idOf(record.peer)
+    if (staged.has(peer, record.requestId) || selectCall.get(peer, record.requestId) !== undefined) return false
+    const { response } = record
+    const isStored = response !== undefined && stored.fits(peer, response.body.length)
+    if (documents !== undefined) putDocuments(documents)
+    const call = { record, peer, api, headers: isStored ? headers : undefined, postings }
+    if (staged.accepts(record, postings)) {
+      staged.add(call)
+      for (const { account, amount } of postings) balances.add(names.idOf(account), amount)
+    } else insertAtOnce(call)
+    // Last, so that a failed row is not counted.
+    usage.add(api, record)
+    if (isStored) stored.hold(peer, response.body.length)
+    return true
+  }
+}
+
+/** Inserts a call that cannot be staged into its tables. */
+function prepareInsertAtOnce({ db, stored, staged, book }: SqliteCallsInit): (call: StagedCall) => void {
   const marks = CALL_COLUMNS.replaceAll(/\w+/g, '?')
-  const insertCall = db.prepare(
-    `INSERT INTO calls (${CALL_COLUMNS}) VALUES (${marks}) ON CONFLICT (peer, request_id) DO NOTHING`
-  )
+  const insertCall = db.prepare(`INSERT INTO calls (seq, ${CALL_COLUMNS}) VALUES (?, ${marks})`)
   const settleClaim = prepareSettle(db)
   const insertResponse = db.prepare(
     'INSERT INTO responses (seq, at, status, headers, body, is_held) VALUES (?, ?, ?, ?, ?, ?)'
   )
-  return (record, headers, { postings, documents }) => {
-    const api = names.idOf(record.api)
-    const peer = names.idOf(record.peer)
-    const { changes, lastInsertRowid } = insertCall.run(...callValues(record, peer, api))
-    if (changes === 0) return false
+  return ({ record, peer, api, headers, postings }) => {
     const { response, at, isHeld } = record
-    const isStored = response !== undefined && stored.fits(peer, response.body.length)
-    if (isStored) {
-      insertResponse.run(lastInsertRowid, at, response.status, headers, response.body, isHeld === true ? 1 : null)
-    }
-    if (record.claim !== undefined) settleClaim(record.claim, record.at, lastInsertRowid)
-    if (documents !== undefined) putDocuments(documents)
-    if (postings !== undefined) book.enter({ kind: 'call', call: lastInsertRowid, at: record.at, postings })
-    // Last, so that a failed row is not counted.
-    usage.add(api, record)
-    if (isStored) stored.add(peer, response.body.length)
-    return true
+    const seq = staged.nextSeq()
+    insertCall.run(seq, ...callValues(record, peer, api))
+    const isStored = response !== undefined && headers !== undefined
+    if (isStored) insertResponse.run(seq, at, response.status, headers, response.body, isHeld === true ? 1 : null)
+    if (record.claim !== undefined) settleClaim(record.claim, at, seq)
+    if (postings.length > 0) book.enter({ kind: 'call', call: seq, at, postings })
+    if (isStored) stored.place(peer, response.body.length)
   }
 }
 

@@ -7,6 +7,7 @@ import { checkEntry, drawnFrom } from '../ledger-entry.ts'
 import { type Balances, LAST } from './balances.ts'
 import { type PutDocuments, sizeOf } from './documents.ts'
 import type { Names } from './names.ts'
+import type { StagedCalls } from './staged-calls.ts'
 
 /** The rows of an entry. The entry of a call has no reference, because the call's record identifies it. */
 interface EntryRow {
@@ -97,14 +98,23 @@ export function sqliteLedger({ db, queue, book, balances }: SqliteLedgerInit): L
 
 const bytesOf = (documents: readonly DocumentPut[]): number => ENTRY_BYTES + sizeOf(documents)
 
-export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, putDocuments: PutDocuments): Book {
+export interface SqliteBookInit {
+  readonly db: DatabaseSync
+  readonly names: Names
+  readonly balances: Balances
+  /** Numbers the entries, so that those of staged calls keep their place. */
+  readonly staged: Pick<StagedCalls, 'nextEntry'>
+  readonly putDocuments: PutDocuments
+}
+
+export function sqliteBook({ db, names, balances, staged, putDocuments }: SqliteBookInit): Book {
   const insertEntry = db.prepare(
-    `INSERT INTO entries (at, kind, reference, call, account, contra, amount) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO entries (seq, at, kind, reference, call, account, contra, amount) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (kind, reference) WHERE reference IS NOT NULL DO NOTHING`
   )
   const insertPosting = db.prepare('INSERT INTO postings (entry, line, account, amount) VALUES (?, ?, ?, ?)')
   const selectEntry = db.prepare('SELECT 1 FROM entries WHERE kind = ? AND reference = ?')
-  const insertLong = (entry: number | bigint, postings: readonly Posting[]): void => {
+  const insertLong = (entry: number, postings: readonly Posting[]): void => {
     const rows = postings.map(({ account, amount }) => ({ account: names.idOf(account), amount }))
     for (const [line, { account, amount }] of rows.entries()) insertPosting.run(entry, line, account, amount)
     for (const { account, amount } of rows) balances.add(account, amount)
@@ -125,22 +135,15 @@ export function sqliteBook(db: DatabaseSync, names: Names, balances: Balances, p
       const contra = isShort ? names.idOf(second.account) : null
       const amount = isShort ? first.amount : null
       const id = names.idOf(kind)
-      const { changes, lastInsertRowid } = insertEntry.run(
-        at,
-        id,
-        reference ?? null,
-        call ?? null,
-        account,
-        contra,
-        amount
-      )
+      const seq = staged.nextEntry()
+      const { changes } = insertEntry.run(seq, at, id, reference ?? null, call ?? null, account, contra, amount)
       if (changes === 0) return false
       putDocuments(documents)
       // Last, so that a failed entry is not counted.
       if (isShort && account !== null && contra !== null) {
         balances.add(account, first.amount)
         balances.add(contra, second.amount)
-      } else insertLong(lastInsertRowid, postings)
+      } else insertLong(seq, postings)
       return true
     }
   }

@@ -5,6 +5,8 @@ import { NAMES_CACHED_MAX } from '../../base/limits/store.ts'
 export interface Names {
   /** Returns the id and adds the name if it is new. Only within a transaction. */
   idOf(name: string): number
+  /** Returns the id if the name is known. */
+  find(name: string): number | undefined
   /** Clears the cache after a rollback, which may have removed a new name. */
   forget(): void
 }
@@ -22,6 +24,10 @@ export function sqliteNames(db: DatabaseSync): Names {
       if (ids.size >= NAMES_CACHED_MAX) ids.clear()
       ids.set(name, id)
       return id
+    },
+    find(name) {
+      const id = ids.get(name) ?? select.get(name)?.['id']
+      return id === undefined ? undefined : Number(id)
     },
     forget: () => ids.clear()
   }

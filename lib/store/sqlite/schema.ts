@@ -29,6 +29,9 @@ import { StoreBroken } from './errors.ts'
  * The newest row of a table is never deleted, so that no `seq` is used twice. `stored_bytes` contains the bytes of `responses` by
  * peer. SQLite reuses the pages of deleted rows for new ones: the file stops growing, but does not shrink.
  *
+ * `staged_calls` contains the newest calls, each with its response and its entry, until they move to their tables (`staged-calls.ts`). Its
+ * numbers are those of `calls` and `entries`. It is a ring: a row is overwritten after it has moved. `sums` contains the last one that has.
+ *
  * The seventh step also moves finished deposits and withdrawals to separate collections that are not read at start, and sets an
  * expiry for the responses of x402 payments.
  */
@@ -241,6 +244,34 @@ const MIGRATIONS = [
     own, api,
     content = '', contentless_delete = 1, detail = 'column', prefix = '2 3', tokenize = 'unicode61 remove_diacritics 0'
   );
+  `,
+  `
+  CREATE TABLE staged_calls (
+    slot INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    peer INTEGER NOT NULL,
+    request_id BLOB NOT NULL,
+    api INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    code TEXT,
+    price INTEGER NOT NULL,
+    charged INTEGER NOT NULL,
+    request_hash BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    owner_ms REAL NOT NULL,
+    upstream_ms REAL NOT NULL,
+    rule TEXT,
+    response_status INTEGER,
+    headers TEXT,
+    body BLOB,
+    entry INTEGER,
+    account INTEGER,
+    contra INTEGER,
+    amount INTEGER
+  ) STRICT;
+  INSERT INTO sums VALUES ('staged', 0);
   `
 ]
 

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -21,7 +22,8 @@ import { openSqliteFile, type SqliteDatabase } from './file.ts'
 import { sqliteListings } from './listings.ts'
 import { sqliteNames } from './names.ts'
 import { sqliteRetention } from './retention.ts'
-import { sqliteStoredBytes } from './stored-bytes.ts'
+import { sqliteStagedCalls, type StagedCalls } from './staged-calls.ts'
+import { sqliteStoredBytes, type StoredBytes } from './stored-bytes.ts'
 import { sqliteTransactions } from './transactions.ts'
 import { sqliteUsage } from './usage.ts'
 
@@ -54,6 +56,7 @@ export interface SqliteStoreInit {
 interface Session {
   readonly database: SqliteDatabase
   readonly queue: CommitQueue
+  readonly staged: StagedCalls
   readonly calls: CallLog
   readonly claims: ClaimLog
   readonly documents: Documents
@@ -133,15 +136,24 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
     if (settling !== undefined) await settling
     return found
   }
+  /** The session once no call is staged. */
+  const unstaged = async (): Promise<Session> => {
+    const session = opened()
+    await unstage(session)
+    return session
+  }
 
   return {
     calls: {
       append: async (record, effects) => opened().calls.append(record, effects),
       find: (peer, requestId) => read(({ calls }) => calls.find(peer, requestId)),
       acknowledge: (peer, requestIds) => session?.calls.acknowledge(peer, requestIds),
-      recent: (query) => read(({ calls }) => calls.recent(query)),
+      recent: async (query) => {
+        await unstaged()
+        return read(({ calls }) => calls.recent(query))
+      },
       usage: () => read(({ calls }) => calls.usage()),
-      dropResponses: async (before) => opened().calls.dropResponses(before)
+      dropResponses: async (before) => (await unstaged()).calls.dropResponses(before)
     },
     claims: {
       take: async (claim, expired) => opened().claims.take(claim, expired),
@@ -167,9 +179,12 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
       balance: (account) => read(({ ledger }) => ledger.balance(account)),
       balances: (prefix) => read(({ ledger }) => ledger.balances(prefix)),
       carried: (prefix) => read(({ ledger }) => ledger.carried(prefix)),
-      entries: (query) => read(({ ledger }) => ledger.entries(query))
+      entries: async (query) => {
+        await unstaged()
+        return read(({ ledger }) => ledger.entries(query))
+      }
     },
-    retention: { trim: async (rules) => opened().retention.trim(rules) },
+    retention: { trim: async (rules) => (await unstaged()).retention.trim(rules) },
     // Catalogue writes by other publishers; no response depends on their durability.
     listings: listingsOf(() => opened().listings),
     backUp: async (path) => opened().backUp(path),
@@ -198,20 +213,26 @@ interface SessionInit extends Required<Pick<SqliteStoreInit, 'onFailure' | 'stor
 function openSession(database: SqliteDatabase, { clock, onFailure, storedBytesMax, log }: SessionInit): Session {
   const { db } = database
   const names = sqliteNames(db)
+  const stored = sqliteStoredBytes(db, storedBytesMax)
+  const staged = sqliteStagedCalls(db, names, stored)
+  // The sums below are computed from the tables.
+  moveAll(db, staged, stored)
   const usage = sqliteUsage(db)
   const balances = sqliteBalances(db)
-  const stored = sqliteStoredBytes(db, storedBytesMax)
   const transactions = sqliteTransactions(database, {
     beforeCommit() {
+      staged.write(usage.isDue || balances.isDue)
       usage.write()
       balances.write()
       stored.write()
     },
     afterCommit() {
+      staged.keep()
       usage.keep()
       balances.keep()
     },
     afterRollback() {
+      staged.forget()
       usage.forget()
       balances.forget()
       stored.forget()
@@ -221,12 +242,13 @@ function openSession(database: SqliteDatabase, { clock, onFailure, storedBytesMa
   })
   const queue = createCommitQueue({ clock, transactions, onFailure, ...(log && { log }) })
   const putDocuments = preparePut(db)
-  const book = sqliteBook(db, names, balances, putDocuments)
+  const book = sqliteBook({ db, names, balances, staged, putDocuments })
   const backups = new Set<Promise<void>>()
   return {
     database,
     queue,
-    calls: sqliteCalls({ db, queue, names, usage, stored, book, putDocuments }),
+    staged,
+    calls: sqliteCalls({ db, queue, names, usage, balances, stored, staged, book, putDocuments }),
     claims: sqliteClaims(db, queue, names),
     documents: sqliteDocuments(db, queue, putDocuments),
     ledger: sqliteLedger({ db, queue, book, balances }),
@@ -245,10 +267,27 @@ function openSession(database: SqliteDatabase, { clock, onFailure, storedBytesMa
   }
 }
 
-async function closeSession({ database, queue, backups, space }: Session): Promise<void> {
+/** Moves calls that an earlier process staged. */
+function moveAll(db: DatabaseSync, staged: StagedCalls, stored: StoredBytes): void {
+  db.exec('BEGIN IMMEDIATE')
+  staged.write(true)
+  stored.write()
+  db.exec('COMMIT')
+}
+
+/** Moves the staged calls to their tables, so that a query finds them. */
+async function unstage({ queue, staged }: Pick<Session, 'queue' | 'staged'>): Promise<void> {
+  if (staged.size > 0) await queue.write(0, () => staged.settle())
+}
+
+async function closeSession(session: Session): Promise<void> {
+  const { database, queue, backups, space } = session
   space?.stop()
   await Promise.allSettled(backups)
+  // After a failure, the next process moves them.
+  const moved = queue.failed ? undefined : unstage(session).catch(() => undefined)
   await queue.close()
+  await moved
   try {
     database.close()
   } catch (error) {

@@ -14,7 +14,9 @@ type Sum = { -readonly [K in Exclude<keyof UsageRow, 'api'>]: UsageRow[K] }
 export interface Usage {
   /** Counts a call of the running transaction. @param api the row id of its name */
   add(api: number, call: Pick<CallRecord, 'outcome' | 'price' | 'charged' | 'rule'>): void
-  /** Writes the sums if there are enough changes, at the end of the running transaction. */
+  /** True if there are enough changes to write the sums. All calls have to be in their table then. */
+  readonly isDue: boolean
+  /** Writes the sums if they are due, at the end of the running transaction. */
   write(): void
   /** Forces the running transaction to write them, because it deletes calls that a restart could not count again. */
   settle(): void
@@ -68,8 +70,11 @@ export function sqliteUsage(db: DatabaseSync): Usage {
 
   return {
     add,
+    get isDue() {
+      return behind >= SUMS_BEHIND_MAX
+    },
     write() {
-      if (behind < SUMS_BEHIND_MAX) return
+      if (!this.isDue) return
       for (const api of new Set([...since.keys(), ...added.keys()])) {
         const { captured, voided, metered, charged } = plus(through(api), added.get(api))
         upsert.run(api, captured, voided, metered.toString(), charged.toString())

@@ -9,7 +9,7 @@ import { fillStore, LARGE_API, LARGE_STEP_MS, largePeer } from '../../helpers/la
 const ROWS = 100_000
 const NOW = Date.UTC(2026, 5, 1)
 /** Tables that may be scanned: they contain open items, or one row per API or peer, and do not grow with time. */
-const SMALL = new Set(['sums', 'usage', 'stored_bytes', 'trims', 'listing_feed'])
+const SMALL = new Set(['sums', 'usage', 'stored_bytes', 'trims', 'listing_feed', 'staged_calls'])
 /** A full scan of a table. `CONSTANT ROW`, JSON and subqueries are not tables. */
 const SCAN = /^SCAN (?!CONSTANT ROW|json_each|SUBQUERY|\(subquery)(?:TABLE )?(\w+)(?<rest>.*)$/
 /** A scan in the order of an index or the row id that a LIMIT ends: the oldest rows, or the newest. */

@@ -23,8 +23,8 @@ storeSuite('the SQLite store', () => {
   }
 })
 
-/** Tables of operations, which came last. */
-const OPERATIONS = ['listing_descriptions', 'listing_operations', 'operation_words']
+/** Tables of the newest versions. */
+const NEWEST = ['listing_descriptions', 'listing_operations', 'operation_words', 'staged_calls']
 
 describe('the SQLite store', () => {
   let directory: string
@@ -138,7 +138,7 @@ describe('the SQLite store', () => {
     await store.calls.append(callRecord({ response: storedResponse() }))
     await store.close()
     inspect((db) => {
-      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 8 })
+      assert.deepEqual({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 9 })
       assert.deepEqual({ ...db.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'wal' })
       assert.deepEqual(db.prepare('PRAGMA foreign_key_check').all(), [])
       assert.deepEqual({ ...db.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
@@ -150,7 +150,7 @@ describe('the SQLite store', () => {
     const record = callRecord({ response: storedResponse() })
     await first.calls.append(record)
     await first.close()
-    const listings = ['listings', 'listing_bodies', 'listing_tags', 'listing_feed', 'listing_words', ...OPERATIONS]
+    const listings = ['listings', 'listing_bodies', 'listing_tags', 'listing_feed', 'listing_words', ...NEWEST]
     const later = ['trims', 'carried', 'stored_bytes', 'postings', 'entries', 'accounts', 'sums', 'claims', ...listings]
       .map((table) => `DROP TABLE ${table};`)
       .join(' ')
@@ -184,8 +184,8 @@ describe('the SQLite store', () => {
     await first.documents.put('other', 'b', 'no JSON')
     await first.close()
     inspect((db) =>
-      db.exec(`${OPERATIONS.map((table) => `DROP TABLE ${table};`).join(' ')} DROP TABLE trims; DROP TABLE carried; DROP TABLE stored_bytes; DROP INDEX entries_by_call;
-        DROP INDEX entries_by_kind; DROP INDEX documents_by_end; ALTER TABLE documents DROP COLUMN expires_at;
+      db.exec(`${NEWEST.map((table) => `DROP TABLE ${table};`).join(' ')} DROP TABLE trims; DROP TABLE carried; DROP TABLE stored_bytes; DROP INDEX entries_by_call;
+        DELETE FROM sums WHERE name = 'staged'; DROP INDEX entries_by_kind; DROP INDEX documents_by_end; ALTER TABLE documents DROP COLUMN expires_at;
         ALTER TABLE responses DROP COLUMN is_held; PRAGMA user_version = 6`)
     )
     const store = await open()
