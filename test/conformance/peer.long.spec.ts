@@ -36,11 +36,11 @@ describe('the conformance kit for peers', () => {
 
   it('finds every rule kept by our own node as a consumer', async () => {
     const calling: Array<Promise<void>> = []
-    let isOver = false
+    const over = new AbortController()
     const callIn = async ({ address, api }: { address: string; api: string }) => {
       const node = await createNode({ bootstrap: [address] })
       await node.start()
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await node.souk.call({ api, body: {}, timeoutMs: 5_000 }).catch(() => undefined)
         // A call that fails at once would otherwise leave no turn for anything else.
         await new Promise(setImmediate)
@@ -49,7 +49,7 @@ describe('the conformance kit for peers', () => {
     }
     const onReady = (owner: { address: string; api: string }) => void calling.push(callIn(owner))
     const findings = await judgeConsumer({ network: 'dev', listen: LISTEN, onReady })
-    isOver = true
+    over.abort()
     await Promise.all(calling)
     assert.deepEqual(broken(findings), [])
     assert.ok(findings.filter(({ result }) => result === 'holds').length >= 16, JSON.stringify(findings))

@@ -129,7 +129,10 @@ export const RECEIPT_REQUEST = message(
   {
     channelId: named('channel', hex(1, WORD_BYTES)),
     requestId: bytes(2),
-    dispute: text(3, 'Why the payer disputes the charge (docs/reference/protocol-payments.md, section 6). Empty: it does not.')
+    dispute: text(
+      3,
+      'Why the payer disputes the charge (docs/reference/protocol-payments.md, section 6). Empty: it does not.'
+    )
   }
 )
 

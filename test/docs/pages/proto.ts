@@ -128,6 +128,7 @@ const FILES: Readonly<Record<string, ProtoFile>> = {
       pay.CHANNEL_CONFIG,
       pay.STATE_REQUEST,
       pay.CLOSE_REQUEST,
+      pay.RECEIPT_REQUEST,
       pay.PAY_REPLY,
       pay.TERMS,
       pay.CHANNEL_STATE,
