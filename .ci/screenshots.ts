@@ -85,6 +85,8 @@ async function makeCalls(home: SoukHome): Promise<void> {
 async function shoot(browser: Browser, home: SoukHome, profile: string, shots: readonly Shot[]): Promise<void> {
   const { url, code } = await told<{ url: string; code: string }>(home, profile, 'console')
   const { page } = await openPage(browser, url, { viewport: VIEW, colorScheme: 'light' })
+  // A busy machine may take minutes for a page.
+  page.setDefaultTimeout(UP_MS)
   await page.goto(url)
   await page.getByLabel('Setup code').fill(code)
   await page.getByRole('button', { name: 'Enter' }).click()
@@ -92,7 +94,7 @@ async function shoot(browser: Browser, home: SoukHome, profile: string, shots: r
   for (const { name, path, show } of shots) {
     await page.goto(url + path)
     await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.waitForFunction(`document.querySelector('.loading, [aria-busy="true"]') === null`)
+    await page.locator('.loading, [aria-busy="true"]').first().waitFor({ state: 'detached' })
     await show?.(page)
     await page.evaluate('document.fonts.ready')
     const png = smallPng(await page.screenshot({ animations: 'disabled', caret: 'hide' }))
