@@ -333,7 +333,10 @@ export class Payer {
     if (channel.payerFunds.left * TOP_UP_PART >= rules.deposit || clock.elapsed() < channel.topUpAfter) return
     channel.topUpAfter = clock.elapsed() + TOP_UP_PAUSE_MS
     // If it fails, the call that needs the deposit reports the error.
-    opener.fund(channel).catch(() => {})
+    opener.fund(channel).then(
+      () => (channel.topUpAfter = 0),
+      () => {}
+    )
   }
 
   /** True if a call of the channel ended in time. */

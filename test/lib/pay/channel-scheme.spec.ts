@@ -141,6 +141,10 @@ describe('the channel payment scheme', () => {
       await settle()
       assert.equal(onChain().latest, USDC)
       assert.equal(bench.play.deposits, 2)
+      // The pause is only for a top-up that failed.
+      for (let i = 0; i < 11; i++) await bench.call(payer, owner, { price: 40_000n })
+      await settle()
+      assert.equal(bench.play.deposits, 3)
     })
   })
 
