@@ -110,9 +110,10 @@ class SoukService implements Souk, Startable {
 
   /**
    * Creates, connects and starts all parts. If one fails to start, libp2p calls `stop`, which stops the parts before
-   * it.
+   * it. This runs before libp2p starts its services, because it starts them all at once, and a service that is still
+   * starting when another one fails is never stopped.
    */
-  async start(): Promise<void> {
+  async beforeStart(): Promise<void> {
     const [options, components, store] = [this.#options, this.#components, this.store]
     const { clock, network, agent } = options
     const { link, directory } = this.#reach
@@ -162,6 +163,9 @@ class SoukService implements Souk, Startable {
     await options.prepare?.(this)
     await started(facing, servingPart({ clock, link, owner, calls }))
   }
+
+  /** libp2p calls the others only on a service that has this method. */
+  start(): void {}
 
   async afterStart(): Promise<void> {
     const { selling, discovery } = this.#run()
