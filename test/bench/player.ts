@@ -38,12 +38,6 @@ export class Player<Info = unknown> {
     return this.#ask(operation, args) as Promise<Result>
   }
 
-  /** CPU time of all its threads so far, in microseconds. */
-  async cpuUs(): Promise<number> {
-    const { user, system } = await this.ask<NodeJS.CpuUsage>('cpu')
-    return user + system
-  }
-
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const exited = once(this.#child, 'exit')

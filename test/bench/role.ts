@@ -1,3 +1,5 @@
+import { watchSpending } from './spending.ts'
+
 /** The child's side of `player.ts`: one process of a benchmark, controlled over IPC. */
 
 type Operation = (args: never) => unknown
@@ -25,14 +27,15 @@ export interface Answer {
 /** Plays a role until the parent sends `stop` or ends. */
 export function play(start: (args: never) => Role | Promise<Role>): void {
   let role: Role | undefined
+  let spent: ReturnType<typeof watchSpending> | undefined
 
   async function perform(operation: string, args: unknown): Promise<unknown> {
     if (operation === 'start') {
       role = await start(args as never)
       return role.info
     }
-    // CPU time of the whole process, because threads for disk, hashing and garbage collection are part of a call's cost.
-    if (operation === 'cpu') return process.cpuUsage()
+    if (operation === 'watch') return void (spent = watchSpending())
+    if (operation === 'spent') return spent?.()
     if (operation === 'rss') return process.memoryUsage.rss()
     if (operation === 'stop') return role?.stop()
     const known = role?.operations?.[operation]

@@ -6,7 +6,8 @@ export type Key<Name extends string = string> = `${Name}@${number}`
 
 /** Enough that the median is robust against disturbances in two rounds. */
 export const ROUNDS = 5
-export const MEASURE_MS = 800
+/** A window contains several garbage collections. */
+export const MEASURE_MS = 3_000
 const WARM_UP_MS = 100
 const FIRST_SLICE_MS = 500
 const FIRST_SLICES_MAX = 12
@@ -42,7 +43,11 @@ export class Samples<Name extends string> {
         p50_us: this.typical(key, 'p50Us'),
         p99_us: this.typical(key, 'p99Us'),
         server_cpu_us: this.typical(key, 'serverCpuUs'),
-        caller_cpu_us: this.typical(key, 'callerCpuUs')
+        server_user_us: this.typical(key, 'serverUserUs'),
+        server_system_us: this.typical(key, 'serverSystemUs'),
+        caller_cpu_us: this.typical(key, 'callerCpuUs'),
+        gc_share: this.typical(key, 'gcShare'),
+        heap_bytes: this.typical(key, 'heapBytes')
       }
     ])
     return { medians: Object.fromEntries(medians), rounds: ROUNDS, measure_ms: MEASURE_MS }

@@ -1,5 +1,6 @@
 import { Pool } from 'undici'
 import { closedLoop, type LoadShape } from '../closed-loop.ts'
+import { openLoop, type PaceShape } from '../open-loop.ts'
 import { payload } from '../payload.ts'
 import { play } from '../role.ts'
 
@@ -10,6 +11,11 @@ export interface HttpLoad extends LoadShape {
   /** The request body, and the expected response. Default: a separate payload per worker, both ways. */
   readonly body?: string
   readonly answer?: string
+}
+
+/** Calls at fixed times. */
+export interface HttpPace extends PaceShape, Pick<HttpLoad, 'origin' | 'path' | 'headers'> {
+  readonly connections: number
 }
 
 /** A typical client: undici with persistent connections; each response is read in full and checked. */
@@ -37,5 +43,19 @@ play(() => {
       throw new Error(`${origin}${path} answered ${response.statusCode}: ${Buffer.from(received).toString()}`)
     })
   }
-  return { info: {}, operations: { run }, stop: () => Promise.all([...pools.values()].map((pool) => pool.destroy())) }
+  async function pace({ origin, path, headers, connections, ...shape }: HttpPace) {
+    const pool = poolOf(origin, connections)
+    const sent = { 'content-type': 'application/json', ...headers }
+    const body = payload(0)
+    return openLoop(shape, async () => {
+      const response = await pool.request({ method: 'POST', path, headers: sent, body })
+      const received = await response.body.bytes()
+      if (response.statusCode !== 200 || !body.equals(received)) throw new Error(`${origin}${path} answered wrongly`)
+    })
+  }
+  return {
+    info: {},
+    operations: { run, pace },
+    stop: () => Promise.all([...pools.values()].map((pool) => pool.destroy()))
+  }
 })

@@ -1,4 +1,4 @@
-import { createNode } from '../../../lib/index.ts'
+import { createNode, createSqliteStore } from '../../../lib/index.ts'
 import { echo } from '../echo.ts'
 import { play } from '../role.ts'
 
@@ -7,9 +7,16 @@ export interface Reachable {
   readonly addresses: readonly string[]
 }
 
-/** The owner's end of the overlay: the whole library, books in memory, metered. */
-play(async ({ name, price }: { name: string; price: string }) => {
-  const { souk, start, stop } = await createNode()
+export interface OverlayOwnerArgs {
+  readonly name: string
+  readonly price: string
+  /** A file for the books. Default: in memory. */
+  readonly path?: string
+}
+
+/** The owner's end of the overlay: the whole library, metered. */
+play(async ({ name, price, path }: OverlayOwnerArgs) => {
+  const { souk, start, stop } = await createNode(path === undefined ? {} : { store: createSqliteStore({ path }) })
   await start()
   await souk.serve({ name, price }, echo)
   return { info: { addresses: souk.status().addresses }, stop }
