@@ -160,7 +160,7 @@ const LAYERS: Layer[] = [
     of: ['node/cli/node/conformance-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: [...LIB_FACE, 'node/conformance/judge-peer.ts'],
-    mayLazily: ['node/conformance/judge-peer.ts'],
+    mayLazily: ['node/conformance/judge-peer.ts', 'node/conformance/judge-consumer.ts'],
     why: `${CLIENT_WHY}; a peer is judged without a running node, by what is loaded lazily`
   },
   { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS], mayType: LIB_FACE, why: CLIENT_WHY },
