@@ -493,9 +493,7 @@ describe('SOAP diagnosis', () => {
     await assert.rejects(inspected(), {
       message: /responds with HTTP 403: it wants a login\. Register with .*--auth-file/
     })
-    await assert.rejects(inspected({ auth: { bearer: 'x' } }), {
-      message: /rejects the credentials/
-    })
+    await assert.rejects(inspected({ auth: { bearer: 'x' } }), { message: /rejects the credentials/ })
     await upstream.close()
   })
 })
