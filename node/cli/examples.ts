@@ -183,6 +183,14 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'souk conformance peer': [
     'souk conformance peer /ip4/127.0.0.1/tcp/4402/p2p/12D3KooWQYhTNQdmr3ArTeUHRYzFg94BKyTkoWBDWez9kSCVe2Xo'
   ],
+  'souk conformance consumer': [
+    'souk conformance consumer',
+    'souk conformance consumer --listen /ip4/0.0.0.0/tcp/4403'
+  ],
+  'souk disputes': ['souk disputes', 'souk disputes --all'],
+  'souk disputes list': ['souk disputes list', 'souk disputes list --all'],
+  'souk disputes accept': ['souk disputes accept 01a20646-a146-7000-bf38-6097d4e94146'],
+  'souk disputes take-back': ['souk disputes take-back 01a20646-a146-7000-bf38-6097d4e94146'],
   'souk receipts verify': ['souk receipts verify receipts.json'],
   'souk completion': ['source <(souk completion bash)', 'souk completion fish > ~/.config/fish/completions/souk.fish']
 }

@@ -145,7 +145,7 @@ describe('the commands about money', function () {
     assert.equal((await owner.cli<WalletView>('wallet balance')).balance, '3.5')
     const mistyped = to.replace(/[a-f]/, (letter) => letter.toUpperCase())
     for (const [amount, address, words] of [
-      ['4', to, /holds 3\.5 USDC[^]*souk wallet deposit/],
+      ['4', to, /holds 3\.5 USDC[^]*souk --profile owner wallet deposit/],
       ['1', mistyped, /checksum/],
       ['0', to, /above 0/],
       ['1', chain.parameters.usdc.address, /is lost/]

@@ -21,7 +21,8 @@ const SINK = newSigner().address
 
 /** An account with gas and dev USDC, a store, and processes that submit from the account with that store. */
 export async function submitterBench({ client, parameters, fundGas, mint }: ChainBench) {
-  const chain = createChain(parameters)
+  // A tip above any base fee of the shared chain, so that fees are raised only where a test wants it.
+  const chain = createChain({ ...parameters, tipWei: 1_000_000_000 })
   const store = createMemoryStore()
   await store.open()
   const signer = newSigner()

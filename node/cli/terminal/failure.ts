@@ -112,9 +112,9 @@ function internal(why: string): Failure {
   }
 }
 
-/** A hint whose commands name the profile that the user named. */
+/** A hint whose commands name the profile that the user named, except where they are for another machine. */
 export function forProfile(hint: string, profile: string | undefined): string {
-  if (profile === undefined || hint.includes('--profile')) return hint
+  if (profile === undefined || hint.includes('--profile') || hint.endsWith('on the other machine')) return hint
   return hint.replace(/\bsouk (?=[a-z])/g, `souk --profile ${profile} `)
 }
 

@@ -16,6 +16,9 @@ const echo = (content: string) => `<x:echo xmlns:x="urn:t">${content}</x:echo>`
 const right = echo('<x:a currency="abc">abc</x:a><x:b>abc</x:b><x:b>abc</x:b>')
 const json = { b: ['abc', 'abc'], a: { $value: 'abc', attributes: { currency: 'abc' } } }
 
+/** Values of their types, which are checked as in a call. */
+const typed = { b: [1, 2], a: { $value: 1, attributes: { currency: 'abc' } } }
+
 describe('npm run conformance:soap', () => {
   let directory: string
   beforeEach(async () => {
@@ -44,16 +47,18 @@ describe('npm run conformance:soap', () => {
       { wsdl: 'one/svc.wsdl', json, xml: right.replace('currency="abc"', '') },
       { wsdl: 'one/svc.wsdl', json: { ...json, c: 1 }, xml: right },
       { wsdl: 'one/svc.wsdl', operation: 'gone', json, xml: right },
+      { wsdl: 'one/svc.wsdl', json: typed, xml: right },
       { wsdl: 'two/svc.wsdl', json, xml: right }
     ])
     assert.deepEqual(result, {
-      total: 6,
+      total: 7,
       exact: 1,
+      checked: 1,
       loadFailed: 1,
-      differed: 3,
+      differed: 4,
       refused: 1,
       wsdls: 2,
-      percent: 16.66,
+      percent: 14.28,
       operations: 1,
       samples: 5,
       misfits: 0

@@ -122,7 +122,7 @@ describe('souk wallet, without a running node', function () {
     const empty = join(home.directory, 'empty')
     await writeFile(empty, '\n', { mode: 0o600 })
     assert.match((await wallet('four', 'create', '--network', 'dev', '--passphrase-file', empty)).stderr, /empty/)
-    assert.match((await wallet('four', 'show')).stderr, /wallet_missing[^]*souk wallet create/)
+    assert.match((await wallet('four', 'show')).stderr, /wallet_missing[^]*souk --profile four wallet create/)
   })
 
   it('refuses invalid keys', async () => {
