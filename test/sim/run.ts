@@ -270,12 +270,12 @@ class Stage {
     if (backAt !== undefined) void this.#world.after(backAt, () => bringBack(BACK_TRIES))
   }
 
-  /** True if a payer took its money away, and the chain does not show it back. */
+  /** True if a payer took its money away, and the chain does not show enough of it for a deposit. */
   get #isDrained(): boolean {
-    const { drain } = this.#scenario
+    const { drain, rules } = this.#scenario
     if (drain === undefined) return false
     const { address } = (this.#payers[drain.payer] as SimNode).init.signer
-    return (this.#chain.head.usdc.get(address) ?? 0n) === 0n
+    return (this.#chain.head.usdc.get(address) ?? 0n) < (rules.deposit ?? 1n)
   }
 
   /** After deposits have expired, no payer's books show a channel with less than nothing. */

@@ -200,16 +200,17 @@ export class Disputes {
     const ended: DisputedCharge = { ...charge, state }
     const documents = [disputeDocument(ended, now)]
     if (receipt !== undefined) documents.push(receiptDocument(key, receipt))
-    const postings = [
-      { account: channel.spent, amount: charged },
-      { account: channel.deposited, amount: amount - charged },
-      { account: disputedIn(channelId), amount: -amount }
-    ].filter(({ amount }) => amount !== 0n)
     this.#open.delete(key)
     if (charge.isTaken) await this.#write(key, () => this.#init.documents.putAll(documents))
     else {
-      channel.payerFunds.uncontest(amount, charged)
-      channel.booked += charged
+      const captured = receipt && readReceipt(receipt)?.body.captured
+      const counted = channel.payerFunds.uncontest(amount, charged, captured)
+      channel.booked += counted
+      const postings = [
+        { account: channel.spent, amount: counted },
+        { account: channel.deposited, amount: amount - counted },
+        { account: disputedIn(channelId), amount: -amount }
+      ].filter(({ amount }) => amount !== 0n)
       await this.#book({ kind: state, reference: key, at: now, postings }, channel, documents)
     }
     log('%s: dispute with %s ends: %s, charged %s USDC', key, charge.owner, state, formatUsdc(charged))

@@ -39,8 +39,13 @@ export type PayerFundsRefusal =
 export interface Promised {
   /** The ceiling that must be signed before the call is sent. */
   readonly ceiling: Atoms
-  /** The owner responded and charged `charged`. At most the promised amount counts. */
-  settle(charged: Atoms): void
+  /**
+   * The owner responded and charged `charged`. At most the promised amount counts, and never more than the owner captured in all: the
+   * charge of a repeat may count already, by the owner's books.
+   * @param captured the owner's total, by its receipt. Default: no limit
+   * @returns the amount that counts now
+   */
+  settle(charged: Atoms, captured?: Atoms): Atoms
   /** The owner charged `amount` without a valid receipt. It stays disputed until `uncontest`. */
   contest(amount: Atoms): void
   /** The call was certainly not charged: the owner never accepted it, or signed that it charged nothing. */
@@ -62,6 +67,8 @@ export class PayerFunds {
   readonly #cap: DailyCap
   #ceiling: Atoms
   #spent: Atoms
+  /** The highest total that the owner reported as captured. */
+  #reported: Atoms
   #deposit: Atoms
   #credit: Atoms = 0n
   #promised: Atoms = 0n
@@ -82,6 +89,7 @@ export class PayerFunds {
     this.#cap = cap
     this.#ceiling = ceiling
     this.#spent = spent
+    this.#reported = spent
     this.#deposit = deposit
     this.#isWhole = isWhole
   }
@@ -134,10 +142,14 @@ export class PayerFunds {
     this.#disputed += amount
   }
 
-  /** Ends the dispute of a charge: `charged` of its amount is spent, the rest is free. */
-  uncontest(amount: Atoms, charged: Atoms): void {
+  /**
+   * Ends the dispute of a charge: `charged` of its amount is spent, the rest is free.
+   * @param captured as in `Promised.settle`
+   * @returns the amount that counts now
+   */
+  uncontest(amount: Atoms, charged: Atoms, captured?: Atoms): Atoms {
     this.#disputed -= amount
-    this.#spent += charged
+    return this.#spend(charged, captured)
   }
 
   /** Sets the channel's current balance: more after a deposit, less after a withdrawal or refund. */
@@ -186,6 +198,7 @@ export class PayerFunds {
     const gap = owed - known - min(this.#disputed, owed > known ? owed - known : 0n)
     if (owed > this.#ceiling || (gap > this.#doubtful && this.#isWhole)) return false
     this.#isWhole = true
+    this.#report(captured)
     if (gap <= 0n) return true
     const running = min(gap, reserved)
     this.#doubtful -= min(gap, this.#doubtful)
@@ -203,6 +216,7 @@ export class PayerFunds {
     const explained = this.#isWhole ? this.#spent + this.#disputed + this.#lost + this.#doubtful : this.#ceiling
     if (captured > explained || captured > this.#ceiling) return false
     this.#isWhole = true
+    this.#report(captured)
     const heard = captured > this.#spent + this.#disputed ? captured - this.#spent - this.#disputed : 0n
     const open = this.#lost + this.#doubtful
     this.#spent += heard
@@ -226,6 +240,19 @@ export class PayerFunds {
     if (ceiling > this.#ceiling) this.#ceiling = ceiling
   }
 
+  #report(captured: Atoms): void {
+    if (captured > this.#reported) this.#reported = captured
+  }
+
+  /** The owner cannot have earned more than it captured, unless its total is below what it earned: then it has lost books. */
+  #spend(charged: Atoms, captured?: Atoms): Atoms {
+    const isBound = captured !== undefined && captured >= this.#spent
+    if (captured !== undefined) this.#report(captured)
+    const counted = isBound ? min(charged, this.#reported - this.#spent) : charged
+    this.#spent += counted
+    return counted
+  }
+
   /** Vouchers are not signed ahead for fees. */
   #window(price: Atoms, isFee: boolean): Atoms {
     if (isFee) return 0n
@@ -242,9 +269,9 @@ export class PayerFunds {
     }
     return {
       ceiling: this.#ceiling,
-      settle: (charged) => {
+      settle: (charged, captured) => {
         end()
-        this.#spent += min(charged, price)
+        return this.#spend(min(charged, price), captured)
       },
       contest: (amount) => {
         end()

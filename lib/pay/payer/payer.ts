@@ -117,11 +117,12 @@ export class Payer {
         ? channels.touch(channel)
         : disputes.open(channel, { ...expected, charged: most }, proof, 'deposited')
     }
-    this.#end(channel, () => promised.settle(charged))
+    const { captured, reserved } = proof.body
+    const counted = this.#end(channel, () => promised.settle(charged, captured))
     if (charged > 0n) inspector.look(proof, channel, expected)
     // When no call of this node is running there, the owner's books must equal this node's.
-    if (proof.body.reserved === 0n && !channel.payerFunds.reconcile(proof.body.captured)) channels.dispute(channel)
-    return this.#book(order, channel, charged, receipt)
+    if (reserved === 0n && !channel.payerFunds.reconcile(captured)) channels.dispute(channel)
+    return this.#book(order, channel, counted, receipt)
   }
 
   /** A charge that is booked already turns out to have a forged receipt. */
@@ -354,12 +355,12 @@ export class Payer {
     return promise.finally(() => timer.cancel())
   }
 
-  #end(channel: PayerChannel, end: () => void): void {
-    end()
-    const waiting = this.#waiting.get(channel)
-    if (waiting === undefined) return
+  #end<T>(channel: PayerChannel, end: () => T): T {
+    const ended = end()
+    const waiting = this.#waiting.get(channel) ?? []
     this.#waiting.delete(channel)
     for (const wake of waiting) wake()
+    return ended
   }
 
   #take(order: Order): Paid | undefined {

@@ -113,6 +113,17 @@ describe('payer funds', () => {
     promised(payerFunds.promise(50n, 0)).settle(0n)
   })
 
+  it('counts the charge of a repeat once, although the owner’s books named it before', () => {
+    const payerFunds = payerFundsOf()
+    promised(payerFunds.promise(10n, 0)).lose()
+    assert.equal(payerFunds.reconcile(10n), true)
+    assert.equal(promised(payerFunds.promise(10n, 0)).settle(10n, 10n), 0n)
+    assert.equal(promised(payerFunds.promise(10n, 0)).settle(10n, 20n), 10n)
+    promised(payerFunds.promise(10n, 0)).contest(10n)
+    assert.equal(payerFunds.uncontest(10n, 10n, 20n), 0n)
+    assert.deepEqual([payerFunds.spent, payerFunds.disputed, payerFunds.promised], [20n, 0n, 0n])
+  })
+
   it('reserves the cost of a lost call until the owner’s books are read', () => {
     const payerFunds = payerFundsOf({ exposureMax: 100n })
     promised(payerFunds.promise(80n, 0)).lose()
