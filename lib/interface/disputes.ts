@@ -19,7 +19,7 @@ export interface Dispute {
   readonly peer: string
   readonly channelId: ChannelId
   readonly amount: Atoms
-  /** What is wrong with the receipt, as the payer says. */
+  /** The fault of the receipt, in the payer's word. */
   readonly fault: string
   readonly state: DisputeState
   /** Milliseconds since the epoch: when this side learned of it. */

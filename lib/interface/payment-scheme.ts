@@ -152,8 +152,8 @@ export interface PaymentScheme {
    */
   admit(admission: Admission): Reservation | Promise<Reservation>
   /**
-   * What the books say about an earlier captured call, for a repeat: the charge, and a receipt that is signed again. Default: the
-   * record's charge, without a receipt.
+   * Returns the charge of an earlier captured call for a repeat, and its receipt, signed again. Default: the record's charge,
+   * without a receipt.
    */
   settled?(record: CallRecord): Promise<Settled>
   /**

@@ -20,7 +20,7 @@ export const DISPUTE_ASK_MS = 1 * MINUTE
 export const DISPUTE_ASK_PAUSE_MS = 1 * SECOND
 /** A call waits this long for the missing receipt of an earlier one: a few round trips. */
 export const DISPUTE_WAIT_MS = 2 * SECOND
-/** What a payer says about a disputed receipt: one word. */
+/** The fault of a disputed receipt: one word of the payer. */
 export const DISPUTE_FAULT_CHARS_MAX = 64
 /** An ended dispute is listed this long, as call records are. */
 export const DISPUTE_KEPT_MS = 30 * DAY

@@ -33,7 +33,7 @@ export interface DepositRequest {
 export interface ReceiptRequest {
   readonly channelId: ChannelId
   readonly requestId: Uint8Array
-  /** What is wrong with the receipt that came with the response. Empty: the payer does not dispute the charge. */
+  /** The fault of the receipt that came with the response. Empty: the payer does not dispute the charge. */
   readonly dispute: string
 }
 

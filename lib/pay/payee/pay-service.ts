@@ -14,7 +14,6 @@ import {
   encodePayReply,
   PAY_PROTOCOL,
   type PayReply,
-  type ReceiptRequest,
   type Terms
 } from '../channel/pay-messages.ts'
 import type { ReceiptService } from './receipt-service.ts'
@@ -34,7 +33,7 @@ export class PayService {
   readonly #init: PayServiceInit
   /** Peers with a pending deposit. A deposit costs transactions and look-ups, so each peer has one at a time. */
   readonly #busy = new Set<string>()
-  /** Peers that wait for a receipt. */
+  /** Peers that wait for a receipt. Each costs a signature, so each peer has one at a time. */
   readonly #asking = new Set<string>()
 
   constructor(init: PayServiceInit) {
@@ -52,24 +51,18 @@ export class PayService {
       if (request.kind === 'terms') return { kind: 'terms', terms: this.#init.terms }
       if (request.kind === 'state') return stateOf(this.#own(request.channelId, peer))
       if (request.kind === 'close') return stateOf(await this.#close(request.channelId, peer))
-      if (request.kind === 'receipt') return await this.#receipt(request.receipt, peer)
-      const { channel, credit } = await this.#one(peer, () => this.#deposit(request.deposit, peer))
+      if (request.kind === 'receipt') {
+        const sign = () => this.#init.receipts.receipt(request.receipt, peer)
+        return { kind: 'receipt', receipt: await oneOf(this.#asking, peer, receiptPending, sign) }
+      }
+      const { channel, credit } = await oneOf(this.#busy, peer, depositPending, () =>
+        this.#deposit(request.deposit, peer)
+      )
       return { ...stateOf(channel), credit }
     } catch (thrown) {
       const { code, message, retryAfterMs } = asSoukError(thrown)
       const refusal = { kind: 'refusal', code, detail: message } as const
       return retryAfterMs === undefined ? refusal : { ...refusal, retryAfterMs }
-    }
-  }
-
-  /** One for each peer at a time, because each costs a signature. */
-  async #receipt(request: ReceiptRequest, peer: string): Promise<PayReply> {
-    if (this.#asking.has(peer)) throw new SoukError('overloaded', 'A receipt of this node is being signed. Try again.')
-    this.#asking.add(peer)
-    try {
-      return { kind: 'receipt', receipt: await this.#init.receipts.receipt(request, peer) }
-    } finally {
-      this.#asking.delete(peer)
     }
   }
 
@@ -97,17 +90,6 @@ export class PayService {
     return channel
   }
 
-  async #one<T>(peer: string, task: () => Promise<T>): Promise<T> {
-    if (this.#busy.has(peer))
-      throw new SoukError('overloaded', 'A deposit of this node is already pending. Try again later.')
-    this.#busy.add(peer)
-    try {
-      return await task()
-    } finally {
-      this.#busy.delete(peer)
-    }
-  }
-
   async #deposit({ counter, ...deposit }: DepositRequest, peer: string): Promise<Brought> {
     if (deposit.config.salt !== channelSalt(peer, counter)) {
       throw new SoukError('payment_rejected', 'The channel is rejected: its salt does not belong to this peer.')
@@ -117,3 +99,22 @@ export class PayService {
 }
 
 const stateOf = ({ books }: PayeeChannel) => ({ kind: 'state', state: books }) as const
+
+const depositPending = () => new SoukError('overloaded', 'A deposit of this node is already pending. Try again later.')
+const receiptPending = () => new SoukError('overloaded', 'A receipt of this node is being signed. Try again.')
+
+/** Runs a task of a peer, unless another one of this kind is running. */
+async function oneOf<T>(
+  running: Set<string>,
+  peer: string,
+  refusal: () => SoukError,
+  task: () => Promise<T>
+): Promise<T> {
+  if (running.has(peer)) throw refusal()
+  running.add(peer)
+  try {
+    return await task()
+  } finally {
+    running.delete(peer)
+  }
+}

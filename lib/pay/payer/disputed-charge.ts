@@ -15,7 +15,7 @@ export const disputedIn = (channelId: ChannelId): string => `disputed/${channelI
 
 /** A charge without a valid receipt. */
 export interface DisputedCharge {
-  /** What a valid receipt must state. `charged` is the disputed amount. */
+  /** A valid receipt states this. `charged` is the disputed amount. */
   readonly expected: Expected
   /** Peer id. */
   readonly owner: string

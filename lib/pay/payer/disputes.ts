@@ -1,4 +1,5 @@
 import type { Logger } from '@libp2p/interface'
+import { equals } from 'uint8arrays/equals'
 import { type Clock, deadline } from '../../base/clock.ts'
 import { reasonOf } from '../../base/component-log.ts'
 import { SoukError } from '../../base/errors.ts'
@@ -178,13 +179,13 @@ export class Disputes {
     const by = dispute.channel.info.config.receiverAuthorizer
     if (receipt === undefined || !this.#init.check.isSigned(receipt, by)) throw noProof()
     const { body } = receipt
-    const isOfCall = body.channelId === expected.channelId && isSame(body.requestId, expected.requestId)
+    const isOfCall = body.channelId === expected.channelId && equals(body.requestId, expected.requestId)
     // A charge of 0 that the owner kept on chain is not taken back.
     if (isOfCall && body.charged === 0n && !isTaken) return void (await this.#end(key, dispute, 'taken_back', 0n))
     // The owner may correct the charge down.
     const charged = body.charged < expected.charged ? body.charged : expected.charged
     if (charged === 0n || typeof readProof(bytes, { ...expected, charged }) === 'string') throw noProof()
-    await this.#end(key, dispute, 'proved', charged, bytes)
+    await this.#end(key, dispute, 'proved', charged, { bytes, captured: body.captured })
   }
 
   async #end(
@@ -192,19 +193,18 @@ export class Disputes {
     { charge, channel }: OpenDispute,
     state: DisputeState,
     charged: Atoms,
-    receipt?: Uint8Array
+    proof?: { readonly bytes: Uint8Array; readonly captured: Atoms }
   ): Promise<Dispute> {
     const { clock, log, onDispute } = this.#init
     const { channelId, charged: amount } = charge.expected
     const now = clock.now()
     const ended: DisputedCharge = { ...charge, state }
     const documents = [disputeDocument(ended, now)]
-    if (receipt !== undefined) documents.push(receiptDocument(key, receipt))
+    if (proof !== undefined) documents.push(receiptDocument(key, proof.bytes))
     this.#open.delete(key)
     if (charge.isTaken) await this.#write(key, () => this.#init.documents.putAll(documents))
     else {
-      const captured = receipt && readReceipt(receipt)?.body.captured
-      const counted = channel.payerFunds.uncontest(amount, charged, captured)
+      const counted = channel.payerFunds.uncontest(amount, charged, proof?.captured)
       channel.booked += counted
       const postings = [
         { account: channel.spent, amount: counted },
@@ -249,8 +249,6 @@ function payerDispute({ expected, owner, fault, state, at }: DisputedCharge): Di
     at
   }
 }
-
-const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 
 const noProof = () => new SoukError('payment_malformed', 'The owner sent no valid receipt for the charge.')
 

@@ -15,7 +15,7 @@ import { type Receipt, readReceipt } from '../signing/receipt.ts'
  */
 export type ReceiptFault = 'missing' | 'malformed' | 'request' | 'price' | 'rule' | 'signature'
 
-/** What a receipt must state about one call. */
+/** A valid receipt of one call states this. */
 export interface Expected {
   readonly requestId: Uint8Array
   readonly api: string
