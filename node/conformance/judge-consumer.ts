@@ -1,7 +1,7 @@
 import { limits, systemClock } from '../../lib/index.ts'
 import { type KitOwner, startKitOwner } from './kit-owner.ts'
-import type { Finding } from './judge-peer.ts'
 import { DoesNotApply, expect } from './check.ts'
+import { type Finding, judged } from './finding.ts'
 import { OWNER_EPOCH, type ReceivedCall } from './owner-session.ts'
 
 export interface JudgeConsumerInit {
@@ -24,6 +24,12 @@ interface Rule {
 
 /** What the owner does with one call, and which rules it judges by it. */
 type Scenario = (owner: KitOwner, call: ReceivedCall) => readonly Rule[]
+
+/** Responds to a call. Its consumer has to keep the stream open. */
+async function expectTaken(call: ReceivedCall): Promise<void> {
+  call.session.respond(call)
+  expect(await call.session.stays(), 'it reset the stream')
+}
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
@@ -60,10 +66,7 @@ const plain: Scenario = (owner, call) => {
     rule('6', 'has a body of known length in its frame', () =>
       expect(request.bytes(7).length <= limits.INLINE_BODY_BYTES_MAX, 'the body in the frame is too long')
     ),
-    rule('5.1', 'takes a response', async () => {
-      session.respond(call)
-      expect(await session.stays(), 'it reset the stream')
-    })
+    rule('5.1', 'takes a response', () => expectTaken(call))
   ]
 }
 
@@ -73,8 +76,7 @@ const noise: Scenario = (_, call) => [
     rule: 'ignores unknown frames and fields, responses of unknown ids, and a second hello of another network',
     async check() {
       call.session.sendNoise()
-      call.session.respond(call)
-      expect(await call.session.stays(), 'it reset the stream')
+      await expectTaken(call)
     }
   }
 ]
@@ -131,11 +133,7 @@ const broken: Scenario = (owner, call) => {
     {
       section: '5.1',
       rule: 'takes the response to the repeat',
-      async check() {
-        const { session } = sent()
-        session.respond(sent())
-        expect(await session.stays(), 'it reset the stream')
-      }
+      check: () => expectTaken(sent())
     }
   ]
 }
@@ -208,21 +206,10 @@ export async function judgeConsumer(init: JudgeConsumerInit): Promise<readonly F
         findings.push({ section: '-', rule: 'calls the API', result: 'skipped', detail: 'no further call came' })
         break
       }
-      for (const rule of scenario(owner, call)) findings.push(await judged(rule))
+      for (const rule of scenario(owner, call)) findings.push(await judged(rule, rule.check))
     }
     return findings
   } finally {
     await owner.stop()
-  }
-}
-
-async function judged(item: Rule): Promise<Finding> {
-  const { section, rule } = item
-  try {
-    await item.check()
-    return { section, rule, result: 'holds', detail: '' }
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error)
-    return { section, rule, result: error instanceof DoesNotApply ? 'skipped' : 'broken', detail }
   }
 }

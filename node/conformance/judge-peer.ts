@@ -1,19 +1,11 @@
-import { type Check, DoesNotApply } from './check.ts'
+import type { Check } from './check.ts'
 import { EXCHANGE_CHECKS } from './exchange-checks.ts'
+import { type Finding, judged } from './finding.ts'
 import { connectTo, type PeerConnection } from './peer-under-test.ts'
 import { API_CHECKS, REQUEST_CHECKS } from './request-checks.ts'
 import { STREAM_CHECKS } from './stream-checks.ts'
 
 const CHECKS: readonly Check[] = [...STREAM_CHECKS, ...REQUEST_CHECKS, ...API_CHECKS, ...EXCHANGE_CHECKS]
-
-/** Whether one rule of the specification holds at a peer. */
-export interface Finding {
-  readonly section: string
-  readonly rule: string
-  readonly result: 'holds' | 'broken' | 'skipped'
-  /** The peer's behaviour if the rule is broken, or the reason why the check was skipped. */
-  readonly detail: string
-}
 
 export interface JudgeInit {
   /** Multiaddr with a peer id. */
@@ -41,15 +33,12 @@ export async function judgePeer({ address, api }: JudgeInit): Promise<readonly F
 
 async function judge(check: Check, connection: PeerConnection, api: string | undefined): Promise<Finding> {
   const { section, rule, needsApi } = check
-  const found = (result: Finding['result'], detail: string): Finding => ({ section, rule, result, detail })
-  if (needsApi === true && api === undefined) return found('skipped', 'give a free API of the peer with --api')
+  if (needsApi === true && api === undefined) {
+    return { section, rule, result: 'skipped', detail: 'give a free API of the peer with --api' }
+  }
   const peer = connection.begin()
   try {
-    await check.run({ peer, api })
-    return found('holds', '')
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error)
-    return found(error instanceof DoesNotApply ? 'skipped' : 'broken', detail)
+    return await judged(check, () => check.run({ peer, api }))
   } finally {
     peer.end()
   }

@@ -86,6 +86,7 @@ describe('links of nodes behind routers', function () {
     const ms = await inside.call()
     console.log(`      after the relay's end: ${ms} ms`)
     assert.ok(ms < 2_000, String(ms))
-    assert.match((await inside.linksTo(ownerId)).join(), new RegExp(`/p2p/${ids[1 - used]}/p2p-circuit`))
+    const links = await inside.linksTo(ownerId)
+    assert.ok(links.length > 0 && !links.some((each) => each.includes(`/p2p/${ids[used]}/`)), links.join())
   })
 })

@@ -76,7 +76,7 @@ export type MachineNodes = Awaited<ReturnType<typeof machineNodes>>
 
 export const isRelayed = (address: string) => address.includes('/p2p-circuit')
 
-/** A direct connection to a peer that was reached through a relay before. */
+/** Waits for a direct connection to a peer. The first call may still have gone through a relay. */
 export const directLink = (from: MachineNode, peer: string) =>
   eventually('a direct link', READY_MS, async () =>
     (await from.linksTo(peer)).some((link) => !isRelayed(link)) ? true : undefined

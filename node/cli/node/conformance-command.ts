@@ -1,4 +1,4 @@
-import type { Finding } from '../../conformance/judge-peer.ts'
+import type { Finding } from '../../conformance/finding.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 
