@@ -110,8 +110,7 @@ describe('the container', () => {
     ])
   })
 
-  it('starts by its own command, with a console and a first page, and is healthy', async function () {
-    this.timeout(60_000)
+  it('starts by its own command, with a console and a first page, and is healthy', async () => {
     const home = await mkdtemp(join(tmpdir(), 'souk-container-'))
     const settings = Object.entries({ ...variables, ...souk.environment }).map(([name, value]) => [
       name,

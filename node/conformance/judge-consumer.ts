@@ -206,7 +206,7 @@ export async function judgeConsumer(init: JudgeConsumerInit): Promise<readonly F
         findings.push({ section: '-', rule: 'calls the API', result: 'skipped', detail: 'no further call came' })
         break
       }
-      for (const rule of scenario(owner, call)) findings.push(await judged(rule, rule.check))
+      for (const rule of scenario(owner, call)) findings.push(await judged(rule, () => rule.check()))
     }
     return findings
   } finally {

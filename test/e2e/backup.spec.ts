@@ -11,8 +11,7 @@ import type { CommandRun } from '../helpers/souk-process.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../helpers/scripted-upstream.ts'
 import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
-describe('a backup', function () {
-  this.timeout(60_000)
+describe('a backup', () => {
   let home: SoukHome
   let node: NodeProcess
   let api: ScriptedUpstream

@@ -19,8 +19,7 @@ const NOTICED_MS = 20_000
 /** sysexits.h */
 const EX_CONFIG = 78
 
-describe('an ingress that loses its database', function () {
-  this.timeout(120_000)
+describe('an ingress that loses its database', () => {
   let postgres: TestPostgres
   let store: string
   let chain: ChainBench

@@ -15,8 +15,7 @@ const EX_IOERR = 74
 
 /** Needs a separate file system, because filling a shared one would harm other processes. */
 if (mayMount()) {
-  describe('a node whose disk fills up', function () {
-    this.timeout(120_000)
+  describe('a node whose disk fills up', () => {
     let disk: SmallDisk
     let home: SoukHome
     let api: JudgeApi

@@ -17,8 +17,7 @@ const ANSWERS_BEFORE_KILL = 40
 type Json = Record<string, unknown>
 
 /** A consumer with an x402 client and no node. The ingress is killed in between. */
-describe('a hosted account', function () {
-  this.timeout(90_000)
+describe('a hosted account', () => {
   let chain: ChainBench
   let home: SoukHome
   let wallets: Wallets

@@ -31,8 +31,7 @@ const planted = {
 }
 
 /** All logs of two nodes that sell, pay, fail, settle and send webhooks. */
-describe('the logs of running nodes', function () {
-  this.timeout(120_000)
+describe('the logs of running nodes', () => {
   const secrets = new Map<string, string>(Object.entries(planted))
   let chain: ChainBench
   let rpc: ScriptedUpstream

@@ -31,8 +31,7 @@ function asFromBefore(path: string, pattern: string, older: string): void {
 }
 
 /** A provider changes the names and rules of a WSDL by command line. */
-describe('souk mapping', function () {
-  this.timeout(60_000)
+describe('souk mapping', () => {
   let home: SoukHome
   let node: HomeNode
   let service: DemoServer

@@ -33,8 +33,7 @@ interface Changed {
 }
 
 /** A provider sells plans; a newcomer has only an HTTP client and an x402 wallet. */
-describe('the marketplace, from the first search to the last call', function () {
-  this.timeout(90_000)
+describe('the marketplace, from the first search to the last call', () => {
   let chain: ChainBench
   let home: SoukHome
   let wallets: Wallets

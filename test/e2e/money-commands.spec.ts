@@ -21,8 +21,7 @@ const CALLS = 4
 const FINAL_BLOCKS = 3
 
 /** The money commands of two nodes. */
-describe('the commands about money', function () {
-  this.timeout(120_000)
+describe('the commands about money', () => {
   let chain: ChainBench
   let home: SoukHome
   let api: JudgeApi

@@ -15,8 +15,7 @@ interface ApisView {
 type Called = CallHead & { readonly body: unknown }
 
 /** The first steps of a new user: two nodes, an API, the command line and an HTTP client. */
-describe('a marketplace of two nodes, by command line and HTTP', function () {
-  this.timeout(60_000)
+describe('a marketplace of two nodes, by command line and HTTP', () => {
   let home: SoukHome
   let owner: HomeNode
   let consumer: HomeNode

@@ -12,8 +12,7 @@ import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../he
 
 const BOUND_MS = 20_000
 
-describe('an owner that is restored from an old backup', function () {
-  this.timeout(60_000)
+describe('an owner that is restored from an old backup', () => {
   let home: SoukHome
   let backup: string
   let owner: NodeProcess
@@ -106,8 +105,7 @@ describe('an owner that is restored from an old backup', function () {
   })
 })
 
-describe('an owner that is restored from an old backup, and two ingresses that share their keys', function () {
-  this.timeout(120_000)
+describe('an owner that is restored from an old backup, and two ingresses that share their keys', () => {
   let postgres: TestPostgres
   let home: SoukHome
   let api: JudgeApi

@@ -14,8 +14,7 @@ const CALLS = 3
 /**
  * A founder, a seller and a buyer, each in a home of their own, on a bare chain: nobody installed a contract or configured a node by hand.
  */
-describe('a network of one’s own', function () {
-  this.timeout(180_000)
+describe('a network of one’s own', () => {
   let chain: Anvil
   let founder: SoukHome
   let seller: SoukHome

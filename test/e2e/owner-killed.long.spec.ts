@@ -10,8 +10,7 @@ import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFaile
 /** Time until the consumer resends the call, plus a margin for two busy cores. */
 const TOLD_MS = limits.RESEND_MS + 2_000
 
-describe('an owner node killed in the middle of a call', function () {
-  this.timeout(60_000)
+describe('an owner node killed in the middle of a call', () => {
   let home: SoukHome
   let owner: NodeProcess
   let consumer: HomeNode

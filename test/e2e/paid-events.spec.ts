@@ -21,8 +21,7 @@ const EVENTS_HEADERS = [
 ] as const
 
 /** Real nodes and sockets, a real API, a real EVM with the contracts on it. */
-describe('priced events, on a dev chain', function () {
-  this.timeout(60_000)
+describe('priced events, on a dev chain', () => {
   let bench: ChannelBench
   let testnet: Testnet
   let api: Server

@@ -16,8 +16,7 @@ import { yogaServer } from '../helpers/yoga.ts'
 const USDC = 1_000_000n
 
 /** Two node processes with wallets, on a dev chain with the real token contract. */
-describe('nodes with wallets', function () {
-  this.timeout(90_000)
+describe('nodes with wallets', () => {
   let chain: ChainBench
   let home: SoukHome
   let wallets: Wallets

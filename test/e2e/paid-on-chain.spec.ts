@@ -12,8 +12,7 @@ const USDC = 1_000_000n
 const CALLS = 137
 
 /** Real nodes, real sockets, and a real EVM with the contracts. Only the money has no value. */
-describe('paid calls on a dev chain', function () {
-  this.timeout(60_000)
+describe('paid calls on a dev chain', () => {
   let bench: ChannelBench
   let testnet: Testnet
   const paymentSchemes: ChannelScheme[] = []

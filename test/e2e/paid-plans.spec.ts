@@ -11,8 +11,7 @@ import { type ShiftedClock, shiftedClock } from '../helpers/plans-bench.ts'
 const USDC = 1_000_000n
 
 /** Real nodes, real sockets, and a real EVM with the contracts. */
-describe('plans paid through a channel', function () {
-  this.timeout(60_000)
+describe('plans paid through a channel', () => {
   let bench: ChannelBench
   let testnet: Testnet
   let clock: ShiftedClock

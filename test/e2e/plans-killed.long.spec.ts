@@ -14,8 +14,7 @@ const WORKERS = 8
 /** Lifetimes before each kill: enough for a few calls, short enough to interrupt some. */
 const LIFE_MS = [40, 130, 70, 220, 20]
 
-describe('an owner killed while it sells plans and counts calls', function () {
-  this.timeout(90_000)
+describe('an owner killed while it sells plans and counts calls', () => {
   const directory = mkdtempSync(join(tmpdir(), 'souk-plans-'))
   const path = join(directory, 'owner.db')
   let port: string

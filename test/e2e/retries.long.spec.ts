@@ -9,8 +9,7 @@ import { type JudgeApi, judgeApi } from '../helpers/judge-api.ts'
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts'
 import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
-describe('retries and limits: an owner, and two ingresses that share their keys', function () {
-  this.timeout(120_000)
+describe('retries and limits: an owner, and two ingresses that share their keys', () => {
   let postgres: TestPostgres
   let home: SoukHome
   let api: JudgeApi

@@ -13,13 +13,12 @@ const READY_MS = 20_000
 const FOUND_MS = 30_000
 
 /** Three machines on one LAN. No node knows the address of another. */
-describe('nodes on the same LAN', function () {
+describe('nodes on the same LAN', () => {
   const reason = whyNoMachines()
   if (reason !== undefined) {
     it(`cannot be simulated on this machine: ${reason}`, () => assert.equal(whyNoMachines(), reason))
     return
   }
-  this.timeout(120_000)
   let lan: Machines
   let home: string
 

@@ -24,8 +24,7 @@ const planted = {
 }
 const BOUND_MS = 20_000
 
-describe('secrets of a node', function () {
-  this.timeout(90_000)
+describe('secrets of a node', () => {
   const secrets = new Map<string, string>(Object.entries(planted))
   /** All output of the node, with its origin. */
   const seen: Array<readonly [where: string, text: string]> = []

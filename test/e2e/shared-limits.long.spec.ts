@@ -26,8 +26,7 @@ const ANSWERS_BEFORE_KILL = 100
 type Json = Record<string, unknown>
 
 /** Two ingresses share accounts, and two owners share an API. Each pair uses one PostgreSQL database. */
-describe('two ingress nodes and two owner nodes that share their limits', function () {
-  this.timeout(120_000)
+describe('two ingress nodes and two owner nodes that share their limits', () => {
   let chain: ChainBench
   let postgres: TestPostgres
   let home: SoukHome

@@ -6,8 +6,7 @@ import { startPostgres, type TestPostgres } from '../helpers/postgres.ts'
 const INCLUDED = 400
 const WORKERS = 12
 
-describe('two owner replicas and two consumers of one subscription, on one PostgreSQL', function () {
-  this.timeout(60_000)
+describe('two owner replicas and two consumers of one subscription, on one PostgreSQL', () => {
   let postgres: TestPostgres
   let testnet: Testnet
   let reached = 0

@@ -33,8 +33,7 @@ const service: Behaviour = (response, received) =>
   answering(received.method === 'POST' ? 200 : 405, XML, received.body)(response, received)
 
 /** Providers register SOAP services that serve no WSDL, by command line. */
-describe('SOAP APIs', function () {
-  this.timeout(60_000)
+describe('SOAP APIs', () => {
   let home: SoukHome
   let node: HomeNode
   let upstream: ScriptedUpstream

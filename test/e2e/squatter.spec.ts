@@ -6,8 +6,7 @@ import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
 import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
 
 /** An attacker registers the name of another provider's API, for free, to attract its calls. */
-describe('a squatter of a name', function () {
-  this.timeout(90_000)
+describe('a squatter of a name', () => {
   let home: SoukHome
   let honest: JudgeApi
   let squatting: JudgeApi

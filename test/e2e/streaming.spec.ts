@@ -18,8 +18,7 @@ const BOUND_MS = 10_000
 /** Time until the API notices that the client left. The goal is 200 ms; two busy cores may need longer. */
 const CANCEL_MS = 1_000
 
-describe('streams through two nodes', function () {
-  this.timeout(60_000)
+describe('streams through two nodes', () => {
   let home: SoukHome
   let owner: NodeProcess
   let consumer: NodeProcess

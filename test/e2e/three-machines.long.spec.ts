@@ -52,13 +52,12 @@ const STORIES: readonly Story[] = [
 ]
 
 /** Bootstrap, owner and consumer, each on a separate machine with a public address. */
-describe('three machines', function () {
+describe('three machines', () => {
   const reason = whyNoMachines()
   if (reason !== undefined) {
     it(`cannot be simulated on this machine: ${reason}`, () => assert.equal(whyNoMachines(), reason))
     return
   }
-  this.timeout(60_000)
   let internet: Machines
   let home: string
 

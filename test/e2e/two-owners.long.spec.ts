@@ -10,8 +10,7 @@ import { type HomeNode, type NodeProcess, type SoukHome, soukHome, tellWhenFaile
 
 const CALLS = 30
 
-describe('two owner nodes that serve one API', function () {
-  this.timeout(60_000)
+describe('two owner nodes that serve one API', () => {
   let home: SoukHome
   let provider: NodeProcess
   let replica: NodeProcess

@@ -12,8 +12,7 @@ const SLOW_MS = 600
 /** Allowed delay of a response on two busy cores. */
 const MARGIN_MS = 2_000
 
-describe('two nodes under stress', function () {
-  this.timeout(60_000)
+describe('two nodes under stress', () => {
   let home: SoukHome
   let owner: NodeProcess
   let consumer: NodeProcess

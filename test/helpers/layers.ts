@@ -159,7 +159,7 @@ const LAYERS: Layer[] = [
   {
     of: ['node/cli/node/conformance-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
-    mayType: [...LIB_FACE, 'node/conformance/judge-peer.ts'],
+    mayType: [...LIB_FACE, 'node/conformance/finding.ts'],
     mayLazily: ['node/conformance/judge-peer.ts', 'node/conformance/judge-consumer.ts'],
     why: `${CLIENT_WHY}; a peer is judged without a running node, by what is loaded lazily`
   },

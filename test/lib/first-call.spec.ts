@@ -4,12 +4,10 @@ import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { createNode, handler, type NodeOptions, type SoukNode } from '../../lib/index.ts'
 import { freePort } from '../helpers/free-port.ts'
 
-const TIMEOUT_MS = 20_000
 /** Behind a router that lets nothing in. */
 const HIDDEN = { listen: [] }
 
-describe('a call right after a start', function () {
-  this.timeout(TIMEOUT_MS)
+describe('a call right after a start', () => {
   let nodes: SoukNode[]
 
   const up = async (options: NodeOptions = {}): Promise<SoukNode> => {

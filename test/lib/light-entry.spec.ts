@@ -22,9 +22,7 @@ async function packagesOf(entry: string): Promise<string[]> {
   return stdout.trim().split(' ')
 }
 
-describe('the entry point of the library', function () {
-  this.timeout(60_000)
-
+describe('the entry point of the library', () => {
   it('does not load the chain and PostgreSQL modules', async () => {
     const packages = await packagesOf('souk')
     assert.ok(packages.includes('libp2p'))

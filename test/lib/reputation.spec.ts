@@ -3,8 +3,7 @@ import { QUALITY_WRITE_MS, SELF_REPORT_CALLS_MIN } from '../../lib/base/limits/d
 import { createMemoryStore, handler, SoukError } from '../../lib/index.ts'
 import { createTestnet, type Testnet } from '../../lib/testing/index.ts'
 
-describe('the quality of an API', function () {
-  this.timeout(30_000)
+describe('the quality of an API', () => {
   let testnet: Testnet
   afterEach(() => testnet.stop())
 

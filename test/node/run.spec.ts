@@ -3,8 +3,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { type SoukHome, soukHome } from '../helpers/souk-home.ts'
 
-describe('a node that cannot start', function () {
-  this.timeout(30_000)
+describe('a node that cannot start', () => {
   let home: SoukHome
 
   before(async () => {

@@ -8,7 +8,6 @@ const STEP = 17
 describe('a run with a single fault', () => {
   for (const what of FAULTS) {
     it(`ends with equal books if a node or link is ${what}`, async function () {
-      this.timeout(BATCH_MS)
       this.slow(BATCH_MS)
       await atEveryPlace(what, { seed: 3, step: STEP })
     })

@@ -17,7 +17,6 @@ describe('the simulator', () => {
   describe('detects that', () => {
     for (const bug of BUGS) {
       it(bug.what, async function () {
-        this.timeout(BATCH_MS)
         this.slow(BATCH_MS)
         for (let seed = 1; seed <= bug.seeds; seed++) {
           const found: unknown = await run(seed, { bug }).catch((error: unknown) => error)

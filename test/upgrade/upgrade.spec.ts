@@ -39,7 +39,6 @@ const onFailure = (error: Error) => {
 
 for (const commit of await readdir(FIXTURES)) {
   describe(`the home of commit ${commit}`, function () {
-    this.timeout(60_000)
     const log: string[] = []
     afterEach(function () {
       if (this.currentTest?.state === 'failed') console.log(log.join('\n'))

@@ -49,8 +49,7 @@ describe('the datastore of a node', () => {
     for (const own of ['5', '6', '7']) assert.deepEqual(await under(`/claims/${own}`), [`/claims/${own}/me`])
   })
 
-  it('holds the addresses of other peers', async function () {
-    this.timeout(60_000)
+  it('holds the addresses of other peers', async () => {
     const { libp2p } = await createNode()
     await libp2p.peerStore.patch(libp2p.peerId, { multiaddrs: [multiaddr('/ip4/127.0.0.1/tcp/2')] })
     const last = PEERS_STORED_MAX + 50

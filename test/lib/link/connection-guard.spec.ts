@@ -13,8 +13,7 @@ const BOUND_MS = 15_000
  */
 const CROWD = '127.0.0.2'
 
-describe('the connections of a node', function () {
-  this.timeout(60_000)
+describe('the connections of a node', () => {
   const ended: Array<() => unknown> = []
   afterEach(async () => {
     for (const end of ended.splice(0).reverse()) await end()

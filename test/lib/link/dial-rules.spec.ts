@@ -10,8 +10,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { DIALS_PER_PEER_MAX } from '../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 
-describe('the dials of a node', function () {
-  this.timeout(30_000)
+describe('the dials of a node', () => {
   let victim: Server
   let port: number
   let knocks: number

@@ -7,13 +7,11 @@ import { createNode, type SoukNode } from '../../../lib/index.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
 import { eventually } from '../../helpers/eventually.ts'
 
-const TIMEOUT_MS = 20_000
 const LINES = '\u0013/multistream/1.0.0\n\u0007/noise\n'
 /** A length and an ephemeral key. */
 const NOISE_BYTES = 34
 
-describe('protocols that are selected without a round trip', function () {
-  this.timeout(TIMEOUT_MS)
+describe('protocols that are selected without a round trip', () => {
   let testnet: Testnet
   before(async () => {
     testnet = await createTestnet()
@@ -88,7 +86,7 @@ describe('protocols that are selected without a round trip', function () {
       const dialled = dial(stop.signal)
       dialled.catch(() => undefined)
       const length = LINES.length + NOISE_BYTES
-      await eventually('the handshake', TIMEOUT_MS, () => received.length >= length || undefined)
+      await eventually('the handshake', 20_000, () => received.length >= length || undefined)
       assert.equal(received.subarray(0, LINES.length).toString(), LINES)
       assert.equal(received.length, length)
       stop.abort()

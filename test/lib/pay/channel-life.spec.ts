@@ -13,8 +13,7 @@ const PRICE = 50_000n
 const SPENT = 18n * PRICE
 const GAS = { gas: false }
 
-describe('the lifecycle of a channel', function () {
-  this.timeout(60_000)
+describe('the lifecycle of a channel', () => {
   let bench: ChannelBench
   let lives: LifeBench
   let owner: Life

@@ -6,8 +6,7 @@ import { generatedContracts } from '../../../.ci/contracts.ts'
 const ROOT = resolve(import.meta.dirname, '../../..')
 
 describe('the committed contracts', () => {
-  it('equal the output of solc', function () {
-    this.timeout(60_000)
+  it('equal the output of solc', () => {
     for (const [path, text] of generatedContracts()) {
       const isSame = readFileSync(join(ROOT, path), 'utf8') === text
       assert.ok(isSame, `${path} is not what its sources give: npm run contracts`)

@@ -15,8 +15,7 @@ const CENT = 10_000n
 const PRICE = 1_000n
 const TRANSFER = parseAbi(['function transfer(address to, uint256 amount)'])
 
-describe('the first paid call', function () {
-  this.timeout(60_000)
+describe('the first paid call', () => {
   let bench: ChannelBench
   let lives: LifeBench
   let owner: Life

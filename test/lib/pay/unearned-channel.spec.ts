@@ -11,8 +11,7 @@ const USDC = 1_000_000n
 const DEPOSIT = USDC / 2n
 const GAS = { gas: false }
 
-describe('a channel that earned less than its gas', function () {
-  this.timeout(60_000)
+describe('a channel that earned less than its gas', () => {
   let bench: ChannelBench
   let lives: LifeBench
   let owner: Life

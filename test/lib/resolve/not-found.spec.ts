@@ -6,8 +6,7 @@ import { JOINING_MS } from '../../../lib/base/limits/link.ts'
 import { createNode, handler } from '../../../lib/index.ts'
 import { hastyClock } from '../../helpers/hasty-clock.ts'
 
-describe('why an API was not found', function () {
-  this.timeout(30_000)
+describe('why an API was not found', () => {
   /** Nodes that have joined long ago do not repeat a lookup that finds nothing. */
   let upForMs = 0
   const clock: Clock = { ...systemClock, elapsed: () => systemClock.elapsed() + upForMs }

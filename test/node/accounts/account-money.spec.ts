@@ -39,8 +39,7 @@ interface Customer {
 }
 
 /** Uses the real USDC contract on a dev chain, and x402's own client. */
-describe('money of prepaid accounts', function () {
-  this.timeout(60_000)
+describe('money of prepaid accounts', () => {
   let bench: KeylessBench
   let owner: Awaited<ReturnType<KeylessBench['startOwner']>>
   let home: string

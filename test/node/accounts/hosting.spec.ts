@@ -18,8 +18,7 @@ const MOVES = [
   ['revoke', 'key_revoked']
 ] as const
 
-describe('ingress nodes that share a store', function () {
-  this.timeout(60_000)
+describe('ingress nodes that share a store', () => {
   let postgres: TestPostgres | undefined
   let home: string
   let undo: AsyncDisposableStack

@@ -15,8 +15,7 @@ const PRICE = 1_000n
 const WORKERS = 16
 const CALLS_BEFORE_KILL_MAX = 300
 
-describe('an account that processes share through PostgreSQL', function () {
-  this.timeout(90_000)
+describe('an account that processes share through PostgreSQL', () => {
   let postgres: TestPostgres | undefined
   before(async () => {
     postgres = await startPostgres()

@@ -14,7 +14,6 @@ interface Api {
 }
 
 describe('souk with running nodes', function () {
-  this.timeout(60_000)
   let home: SoukHome
   let upstream: Upstream
   let owner: NodeProcess

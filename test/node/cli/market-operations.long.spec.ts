@@ -25,8 +25,7 @@ function document(): string {
   return JSON.stringify({ openapi: '3.0.3', info: { title: 'Shop', version: '1' }, paths: Object.fromEntries(paths) })
 }
 
-describe('souk with an API of many operations at another node', function () {
-  this.timeout(60_000)
+describe('souk with an API of many operations at another node', () => {
   let home: SoukHome
   let upstream: Upstream
   let consumer: HomeNode

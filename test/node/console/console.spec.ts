@@ -15,8 +15,7 @@ describe('console', () => {
   let bench: Bench
   let browser: Browser
 
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     bench = await startBench()
     await bench.client.request('POST /apis', {
       body: { name: 'ticker', protocol: 'REST', endpoint: 'http://127.0.0.1:9/', price: '0.001' }
@@ -33,8 +32,7 @@ describe('console', () => {
 
   const enter = () => entered(browser, bench)
 
-  it('shows every page, accessible, without errors and without requests to other origins', async function () {
-    this.timeout(60_000)
+  it('shows every page, accessible, without errors and without requests to other origins', async () => {
     const { page, mishaps } = await enter()
     for (const [path, title] of PAGES) {
       await page.goto(bench.url + path)

@@ -27,8 +27,7 @@ describe('console of a consumer', () => {
   let id: string
   let url: string
 
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     upstream = createServer((request, response) => {
       if (request.headers.accept?.includes('event-stream') === true) {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"tick":1}\n\n')
@@ -60,8 +59,7 @@ describe('console of a consumer', () => {
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close()
   })
-  after(async function () {
-    this.timeout(30_000)
+  after(async () => {
     await browser?.close()
     await home?.close()
     upstream?.closeAllConnections()
@@ -79,8 +77,7 @@ describe('console of a consumer', () => {
     return { page, mishaps }
   }
 
-  it('finds an API, subscribes to a plan and tries it, by keyboard only', async function () {
-    this.timeout(60_000)
+  it('finds an API, subscribes to a plan and tries it, by keyboard only', async () => {
     const { page, mishaps } = await enter()
     await page.getByRole('link', { name: 'Marketplace' }).press('Enter')
     await page.getByLabel('Search', { exact: true }).focus()
@@ -154,8 +151,7 @@ describe('console of a consumer', () => {
     assert.deepEqual(mishaps, [])
   })
 
-  it('captures requests without secrets if turned on, and repeats a call unchanged and changed', async function () {
-    this.timeout(60_000)
+  it('captures requests without secrets if turned on, and repeats a call unchanged and changed', async () => {
     const { page, mishaps } = await enter()
     await page.goto(`${url}/settings`)
     await page.getByText('souk --profile buyer settings --capture on').waitFor()
@@ -193,8 +189,7 @@ describe('console of a consumer', () => {
     assert.deepEqual(mishaps, [])
   })
 
-  it('pauses, resumes, changes and cancels a subscription', async function () {
-    this.timeout(60_000)
+  it('pauses, resumes, changes and cancels a subscription', async () => {
     const { page, mishaps } = await enter()
     await page.goto(`${url}/subscriptions`)
     await page.getByText(/of 50 calls used/).waitFor()
@@ -219,8 +214,7 @@ describe('console of a consumer', () => {
     assert.deepEqual(mishaps, [])
   })
 
-  it('shows every page, accessible, without errors and without requests to other origins', async function () {
-    this.timeout(60_000)
+  it('shows every page, accessible, without errors and without requests to other origins', async () => {
     const { page, mishaps } = await enter()
     const listing = `/market/${encodeURIComponent(id)}`
     const pages = [

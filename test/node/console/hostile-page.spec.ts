@@ -70,8 +70,7 @@ describe('a hostile page in the browser of a signed-in user', () => {
   let context: BrowserContext
   let console: Page
 
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     bench = await startBench()
     await bench.client.request('POST /apis', {
       body: { name: 'ticker', protocol: 'REST', endpoint: 'http://127.0.0.1:9/', price: '0.001' }
@@ -104,8 +103,7 @@ describe('a hostile page in the browser of a signed-in user', () => {
 
   /** The browser sends the cookie from another port of the same host, so the node must refuse. */
   for (const host of ['127.0.0.1', 'evil.localhost']) {
-    it(`on another port of ${host} changes nothing and reads nothing`, async function () {
-      this.timeout(60_000)
+    it(`on another port of ${host} changes nothing and reads nothing`, async () => {
       const page = await context.newPage()
       await page.goto(site.url.replace('127.0.0.1', host))
       const writes: number[] = []
@@ -124,8 +122,7 @@ describe('a hostile page in the browser of a signed-in user', () => {
     })
   }
 
-  it('with DNS rebinding to the node changes nothing and reads nothing', async function () {
-    this.timeout(60_000)
+  it('with DNS rebinding to the node changes nothing and reads nothing', async () => {
     // The name resolves to 127.0.0.1 in Chromium, so page and admin API have the same origin. The first document is the attacker's.
     const origin = `http://rebound.localhost:${new URL(bench.url).port}`
     const page = await context.newPage()

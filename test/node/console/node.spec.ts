@@ -19,8 +19,7 @@ describe('console of a node', () => {
   let bench: Bench
   let browser: Browser
 
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     bench = await startBench()
     browser = await openBrowser()
   })
@@ -32,8 +31,7 @@ describe('console of a node', () => {
     await bench?.stop()
   })
 
-  it('shows every page, accessible, without errors and without requests to other origins', async function () {
-    this.timeout(60_000)
+  it('shows every page, accessible, without errors and without requests to other origins', async () => {
     const { page, mishaps } = await entered(browser, bench)
     for (const [path, title] of PAGES) {
       await page.goto(bench.url + path)

@@ -9,8 +9,7 @@ import { entered } from './entered.ts'
 
 const TABS = ['operations', 'mapping', 'plans', 'try', 'calls', 'settings'] as const
 
-describe('console of a provider', function () {
-  this.timeout(60_000)
+describe('console of a provider', () => {
   let bench: Bench
   let browser: Browser
   let account: DemoServer

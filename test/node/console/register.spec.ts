@@ -13,8 +13,7 @@ import { entered } from './entered.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-describe('registering an API in the console', function () {
-  this.timeout(60_000)
+describe('registering an API in the console', () => {
   let bench: Bench
   let browser: Browser
   let account: DemoServer

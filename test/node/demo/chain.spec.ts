@@ -15,9 +15,7 @@ import { encodeFunctionData, hexToString } from 'viem'
 
 const somebody: Address = `0x${'12'.repeat(20)}`
 
-describe('the dev chain', function () {
-  this.timeout(30_000)
-
+describe('the dev chain', () => {
   it('matches the dev network’s parameters, and mines blocks by itself', async () => {
     const dev = await startDevChain()
     try {

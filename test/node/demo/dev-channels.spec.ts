@@ -72,8 +72,7 @@ const EVENTS = [
   'WithdrawFinalized(bytes32,address,uint128)'
 ]
 
-describe('the dev channel contract', function () {
-  this.timeout(30_000)
+describe('the dev channel contract', () => {
   let bench: ChannelBench
   before(async () => {
     bench = await channelBench()

@@ -11,8 +11,7 @@ import { splitterFactory } from '../../../lib/pay/chain/splitter.ts'
 import { actor, type ChainBench, chainBench } from '../../helpers/chain.ts'
 
 /** Runs x402's own facilitator, unmodified, to check that the dev contracts behave like the real ones. */
-describe('a stock x402 facilitator on the dev chain', function () {
-  this.timeout(30_000)
+describe('a stock x402 facilitator on the dev chain', () => {
   let bench: ChainBench
   before(async () => {
     bench = await chainBench()

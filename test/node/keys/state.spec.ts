@@ -175,7 +175,6 @@ function together(): Coherence {
 
 describe('the states of a consumer key', () => {
   it('follow the table for any sequence of actions, in every process that shares them', async function () {
-    this.timeout(60_000)
     const hours = integer({ min: 0, max: 30 }).map((count) => count * HOUR)
     const action = constantFrom<KeyAction[]>('rotate', 'disable', 'enable', 'revoke')
     const steps = [

@@ -9,8 +9,7 @@ import { type HomeNode, type SoukHome, soukHome } from '../../helpers/souk-home.
 import { MAIN } from '../../helpers/souk-process.ts'
 import { CLIENTS } from './clients.ts'
 
-describe('agents on stdio', function () {
-  this.timeout(60_000)
+describe('agents on stdio', () => {
   let home: SoukHome
   let echo: Upstream
   let bank: Awaited<ReturnType<typeof startAccount>>

@@ -24,8 +24,7 @@ const fault = (code: number) =>
 const quick: Clock = { ...systemClock, after: (delayMs, task) => systemClock.after(delayMs / 5, task) }
 
 /** Routers on this machine, which forward nothing but say so. `test/e2e/mapped-port.long.spec.ts` has real ones. */
-describe('PortMapper', function () {
-  this.timeout(20_000)
+describe('PortMapper', () => {
   let http: Server
   let ssdp: Socket
   let natPmp: Socket

@@ -238,8 +238,7 @@ const graphql: ReadonlyArray<readonly [what: string, schema: string, why: RegExp
 
 /** Registers hostile documents and calls the accepted ones. `isMeant` selects documents by name. */
 export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
-  describe('a hostile description', function () {
-    this.timeout(120_000)
+  describe('a hostile description', () => {
     let testnet: Testnet
     let upstream: ScriptedUpstream
     let store: Store

@@ -35,8 +35,7 @@ describe('description updates', () => {
   })
 })
 
-describe('a listing whose API changes', function () {
-  this.timeout(20_000)
+describe('a listing whose API changes', () => {
   const NEVER = new AbortController().signal
   let sdl = 'type Query { a: Int }'
   let upstream: ScriptedUpstream

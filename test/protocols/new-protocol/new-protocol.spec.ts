@@ -20,8 +20,7 @@ const INPUT = {
   required: ['operation', 'line']
 }
 
-describe('a protocol that is a folder and a line in each list', function () {
-  this.timeout(60_000)
+describe('a protocol that is a folder and a line in each list', () => {
   let seen: Seen
 
   before(async () => {

@@ -4,8 +4,7 @@ import { createTestnet, type Testnet } from '../../../../lib/testing/index.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 
 /** The first node is public; it is the relay. An owner without a listening socket is behind a router that lets nothing in. */
-describe('a node that cannot be dialled', function () {
-  this.timeout(20_000)
+describe('a node that cannot be dialled', () => {
   let testnet: Testnet
   beforeEach(async () => {
     testnet = await createTestnet({ nodes: 2 })

@@ -17,8 +17,7 @@ import { SELF_SIGNED } from '../../../helpers/self-signed.ts'
 /** Takes several messages. An API accepts no more. */
 const LARGE = 'x'.repeat(4 * WEBSOCKET_SENT_BYTES_MAX - 64)
 
-describe('WebSockets of a node', function () {
-  this.timeout(30_000)
+describe('WebSockets of a node', () => {
   const nodes: SoukNode[] = []
   const servers: Array<{ close(): void }> = []
 

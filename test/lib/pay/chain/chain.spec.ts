@@ -23,7 +23,6 @@ const unavailable = (words: RegExp) => (error: unknown) => {
 }
 
 describe('a chain over JSON-RPC', function () {
-  this.timeout(30_000)
   let bench: ChainBench
   let chain: ReturnType<typeof createChain>
   const payer = signerOf('1')

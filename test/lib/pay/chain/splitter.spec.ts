@@ -10,8 +10,7 @@ const BLOCKED = /0x75e91ce7/
 /** A gas limit for the driver's many steps, because estimating would run them several times. */
 const GAS = 29_000_000n
 
-describe('the splitter', function () {
-  this.timeout(60_000)
+describe('the splitter', () => {
   let bench: ChainBench
   let deploy: Awaited<ReturnType<typeof deployTest>>
   const anybody = actor('anybody')

@@ -7,8 +7,7 @@ import { submitterBench } from '../../../helpers/submitter-bench.ts'
 
 const BOUND_MS = 10_000
 
-describe('the submitter under faults', function () {
-  this.timeout(60_000)
+describe('the submitter under faults', () => {
   let bench: ChainBench
   let account: Awaited<ReturnType<typeof submitterBench>>
 

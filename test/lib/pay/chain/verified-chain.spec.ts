@@ -4,8 +4,7 @@ import { verifiedChain } from '../../../../lib/pay/chain/verified-chain.ts'
 import { type ChainBench, chainBench } from '../../../helpers/chain.ts'
 import { createChain } from '../../../../lib/pay/chain/chain.ts'
 
-describe('a verified chain', function () {
-  this.timeout(30_000)
+describe('a verified chain', () => {
   let bench: ChainBench
 
   before(async () => {

@@ -16,8 +16,7 @@ const EXPIRED_S = DEPOSIT_VALID_MS / 1_000 + 60
 const NO_CREDIT = { creditHourMax: 0n }
 const TRANSFER = parseAbi(['function transfer(address to, uint256 amount)'])
 
-describe('a channel whose deposit has gone', function () {
-  this.timeout(60_000)
+describe('a channel whose deposit has gone', () => {
   let bench: ChannelBench
   let lives: LifeBench
   let owner: Life

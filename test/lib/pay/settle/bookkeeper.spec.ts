@@ -18,8 +18,7 @@ const BOUND_MS = 10_000
 /** The number of blocks until a block is final on the dev chain. */
 const FINAL_BLOCKS = 3
 
-describe('the bookkeeper', function () {
-  this.timeout(60_000)
+describe('the bookkeeper', () => {
   let bench: ChannelBench
   let owner: Awaited<ReturnType<typeof redeemerBench>>
   let store: Store

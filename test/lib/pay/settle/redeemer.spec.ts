@@ -9,8 +9,7 @@ import { redeemerBench } from '../../../helpers/redeemer-bench.ts'
 
 const BOUND_MS = 10_000
 
-describe('the redeemer', function () {
-  this.timeout(60_000)
+describe('the redeemer', () => {
   let bench: ChannelBench
   let owner: Awaited<ReturnType<typeof redeemerBench>>
 

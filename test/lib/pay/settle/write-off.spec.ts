@@ -10,8 +10,7 @@ import { redeemerBench } from '../../../helpers/redeemer-bench.ts'
 
 const FINAL_BLOCKS = 3
 
-describe('charges against a deposit that a reorganisation removed', function () {
-  this.timeout(60_000)
+describe('charges against a deposit that a reorganisation removed', () => {
   let bench: ChannelBench
   let owner: Awaited<ReturnType<typeof redeemerBench>>
   let store: Store

@@ -18,8 +18,7 @@ const DEPOSIT = USDC / 2n
 const PRICE = 1_000n
 const PREFIX = 'invalid_batch_settlement_evm_'
 
-describe('x402 batch-settlement, refunds by the standard client', function () {
-  this.timeout(60_000)
+describe('x402 batch-settlement, refunds by the standard client', () => {
   let bench: KeylessBench
   let owner: Awaited<ReturnType<KeylessBench['startOwner']>>
   let url: string

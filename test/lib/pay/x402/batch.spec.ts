@@ -18,8 +18,7 @@ import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless
 const USDC = 1_000_000n
 const PRICE = 1_000n
 
-describe('x402 batch-settlement, of clients without a key', function () {
-  this.timeout(60_000)
+describe('x402 batch-settlement, of clients without a key', () => {
   let bench: KeylessBench
   let owner: Awaited<ReturnType<KeylessBench['startOwner']>>
   let url: string

@@ -18,8 +18,7 @@ import { API, outcome } from '../../../helpers/scheme-bench.ts'
 
 const PRICE = 50_000n
 
-describe('x402 exact, with kill -9 of the owner', function () {
-  this.timeout(120_000)
+describe('x402 exact, with kill -9 of the owner', () => {
   let bench: KeylessBench
   before(async () => {
     bench = await keylessBench()

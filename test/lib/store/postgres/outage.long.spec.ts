@@ -4,8 +4,7 @@ import { outageBench } from './outage-bench.ts'
 import { checkBooks, startLoad } from './outage-load.ts'
 
 /** These faults are noticed by a time limit only. */
-describe('a connection to PostgreSQL that stays open and silent', function () {
-  this.timeout(120_000)
+describe('a connection to PostgreSQL that stays open and silent', () => {
   const bench = outageBench()
   const { open } = bench
 

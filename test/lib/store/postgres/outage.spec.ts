@@ -10,8 +10,7 @@ import { checkBooks, move, startLoad } from './outage-load.ts'
 /** The maximum time from the return of the database to the first response. */
 const BACK_MS = 5_000
 
-describe('an unavailable PostgreSQL', function () {
-  this.timeout(120_000)
+describe('an unavailable PostgreSQL', () => {
   const bench = outageBench()
   const { open } = bench
 

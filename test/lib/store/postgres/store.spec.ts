@@ -6,8 +6,7 @@ import { startPostgres, type TestPostgres } from '../../../helpers/postgres.ts'
 import { storeSuite } from '../../../suites/store.ts'
 import { SUITE_STORED_BYTES } from '../../../suites/store-retention.ts'
 
-describe('PostgreSQL', function () {
-  this.timeout(60_000)
+describe('PostgreSQL', () => {
   let postgres: TestPostgres | undefined
   before(async () => {
     postgres = await startPostgres()

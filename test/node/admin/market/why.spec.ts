@@ -15,8 +15,7 @@ import { keyOf, sealAs } from '../../../lib/resolve/fixtures.ts'
 const DAY = 86_400_000
 
 /** Each step of the diagnosis, in a network of real nodes. */
-describe('souk why', function () {
-  this.timeout(60_000)
+describe('souk why', () => {
   let testnet: Testnet
   let key: Ed25519PrivateKey
   let owner: SoukNode

@@ -32,8 +32,7 @@ const document = (title: string) => ({
   }
 })
 
-describe('souk sell', function () {
-  this.timeout(60_000)
+describe('souk sell', () => {
   let home: SoukHome
   let seller: HomeNode
   let server: FastifyInstance

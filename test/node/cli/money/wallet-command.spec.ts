@@ -13,8 +13,7 @@ const PASSPHRASE = 'correct horse battery staple'
 const KEY = '11'.repeat(32)
 const ADDRESS = checksummed(keySigner(Buffer.from(KEY, 'hex')).address)
 
-describe('souk wallet, without a running node', function () {
-  this.timeout(60_000)
+describe('souk wallet, without a running node', () => {
   let home: SoukHome
   let passphraseFile: string
   let keyFile: string

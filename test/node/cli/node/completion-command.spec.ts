@@ -9,7 +9,6 @@ import { MAIN } from '../../../helpers/souk-process.ts'
 import { testTerminal } from '../../../helpers/test-terminal.ts'
 
 describe('souk completion', function () {
-  this.timeout(60_000)
   let home: SoukHome
 
   before(async () => {

@@ -3,8 +3,7 @@ import { main } from '../../../../node/cli/program.ts'
 import { type HomeNode, type SoukHome, soukHome } from '../../../helpers/souk-home.ts'
 import { testTerminal } from '../../../helpers/test-terminal.ts'
 
-describe('souk console', function () {
-  this.timeout(60_000)
+describe('souk console', () => {
   let home: SoukHome
   let node: HomeNode
 

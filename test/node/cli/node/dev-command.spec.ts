@@ -8,8 +8,7 @@ import { eventually } from '../../../helpers/eventually.ts'
 import { deadUrl } from '../../../helpers/scripted-upstream.ts'
 import { type SoukHome, soukHome } from '../../../helpers/souk-home.ts'
 
-describe('souk dev', function () {
-  this.timeout(60_000)
+describe('souk dev', () => {
   let home: SoukHome
   const { address } = actor('somebody with play money')
 

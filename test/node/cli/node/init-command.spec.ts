@@ -12,7 +12,6 @@ const NOBODY = 'http://127.0.0.1:2'
 const PAYOUT = '0x00000000000000000000000000000000000000aa'
 
 describe('souk init', function () {
-  this.timeout(30_000)
   let home: string
 
   beforeEach(async () => {

@@ -10,8 +10,7 @@ import { testTerminal } from '../../../helpers/test-terminal.ts'
 
 const TREASURY = `0x${'7e'.repeat(20)}`
 
-describe('souk network', function () {
-  this.timeout(30_000)
+describe('souk network', () => {
   let home: SoukHome
   let dev: DevChain
 

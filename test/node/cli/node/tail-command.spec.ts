@@ -3,8 +3,7 @@ import { startUpstream, type Upstream } from '../../../helpers/echo-api.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 import { type HomeNode, type SoukHome, soukHome } from '../../../helpers/souk-home.ts'
 
-describe('souk tail and souk webhook', function () {
-  this.timeout(60_000)
+describe('souk tail and souk webhook', () => {
   let home: SoukHome
   let upstream: Upstream
   let node: HomeNode

@@ -7,8 +7,7 @@ const PATH = '/api/demo/api/ticker'
 const CLIENTS = 200
 const WORK_MS = 2
 
-describe('ingress: overload', function () {
-  this.timeout(30_000)
+describe('ingress: overload', () => {
   let ingress: Running
   before(async () => {
     ingress = await startIngress()

@@ -47,8 +47,7 @@ function document(): string {
   })
 }
 
-describe('an API with a large description', function () {
-  this.timeout(30_000)
+describe('an API with a large description', () => {
   let ingress: Running
   let description: ApiDescription
 

@@ -3,8 +3,7 @@ import type { Browser } from 'playwright-core'
 import { axeViolations, openBrowser, openPage } from '../../../helpers/browser.ts'
 import { foundListing, type Running, startIngress } from '../harness.ts'
 
-describe('the front page in a browser', function () {
-  this.timeout(60_000)
+describe('the front page in a browser', () => {
   let browser: Browser | undefined
   let ingress: Running
 
