@@ -119,7 +119,6 @@ export class OutgoingCalls {
     if (pending === undefined) return
     const error = failureError(failure)
     pending.upload?.abort(error)
-    if (!error.notAccepted) this.#onAnswered(pending.call.requestId)
     pending.settle({ fate: error.notAccepted ? 'not_accepted' : 'failed', error })
   }
 

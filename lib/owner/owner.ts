@@ -1,6 +1,7 @@
 import type { HeldBytes } from '../base/byte-budget.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
+import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import { requestHash } from '../base/request-hash.ts'
 import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
@@ -95,7 +96,7 @@ export class Owner {
     const running = this.#running.get(key)
     if (running !== undefined) {
       checkSame(call, requestHash(running.call))
-      return repeatable(await within(running.answer, signal))
+      return repeatable(await this.#join(running.answer, call, signal))
     }
     checkAge(call.requestId, this.#init.clock.now())
     // Registered before any await, so that of two concurrent repeats one finds the other.
@@ -106,6 +107,23 @@ export class Owner {
       return await answer
     } finally {
       this.#running.delete(key)
+    }
+  }
+
+  /**
+   * Waits for the running call. It may still be charged when a repeat gives up, and a failure would say that it was not. So the
+   * repeat gets the one refusal that leaves the outcome open.
+   */
+  async #join(answer: Promise<CallResponse>, call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
+    try {
+      return await within(answer, signal)
+    } catch (error) {
+      if (!signal.aborted || error !== signal.reason || call.resentFromEpoch === undefined) throw error
+      throw new SoukError('overloaded', 'The first attempt of this call is still running. Repeat the call later.', {
+        cause: error,
+        notAccepted: true,
+        retryAfterMs: OVERLOAD_PAUSE_MS
+      })
     }
   }
 

@@ -57,7 +57,7 @@ describe('a repeated call', () => {
       assert.equal(reached(), 1)
     })
 
-    it('stops waiting with its own signal; the running call continues', async () => {
+    it('learns nothing of the outcome if it stops waiting first; the running call continues', async () => {
       const release = Promise.withResolvers<void>()
       bench.adapter.answer = async () => {
         await release.promise
@@ -67,10 +67,14 @@ describe('a repeated call', () => {
       const first = bench.owner.handle(call, NEVER)
       const stop = new AbortController()
       const second = assert.rejects(bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, stop.signal), {
-        code: 'upstream_timeout'
+        code: 'overloaded',
+        notAccepted: true
       })
       stop.abort(new SoukError('upstream_timeout'))
       await second
+      // Without the mark, `not_accepted` would send the consumer to another owner.
+      const unmarked = bench.owner.handle(call, AbortSignal.abort(new SoukError('upstream_timeout')))
+      await assert.rejects(unmarked, { code: 'upstream_timeout', notAccepted: false })
       release.resolve()
       assert.equal((await first).status, 200)
     })
