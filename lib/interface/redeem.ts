@@ -96,7 +96,8 @@ export interface Redeemer {
   /**
    * Has a payer's deposit mined. Repeating the call returns the same deposit. The watch has read the channel when this
    * resolves, and shows how much of the deposit counts.
-   * @param onSubmitting called if the contract would accept the deposit now and this call is the first to submit it
+   * @param onSubmitting called if the contract would accept the deposit now and this call is the first to submit it. Nothing is sent
+   *   if it throws
    * @throws SoukError `payment_rejected` where the contract would reject it or it reverted, `settlement_unavailable`
    *   where it would use the gas reserved for claims, and any error of `Submitter.submit`
    */
@@ -104,7 +105,7 @@ export interface Redeemer {
     config: ChannelConfig,
     authorization: DepositAuthorization,
     signal?: AbortSignal,
-    onSubmitting?: () => void
+    onSubmitting?: () => void | Promise<void>
   ): Promise<Mined>
   /**
    * Claims a channel's debt because its payer withdraws, even if the gas costs more. Resolves when it is mined; claims

@@ -12,7 +12,7 @@ import type { Address } from '../../interface/signer.ts'
 import { CEILING_MAX } from '../signing/authorization.ts'
 import { checkChannel } from '../channel/check-channel.ts'
 import type { DepositCredit } from './deposit-credit.ts'
-import type { PayeeChannel } from './payee-channel.ts'
+import type { PayeeChannel, PayeeChannelState } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import type { DepositRequest, Terms } from '../channel/pay-messages.ts'
 import { depositNonce } from '../chain/settlement-calls.ts'
@@ -25,7 +25,7 @@ import type { TokenDomain } from '../signing/token-domain.ts'
 export interface DepositServiceInit {
   readonly terms: Terms
   readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed'>
-  readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'depositHash' | 'isDepositing' | 'refreshGas'>
+  readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'depositHash' | 'refreshGas'>
   readonly unearned: Pick<UnearnedGas, 'takeFor'>
   readonly credit: Pick<DepositCredit, 'give' | 'end'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
@@ -40,6 +40,9 @@ export interface DepositServiceInit {
 const UNEARNED =
   'The channel earned less than the gas of its deposits cost, and the owner pays for no more deposits today. ' +
   'Spend what is in the channel, or deposit more later.'
+
+/** A new channel, before its deposit is submitted. */
+const UNPAID: PayeeChannelState = { phase: 'open', deposits: 0 }
 
 export type Deposit = Omit<DepositRequest, 'counter'>
 
@@ -99,12 +102,12 @@ export class DepositService {
     const channelId = domain.channelId(config)
     if (amount > 0n) this.#checkAuthorization(deposit, channelId)
     await redeemer.refreshGas(DEPOSIT_GAS)
-    const reopened = channels.get(channelId)?.reopened(amount > 0n)
+    const reopened = channels.get(channelId)?.reopened()
     const known = await this.#known(channelId, peer)
     if (known === undefined) this.#checkRoom(peer)
     if (known === undefined && amount === 0n) await this.#checkFilled(channelId)
     const info = { channelId, config, ...(peer === undefined ? {} : { peer }) }
-    const channel = known ?? (await channels.add(info, reopened))
+    const channel = known ?? (await channels.add(info, reopened ?? (amount > 0n ? UNPAID : undefined)))
     const task = this.#submit(channel, deposit, known !== undefined)
     if (deposit.isEarly === true && amount > 0n) {
       const credit = known === undefined ? await this.#lend(channel, deposit, task) : known.payeeFunds.credit
@@ -241,15 +244,21 @@ export class DepositService {
     // A second transaction for a deposit that is on chain could only fail.
     const nonce = depositNonce(channel.info.channelId, deposit.salt)
     if (await chain.authorizationUsed(config.payer, nonce)) return undefined
-    if (isFurther && !redeemer.isDepositing(config, deposit.salt)) await this.#admitFurther(channel)
-    return (await redeemer.deposit(config, deposit, undefined, onSubmitting)).hash
+    const admit = async () => {
+      await this.#admit(channel, isFurther)
+      onSubmitting()
+    }
+    return (await redeemer.deposit(config, deposit, undefined, admit)).hash
   }
 
-  /** Each deposit costs gas, so the channel must first have earned the gas of its earlier deposits. */
-  async #admitFurther(channel: PayeeChannel): Promise<void> {
+  /**
+   * Each deposit costs gas, so the channel must first have earned the gas of its earlier deposits. Called when the contract would
+   * accept the deposit: a deposit that is never sent costs no gas and uses no allowance.
+   */
+  async #admit(channel: PayeeChannel, isFurther: boolean): Promise<void> {
     const { channels, redeemer, unearned } = this.#init
-    redeemer.checkGas(DEPOSIT_GAS)
-    await unearned.takeFor(channel, redeemer.costOf(BigInt(channel.deposits) * DEPOSIT_GAS), UNEARNED)
+    const spent = redeemer.costOf(BigInt(channel.deposits) * DEPOSIT_GAS)
+    if (isFurther) await unearned.takeFor(channel, spent, UNEARNED)
     channel.countDeposit()
     await channels.save(channel)
   }

@@ -35,7 +35,7 @@ export interface PayeeChannelState {
   readonly refund?: DecidedRefund
   /** The claimed amount in a final block. Present once the channel is closed. */
   readonly claimed?: Atoms
-  /** Number of deposits whose gas the owner paid, if more than one. */
+  /** Number of deposits whose gas the owner paid. Absent: one. */
   readonly deposits?: number
   /** Number of earlier refunds whose gas the owner paid. The channel was opened again after each. */
   readonly refunds?: number
@@ -118,9 +118,9 @@ export class PayeeChannel {
   }
 
   /** State of this closed channel after it is opened again. The gas that the owner paid for it still counts. */
-  reopened(withDeposit: boolean): PayeeChannelState {
+  reopened(): PayeeChannelState {
     const refunds = this.refunds + (this.#state.refund === undefined ? 0 : 1)
-    return { phase: 'open', deposits: this.deposits + (withDeposit ? 1 : 0), refunds }
+    return { phase: 'open', deposits: this.deposits, refunds }
   }
 
   /** Stores the refund in memory. The caller saves the channel before it pays the refund. */

@@ -167,7 +167,7 @@ class PolicyRedeemer implements Redeemer {
     config: ChannelConfig,
     authorization: DepositAuthorization,
     signal?: AbortSignal,
-    onSubmitting?: () => void
+    onSubmitting?: () => void | Promise<void>
   ): Promise<Mined> {
     const id = this.#domain.channelId(config)
     const key = this.#depositKey(config, authorization.salt)
@@ -218,7 +218,7 @@ class PolicyRedeemer implements Redeemer {
   async #submitForPayer(
     { id, key, call, gas }: PayerStep,
     signal?: AbortSignal,
-    onSubmitting?: () => void
+    onSubmitting?: () => void | Promise<void>
   ): Promise<Mined> {
     const { chain, signer, submitter, watch, onError } = this.#init
     const isKnown = submitter.has(key)
@@ -226,7 +226,7 @@ class PolicyRedeemer implements Redeemer {
       if (!isKnown) {
         const simulation = await chain.simulate(signer.address, call)
         if (!simulation.ok) throw rejected(new Error(simulation.reason))
-        onSubmitting?.()
+        await onSubmitting?.()
       }
       return submitter.submit(key, call)
     }

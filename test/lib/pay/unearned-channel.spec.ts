@@ -74,9 +74,9 @@ describe('a channel that earned less than its gas', () => {
     assert.equal((await lives.onChain(id)).claimed, 1_000n)
   })
 
-  it('accepts a few more deposits a day, and repeats of them always', async () => {
-    const { peer } = await lives.start('R', GAS)
-    await bench.mint(bench.payer.address, 10n * USDC)
+  /** A channel of a node of its own, and how it sends deposits to the owner. */
+  const newChannel = async (name: string) => {
+    const { peer } = await lives.start(name, GAS)
     const config = bench.newConfig({
       receiver: bench.factory.splitterOf(lives.provider),
       receiverAuthorizer: owner.signer.address,
@@ -86,6 +86,27 @@ describe('a channel that earned less than its gas', () => {
       const request = encodePayRequest({ kind: 'deposit', deposit: { ...deposit, config, counter: 1n } })
       return decodePayReply(await lives.services.get(owner.peer)!(request, peer))
     }
+    return { config, send }
+  }
+
+  it('loses no deposit of the day to deposits that are never sent', async () => {
+    const { config, send } = await newChannel('R')
+    await bench.mint(bench.payer.address, DEPOSIT)
+    assert.equal((await send(await bench.authorize(config, DEPOSIT))).kind, 'state')
+    // The wallet cannot pay for this one, whatever was minted before.
+    const tooMuch = await bench.authorize(config, 2n ** 60n)
+    for (let times = 0; times < 4; times++) {
+      const refused = await send(tooMuch)
+      assert.ok(refused.kind === 'refusal' && refused.code === 'payment_rejected', JSON.stringify(refused.kind))
+    }
+    await bench.mint(bench.payer.address, 2n * DEPOSIT)
+    assert.equal((await send(await bench.authorize(config, DEPOSIT))).kind, 'state')
+    assert.equal((await send(await bench.authorize(config, DEPOSIT))).kind, 'state')
+  })
+
+  it('accepts a few more deposits a day, and repeats of them always', async () => {
+    const { config, send } = await newChannel('R')
+    await bench.mint(bench.payer.address, 10n * USDC)
     const deposits = []
     for (let i = 0; i < 4; i++) deposits.push(await bench.authorize(config, DEPOSIT))
     const kinds = []
