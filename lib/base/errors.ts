@@ -79,6 +79,9 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/** Member of a failed repeat: the charge of its first attempt, as a decimal USDC string. */
+export const CHARGE_MEMBER = 'charge'
+
 /** Prefix of every problem `type` URI, followed by the code. */
 export const PROBLEM_TYPE_BASE = 'https://souk.dev/problems/'
 

@@ -16,7 +16,7 @@ import type { CallInit, CallReply } from '../interface/souk.ts'
 import type { Order, PaymentScheme } from '../interface/payment-scheme.ts'
 import { callReply } from './call-reply.ts'
 import { EventPayments, eventsToPay } from './event-payments.ts'
-import { isAway, isForAll, isOwnersFault, mayRepeat, refusedByScheme } from './failed-attempt.ts'
+import { isAway, isForAll, isOwnersFault, mayBeCharged, mayRepeat, refusedByScheme } from './failed-attempt.ts'
 import { givenUp } from './failure.ts'
 import { type CallOutcomeSeen, seenResponse, seenError } from '../base/outcome-seen.ts'
 import { isUnchanged, TermsRechecks, withPrices } from './outdated.ts'
@@ -165,7 +165,7 @@ export class Consumer {
         const totalMs = clock.elapsed() - prepared.startedAt
         return callReply({ order, manifest, answer, charged, lookupMs, payMs, totalMs })
       }
-      const isUnknown = attempt.fate === 'lost' && this.#isPaid(order, init)
+      const isUnknown = mayBeCharged(attempt) && this.#isPaid(order, init)
       // A replica's `quota_exceeded` is more useful to the caller than another owner's `owner_unreachable`.
       const isLess = attempt.fate === 'not_accepted' && attempt.error.code === 'owner_unreachable'
       if (!isLess || last?.code !== 'quota_exceeded')
@@ -273,11 +273,12 @@ export class Consumer {
       const totalMs = clock.elapsed() - prepared.startedAt
       return callReply({ order, manifest: found.signed.manifest, answer, charged, lookupMs, payMs: 0, totalMs })
     }
-    if (attempt.fate !== 'lost') throw attempt.error
+    const isUnknown = mayBeCharged(attempt) && this.#isPaid(order, prepared.init)
+    if (attempt.fate !== 'lost') throw isUnknown ? withUnknownCharge(attempt.error) : attempt.error
     const detail = 'The owner is unreachable, and the outcome of the call is unknown.'
     throw new SoukError('owner_unreachable', detail, {
       cause: attempt.error,
-      isChargeUnknown: this.#isPaid(order, prepared.init)
+      isChargeUnknown: isUnknown
     })
   }
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, SoukError } from '../base/errors.ts'
+import { CHARGE_MEMBER, type ErrorCode, SoukError } from '../base/errors.ts'
 import { isOutdated } from '../base/outdated-terms.ts'
 import type { Attempt } from '../interface/call.ts'
 import type { Resolution } from '../interface/directory.ts'
@@ -64,6 +64,11 @@ export function isOwnersFault({ fate, error }: Exclude<Attempt, { fate: 'answere
   if (error.source === 'ingress' || isAway(error, found) || isOutdated(error, found.signed.manifest.revision))
     return false
   return fate !== 'failed' || error.code === 'internal_error'
+}
+
+/** The outcome is unknown, or the owner says that an earlier attempt was charged. */
+export function mayBeCharged({ fate, error }: Exclude<Attempt, { fate: 'answered' }>): boolean {
+  return fate === 'lost' || error.members?.[CHARGE_MEMBER] !== undefined
 }
 
 export function mayRepeat({ fate, error }: Exclude<Attempt, { fate: 'answered' }>, isIdempotent: boolean): boolean {

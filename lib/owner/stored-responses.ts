@@ -1,7 +1,7 @@
 import { EMPTY_BYTES } from '../base/bytes.ts'
-import { SoukError } from '../base/errors.ts'
+import { CHARGE_MEMBER, SoukError, type SoukErrorOptions } from '../base/errors.ts'
 import { STORED_BODY_BYTES_MAX } from '../base/limits/store.ts'
-import { formatUsdc } from '../base/money.ts'
+import { type Atoms, formatUsdc } from '../base/money.ts'
 import { requestHash } from '../base/request-hash.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallResponse, IncomingCall } from '../interface/call.ts'
@@ -35,15 +35,16 @@ export function answeredBefore(record: CallRecord): CallResponse {
 
 export function responseOf(record: CallRecord, call: IncomingCall): CallResponse {
   checkSame(call, record.requestHash)
-  return storedResponse(record)
+  return storedResponse(record, chargeOf(record.charged))
 }
 
-function storedResponse(record: CallRecord): CallResponse {
+function storedResponse(record: CallRecord, options: SoukErrorOptions = {}): CallResponse {
   if (record.code !== undefined) throw new SoukError(record.code, undefined, { status: record.status })
   const { response, charged, ownerMs, upstreamMs } = record
   if (response === undefined) {
     const price = charged === 0n ? 'not charged' : `charged ${formatUsdc(charged)} USDC`
-    throw new SoukError('call_interrupted', `The call has ended and was ${price}, but its response was not stored.`)
+    const detail = `The call has ended and was ${price}, but its response was not stored.`
+    throw new SoukError('call_interrupted', detail, options)
   }
   return { ...response, charged, receipt: EMPTY_BYTES, ownerMs, upstreamMs }
 }
@@ -56,5 +57,11 @@ export function replayed({ response, settled }: Replay, { idempotencyKey }: Inco
 /** A response for a second reader. A stream can be read only once. */
 export function repeatable(answer: CallResponse): CallResponse {
   if (answer.body instanceof Uint8Array) return answer
-  throw new SoukError('call_interrupted', 'The response is a stream, and it was interrupted.')
+  const detail = 'The response is a stream, and it was interrupted.'
+  throw new SoukError('call_interrupted', detail, chargeOf(answer.charged))
+}
+
+/** Without it, the failure of a repeat would tell the consumer that the call was not charged. */
+function chargeOf(charged: Atoms): Pick<SoukErrorOptions, 'members'> {
+  return charged === 0n ? {} : { members: { [CHARGE_MEMBER]: formatUsdc(charged) } }
 }

@@ -101,6 +101,9 @@ describe('failover between owners', () => {
         await assert.rejects(bench.call(), { code: 'call_interrupted', isChargeUnknown: isUnknown })
         bench.owners = { [A]: failed('failed', 'upstream_timeout') }
         await assert.rejects(bench.call(), { code: 'upstream_timeout', isChargeUnknown: false })
+        const error = new SoukError('call_interrupted', undefined, { members: { charge: '0.02' } })
+        bench.owners = { [A]: { fate: 'failed', error } }
+        await assert.rejects(bench.call(), { code: 'call_interrupted', isChargeUnknown: isUnknown })
       }
     })
 

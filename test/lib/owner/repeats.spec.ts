@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
+import { requestHash } from '../../../lib/base/request-hash.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
-import { peerId } from '../../helpers/call-record.ts'
+import { callRecord, peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { ID, incoming, NEVER, OwnerBench, replyOf } from './bench.ts'
 
@@ -130,6 +131,17 @@ describe('a repeated call', () => {
       await settle()
       await assert.rejects(bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER), again)
       assert.equal(reached(), 2)
+    })
+
+    it('learns what its first attempt was charged if the response is not stored', async () => {
+      const call = incoming()
+      const { peer, requestId, api } = call
+      const record = callRecord({ peer, requestId, api, charged: 20_000n, requestHash: requestHash(call) })
+      await bench.store.calls.append(record)
+      await assert.rejects(bench.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER), {
+        code: 'call_interrupted',
+        members: { charge: '0.02' }
+      })
     })
 
     it('is interrupted if the running call’s response is a stream, which has one reader', async () => {
