@@ -95,11 +95,11 @@ export class DepositService {
    * @throws SoukError `payment_rejected`, `overloaded`, `settlement_pending`, `settlement_unavailable`
    */
   async bring(deposit: Deposit, peer: string | undefined): Promise<Brought> {
-    const { terms, chain, channels, domain, splitterOf, payouts, redeemer } = this.#init
+    const { chain, channels, domain, splitterOf, payouts, redeemer } = this.#init
     const { config, amount } = deposit
-    const receivers = new Set([...payouts()].map(splitterOf))
-    checkChannel(config, { terms, token: chain.parameters.usdc.address, receivers })
     const channelId = domain.channelId(config)
+    const receivers = new Set([...payouts()].map(splitterOf))
+    checkChannel(config, { terms: this.#termsOf(config, channelId), token: chain.parameters.usdc.address, receivers })
     if (amount > 0n) this.#checkAuthorization(deposit, channelId)
     await redeemer.refreshGas(DEPOSIT_GAS)
     const reopened = channels.get(channelId)?.reopened()
@@ -115,6 +115,12 @@ export class DepositService {
     }
     const transaction = await this.#inTime(task.mined)
     return { channel, credit: 0n, transaction: () => transaction }
+  }
+
+  /** An open channel keeps its delay when the owner raises the delay for new ones: otherwise its payer could deposit no more. */
+  #termsOf({ withdrawDelay }: ChannelConfig, channelId: ChannelId): Terms {
+    const { terms, channels } = this.#init
+    return channels.get(channelId)?.isLeft === false ? { ...terms, withdrawDelay } : terms
   }
 
   async #inTime<T>(mined: Promise<T>): Promise<T> {

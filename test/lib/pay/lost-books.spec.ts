@@ -47,6 +47,25 @@ describe('the channel payment scheme with another disk', () => {
     assert.equal(bench.play.channels.size, 1)
   })
 
+  it('an owner that raises its withdrawal delay takes deposits into the channels it has, and asks more of new ones', async () => {
+    await bench.call(payer, owner)
+    const { config } = JSON.parse((await owner.store.documents.get('payee-channels', channelId()))!) as {
+      config: { withdrawDelay: number }
+    }
+    await owner.paymentScheme.stop()
+    const rules = { withdrawDelay: config.withdrawDelay * 2 }
+    owner = await bench.start('D', rules, { store: owner.store, signer: owner.signer })
+    await bench.call(payer, owner, { price: USDC, maxPrice: USDC })
+    assert.equal(bench.play.deposits, 2)
+    assert.equal(bench.play.channels.size, 1)
+    const newcomer = await bench.start('N')
+    bench.play.wallets.set(newcomer.signer.address, USDC)
+    await bench.call(newcomer, owner)
+    const kept = await owner.store.documents.get('payee-channels', channelId())
+    assert.equal((JSON.parse(kept!) as { config: typeof config }).config.withdrawDelay, rules.withdrawDelay)
+    await newcomer.paymentScheme.stop()
+  })
+
   it('an owner that lost its books books the claimed amount as captured, so that it cannot be spent twice', async () => {
     for (let i = 0; i < 5; i++) await bench.call(payer, owner)
     onChain().claimed = 400n
