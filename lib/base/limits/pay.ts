@@ -28,6 +28,8 @@ export const DISPUTE_KEPT_MS = 30 * DAY
 export const RECEIPTS_SIGN_MS = 1
 /** A busy owner also signs when one in this many running calls waits for a receipt. */
 export const RECEIPTS_SIGNED_PART = 4
+/** An owner whose key fails tries it again after this pause, when a paid call arrives. Until then, it refuses paid calls. */
+export const KEY_TRIAL_PAUSE_MS = 1 * SECOND
 /** Cached addresses of splitters. */
 export const SPLITTERS_CACHED_MAX = 1_000
 /** Entries waiting for a payer's asynchronous write. */

@@ -53,6 +53,8 @@ export class Payee {
     const { price, peer, authorization } = admission
     if (price === 0n || peer === this.#init.self) return unpaidReservation(this.#init.calls, admission)
     if (authorization === undefined) throw refusal('payment_required', 'This call has to be paid through a channel.')
+    const ready = this.#init.receiptSigner.ready()
+    if (ready !== undefined) return ready.then(() => this.admit(admission))
     const voucher = this.#voucherIn(authorization, peer)
     const channel = this.#channelOf(admission, voucher)
     const reserve = () => this.#reserve(admission, channel, voucher)

@@ -1,6 +1,7 @@
 import { EMPTY_BYTES } from '../../base/bytes.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
-import { RECEIPTS_SIGN_MS, RECEIPTS_SIGNED_PART } from '../../base/limits/pay.ts'
+import { SoukError } from '../../base/errors.ts'
+import { KEY_TRIAL_PAUSE_MS, RECEIPTS_SIGN_MS, RECEIPTS_SIGNED_PART } from '../../base/limits/pay.ts'
 import { COMMIT_BATCH_MAX } from '../../base/limits/store.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Signer } from '../../interface/signer.ts'
@@ -8,6 +9,9 @@ import type { Admission, Outcome } from '../../interface/payment-scheme.ts'
 import { type ReceiptBody, signReceipts } from '../signing/receipt.ts'
 import type { Digest } from '../signing/typed-data.ts'
 import type { PayeeChannel } from './payee-channel.ts'
+
+/** The root of no tree, signed to find out whether the key is available. */
+const NO_RECEIPTS = new Uint8Array(32)
 
 interface Waiting {
   readonly body: ReceiptBody
@@ -29,6 +33,9 @@ export class ReceiptSigner {
   #waiting: Waiting[] = []
   #signedAt = Number.NEGATIVE_INFINITY
   #timer: Timer | undefined
+  /** The time of the last signature, if it failed. */
+  #failedAt: number | undefined
+  #trial: Promise<void> | undefined
   /** Number of admitted calls without a signed receipt; the callers update it. */
   underWay = 0
 
@@ -53,6 +60,38 @@ export class ReceiptSigner {
     } catch {
       return EMPTY_BYTES
     }
+  }
+
+  /**
+   * Undefined if the last signature succeeded. Otherwise tries the key, at most once per `KEY_TRIAL_PAUSE_MS`: a call that is charged
+   * without a receipt makes its payer stop paying this owner.
+   * @throws SoukError `settlement_unavailable`
+   */
+  ready(): Promise<void> | undefined {
+    if (this.#failedAt === undefined) return undefined
+    this.#trial ??= this.#try(this.#failedAt).finally(() => (this.#trial = undefined))
+    return this.#trial
+  }
+
+  async #try(failedAt: number): Promise<void> {
+    const now = this.#clock.elapsed()
+    let cause: unknown
+    if (now - failedAt >= KEY_TRIAL_PAUSE_MS) {
+      try {
+        await this.#signer.sign(this.#digest(NO_RECEIPTS))
+        this.#failedAt = undefined
+        return
+      } catch (error) {
+        this.#failedAt = now
+        cause = error
+      }
+    }
+    throw new SoukError('settlement_unavailable', 'The owner cannot sign receipts at the moment. Try again later.', {
+      cause,
+      source: 'owner',
+      notAccepted: true,
+      retryAfterMs: KEY_TRIAL_PAUSE_MS
+    })
   }
 
   /** @throws SoukError `settlement_unavailable` if the key is not available now */
@@ -84,8 +123,10 @@ export class ReceiptSigner {
     const bodies = batch.map(({ body }) => body)
     try {
       const receipts = await signReceipts(bodies, (root) => this.#signer.sign(this.#digest(root)))
+      this.#failedAt = undefined
       for (const [i, receipt] of receipts.entries()) batch[i]?.resolve(receipt)
     } catch (error) {
+      this.#failedAt = this.#clock.elapsed()
       for (const { reject } of batch) reject(error)
     }
   }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { asSoukError } from '../../../lib/base/errors.ts'
-import { DISPUTE_ASK_MS, DISPUTE_WAIT_MS } from '../../../lib/base/limits/pay.ts'
+import { asSoukError, type SoukError } from '../../../lib/base/errors.ts'
+import { DISPUTE_ASK_MS, DISPUTE_WAIT_MS, KEY_TRIAL_PAUSE_MS } from '../../../lib/base/limits/pay.ts'
 import { formatRequestId } from '../../../lib/base/request-id.ts'
 import type { Dispute } from '../../../lib/interface/disputes.ts'
 import type { Settled } from '../../../lib/interface/payment-scheme.ts'
+import type { Signer } from '../../../lib/interface/signer.ts'
 import {
   decodePayReply,
   decodePayRequest,
@@ -122,6 +123,39 @@ describe('a charge without a valid receipt', () => {
     await payer.paymentScheme.stop()
     assert.equal(await spent(), -(await owner.store.ledger.balance(`earned/${channelId()}`)))
     assert.equal((await payer.store.documents.list('receipts')).length, 3)
+  })
+
+  it('happens once: an owner whose key fails refuses paid calls, and runs none, until the key works', async () => {
+    let isAway = false
+    const wrap = (signer: Signer): Signer => ({
+      ...signer,
+      sign: (digest) => (isAway ? Promise.reject(new Error('away')) : signer.sign(digest))
+    })
+    const remote = await bench.start('R', {}, { wrap })
+    const [first, second] = [await bench.start('F'), await bench.start('S')]
+    for (const { signer } of [first, second]) bench.play.wallets.set(signer.address, USDC)
+    for (const node of [first, second]) await bench.call(node, remote)
+    isAway = true
+    const { charged, receipt } = await bench.call(first, remote)
+    assert.deepEqual([charged, receipt.length], [PRICE, 0])
+    const captured = () => remote.store.ledger.balances('earned/')
+    const before = await captured()
+    for (const pauseMs of [0, KEY_TRIAL_PAUSE_MS, 0]) {
+      await bench.play.clock.advance(pauseMs)
+      await assert.rejects(bench.call(second, remote), (error: SoukError) => {
+        assert.deepEqual([error.code, error.notAccepted], ['settlement_unavailable', true])
+        return true
+      })
+    }
+    assert.deepEqual(await captured(), before)
+    isAway = false
+    await bench.play.clock.advance(KEY_TRIAL_PAUSE_MS)
+    await Promise.all([bench.call(second, remote), bench.call(second, remote)])
+    assert.deepEqual(await second.paymentScheme.disputes(), [])
+    await bench.call(first, remote)
+    const [dispute] = await first.paymentScheme.disputes()
+    assert.equal(dispute?.state, 'proved')
+    await Promise.all([remote, first, second].map(({ paymentScheme }) => paymentScheme.stop()))
   })
 
   const FORGERIES: ReadonlyArray<[string, Dispute['fault'], () => (settled: Settled) => Settled | Promise<Settled>]> = [
