@@ -144,6 +144,7 @@ const EXPORTS: Record<string, Names> = {
   },
   './interface': {
     values: [
+      'CHALLENGE_EXTENSION',
       'CHANNEL_MOVES',
       'DISPUTE_STATES',
       'LISTING_MOVES',

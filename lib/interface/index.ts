@@ -149,6 +149,7 @@ export {
 export type { Wallet, WalletBalance, Withdrawal } from './wallet.ts'
 export {
   type Admission,
+  CHALLENGE_EXTENSION,
   type Failure,
   type Order,
   type Outcome,

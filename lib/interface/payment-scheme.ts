@@ -42,6 +42,12 @@ export interface Payment {
  */
 export const PAYMENT_MEMBER = 'x402'
 
+/**
+ * x402 extension that gives each 402 response an id. Clients return it in the payment, so two payments with equal text are one
+ * payment sent twice.
+ */
+export const CHALLENGE_EXTENSION = 'souk-challenge'
+
 /** A call that asks its owner for admission. */
 export interface Admission {
   readonly requestId: Uint8Array

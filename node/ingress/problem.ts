@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { asSoukError, isSoukError, SoukError, toProblem, utf8 } from '../../lib/index.ts'
-import { paymentRequired } from './calls/payment-headers.ts'
+import { paymentRequired, settlementState } from './calls/payment-headers.ts'
 import { rateHeaders, refusedBy } from './calls/rate-headers.ts'
 import { sendWhole, type RequestContext } from './request-context.ts'
 
@@ -30,7 +30,7 @@ export function sendProblem(context: RequestContext, thrown: unknown, allow = 'P
   if (error.retryAfterMs !== undefined) headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)))
   if (error.status === 401) headers.push('WWW-Authenticate', CHALLENGE)
   if (error.status === 405) headers.push('Allow', allow)
-  headers.push(...paymentRequired(context, error), ...rateHeaders(refusedBy(error)))
+  headers.push(...paymentRequired(context, error), ...settlementState(error), ...rateHeaders(refusedBy(error)))
   sendWhole(context, error.status, headers, utf8(JSON.stringify(toProblem(error, context.requestIdText))))
 }
 

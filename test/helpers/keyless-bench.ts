@@ -78,11 +78,12 @@ export async function keylessBench() {
   await bench.fundGas(owner.address)
   const running: Array<() => Promise<void>> = [() => bench.close()]
 
-  async function startOwner({ store = createMemoryStore(), signer = owner, ...more }: OwnerOptions = {}) {
+  async function startOwner({ store = createMemoryStore(), signer = owner, rpcUrl, ...more }: OwnerOptions = {}) {
     const made: { paymentScheme?: ChannelScheme } = {}
     const paymentScheme = (components: PaymentSchemeComponents) => {
       const rules = { withdrawDelay: 900 }
-      const make = createChannelScheme({ chain: createChain(parameters), signer, rules })
+      const chain = createChain(rpcUrl === undefined ? parameters : { ...parameters, rpcUrl })
+      const make = createChannelScheme({ chain, signer, rules })
       return (made.paymentScheme = make({ ...components, clock: schemeClock }))
     }
     const node = await createNode({ paymentScheme, store, ...more })
@@ -205,7 +206,11 @@ export async function keylessBench() {
   }
 }
 
-type OwnerOptions = Pick<NodeOptions, 'store' | 'privateKey' | 'bootstrap'> & { readonly signer?: Signer }
+type OwnerOptions = Pick<NodeOptions, 'store' | 'privateKey' | 'bootstrap'> & {
+  readonly signer?: Signer
+  /** The chain's endpoint. Default: the chain's own. */
+  readonly rpcUrl?: string
+}
 
 export type KeylessBench = Awaited<ReturnType<typeof keylessBench>>
 

@@ -92,6 +92,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
     const [watch, redeemer] = [this.watch(books), this.redeemer()]
     const submitter = {
       submit: () => Promise.reject(new Error('not in this test')),
+      hashOf: () => undefined,
       has: () => false,
       status: () => ({ address: address('ff'), planned: 0, unmined: 0, unfinal: 0, hasNoGas: false })
     }

@@ -5,12 +5,14 @@ import { type Hex, toHex } from '../../base/hex.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId, Voucher } from '../../interface/channel.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
+import type { Redeemer } from '../../interface/redeem.ts'
 import type { CallLog } from '../../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/payment-scheme.ts'
 import type { DepositLook } from '../payee/deposit-look.ts'
 import { noDeposit } from '../payee/deposit-service.ts'
 import type { PayeeChannel } from '../payee/payee-channel.ts'
 import { postingsOf, recordOf } from '../payee/call-entry.ts'
+import { checksummed } from '../signing/address.ts'
 import type { ReceiptSigner } from '../payee/receipt-signer.ts'
 import type { Hold } from '../payee/payee-funds.ts'
 import type { PaidResponses } from './paid-responses.ts'
@@ -18,7 +20,7 @@ import { type BatchCheckInit, checkBatch, ERROR_PREFIX } from './batch-check.ts'
 import { type BatchPayment, isRefund, readBatch, readRefund } from './batch-payment.ts'
 import { BatchAnswers } from './batch-answers.ts'
 import { BatchRefunds, type BatchRefundsInit } from './batch-refunds.ts'
-import { conflict, paymentNameOf } from './payment-text.ts'
+import { conflict, fingerprintOf, paymentNameOf, pendingSettlement } from './payment-text.ts'
 import { notRepeated, unused } from './repeats.ts'
 
 export interface BatchSchemeInit extends BatchCheckInit, BatchRefundsInit {
@@ -26,6 +28,7 @@ export interface BatchSchemeInit extends BatchCheckInit, BatchRefundsInit {
   readonly receiptSigner: Pick<ReceiptSigner, 'receiptFor'>
   readonly paidResponses: PaidResponses
   readonly depositLook: DepositLook
+  readonly redeemer: Pick<Redeemer, 'depositHash'>
 }
 
 /** The one running call of a channel. */
@@ -42,6 +45,8 @@ interface Payment extends BatchPayment {
   readonly requestHash: Hex
   /** Key of its stored response. */
   readonly key: string
+  /** Absent if another call's payment could be equal. */
+  readonly fingerprint?: Hex
   /** The error if the stored response belongs to another request. */
   readonly refuseOther: () => SoukError
 }
@@ -74,7 +79,9 @@ export class BatchScheme {
     checkBatch(this.#init, admission, payload, read)
     const name = paymentNameOf(payload, admission)
     const key = name === undefined ? channelId : `${channelId}/${name.text}`
-    const payment = { ...read, requestHash, key, refuseOther: name?.conflict ?? conflict }
+    const fingerprint = fingerprintOf(payload, admission)
+    const refuseOther = name?.conflict ?? conflict
+    const payment = { ...read, requestHash, key, refuseOther, ...(fingerprint && { fingerprint }) }
     let isRepeat = name !== undefined
     for (let before = this.#running.get(channelId); before !== undefined; before = this.#running.get(channelId)) {
       if (before.ceiling !== ceiling || before.requestHash !== requestHash) throw this.#answers.busy(admission)
@@ -120,19 +127,21 @@ export class BatchScheme {
   }
 
   /**
-   * The response of an earlier call that this call repeats: under the client's own payment name, during the first call, or after
-   * a broken link. A stale voucher alone is no repeat, because its client may have lost its state and mean another call.
+   * The response of an earlier call that this call repeats: under the client's own payment name, during the first call, after
+   * a broken link, or with the same payment. A stale voucher alone is no repeat, because its client may have lost its state and
+   * mean another call.
    */
   async #replay(
     { requestId }: Admission,
-    { voucher, requestHash, key, refuseOther }: Payment,
+    { voucher, requestHash, key, fingerprint, refuseOther }: Payment,
     isRepeat: boolean
   ): Promise<Reservation | undefined> {
     const { paidResponses, channels } = this.#init
     const channel = channels.get(voucher.channelId)
     const answer = channel === undefined ? undefined : await paidResponses.find(key)
     if (channel === undefined || answer === undefined) return undefined
-    if (!isRepeat && answer.requestId !== toHex(requestId)) return undefined
+    const isSame = fingerprint !== undefined && answer.fingerprint === fingerprint
+    if (!isRepeat && !isSame && answer.requestId !== toHex(requestId)) return undefined
     if (answer.requestHash !== requestHash) {
       throw refuseOther()
     }
@@ -151,8 +160,7 @@ export class BatchScheme {
     const known = channels.get(voucher.channelId)
     // Check before a deposit: with a stale voucher, the deposit would stay in the channel unused.
     if (known !== undefined) this.#checkCeiling(admission, known, voucher)
-    const { channel, deposited } = await this.#channelOf(admission, payment, known)
-    const hold = await this.#hold(admission, channel, voucher)
+    const { channel, deposited, hold } = await this.#fill(admission, payment, known)
     return {
       capture: async (outcome, amount = hold.amount, alongside) => {
         const entered = { channel, hold, deposited, charged: within(amount, hold.amount) }
@@ -181,7 +189,7 @@ export class BatchScheme {
 
   async #capture(
     admission: Admission,
-    { voucher, requestHash, key }: Payment,
+    { voucher, requestHash, key, fingerprint }: Payment,
     { channel, hold, deposited, charged }: Entered & { readonly charged: Atoms },
     outcome: Outcome,
     alongside: () => readonly DocumentPut[] = () => []
@@ -191,7 +199,8 @@ export class BatchScheme {
     const vouchers = channel.unsaved()
     const { ceiling } = voucher
     const requestId = toHex(admission.requestId)
-    const answer = { peer: admission.peer, requestId, requestHash, ceiling, charged }
+    const ids = { requestId, requestHash, ...(fingerprint && { fingerprint }) }
+    const answer = { peer: admission.peer, ...ids, ceiling, charged }
     try {
       await calls.append(recordOf(admission, { ...outcome, isHeld: true }, 'captured', charged), {
         documents: [...vouchers, paidResponses.document(key, answer), ...alongside()],
@@ -208,6 +217,21 @@ export class BatchScheme {
       charged,
       receipt,
       payment: this.#answers.settlement(channel, { charged, ...(deposited && sent(deposited)) })
+    }
+  }
+
+  /** Brings the payment's deposit, if it has one, and reserves the price. */
+  async #fill(admission: Admission, payment: Payment, known: PayeeChannel | undefined): Promise<Entered> {
+    const { redeemer, offers } = this.#init
+    try {
+      const filled = await this.#channelOf(admission, payment, known)
+      return { ...filled, hold: await this.#hold(admission, filled.channel, payment.voucher) }
+    } catch (thrown) {
+      const { code, message } = asSoukError(thrown)
+      if (code !== 'settlement_pending' || payment.deposit === undefined) throw thrown
+      const { config, salt, amount } = payment.deposit
+      const named = { network: offers.network, payer: checksummed(config.payer), amount: amount.toString() }
+      throw pendingSettlement(message, { ...named, transaction: redeemer.depositHash(config, salt) ?? '' })
     }
   }
 

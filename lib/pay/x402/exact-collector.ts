@@ -6,12 +6,12 @@ import type { Chain } from '../../interface/chain.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { Ledger } from '../../interface/ledger.ts'
 import type { Submitter } from '../../interface/submitter.ts'
-import { foreignTransfer, nameOf, transferCall } from './exact-payment.ts'
+import { type ExactPayment, foreignTransfer, nameOf, transferCall } from './exact-payment.ts'
 import { exactAccounts, exactDocument, type ExactFate, type ExactRecord } from './exact-record.ts'
 
 export interface ExactCollectorInit {
   readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed' | 'authorizedTransfer'>
-  readonly submitter: Pick<Submitter, 'submit'>
+  readonly submitter: Pick<Submitter, 'submit' | 'hashOf'>
   readonly documents: Documents
   readonly ledger: Ledger
   readonly clock: Clock
@@ -45,7 +45,7 @@ export class ExactCollector {
     const call = transferCall(chain.parameters.usdc.address, record.payment)
     for (let looks = 1; ; ) {
       try {
-        const { hash, receipt } = await submitter.submit(`exact/${nameOf(record.payment)}`, call, signal)
+        const { hash, receipt } = await submitter.submit(keyOf(record.payment), call, signal)
         if (receipt.succeeded) return await this.#book(record, hash)
       } catch (thrown) {
         const error = asSoukError(thrown)
@@ -58,17 +58,22 @@ export class ExactCollector {
         }
       }
       const hash = await this.#sentByAnother(record)
-      if (hash !== 'unseen') return this.#book(record, hash)
-      if (looks++ >= TRANSFER_LOOKS_MAX) return this.#book(record, undefined)
+      if (hash !== 'unseen' && hash !== 'unknown') return this.#book(record, hash)
+      if (hash === 'unseen' && looks++ >= TRANSFER_LOOKS_MAX) return this.#book(record, undefined)
       await sleep(clock, COLLECT_RETRY_MS, signal)
     }
   }
 
+  /** The hash of the payment's transaction, once it is signed. */
+  hashOf(payment: ExactPayment): Hex | undefined {
+    return this.#init.submitter.hashOf(keyOf(payment))
+  }
+
   /**
    * Looks for a transfer by another sender, because anybody may submit a published authorisation. Undefined if the money is lost.
-   * `unseen` if that is unknown: the endpoint shows no transfer for the used authorisation, or does not respond.
+   * `unseen` if the endpoint shows no transfer for the used authorisation, `unknown` if it does not respond.
    */
-  async #sentByAnother({ payment, at }: ExactRecord): Promise<Hex | 'unseen' | undefined> {
+  async #sentByAnother({ payment, at }: ExactRecord): Promise<Hex | 'unseen' | 'unknown' | undefined> {
     const { chain, onError } = this.#init
     try {
       if (!(await chain.authorizationUsed(payment.from, payment.nonce))) return undefined
@@ -77,7 +82,7 @@ export class ExactCollector {
       return transfer?.hash ?? 'unseen'
     } catch (error) {
       onError(asSoukError(error))
-      return 'unseen'
+      return 'unknown'
     }
   }
 
@@ -97,3 +102,5 @@ export class ExactCollector {
     return fate
   }
 }
+
+const keyOf = (payment: ExactPayment): string => `exact/${nameOf(payment)}`

@@ -26,7 +26,7 @@ import {
   readEmbedded,
   readExactDocument
 } from './exact-record.ts'
-import { conflict, paymentNameOf, writeSettlement } from './payment-text.ts'
+import { conflict, paymentNameOf, pendingSettlement, writeSettlement } from './payment-text.ts'
 import { notRepeated, unused } from './repeats.ts'
 
 export interface ExactSchemeInit extends ExactCheckInit, ExactCollectorInit {
@@ -96,7 +96,8 @@ export class ExactScheme {
     const id = name?.text
     const check = (needed: Atoms) => checkExact(this.#init, admission, payload, payment, needed)
     // Awaited first, because nothing may run between `#find` and `#enter`.
-    const noGas = await this.#init.redeemer.refreshGas()
+    // A repeat needs no gas, so an endpoint that does not respond must not stop it.
+    const noGas = await this.#init.redeemer.refreshGas().catch(asSoukError)
     for (;;) {
       const known = this.#find(payment, id)
       if (known === undefined) break
@@ -212,15 +213,13 @@ export class ExactScheme {
   async #settled(admission: Admission, { payment, fate }: Entry, isTrusted: boolean): Promise<Settled> {
     const { clock, offers } = this.#init
     const charged = payment.value
+    const { from, value } = payment
+    const named = { network: offers.network, payer: checksummed(from), amount: value.toString() }
     const pending = () =>
-      new SoukError(
-        'settlement_pending',
-        'The payment is not mined yet. Send the same payment again to get the response.',
-        {
-          source: 'owner',
-          retryAfterMs: COLLECT_WAIT_MS / 2
-        }
-      )
+      pendingSettlement('The payment is not mined yet. Send the same payment again to get the response.', {
+        ...named,
+        transaction: this.#collector.hashOf(payment) ?? ''
+      })
     const limit = deadline(clock, COLLECT_WAIT_MS, pending)
     try {
       const known = await within(fate ?? Promise.reject(pending()), limit.signal)
@@ -229,9 +228,8 @@ export class ExactScheme {
         const reason = 'invalid_exact_evm_transaction_failed'
         throw offers.refuse(admission, { code: 'payment_rejected', reason, detail })
       }
-      const { from: payer, value } = payment
-      const settlement = { success: true, transaction: known.hash, network: offers.network, payer: checksummed(payer) }
-      return { charged, receipt: EMPTY_BYTES, payment: writeSettlement({ ...settlement, amount: value.toString() }) }
+      const settlement = { success: true, transaction: known.hash, ...named }
+      return { charged, receipt: EMPTY_BYTES, payment: writeSettlement(settlement) }
     } catch (error) {
       if (isTrusted && asSoukError(error).code === 'settlement_pending') return { charged, receipt: EMPTY_BYTES }
       throw error

@@ -18,6 +18,8 @@ export interface PaidResponse {
   readonly ceiling: Atoms
   readonly charged: Atoms
   readonly requestHash: Hex
+  /** Identifies the payment, if only the same payment can have it. */
+  readonly fingerprint?: Hex
 }
 
 /** A stored response with its body, if kept. */
@@ -65,6 +67,7 @@ interface Written {
   readonly ceiling: string
   readonly charged: string
   readonly requestHash: Hex
+  readonly fingerprint?: Hex
   /** Milliseconds since the epoch. */
   readonly at: number
 }

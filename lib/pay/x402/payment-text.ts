@@ -1,9 +1,10 @@
 import type { PaymentPayload, SettleResponse } from '@x402/core/types'
 import { sha256, utf8 } from '../../base/bytes.ts'
 import { SoukError } from '../../base/errors.ts'
-import { toHex } from '../../base/hex.ts'
+import { type Hex, toHex } from '../../base/hex.ts'
 import { PAYMENT_CHARS_MAX } from '../../base/limits/call.ts'
-import type { Admission } from '../../interface/payment-scheme.ts'
+import { COLLECT_WAIT_MS } from '../../base/limits/pay.ts'
+import { type Admission, CHALLENGE_EXTENSION, PAYMENT_MEMBER } from '../../interface/payment-scheme.ts'
 
 /** The x402 extension for client-chosen payment names. It identifies a repeat with a new signature. */
 export const PAYMENT_IDENTIFIER = 'payment-identifier'
@@ -36,6 +37,18 @@ export function writeSettlement(response: SettleResponse): string {
   return Buffer.from(JSON.stringify(response)).toString('base64')
 }
 
+/** The error for a settlement whose outcome is not known yet. `settlement` is its state in x402 terms. */
+export function pendingSettlement(
+  detail: string,
+  settlement: Omit<SettleResponse, 'success' | 'errorReason'>
+): SoukError {
+  return new SoukError('settlement_pending', detail, {
+    source: 'owner',
+    retryAfterMs: COLLECT_WAIT_MS / 2,
+    members: { [PAYMENT_MEMBER]: { settlement: { success: false, errorReason: 'settlement_pending', ...settlement } } }
+  })
+}
+
 /** A name that identifies a payment even after the client signs it again. */
 export interface PaymentName {
   readonly text: string
@@ -55,6 +68,16 @@ export function paymentNameOf(payload: PaymentPayload, { api, payment }: Admissi
   // Contains a colon, which client names cannot contain, so the two kinds never collide.
   const text = `key:${toHex(sha256(utf8(`${api}\n${key}`)))}`
   return { text, conflict: () => new SoukError('idempotency_mismatch', undefined, { source: 'owner' }) }
+}
+
+/**
+ * Identifies a payment that is sent twice. Undefined if a client that lost its state could write the same payment for another
+ * call: a voucher alone has nothing that is used once.
+ */
+export function fingerprintOf({ extensions, payload }: PaymentPayload, { payment }: Admission): Hex | undefined {
+  const challenge = member(member(extensions?.[CHALLENGE_EXTENSION], 'info'), 'id')
+  const isUnique = payload['type'] === 'deposit' || (typeof challenge === 'string' && challenge !== '')
+  return isUnique && payment !== undefined ? toHex(sha256(utf8(payment.text))) : undefined
 }
 
 /** A payment, or a payment name, that was used for another request. */

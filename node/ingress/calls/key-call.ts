@@ -3,6 +3,7 @@ import {
   type Atoms,
   formatRequestId,
   formatUsdc,
+  limits,
   parseApiRef,
   parseUsdc,
   SoukError
@@ -85,6 +86,7 @@ export async function callAdmitted<T>(
   } catch (thrown) {
     const error = asSoukError(thrown)
     purchase?.release(error.isChargeUnknown)
+    if (call.payment !== undefined && error.isChargeUnknown) throw unsettled(error)
     const told = purchase?.explain(error) ?? error
     throw holder?.account === undefined ? told : notCharged(told)
   }
@@ -102,6 +104,13 @@ function eventBudget(spending: KeyCalls['spending'], budget: Budget): EventBudge
     capture: (charged, requestId) => purchase?.capture(charged, formatRequestId(requestId)),
     release: (mayBeCharged) => purchase?.release(mayBeCharged)
   }
+}
+
+/** The outcome of a call with its own payment is unknown. Its provider finds it when the payment comes again. */
+function unsettled(cause: SoukError): SoukError {
+  const detail = 'It is not known whether the call was paid. Send the same payment again to get the response.'
+  const { source, retryAfterMs = limits.RESEND_MS } = cause
+  return new SoukError('settlement_pending', detail, { cause, source, retryAfterMs, isChargeUnknown: true })
 }
 
 /** Returns the requested limit, but at most `most`. */

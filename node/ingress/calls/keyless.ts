@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { asSoukError, formatApiRef, limits, SoukError } from '../../../lib/index.ts'
 import type { ApiRef, Clock, Souk } from '../../../lib/interface/index.ts'
-import { isPayment, offerOf } from './payment-headers.ts'
+import { isPayment, type Offer, offerOf } from './payment-headers.ts'
 
 /**
  * Calls without a consumer key: an x402 client pays for each call. This node only forwards the payment messages between the client and the
@@ -32,7 +32,7 @@ export class Keyless {
   }
 
   /** Returns the provider’s x402 terms; undefined if it has none. @throws SoukError if the provider cannot be reached */
-  async offerFor(api: ApiRef, signal: AbortSignal): Promise<{ readonly accepts: readonly unknown[] } | undefined> {
+  async offerFor(api: ApiRef, signal: AbortSignal): Promise<Offer | undefined> {
     return offerOf(await this.#ask(api, signal))
   }
 

@@ -1,5 +1,5 @@
 import { limits, type SoukError } from '../../../lib/index.ts'
-import { PAYMENT_MEMBER } from '../../../lib/interface/index.ts'
+import { CHALLENGE_EXTENSION, PAYMENT_MEMBER } from '../../../lib/interface/index.ts'
 import type { RequestContext } from '../request-context.ts'
 
 /** Headers of x402 version 2. */
@@ -7,15 +7,31 @@ import type { RequestContext } from '../request-context.ts'
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /** The `PAYMENT-REQUIRED` header for an error that carries payment terms. */
-export function paymentRequired({ req }: RequestContext, error: SoukError): string[] {
+export function paymentRequired({ req, requestIdText: id }: RequestContext, error: SoukError): string[] {
   const offer = offerOf(error)
   if (offer === undefined) return []
   // Only the sender sees this URL, so the proxy’s header needs no trust.
   const isTls = 'encrypted' in req.socket || req.headers['x-forwarded-proto'] === 'https'
   const url = `${isTls ? 'https' : 'http'}://${req.headers.host ?? ''}${req.url ?? ''}`
-  const value = { x402Version: 2, ...offer, resource: { url, mimeType: 'application/json' } }
-  const header = Buffer.from(JSON.stringify(value)).toString('base64')
+  const extensions = { ...offer.extensions, [CHALLENGE_EXTENSION]: { info: { id }, schema: CHALLENGE_SCHEMA } }
+  const value = { x402Version: 2, ...offer, resource: { url, mimeType: 'application/json' }, extensions }
+  const header = encoded(value)
   return header.length > limits.HEADER_BYTES_MAX / 2 ? [] : ['Payment-Required', header]
+}
+
+const CHALLENGE_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: { id: { type: 'string' } },
+  required: ['id']
+}
+
+const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64')
+
+/** The `PAYMENT-RESPONSE` header for an error that carries the state of a settlement. */
+export function settlementState(error: SoukError): string[] {
+  const settlement = memberOf(error)['settlement']
+  return typeof settlement === 'object' && settlement !== null ? paymentResponse(encoded(settlement)) : []
 }
 
 /** The `PAYMENT-RESPONSE` header of a response. Providers are untrusted: an invalid value is omitted. */
@@ -29,8 +45,18 @@ export function isPayment(text: unknown): text is string {
 }
 
 /** The payment terms in an error, if the provider sent any. */
-export function offerOf(error: SoukError): { readonly accepts: readonly unknown[] } | undefined {
-  const offer = error.members?.[PAYMENT_MEMBER]
-  const isOffer = typeof offer === 'object' && offer !== null && 'accepts' in offer && Array.isArray(offer.accepts)
-  return isOffer ? (offer as { readonly accepts: readonly unknown[] }) : undefined
+export function offerOf(error: SoukError): Offer | undefined {
+  const { accepts, extensions, ...rest } = memberOf(error)
+  if (!Array.isArray(accepts)) return undefined
+  return { ...rest, accepts, extensions: plainObject(extensions) }
 }
+
+export interface Offer {
+  readonly accepts: readonly unknown[]
+  readonly extensions: Readonly<Record<string, unknown>>
+}
+
+const memberOf = (error: SoukError) => plainObject(error.members?.[PAYMENT_MEMBER])
+
+const plainObject = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}

@@ -39,7 +39,10 @@ describe('ingress: a call without a key', () => {
     assert.equal(response.headers.get('content-type'), 'application/problem+json')
     const header = Buffer.from(response.headers.get('payment-required')!, 'base64').toString()
     const resource = { url: ingress.url + PATH, mimeType: 'application/json' }
-    assert.deepEqual(JSON.parse(header), { x402Version: 2, ...OFFER, resource })
+    const { extensions, ...required } = JSON.parse(header) as Record<string, Record<string, unknown>>
+    assert.deepEqual(required, { x402Version: 2, ...OFFER, resource })
+    const challenge = extensions!['souk-challenge'] as { info: { id: string } }
+    assert.equal(challenge.info.id, response.headers.get('x-request-id'))
     assert.equal(await codeOf(response), 'payment_required')
   })
 
@@ -59,6 +62,31 @@ describe('ingress: a call without a key', () => {
     assert.match(response.headers.get('access-control-expose-headers')!, /payment-required, payment-response/)
     assert.equal(ingress.calls[0]!.payment, PAYMENT)
     assert.equal(ingress.calls[0]!.onPrice, undefined)
+  })
+
+  it('is pending if its outcome is unknown: it may have been paid', async () => {
+    ingress.onCall = () => {
+      throw new SoukError('owner_unreachable', undefined, { source: 'owner', isChargeUnknown: true })
+    }
+    const response = await post({ 'payment-signature': PAYMENT })
+    const problem = (await response.json()) as { code: string; charged: unknown }
+    assert.deepEqual([response.status, problem.code, problem.charged], [503, 'settlement_pending', null])
+    assert.ok(response.headers.has('retry-after'))
+    ingress.onCall = () => {
+      throw new SoukError('owner_unreachable', undefined, { source: 'ingress' })
+    }
+    assert.equal(await codeOf(await post({ 'payment-signature': PAYMENT })), 'owner_unreachable')
+  })
+
+  it('returns the state of a settlement that is not known yet', async () => {
+    const settlement = { success: false, errorReason: 'settlement_pending', transaction: '0x12' }
+    ingress.onCall = () => {
+      throw new SoukError('settlement_pending', undefined, { source: 'owner', members: { x402: { settlement } } })
+    }
+    const response = await post({ 'payment-signature': PAYMENT })
+    const header = Buffer.from(response.headers.get('payment-response')!, 'base64').toString()
+    assert.deepEqual([response.status, JSON.parse(header)], [503, settlement])
+    assert.equal(response.headers.get('payment-required'), null)
   })
 
   it('needs a key if the API is free, or if owner or ingress does not support payments', async () => {
