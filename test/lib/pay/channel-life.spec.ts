@@ -1,8 +1,9 @@
-import { CREDIT_ADDRESS_ATOMS_MAX } from '../../../lib/base/limits/pay.ts'
+import { CREDIT_ADDRESS_ATOMS_MAX, EXPOSURE_ATOMS_MAX } from '../../../lib/base/limits/pay.ts'
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
 import type { ChannelId } from '../../../lib/interface/channel.ts'
 import { decodePayRequest, encodePayReply, encodePayRequest } from '../../../lib/pay/channel/pay-messages.ts'
+import { verifyReceipt } from '../../../lib/pay/verify-receipt.ts'
 import { type ChannelBench, channelBench } from '../../helpers/channel-bench.ts'
 import { type Life, lifeBench, type LifeBench } from '../../helpers/life-bench.ts'
 
@@ -233,8 +234,8 @@ describe('the lifecycle of a channel', () => {
       assert.equal(payer.paymentScheme.channels().length, 2)
     })
 
-    it("books as spent an owner's claim beyond the agreed amount", async () => {
-      await spend(1)
+    it("proves an owner's claim up to the signed ceiling by its own receipt, and books it as spent", async () => {
+      const { receipt } = await lives.call(payer, owner)
       const { channelId: id, ceiling } = lives.channel(payer)
       await bench.fundGas(payer.signer.address)
       await lives.stop(owner)
@@ -243,6 +244,11 @@ describe('the lifecycle of a channel', () => {
       const { config } = JSON.parse(channel!.value) as { config: Parameters<typeof bench.row>[0] }
       const row = await bench.row(config, ceiling, { by: payer.signer })
       await bench.act(owner.signer, bench.calls.claim([row]))
+      // The receipt is signed by the owner, and the contract shows what it claimed.
+      const { captured } = verifyReceipt(receipt, config, bench.parameters)
+      const { claimed } = await lives.onChain(id)
+      assert.deepEqual([captured, claimed], [1_000n, ceiling])
+      assert.ok(claimed - captured <= EXPOSURE_ATOMS_MAX)
       await payer.paymentScheme.withdraw(id)
       await ripen(id)
       // On credit, vouchers are signed ahead up to the credit.

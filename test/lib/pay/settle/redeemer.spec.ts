@@ -94,6 +94,25 @@ describe('the redeemer', () => {
     assert.equal([...books.channels()].length, 10)
   })
 
+  it('claims the other rows of a batch while the deposit of one is not mined, and that one once it is', async () => {
+    const { earn, start, paid } = owner
+    const first = await earn(200n, { deposit: 1_000n })
+    const before = await bench.client.snapshot()
+    const second = await earn(300n, { deposit: 1_000n })
+    const { redeemer, watch } = await start()
+    await watch.refresh([first.channelId, second.channelId])
+    assert.equal(watch.snapshot(second.channelId)?.latest.balance, 1_000n)
+    // A reorganisation removes the second deposit after the redeemer has seen it.
+    await bench.client.revert({ id: before })
+    assert.equal((await redeemer.settleNow()).claimed, 200n)
+    assert.deepEqual(await Promise.all([first, second].map(({ config }) => claimed(config))), [200n, 0n])
+    await bench.mint(bench.payer.address, 1_000n)
+    await bench.act(bench.owner, await bench.deposit(second.config, 1_000n))
+    assert.equal((await redeemer.settleNow()).claimed, 300n)
+    assert.deepEqual(redeemer.status().refused, [])
+    assert.deepEqual(await paid(), { provider: 475n, treasury: 25n })
+  })
+
   it('waits until a claim is worth its gas', async () => {
     const { earn, start, looked } = owner
     const channel = await earn(4_000_000n, { deposit: 10_000_000n })
