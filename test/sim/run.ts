@@ -130,7 +130,7 @@ class Stage {
     await this.#lastCalls()
     // The deposits of calls on credit are mined.
     await this.#world.sleep(5_000)
-    if (this.#isDrained) await this.#checkWrittenOff()
+    if (this.#isDrained || this.#isShort) await this.#checkWrittenOff()
     for (const payer of this.#payers) await payer.stop()
     const checks = new FinalChecks({
       world: this.#world,
@@ -276,6 +276,11 @@ class Stage {
     if (drain === undefined) return false
     const { address } = (this.#payers[drain.payer] as SimNode).init.signer
     return (this.#chain.head.usdc.get(address) ?? 0n) < (rules.deposit ?? 1n)
+  }
+
+  /** True if a channel holds less than its owner captured: on credit, or before a reorganisation. */
+  get #isShort(): boolean {
+    return [...this.invariants.channels].some(([id, { captured }]) => channelOf(this.#chain.head, id).balance < captured)
   }
 
   /** After deposits have expired, no payer's books show a channel with less than nothing. */
