@@ -147,8 +147,8 @@ export class TaskWorker<T extends Tasks> {
   }
 }
 
-/** A wall-clock limit in addition, for tasks that wait instead of working. */
-const CLOCK_FACTOR = 3
+/** A wall-clock limit in addition, for tasks that wait instead of working. It includes the start of the process on a busy machine. */
+const CLOCK_FACTOR = 10
 
 const NEVER = new AbortController().signal
 

@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from './eventually.ts'
 
 /** One request as received by the upstream. */
 export interface Received {
@@ -81,13 +80,9 @@ export const hanging: Behaviour = () => undefined
 /** Resets the connection instead of responding. */
 export const resetting: Behaviour = (response) => response.socket?.resetAndDestroy()
 
-/** Waits until `holds` is true, at most `boundMs`. */
+/** Waits until `holds` is true, at most for `boundMs` on an idle machine. */
 export async function until(holds: () => boolean, what: string, boundMs = 2_000): Promise<void> {
-  const end = performance.now() + boundMs
-  while (!holds()) {
-    if (performance.now() > end) assert.fail(`waited ${boundMs} ms in vain: ${what}`)
-    await pause(2)
-  }
+  await eventually(what, boundMs, () => holds() || undefined)
 }
 
 /** The URL of a closed port. */

@@ -9,6 +9,7 @@ import { linksBelow } from '../../protocols/upstream/links.ts'
 import { createUpstream } from '../../protocols/upstream/upstream.ts'
 import { FOREVER } from '../helpers/adapter-bench.ts'
 import { scriptedUpstream } from '../helpers/scripted-upstream.ts'
+import { cpuMs } from '../helpers/cpu-time.ts'
 
 /** Each quadratic reader of before needed at least four times this. */
 const CPU_MS_MAX = 500
@@ -33,10 +34,9 @@ async function drained(stream: AsyncIterable<unknown> | AsyncIterator<unknown>):
 }
 
 async function cpuMsOf(work: () => unknown): Promise<number> {
-  const before = process.cpuUsage()
+  const before = cpuMs()
   await work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
+  return cpuMs() - before
 }
 
 const head = '--b\r\ncontent-type: application/json\r\n\r\n'

@@ -280,7 +280,9 @@ class Stage {
 
   /** True if a channel holds less than its owner captured: on credit, or before a reorganisation. */
   get #isShort(): boolean {
-    return [...this.invariants.channels].some(([id, { captured }]) => channelOf(this.#chain.head, id).balance < captured)
+    return [...this.invariants.channels].some(
+      ([id, { captured }]) => channelOf(this.#chain.head, id).balance < captured
+    )
   }
 
   /** After deposits have expired, no payer's books show a channel with less than nothing. */

@@ -28,11 +28,9 @@ export function timeCases(given: () => Bench): void {
     const call = adapter.call(plainCall(subject.call), controller.signal)
     const ended = rejectsWith(call, 'call_interrupted')
     await until(() => upstream.received.length === 1, 'the request to arrive')
-    const abortedAt = performance.now()
     controller.abort()
     await ended
     await until(() => upstream.received[0]?.gone === true, 'the upstream to lose its connection', PROMPT_MS)
-    assert(performance.now() - abortedAt < PROMPT_MS)
   })
 
   it('calls nothing if its signal was aborted before', async () => {

@@ -5,6 +5,7 @@ import { sha256, utf8 } from '../../lib/base/bytes.ts'
 import type { Directory, DirectoryRecord, Offer } from '../../lib/interface/directory.ts'
 import type { PeerAddress } from '../../lib/interface/link.ts'
 import type { Delegation } from '../../lib/interface/manifest.ts'
+import { within } from '../helpers/eventually.ts'
 
 /** One node of the network under test. */
 export interface DirectoryNode {
@@ -23,7 +24,7 @@ export interface DirectoryHarness {
   delegate(to: string, provider: Ed25519PrivateKey): Promise<Delegation>
 }
 
-const soon = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms)
+const soon = (ms = 30_000): AbortSignal => AbortSignal.timeout(ms)
 
 async function ids(peers: AsyncIterable<PeerAddress>): Promise<string[]> {
   const found: string[] = []
@@ -33,7 +34,7 @@ async function ids(peers: AsyncIterable<PeerAddress>): Promise<string[]> {
 
 /** Polls until it holds, because changes take a moment to reach other nodes. */
 async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  const until = performance.now() + 5_000
+  const until = performance.now() + 30_000
   for (;;) {
     const value = await ask()
     if (holds(value) || performance.now() > until) return value
@@ -190,13 +191,12 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
       const [alone] = await harness.open(1)
       assert.ok(alone !== undefined)
       const mine = offer('alone', alone.self)
-      const before = performance.now()
-      assert.deepEqual(await alone.directory.publish(mine, soon()), { asked: 0, stored: 0 })
+      const published = within('the end of a publish without peers', 2_000, alone.directory.publish(mine, soon()))
+      assert.deepEqual(await published, { asked: 0, stored: 0 })
       const record: DirectoryRecord | undefined = await alone.directory.record(mine.id, soon())
       assert.equal(record?.id, mine.id)
       assert.equal(await alone.directory.record(apiId('other', alone.self), soon()), undefined)
       assert.deepEqual(await ids(alone.directory.claimants('other', soon())), [])
-      assert.ok(performance.now() - before < 2_000)
     })
   })
 }

@@ -15,6 +15,7 @@ import { verifyManifest } from '../../../lib/resolve/manifest/verify-manifest.ts
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 import { mutated } from '../../helpers/mutated.ts'
 import { idOf, keyOf, manifestOf, NOW, sealAs } from './fixtures.ts'
+import { cpuMs } from '../../helpers/cpu-time.ts'
 
 describe('bytes of a malicious peer', () => {
   let key: Ed25519PrivateKey
@@ -130,7 +131,7 @@ describe('bytes of a malicious peer', () => {
     it(`that are no ${what} give an error, never a large or endless read`, function () {
       this.timeout(0)
       const runs = fuzzRuns(1_000)
-      const startedAt = performance.now()
+      const startedAt = cpuMs()
       fc.assert(
         fc.property(mutated([message]), (bytes) => {
           try {
@@ -141,7 +142,7 @@ describe('bytes of a malicious peer', () => {
         }),
         runs
       )
-      assert.ok(performance.now() - startedAt < 2 * runs.numRuns, 'it took 2 ms a case')
+      assert.ok(cpuMs() - startedAt < 2 * runs.numRuns, 'it took 2 ms a case')
     })
   }
 })

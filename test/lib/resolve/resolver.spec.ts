@@ -39,7 +39,7 @@ interface Node {
   readonly learned: SignedManifest[]
 }
 
-const signal = () => AbortSignal.timeout(5_000)
+const signal = () => AbortSignal.timeout(30_000)
 
 describe('resolver', () => {
   let clock: ReturnType<typeof manualClock>

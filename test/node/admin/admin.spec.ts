@@ -394,7 +394,7 @@ function keptOpen(store: Store): Store {
   return { ...store, calls: store.calls, documents: store.documents, open: () => store.open(), close: async () => {} }
 }
 
-async function eventually(holds: () => Promise<boolean>, boundMs = 10_000): Promise<void> {
+async function eventually(holds: () => Promise<boolean>, boundMs = 60_000): Promise<void> {
   const until = performance.now() + boundMs
   while (!(await holds())) {
     if (performance.now() > until) throw new Error(`Never became true: ${holds.toString()}`)

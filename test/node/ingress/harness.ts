@@ -268,7 +268,7 @@ export class RawClient {
 }
 
 /** Polls until `holds` returns true. */
-export async function eventually(holds: () => boolean, boundMs = 5_000): Promise<void> {
+export async function eventually(holds: () => boolean, boundMs = 30_000): Promise<void> {
   const until = performance.now() + boundMs
   while (!holds()) {
     if (performance.now() > until) throw new Error(`Never became true: ${holds.toString()}`)

@@ -4,6 +4,7 @@ import { discoverUpstream } from '../../../protocols/index.ts'
 import { accountWsdl } from '../../../node/demo/account-wsdl.ts'
 import { type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { yogaServer } from '../../helpers/yoga.ts'
+import { cpuMs } from '../../helpers/cpu-time.ts'
 
 const NEVER = new AbortController().signal
 
@@ -201,9 +202,9 @@ describe('discovery of an API at an address', () => {
 
   it('reads a page and a WSDL of unclosed tags in a moment', async () => {
     const wsdl = `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/">${'<service '.repeat(40_000)}`
-    const started = performance.now()
+    const started = cpuMs()
     await found({ '/': html('<a '.repeat(80_000)), '/?wsdl': { type: 'text/xml', body: wsdl } })
-    const ms = performance.now() - started
+    const ms = cpuMs() - started
     assert.ok(ms < 3_000, `it took ${Math.round(ms)} ms`)
   })
 

@@ -26,7 +26,7 @@ try {
   const found = await node.cli('search --protocol SHOUT')
   const called = await node.cli('call loud', '{"operation":"shout","line":"hello"}')
   const admin = await connect(locateProfile('shop', { SOUK_HOME: home.directory }))
-  const tools = await (await admin.mcp('api=loud', TOOLS, TO_AGENTS, AbortSignal.timeout(10_000))).text()
+  const tools = await (await admin.mcp('api=loud', TOOLS, TO_AGENTS, AbortSignal.timeout(30_000))).text()
   console.log(JSON.stringify({ help, words, registered, openapi, found, called, tools }))
 } finally {
   await home.close()

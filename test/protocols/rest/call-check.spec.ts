@@ -11,6 +11,7 @@ import { checkWarnings } from '../../../protocols/rest/openapi/openapi-import.ts
 import type { RestOperation } from '../../../protocols/rest/openapi/rest-api.ts'
 import type { Definitions } from '../../../protocols/rest/openapi/openapi-schemas.ts'
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
+import { cpuMs } from '../../helpers/cpu-time.ts'
 
 const PLENTY = 1e9
 const WARNING = 'Calls of bad are not checked: no check can be made of its schemas.'
@@ -146,9 +147,9 @@ describe('a check of calls', () => {
         Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`a${n}`, n]))
       ]
     ] as const) {
-      const start = performance.now()
+      const start = cpuMs()
       assert.throws(() => accepts(body, given, { item }, 2_000_000), OutOfSteps, JSON.stringify(body).slice(0, 100))
-      assert.ok(performance.now() - start < 5_000)
+      assert.ok(cpuMs() - start < 5_000)
     }
   })
 

@@ -10,7 +10,7 @@ import { signRecord } from '../../../../lib/resolve/directory/record.ts'
 import { offerNamed } from '../fixtures.ts'
 import { joinKadNetwork, type KadNode, kadNetwork, stopAll } from './kad-network.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(5_000)
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
 describe('the DHT with malicious peers', () => {
   let nodes: KadNode[]

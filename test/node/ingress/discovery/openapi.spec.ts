@@ -98,7 +98,7 @@ describe('the OpenAPI document of a listing', () => {
     it(`is valid of a ${protocol} API as it is read at its upstream${'openapi' in over ? ', with its own document' : ''}`, async () => {
       const upstream = await start()
       const config = { endpoint: upstream.url, ...over }
-      const { description } = await (await protocolFactories[protocol]()).inspect(config, AbortSignal.timeout(10_000))
+      const { description } = await (await protocolFactories[protocol]()).inspect(config, AbortSignal.timeout(30_000))
       await upstream.close()
       const document = await openapiOf(signedWith(description, protocol), description, AT)
       const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
@@ -109,7 +109,7 @@ describe('the OpenAPI document of a listing', () => {
   it('lists each required field once, even if the API’s schema has an operation field', async () => {
     const upstream = await startAccount()
     const config = { endpoint: upstream.url }
-    const { description } = await (await protocolFactories.SOAP()).inspect(config, AbortSignal.timeout(10_000))
+    const { description } = await (await protocolFactories.SOAP()).inspect(config, AbortSignal.timeout(30_000))
     await upstream.close()
     const document = await openapiOf(signedWith(description, 'SOAP'), description, AT)
     // Validates with JSON Schema's own meta-schema, because OpenAPI's does not check schemas.

@@ -5,6 +5,7 @@ import { SOAP_STEPS_MAX } from '../../../../lib/base/limits/soap.ts'
 import { Meter, OutOfSteps } from '../../../../protocols/pattern/meter.ts'
 import { PatternBook, type XsdPattern } from '../../../../protocols/soap/schema/pattern.ts'
 import { nativeMatches } from '../../../helpers/native-matches.ts'
+import { cpuMs } from '../../../helpers/cpu-time.ts'
 
 const compiled = (...patterns: string[]): XsdPattern => {
   const taken = new PatternBook().take(patterns)
@@ -109,9 +110,9 @@ describe('patterns of a schema', () => {
     ]) {
       const one = compiled(pattern)
       for (const text of ['a'.repeat(60_000), ' '.repeat(60_000), `${'a,'.repeat(30_000)}!`]) {
-        const before = performance.now()
+        const before = cpuMs()
         matches(one, text)
-        assert(performance.now() - before < 5_000, pattern)
+        assert(cpuMs() - before < 5_000, pattern)
       }
     }
   })

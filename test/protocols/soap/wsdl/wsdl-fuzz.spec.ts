@@ -9,6 +9,7 @@ import { translateReply, translateRequest } from '../../../../protocols/soap/tra
 import { readWsdl } from '../../../../protocols/soap/wsdl-tasks.ts'
 import { fuzzRuns } from '../../../helpers/fuzz-runs.ts'
 import { envelope, rpc, wsdlOf } from '../soap-kit.ts'
+import { cpuMs } from '../../../helpers/cpu-time.ts'
 
 const RUNS = fuzzRuns(400)
 /** Time for one WSDL of a few kilobytes, and two calls, on a busy machine. */
@@ -191,7 +192,7 @@ describe('mutated WSDLs', () => {
       .map(([base, mutations]) => mutations.reduce((text, mutate) => mutate(text), base))
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
-        const started = performance.now()
+        const started = cpuMs()
         const endpoint = 'http://x.invalid/svc?wsdl'
         try {
           const read = await readWsdl({ endpoint, fetched: [{ url: endpoint, bytes: utf8(text), type: 'text/xml' }] })
@@ -204,7 +205,7 @@ describe('mutated WSDLs', () => {
         } catch (error) {
           refused(error)
         }
-        assert(performance.now() - started < CASE_MS, 'it takes too long')
+        assert(cpuMs() - started < CASE_MS, 'it takes too long')
       }),
       RUNS
     )

@@ -8,6 +8,7 @@ import { parseXml } from '../../../../protocols/soap/xml/parse.ts'
 import { type XmlElement, attribute, elements, qnameIn, textOf } from '../../../../protocols/soap/xml/tree.ts'
 import { fuzzRuns } from '../../../helpers/fuzz-runs.ts'
 import { XmlWriter } from '../../../../protocols/soap/xml/write.ts'
+import { cpuMs } from '../../../helpers/cpu-time.ts'
 
 const RUNS = fuzzRuns(3_000)
 
@@ -125,7 +126,7 @@ for (const [reader, read] of Object.entries(READERS)) {
     })
 
     it('rejects hostile documents quickly', () => {
-      const started = performance.now()
+      const started = cpuMs()
       for (const xml of [
         `<a ${'b="1" '.repeat(200_000)}/>`,
         '<a>'.repeat(300_000),
@@ -138,7 +139,7 @@ for (const [reader, read] of Object.entries(READERS)) {
       ]) {
         assert.throws(() => read(xml), XmlError)
       }
-      assert(performance.now() - started < 2_000)
+      assert(cpuMs() - started < 2_000)
     })
   })
 }
