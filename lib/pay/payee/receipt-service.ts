@@ -53,6 +53,8 @@ interface Charge {
 /** Receipts of earlier calls: signs them again, and takes disputed charges back. */
 export class ReceiptService {
   readonly #init: ReceiptServiceInit
+  /** Concurrent requests for one charge share one, because each would lower the captured amount. */
+  readonly #taking = new Map<string, Promise<Dispute>>()
 
   constructor(init: ReceiptServiceInit) {
     this.#init = init
@@ -94,7 +96,14 @@ export class ReceiptService {
    * @throws SoukError `invalid_request` for a call without a charge through a channel, or one that is claimed on chain;
    *   `settlement_pending` while transactions are on their way
    */
-  async takeBack(peer: string, requestId: string): Promise<Dispute> {
+  takeBack(peer: string, requestId: string): Promise<Dispute> {
+    const key = `${requestId}/${peer}`
+    const taking = this.#taking.get(key) ?? this.#takeBack(peer, requestId).finally(() => this.#taking.delete(key))
+    this.#taking.set(key, taking)
+    return taking
+  }
+
+  async #takeBack(peer: string, requestId: string): Promise<Dispute> {
     const { ledger, clock, watch, submitter, log, onDispute } = this.#init
     const charge = isRequestId(requestId) ? await this.#find(peer, requestIdBytes(requestId)) : undefined
     if (charge === undefined)

@@ -250,8 +250,13 @@ describe('a charge without a valid receipt', () => {
     const id = await call(without)
     stop()
     answering()
-    const taken = await owner.paymentScheme.takeBack(payer.peer, id)
-    assert.equal(taken.state, 'taken_back')
+    const taken = await Promise.all([1, 2].map(() => owner.paymentScheme.takeBack(payer.peer, id)))
+    assert.deepEqual(
+      taken.map(({ state }) => state),
+      ['taken_back', 'taken_back']
+    )
+    const [ofOwner] = owner.paymentScheme.channels()
+    assert.equal(ofOwner?.spent, PRICE)
     await bench.play.clock.advance(DISPUTE_ASK_MS)
     await bench.call(payer, owner)
     assert.deepEqual(
