@@ -79,6 +79,8 @@ export class Payer {
       channel.checkOpen()
       disputes.check(owner)
       const authorization = await channel.authorization(domain, signer)
+      // A second call under this id would take the first one's promise, which then held its money until a restart.
+      if (this.#orders.has(keyOf(order))) throw new SoukError('idempotency_in_flight')
       this.#orders.set(keyOf(order), { channel, promised, price })
       channels.touch(channel)
       if (this.#log.enabled) {

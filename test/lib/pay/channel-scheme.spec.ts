@@ -434,6 +434,18 @@ describe('the channel payment scheme', () => {
       await bench.call(payer, owner)
     })
 
+    it('a second call under the id of a running one is refused, and holds no money', async () => {
+      const order = orderTo(owner)
+      const ends = await Promise.allSettled([1, 2, 3].map(() => payer.paymentScheme.authorise(order)))
+      const refused = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as SoukError).code] : []))
+      assert.deepEqual(refused, ['idempotency_in_flight', 'idempotency_in_flight'])
+      payer.paymentScheme.fail(order, {
+        fate: 'not_accepted',
+        error: new SoukError('api_paused', undefined, { notAccepted: true })
+      })
+      assert.equal(payer.paymentScheme.channels().find(({ role }) => role === 'payer')?.reserved, 0n)
+    })
+
     it('an unavailable key pays for nothing, and costs nothing', async () => {
       let isAway = false
       const wrap = (signer: Signer): Signer => ({
