@@ -1,6 +1,6 @@
 import { DESCRIBED_PARTS_MAX, DESCRIBED_SCHEMA_BYTES_MAX } from '../base/limits/descriptions.ts'
 import type { ApiDescription, JsonSchema, Operation } from '../interface/adapter.ts'
-import { closureOf, directReferences, type SharedSchema, selfContained } from './references.ts'
+import { directReferences, ReferenceGraph, type SharedSchema, selfContained } from './references.ts'
 
 /**
  * Operations of an adapter's description with complete schemas, as readers of the published description get them.
@@ -11,21 +11,22 @@ export function completeOperations(
   bytesMax: number
 ): readonly Operation[] {
   if (definitions === undefined) return operations
-  const references = new Map<string, readonly string[]>()
-  const sizes = new Map<string, number>()
-  for (const [name, schema] of Object.entries(definitions)) {
-    references.set(name, directReferences(schema))
-    sizes.set(name, JSON.stringify(schema).length)
-  }
+  const shares = Object.entries(definitions).map(([name, schema]) => ({
+    name,
+    schema,
+    references: directReferences(schema),
+    size: JSON.stringify(schema).length
+  }))
+  const graph = new ReferenceGraph(new Map(shares.map(({ name, references }) => [name, references])))
   let left = bytesMax
   const complete = (schema: JsonSchema): JsonSchema => {
     const shared = new Map<string, SharedSchema>()
     let bytes = JSON.stringify(schema).length
-    for (const name of closureOf(directReferences(schema), references, DESCRIBED_PARTS_MAX)) {
-      const size = sizes.get(name) ?? 0
-      if (bytes + size > DESCRIBED_SCHEMA_BYTES_MAX) continue
-      bytes += size
-      shared.set(name, { schema: definitions[name] ?? {}, references: references.get(name) ?? [] })
+    for (const number of graph.neededBy(schema, DESCRIBED_PARTS_MAX)) {
+      const share = shares[number]
+      if (share === undefined || bytes + share.size > DESCRIBED_SCHEMA_BYTES_MAX) continue
+      bytes += share.size
+      shared.set(share.name, share)
     }
     left -= bytes
     return selfContained(schema, shared)

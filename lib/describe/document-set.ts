@@ -22,7 +22,7 @@ import type { OperationSummary } from '../interface/operation-summary.ts'
 import type { PublishedApi } from '../interface/published-api.ts'
 import { CONTROLS, type OperationDocument } from './documents.ts'
 import { merkleTree, type MerkleTree } from './merkle.ts'
-import { closureOf, directReferences } from './references.ts'
+import { directReferences, ReferenceGraph } from './references.ts'
 
 /** The documents of one API, with their tree. */
 export interface DocumentSet {
@@ -110,7 +110,7 @@ class DocumentWriter {
     const sdlParts = sdl === undefined ? [] : this.#sdlParts(sdl)
     const firstPart = pages.length + operations.length + sdlParts.length
     const parts: Uint8Array[] = []
-    const leaves = new Map<string, number>()
+    const leaves: Array<number | undefined> = []
     let unpaused = 0
     for (const name of this.#partNames) {
       const part = this.#partOf(name)
@@ -119,15 +119,20 @@ class DocumentWriter {
         unpaused = 0
         await pause()
       }
-      if (part === undefined || firstPart + parts.length >= DESCRIPTION_DOCUMENTS_MAX) continue
-      leaves.set(name, firstPart + parts.length)
-      parts.push(part)
+      if (part === undefined) continue
+      const leaf = firstPart + parts.length
+      const isKept = leaf < DESCRIPTION_DOCUMENTS_MAX
+      leaves.push(isKept ? leaf : undefined)
+      if (isKept) parts.push(part)
     }
+    const graph = new ReferenceGraph(this.#references)
+    const leavesOf = (schema: JsonSchema | undefined) =>
+      schema === undefined ? [] : graph.neededBy(schema, DESCRIBED_PARTS_MAX).flatMap((number) => leaves[number] ?? [])
     const described: Uint8Array[] = []
     for (const operation of operations) {
       // An operation may need all schemas.
       await pause()
-      described.push(this.#operation(operation, leaves))
+      described.push(this.#operation(operation, leavesOf))
     }
     return { all: [...pages, ...described, ...sdlParts, ...parts], sdlParts: sdlParts.length }
   }
@@ -152,7 +157,7 @@ class DocumentWriter {
   }
 
   /** The whole operation if it fits, else without its output, without its input, and without documentation. */
-  #operation(operation: Operation, leaves: ReadonlyMap<string, number>): Uint8Array {
+  #operation(operation: Operation, leavesOf: (schema: JsonSchema | undefined) => number[]): Uint8Array {
     const { name, description, input, output } = operation
     const text = description?.replaceAll(CONTROLS, ' ')
     const whole: Operation = {
@@ -163,21 +168,13 @@ class DocumentWriter {
     }
     const { output: _, ...noOutput } = whole
     const { input: __, ...noSchemas } = noOutput
-    for (const candidate of [whole, noOutput, noSchemas]) {
-      const bytes = json(this.#document(candidate, leaves))
+    const candidates: readonly Operation[] = [whole, noOutput, noSchemas]
+    for (const candidate of candidates) {
+      const parts = { input: leavesOf(candidate.input), output: leavesOf(candidate.output) }
+      const bytes = json({ ...candidate, parts } satisfies OperationDocument)
       if (bytes.length <= DESCRIPTION_DOCUMENT_BYTES_MAX && this.#spend(bytes.length)) return bytes
     }
     return json({ name, parts: { input: [], output: [] } } satisfies OperationDocument)
-  }
-
-  #document(operation: Operation, leaves: ReadonlyMap<string, number>): OperationDocument {
-    const partsOf = (schema: JsonSchema | undefined) =>
-      schema === undefined
-        ? []
-        : closureOf(directReferences(schema), this.#references, DESCRIBED_PARTS_MAX).flatMap(
-            (name) => leaves.get(name) ?? []
-          )
-    return { ...operation, parts: { input: partsOf(operation.input), output: partsOf(operation.output) } }
   }
 
   /** @throws SoukError `invalid_request` */

@@ -15,24 +15,41 @@ export function directReferences(schema: unknown): string[] {
   return [...names]
 }
 
-/** All names reachable from `names`, nearest first, each once. */
-export function closureOf(
-  names: readonly string[],
-  references: ReadonlyMap<string, readonly string[]>,
-  namesMax: number
-): string[] {
-  const found = new Set<string>()
-  for (let near: readonly string[] = names; near.length > 0; ) {
-    const next: string[] = []
-    for (const name of near) {
-      if (found.has(name) || !references.has(name)) continue
-      if (found.size === namesMax) return [...found]
-      found.add(name)
-      for (const one of references.get(name) ?? []) next.push(one)
-    }
-    near = next
+/** The references between shared schemas. Schemas are numbers here, because each operation may need hundreds of them. */
+export class ReferenceGraph {
+  readonly #numbers: ReadonlyMap<string, number>
+  readonly #direct: ReadonlyArray<readonly number[]>
+  /** The search that found each schema last. */
+  readonly #foundIn: Uint32Array
+  #search = 0
+
+  /** @param references - the names that each schema refers to, by its name */
+  constructor(references: ReadonlyMap<string, readonly string[]>) {
+    this.#numbers = new Map([...references.keys()].map((name, number) => [name, number]))
+    this.#direct = [...references.values()].map((names) => this.#known(names))
+    this.#foundIn = new Uint32Array(references.size)
   }
-  return [...found]
+
+  /** The numbers of all schemas that a schema needs, nearest first: their positions in the map. At most `max`. */
+  neededBy(schema: JsonSchema, max: number): readonly number[] {
+    const found: number[] = []
+    const search = ++this.#search
+    const find = (numbers: readonly number[]) => {
+      for (const number of numbers) {
+        if (this.#foundIn[number] === search || found.length === max) continue
+        this.#foundIn[number] = search
+        found.push(number)
+      }
+    }
+    find(this.#known(directReferences(schema)))
+    // The list grows meanwhile.
+    for (const number of found) find(this.#direct[number] ?? [])
+    return found
+  }
+
+  #known(names: readonly string[]): number[] {
+    return names.flatMap((name) => this.#numbers.get(name) ?? [])
+  }
 }
 
 /** A shared schema with the names that it refers to. */

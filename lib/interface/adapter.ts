@@ -343,8 +343,11 @@ export interface AdapterFactory {
    * @throws SoukError `invalid_request`, `description_too_complex`
    */
   renewed?(snapshot: string): Promise<string>
-  /** Needs no network. */
-  open(config: UpstreamConfig, snapshot: string): Adapter
+  /**
+   * Needs no network.
+   * @param description - of the inspection that made the snapshot. Without it, the adapter makes it of the snapshot again
+   */
+  open(config: UpstreamConfig, snapshot: string, description?: ApiDescription): Adapter
   /** Absent where a provider cannot change the JSON. */
   readonly mapping?: MappingSupport
 }

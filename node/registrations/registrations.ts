@@ -296,7 +296,7 @@ export class Registrations {
     const same = before?.protocol === protocol ? before : undefined
     const inspection = await keepingMapping(factory, same, await this.#adapters.inspected(protocol, upstream, signal))
     if (upstream.wsdl?.incomplete !== true) checkComplete(inspection)
-    return { adapter: factory.open(upstream, inspection.snapshot), inspection }
+    return { adapter: factory.open(upstream, inspection.snapshot, inspection.description), inspection }
   }
 
   #made(name: string, protocol: Protocol, upstream: UpstreamConfig, { snapshot }: Inspection): RegistrationBase {

@@ -10,6 +10,13 @@ export interface TaskRequest {
   readonly input: unknown
 }
 
+/** The reply to a `TaskRequest`. */
+export interface TaskReply {
+  readonly outcome: TaskOutcome
+  /** Memory of the process, in bytes. */
+  readonly rss: number
+}
+
 /** How often the watching thread checks the process. */
 const WATCH_MS = 100
 
@@ -40,7 +47,7 @@ export function serveTasks(tasks: Tasks): void {
     Atomics.add(state, 0, 1)
     void run(tasks, request).then((outcome) => {
       Atomics.add(state, 0, 1)
-      process.send?.(outcome)
+      process.send?.({ outcome, rss: process.memoryUsage.rss() } satisfies TaskReply)
     })
   })
   process.on('disconnect', () => process.exit())

@@ -4,7 +4,13 @@ import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import { type Atoms, formatUsdc } from '../../lib/base/money.ts'
-import type { Adapter, AdapterReply, AdapterRequest, UpstreamConfig } from '../../lib/interface/adapter.ts'
+import type {
+  Adapter,
+  ApiDescription,
+  AdapterReply,
+  AdapterRequest,
+  UpstreamConfig
+} from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { headerOf, isJsonType, jsonText, wholeBody } from '../json.ts'
@@ -39,8 +45,9 @@ interface ReadCall {
  * @param snapshot the SDL that `inspect` read; if empty, only the API checks documents
  * @throws SoukError `invalid_request` for an invalid endpoint, time limit or terms.
  */
-export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapter {
+export function graphqlAdapter(config: UpstreamConfig, snapshot: string, description?: ApiDescription): Adapter {
   const { graphql: terms = {} } = config
+  let made = description
   const clock = systemClock
   const pricing = pricingIn(terms)
   const upstream = createUpstream({ ...config, shownAs: 'The API' })
@@ -110,7 +117,10 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string): Adapte
   return {
     protocol: 'GraphQL',
     get description() {
-      return described({ sdl: snapshot, hidden, introspection })
+      const known = made
+      // Not kept, because it may be large and is read once.
+      made = undefined
+      return known ?? described({ sdl: snapshot, hidden, introspection })
     },
     // Some clients append the operation's name to the URL of a POST, for logs.
     takes: (method, path) => (method === 'GET' || method === 'POST') && (path === '' || path.startsWith('?')),

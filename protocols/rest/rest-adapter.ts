@@ -49,13 +49,16 @@ const METHODS: readonly string[] = UPSTREAM_METHODS
 /** Headers that a 304 responds to (RFC 9110 §15.4.5). */
 const CONDITIONS: ReadonlySet<string> = new Set(['if-none-match', 'if-modified-since'])
 
-/**
- * Creates the adapter of a REST API.
- * @param read reads the current snapshot of the OpenAPI document, if it has an address
- * @throws SoukError `invalid_request` for an invalid registration
- */
-export function restAdapter(config: UpstreamConfig, snapshot: string, read?: () => Promise<string>): Adapter {
-  return new RestAdapter(config, snapshot, read)
+interface Imported {
+  /** Reads the current snapshot of the OpenAPI document, if it has an address. */
+  readonly read?: (() => Promise<string>) | undefined
+  /** Of the document. Default: made of the snapshot. */
+  readonly description?: ApiDescription | undefined
+}
+
+/** Creates the adapter of a REST API. @throws SoukError `invalid_request` for an invalid registration */
+export function restAdapter(config: UpstreamConfig, snapshot: string, imported: Imported = {}): Adapter {
+  return new RestAdapter(config, snapshot, imported)
 }
 
 interface Sent extends UpstreamRequest {
@@ -74,13 +77,15 @@ class RestAdapter implements Adapter {
   readonly #others = new Map<string, Upstream>()
   readonly #upstreamAt: (endpoint: string) => Upstream
   readonly #openapi: FollowedOpenapi
+  #description: ApiDescription | undefined
 
-  constructor(config: UpstreamConfig, written: string, read: (() => Promise<string>) | undefined) {
+  constructor(config: UpstreamConfig, written: string, { read, description }: Imported) {
     const snapshot = readSnapshot(written)
     const { method = 'POST', collect, requestHeaders = [] } = config
     if (!METHODS.includes(method)) throw refuse(`The method must be one of ${METHODS.join(', ')}.`)
     if (collect !== undefined) checkBounds(collect)
     this.#config = config
+    this.#description = description
     this.#method = method
     this.#unchecked = snapshot?.unchecked ?? []
     this.#snapshot = written
@@ -103,8 +108,11 @@ class RestAdapter implements Adapter {
   /** A document's description is made in the process that reads documents: it may take long, and much memory. */
   get description(): ApiDescription | Promise<ApiDescription> {
     const { requestHeaders = [] } = this.#config
-    return this.#snapshot === ''
-      ? passing(REST_DESCRIPTION, requestHeaders)
+    const known = this.#snapshot === '' ? REST_DESCRIPTION : this.#description
+    // Not kept, because it may be large and is read once.
+    this.#description = undefined
+    return known !== undefined
+      ? passing(known, requestHeaders)
       : descriptionWorker.run('describeSnapshot', this.#snapshot).then((each) => passing(each, requestHeaders))
   }
 

@@ -67,12 +67,11 @@ export const restFactory: AdapterFactory = {
     }
   },
 
-  open(config, snapshot) {
+  open(config, snapshot, description) {
     const isFollowed = config.openapi !== undefined && 'url' in config.openapi
     // A caller that leaves does not abort the read, because the next caller needs it.
-    return isFollowed
-      ? restAdapter(config, snapshot, async () => (await importDocument(config, FOREVER)).snapshot)
-      : restAdapter(config, snapshot)
+    const read = isFollowed ? async () => (await importDocument(config, FOREVER)).snapshot : undefined
+    return restAdapter(config, snapshot, { read, description })
   }
 }
 

@@ -38,6 +38,7 @@ export const HOSTILE_TASKS = {
     const all: unknown[] = []
     for (;;) all.push(new Map(Array.from({ length: 1e6 }, (_, n) => [n, n])))
   }),
+  outgrow: task((bytes: number) => Buffer.alloc(bytes, 1).length),
   exit: task(() => process.exit(0)),
   crash: task(() => process.kill(process.pid, 'SIGSEGV'))
 }

@@ -17,6 +17,8 @@ export const DESCRIPTION_HEAP_MIB_MAX = 512
 export const DESCRIPTIONS_WAITING_MAX = 64
 /** Idle time before the process that reads descriptions ends. It holds 50 MB; a start takes 0.2 s. */
 export const DESCRIPTION_IDLE_MS = 30 * SECOND
+/** Memory of the idle process. After a larger task it ends at once, because this process needs memory for the result. */
+export const TASK_PROCESS_KEPT_BYTES = 128 * MiB
 /** A description that exceeded a limit is not reread automatically for this time, because others queue behind it. */
 export const DESCRIPTION_REST_MS = 10 * MINUTE
 /** Shortest time between two revisions of a listing because its API's description changed. */

@@ -3,7 +3,6 @@ import { loadConfig } from '../../config.ts'
 import type { NodeInfo } from '../../node-info.ts'
 import { askNetwork } from '../options/ask-network.ts'
 import type { AddCommand, Cli } from '../cli.ts'
-import { collectStartGarbage } from './collect-garbage.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import { facts } from '../terminal/table.ts'
 
@@ -103,9 +102,9 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
   })
   if (node === undefined) return
   try {
+    cli.terminal.collectGarbage?.()
     watchdog?.ready()
     await announce(cli, node.info)
-    collectStartGarbage()
     const failure = await Promise.race([stopped, failed.promise])
     if (failure !== undefined) throw failure
     cli.terminal.note('Stopping. Press Ctrl-C again to end it at once.')

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { type Environment, processEnvironment } from '../../config.ts'
+import { collectStartGarbage } from './collect-garbage.ts'
 import { openInBrowserOf } from './open-in-browser.ts'
 import { stopSignal } from './stop-signal.ts'
 import { safeText } from './text.ts'
@@ -21,6 +22,8 @@ export interface Terminal {
   readonly progress?: (text: string) => void
   /** Opens a page in the user's browser. False if there is no display. */
   openInBrowser?(url: string): Promise<boolean>
+  /** Returns the garbage of a start to the system. Absent if the process runs other commands too. */
+  collectGarbage?(): void
   /** True if the command can ask the user. */
   readonly canAsk: boolean
   ask(question: string): Promise<string>
@@ -68,6 +71,7 @@ export function processTerminal(): Terminal {
       show(behind)
     },
     openInBrowser: openInBrowserOf(processEnvironment()),
+    collectGarbage: collectStartGarbage,
     canAsk: process.stdin.isTTY && process.stderr.isTTY,
     async ask(question) {
       return (await asked(question, stderr)).trim()

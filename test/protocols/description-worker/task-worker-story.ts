@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { TASK_PROCESS_KEPT_BYTES } from '../../../lib/base/limits/descriptions.ts'
 import { TaskWorker } from '../../../protocols/description-worker/task-worker.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import type { HOSTILE_TASKS } from '../../helpers/hostile-tasks.ts'
@@ -99,6 +100,14 @@ export const taskWorker = ({ memory, endless }: HostileTasks) =>
       stop.abort(new Error('enough'))
       await assert.rejects(running)
       await Promise.all(waiting)
+    })
+
+    it('keeps no process that a task has made large', async () => {
+      assert.equal(await worker.run('outgrow', 1), 1)
+      assert.notEqual(worker.pid, undefined)
+      assert.equal(await worker.run('outgrow', TASK_PROCESS_KEPT_BYTES), TASK_PROCESS_KEPT_BYTES)
+      assert.equal(worker.pid, undefined)
+      assert.equal(await worker.run('double', 4), 8)
     })
 
     it('ends its process when it is idle', async () => {

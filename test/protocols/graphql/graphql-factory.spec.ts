@@ -61,6 +61,16 @@ describe('inspection of a GraphQL endpoint', () => {
     assert.deepEqual(warnings, [])
   })
 
+  it('is published once as the inspection found it, then by its snapshot', async () => {
+    const { description, snapshot } = await inspected(serving(SDL))
+    const adapter = graphqlFactory.open({ endpoint: 'http://127.0.0.1:9/' }, snapshot, description)
+    assert.equal(await adapter.description, description)
+    const again = await adapter.description
+    assert.notEqual(again, description)
+    assert.deepEqual(again, description)
+    await adapter.close?.()
+  })
+
   const long = 'word '.repeat(20)
   const fields = (count: number, description: string) =>
     Array.from({ length: count }, (_, i) => `"${description}" field${i}(argument: String): String`).join('\n')

@@ -41,6 +41,18 @@ describe('the document of a registration', () => {
   const namesOf = ({ description }: { description: { operations: ReadonlyArray<{ name: string }> } }) =>
     description.operations.map(({ name }) => name)
 
+  it('is described once by what its inspection found, then by its snapshot', async () => {
+    const paths = { '/here': { get: { operationId: 'here', responses } } }
+    const whole = { endpoint: upstream.url, openapi: { text: documentOf(paths) } }
+    const { snapshot, description } = await restFactory.inspect(whole, FOREVER)
+    const adapter = restFactory.open(whole, snapshot, description)
+    opened.push(adapter)
+    assert.equal(await adapter.description, description)
+    const again = await adapter.description
+    assert.notEqual(again, description)
+    assert.deepEqual(again, description)
+  })
+
   it('leaves out operations at origins that the provider did not confirm, and sends the others the credentials', async () => {
     const paths = {
       '/here': { get: { operationId: 'here', responses } },
