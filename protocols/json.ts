@@ -34,14 +34,22 @@ export async function wholeBody(body: Payload): Promise<Uint8Array> {
 }
 
 /**
- * The text of a JSON body, checked: valid JSON, UTF-8, and no deeper than `JSON_DEPTH_MAX`.
+ * Checks a JSON body: valid JSON, UTF-8, and no deeper than `JSON_DEPTH_MAX`.
  * @throws SoukError `unsupported_media_type`, `invalid_request`
  */
-export function jsonText(bytes: Uint8Array, contentType: string | undefined): string {
+export function checkJsonBody(bytes: Uint8Array, contentType: string | undefined): void {
   if (contentType !== undefined && !isJsonType(contentType)) {
     throw new SoukError('unsupported_media_type', 'Send the body as application/json.')
   }
   checkJson(bytes)
+}
+
+/**
+ * The text of a JSON body, checked.
+ * @throws SoukError `unsupported_media_type`, `invalid_request`
+ */
+export function jsonText(bytes: Uint8Array, contentType: string | undefined): string {
+  checkJsonBody(bytes, contentType)
   return text(bytes)
 }
 

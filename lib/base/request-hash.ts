@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { sha256, utf8 } from './bytes.ts'
+import { INLINE_BODY_BYTES_MAX } from './limits/link.ts'
 
 /** The fields of a request that its hash covers. */
 export interface HashedRequest {
@@ -19,6 +21,8 @@ export function requestHash(request: HashedRequest): Uint8Array {
   const paid = stream === undefined ? '' : `${Buffer.from(stream).toString('hex')}\n${events}\n`
   const head = `${api}\n${method}\n${path}\n${paid}${planPart(request)}`
   if (!(body instanceof Uint8Array)) return sha256(utf8(head))
+  // Joining costs less than a hash object, but a copy of a large body costs more.
+  if (body.length > INLINE_BODY_BYTES_MAX) return createHash('sha256').update(head).update(body).digest()
   const headBytes = Buffer.byteLength(head)
   const whole = Buffer.allocUnsafe(headBytes + body.length)
   whole.write(head)

@@ -3,7 +3,7 @@ import { pEvent } from 'p-event'
 import { encode } from 'uint8-varint'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { EMPTY_BYTES } from '../base/bytes.ts'
-import { BULK_CHUNK_BYTES_MAX, LINK_BUFFER_BYTES_MAX } from '../base/limits/link.ts'
+import { BULK_CHUNK_BYTES_SENT, LINK_BUFFER_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSink } from '../interface/link.ts'
 
 /**
@@ -16,8 +16,8 @@ export function bulkSink(stream: Stream, tag: Uint8Array): BulkSink {
   send(tag)
   return {
     async write(chunk) {
-      for (let at = 0; at < chunk.length; at += BULK_CHUNK_BYTES_MAX) {
-        send(chunk.subarray(at, at + BULK_CHUNK_BYTES_MAX))
+      for (let at = 0; at < chunk.length; at += BULK_CHUNK_BYTES_SENT) {
+        send(chunk.subarray(at, at + BULK_CHUNK_BYTES_SENT))
         await roomIn(stream)
       }
     },
@@ -36,7 +36,7 @@ export function bulkSink(stream: Stream, tag: Uint8Array): BulkSink {
  * checked too. The stream's own `onDrain()` resolves at once after its first use.
  */
 async function roomIn(stream: Stream): Promise<void> {
-  while (stream.writableNeedsDrain || stream.writeBufferLength >= BULK_CHUNK_BYTES_MAX) {
+  while (stream.writableNeedsDrain || stream.writeBufferLength >= BULK_CHUNK_BYTES_SENT) {
     if (stream.status !== 'open') throw closedByReader()
     await pEvent(stream, 'drain', { rejectionEvents: ['close'] }).catch((event: unknown) => {
       throw closedByReader(event)

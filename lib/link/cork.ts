@@ -1,11 +1,20 @@
 import type { ConnectionEncrypter, MessageStream } from '@libp2p/interface'
 import { quietLengths } from './quiet-lengths.ts'
+import { unjoinedMessages } from './unjoined-messages.ts'
 
 /** The parts of a TCP socket that corking uses. */
 interface Corkable {
   cork(): void
   uncork(): void
+  write(bytes: Uint8Array): boolean
 }
+
+/** The method of libp2p's connections that writes to the socket. */
+interface Writing {
+  sendData(data: Iterable<Uint8Array> & { readonly byteLength: number }): SendResult
+}
+
+type SendResult = { readonly sentBytes: number; readonly canSendMore: boolean }
 
 /**
  * Wraps a connection encrypter factory, so that all writes of one turn to a TCP socket use one system call. Noise
@@ -29,6 +38,7 @@ export function corked<C>(
 
 function quiet<S extends { connection: object }>(secured: S): S {
   quietLengths(secured.connection)
+  unjoinedMessages(secured.connection)
   return secured
 }
 
@@ -36,6 +46,7 @@ function corkSends(connection: MessageStream): MessageStream {
   const socket = socketOf(connection)
   if (socket === undefined) return connection
   const send = connection.send.bind(connection)
+  if (isWriting(connection)) connection.sendData = (data) => writeAll(socket, data)
   let corkedNow = false
   const uncork = () => {
     corkedNow = false
@@ -50,6 +61,20 @@ function corkSends(connection: MessageStream): MessageStream {
     return send(data)
   }
   return connection
+}
+
+/**
+ * Writes a message whole. libp2p's own version stops inside one as soon as the socket's buffer is full, and the peer can
+ * decrypt nothing until the rest is sent.
+ */
+function writeAll(socket: Corkable, data: Parameters<Writing['sendData']>[0]): SendResult {
+  let canSendMore = true
+  for (const bytes of data) canSendMore = socket.write(bytes)
+  return { sentBytes: data.byteLength, canSendMore }
+}
+
+function isWriting<S extends MessageStream>(connection: S): connection is S & Writing {
+  return 'sendData' in connection && typeof connection.sendData === 'function'
 }
 
 function socketOf(connection: MessageStream): Corkable | undefined {

@@ -1,5 +1,6 @@
 import { tcp } from '@libp2p/tcp'
 import type { Transport } from '@libp2p/interface'
+import { SOCKET_BUFFER_BYTES } from '../base/limits/link.ts'
 import { NOT_PUBLIC } from './public-addresses.ts'
 import { acceptWebSockets } from './websocket/accept-websockets.ts'
 
@@ -8,8 +9,11 @@ export interface SoukTcpInit {
   readonly privateAddresses?: boolean
 }
 
-/** Options of `net.connect`. They keep an untrusted DNS name from leading into this machine's own network. */
-const PUBLIC_ONLY = { noDelay: true, blockList: NOT_PUBLIC }
+/** Options of `net.createServer`, and of `net.connect`. */
+const SERVER = { highWaterMark: SOCKET_BUFFER_BYTES }
+const CLIENT = { noDelay: true, writableHighWaterMark: SOCKET_BUFFER_BYTES }
+/** Keeps an untrusted DNS name from leading into this machine's own network. */
+const PUBLIC_ONLY = { ...CLIENT, blockList: NOT_PUBLIC }
 
 /**
  * TCP as `createNode` uses it: `transports: [soukTcp(), soukWebSockets()]`. Its listeners accept WebSockets as well. On a
@@ -19,9 +23,10 @@ export function soukTcp({
   privateAddresses = true
 }: SoukTcpInit = {}): (components: Parameters<ReturnType<typeof tcp>>[0]) => Transport {
   return (components) => {
-    const transport = tcp(privateAddresses ? {} : { dialOpts: PUBLIC_ONLY })(components)
+    const transport = tcp({ dialOpts: privateAddresses ? CLIENT : PUBLIC_ONLY })(components)
     const createListener = transport.createListener.bind(transport)
-    transport.createListener = (options) => createListener({ ...options, upgrader: acceptWebSockets(options.upgrader) })
+    transport.createListener = (options) =>
+      createListener({ ...SERVER, ...options, upgrader: acceptWebSockets(options.upgrader) })
     return transport
   }
 }

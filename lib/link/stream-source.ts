@@ -4,6 +4,7 @@ import { Fifo } from '../base/fifo.ts'
 import { BULK_CHUNK_BYTES_MAX, BULK_TAG_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSource } from '../interface/link.ts'
 import { ChunkReader } from './chunk-reader.ts'
+import { updateWindowByHalves } from './window-updates.ts'
 
 /** Bytes queued for a slow reader before the stream is paused. */
 const HIGH_WATER_BYTES = 4 * BULK_CHUNK_BYTES_MAX
@@ -28,6 +29,7 @@ export class StreamSource implements BulkSource {
     // While paused, up to a whole window may still arrive. libp2p resets the stream at its default, which is exactly
     // one window.
     stream.maxReadBufferLength = 2 * LINK_WINDOW_BYTES_MAX
+    updateWindowByHalves(stream)
     stream.addEventListener('message', (event) => this.#push(event.data))
     stream.addEventListener('remoteCloseWrite', () => this.#checkEnd())
     stream.addEventListener('close', (event) => this.#onClose(event.error))

@@ -1,5 +1,5 @@
 import { pipe } from 'it-pipe'
-import { utf8 } from '../../lib/base/bytes.ts'
+import { text, utf8 } from '../../lib/base/bytes.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { isExtraHeader } from '../../lib/base/extra-header.ts'
@@ -18,7 +18,7 @@ import {
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { exactly, isObject } from '../exact-json.ts'
-import { headerOf, isJsonType, jsonText, wholeBody } from '../json.ts'
+import { checkJsonBody, headerOf, isJsonType, wholeBody } from '../json.ts'
 import type { UpstreamResponse } from '../upstream/response.ts'
 import { originOf, targetOf } from '../upstream/target.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../upstream/upstream.ts'
@@ -178,12 +178,12 @@ class RestAdapter implements Adapter {
    */
   async #plain(request: AdapterRequest, signal: AbortSignal): Promise<Sent> {
     const bytes = await wholeBody(request.body)
-    const text = jsonText(bytes, headerOf(request.headers, 'content-type'))
+    checkJsonBody(bytes, headerOf(request.headers, 'content-type'))
     const headers = accepting(request.headers.filter(([name]) => name !== 'content-type'))
-    const mapped = await this.#mapped(text, signal)
+    const mapped = await this.#mapped(bytes, signal)
     if (mapped !== undefined) return this.#sent(mapped, headers, signal)
     const method = this.#method
-    if (BY_QUERY.has(method)) return { method, path: queryOf(exactly(text)), headers, signal }
+    if (BY_QUERY.has(method)) return { method, path: queryOf(exactly(text(bytes))), headers, signal }
     return { method, headers: [...headers, ['content-type', 'application/json']], body: bytes, signal }
   }
 
@@ -205,11 +205,11 @@ class RestAdapter implements Adapter {
   }
 
   /** Maps by the document, or by the call's own request; undefined if the body is sent unchanged. */
-  async #mapped(text: string, signal: AbortSignal): Promise<MappedCall | undefined> {
+  async #mapped(bytes: Uint8Array, signal: AbortSignal): Promise<MappedCall | undefined> {
     const openapi = this.#openapi
     const { explicit = false } = this.#config
     if (!openapi.isKnown && !explicit) return undefined
-    const call = exactly(text)
+    const call = exactly(text(bytes))
     if (isObject(call) && openapi.isKnown && Object.hasOwn(call, 'operation')) return openapi.map(call, signal)
     if (isObject(call) && explicit && isExplicit(call)) return explicitCall(call)
     if (!openapi.isKnown) return undefined

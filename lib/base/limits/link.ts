@@ -16,6 +16,14 @@ export const LINK_BUFFER_BYTES_MAX = 8 * MiB
 export const LINK_WINDOW_BYTES_MAX = 4 * MiB
 /** Chunk of a streamed body: large enough to be cheap, small enough to share the link fairly. */
 export const BULK_CHUNK_BYTES_MAX = 64 * KiB
+/** Tag of a Noise message. ChaCha20-Poly1305, RFC 8439. */
+export const NOISE_TAG_BYTES = 16
+/** Plaintext of a Noise message: 65,535 bytes less the tag. */
+export const NOISE_TEXT_BYTES_MAX = 65_535 - NOISE_TAG_BYTES
+/** Chunk as sent: with its length and the yamux header it fills one Noise message. A longer one needs two. */
+export const BULK_CHUNK_BYTES_SENT = NOISE_TEXT_BYTES_MAX - 12 - 3
+/** Unsent bytes of a TCP socket at which its writers wait: four chunks, which one system call sends. */
+export const SOCKET_BUFFER_BYTES = 256 * KiB
 /** Tag of a bulk stream: a request id and a few bytes. */
 export const BULK_TAG_BYTES_MAX = 64
 /** Unsent responses to one peer before its calls are refused: two of the largest, with room for others. */

@@ -6,7 +6,7 @@ import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 const accepts = (text: string | Uint8Array): boolean => {
   try {
-    checkJson(Buffer.from(text as string))
+    checkJson(typeof text === 'string' ? Buffer.from(text) : text)
     return true
   } catch (error) {
     assert.ok(isSoukError(error) && error.code === 'invalid_request', String(error))
@@ -58,6 +58,20 @@ describe('checkJson', () => {
       .map(([json, at, char]) => json.slice(0, at % json.length) + char + json.slice((at % json.length) + 1))
     fc.assert(
       fc.property(changed, (candidate) => accepts(candidate) === parses(candidate)),
+      fuzzRuns(2_000)
+    )
+  })
+
+  it('agrees with JSON.parse on a long string with one byte changed, wherever its bytes start', () => {
+    const length = fc.integer({ min: 60, max: 400 })
+    const changes = fc.constantFrom(...'" \\ \u0000 \u001f a'.split(' '), ' ', 'é', '\u007f')
+    fc.assert(
+      fc.property(length, fc.nat(399), changes, fc.nat(7), (size, at, change, offset) => {
+        const plain = 'x'.repeat(size)
+        const text = `{"a":"${plain.slice(0, at % size)}${change}${plain.slice((at % size) + 1)}"}`
+        const bytes = Buffer.concat([Buffer.alloc(offset, '"'), Buffer.from(text)]).subarray(offset)
+        assert.equal(accepts(bytes), parses(text))
+      }),
       fuzzRuns(2_000)
     )
   })

@@ -38,6 +38,8 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['LINK_QUEUE_BYTES_MAX', 'LINK_BUFFER_BYTES_MAX', 'libp2p would reset the stream before we stop'],
   ['LINK_WINDOW_BYTES_MAX', 'LINK_BUFFER_BYTES_MAX', 'one window would overflow the buffer'],
   ['BULK_CHUNK_BYTES_MAX', 'LINK_WINDOW_BYTES_MAX', 'one chunk would fill the window'],
+  ['BULK_CHUNK_BYTES_SENT', 'BULK_CHUNK_BYTES_MAX', 'peers would refuse the chunks'],
+  ['BULK_CHUNK_BYTES_SENT', 'SOCKET_BUFFER_BYTES', 'each chunk would wait for the one before'],
   ['INLINE_BODY_BYTES_MAX', 'REQUEST_BYTES_MAX', 'no request would ever need a bulk stream'],
   ['PATH_BYTES_MAX', 'FRAME_BYTES_MAX', 'a path would not fit its frame'],
   ['IDEMPOTENCY_KEY_CHARS_MAX', 'HEADER_BYTES_MAX', 'the key would not fit its header'],

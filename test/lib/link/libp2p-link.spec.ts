@@ -2,7 +2,6 @@ import { noise } from '@chainsafe/libp2p-noise'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { Libp2p } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
-import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import type { Clock } from '../../../lib/base/clock.ts'
@@ -14,6 +13,8 @@ import {
 } from '../../../lib/base/limits/link.ts'
 import { corked } from '../../../lib/link/cork.ts'
 import { type LinkComponents, Libp2pLink } from '../../../lib/link/libp2p-link.ts'
+import { noiseCrypto } from '../../../lib/link/noise-crypto.ts'
+import { soukTcp } from '../../../lib/link/souk-tcp.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { linkSuite } from '../../suites/link.ts'
 
@@ -24,8 +25,8 @@ function linkNode(clock: Clock): Promise<LinkNode> {
   return createLibp2p({
     start: false,
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [corked(noise())],
+    transports: [soukTcp()],
+    connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
     streamMuxers: [
       yamux({
         maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,

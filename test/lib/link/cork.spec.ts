@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import type { ConnectionEncrypter, MessageStream } from '@libp2p/interface'
+import { Uint8ArrayList } from 'uint8arraylist'
+import { corked } from '../../../lib/link/cork.ts'
+
+/** A connection of libp2p's TCP transport over a socket whose buffer is full. */
+function fullConnection() {
+  const written: Uint8Array[] = []
+  const socket = {
+    cork() {},
+    uncork() {},
+    write(bytes: Uint8Array) {
+      written.push(bytes)
+      return false
+    }
+  }
+  const sendData = (_data: Uint8ArrayList): { sentBytes: number; canSendMore: boolean } => assert.fail('not replaced')
+  const connection = { socket, send: () => true, sendData }
+  return { connection, written }
+}
+
+const plain = { secureOutbound: async (connection: MessageStream) => ({ connection }) } as unknown
+
+describe('corked connections', () => {
+  it('write a message whole, although the socket is full after its first part', async () => {
+    const { connection, written } = fullConnection()
+    const encrypter = corked(() => plain as ConnectionEncrypter<unknown>)({})
+    await encrypter.secureOutbound(connection as unknown as MessageStream)
+    const message = new Uint8ArrayList(Buffer.from('length'), Buffer.from('text'), Buffer.from('tag'))
+    assert.deepEqual(connection.sendData(message), { sentBytes: message.byteLength, canSendMore: false })
+    assert.equal(Buffer.concat(written).toString(), 'lengthtexttag')
+  })
+})
