@@ -12,6 +12,8 @@ type SubjectName = keyof PaidPeers['subjects']
 const OWN: readonly SubjectName[] = ['free', 'paid', 'freeCode', 'paidCode']
 const CONCURRENCIES = [1, 32, 256]
 const PEER_CONCURRENCY = 32
+/** The peer that pays through channels too. It waits for no block, so it is measured alone as well. */
+const BATCH_CONCURRENCIES: readonly number[] = [1, PEER_CONCURRENCY]
 const FIRST_CALLS = 15_000
 const FIRST_PEER_CALLS = 300
 /** The time until the owner's next read of the chain, after which the whole deposit counts. */
@@ -48,6 +50,7 @@ async function sample({ subjects, moneyWork, finalize }: PaidPeers, context: Sui
   say('warming up')
   for (const name of OWN) await warmUp(subjects[name], [256, 32], FIRST_CALLS)
   await warmUp(subjects.x402, [PEER_CONCURRENCY], FIRST_PEER_CALLS)
+  await warmUp(subjects.x402Batch, [PEER_CONCURRENCY], FIRST_CALLS)
   const work: Record<'verifications' | 'writes' | 'loneWrites' | 'diskUs', number[]> = {
     verifications: [],
     writes: [],
@@ -65,6 +68,7 @@ async function sample({ subjects, moneyWork, finalize }: PaidPeers, context: Sui
     for (const concurrency of CONCURRENCIES) {
       for (const name of order) await samples.take(name, subjects[name], concurrency)
       if (concurrency === PEER_CONCURRENCY) await samples.take('x402', subjects.x402, concurrency)
+      if (BATCH_CONCURRENCIES.includes(concurrency)) await samples.take('x402Batch', subjects.x402Batch, concurrency)
     }
   }
   return {
@@ -93,7 +97,8 @@ function report({ subjects }: PaidPeers, measured: Measured): SuiteResult {
       better: higher,
       aim: 20,
       of: 'paid calls/s, full path ÷ @x402/express with exact'
-    }
+    },
+    ...againstBatch(samples)
   ]
   const whole = (value: number) => Math.round(value).toLocaleString('en')
   return {
@@ -109,10 +114,32 @@ function report({ subjects }: PaidPeers, measured: Measured): SuiteResult {
     notes: [
       `1 KiB request and response, SQLite at both ends, medians of ${ROUNDS} rounds of ${MEASURE_MS} ms; CPU at 32.`,
       'The chain is anvil on this machine, which mines a block for each transaction.',
+      'A client of @x402/fetch asks for the price in each call, so it sends two requests.',
       `One core verifies ${whole(verifications)} vouchers/s, and makes ${whole(writes)} ledger entries/s durable for ${WRITERS} writers,`,
       `${whole(loneWrites)}/s for one alone; this disk takes ${whole(diskUs)} µs for one page.`
     ]
   }
+}
+
+/** Both ends, because a client of x402 does what a consumer node does here. */
+function againstBatch(samples: Samples<SubjectName>): Ratio[] {
+  const of = '@x402/express with batch-settlement'
+  const cpuUs = (name: SubjectName) =>
+    samples.typical(`${name}@32`, 'serverCpuUs') + samples.typical(`${name}@32`, 'callerCpuUs')
+  return [
+    {
+      name: 'paid_p50_vs_x402_batch',
+      value: samples.ratio('paid@1', 'x402Batch@1', 'p50Us'),
+      better: 'lower',
+      of: `p50 of a paid call at 1, full path ÷ ${of}`
+    },
+    {
+      name: 'paid_cpu_vs_x402_batch',
+      value: cpuUs('paid') / cpuUs('x402Batch'),
+      better: 'lower',
+      of: `CPU of all processes for a paid call at 32, full path ÷ ${of}`
+    }
+  ]
 }
 
 function tabulate(

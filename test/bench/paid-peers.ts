@@ -8,7 +8,7 @@ import { Player } from './player.ts'
 import type { MoneyWorkArgs } from './roles/money-work.ts'
 import type { Offer, PayingNodeArgs, PayingNodeInfo } from './roles/paying-node.ts'
 import type { X402LoadArgs } from './roles/x402-load.ts'
-import type { X402ServerArgs } from './roles/x402-server.ts'
+import type { X402Scheme, X402ServerArgs } from './roles/x402-server.ts'
 import type { Subject } from './subject.ts'
 
 /** Each runs in a separate process. */
@@ -24,6 +24,8 @@ const ROLES = {
 /** 0.0001 USDC, the lowest supported price. */
 const PRICE = '0.0001'
 const PURSE = parseUsdc('5000')
+/** What a channel of an x402 client holds. */
+const DEPOSIT = parseUsdc('100')
 /** More than workers, so that no call waits for a payer or a settling account. */
 const PAYERS = 32
 const SETTLERS = 8
@@ -32,10 +34,15 @@ const FINAL_BLOCKS = 8
 
 /** All processes of the payment suite, running until disposed of. */
 export interface PaidPeers extends AsyncDisposable {
-  readonly subjects: Readonly<Record<'free' | 'paid' | 'freeCode' | 'paidCode' | 'x402', Subject>>
+  readonly subjects: Readonly<Record<'free' | 'paid' | 'freeCode' | 'paidCode' | 'x402' | 'x402Batch', Subject>>
   readonly moneyWork: Player
   /** Mines blocks on top of the deposits of the first paid calls. */
   finalize(): Promise<void>
+}
+
+interface X402Keys {
+  readonly payers: readonly Hex[]
+  readonly settlers: readonly Hex[]
 }
 
 /** A deterministic wallet with this number, unique on this chain. */
@@ -54,8 +61,10 @@ export async function startPaidPeers(directory: string): Promise<PaidPeers> {
   // One block per transaction: the fastest chain for software that settles each call.
   const chain = await startDevChain({ mining: 'instant' })
   undo.defer(() => chain.close())
-  const [payers, settlers] = [keysFrom(2001, PAYERS), keysFrom(3001, SETTLERS)]
-  await fund(chain, { gas: [KEYS.owner, ...settlers], usdc: [KEYS.consumer, ...payers] })
+  const exact: X402Keys = { payers: keysFrom(2001, PAYERS), settlers: keysFrom(3001, SETTLERS) }
+  const batch: X402Keys = { payers: keysFrom(4001, PAYERS), settlers: keysFrom(5001, SETTLERS) }
+  const gas = [KEYS.owner, ...exact.settlers, ...batch.settlers]
+  await fund(chain, { gas, usdc: [KEYS.consumer, ...exact.payers, ...batch.payers] })
 
   const upstream = await start<Origin>(ROLES.upstream)
   const startNode = async (name: 'owner' | 'consumer', bootstrap: readonly string[]) => {
@@ -77,13 +86,14 @@ export async function startPaidPeers(directory: string): Promise<PaidPeers> {
   const key = await consumer.ask<string>('issueKey')
   const httpLoad = await start(ROLES.httpLoad)
   const { parameters } = chain
-  const x402Server = await start<Origin>(ROLES.x402Server, {
-    chain: parameters,
-    keys: settlers,
-    payTo: payout,
-    price: parseUsdc(PRICE).toString()
-  } satisfies X402ServerArgs)
-  const x402Load = await start(ROLES.x402Load, { chainId: parameters.chainId, keys: payers } satisfies X402LoadArgs)
+  const x402 = async (scheme: X402Scheme, title: string, { payers, settlers }: X402Keys): Promise<Subject> => {
+    const price = parseUsdc(PRICE).toString()
+    const serverArgs: X402ServerArgs = { scheme, chain: parameters, keys: settlers, payTo: payout, price }
+    const server = await start<Origin>(ROLES.x402Server, serverArgs)
+    const deposit = DEPOSIT.toString()
+    const loadArgs: X402LoadArgs = { scheme, chainId: parameters.chainId, keys: payers, deposit }
+    return { title, caller: await start(ROLES.x402Load, loadArgs), target: server.info, servers: [server] }
+  }
   const { chainId, settlement } = parameters
   const work = join(directory, 'money-work')
   await mkdir(work, { recursive: true })
@@ -109,12 +119,8 @@ export async function startPaidPeers(directory: string): Promise<PaidPeers> {
     paid: path(`full path, ${PRICE} USDC a call`, 'paid'),
     freeCode: code('overlay alone, unpaid', 'free-code'),
     paidCode: code(`overlay alone, ${PRICE} USDC a call`, 'paid-code'),
-    x402: {
-      title: '@x402/express, exact, local facilitator',
-      caller: x402Load,
-      target: x402Server.info,
-      servers: [x402Server]
-    }
+    x402: await x402('exact', '@x402/express, exact, local facilitator', exact),
+    x402Batch: await x402('batch-settlement', '@x402/express, batch-settlement, books in memory', batch)
   }
   const running = undo.move()
   return {

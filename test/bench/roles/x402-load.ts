@@ -1,3 +1,4 @@
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import type { Hex } from 'viem'
@@ -5,11 +6,15 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { closedLoop, type LoadShape } from '../closed-loop.ts'
 import { payload } from '../payload.ts'
 import { play } from '../role.ts'
+import type { X402Scheme } from './x402-server.ts'
 
 export interface X402LoadArgs {
+  readonly scheme: X402Scheme
   readonly chainId: number
   /** One payer per worker. */
   readonly keys: readonly Hex[]
+  /** Atoms that a channel gets with its first call: enough for the benchmark. */
+  readonly deposit: string
 }
 
 export interface X402Load extends LoadShape {
@@ -17,12 +22,17 @@ export interface X402Load extends LoadShape {
 }
 
 /** A consumer with `@x402/fetch`: request, 402 with the price, signature, second request. */
-play(({ chainId, keys }: X402LoadArgs) => {
+play(({ scheme, chainId, keys, deposit }: X402LoadArgs) => {
+  const clientOf = (key: Hex) => {
+    const account = privateKeyToAccount(key)
+    if (scheme === 'exact') return new ExactEvmScheme(account)
+    return new BatchSettlementEvmScheme(account, { depositStrategy: () => deposit })
+  }
   const payers = keys.map((key) =>
     wrapFetchWithPaymentFromConfig(globalThis.fetch, {
       // The dev USDC is not among its default assets.
       spendControls: false,
-      schemes: [{ network: `eip155:${chainId}`, client: new ExactEvmScheme(privateKeyToAccount(key)) }]
+      schemes: [{ network: `eip155:${chainId}`, client: clientOf(key) }]
     })
   )
 

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import { x402Facilitator } from '@x402/core/facilitator'
 import { toFacilitatorEvmSigner } from '@x402/evm'
+import { BatchSettlementEvmScheme as BatchFacilitator } from '@x402/evm/batch-settlement/facilitator'
+import { BatchSettlementEvmScheme as BatchServer } from '@x402/evm/batch-settlement/server'
 import { ExactEvmScheme as ExactFacilitator } from '@x402/evm/exact/facilitator'
 import { ExactEvmScheme as ExactServer } from '@x402/evm/exact/server'
 import { paymentMiddleware, x402ResourceServer } from '@x402/express'
@@ -13,7 +15,10 @@ import { viemChain } from '../viem-chain.ts'
 import { listenOnLoopback } from '../loopback.ts'
 import { play } from '../role.ts'
 
+export type X402Scheme = 'exact' | 'batch-settlement'
+
 export interface X402ServerArgs {
+  readonly scheme: X402Scheme
   readonly chain: ChainParameters
   /** The keys of the accounts that settle in turn, because the transactions of one account would wait for each other. */
   readonly keys: readonly Hex[]
@@ -25,8 +30,8 @@ export interface X402ServerArgs {
 /** Each transaction gets a block at once, so polling is frequent. */
 const POLL_MS = 4
 
-/** Existing payment software: `@x402/express`, scheme `exact`, with the facilitator in the same process. */
-play(async ({ chain, keys, payTo, price }: X402ServerArgs) => {
+/** Existing payment software: `@x402/express`, with the facilitator in the same process. */
+play(async ({ scheme, chain, keys, payTo, price }: X402ServerArgs) => {
   const network = `eip155:${chain.chainId}` as const
   const client = createWalletClient({
     chain: viemChain(chain),
@@ -50,15 +55,19 @@ play(async ({ chain, keys, payTo, price }: X402ServerArgs) => {
       client.getTransactionReceipt(args).catch(() => client.waitForTransactionReceipt(args)),
     getCode: (args) => client.getCode(args)
   })
-  const facilitator = new x402Facilitator().register(network, new ExactFacilitator(signer))
+  const isExact = scheme === 'exact'
+  const facilitator = new x402Facilitator().register(
+    network,
+    isExact ? new ExactFacilitator(signer) : new BatchFacilitator(signer, first)
+  )
   const resources = new x402ResourceServer({
     verify: (payload, requirements) => facilitator.verify(payload, requirements),
     settle: (payload, requirements) => facilitator.settle(payload, requirements),
     getSupported: async () => facilitator.getSupported() as never
-  }).register(network, new ExactServer())
+  }).register(network, isExact ? new ExactServer() : new BatchServer(checksummed(payTo)))
   const { address: asset, name, version } = chain.usdc
   const accepts = {
-    scheme: 'exact',
+    scheme,
     network,
     payTo: checksummed(payTo),
     price: { asset: checksummed(asset), amount: price, extra: { name, version } }
