@@ -6,10 +6,9 @@ const ANSWER = JSON.stringify({
   data: { posts: Array.from({ length: FIRST }, (_, id) => ({ id, title: 'On notes and machines' })) }
 })
 
-/**
- * A query checked against the schema. GraphQL gateways such as Hive Gateway and GraphQL Mesh need graphql 16, so they cannot be
- * installed beside Souk's graphql 17.
- */
+const HIVE_VERSION = '2.12.1'
+
+/** A query checked against the schema, beside Hive Gateway, which needs graphql 16 and so a `node_modules` of its own. */
 export const graphql: Suite = oneHopSuite({
   name: 'graphql',
   role: new URL('./roles/graphql-upstream.ts', import.meta.url),
@@ -19,5 +18,11 @@ export const graphql: Suite = oneHopSuite({
     variables: { first: FIRST }
   }),
   answer: ANSWER,
+  peer: {
+    title: `Hive Gateway ${HIVE_VERSION}`,
+    role: new URL('./roles/hive-gateway.ts', import.meta.url),
+    folder: `hive-gateway-${HIVE_VERSION}`,
+    packages: [`@graphql-hive/gateway-runtime@${HIVE_VERSION}`, '@graphql-mesh/transport-http@1.2.1', 'graphql@16.15.0']
+  },
   note: `One query with variables, ${ANSWER.length} bytes of data; graphql-http executes it.`
 })

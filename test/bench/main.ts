@@ -3,6 +3,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Summary } from './page.ts'
 import type { Suite, SuiteResult } from './suite.ts'
 import { DEFAULT_SUITES, SUITES } from './suites.ts'
 import { renderRatios, renderTable } from './table.ts'
@@ -54,15 +55,17 @@ function readArguments(): Asked | undefined {
   }
 }
 
-/** Ratios of all suites share one object. */
-function summary(results: Readonly<Record<string, SuiteResult>>) {
+/** Ratios of all suites share one object. `reports` are for `page.ts`. */
+function summary(results: Readonly<Record<string, SuiteResult>>): Summary {
   const ratios = Object.values(results).flatMap((result) =>
     result.ratios.map(({ name, value }) => [name, round(value)])
   )
   const suites = Object.entries(results).map(([name, { details }]) => [name, details])
+  const reports = Object.entries(results).map(([name, { details: _, ...report }]) => [name, report])
   return {
     ratios: Object.fromEntries(ratios),
     suites: Object.fromEntries(suites),
+    reports: Object.fromEntries(reports),
     machine: { node: process.version, cpu: cpus()[0]?.model ?? '', cores: availableParallelism() }
   }
 }

@@ -98,7 +98,7 @@ function report({ subjects }: PaidPeers, measured: Measured): SuiteResult {
       aim: 20,
       of: 'paid calls/s, full path ÷ @x402/express with exact'
     },
-    ...againstBatch(samples)
+    ...againstBatch(samples, diskUs)
   ]
   const whole = (value: number) => Math.round(value).toLocaleString('en')
   return {
@@ -122,7 +122,7 @@ function report({ subjects }: PaidPeers, measured: Measured): SuiteResult {
 }
 
 /** Both ends, because a client of x402 does what a consumer node does here. */
-function againstBatch(samples: Samples<SubjectName>): Ratio[] {
+function againstBatch(samples: Samples<SubjectName>, diskUs: number): Ratio[] {
   const of = '@x402/express with batch-settlement'
   const cpuUs = (name: SubjectName) =>
     samples.typical(`${name}@32`, 'serverCpuUs') + samples.typical(`${name}@32`, 'callerCpuUs')
@@ -131,7 +131,8 @@ function againstBatch(samples: Samples<SubjectName>): Ratio[] {
       name: 'paid_p50_vs_x402_batch',
       value: samples.ratio('paid@1', 'x402Batch@1', 'p50Us'),
       better: 'lower',
-      of: `p50 of a paid call at 1, full path ÷ ${of}`
+      of: `p50 of a paid call at 1, full path ÷ ${of}`,
+      diskUs
     },
     {
       name: 'paid_cpu_vs_x402_batch',

@@ -6,14 +6,20 @@ export interface Ratio {
   readonly aim?: number
   /** Numerator and denominator. */
   readonly of: string
+  /** Of a ratio at concurrency 1: the wait for the disk in the numerator. */
+  readonly diskUs?: number
 }
 
-export interface SuiteResult {
+/** The part of a result for people. */
+export interface SuiteReport {
   readonly ratios: readonly Ratio[]
   /** Rows of equal length for people; the first has the headings. */
   readonly table: ReadonlyArray<readonly string[]>
   /** Explanations of the table. */
   readonly notes: readonly string[]
+}
+
+export interface SuiteResult extends SuiteReport {
   /** All measurements, for programs. */
   readonly details: unknown
 }

@@ -10,7 +10,7 @@ import { soap } from './soap.ts'
 import type { Suite } from './suite.ts'
 
 /** The suites of `npm run bench` without arguments. */
-export const DEFAULT_SUITES = ['path', 'pay']
+export const DEFAULT_SUITES = ['path', 'pay', 'graphql']
 
 /** Suites by command line name. */
 export const SUITES: ReadonlyMap<string, Suite> = new Map(

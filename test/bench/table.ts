@@ -16,10 +16,14 @@ export function renderTable(rows: ReadonlyArray<readonly string[]>): string {
 }
 
 export function renderRatios(ratios: readonly Ratio[]): string {
-  return renderTable(ratios.map(({ name, value, of, ...ratio }) => [name, value.toFixed(2), aimOf(value, ratio), of]))
+  return renderTable(ratios.map((ratio) => [ratio.name, ratio.value.toFixed(2), aimOf(ratio), whatOf(ratio)]))
 }
 
-function aimOf(value: number, { better, aim }: Pick<Ratio, 'better' | 'aim'>): string {
+export function whatOf({ of, diskUs }: Ratio): string {
+  return diskUs === undefined ? of : `${of}; waits ${Math.round(diskUs)} µs for the disk`
+}
+
+export function aimOf({ value, better, aim }: Ratio): string {
   if (aim === undefined) return ''
   const isMet = better === 'lower' ? value <= aim : value >= aim
   return `aim ${better === 'lower' ? '≤' : '≥'} ${aim}: ${isMet ? 'met' : 'short'}`
