@@ -1,13 +1,22 @@
 import type { ApiId } from '../base/api-name.ts'
 import { reasonOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
-import { CLAIMANTS_MAX, CLAIMANTS_MS } from '../base/limits/directory.ts'
+import {
+  CLAIMANTS_AT_ONCE,
+  CLAIMANTS_MAX,
+  CLAIMANTS_MS,
+  CLAIMANTS_MS_MIN,
+  CLAIMANTS_PER_PEER_MAX
+} from '../base/limits/directory.ts'
 import type { Timer } from '../base/clock.ts'
 import { formatUsdc } from '../base/money.ts'
+import { Slots } from '../base/slots.ts'
 import { type UnreachableStep, unreachableStep } from '../base/unreachable.ts'
+import { waitAtMost } from '../base/wait-at-most.ts'
 import { within } from '../base/within.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
+import { ignore } from './directory/ignore.ts'
 import { type LookUpInit, openChannel, type Seed } from './look-up.ts'
 import { fetchManifests } from './manifest/manifest-exchange.ts'
 import { notFound } from './not-found.ts'
@@ -46,47 +55,77 @@ export async function resolveName(
 
 /** Queries every peer that claims to know an API of this name. */
 async function hear(init: LookUpInit, name: string, signal: AbortSignal, isForCall: boolean) {
-  const { directory, link, clock, pins, onAsked, log } = init
+  const { link, clock, pins, onAsked, log } = init
   const seeds: Seed[] = []
   const refusals: string[] = []
   const steps: UnreachableStep[] = []
   let hasOlder = false
   let answers = 0
-  const ask = async (peer: PeerAddress) => {
+  /** Resolves to true where the peer knows an API of this name. */
+  const ask = async (peer: PeerAddress): Promise<boolean> => {
     const fetched = await fetchManifests(peer, { name }, { link, clock, signal }).catch((error: unknown) => {
       if (log.enabled) log('%s: %s did not respond: %s', name, peer.id, reasonOf(error))
       steps.push(unreachableStep(error) ?? 'manifest')
     })
-    if (fetched === undefined) return
+    if (fetched === undefined) return false
     log.trace('%s: %s sent %d manifests', name, peer.id, fetched.manifests.length)
     answers++
     onAsked(peer.id, true)
     refusals.push(...fetched.refusals)
-    for (const signed of fetched.manifests.slice(0, CLAIMANTS_MAX)) {
+    for (const signed of fetched.manifests.slice(0, CLAIMANTS_PER_PEER_MAX)) {
       if (await pins.allows(signed)) seeds.push({ peer, signed })
       else hasOlder = true
     }
+    return seeds.some((seed) => seed.peer === peer)
   }
-  const asking: Array<Promise<void>> = []
+  const isNamed = await askAll(init, name, signal, isForCall, ask)
+  signal.throwIfAborted()
+  const asked = answers + steps.length
+  const isSilent = asked > 0 && answers === 0
+  // Peers that made no claim are not counted.
+  const named = isNamed ? { asked, answered: answers } : { asked: 0, answered: 0 }
+  return { seeds, isSilent, trail: { ...named, refusals, hasOlder, steps, isCutOff: init.isCutOff() } }
+}
+
+/**
+ * Asks the claimants as the directory names them. Ends when all have responded, or some time after the first one with an
+ * API of this name: of the others, and of the directory's peers, some may be offline.
+ * @returns whether the directory names any
+ */
+async function askAll(
+  { directory, link, clock }: LookUpInit,
+  name: string,
+  signal: AbortSignal,
+  isForCall: boolean,
+  ask: (peer: PeerAddress) => Promise<boolean>
+): Promise<boolean> {
+  const startedAt = clock.elapsed()
   const enough = new AbortController()
+  const either = AbortSignal.any([signal, enough.signal])
+  const slots = new Slots(CLAIMANTS_AT_ONCE)
+  const asking: Array<Promise<void>> = []
   let patience: Timer | undefined
-  for await (const peer of directory.claimants(name, AbortSignal.any([signal, enough.signal]))) {
-    if (isForCall && peer.id !== link.self && asking.length === 0) openChannel(init, peer)
-    if (peer.id !== link.self) asking.push(ask(peer))
-    if (asking.length >= CLAIMANTS_MAX) break
-    // Several peers store each claim. A slow one must not delay the results of the others.
-    patience ??= clock.after(CLAIMANTS_MS, () => enough.abort())
+  const askInTurn = async (peer: PeerAddress) => {
+    const leave = await slots.enter(either)
+    const asked = ask(peer)
+    // A silent claimant holds up the next ones for a moment only.
+    void waitAtMost(clock, CLAIMANTS_MS_MIN, asked).then(leave, leave)
+    const hasIt = await asked
+    const waitMs = Math.min(CLAIMANTS_MS, Math.max(CLAIMANTS_MS_MIN, clock.elapsed() - startedAt))
+    if (hasIt) patience ??= clock.after(waitMs, () => enough.abort())
   }
-  patience?.cancel()
+  for await (const peer of directory.claimants(name, either)) {
+    if (isForCall && peer.id !== link.self && asking.length === 0) openChannel({ link, clock }, peer)
+    if (peer.id !== link.self) asking.push(askInTurn(peer).catch(ignore))
+    if (asking.length >= CLAIMANTS_MAX) break
+  }
   const isNamed = asking.length > 0
   // Peers that just connected may know names that the directory does not have yet.
-  if (asking.length === 0) asking.push(...link.peers().slice(0, CLAIMANTS_MAX).map(ask))
-  await within(Promise.all(asking), signal)
-  signal.throwIfAborted()
-  const isSilent = asking.length > 0 && answers === 0
-  // These peers made no claim, so they are not counted.
-  const named = isNamed ? { asked: asking.length, answered: answers } : { asked: 0, answered: 0 }
-  return { seeds, isSilent, trail: { ...named, refusals, hasOlder, steps, isCutOff: init.isCutOff() } }
+  const others = isNamed ? [] : link.peers().slice(0, CLAIMANTS_AT_ONCE)
+  asking.push(...others.map((peer) => askInTurn(peer).catch(ignore)))
+  await within(Promise.all(asking), either).catch(ignore)
+  patience?.cancel()
+  return isNamed
 }
 
 /** A manifest alone may be replayed. A live record shows that its provider still serves it. */

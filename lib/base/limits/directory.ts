@@ -49,10 +49,20 @@ export const RESOLUTION_STALE_MS = 10 * MINUTE
 export const RESOLUTION_NEGATIVE_MS = 2 * SECOND
 /** One directory lookup, all steps. */
 export const LOOKUP_MS = 5 * SECOND
-/** Claimants of one bare name that are checked. */
-export const CLAIMANTS_MAX = 16
-/** Wait for further claimants after the first: several round trips. */
+/** Time for one peer of the DHT to be dialled and to respond. Three silent ones must not use up a lookup. */
+export const DHT_ANSWER_MS = 1.5 * SECOND
+/** Peers of one response that a lookup uses at once. Others come after those of the next responses. */
+export const PROVIDERS_AT_FIRST_MAX = 6
+/** Claimants of one bare name that are asked. Claims are free, so most may be false. */
+export const CLAIMANTS_MAX = 64
+/** APIs of this name of one claimant: it may serve several providers. */
+export const CLAIMANTS_PER_PEER_MAX = 16
+/** Claimants asked at once. One that is silent for `CLAIMANTS_MS_MIN` no longer counts. */
+export const CLAIMANTS_AT_ONCE = 16
+/** Longest wait for further claimants after one has sent its API: several round trips. */
 export const CLAIMANTS_MS = 1 * SECOND
+/** Shortest wait for them. In between it is as long as the first one took. */
+export const CLAIMANTS_MS_MIN = 0.25 * SECOND
 /** Listings in the catalogue. */
 export const CATALOGUE_MAX = 20_000
 /** Listings of one publisher in the catalogue. */

@@ -11,10 +11,12 @@ import {
   ANNOUNCEMENTS_AT_ONCE,
   DIRECTORY_WALKS_MAX,
   LOOKUP_MS,
+  PROVIDERS_AT_FIRST_MAX,
   RECORD_REPUT_MS,
   RESOLUTIONS_MAX
 } from '../../base/limits/directory.ts'
 import { READY_POLL_MS } from '../../base/limits/link.ts'
+import { fraction, type Random, systemRandom } from '../../base/random.ts'
 import { Slots } from '../../base/slots.ts'
 import { within } from '../../base/within.ts'
 import type { Directory, DirectoryRecord, Offer, Published } from '../../interface/directory.ts'
@@ -34,6 +36,8 @@ export interface KadDirectoryInit {
   /** Signs records of this node's own provider. Default: the node's own key. */
   readonly providerKey?: PrivateKey
   readonly clock: Clock
+  /** Default: the system's. */
+  readonly random?: Random
   /** Default: none. */
   readonly log?: Logger
 }
@@ -53,6 +57,7 @@ interface FindOptions {
 class KadDirectory implements Directory {
   readonly #dht: KadDHT
   readonly #clock: Clock
+  readonly #random: Random
   readonly #author: RecordAuthor
   readonly #log: Logger
   /** Announced APIs and their hints. `#announcedAt` has the time of each hint's last announcement. */
@@ -63,9 +68,10 @@ class KadDirectory implements Directory {
   #isUnanswered = false
   readonly #announcedAt = boundedMap<string, number>(RESOLUTIONS_MAX)
 
-  constructor({ dht, privateKey, providerKey, clock, log = SILENT_LOG }: KadDirectoryInit) {
+  constructor({ dht, privateKey, providerKey, clock, random = systemRandom, log = SILENT_LOG }: KadDirectoryInit) {
     this.#dht = dht
     this.#clock = clock
+    this.#random = random
     this.#log = log
     this.#author = createRecordAuthor({ privateKey, clock, ...(providerKey === undefined ? {} : { providerKey }) })
   }
@@ -267,22 +273,31 @@ class KadDirectory implements Directory {
     await Promise.all(taking)
   }
 
+  /**
+   * Yields at most `PROVIDERS_AT_FIRST_MAX` peers of one response at once, and the others after the lookup. So one peer that
+   * names many displaces none that others name.
+   */
   async *#providers(cid: CID, signal: AbortSignal): AsyncGenerator<PeerAddress> {
     const seen = new Set<string>()
     if (signal.aborted || this.#isAlone) return
     const startedAt = this.#clock.elapsed()
     let leave = ignore
     let answers = 0
+    const later: PeerAddress[] = []
     try {
       leave = await this.#walks.enter(signal)
       for await (const event of this.#dht.findProviders(cid, { signal })) {
         if (event.name === 'PEER_RESPONSE') answers++
         if (event.name !== 'PROVIDER') continue
-        for (const { id, multiaddrs } of event.providers) {
-          const peer = id.toString()
-          if (seen.has(peer)) continue
-          seen.add(peer)
-          yield { id: peer, addresses: multiaddrs.slice(0, ADDRESSES_PER_PEER_MAX).map(String) }
+        const named = event.providers.map(({ id, multiaddrs }) => ({
+          id: id.toString(),
+          addresses: multiaddrs.slice(0, ADDRESSES_PER_PEER_MAX).map(String)
+        }))
+        const [first, rest] = this.#sample(named.filter(({ id }) => !seen.has(id)))
+        later.push(...rest)
+        for (const peer of first) {
+          seen.add(peer.id)
+          yield peer
         }
       }
     } catch (error) {
@@ -292,6 +307,20 @@ class KadDirectory implements Directory {
       this.#queried('providers', cid, answers, startedAt)
       leave()
     }
+    for (const peer of later) {
+      if (seen.has(peer.id)) continue
+      seen.add(peer.id)
+      yield peer
+    }
+  }
+
+  /** Some peers of a response, chosen at random, because all honest responses name the same ones. And the others. */
+  #sample(peers: PeerAddress[]): [PeerAddress[], PeerAddress[]] {
+    if (peers.length <= PROVIDERS_AT_FIRST_MAX) return [peers, []]
+    const first: PeerAddress[] = []
+    while (first.length < PROVIDERS_AT_FIRST_MAX)
+      first.push(...peers.splice(Math.floor(fraction(this.#random) * peers.length), 1))
+    return [first, peers]
   }
 
   #queried(kind: string, what: ApiId | CID, answers: number, startedAt: number): void {

@@ -3,10 +3,17 @@ import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { sha256 } from '../../../lib/base/bytes.ts'
 import { type Clock, systemClock } from '../../../lib/base/clock.ts'
 import { isSoukError } from '../../../lib/base/errors.ts'
-import { LOOKUP_MS, RESOLUTION_FRESH_MS, RESOLUTION_NEGATIVE_MS } from '../../../lib/base/limits/directory.ts'
+import {
+  CLAIMANTS_AT_ONCE,
+  CLAIMANTS_MS_MIN,
+  LOOKUP_MS,
+  RESOLUTION_FRESH_MS,
+  RESOLUTION_NEGATIVE_MS
+} from '../../../lib/base/limits/directory.ts'
 import type { Directory, DirectoryRecord, Resolver } from '../../../lib/interface/directory.ts'
 import type { PeerAddress } from '../../../lib/interface/link.ts'
 import type { Delegation, Manifest, SignedManifest } from '../../../lib/interface/manifest.ts'
+import { splitId } from '../../../lib/resolve/directory/keys.ts'
 import { signDelegation } from '../../../lib/resolve/directory/delegation.ts'
 import { serveManifests } from '../../../lib/resolve/manifest/manifest-exchange.ts'
 import { createMemoryDirectory, MemoryDirectoryNetwork } from '../../../lib/resolve/directory/memory-directory.ts'
@@ -21,6 +28,7 @@ import {
   manifestOf,
   memoryDocuments,
   NOW,
+  offerNamed,
   offerOf,
   seededRandom,
   type StubLink
@@ -315,6 +323,20 @@ describe('resolver', () => {
     await publishTwice()
     replica.link.mood = 'hangs'
     assert.equal((await find()).owners[0]?.id, owner.self)
+  })
+
+  it('finds a bare name among many false claimants, and does not wait for silent ones', async () => {
+    const signed = await sign(owner)
+    for (let i = 0; i < 2 * CLAIMANTS_AT_ONCE; i++) {
+      const liar = await node(`liar ${i}`)
+      liar.link.mood = i % 2 === 0 ? 'hangs' : 'refuses'
+      await liar.directory.publish(offerNamed('ticker', liar.self), signal())
+    }
+    await publish(owner)
+    const finding = findBare()
+    for (let turn = 0; turn < 4; turn++) await clock.advance(CLAIMANTS_MS_MIN)
+    const { owners } = await finding
+    assert.deepEqual(idsOf(owners), [splitId(signed.id).provider])
   })
 
   it('ends a lookup at its timeout, with the results so far', async () => {

@@ -1,14 +1,27 @@
 import assert from 'node:assert/strict'
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { multiaddr } from '@multiformats/multiaddr'
 import { apiId } from '../../../../lib/base/api-name.ts'
 import { sha256, utf8 } from '../../../../lib/base/bytes.ts'
 import { systemClock } from '../../../../lib/base/clock.ts'
-import { RECORD_TTL_MS } from '../../../../lib/base/limits/directory.ts'
+import { RECORD_COPIES, RECORD_TTL_MS } from '../../../../lib/base/limits/directory.ts'
 import type { DirectoryRecord } from '../../../../lib/interface/directory.ts'
 import { createKadDirectory } from '../../../../lib/resolve/directory/kad-directory.ts'
 import { recordKey } from '../../../../lib/resolve/directory/keys.ts'
 import { signRecord } from '../../../../lib/resolve/directory/record.ts'
 import { offerNamed } from '../fixtures.ts'
 import { joinKadNetwork, type KadNode, kadNetwork, stopAll } from './kad-network.ts'
+
+interface Message {
+  readonly type: string
+  readonly key: Uint8Array
+}
+
+/** How a node responds to one kind of message of the DHT. */
+interface Handler {
+  handle(from: unknown, message: Message): Promise<object | undefined>
+}
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
@@ -98,6 +111,33 @@ describe('the DHT with malicious peers', () => {
     const first = await newcomer.directory.record(id, soon(), higher.resolve)
     assert.equal(first?.seq, seq - 1n)
     assert.equal((await higher.promise).seq, seq)
+  })
+
+  it('finds the one that claims a name, whatever false claimants another peer names', async () => {
+    const { directory } = owner
+    await directory.publish(offerNamed('hidden', owner.self), soon())
+    const handlers = (attacker.dht as unknown as { rpc: { handlers: Record<string, Handler> } }).rpc.handlers
+    const honest = handlers.GET_PROVIDERS
+    const ghosts = await Promise.all(Array.from({ length: 3 * RECORD_COPIES }, () => generateKeyPair('Ed25519')))
+    const providers = ghosts.map((key) => ({
+      id: peerIdFromPrivateKey(key).toMultihash().bytes,
+      multiaddrs: [multiaddr('/ip4/127.0.0.1/tcp/9').bytes]
+    }))
+    const closer = nodes.map(({ libp2p }) => ({
+      id: libp2p.peerId.toMultihash().bytes,
+      multiaddrs: libp2p.getMultiaddrs().map(({ bytes }) => bytes)
+    }))
+    const answer = (_from: unknown, { type, key }: Message) => Promise.resolve({ type, key, closer, providers })
+    handlers.GET_PROVIDERS = { handle: answer }
+    // It knows the attacker only, so that the false claimants come first.
+    const newcomer = await joinKadNetwork([attacker])
+    const named: string[] = []
+    for await (const { id } of newcomer.directory.claimants('hidden', soon())) named.push(id)
+    if (honest !== undefined) handlers.GET_PROVIDERS = honest
+    await newcomer.libp2p.stop()
+    assert.ok(named.includes(owner.self))
+    // So a lookup that ends early has not asked for the false ones first.
+    assert.ok(named.indexOf(owner.self) < ghosts.length)
   })
 
   it('stops with the caller, whatever the peers do', async () => {
