@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, Socket } from 'node:net'
 import { handler, type SoukNode } from '../../../../lib/index.ts'
 import { createTestnet, type Testnet } from '../../../../lib/testing/index.ts'
 import { eventually, within } from '../../../helpers/eventually.ts'
+import { freePort } from '../../../helpers/free-port.ts'
 
 /** The first node is public; it is the relay. An owner without a listening socket is behind a router that lets nothing in. */
 describe('a node that cannot be dialled', () => {
@@ -61,7 +64,7 @@ describe('a node that cannot be dialled', () => {
   it('dials a public consumer back; a running call ends on the relay, and the next one runs directly', async () => {
     const owner = await testnet.add({ listen: [] })
     const held = Promise.withResolvers<string>()
-    await owner.souk.serve(
+    const slowApi = await owner.souk.serve(
       { name: 'slow', price: '0' },
       handler(() => held.promise)
     )
@@ -72,17 +75,14 @@ describe('a node that cannot be dialled', () => {
     await eventually('two relays', 10_000, () =>
       owner.souk.status().reachability.relays.length === 2 ? true : undefined
     )
-    const circuit = owner.libp2p.getMultiaddrs().find((address) => address.toString().includes('p2p-circuit'))
-    if (circuit === undefined) assert.fail()
+    const gate = await closedGate()
     // Not one of the relays, to which the owner keeps a link of its own.
-    const consumer = await testnet.add()
-    await eventually('the API', 10_000, () => consumer.souk.resolve('slow').catch(() => undefined))
+    const consumer = await testnet.add(gate.addresses)
     const onDirect = () => streamsOf(consumer, owner, false)
     const onRelay = () => streamsOf(consumer, owner, true)
-    for (const connection of consumer.libp2p.getConnections(owner.libp2p.peerId)) connection.abort(new Error('test'))
-    await consumer.libp2p.dial(circuit)
-    const slow = consumer.souk.call({ api: 'slow', body: null })
-    await eventually('the call to run on the relay', 5_000, () => (onRelay() > 0 ? true : undefined))
+    const slow = consumer.souk.call({ api: slowApi.signed.id, body: null })
+    await eventually('the call to run on the relay', 10_000, () => (onRelay() > 0 ? true : undefined))
+    gate.open()
     await eventually('a direct channel', 5_000, () => (onDirect() > 0 ? true : undefined))
     assert.equal(await (await consumer.souk.call({ api: 'hidden', body: null })).json(), 'found')
     assert.equal(onRelay(), 1)
@@ -91,6 +91,25 @@ describe('a node that cannot be dialled', () => {
     await eventually('the relayed channel to close', 5_000, () => (onRelay() === 0 ? true : undefined))
   })
 })
+
+/** Addresses of a node that others can dial, but their connections wait until the gate is open. */
+async function closedGate() {
+  const port = await freePort()
+  const opened = Promise.withResolvers<void>()
+  const server = createServer((inward) => {
+    const outward = new Socket()
+    inward.on('error', () => outward.destroy())
+    outward.on('error', () => inward.destroy())
+    void opened.promise.then(() => inward.pipe(outward.connect(port, '127.0.0.1')).pipe(inward))
+  }).listen(0, '127.0.0.1')
+  server.unref()
+  await once(server, 'listening')
+  const announced = (server.address() as AddressInfo).port
+  return {
+    addresses: { listen: [`/ip4/127.0.0.1/tcp/${port}`], announce: [`/ip4/127.0.0.1/tcp/${announced}`] },
+    open: opened.resolve
+  }
+}
 
 /** Open call channels between two nodes. */
 function streamsOf(from: SoukNode, to: SoukNode, isRelayed: boolean): number {
