@@ -1,5 +1,4 @@
 import { noise } from '@chainsafe/libp2p-noise'
-import { circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { GossipSub } from '@libp2p/gossipsub'
 import { identify } from '@libp2p/identify'
@@ -46,6 +45,7 @@ import { noiseCrypto } from './link/noise-crypto.ts'
 import { PeerWorth } from './link/peer-worth.ts'
 import { isNotPublic } from './link/public-addresses.ts'
 import { relayGater, type RelayFor, soukRelay } from './link/reach/relay-policy.ts'
+import { soukCircuits } from './link/reach/souk-circuits.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import { soukTcp } from './link/souk-tcp.ts'
 import { soukWebSockets } from './link/websocket/souk-websockets.ts'
@@ -128,7 +128,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     ...more
   } = rest
   const direct = [soukTcp({ privateAddresses }), soukWebSockets({ privateAddresses })]
-  const { transports = [...direct, circuitRelayTransport()], ...init } = more
+  const { transports = [...direct, soukCircuits()], ...init } = more
   const { network = 'dev', clock = systemClock } = init
   const { connectionsMax = CONNECTIONS_MAX } = connections
   // Loaded only where it is used.

@@ -76,6 +76,8 @@ export const RELAY_CIRCUITS_PER_HOLDER_MAX = 64
 export const RELAY_CIRCUITS_BURST = 16
 /** Time until the same peer may open one more circuit: at most 19 GiB of traffic in its first hour. */
 export const RELAY_CIRCUIT_REFILL_MS = 1 * MINUTE
+/** Size of a relay's response: a status, limits and, to a reservation, its addresses. */
+export const HOP_BYTES_MAX = 4 * KiB
 /** Time to set up one circuit. */
 export const RELAY_HOP_MS = 5 * SECOND
 

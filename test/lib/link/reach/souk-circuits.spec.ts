@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { noise } from '@chainsafe/libp2p-noise'
+import { RELAY_V2_HOP_CODEC } from '@libp2p/circuit-relay-v2'
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { identify } from '@libp2p/identify'
+import type { Stream } from '@libp2p/interface'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { tcp } from '@libp2p/tcp'
+import { byteStream, lpStream } from '@libp2p/utils'
+import { yamux } from '@libp2p/yamux'
+import { multiaddr } from '@multiformats/multiaddr'
+import { createLibp2p } from 'libp2p'
+import { systemClock } from '../../../../lib/base/clock.ts'
+import { RELAY_CIRCUIT_BYTES_MAX } from '../../../../lib/base/limits/reach.ts'
+import { eagerTransport } from '../../../../lib/link/eager-select.ts'
+import { Libp2pLink, type LinkComponents } from '../../../../lib/link/libp2p-link.ts'
+import { dialStep } from '../../../../lib/link/reach/dial-step.ts'
+import { soukRelay } from '../../../../lib/link/reach/relay-policy.ts'
+import { soukCircuits } from '../../../../lib/link/reach/souk-circuits.ts'
+import { eventually } from '../../../helpers/eventually.ts'
+
+const ECHO_PROTOCOL = '/test/echo/1.0.0'
+const LINES = '\u0013/multistream/1.0.0\n\u0007/noise\n'
+/** A length and an ephemeral key. */
+const NOISE_BYTES = 34
+/** `HopMessage` with `type = STATUS` and `CONNECTION_FAILED`. */
+const FAILED = Uint8Array.of(8, 2, 40, 0xcb, 1)
+const MANY_BYTES = 64 * 1_024
+
+const nodeAt = (listen: string[]) =>
+  createLibp2p({
+    addresses: { listen },
+    transports: [tcp(), eagerTransport(soukCircuits())],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux()],
+    connectionGater: { denyDialMultiaddr: () => false },
+    services: {
+      identify: identify(),
+      relay: soukRelay(),
+      link: (components: LinkComponents) => new Libp2pLink(components, systemClock)
+    }
+  })
+type TestNode = Awaited<ReturnType<typeof nodeAt>>
+
+const over = (relay: TestNode): string => `${relay.getMultiaddrs().join()}/p2p-circuit`
+
+describe('circuits over a relay', function () {
+  this.timeout(20_000)
+  let relay: TestNode
+  let consumer: TestNode
+  beforeEach(async () => {
+    relay = await nodeAt(['/ip4/127.0.0.1/tcp/0'])
+    consumer = await nodeAt([])
+  })
+  afterEach(async () => {
+    await Promise.all([consumer.stop(), relay.stop()])
+  })
+
+  /** The address of an unknown peer at a relay that responds as told. */
+  const addressAt = async (respond: (stream: Stream) => Promise<void>) => {
+    await relay.unhandle(RELAY_V2_HOP_CODEC)
+    await relay.handle(RELAY_V2_HOP_CODEC, respond)
+    const peer = peerIdFromPrivateKey(await generateKeyPair('Ed25519'))
+    return multiaddr(`${over(relay)}/p2p/${peer.toString()}`)
+  }
+
+  it('carry the handshake before the relay has responded, and name a refusal', async () => {
+    let early = ''
+    const address = await addressAt(async (stream) => {
+      const messages = lpStream(stream)
+      await messages.read()
+      const bytes = byteStream(messages.unwrap())
+      early = Buffer.from((await bytes.read({ bytes: LINES.length + NOISE_BYTES })).subarray()).toString('latin1')
+      await lpStream(bytes.unwrap()).write(FAILED)
+    })
+    const error: unknown = await consumer.dial(address).catch((reason: unknown) => reason)
+    assert.match(String(error), /refused with status 203/)
+    assert.equal(dialStep(error, [address]), 'dial_relay')
+    assert.equal(early.slice(0, LINES.length), LINES)
+  })
+
+  for (const [what, respond] of [
+    ['closes', (stream: Stream) => stream.close()],
+    ['sends no message', (stream: Stream) => lpStream(stream).write(new Uint8Array(64).fill(255))],
+    ['sends too much', (stream: Stream) => lpStream(stream).write(new Uint8Array(MANY_BYTES))]
+  ] as const) {
+    it(`fail where the relay ${what}, and its own connection stays`, async () => {
+      const address = await addressAt(respond)
+      await assert.rejects(consumer.dial(address))
+      assert.equal(consumer.getConnections(relay.peerId).length, 1)
+    })
+  }
+
+  it('have the limits of the relay, and are shared by requests at the same time', async () => {
+    const owner = await nodeAt([over(relay)])
+    try {
+      owner.services.link.serve(ECHO_PROTOCOL, async (bytes) => bytes, { requestBytesMax: 64 })
+      await owner.services.link.stop()
+      await owner.services.link.start()
+      const addresses = await eventually('a reservation', 10_000, () => {
+        const found = owner.getMultiaddrs().map(String)
+        return found.length > 0 ? found : undefined
+      })
+      const to = { id: owner.peerId.toString(), addresses }
+      const { signal } = new AbortController()
+      const options = { signal, responseBytesMax: 64 }
+      const asked = [1, 2, 3].map((n) => consumer.services.link.exchange(to, ECHO_PROTOCOL, Uint8Array.of(n), options))
+      assert.deepEqual(
+        (await Promise.all(asked)).map((bytes) => bytes[0]),
+        [1, 2, 3]
+      )
+      const circuits = consumer.getConnections(owner.peerId)
+      assert.deepEqual(
+        circuits.map(({ limits }) => limits?.bytes),
+        [BigInt(RELAY_CIRCUIT_BYTES_MAX)]
+      )
+    } finally {
+      await owner.stop()
+    }
+  })
+})
