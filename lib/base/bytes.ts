@@ -12,6 +12,14 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return hash('sha256', bytes, 'buffer')
 }
 
+/** Node's native decoder. Its types do not declare it. */
+const { latin1Slice } = Buffer.prototype as unknown as {
+  readonly latin1Slice: (this: Uint8Array, from: number, to: number) => string
+}
+
+/** Bytes as the key of a map: one character each. */
+export const latin1 = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.length)
+
 /** Compares contents in constant time. A length difference returns early. */
 export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b)

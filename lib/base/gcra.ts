@@ -75,6 +75,11 @@ export class RateLimiter {
     this.#keysMax = keysMax
   }
 
+  /** True until the first `take`. */
+  get isUnused(): boolean {
+    return this.#buckets === undefined
+  }
+
   /** Counts one call if the limit allows it. A changed limit keeps the same used fraction. */
   take(key: string, limit: RateLimit, group = ''): Rating {
     const now = Math.round(this.#clock.elapsed() * 1_000)

@@ -1,3 +1,4 @@
+import { latin1 } from '../base/bytes.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX } from '../base/limits/link.ts'
@@ -104,5 +105,5 @@ export class BulkMailbox {
 }
 
 function slotKey(peer: string, tag: Uint8Array): string {
-  return peer + Buffer.from(tag).toString('latin1')
+  return peer + latin1(tag)
 }

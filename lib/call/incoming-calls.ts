@@ -149,15 +149,22 @@ export class IncomingCalls {
   /** Returns false if the body needs a stream of its own. @throws SoukError `response_too_large` */
   #reply(id: number, answer: CallResponse): boolean {
     const body = ridesInline(answer.body, this.#session.channel) ? answer.body : undefined
-    const { rate } = answer
+    const { status, headers, charged, receipt, payment, replayed, rate, quota, eventPrice } = answer
     const isSent = this.#session.send({
-      ...answer,
       kind: 'response',
       id,
+      status,
+      headers,
       body,
+      charged,
+      receipt,
       ownerUs: microseconds(answer.ownerMs),
       upstreamUs: microseconds(answer.upstreamMs),
-      rate: rate && { ...rate, resetMs: Math.ceil(rate.resetMs) }
+      payment,
+      replayed,
+      rate: rate && { ...rate, resetMs: Math.ceil(rate.resetMs) },
+      quota,
+      eventPrice
     })
     if (!isSent) throw new SoukError('response_too_large', 'The headers of the response are too large.')
     return body !== undefined
@@ -193,8 +200,8 @@ function callOf(request: RequestFrame, peer: string, body: ReceivedCall['body'],
   call.body = body
   call.timeoutMs = timeoutMs
   // Copies, so that the whole frame is not kept in memory.
-  call.consumer = consumer && Uint8Array.from(consumer)
-  call.subscription = subscription && Uint8Array.from(subscription)
+  call.consumer = consumer && new Uint8Array(consumer)
+  call.subscription = subscription && new Uint8Array(subscription)
   return call
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ApiId } from '../base/api-name.ts'
+import { latin1 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import { IDEMPOTENCY_MS } from '../base/limits/store.ts'
@@ -47,7 +48,7 @@ export class UsedKeys {
    */
   async use({ api, consumer, key }: KeyedCallOf, owner: string): Promise<UsedKey> {
     const { clock, claims, self } = this.#init
-    const caller = consumer === undefined ? self : Buffer.from(consumer).toString('latin1')
+    const caller = consumer === undefined ? self : latin1(consumer)
     const at = clock.now()
     // The prefix keeps these names apart from those of owners in the same store, which begin with the API.
     const name = createHash('sha256').update(`sent\n${api}\n${caller}\n${key}`, 'latin1').digest()

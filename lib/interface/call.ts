@@ -68,6 +68,15 @@ export const EVENTS_RESPONSE = { paid: 200, none: 204, over: 410 } as const
  */
 export type CallHandler = (call: IncomingCall, signal: AbortSignal) => Promise<CallResponse>
 
+/** Observes the calls that run on this node. */
+export interface CallWatcher {
+  onCall?(call: IncomingCall): void
+  /** @param ms time since `onCall` */
+  onAnswer(call: IncomingCall, answer: CallResponse, ms: number): void
+  /** @param signal the call's own, aborted if the caller cancelled */
+  onError(call: IncomingCall, error: unknown, ms: number, signal: AbortSignal): void
+}
+
 /**
  * The outcome of one attempt at one owner. It decides whether another owner may be tried:
  * - `answered`: the owner responded.

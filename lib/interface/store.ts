@@ -31,13 +31,13 @@ export interface CallRecord {
   /** HTTP status returned to the consumer. */
   readonly status: number
   /** Present where the response is a Souk error. */
-  readonly code?: ErrorCode
+  readonly code?: ErrorCode | undefined
   /** Listed price at the time. */
   readonly price: Atoms
   /** Amount charged: 0 for `void`, and always 0 under the metered payment scheme. */
   readonly charged: Atoms
   /** Reason for the charge. Absent for `void`, and in records of earlier versions. */
-  readonly rule?: ChargeRule
+  readonly rule?: ChargeRule | undefined
   /** SHA-256 of the request. A repeat under the same id must be the same request. */
   readonly requestHash: Uint8Array
   /** Milliseconds since the epoch. */
@@ -45,13 +45,13 @@ export interface CallRecord {
   /** Milliseconds at the owner without the upstream, and milliseconds at the upstream. */
   readonly ownerMs: number
   readonly upstreamMs: number
-  readonly response?: StoredResponse
+  readonly response?: StoredResponse | undefined
   /** Ledger account that the charge debits. Read by `find` from the call's postings; `append` ignores it. */
   readonly debited?: string
   /** Written with the record. `find` does not return it. */
-  readonly claim?: ClaimMark
+  readonly claim?: ClaimMark | undefined
   /** The response also belongs to a payment, so `acknowledge` keeps it. `find` does not return this field. */
-  readonly isHeld?: true
+  readonly isHeld?: true | undefined
 }
 
 /** A record without its response. `seq` increases with every append; numbers may be skipped. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.ts'
 import { PEERS_VALUED_MAX } from '../base/limits/link.ts'
-import type { CallHandler } from '../interface/call.ts'
+import type { CallResponse, CallWatcher, IncomingCall } from '../interface/call.ts'
 
 /** Value of a connection to a peer, lowest first. */
 export const WORTH = {
@@ -31,7 +31,7 @@ interface Known {
 }
 
 /** Remembers which peers are valuable, to decide about connections. */
-export class PeerWorth {
+export class PeerWorth implements CallWatcher {
   readonly #clock: Pick<Clock, 'elapsed'>
   readonly #known = new LRUCache<string, Known>({ maxSize: PEERS_VALUED_MAX, sizeCalculation: () => 1 })
   readonly #bootstrap = new Set<string>()
@@ -57,21 +57,18 @@ export class PeerWorth {
     }
   }
 
-  /** Wraps the handler of incoming calls to remember their callers. */
-  watching(handler: CallHandler): CallHandler {
-    return async (call, signal) => {
-      const known = this.#use(call.peer)
-      known.running++
-      try {
-        const answer = await handler(call, signal)
-        if (call.subscription !== undefined) known.worth = WORTH.bound
-        else if (answer.charged > 0n && known.worth < WORTH.traded) known.worth = WORTH.traded
-        return answer
-      } finally {
-        known.running--
-        known.usedAt = this.#clock.elapsed()
-      }
-    }
+  onCall({ peer }: IncomingCall): void {
+    this.#use(peer).running++
+  }
+
+  onAnswer({ peer, subscription }: IncomingCall, { charged }: CallResponse): void {
+    const known = this.#end(peer)
+    if (subscription !== undefined) known.worth = WORTH.bound
+    else if (charged > 0n && known.worth < WORTH.traded) known.worth = WORTH.traded
+  }
+
+  onError({ peer }: IncomingCall): void {
+    this.#end(peer)
   }
 
   /** This node called an API at the owner and got a response. */
@@ -92,6 +89,13 @@ export class PeerWorth {
         usedAt: known?.usedAt
       }
     }
+  }
+
+  #end(peer: string): Known {
+    const known = this.#use(peer)
+    // The cache may have dropped the peer meanwhile.
+    if (known.running > 0) known.running--
+    return known
   }
 
   #use(peer: string): Known {

@@ -1,4 +1,5 @@
 import type { ApiId } from '../base/api-name.ts'
+import { latin1 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { type RateLimit, RateLimiter, type Rating } from '../base/gcra.ts'
@@ -11,23 +12,11 @@ import { FailureLimits } from './failure-limits.ts'
 export interface CallLimits {
   /** Name of the limits in headers: `default`, or `plan-` and the plan's id. Each name has its own counters. */
   readonly policy: string
-  readonly rateLimit?: RateLimit
+  readonly rateLimit?: RateLimit | undefined
   /** Concurrent calls. */
   readonly inFlightMax: number
   /** Failed calls, which are free. */
   readonly failureLimit: RateLimit
-}
-
-/** The permit of one admitted call. */
-export interface CallPermit {
-  readonly rate?: RateLimitStatus
-  /** The call has ended. Call it exactly once. */
-  leave(): void
-  /** The call was refused later and does not count. Call it before `leave`. */
-  giveBack(): void
-  succeeded(): void
-  /** The call failed after the API may have received it. */
-  failed(): void
 }
 
 /**
@@ -35,27 +24,35 @@ export interface CallPermit {
  * accounts, but cannot guess those of another node.
  */
 export function callerOf({ consumer, peer }: Pick<IncomingCall, 'consumer' | 'peer'>): string {
-  return consumer === undefined ? peer : Buffer.from(consumer).toString('latin1')
+  return consumer === undefined ? peer : latin1(consumer)
+}
+
+type Caller = Pick<IncomingCall, 'consumer' | 'peer'>
+
+interface Counters {
+  readonly rates: RateLimiter
+  readonly failures: FailureLimits
+  /** Concurrent calls by API and caller. */
+  readonly inFlight: Map<ApiId, Map<string, number>>
 }
 
 /** The concurrency and rate limiter per consumer and API. It runs before anything is reserved or sent to the API. */
 export class CallLimiter {
-  readonly #rates: RateLimiter
-  readonly #failures: FailureLimits
-  readonly #inFlight = new Map<ApiId, Map<string, number>>()
+  readonly #counters: Counters
 
   constructor(clock: Pick<Clock, 'elapsed'>) {
-    this.#rates = new RateLimiter(clock, RATED_CONSUMERS_MAX)
-    this.#failures = new FailureLimits(clock)
+    this.#counters = {
+      rates: new RateLimiter(clock, RATED_CONSUMERS_MAX),
+      failures: new FailureLimits(clock),
+      inFlight: new Map()
+    }
   }
 
   /** @throws SoukError `overloaded`, `rate_limited`; nothing is counted then */
-  enter(api: ApiId, call: Pick<IncomingCall, 'consumer' | 'peer'>, limits: CallLimits): CallPermit {
-    const { policy, rateLimit, inFlightMax, failureLimit } = limits
-    const caller = callerOf(call)
-    const counts = this.#inFlight.get(api) ?? new Map<string, number>()
-    const inFlight = counts.get(caller) ?? 0
-    if (inFlight >= inFlightMax) {
+  enter(api: ApiId, call: Caller, limits: CallLimits): CallPermit {
+    const { failures, inFlight } = this.#counters
+    const { inFlightMax, failureLimit } = limits
+    if ((inFlight.get(api)?.get(callerOf(call)) ?? 0) >= inFlightMax) {
       throw new SoukError(
         'overloaded',
         `A consumer may run at most ${inFlightMax} calls here at once. Wait until some of them end.`,
@@ -65,38 +62,63 @@ export class CallLimiter {
         }
       )
     }
-    this.#failures.check(api, call, failureLimit)
-    const rated = rateLimit && this.#rate(`${api} ${policy} `, caller, call.peer, policy, rateLimit)
-    counts.set(caller, inFlight + 1)
-    this.#inFlight.set(api, counts)
-    return {
-      giveBack() {},
-      ...rated,
-      leave: () => this.#leave(api, counts, caller),
-      succeeded: () => this.#failures.succeeded(api, call, failureLimit),
-      failed: () => this.#failures.failed(api, call, failureLimit)
-    }
+    failures.check(api, call, failureLimit)
+    return new CallPermit(this.#counters, api, call, limits)
+  }
+}
+
+/** The permit of one admitted call. */
+export class CallPermit {
+  readonly rate: RateLimitStatus | undefined
+  readonly #counters: Counters
+  readonly #api: ApiId
+  readonly #call: Caller
+  readonly #limits: CallLimits
+
+  /** Counts the call. @throws SoukError `rate_limited`; nothing is counted then */
+  constructor(counters: Counters, api: ApiId, call: Caller, limits: CallLimits) {
+    this.#counters = counters
+    this.#api = api
+    this.#call = call
+    this.#limits = limits
+    const { policy, rateLimit } = limits
+    this.rate = rateLimit && rateStatus(policy, rateLimit, counters.rates.take(...this.#rateKey(rateLimit)))
+    const { inFlight } = counters
+    const ofApi = inFlight.get(api) ?? new Map<string, number>()
+    const caller = callerOf(call)
+    ofApi.set(caller, (ofApi.get(caller) ?? 0) + 1)
+    inFlight.set(api, ofApi)
   }
 
-  #rate(
-    prefix: string,
-    caller: string,
-    peer: string,
-    policy: string,
-    limit: RateLimit
-  ): Pick<CallPermit, 'rate' | 'giveBack'> {
-    const [key, group] = [prefix + caller, prefix + peer]
-    return {
-      rate: rateStatus(policy, limit, this.#rates.take(key, limit, group)),
-      giveBack: () => this.#rates.giveBack(key, limit, group)
-    }
+  /** The call has ended. Call it exactly once. */
+  leave(): void {
+    const { inFlight } = this.#counters
+    const caller = callerOf(this.#call)
+    const ofApi = inFlight.get(this.#api)
+    const left = (ofApi?.get(caller) ?? 0) - 1
+    if (left > 0) ofApi?.set(caller, left)
+    else ofApi?.delete(caller)
+    if (ofApi?.size === 0) inFlight.delete(this.#api)
   }
 
-  #leave(api: ApiId, counts: Map<string, number>, caller: string): void {
-    const left = (counts.get(caller) ?? 0) - 1
-    if (left > 0) counts.set(caller, left)
-    else counts.delete(caller)
-    if (counts.size === 0 && this.#inFlight.get(api) === counts) this.#inFlight.delete(api)
+  /** The call was refused later and does not count. Call it before `leave`. */
+  giveBack(): void {
+    const { rateLimit } = this.#limits
+    if (rateLimit !== undefined) this.#counters.rates.giveBack(...this.#rateKey(rateLimit))
+  }
+
+  succeeded(): void {
+    this.#counters.failures.succeeded(this.#api, this.#call, this.#limits.failureLimit)
+  }
+
+  /** The call failed after the API may have received it. */
+  failed(): void {
+    this.#counters.failures.failed(this.#api, this.#call, this.#limits.failureLimit)
+  }
+
+  #rateKey(limit: RateLimit): [key: string, limit: RateLimit, group: string] {
+    const prefix = `${this.#api} ${this.#limits.policy} `
+    return [prefix + callerOf(this.#call), limit, prefix + this.#call.peer]
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ApiId } from '../base/api-name.ts'
+import { latin1 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import { type RateLimit, RateLimiter } from '../base/gcra.ts'
@@ -23,6 +24,7 @@ export class FailureLimits {
 
   /** @throws SoukError `rate_limited` while the limit is used up; nothing is counted */
   check(api: ApiId, caller: Caller, limit: RateLimit): void {
+    if (this.#rates.isUnused) return
     for (const [key, each] of counters(api, caller, limit)) {
       const { isWithin, resetMs } = this.#rates.peek(key, each, caller.peer)
       if (isWithin) continue
@@ -45,6 +47,7 @@ export class FailureLimits {
   }
 
   succeeded(api: ApiId, caller: Caller, limit: RateLimit): void {
+    if (this.#rates.isUnused) return
     for (const [key, each] of counters(api, caller, limit)) this.#rates.giveBack(key, each, caller.peer)
   }
 }
@@ -62,5 +65,5 @@ function counters(api: ApiId, { consumer, peer }: Caller, limit: RateLimit): Arr
   // Calls without an account share the limit of their consumer node.
   const ofPeer = [`${api} ${peer}`, { calls: Math.min(calls * FAILURES_PER_PEER, RATE_CALLS_MAX), perMs }] as const
   if (consumer === undefined) return [ofPeer]
-  return [[`${api} ${Buffer.from(consumer).toString('latin1')}`, limit], ofPeer]
+  return [[`${api} ${latin1(consumer)}`, limit], ofPeer]
 }

@@ -1,28 +1,28 @@
-import type { HeldBytes } from '../base/byte-budget.ts'
 import type { Clock } from '../base/clock.ts'
+import { latin1 } from '../base/bytes.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import { requestHash } from '../base/request-hash.ts'
-import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
-import type { CallResponse, IncomingCall } from '../interface/call.ts'
-import type { Headers, Payload } from '../interface/payload.ts'
+import type { CallResponse, CallWatcher, IncomingCall } from '../interface/call.ts'
+import type { Headers } from '../interface/payload.ts'
 import type { PlanService, QuotaReservation } from '../interface/plan-service.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled, PaymentScheme } from '../interface/payment-scheme.ts'
 import { answeredBefore, responseOf, checkSame, repeatable, replayed, ruleOf, storable } from './stored-responses.ts'
 import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
-import { callerOf, CallLimiter, type CallPermit } from './call-limiter.ts'
+import { callerOf, CallLimiter } from './call-limiter.ts'
 import { type IdempotentCall, IdempotentCalls, unlessOver } from './idempotent-calls.ts'
 import { NewestIds } from './newest-ids.ts'
 import { OwnerLoad } from './owner-load.ts'
 import { PaidStreams } from './paid-streams.ts'
 import { checkAge } from './request-age.ts'
+import { Run } from './run.ts'
 import { admit, boundedBody, limitsOf, type ServedApi } from './served-api.ts'
 import { ServedApis } from './served-apis.ts'
-import { isUnderPlan, settleUnderPlan, withQuota } from './under-plan.ts'
+import { isUnderPlan, settleUnderPlan } from './under-plan.ts'
 
 export interface OwnerInit {
   readonly clock: Clock
@@ -41,22 +41,17 @@ export interface OwnerInit {
   readonly heldBytesMax?: number
   /** Like `Store.refusal`. Default: never refuses. */
   readonly refusal?: () => SoukError | undefined
-}
-
-/** The resources of one running call. */
-interface Run {
-  readonly signal: AbortSignal
-  readonly permit: CallPermit
-  /** Present for a body that is collected. */
-  readonly held: HeldBytes | undefined
-  readonly startedAt: number
-  readonly keyed?: IdempotentCall
+  /** Default: none. */
+  readonly watchers?: readonly CallWatcher[]
 }
 
 interface RunningCall {
   readonly call: IncomingCall
-  readonly answer: Promise<CallResponse>
+  answer: Promise<CallResponse>
 }
+
+/** The answer of a call that has not started. Nobody sees it, because a call starts in the same turn. */
+const NOT_STARTED = new Promise<never>(() => {})
 
 /**
  * Runs the calls of the APIs that this node serves. It admits a call, reserves its payment, calls the adapter and books
@@ -91,50 +86,52 @@ export class Owner {
   }
 
   /** The `CallHandler` of the call protocol, and of the node's own calls. */
-  async handle(call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
-    const key = call.peer + Buffer.from(call.requestId).toString('latin1')
+  handle(call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
+    const key = call.peer + latin1(call.requestId)
     const running = this.#running.get(key)
-    if (running !== undefined) {
-      checkSame(call, requestHash(running.call))
-      return repeatable(await this.#join(running.answer, call, signal))
-    }
-    checkAge(call.requestId, this.#init.clock.now())
-    // Registered before any await, so that of two concurrent repeats one finds the other.
-    const isNew = this.#newest.isNew(call.peer, call.requestId)
-    const answer = isNew && call.resentFromEpoch === undefined ? this.#run(call, signal) : this.#repeat(call, signal)
-    this.#running.set(key, { call, answer })
+    if (running !== undefined) return join(running, call, signal)
+    // Registered before the call starts, so that of two concurrent repeats one finds the other.
+    const started: RunningCall = { call, answer: NOT_STARTED }
+    this.#running.set(key, started)
+    started.answer = this.#start(key, call, signal)
+    return started.answer
+  }
+
+  async #start(key: string, call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
+    const { clock, watchers = [] } = this.#init
+    const startedAt = clock.elapsed()
+    for (const watcher of watchers) watcher.onCall?.(call)
     try {
-      return await answer
+      checkAge(call.requestId, clock.now())
+      const isNew = this.#newest.isNew(call.peer, call.requestId) && call.resentFromEpoch === undefined
+      const answer = await (isNew ? this.#run(call, signal, startedAt) : this.#repeat(call, signal, startedAt))
+      for (const watcher of watchers) watcher.onAnswer(call, answer, clock.elapsed() - startedAt)
+      return answer
+    } catch (error) {
+      for (const watcher of watchers) watcher.onError(call, error, clock.elapsed() - startedAt, signal)
+      throw error
     } finally {
       this.#running.delete(key)
     }
   }
 
-  /**
-   * Waits for the running call. It may still be charged when a repeat gives up, and a failure would say that it was not. So the
-   * repeat gets the one refusal that leaves the outcome open.
-   */
-  async #join(answer: Promise<CallResponse>, call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
-    try {
-      return await within(answer, signal)
-    } catch (error) {
-      if (!signal.aborted || error !== signal.reason || call.resentFromEpoch === undefined) throw error
-      throw new SoukError('overloaded', 'The first attempt of this call is still running. Repeat the call later.', {
-        cause: error,
-        notAccepted: true,
-        retryAfterMs: OVERLOAD_PAUSE_MS
-      })
-    }
+  async #repeat(call: IncomingCall, signal: AbortSignal, startedAt: number): Promise<CallResponse> {
+    return (await this.#recall(call)) ?? this.#run(call, signal, startedAt)
   }
 
-  async #repeat(call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
-    return (await this.#recall(call)) ?? this.#run(call, signal)
-  }
-
-  async #run(call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
+  /** Not async, because a call that is admitted waits for nothing here. @throws SoukError */
+  #run(call: IncomingCall, signal: AbortSignal, startedAt: number): Promise<CallResponse> {
     // A running stream is paid for until its end, even while the node stops.
     if (call.stream !== undefined) return this.#streams.pay(call, signal)
-    const startedAt = this.#init.clock.elapsed()
+    const run = this.#admit(call, startedAt)
+    const { idempotencyKey, payment } = call
+    // A call with its own payment needs no key: the payment is spent once, and the payment scheme finds its response.
+    if (idempotencyKey === undefined || payment !== undefined) return this.#perform(run, call, signal)
+    return this.#runKeyed(run, call, idempotencyKey, signal)
+  }
+
+  /** @throws SoukError */
+  #admit(call: IncomingCall, startedAt: number): Run {
     const { apis } = this
     if (apis.isDraining) throw new SoukError('overloaded', 'This node is stopping.', { notAccepted: true })
     this.#pressure.admit(call.peer)
@@ -144,66 +141,63 @@ export class Owner {
     // A request for the price, with an empty payment, writes nothing.
     if (call.payment !== '') refuseWork(this.#init.refusal?.())
     const permit = this.#limiter.enter(api.signed.id, call, limitsOf(api, this.#init.plans?.planOf(api.signed, call)))
-    apis.enter(api)
-    const held = this.#pressure.hold(call)
-    const leave = once(() => {
-      held?.free()
-      permit.leave()
-      apis.leave(api)
-    })
-    try {
-      const answer = rated(await this.#runOnce(api, call, { signal, permit, held, startedAt }), permit)
-      if (answer.body instanceof Uint8Array) leave()
-      else return { ...answer, body: untilOver(answer.body, signal, leave) }
-      return answer
-    } catch (error) {
-      leave()
-      throw error
-    }
-  }
-
-  /**
-   * A call with its own payment needs no idempotency key: the payment is spent once, and the payment scheme finds its
-   * response.
-   */
-  #runOnce(api: ServedApi, call: IncomingCall, run: Run): Promise<CallResponse> {
-    const { idempotencyKey, payment } = call
-    if (idempotencyKey === undefined || payment !== undefined) return this.#perform(api, call, run)
-    return this.#runKeyed(api, call, idempotencyKey, run)
+    return new Run(apis, api, permit, startedAt, this.#pressure.hold(call))
   }
 
   /** Runs once for all calls with the same key. */
-  async #runKeyed(api: ServedApi, call: IncomingCall, key: string, run: Run): Promise<CallResponse> {
+  async #runKeyed(run: Run, call: IncomingCall, key: string, signal: AbortSignal): Promise<CallResponse> {
     const { clock } = this.#init
-    const bounded = { ...call, body: boundedBody(api, call.body) }
-    const keyed = await this.#keyed.enter(bounded, callerOf(call), key)
-    if (!('end' in keyed)) return { ...answeredBefore(keyed), ownerMs: clock.elapsed() - run.startedAt }
-    const own = unlessOver(clock, call, run.signal)
+    let keyed: IdempotentCall | CallRecord
     try {
-      return await this.#perform(api, { ...call, body: keyed.body }, { ...run, signal: own.signal, keyed })
+      keyed = await this.#keyed.enter({ ...call, body: boundedBody(run.api, call.body) }, callerOf(call), key)
+      if (!('end' in keyed)) {
+        return run.over({ ...answeredBefore(keyed), ownerMs: clock.elapsed() - run.startedAt }, signal)
+      }
+    } catch (error) {
+      run.leave()
+      throw error
+    }
+    run.keyed = keyed
+    const own = unlessOver(clock, call, signal)
+    try {
+      return await this.#perform(run, { ...call, body: keyed.body }, own.signal)
     } finally {
       own.follow()
       keyed.end()
     }
   }
 
-  async #perform(api: ServedApi, call: IncomingCall, run: Run): Promise<CallResponse> {
+  async #perform(run: Run, call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
     let isTaken = false
     let quotaReservation: QuotaReservation | undefined
     try {
-      if (isUnderPlan(call)) quotaReservation = await this.#planned(api, call)
-      const reservation = await this.#reserve(api, call, quotaReservation?.price)
+      if (isUnderPlan(call)) quotaReservation = await this.#planned(run.api, call)
+      const reserving = this.#reserve(run.api, call, quotaReservation?.price)
+      const reservation = reserving instanceof Promise ? await reserving : reserving
       isTaken = true
-      if (reservation.replay !== undefined) return replayed(reservation.replay, call)
-      const reply = quotaReservation?.answer?.() ?? (await this.#ask(api, call, reservation, run))
-      const settled = await this.#settle(call, reply, reservation, run, quotaReservation)
+      if (reservation.replay !== undefined) return run.over(replayed(reservation.replay, call), signal)
+      let reply = quotaReservation?.answer?.()
+      if (reply === undefined) {
+        try {
+          reply = await ask(run, call, signal)
+          checkDeliverable(reply)
+        } catch (thrown) {
+          throw await this.#failed(run, call, reservation, signal, thrown)
+        }
+      }
+      const upstreamMs = timeOf(reply)
+      const outcome = this.#replied(run, call, reply, upstreamMs)
+      const settled = await settle(reply, outcome, reservation, quotaReservation)
+      const ownerMs = this.#ownerMs(run, upstreamMs)
+      const answer = answerOf(reply, settled, ownerMs, upstreamMs, quotaReservation?.quota())
       quotaReservation = undefined
-      return this.#streams.gated(api, call, reply, settled, run.signal)
+      return run.over(this.#streams.gated(run.api, call, reply, answer, signal), signal)
     } catch (error) {
       // A refused call does not count, because its payer may have to retry with a better payment.
       if (!isTaken) run.permit.giveBack()
       if (!isTaken) await run.keyed?.giveUp()
       await quotaReservation?.end(false)
+      run.leave()
       throw error
     }
   }
@@ -239,64 +233,37 @@ export class Owner {
     })
   }
 
-  /** Sends one request to the upstream. An error is booked before it is returned. */
-  async #ask(
-    api: ServedApi,
+  /** Books a call without a response, and returns its error. */
+  async #failed(
+    run: Run,
     call: IncomingCall,
     reservation: Reservation,
-    { signal, startedAt, keyed, permit, held }: Run
-  ): Promise<AdapterReply> {
-    const { method, path, body } = call
-    const { price, events } = api.signed.manifest
-    const request = { method, path, headers: headersOf(call), price, body: boundedBody(api, body, held) }
-    try {
-      const reply = await api.adapter.call(events === undefined ? request : { ...request, perEvent: true }, signal)
-      checkDeliverable(reply)
-      return reply
-    } catch (thrown) {
-      if (mayHaveReachedApi(thrown, signal)) permit.failed()
-      // An adapter reports an abort with its own error. The signal has the reason.
-      const error = asSoukError(signal.aborted ? signal.reason : thrown)
-      const ms = this.#init.clock.elapsed() - startedAt
-      const claim = keyed === undefined ? {} : { claim: keyed.failed }
-      await reservation.release({ ...this.#outcome(call, error.status, ms, 0), ...claim, code: error.code })
-      throw error
-    }
+    signal: AbortSignal,
+    thrown: unknown
+  ): Promise<SoukError> {
+    if (mayHaveReachedApi(thrown, signal)) run.permit.failed()
+    // An adapter reports an abort with its own error. The signal has the reason.
+    const error = asSoukError(signal.aborted ? signal.reason : thrown)
+    const { status, code } = error
+    const ownerMs = this.#init.clock.elapsed() - run.startedAt
+    await reservation.release(this.#outcome(call, status, ownerMs, 0, { code, claim: run.keyed?.failed }))
+    return error
   }
 
-  /** Returns the upstream's response after booking it. */
-  async #settle(
-    call: IncomingCall,
-    reply: AdapterReply,
-    reservation: Reservation,
-    { startedAt, keyed, permit }: Run,
-    quotaReservation: QuotaReservation | undefined
-  ): Promise<CallResponse> {
-    const { status, headers, body, success } = reply
-    if (success) permit.succeeded()
-    else permit.failed()
-    // An adapter may report a wrong time. Negative times would not fit a frame.
-    const upstreamMs = Math.max(0, reply.upstreamMs) || 0
-    const spentMs = () => Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
-    const outcome = {
-      ...this.#outcome(call, status, spentMs(), upstreamMs, storable(reply)),
-      ...(keyed === undefined ? {} : { claim: keyed.answered() })
-    }
-    const answered = (settled: Settled): CallResponse => ({
-      status,
-      headers,
-      body,
-      ...settled,
-      ownerMs: spentMs(),
-      upstreamMs
+  /** The outcome of a call with a response. */
+  #replied(run: Run, call: IncomingCall, reply: AdapterReply, upstreamMs: number): Outcome {
+    const { status, success } = reply
+    if (success) run.permit.succeeded()
+    else run.permit.failed()
+    return this.#outcome(call, status, this.#ownerMs(run, upstreamMs), upstreamMs, {
+      response: storable(reply),
+      claim: run.keyed?.answered(),
+      rule: success ? ruleOf(reply) : undefined
     })
-    if (quotaReservation !== undefined)
-      return withQuota(answered(await settleUnderPlan(reply, outcome, reservation, quotaReservation)), quotaReservation)
-    return answered(
-      await (success
-        ? reservation.capture({ ...outcome, rule: ruleOf(reply) }, reply.price)
-        : reservation.release(outcome))
-    )
+  }
+
+  #ownerMs({ startedAt }: Run, upstreamMs: number): number {
+    return Math.max(0, this.#init.clock.elapsed() - startedAt - upstreamMs)
   }
 
   #outcome(
@@ -304,10 +271,10 @@ export class Owner {
     status: number,
     ownerMs: number,
     upstreamMs: number,
-    response?: CallRecord['response']
+    { code, rule, response, claim }: Pick<Outcome, 'code' | 'rule' | 'response' | 'claim'> = {}
   ): Outcome {
-    const outcome = { status, requestHash: requestHash(call), at: this.#init.clock.now(), ownerMs, upstreamMs }
-    return response === undefined ? outcome : { ...outcome, response }
+    const at = this.#init.clock.now()
+    return { status, code, rule, requestHash: requestHash(call), at, ownerMs, upstreamMs, response, claim }
   }
 
   /** The stored response, with the receipt of its charge. */
@@ -331,7 +298,8 @@ export class Owner {
     if (api !== undefined) {
       // Reserved at price 0: the record must be written even if the payment is refused now.
       const reservation = await this.#reserve(api, withoutPayment(call), 0n)
-      await reservation.release({ ...this.#outcome(call, interrupted.status, 0, 0), code: interrupted.code })
+      const { status, code } = interrupted
+      await reservation.release(this.#outcome(call, status, 0, 0, { code }))
     }
     throw interrupted
   }
@@ -357,26 +325,56 @@ function headersOf({ headers, traceparent }: IncomingCall): Headers {
   return traceparent === undefined ? headers : [...headers, ['traceparent', traceparent]]
 }
 
-function rated(answer: CallResponse, { rate }: CallPermit): CallResponse {
-  return rate === undefined ? answer : { ...answer, rate }
+/** Sends one request to the upstream. */
+function ask({ api, held }: Run, call: IncomingCall, signal: AbortSignal): Promise<AdapterReply> {
+  const { method, path, body } = call
+  const { price, events } = api.signed.manifest
+  const request = { method, path, headers: headersOf(call), price, body: boundedBody(api, body, held) }
+  return api.adapter.call(events === undefined ? request : { ...request, perEvent: true }, signal)
 }
 
-function once(task: () => void): () => void {
-  let isDone = false
-  return () => {
-    if (!isDone) task()
-    isDone = true
+/** An adapter may report a wrong time. Negative times would not fit a frame. */
+function timeOf({ upstreamMs }: AdapterReply): number {
+  return Math.max(0, upstreamMs) || 0
+}
+
+/** Charges a success, and frees the reservation of anything else. */
+function settle(
+  reply: AdapterReply,
+  outcome: Outcome,
+  reservation: Reservation,
+  quotaReservation: QuotaReservation | undefined
+): Promise<Settled> {
+  if (quotaReservation !== undefined) return settleUnderPlan(reply, outcome, reservation, quotaReservation)
+  return reply.success ? reservation.capture(outcome, reply.price) : reservation.release(outcome)
+}
+
+function answerOf(
+  { status, headers, body }: AdapterReply,
+  { charged, receipt, payment }: Settled,
+  ownerMs: number,
+  upstreamMs: number,
+  quota: CallResponse['quota']
+): CallResponse {
+  return { status, headers, body, charged, receipt, ownerMs, upstreamMs, payment, quota }
+}
+
+/**
+ * The answer of a repeat of a running call. The call may still be charged when the repeat gives up, and a failure would say that it
+ * was not. So the repeat gets the one refusal that leaves the outcome open.
+ */
+async function join(running: RunningCall, call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
+  checkSame(call, requestHash(running.call))
+  try {
+    return repeatable(await within(running.answer, signal))
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason || call.resentFromEpoch === undefined) throw error
+    throw new SoukError('overloaded', 'The first attempt of this call is still running. Repeat the call later.', {
+      cause: error,
+      notAccepted: true,
+      retryAfterMs: OVERLOAD_PAUSE_MS
+    })
   }
-}
-
-/** A body that counts as running until it ends, or until its reader cancels. */
-function untilOver(body: AsyncIterable<Uint8Array>, signal: AbortSignal, leave: () => void): Payload {
-  if (signal.aborted) leave()
-  else signal.addEventListener('abort', leave, { once: true })
-  return watchBody(body, () => {
-    signal.removeEventListener('abort', leave)
-    leave()
-  })
 }
 
 /** Nothing has started, so another owner may accept the call. */

@@ -1,4 +1,4 @@
-import { EMPTY_BYTES } from '../base/bytes.ts'
+import { EMPTY_BYTES, latin1 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { EVENT_GRANT_MS } from '../base/limits/call.ts'
@@ -89,4 +89,4 @@ export class PaidStreams {
   }
 }
 
-const keyOf = (peer: string, requestId: Uint8Array): string => peer + Buffer.from(requestId).toString('latin1')
+const keyOf = (peer: string, requestId: Uint8Array): string => peer + latin1(requestId)

@@ -57,11 +57,14 @@ export const DEFAULT_TERMS: ServingTerms = {
 
 /** The limits of a call: the plan's, and the listing's for those the plan does not set. */
 export function limitsOf({ signed, terms }: ServedApi, plan?: Plan): CallLimits {
-  const { rateLimit = signed.manifest.rateLimit, inFlightMax = terms.inFlightPerConsumer } = plan ?? {}
   // The prefix keeps a plan named `default` apart from the listing's own limit.
   const policy = plan?.rateLimit === undefined ? 'default' : `plan-${plan.id}`
-  const { failuresPerConsumer: failureLimit } = terms
-  return { policy, inFlightMax, failureLimit, ...(rateLimit === undefined ? {} : { rateLimit }) }
+  return {
+    policy,
+    rateLimit: plan?.rateLimit ?? signed.manifest.rateLimit,
+    inFlightMax: plan?.inFlightMax ?? terms.inFlightPerConsumer,
+    failureLimit: terms.failuresPerConsumer
+  }
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from '../base/limits/directory.ts'
 import { DAY_MS } from '../base/limits/time.ts'
 import { type CallOutcomeSeen, seenResponse, seenError } from '../base/outcome-seen.ts'
-import type { CallHandler } from '../interface/call.ts'
+import type { CallResponse, CallWatcher, IncomingCall } from '../interface/call.ts'
 import type { SelfReport } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
 
@@ -33,7 +33,7 @@ export interface TrackRecordInit {
  * Counts the results of own listings' calls per UTC day, for the self-report in their manifests. Written
  * asynchronously: a crash loses up to a minute of counts.
  */
-export class TrackRecord {
+export class TrackRecord implements CallWatcher {
   readonly #init: TrackRecordInit
   /** Counts by API, then by day number. */
   readonly #apis = new Map<ApiId, Map<number, Tally>>()
@@ -62,24 +62,15 @@ export class TrackRecord {
     await this.#write()
   }
 
-  /** Wraps the handler to count its calls. Replayed responses and early cancellations are not counted. */
-  watching(handler: CallHandler): CallHandler {
-    const { clock } = this.#init
-    return async (call, signal) => {
-      // Calls about subscriptions and payments for running streams are not calls of the API.
-      if (call.service !== undefined || call.stream !== undefined) return handler(call, signal)
-      const startedAt = clock.elapsed()
-      try {
-        const answer = await handler(call, signal)
-        if (answer.replayed !== true) this.#count(call.api, seenResponse(answer.status, clock.elapsed() - startedAt))
-        return answer
-      } catch (error) {
-        // A caller may cancel at any time. A cancellation counts against the API only after a long wait.
-        const isSaid = !signal.aborted || clock.elapsed() - startedAt >= SELF_REPORT_PATIENCE_MS
-        this.#count(call.api, isSaid ? seenError(asSoukError(error)) : undefined)
-        throw error
-      }
-    }
+  /** Replayed responses are not counted. */
+  onAnswer(call: IncomingCall, { status, replayed }: CallResponse, ms: number): void {
+    if (isOfApi(call) && replayed !== true) this.#count(call.api, seenResponse(status, ms))
+  }
+
+  /** Early cancellations are not counted, because a caller may cancel at any time. After a long wait they count against the API. */
+  onError(call: IncomingCall, error: unknown, ms: number, signal: AbortSignal): void {
+    if (!isOfApi(call) || (signal.aborted && ms < SELF_REPORT_PATIENCE_MS)) return
+    this.#count(call.api, seenError(asSoukError(error)))
   }
 
   /** Undefined where there are too few calls. */
@@ -128,6 +119,11 @@ export class TrackRecord {
       await documents.put(TRACK_RECORD, api, JSON.stringify(Object.fromEntries(days)))
     }
   }
+}
+
+/** False for calls about subscriptions, and for payments for running streams. */
+function isOfApi({ service, stream }: IncomingCall): boolean {
+  return service === undefined && stream === undefined
 }
 
 /** True where two reports have the same figures, whatever their dates. */

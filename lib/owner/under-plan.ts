@@ -1,5 +1,5 @@
 import type { AdapterReply } from '../interface/adapter.ts'
-import type { CallResponse, IncomingCall } from '../interface/call.ts'
+import type { IncomingCall } from '../interface/call.ts'
 import type { QuotaReservation } from '../interface/plan-service.ts'
 import type { Outcome, Reservation, Settled } from '../interface/payment-scheme.ts'
 
@@ -25,9 +25,4 @@ export async function settleUnderPlan(
   )
   await quotaReservation.end(true)
   return settled
-}
-
-export function withQuota(answer: CallResponse, quotaReservation: QuotaReservation): CallResponse {
-  const quota = quotaReservation.quota()
-  return quota === undefined ? answer : { ...answer, quota }
 }

@@ -21,9 +21,13 @@ export interface Transactions {
   isFatal(error: unknown): boolean
 }
 
-interface Write {
+/** One write, and what becomes of it. */
+export interface Write {
+  /** Its approximate size. */
   readonly bytes: number
+  /** May run twice; the first run is then rolled back. */
   readonly apply: () => void
+  /** Called when the write is durable. */
   readonly resolve: () => void
   readonly reject: (error: SoukError) => void
 }
@@ -33,6 +37,8 @@ interface Write {
  * wait. They keep their order.
  */
 export interface CommitQueue {
+  /** Joins the next transaction. */
+  push(write: Write): void
   /**
    * Resolves with the result of `apply` when its transaction is durable. `apply` may run twice; the first run is then rolled
    * back.
@@ -136,6 +142,7 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
   }
 
   return {
+    push,
     write: <T>(bytes: number, apply: () => T) =>
       new Promise<T>((resolve, reject) => {
         let result: T

@@ -59,7 +59,7 @@ export function createSelling(init: SellingInit): Selling {
     descriptions
   } = init
   const { logger } = init.components
-  const { clock, sharedStore, onSold } = options
+  const { clock, sharedStore, onSold, worth, bootstrap } = options
   const { calls, claims, documents } = store
   const planService = new PlanService({
     clock,
@@ -70,10 +70,21 @@ export function createSelling(init: SellingInit): Selling {
     ...(onSold && { onSold })
   })
   const refusal = () => store.refusal?.()
-  const owner = new Owner({ clock, paymentScheme, calls, claims, self, epoch, restoredAt, plans: planService, refusal })
   const isOwn = (id: ApiId) => owner.apis.get(id)?.signed.manifest.provider === manifestSigner.provider
   const track = new TrackRecord({ documents, clock, isOwn })
-  const handler = track.watching(loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner')))
+  worth?.learn(bootstrap, () => paymentScheme.boundPeers?.() ?? [])
+  const owner = new Owner({
+    clock,
+    paymentScheme,
+    calls,
+    claims,
+    self,
+    epoch,
+    restoredAt,
+    plans: planService,
+    refusal,
+    watchers: worth === undefined ? [track] : [track, worth]
+  })
   const log = logOf(logger, 'souk:announce')
   const onError = (error: unknown) => log('an announcement failed: %s', reasonOf(error))
   const announcer = new Announcer({ clock, directory, onError, eventPublisher, reachable, log })
@@ -92,7 +103,7 @@ export function createSelling(init: SellingInit): Selling {
     provider,
     announcer,
     planService,
-    handler: valuing(options, paymentScheme, handler),
+    handler: loggedCalls(owner.handle.bind(owner), logOf(logger, 'souk:owner')),
     async start() {
       await track.start()
       await planService.start()
@@ -104,10 +115,4 @@ export function createSelling(init: SellingInit): Selling {
       await track.stop()
     }
   }
-}
-
-/** Wraps the call handler to remember its callers, if `worth` is set. */
-function valuing({ worth, bootstrap }: SoukOptions, paymentScheme: PaymentScheme, handler: CallHandler): CallHandler {
-  worth?.learn(bootstrap, () => paymentScheme.boundPeers?.() ?? [])
-  return worth?.watching(handler) ?? handler
 }

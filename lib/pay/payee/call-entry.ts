@@ -7,7 +7,26 @@ import type { PayeeChannel } from './payee-channel.ts'
 /** The owner's record of a finished call. */
 export function recordOf(admission: Admission, outcome: Outcome, kind: CallOutcome, charged: Atoms): CallRecord {
   const { requestId, api, peer, revision, price } = admission
-  return { ...outcome, requestId, api, peer, revision, price, outcome: kind, charged }
+  const { status, code, rule, requestHash, at, ownerMs, upstreamMs, response, claim, isHeld } = outcome
+  return {
+    peer,
+    requestId,
+    api,
+    revision,
+    outcome: kind,
+    status,
+    code,
+    price,
+    charged,
+    rule,
+    requestHash,
+    at,
+    ownerMs,
+    upstreamMs,
+    response,
+    claim,
+    isHeld
+  }
 }
 
 /** The owner's postings for a call that is paid through a channel. */

@@ -5,6 +5,9 @@ import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/payment-scheme.ts'
 import { recordOf } from './call-entry.ts'
 
+const UNPAID: Settled = { charged: 0n, receipt: EMPTY_BYTES }
+const unpaid = () => UNPAID
+
 /** Admits a call without payment: it is recorded, charges 0 and gets no receipt. */
 export function unpaidReservation(log: Pick<CallLog, 'append'>, admission: Admission): Reservation {
   let isSettled = false
@@ -12,9 +15,7 @@ export function unpaidReservation(log: Pick<CallLog, 'append'>, admission: Admis
     if (isSettled) throw new SoukError('internal_error', 'The call is already settled.')
     isSettled = true
     const effects = alongside === undefined ? undefined : { documents: alongside() }
-    return log
-      .append(recordOf(admission, rest, outcome, 0n), effects)
-      .then(() => ({ charged: 0n, receipt: EMPTY_BYTES }))
+    return log.append(recordOf(admission, rest, outcome, 0n), effects).then(unpaid)
   }
   return {
     capture: (rest, _, alongside) => settle('captured', rest, alongside),

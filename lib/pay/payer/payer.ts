@@ -1,4 +1,5 @@
 import type { Logger } from '@libp2p/interface'
+import { latin1 } from '../../base/bytes.ts'
 import type { Clock } from '../../base/clock.ts'
 import { SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
@@ -392,7 +393,7 @@ function mostCharged(bytes: Uint8Array, { channelId, requestId, charged, price }
   return most < price ? most : price
 }
 
-const keyOf = ({ requestId }: Order): string => Buffer.from(requestId).toString('latin1')
+const keyOf = ({ requestId }: Order): string => latin1(requestId)
 
 const SIGNATURE_BYTES = 65
 

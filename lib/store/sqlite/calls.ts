@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { COMMIT_BATCH_BYTES_MAX, RESPONSES_DROPPED_AT_ONCE } from '../../base/limits/store.ts'
+import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX, RESPONSES_DROPPED_AT_ONCE } from '../../base/limits/store.ts'
 import type { CallEffects, CallLog, CallRecord } from '../../interface/store.ts'
 import { alreadyRecorded, checkCallRecord } from '../call-record.ts'
 import { SELECT_LOGGED, SELECT_RECORDS } from '../call-select.ts'
@@ -29,6 +29,10 @@ export interface SqliteCallsInit {
 
 /** The size of a row without its response: fixed fields, ids, hash and index entries. */
 const ROW_BYTES = 256
+/** Acknowledged calls of one write. */
+const ACKNOWLEDGED_AT_ONCE = 256
+/** Counted for each of them, so that one commit acknowledges `COMMIT_BATCH_MAX` calls. */
+const ACKNOWLEDGED_BYTES = COMMIT_BATCH_BYTES_MAX / COMMIT_BATCH_MAX
 const BY_NAME = '(SELECT id FROM names WHERE name = ?)'
 
 export function sqliteCalls(init: SqliteCallsInit): CallLog {
@@ -58,13 +62,19 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
   )
 
   return {
-    async append(record, effects = {}) {
-      checkCallRecord(record)
-      if (effects.postings !== undefined) checkPostings(effects.postings)
-      const headers = encodeHeaders(record.response?.headers ?? [])
-      const bytes = ROW_BYTES + headers.length + (record.response?.body.length ?? 0)
-      if (!(await queue.write(bytes, () => insert(record, headers, effects)))) throw alreadyRecorded()
-    },
+    append: (record, effects = {}) =>
+      new Promise((resolve, reject) => {
+        checkCallRecord(record)
+        if (effects.postings !== undefined) checkPostings(effects.postings)
+        const headers = encodeHeaders(record.response?.headers ?? [])
+        let isNew = false
+        queue.push({
+          bytes: ROW_BYTES + headers.length + (record.response?.body.length ?? 0),
+          apply: () => void (isNew = insert(record, headers, effects)),
+          resolve: () => (isNew ? resolve() : reject(alreadyRecorded())),
+          reject
+        })
+      }),
     async find(peer, requestId) {
       const holder = names.find(peer)
       if (holder === undefined) return undefined
@@ -72,14 +82,16 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
       return row && toCallRecord(row)
     },
     acknowledge(peer, requestIds) {
-      for (const requestId of requestIds) {
-        // A copy, because the caller does not wait and may reuse its buffer.
-        const id = Uint8Array.from(requestId)
-        queue.writeBehind(ROW_BYTES, () => {
+      for (let at = 0; at < requestIds.length; at += ACKNOWLEDGED_AT_ONCE) {
+        // Copies, because the caller does not wait and may reuse its buffer.
+        const ids = requestIds.slice(at, at + ACKNOWLEDGED_AT_ONCE).map((id) => new Uint8Array(id))
+        queue.writeBehind(ids.length * ACKNOWLEDGED_BYTES, () => {
           const holder = names.find(peer)
-          if (holder === undefined || staged.acknowledge(holder, id)) return
-          const found = selectAcknowledged.get(holder, id)
-          if (found !== undefined) drop(found)
+          if (holder === undefined) return
+          for (const id of ids) {
+            const found = staged.acknowledge(holder, id) ? undefined : selectAcknowledged.get(holder, id)
+            if (found !== undefined) drop(found)
+          }
         })
       }
     },

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { latin1 } from '../../base/bytes.ts'
 import { STAGED_BODY_BYTES_MAX, STAGED_CALLS_MAX, STAGED_CALLS_MOVED, STAGED_SLOTS } from '../../base/limits/store.ts'
 import type { Posting } from '../../interface/ledger.ts'
 import type { CallRecord } from '../../interface/store.ts'
@@ -50,9 +51,14 @@ export interface StagedCalls {
 interface Row {
   readonly seq: number
   readonly peer: number
-  /** Size of its stored response. Undefined: none, or acknowledged. */
+  /** Size of its response, if that is stored. */
   readonly bytes: number | undefined
+  /** The response need not be kept. */
+  isAcknowledged: boolean
 }
+
+/** Size of the response that the row keeps. */
+const keptBytes = ({ bytes, isAcknowledged }: Row): number | undefined => (isAcknowledged ? undefined : bytes)
 
 /** The staged rows of a range of numbers: rows of earlier rounds remain in the slots. */
 const MOVED = 'FROM staged_calls WHERE slot BETWEEN ? AND ? AND seq BETWEEN ? AND ?'
@@ -65,8 +71,9 @@ export function sqliteStagedCalls(db: DatabaseSync, names: Names, stored: Stored
 
   /** By peer and request id, oldest first. */
   const rows = new Map<string, Row>()
-  /** Reverts the changes of the running transaction in memory. */
-  let undo: Array<() => void> = []
+  /** Changes of the running transaction. */
+  let added: string[] = []
+  let acknowledged: Row[] = []
   let isSettling = false
   for (const [key, row] of rowsLeft(db)) {
     rows.set(key, row)
@@ -79,9 +86,15 @@ export function sqliteStagedCalls(db: DatabaseSync, names: Names, stored: Stored
 
   /** Moves the calls up to this number. */
   const move = (through: number): void => {
-    const moved = [...rows].filter(([, { seq }]) => seq <= through)
+    const moved: Array<[string, Row]> = []
+    for (const entry of rows) {
+      if (entry[1].seq > through) break
+      moved.push(entry)
+    }
     mover(moved.map(([, row]) => row))
-    for (const [key, { peer, bytes }] of moved) {
+    for (const [key, row] of moved) {
+      const { peer } = row
+      const bytes = keptBytes(row)
       rows.delete(key)
       if (bytes !== undefined) stored.place(peer, bytes)
     }
@@ -100,24 +113,26 @@ export function sqliteStagedCalls(db: DatabaseSync, names: Names, stored: Stored
     find(peer, requestId) {
       const row = rows.get(keyOf(peer, requestId))
       const found = row && selectOne.get(slotOf(row.seq))
-      return row?.bytes === undefined ? found && { ...found, response_status: null } : found
+      const isKept = row !== undefined && keptBytes(row) !== undefined
+      return isKept ? found : found && { ...found, response_status: null }
     },
     add(call) {
       const { record, peer, headers, postings } = call
       const seq = ++lastSeq
       insert(call, seq, postings.length === 0 ? null : ++lastEntry)
       const key = keyOf(peer, record.requestId)
-      rows.set(key, { seq, peer, bytes: headers === undefined ? undefined : record.response?.body.length })
-      undo.push(() => rows.delete(key))
+      const bytes = headers === undefined ? undefined : record.response?.body.length
+      rows.set(key, { seq, peer, bytes, isAcknowledged: false })
+      added.push(key)
     },
     acknowledge(peer, requestId) {
-      const key = keyOf(peer, requestId)
-      const row = rows.get(key)
+      const row = rows.get(keyOf(peer, requestId))
       if (row === undefined) return false
-      if (row.bytes !== undefined) {
-        rows.set(key, { ...row, bytes: undefined })
-        stored.hold(peer, -row.bytes)
-        undo.push(() => rows.set(key, row))
+      const bytes = keptBytes(row)
+      if (bytes !== undefined) {
+        row.isAcknowledged = true
+        stored.hold(peer, -bytes)
+        acknowledged.push(row)
       }
       return true
     },
@@ -127,13 +142,14 @@ export function sqliteStagedCalls(db: DatabaseSync, names: Names, stored: Stored
       else if (lastSeq - oldest() >= STAGED_CALLS_MAX) move(lastSeq - STAGED_CALLS_MAX + STAGED_CALLS_MOVED)
     },
     keep() {
-      undo = []
+      added = []
+      acknowledged = []
       isSettling = false
     },
     forget() {
-      for (const revert of undo.toReversed()) revert()
-      undo = []
-      isSettling = false
+      for (const key of added) rows.delete(key)
+      for (const row of acknowledged) row.isAcknowledged = false
+      this.keep()
     },
     get size() {
       return rows.size
@@ -177,7 +193,10 @@ function* rowsLeft(db: DatabaseSync): Iterable<readonly [key: string, row: Row]>
   for (const row of db.prepare(SELECT_LEFT).all()) {
     const peer = Number(row['peer'])
     const bytes = row['bytes'] === null ? undefined : Number(row['bytes'])
-    yield [keyOf(peer, row['request_id'] as Uint8Array), { seq: Number(row['seq']), peer, bytes }]
+    yield [
+      keyOf(peer, row['request_id'] as Uint8Array),
+      { seq: Number(row['seq']), peer, bytes, isAcknowledged: false }
+    ]
   }
 }
 
@@ -196,7 +215,7 @@ function prepareMove(db: DatabaseSync, names: Names): (moved: readonly Row[]) =>
   return (moved) => {
     const [first, last] = [moved[0]?.seq, moved.at(-1)?.seq]
     if (first === undefined || last === undefined) return
-    const acknowledged = moved.filter(({ bytes }) => bytes === undefined).map(({ seq }) => seq)
+    const acknowledged = moved.filter((row) => keptBytes(row) === undefined).map(({ seq }) => seq)
     for (const [from, to] of slotsOf(first, last)) {
       const range = [from, to, first, last] as const
       moveCalls.run(...range)
@@ -219,4 +238,4 @@ function slotsOf(first: number, last: number): ReadonlyArray<readonly [from: num
   ]
 }
 
-const keyOf = (peer: number, requestId: Uint8Array): string => `${peer} ${Buffer.from(requestId).toString('latin1')}`
+const keyOf = (peer: number, requestId: Uint8Array): string => `${peer} ${latin1(requestId)}`

@@ -145,7 +145,13 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
 
   return {
     calls: {
-      append: async (record, effects) => opened().calls.append(record, effects),
+      append(record, effects) {
+        try {
+          return opened().calls.append(record, effects)
+        } catch (error) {
+          return Promise.reject(error)
+        }
+      },
       find: (peer, requestId) => read(({ calls }) => calls.find(peer, requestId)),
       acknowledge: (peer, requestIds) => session?.calls.acknowledge(peer, requestIds),
       recent: async (query) => {

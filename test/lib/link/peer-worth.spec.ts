@@ -7,17 +7,20 @@ describe('the worth of a peer', () => {
   const answerOf = (charged: bigint) => ({ charged }) as CallResponse
   const callOf = (peer: string, subscription?: Uint8Array) =>
     ({ peer, ...(subscription === undefined ? {} : { subscription }) }) as IncomingCall
-  const { signal } = new AbortController()
 
   it('rises with paid calls, subscriptions and channels, and not with free calls or failures', async () => {
     const worth = new PeerWorth(manualClock())
     worth.learn(['/ip4/1.2.3.4/tcp/1/p2p/first'], () => ['channel'])
-    const handle = (charged: bigint) => worth.watching(async () => answerOf(charged))
-    await handle(0n)(callOf('free'), signal)
-    await handle(5n)(callOf('payer'), signal)
-    await handle(0n)(callOf('subscriber', Uint8Array.of(1)), signal)
-    const failing = worth.watching(async () => Promise.reject(new Error('no')))
-    await assert.rejects(failing(callOf('failing', Uint8Array.of(1)), signal))
+    const answer = (call: IncomingCall, charged: bigint) => {
+      worth.onCall(call)
+      worth.onAnswer(call, answerOf(charged))
+    }
+    answer(callOf('free'), 0n)
+    answer(callOf('payer'), 5n)
+    answer(callOf('subscriber', Uint8Array.of(1)), 0n)
+    const failing = callOf('failing', Uint8Array.of(1))
+    worth.onCall(failing)
+    worth.onError(failing)
     worth.answered('owner')
     const of = worth.scores()
     const found = 'stranger free failing first payer owner subscriber channel'.split(' ').map((peer) => of(peer).worth)
@@ -28,12 +31,10 @@ describe('the worth of a peer', () => {
   it('includes whether a call is running, and when the last one ended', async () => {
     const clock = manualClock()
     const worth = new PeerWorth(clock)
-    const running = Promise.withResolvers<CallResponse>()
-    const call = worth.watching(() => running.promise)(callOf('caller'), signal)
+    worth.onCall(callOf('caller'))
     assert.equal(worth.scores()('caller').isBusy, true)
     await clock.advance(100)
-    running.resolve(answerOf(0n))
-    await call
+    worth.onAnswer(callOf('caller'), answerOf(0n))
     const { isBusy, usedAt } = worth.scores()('caller')
     assert.deepEqual([isBusy, usedAt], [false, clock.elapsed()])
   })

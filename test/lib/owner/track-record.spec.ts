@@ -46,9 +46,11 @@ describe('an owner’s self-report', () => {
   }
   const make = async (calls: number, handler: CallHandler, call = callOf(), signal = patient) => {
     for (let i = 0; i < calls; i++) {
-      await track
-        .watching(handler)(call, signal)
-        .catch(() => undefined)
+      const startedAt = clock.elapsed()
+      await handler(call, signal).then(
+        (response) => track.onAnswer(call, response, clock.elapsed() - startedAt),
+        (error: unknown) => track.onError(call, error, clock.elapsed() - startedAt, signal)
+      )
     }
   }
 

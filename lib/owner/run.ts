@@ -1,0 +1,58 @@
+import type { HeldBytes } from '../base/byte-budget.ts'
+import { watchBody } from '../base/watch-body.ts'
+import type { CallResponse } from '../interface/call.ts'
+import type { CallPermit } from './call-limiter.ts'
+import type { IdempotentCall } from './idempotent-calls.ts'
+import type { ServedApi } from './served-api.ts'
+import type { ServedApis } from './served-apis.ts'
+
+/** One admitted call: the resources that it holds until its response is over. */
+export class Run {
+  readonly api: ServedApi
+  readonly permit: CallPermit
+  readonly startedAt: number
+  /** Present for a body that is collected. */
+  readonly held: HeldBytes | undefined
+  /** Present for a call with an idempotency key, once it has the key. */
+  keyed: IdempotentCall | undefined
+  readonly #apis: ServedApis
+  #hasLeft = false
+
+  /** Counts the call as running until it leaves. */
+  constructor(apis: ServedApis, api: ServedApi, permit: CallPermit, startedAt: number, held: HeldBytes | undefined) {
+    this.api = api
+    this.permit = permit
+    this.startedAt = startedAt
+    this.held = held
+    this.#apis = apis
+    apis.enter(api)
+  }
+
+  /** Frees the resources. A second call does nothing. */
+  leave(): void {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    this.held?.free()
+    this.permit.leave()
+    this.#apis.leave(this.api)
+  }
+
+  /** The response as it is sent. A streamed body holds the resources until it ends, or until its reader cancels. */
+  over(answer: CallResponse, signal: AbortSignal): CallResponse {
+    const { rate } = this.permit
+    const rated = rate === undefined ? answer : { ...answer, rate }
+    const { body } = rated
+    if (body instanceof Uint8Array) {
+      this.leave()
+      return rated
+    }
+    const leave = () => this.leave()
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+    const watched = watchBody(body, () => {
+      signal.removeEventListener('abort', leave)
+      leave()
+    })
+    return { ...rated, body: watched }
+  }
+}
