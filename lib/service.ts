@@ -12,7 +12,13 @@ import { DocumentShelf } from './describe/document-shelf.ts'
 import type { Adapter } from './interface/adapter.ts'
 import type { Descriptions } from './interface/description.ts'
 import type { Resolution, ResolveOptions, SearchPage, SearchQuery } from './interface/directory.ts'
-import type { Delegation, DeprecationNotice, ListingState, ManifestSigner } from './interface/manifest.ts'
+import type {
+  Delegation,
+  DeprecationNotice,
+  ListingState,
+  ManifestSigner,
+  SignedManifest
+} from './interface/manifest.ts'
 import type { CallInit, CallReply, Listing, ListingInit, Souk, SoukStatus } from './interface/souk.ts'
 import type { Reputation } from './interface/quality.ts'
 import type { Store } from './interface/store.ts'
@@ -97,7 +103,7 @@ class SoukService implements Souk, Startable {
     this.#components = components
     this.store = options.store ?? createMemoryStore()
     this.#manifestSigner = createManifestSigner({ providerKey: options.providerKey ?? components.privateKey, clock })
-    this.#reach = createReach(components, options, this.store.documents, () => !this.#local().next().done)
+    this.#reach = createReach(components, options, this.store.documents, () => this.#local().length > 0)
     const { link } = this.#reach
     serveManifests({ link, local: () => this.#local() })
     serveCatalogue({ link, index: this.store.listings, network, clock })
@@ -318,7 +324,7 @@ class SoukService implements Souk, Startable {
     return this.#running
   }
 
-  *#local() {
-    for (const { signed } of this.#running?.selling.owner.apis.list() ?? []) yield signed
+  #local(): readonly SignedManifest[] {
+    return this.#running?.selling.owner.apis.manifests() ?? []
   }
 }

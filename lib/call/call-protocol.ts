@@ -12,7 +12,7 @@ import { Acknowledgements } from './acknowledgements.ts'
 import { BulkMailbox } from './bulk-mailbox.ts'
 import { givenUp } from './failure.ts'
 import { IncomingCalls } from './incoming-calls.ts'
-import { OutgoingCalls } from './outgoing-calls.ts'
+import { type Broken, OutgoingCalls } from './outgoing-calls.ts'
 import { Session } from './session.ts'
 
 export interface CallProtocolInit {
@@ -34,6 +34,14 @@ interface PeerCalls {
   readonly session: Session
   readonly outgoing: OutgoingCalls
   readonly incoming: IncomingCalls
+}
+
+/** What stays the same while a call is sent again. */
+interface Sending {
+  readonly deadlineAt: number
+  readonly giveUpAt: number
+  /** The boot epoch of the process that received it first. Undefined: not sent yet. */
+  readonly sentTo: bigint | undefined
 }
 
 /** `/souk/call/1.0.0`: sends calls to peers and runs theirs, over one channel per peer. */
@@ -68,11 +76,45 @@ export class CallProtocol implements Caller {
     for (const { session } of this.#channels.values()) session.send({ kind: 'drain' })
   }
 
-  async call(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt> {
+  call(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt> {
+    const deadlineAt = this.#init.clock.elapsed() + call.timeoutMs
+    const peer = call.isRepeat === true || signal?.aborted === true ? undefined : this.#ready(owner)
+    if (peer === undefined) {
+      const sentTo = call.isRepeat === true ? UNKNOWN_EPOCH : undefined
+      return this.#persist(owner, call, signal, { deadlineAt, giveUpAt: deadlineAt, sentTo })
+    }
+    // The usual case, without another promise: the link is up, and the call gets its response.
+    const sentTo = epochOf(peer)
+    return peer.outgoing
+      .send(call, call.timeoutMs, signal)
+      .then((result) =>
+        result.fate === 'broken' ? this.#resend(owner, call, signal, { deadlineAt, sentTo }, result) : result
+      )
+  }
+
+  /** The link broke under the call. @param sent the epoch to which it was sent, and its deadline, which stays */
+  #resend(
+    owner: PeerAddress,
+    call: Call,
+    signal: AbortSignal | undefined,
+    { deadlineAt, sentTo }: { readonly deadlineAt: number; readonly sentTo: bigint },
+    result: Broken
+  ): Attempt | Promise<Attempt> {
+    if (this.#log.enabled) this.#logBroken(owner, call, result)
+    // A streamed body has been consumed and cannot be sent again.
+    if (!(call.body instanceof Uint8Array)) return lost()
+    const giveUpAt = Math.min(deadlineAt, this.#init.clock.elapsed() + RESEND_MS)
+    return this.#persist(owner, call, signal, { deadlineAt, giveUpAt, sentTo })
+  }
+
+  /** Connects, sends the call, and sends it again after a broken link, until `giveUpAt`. */
+  async #persist(
+    owner: PeerAddress,
+    call: Call,
+    signal: AbortSignal | undefined,
+    { deadlineAt, giveUpAt, sentTo }: Sending
+  ): Promise<Attempt> {
     const { clock } = this.#init
-    const deadlineAt = clock.elapsed() + call.timeoutMs
-    let giveUpAt = deadlineAt
-    let sentTo = call.isRepeat === true ? UNKNOWN_EPOCH : undefined
     for (;;) {
       if (signal?.aborted === true)
         return { fate: sentTo === undefined ? 'not_accepted' : 'lost', error: givenUp(signal) }
@@ -84,14 +126,10 @@ export class CallProtocol implements Caller {
       } else {
         const result = await peer.outgoing.send(call, deadlineAt - clock.elapsed(), signal, sentTo)
         if (result.fate !== 'broken' && !isUncertain(result, sentTo)) return result
+        if (result.fate === 'broken' && sentTo === undefined)
+          return this.#resend(owner, call, signal, { deadlineAt, sentTo: epochOf(peer) }, result)
         if (this.#log.enabled) this.#logBroken(owner, call, result)
-        // A streamed body has been consumed and cannot be sent again.
         if (!(call.body instanceof Uint8Array)) return lost()
-        if (sentTo === undefined) {
-          giveUpAt = Math.min(deadlineAt, clock.elapsed() + RESEND_MS)
-          sentTo = peer.session.hello?.epoch ?? UNKNOWN_EPOCH
-          continue
-        }
         if (result.fate !== 'broken') error = result.error
       }
       if (clock.elapsed() + RESEND_PAUSE_MS >= giveUpAt) return lost(error)
@@ -100,7 +138,7 @@ export class CallProtocol implements Caller {
     }
   }
 
-  #logBroken({ id }: PeerAddress, { requestId }: Call, result: Attempt | { readonly fate: 'broken' }): void {
+  #logBroken({ id }: PeerAddress, { requestId }: Call, result: Attempt | Broken): void {
     const why = 'error' in result ? reasonOf(result.error) : 'the link broke'
     this.#log('%s at %s: %s; sent again with the same request id', formatRequestId(requestId), id, why)
   }
@@ -187,6 +225,10 @@ export class CallProtocol implements Caller {
     for (const peer of this.#channels.values()) sum += of(peer)
     return sum
   }
+}
+
+function epochOf({ session }: PeerCalls): bigint {
+  return session.hello?.epoch ?? UNKNOWN_EPOCH
 }
 
 /** On a repeat, a refusal by an overloaded owner does not tell the outcome of the first attempt. */

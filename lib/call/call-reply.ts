@@ -33,12 +33,12 @@ export function callReply({ order, manifest, answer, charged, lookupMs, payMs, t
     price: order.price,
     charged,
     receipt,
-    ...(eventPrice === undefined ? {} : { eventPrice }),
-    ...(payment === undefined ? {} : { payment }),
-    ...(replayed === true ? { replayed } : {}),
-    ...(rate === undefined ? {} : { rate }),
-    ...(quota === undefined ? {} : { quota }),
-    ...(manifest.deprecation === undefined ? {} : { deprecation: manifest.deprecation }),
+    eventPrice,
+    payment,
+    replayed,
+    rate,
+    quota,
+    deprecation: manifest.deprecation,
     timing: { lookup: lookupMs, pay: payMs, net, owner: ownerMs, upstream: upstreamMs },
     json: () => readJson(body)
   }

@@ -64,14 +64,14 @@ export class Consumer {
       const tried = new Set<string>()
       const found = this.#init.resolver.cached?.(prepared.ref) ?? (await this.#lookUp(prepared, false))
       let isByTerms = false
-      const first = await this.#tryOwners(prepared, found, clock.elapsed() - prepared.startedAt, tried).catch(
-        (thrown: unknown) => {
-          const error = asSoukError(thrown)
-          isByTerms = this.#rechecks.isWorthIt(error, found)
-          if (isByTerms) return error
-          throw error
-        }
-      )
+      let first: CallReply | SoukError
+      try {
+        first = await this.#tryOwners(prepared, found, clock.elapsed() - prepared.startedAt, tried)
+      } catch (thrown) {
+        first = asSoukError(thrown)
+        isByTerms = this.#rechecks.isWorthIt(first, found)
+        if (!isByTerms) throw first
+      }
       if (!(first instanceof SoukError)) return first
       if ((!isByTerms && isAway(first, found)) || prepared.isSpent()) throw first
       // No owner accepted the call. The resolution may be outdated: owners may have moved or joined.
@@ -79,11 +79,7 @@ export class Consumer {
         throw first.code === 'owner_unreachable' ? error : first
       })
       if (isByTerms && isUnchanged(found, renewed)) throw first
-      const second = await this.#tryOwners(prepared, renewed, clock.elapsed() - prepared.startedAt, tried, first).catch(
-        (error: unknown) => {
-          throw withPrices(asSoukError(error), found, renewed)
-        }
-      )
+      const second = await this.#retryOwners(prepared, found, renewed, tried, first)
       if (second instanceof SoukError) throw second
       return second
     } catch (thrown) {
@@ -103,11 +99,27 @@ export class Consumer {
     }
   }
 
+  /** As `#tryOwners`, after a new lookup. */
+  async #retryOwners(
+    prepared: PreparedCall,
+    found: Resolution,
+    renewed: Resolution,
+    tried: Set<string>,
+    first: SoukError
+  ): Promise<CallReply | SoukError> {
+    const lookupMs = this.#init.clock.elapsed() - prepared.startedAt
+    try {
+      return await this.#tryOwners(prepared, renewed, lookupMs, tried, first)
+    } catch (error) {
+      throw withPrices(asSoukError(error), found, renewed)
+    }
+  }
+
   /**
-   * Returns the reply, or the last error when no owner accepted the call. @throws SoukError when an owner accepted the
-   * call and it failed
+   * Returns the reply, or the last error when no owner accepted the call. Not async, because a call that has its terms
+   * and no key waits for nothing here. @throws SoukError when an owner accepted the call and it failed
    */
-  async #tryOwners(
+  #tryOwners(
     prepared: PreparedCall,
     found: Resolution,
     lookupMs: number,
@@ -119,17 +131,34 @@ export class Consumer {
     if (terms === undefined && manifest.payPerCall === false) throw new SoukError('subscription_required')
     const owners = ownersFor(prepared, found)
     const telling = owners.length > 0 ? this.#tellPrice(prepared, terms?.price ?? manifest.price) : undefined
-    if (telling !== undefined) await telling
-    const refusal = manifest.price > 0n && init.payment === undefined ? this.#init.refusal?.() : undefined
-    if (refusal !== undefined) throw refusal
     // A second lookup may return the same owners with new addresses. Only owners that were unreachable are tried again.
-    const untried = owners.filter((owner) => !tried.has(owner.id))
-    const offer = { prepared, found, owners: untried, lookupMs, tried, last, key: undefined }
-    const key = init.idempotencyKey === undefined ? undefined : await this.#keyOf(prepared, found, untried)
+    const untried = tried.size === 0 ? owners : owners.filter((owner) => !tried.has(owner.id))
+    const offer: Offer = { prepared, found, owners: untried, lookupMs, tried, last, key: undefined }
+    if (telling !== undefined || init.idempotencyKey !== undefined) return this.#offerAfter(telling, offer)
+    this.#checkStore(offer)
+    return this.#offer(offer)
+  }
+
+  /** @throws SoukError the refusal of the store for payments */
+  #checkStore({ prepared, found }: Offer): void {
+    const isPaid = found.signed.manifest.price > 0n && prepared.init.payment === undefined
+    const refusal = isPaid ? this.#init.refusal?.() : undefined
+    if (refusal !== undefined) throw refusal
+  }
+
+  /** Offers the call once its price is agreed and its idempotency key is stored. */
+  async #offerAfter(telling: void | Promise<void>, offer: Offer): Promise<CallReply | SoukError> {
+    await telling
+    this.#checkStore(offer)
+    const { prepared, found, owners, tried } = offer
+    const key = await this.#keyOf(prepared, found, owners)
     if (key === undefined) return this.#offer(offer)
     try {
-      const owners = key.before === undefined ? untried : ownersOf(key, found, tried)
-      return await this.#offer({ ...offer, owners, key })
+      return await this.#offer({
+        ...offer,
+        owners: key.before === undefined ? owners : ownersOf(key, found, tried),
+        key
+      })
     } finally {
       await key.end()
     }

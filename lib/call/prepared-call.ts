@@ -49,12 +49,14 @@ export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds
     throw new SoukError('invalid_request', 'A request id must be the 16 bytes of a UUID version 7.')
   }
   const startedAt = clock.elapsed()
+  const { body, isSpent } = readOnce(payloadOf(init.body))
   return {
     init,
     terms,
     ref: typeof init.api === 'string' ? parseApiRef(init.api) : init.api,
     requestId,
-    ...readOnce(payloadOf(init.body)),
+    body,
+    isSpent,
     maxPrice: terms?.maxPrice ?? (init.maxPrice === undefined ? undefined : parseUsdc(init.maxPrice)),
     signal,
     startedAt,
@@ -71,9 +73,9 @@ export function orderFor({ requestId, maxPrice, terms }: PreparedCall, { signed 
     owner,
     revision: manifest.revision,
     price: terms?.price ?? manifest.price,
-    ...(terms?.isFee === true ? { isFee: true } : {}),
-    ...(maxPrice === undefined ? {} : { maxPrice }),
-    ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
+    isFee: terms?.isFee === true,
+    maxPrice,
+    payout: manifest.payout
   }
 }
 
@@ -98,7 +100,7 @@ export function callFor(
     api: order.api,
     method: init.method ?? 'POST',
     path: init.path ?? '',
-    headers: [...(init.headers ?? JSON_HEADERS), ...offered(init.offeredHeaders, api)],
+    headers: withOffered(init.headers ?? JSON_HEADERS, init.offeredHeaders, api),
     body,
     timeoutMs: Math.max(1, deadlineAt - now),
     revision: order.revision,
@@ -127,13 +129,20 @@ export function consumerOf({ consumer }: CallInit, api: ApiId): Uint8Array | und
 }
 
 /** Providers are untrusted: a listing may name any header, so only headers without secrets are sent. */
-function offered(headers: Headers = [], { requestHeaders = [] }: Partial<ApiDescription> = {}): Headers {
-  if (headers.length === 0 || requestHeaders.length === 0) return []
-  return headers.filter(([name]) => requestHeaders.includes(name.toLowerCase()) && isExtraHeader(name))
+function withOffered(
+  headers: Headers,
+  offered: Headers = [],
+  { requestHeaders = [] }: Partial<ApiDescription> = {}
+): Headers {
+  if (offered.length === 0 || requestHeaders.length === 0) return headers
+  const sent = offered.filter(([name]) => requestHeaders.includes(name.toLowerCase()) && isExtraHeader(name))
+  return [...headers, ...sent]
 }
 
+const neverSpent = () => false
+
 function readOnce(body: Payload): { body: Payload; isSpent: () => boolean } {
-  if (body instanceof Uint8Array) return { body, isSpent: () => false }
+  if (body instanceof Uint8Array) return { body, isSpent: neverSpent }
   let isSpent = false
   return {
     body: {

@@ -19,11 +19,11 @@ export interface Order {
   readonly revision: number
   readonly price: Atoms
   /** The consumer's price limit for this call. */
-  readonly maxPrice?: Atoms
+  readonly maxPrice?: Atoms | undefined
   /** The order pays a plan's fee. The limit on unearned money at an owner does not apply. Default false. */
   readonly isFee?: boolean
   /** Address that receives the provider's money, from the manifest. */
-  readonly payout?: Address
+  readonly payout?: Address | undefined
 }
 
 /** An x402 v2 payment that came with a call. Its payer needs no node. */
@@ -57,11 +57,11 @@ export interface Admission {
   readonly revision: number
   readonly price: Atoms
   /** Data from the payer's payment scheme. Absent where it sent none. */
-  readonly authorization?: Uint8Array
+  readonly authorization?: Uint8Array | undefined
   /** Address that receives the provider's money, from the manifest. */
-  readonly payout?: Address
+  readonly payout?: Address | undefined
   /** Present where the call carries its own payment, or asks how to pay. */
-  readonly payment?: Payment
+  readonly payment?: Payment | undefined
 }
 
 /** The owner's report on a finished call: the fields of `CallRecord` that the payment scheme does not know itself. */

@@ -175,20 +175,20 @@ export interface CallReply {
   readonly charged: Atoms
   readonly receipt: Uint8Array
   /** Price of each further event of a streamed body. Receipts for events are separate and may cover several. */
-  readonly eventPrice?: Atoms
+  readonly eventPrice?: Atoms | undefined
   /** Result of the payment: the value of the `PAYMENT-RESPONSE` header. */
-  readonly payment?: string
+  readonly payment?: string | undefined
   /** Present where the API is deprecated: time of the notice, of the end, and the successor. */
-  readonly deprecation?: Deprecation
+  readonly deprecation?: Deprecation | undefined
   /** With a subscription: its quota after this call, and the fee of a renewal before the call, if any. */
-  readonly quota?: Quota
+  readonly quota?: Quota | undefined
   readonly fee?: Atoms
   /** With a subscription: this call reached 85 or 100 percent of the included calls. Reported once per period each. */
   readonly alert?: 85 | 100
   /** The response was stored for an earlier call with the same idempotency key. */
-  readonly replayed?: boolean
+  readonly replayed?: boolean | undefined
   /** This consumer's rate-limit status, where the API has a limit. */
-  readonly rate?: RateLimitStatus
+  readonly rate?: RateLimitStatus | undefined
   readonly timing: CallTiming
   /** Reads the whole body and parses it. @throws SoukError `response_too_large`, `upstream_invalid_response` */
   json(): Promise<unknown>

@@ -9,7 +9,7 @@ import type { CallResponse, CallWatcher, IncomingCall } from '../interface/call.
 import type { Headers } from '../interface/payload.ts'
 import type { PlanService, QuotaReservation } from '../interface/plan-service.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
-import type { Admission, Outcome, Reservation, Settled, PaymentScheme } from '../interface/payment-scheme.ts'
+import type { Outcome, Payment, Reservation, Settled, PaymentScheme } from '../interface/payment-scheme.ts'
 import { answeredBefore, responseOf, checkSame, repeatable, replayed, ruleOf, storable } from './stored-responses.ts'
 import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
@@ -227,9 +227,9 @@ export class Owner {
       peer,
       revision: manifest.revision,
       price,
-      ...paymentOf(call, this.#init.paymentScheme),
-      ...(authorization === undefined ? {} : { authorization }),
-      ...(manifest.payout === undefined ? {} : { payout: manifest.payout })
+      payment: paymentOf(call, this.#init.paymentScheme),
+      authorization,
+      payout: manifest.payout
     })
   }
 
@@ -306,13 +306,13 @@ export class Owner {
 }
 
 /** @throws SoukError `payment_required` where the payment scheme accepts no such payments */
-function paymentOf(call: IncomingCall, paymentScheme: PaymentScheme): Pick<Admission, 'payment'> {
-  if (call.payment === undefined) return {}
+function paymentOf(call: IncomingCall, paymentScheme: PaymentScheme): Payment | undefined {
+  if (call.payment === undefined) return undefined
   if (paymentScheme.takesPayments !== true)
     throw new SoukError('payment_required', 'This API accepts calls with a key only.')
   const { payment: text, idempotencyKey } = call
   const key = idempotencyKey === undefined ? {} : { idempotencyKey }
-  return { payment: { text, requestHash: requestHash(call), ...key } }
+  return { text, requestHash: requestHash(call), ...key }
 }
 
 /** The call without its payment, for a record that no payment covers. */

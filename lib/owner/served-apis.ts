@@ -1,4 +1,5 @@
 import type { ApiId } from '../base/api-name.ts'
+import type { SignedManifest } from '../interface/manifest.ts'
 import type { ServedApi } from './served-api.ts'
 
 /** The APIs that this node serves, and how many calls of each are running. An adapter closes after its last call. */
@@ -7,6 +8,8 @@ export class ServedApis {
   /** Number of running calls, of served APIs and of replaced or removed ones. */
   readonly #load = new Map<ServedApi, number>()
   #drained: PromiseWithResolvers<void> | undefined
+  /** Undefined: made by the next reader, because each outgoing call reads them. */
+  #manifests: readonly SignedManifest[] | undefined
   #inFlight = 0
 
   get inFlight(): number {
@@ -21,6 +24,7 @@ export class ServedApis {
   async set(api: ServedApi): Promise<void> {
     const before = this.#apis.get(api.signed.id)
     this.#apis.set(api.signed.id, api)
+    this.#manifests = undefined
     if (before !== undefined) await this.#closeUnused(before)
   }
 
@@ -31,11 +35,17 @@ export class ServedApis {
   async delete(id: ApiId): Promise<void> {
     const api = this.#apis.get(id)
     this.#apis.delete(id)
+    this.#manifests = undefined
     if (api !== undefined) await this.#closeUnused(api)
   }
 
   list(): ServedApi[] {
     return [...this.#apis.values()]
+  }
+
+  manifests(): readonly SignedManifest[] {
+    this.#manifests ??= this.list().map(({ signed }) => signed)
+    return this.#manifests
   }
 
   /** Accepts no more calls. Resolves when the running ones have ended. */

@@ -142,7 +142,8 @@ class CachingResolver implements PinningResolver {
     return this.#pins.provider(name)
   }
 
-  #inOrder(id: ApiId, { owners, spares }: Found): PeerAddress[] {
+  #inOrder(id: ApiId, { owners, spares }: Found): readonly PeerAddress[] {
+    if (owners.length < 2 && spares.length === 0) return owners
     return [...this.#choice.order(id, owners), ...spares]
   }
 

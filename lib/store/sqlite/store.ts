@@ -145,13 +145,7 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
 
   return {
     calls: {
-      append(record, effects) {
-        try {
-          return opened().calls.append(record, effects)
-        } catch (error) {
-          return Promise.reject(error)
-        }
-      },
+      append: (...args) => append(opened, ...args),
       find: (peer, requestId) => read(({ calls }) => calls.find(peer, requestId)),
       acknowledge: (peer, requestIds) => session?.calls.acknowledge(peer, requestIds),
       recent: async (query) => {
@@ -207,6 +201,15 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
       session = undefined
       await closing
     }
+  }
+}
+
+/** Not async, because each call waits for it. */
+function append(opened: () => Session, ...args: Parameters<CallLog['append']>): Promise<void> {
+  try {
+    return opened().calls.append(...args)
+  } catch (error) {
+    return Promise.reject(error)
   }
 }
 

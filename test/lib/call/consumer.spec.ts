@@ -36,7 +36,9 @@ describe('Consumer', () => {
     )
     assert.deepEqual(bench.reports, ['A ok in 5'])
     assert.deepEqual(bench.accepted, [{ owner: A, settled: { charged: 7n, receipt: utf8('signed') } }])
-    assert.deepEqual(bench.orders, [{ requestId: reply.requestId, api: ID, owner: A, revision: 4, price: 1_500n }])
+    const none = { isFee: false, maxPrice: undefined, payout: undefined }
+    const { requestId } = reply
+    assert.deepEqual(bench.orders, [{ requestId, api: ID, owner: A, revision: 4, price: 1_500n, ...none }])
     assert.equal(bench.lookUps.length, 1)
   })
 
