@@ -8,6 +8,10 @@ export const USDC_DECIMALS = 6
 const ATOMS_PER_USDC = 10n ** BigInt(USDC_DECIMALS)
 /** Far above the USDC supply, far below the range of a signed 64-bit column. */
 const ATOMS_MAX = 10n ** 15n
+/** Amounts whose text is remembered, because calls repeat prices and limits. A text has at most 18 characters. */
+const REMEMBERED_MAX = 1_000
+const parsed = new Map<string, Atoms>()
+const formatted = new Map<Atoms, string>()
 const PATTERN = /^(?<whole>0|[1-9]\d{0,9})(?:\.(?<fraction>\d{1,6}))?$/
 
 /**
@@ -24,6 +28,15 @@ const PATTERN = /^(?<whole>0|[1-9]\d{0,9})(?:\.(?<fraction>\d{1,6}))?$/
  * ```
  */
 export function parseUsdc(text: string): Atoms {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
+  const atoms = readUsdc(text)
+  if (parsed.size >= REMEMBERED_MAX) parsed.clear()
+  parsed.set(text, atoms)
+  return atoms
+}
+
+function readUsdc(text: string): Atoms {
   const match = PATTERN.exec(text)
   if (match?.groups === undefined) {
     throw new SoukError(
@@ -39,6 +52,15 @@ export function parseUsdc(text: string): Atoms {
 
 /** Shortest decimal string: `1500n` is `0.0015`, `0n` is `0`. */
 export function formatUsdc(atoms: Atoms): string {
+  const known = formatted.get(atoms)
+  if (known !== undefined) return known
+  const text = writeUsdc(atoms)
+  if (formatted.size >= REMEMBERED_MAX) formatted.clear()
+  formatted.set(atoms, text)
+  return text
+}
+
+function writeUsdc(atoms: Atoms): string {
   const sign = atoms < 0n ? '-' : ''
   const digits = (atoms < 0n ? -atoms : atoms).toString().padStart(USDC_DECIMALS + 1, '0')
   const fraction = digits.slice(-USDC_DECIMALS).replace(/0+$/, '')

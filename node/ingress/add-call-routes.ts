@@ -13,11 +13,15 @@ export type ContextOf = (request: FastifyRequest, reply: FastifyReply) => Reques
 
 type ScopeNames = Pick<Scopes, 'providerOf'> | undefined
 
+function isResolved(scope: string, scopes: ScopeNames): boolean {
+  return scope === 'demo' || isProviderId(scope) || scopes === undefined
+}
+
 /** Resolves a scope to a provider id where it names one. Returns undefined after sending an error response. */
 async function scopeOf(context: RequestContext, scope: string, scopes: ScopeNames): Promise<string | undefined> {
-  if (scope === 'demo' || isProviderId(scope) || scopes === undefined) return scope
+  if (isResolved(scope, scopes)) return scope
   try {
-    return (await scopes.providerOf(scope)) ?? scope
+    return (await scopes?.providerOf(scope)) ?? scope
   } catch (error) {
     sendProblem(context, error)
     return undefined
@@ -58,19 +62,23 @@ export function addCallRoutes(
         const { name } = request.params
         // Methods of an API are not asked for: its provider would have to be paid for the question.
         if (request.method === 'OPTIONS') return sendMethods(context)
-        const serve = async () => {
-          try {
-            tickets.redeem(context.req)
-          } catch (error) {
-            return refuseTicket(route, context, error)
-          }
-          const scope = await scopeOf(context, request.params.scope, scopes)
-          if (scope === undefined) return
-          if (!EventStreams.mayServe(context.req) || !(await streams.serve(context, scope, name))) {
-            await serveCall(route, context, scope, name)
-          }
+        try {
+          tickets.redeem(context.req)
+        } catch (error) {
+          refuseTicket(route, context, error)
+          return
         }
-        serve().catch((error: unknown) => {
+        const { scope } = request.params
+        const serve = async () => {
+          const found = await scopeOf(context, scope, scopes)
+          if (found === undefined) return
+          if (EventStreams.mayServe(context.req) && (await streams.serve(context, found, name))) return
+          await serveCall(route, context, found, name)
+        }
+        // Most scopes need no lookup.
+        const isPlain = !EventStreams.mayServe(context.req) && isResolved(scope, scopes)
+        const serving = isPlain ? serveCall(route, context, scope, name) : serve()
+        serving.catch((error: unknown) => {
           context.log.error('a response could not be sent', { request_id: context.requestIdText, cause: error })
           context.res.destroy()
         })

@@ -69,14 +69,14 @@ export class BodyReader {
    * @throws SoukError `request_too_large`, `overloaded`; `invalid_request` if it arrives too slowly; `call_interrupted` if the client
    * disconnects
    */
-  async read({ req, res }: BodyExchange, bytesMax: number, held: HeldBytes): Promise<Uint8Array> {
-    if (!hasBody(req)) return EMPTY
-    const announced = lengthOf(req)
-    if (announced !== undefined && announced > bytesMax) throw tooLarge(bytesMax)
-    // Refuse before reading if the announced length is already too much.
-    held.check(announced ?? 0)
-    if (req.headers.expect !== undefined) res?.writeContinue()
+  read({ req, res }: BodyExchange, bytesMax: number, held: HeldBytes): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
+      if (!hasBody(req)) return resolve(EMPTY)
+      const announced = lengthOf(req)
+      if (announced !== undefined && announced > bytesMax) throw tooLarge(bytesMax)
+      // Refuse before reading if the announced length is already too much.
+      held.check(announced ?? 0)
+      if (req.headers.expect !== undefined) res?.writeContinue()
       const body = new GrowingBody(announced, bytesMax, held)
       const onData = (chunk: Uint8Array) => {
         try {

@@ -61,9 +61,9 @@ export async function sendReply(
       await settling
       if (res.destroyed) return discard(body)
     }
-    const length = lengthOf(reply)
     if (req.method === 'HEAD' || status === 204 || status === 304) {
-      if (req.method === 'HEAD' && length !== undefined) headers.push('Content-Length', length)
+      const length = req.method === 'HEAD' ? lengthOf(reply) : undefined
+      if (length !== undefined) headers.push('Content-Length', length)
       sendHead(context, status, headers).end()
       return discard(body)
     }
@@ -71,6 +71,7 @@ export async function sendReply(
       sendWhole(context, status, headers, body)
       return isLarge(body) ? await untilRead(context, body.length) : undefined
     }
+    const length = lengthOf(reply)
     if (length !== undefined) {
       headers.push('Content-Length', length)
       // A wrong length of an untrusted API ends the connection, so that no byte is taken for the next response.

@@ -16,6 +16,7 @@ const TRAVELLING = [
   'if-unmodified-since',
   'last-event-id'
 ] as const
+const IS_TRAVELLING: ReadonlySet<string> = new Set(TRAVELLING)
 /** RFC 3986: a URI is ASCII without spaces; RFC 9112 §3.2: a request target has no fragment. */
 const NOT_A_TARGET = /[^!-~]|#/
 /** W3C Trace Context §3.2: ignore an invalid one. */
@@ -53,13 +54,13 @@ export function readRef(scope: string, name: string): ApiRef {
 
 /**
  * Reads the call from the request line and the headers. The body is read later.
- * @throws SoukError `invalid_request`, `request_too_large`, `unsupported_media_type`, `api_not_found`
+ * @throws SoukError `invalid_request`, `request_too_large`, `unsupported_media_type`
  */
-export function readCall(req: IncomingMessage, scope: string, name: string): CallDraft {
+export function readCall(req: IncomingMessage, api: ApiRef): CallDraft {
   const { method = 'POST', url = '', headers } = req
   if (NOT_A_TARGET.test(url))
     throw new SoukError('invalid_request', 'The URL has characters that must be percent-encoded.')
-  const call: CallDraft = { api: readRef(scope, name), body: undefined, method, path: subPath(url) }
+  const call: CallDraft = { api, body: undefined, method, path: subPath(url) }
   if (isPlain(call) && !isForm(headers['content-type'])) checkJsonType(headers['content-type'])
   const travelling: [string, string][] = []
   for (const header of TRAVELLING) {
@@ -68,11 +69,12 @@ export function readCall(req: IncomingMessage, scope: string, name: string): Cal
   }
   call.headers = travelling
   // The library picks the headers that the listing asks for and may receive.
-  call.offeredHeaders = Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === 'string' && !TRAVELLING.includes(name as (typeof TRAVELLING)[number])
-      ? [[name, value] as const]
-      : []
-  )
+  const offered: [string, string][] = []
+  for (const header in headers) {
+    const value = headers[header]
+    if (typeof value === 'string' && !IS_TRAVELLING.has(header)) offered.push([header, value])
+  }
+  call.offeredHeaders = offered
   readOptions(call, headers)
   return call
 }

@@ -38,10 +38,13 @@ export async function serveCall(
   let held: HeldBytes | undefined
   let permit: KeyPermit | undefined
   try {
-    const payment = await paymentOf(route, context, () => readRef(scope, name), signal)
-    const holder = payment === undefined ? await holderOf(route, context) : undefined
-    if (holder !== undefined) admit(route, context, holder, readRef(scope, name))
-    const call = readCall(req, scope, name)
+    const isKeyless = route.keyless !== undefined && (req.headers['x-consumer-key'] ?? '') === ''
+    const payment = isKeyless ? await paymentOf(route, context, () => readRef(scope, name), signal) : undefined
+    const found = payment === undefined ? holderOf(route, context) : undefined
+    const holder = found instanceof Promise ? await found : found
+    const api = readRef(scope, name)
+    if (holder !== undefined) admit(route, context, holder, api)
+    const call = readCall(req, api)
     if (payment !== undefined) call.payment = payment
     call.signal = signal
     call.requestId = context.requestId
@@ -63,7 +66,7 @@ export async function serveCall(
     }
     answering?.shape(call)
     if (res.writableEnded) return
-    await callAdmitted(route, holder, call, async (reply, settle) => {
+    await callAdmitted(route, holder, call, (reply, settle) => {
       if (payment !== undefined) route.unauthenticated.giveBack(req)
       // The client may repeat the call later and gets this response uncharged.
       if (res.destroyed && call.idempotencyKey !== undefined) return leave(reply, settle)
@@ -86,11 +89,9 @@ async function paymentOf(
   api: () => ApiRef,
   signal: AbortSignal
 ): Promise<string | undefined> {
-  const isKeyless = keyless !== undefined && (req.headers['x-consumer-key'] ?? '') === ''
-  if (!isKeyless) return undefined
   // Count a call with a payment too, until its provider accepts the payment.
   unauthenticated.count(req)
-  return keyless.paymentFor(req, api(), signal)
+  return keyless?.paymentFor(req, api(), signal)
 }
 
 /** Records the cost of a call whose client disconnected. */
@@ -99,21 +100,27 @@ async function leave({ body }: CallReply, settle: () => void | Promise<void>): P
   await settle()
 }
 
-/** @throws SoukError `rate_limited`, and as `checkKey` */
-async function holderOf({ keys, unauthenticated }: CallRoute, { req }: RequestContext): Promise<KeyHolder> {
-  try {
-    return await checkKey(keys, req.headers['x-consumer-key'])
-  } catch (error) {
+/** As `Keys.verify`. @throws SoukError `rate_limited`, and as `checkKey` */
+function holderOf({ keys, unauthenticated }: CallRoute, { req }: RequestContext): KeyHolder | Promise<KeyHolder> {
+  const refuse = (error: unknown): never => {
     unauthenticated.count(req)
     throw error
+  }
+  try {
+    const found = verify(keys, req.headers['x-consumer-key'])
+    return found instanceof Promise ? found.catch(refuse) : found
+  } catch (error) {
+    return refuse(error)
   }
 }
 
 /** @throws SoukError `key_missing`, and as `Keys.verify` */
 export async function checkKey(keys: Pick<Keys, 'verify'>, key: string | string[] | undefined): Promise<KeyHolder> {
-  if (typeof key !== 'string' || key === '') {
-    throw keyMissing()
-  }
+  return verify(keys, key)
+}
+
+function verify(keys: Pick<Keys, 'verify'>, key: string | string[] | undefined): ReturnType<Keys['verify']> {
+  if (typeof key !== 'string' || key === '') throw keyMissing()
   return keys.verify(key)
 }
 
