@@ -152,6 +152,7 @@ const EXPORTS: Record<string, Names> = {
       'PAYMENT_MEMBER',
       'PERIODS',
       'RATE_MEMBER',
+      'RESOURCE_HEADER',
       'SUBSCRIPTION_MOVES',
       'SoukError',
       'UPSTREAM_METHODS',

@@ -155,6 +155,7 @@ export {
   type Outcome,
   type Payment,
   PAYMENT_MEMBER,
+  RESOURCE_HEADER,
   type Replay,
   type Reservation,
   type Settled,

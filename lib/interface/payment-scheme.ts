@@ -34,7 +34,12 @@ export interface Payment {
   readonly requestHash: Uint8Array
   /** The client's idempotency key, if it sent one. */
   readonly idempotencyKey?: string
+  /** The URL at which the client asks how to pay. It is not trusted. */
+  readonly resourceUrl?: string
 }
+
+/** Header of a call that asks how to pay: the URL at which its client asks. */
+export const RESOURCE_HEADER = 'souk-resource'
 
 /**
  * Error member with the payment options: the fields of x402's `PaymentRequired` except version and resource, which the

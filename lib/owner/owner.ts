@@ -9,7 +9,14 @@ import type { CallResponse, CallWatcher, IncomingCall } from '../interface/call.
 import type { Headers } from '../interface/payload.ts'
 import type { PlanService, QuotaReservation } from '../interface/plan-service.ts'
 import type { CallLog, CallRecord, ClaimLog } from '../interface/store.ts'
-import type { Outcome, Payment, Reservation, Settled, PaymentScheme } from '../interface/payment-scheme.ts'
+import {
+  type Outcome,
+  type Payment,
+  type PaymentScheme,
+  RESOURCE_HEADER,
+  type Reservation,
+  type Settled
+} from '../interface/payment-scheme.ts'
 import { answeredBefore, responseOf, checkSame, repeatable, replayed, ruleOf, storable } from './stored-responses.ts'
 import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
@@ -312,7 +319,8 @@ function paymentOf(call: IncomingCall, paymentScheme: PaymentScheme): Payment | 
     throw new SoukError('payment_required', 'This API accepts calls with a key only.')
   const { payment: text, idempotencyKey } = call
   const key = idempotencyKey === undefined ? {} : { idempotencyKey }
-  return { text, requestHash: requestHash(call), ...key }
+  const resourceUrl = text === '' && call.headers.find(([name]) => name.toLowerCase() === RESOURCE_HEADER)?.[1]
+  return { text, requestHash: requestHash(call), ...key, ...(resourceUrl && { resourceUrl }) }
 }
 
 /** The call without its payment, for a record that no payment covers. */

@@ -45,6 +45,7 @@ import { type SplitterFactory, splitterFactory } from './chain/splitter.ts'
 import { tokenDomain } from './signing/token-domain.ts'
 import { verifiedChain } from './chain/verified-chain.ts'
 import { Keyless } from './x402/keyless.ts'
+import { OfferReceipts } from './x402/offer-receipt.ts'
 import { Offers } from './x402/offers.ts'
 import { walletDeposits } from './x402/wallet-deposits.ts'
 
@@ -244,13 +245,16 @@ class ChannelSchemeService implements ChannelScheme {
     const credit = new DepositCredit({ documents, clock, rules, redeemer, channels })
     this.#credit = credit
     const deposits = new DepositService({ ...wired, terms, redeemer, unearned, credit, watch, channels, payouts })
-    const offers = new Offers({ parameters: chain.parameters, splitterOf, terms, exactMin: rules.exactMin })
+    const offerReceipts = new OfferReceipts({ signer, clock, onError })
+    const offering = { parameters: chain.parameters, splitterOf, terms, exactMin: rules.exactMin }
+    const offers = new Offers({ ...offering, offerReceipts })
     const { address } = signer
     const owned = { ...admitting, documents, ledger, chain, clock, onError, deposits }
     const refunds = this.#refunds
     this.#keyless = new Keyless({
       ...owned,
       offers,
+      offerReceipts,
       submitter,
       redeemer,
       refunds,

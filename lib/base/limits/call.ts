@@ -19,6 +19,8 @@ export const HEADER_BYTES_MAX = 16 * KiB
 export const PATH_BYTES_MAX = 8 * KiB
 /** An x402 payment header: requirements, authorisation and the signature of a smart wallet. */
 export const PAYMENT_CHARS_MAX = 8 * KiB
+/** The URL in a signed offer or receipt. Payments return it, so it is short. */
+export const RESOURCE_URL_CHARS_MAX = 512
 /** A consumer's pseudonym at a provider. 128 bits cannot be guessed. */
 export const CONSUMER_BYTES = 16
 /** An `Idempotency-Key`. Common implementations of the IETF draft use this bound. */

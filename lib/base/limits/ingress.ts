@@ -87,6 +87,8 @@ export const BAZAAR_FRESH_MS = 1 * MINUTE
 export const BAZAAR_READ_MS = 10 * SECOND
 /** Owners queried concurrently for `/discovery/resources`. */
 export const BAZAAR_ASKED_AT_ONCE = 16
+/** The example in a 402. Clients return it with the payment, which has a limit of its own. */
+export const BAZAAR_EXAMPLE_CHARS_MAX = 512
 /** Longest offer listed at `/discovery/resources`. */
 export const BAZAAR_OFFER_CHARS_MAX = 8_192
 /** Key changes by one host per `KEY_CHANGES_PER_HOST_MS`: a whole office rotates its keys. */

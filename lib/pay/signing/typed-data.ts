@@ -6,12 +6,13 @@ import type { Address } from '../../interface/signer.ts'
 
 /** The part of EIP-712 that Souk needs: structs of static members and hashes. */
 
-/** A signature's scope: one contract on one chain. */
+/** A signature's scope: one contract on one chain, or a purpose. */
 export interface Domain {
   readonly name: string
   readonly version: string
   readonly chainId: number
-  readonly verifyingContract: Address
+  /** Absent if no contract checks the signatures. */
+  readonly verifyingContract?: Address
 }
 
 /** A member of a struct: bytes or an address, right-aligned in a word; a number; or the hash of a text. */
@@ -24,17 +25,17 @@ const PREFIX = [0x19, 0x01]
 export const typeHash = (type: string): Uint8Array => keccak_256(utf8(type))
 
 const DOMAIN_TYPE = typeHash('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')
+const PURPOSE_TYPE = typeHash('EIP712Domain(string name,string version,uint256 chainId)')
 
 /** Makes the digests of one domain; the separator is hashed once. */
 export type Digest = (structHash: Uint8Array) => Uint8Array
 
 export function digestsOf({ name, version, chainId, verifyingContract }: Domain): Digest {
-  const separator = hashStruct(DOMAIN_TYPE, [
-    keccak_256(utf8(name)),
-    keccak_256(utf8(version)),
-    BigInt(chainId),
-    verifyingContract
-  ])
+  const purpose = [keccak_256(utf8(name)), keccak_256(utf8(version)), BigInt(chainId)]
+  const separator =
+    verifyingContract === undefined
+      ? hashStruct(PURPOSE_TYPE, purpose)
+      : hashStruct(DOMAIN_TYPE, [...purpose, verifyingContract])
   return (structHash) => {
     const bytes = new Uint8Array(PREFIX.length + 2 * WORD_BYTES)
     bytes.set(PREFIX)

@@ -5,6 +5,7 @@ import type { PayeeChannel } from '../payee/payee-channel.ts'
 import type { PayeeChannels } from '../payee/payee-channels.ts'
 import { checksummed } from '../signing/address.ts'
 import { ERROR_PREFIX } from './batch-check.ts'
+import type { Extensions } from './offer-receipt.ts'
 import type { Asked, Offers } from './offers.ts'
 import { writeSettlement } from './payment-text.ts'
 
@@ -16,6 +17,7 @@ export interface BatchResult {
   readonly amount?: Atoms | undefined
   /** Charge of the call. Absent for a refund. */
   readonly charged?: Atoms
+  readonly extensions?: Extensions
 }
 
 /** Responses of the `batch-settlement` scheme. Each has the channel's state, from which a client continues. */
@@ -64,13 +66,14 @@ export class BatchAnswers {
   }
 
   /** The value of a `PAYMENT-RESPONSE` header. */
-  settlement(channel: PayeeChannel, { transaction = '', amount, charged }: BatchResult): string {
+  settlement(channel: PayeeChannel, { transaction = '', amount, charged, extensions }: BatchResult): string {
     return writeSettlement({
       success: true,
       payer: checksummed(channel.info.config.payer),
       transaction,
       network: this.#offers.network,
       amount: amount?.toString() ?? '',
+      ...(extensions && { extensions }),
       extra: {
         channelState: this.state(channel),
         ...(charged === undefined ? {} : { chargedAmount: charged.toString() })

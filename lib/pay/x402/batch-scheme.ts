@@ -20,6 +20,7 @@ import { type BatchCheckInit, checkBatch, ERROR_PREFIX } from './batch-check.ts'
 import { type BatchPayment, isRefund, readBatch, readRefund } from './batch-payment.ts'
 import { BatchAnswers } from './batch-answers.ts'
 import { BatchRefunds, type BatchRefundsInit } from './batch-refunds.ts'
+import type { Extensions, OfferReceipts } from './offer-receipt.ts'
 import { conflict, fingerprintOf, paymentNameOf, pendingSettlement } from './payment-text.ts'
 import { notRepeated, unused } from './repeats.ts'
 
@@ -29,6 +30,7 @@ export interface BatchSchemeInit extends BatchCheckInit, BatchRefundsInit {
   readonly paidResponses: PaidResponses
   readonly depositLook: DepositLook
   readonly redeemer: Pick<Redeemer, 'depositHash'>
+  readonly offerReceipts: Pick<OfferReceipts, 'receipt'>
 }
 
 /** The one running call of a channel. */
@@ -47,6 +49,8 @@ interface Payment extends BatchPayment {
   readonly key: string
   /** Absent if another call's payment could be equal. */
   readonly fingerprint?: Hex
+  /** Makes the proof that its call was served. */
+  readonly prove: () => Promise<Extensions>
   /** The error if the stored response belongs to another request. */
   readonly refuseOther: () => SoukError
 }
@@ -81,7 +85,8 @@ export class BatchScheme {
     const key = name === undefined ? channelId : `${channelId}/${name.text}`
     const fingerprint = fingerprintOf(payload, admission)
     const refuseOther = name?.conflict ?? conflict
-    const payment = { ...read, requestHash, key, refuseOther, ...(fingerprint && { fingerprint }) }
+    const prove = () => this.#init.offerReceipts.receipt(payload, admission, read.config.payer)
+    const payment = { ...read, requestHash, key, prove, refuseOther, ...(fingerprint && { fingerprint }) }
     let isRepeat = name !== undefined
     for (let before = this.#running.get(channelId); before !== undefined; before = this.#running.get(channelId)) {
       if (before.ceiling !== ceiling || before.requestHash !== requestHash) throw this.#answers.busy(admission)
@@ -133,7 +138,7 @@ export class BatchScheme {
    */
   async #replay(
     { requestId }: Admission,
-    { voucher, requestHash, key, fingerprint, refuseOther }: Payment,
+    { voucher, requestHash, key, fingerprint, prove, refuseOther }: Payment,
     isRepeat: boolean
   ): Promise<Reservation | undefined> {
     const { paidResponses, channels } = this.#init
@@ -150,7 +155,8 @@ export class BatchScheme {
     }
     // A repeat with the voucher of the charged call reports that charge again; another voucher stays uncharged.
     const charged = answer.ceiling === voucher.ceiling ? answer.charged : 0n
-    const settled = { charged, receipt: EMPTY_BYTES, payment: this.#answers.settlement(channel, { charged }) }
+    const result = { charged, extensions: await prove() }
+    const settled = { charged, receipt: EMPTY_BYTES, payment: this.#answers.settlement(channel, result) }
     return { replay: { response: answer.response, settled }, capture: unused, release: unused }
   }
 
@@ -189,7 +195,7 @@ export class BatchScheme {
 
   async #capture(
     admission: Admission,
-    { voucher, requestHash, key, fingerprint }: Payment,
+    { voucher, requestHash, key, fingerprint, prove }: Payment,
     { channel, hold, deposited, charged }: Entered & { readonly charged: Atoms },
     outcome: Outcome,
     alongside: () => readonly DocumentPut[] = () => []
@@ -212,11 +218,14 @@ export class BatchScheme {
       throw error
     }
     hold.capture(charged)
-    const receipt = await this.#init.receiptSigner.receiptFor(admission, channel, charged, outcome)
+    const [receipt, extensions] = await Promise.all([
+      this.#init.receiptSigner.receiptFor(admission, channel, charged, outcome),
+      prove()
+    ])
     return {
       charged,
       receipt,
-      payment: this.#answers.settlement(channel, { charged, ...(deposited && sent(deposited)) })
+      payment: this.#answers.settlement(channel, { charged, extensions, ...(deposited && sent(deposited)) })
     }
   }
 

@@ -26,6 +26,7 @@ import {
   readEmbedded,
   readExactDocument
 } from './exact-record.ts'
+import type { Extensions, OfferReceipts } from './offer-receipt.ts'
 import { conflict, paymentNameOf, pendingSettlement, writeSettlement } from './payment-text.ts'
 import { notRepeated, unused } from './repeats.ts'
 
@@ -33,7 +34,11 @@ export interface ExactSchemeInit extends ExactCheckInit, ExactCollectorInit {
   readonly chain: ExactCheckInit['chain'] & ExactCollectorInit['chain']
   readonly calls: Pick<CallLog, 'append' | 'find'>
   readonly redeemer: Pick<Redeemer, 'received' | 'refreshGas'>
+  readonly offerReceipts: Pick<OfferReceipts, 'receipt'>
 }
+
+/** Makes the proof that a payment's call was served. */
+type Prove = () => Promise<Extensions>
 
 /** How the first call with a payment ended. `refused`: the call did not run. `released`: it ran unpaid. `spent`: it was paid. */
 type End = 'refused' | 'released' | 'spent'
@@ -94,6 +99,7 @@ export class ExactScheme {
     const payment = readExact(payload.payload)
     const name = paymentNameOf(payload, admission)
     const id = name?.text
+    const prove = () => this.#init.offerReceipts.receipt(payload, admission, payment.from)
     const check = (needed: Atoms) => checkExact(this.#init, admission, payload, payment, needed)
     // Awaited first, because nothing may run between `#find` and `#enter`.
     // A repeat needs no gas, so an endpoint that does not respond must not stop it.
@@ -106,7 +112,7 @@ export class ExactScheme {
       const isAnother = !isSame(known.payment, payment)
       if (isAnother) await check(payment.value)
       const end = await known.ended
-      if (end === 'spent') return this.#replay(admission, known, isAnother)
+      if (end === 'spent') return this.#replay(admission, known, prove, isAnother)
       if (end === 'released') throw notRepeated()
     }
     const entry = this.#enter(payment, requestHash, id)
@@ -122,7 +128,7 @@ export class ExactScheme {
       throw error
     }
     return {
-      capture: (outcome, _, alongside) => this.#capture(admission, entry, outcome, alongside),
+      capture: (outcome, _, alongside) => this.#capture(admission, entry, outcome, prove, alongside),
       release: async (outcome) => {
         try {
           await this.#init.calls.append(recordOf(admission, outcome, 'void', 0n))
@@ -138,6 +144,7 @@ export class ExactScheme {
     admission: Admission,
     entry: Entry,
     outcome: Outcome,
+    prove: Prove,
     alongside: () => readonly DocumentPut[] = () => []
   ): Promise<Settled> {
     const { calls, clock } = this.#init
@@ -169,7 +176,7 @@ export class ExactScheme {
     this.#forgetOld()
     const stored = await calls.find(admission.peer, admission.requestId)
     // If the response is not stored for a repeat, return it now. The owner then bears the risk of collection.
-    return this.#settled(admission, entry, stored?.response === undefined)
+    return this.#settled(admission, entry, prove, stored?.response === undefined)
   }
 
   #spend(entry: Entry, record: ExactRecord): void {
@@ -190,8 +197,8 @@ export class ExactScheme {
   }
 
   /** @param another true if the repeat came with a different payment, which stays unused */
-  async #replay(admission: Admission, entry: Entry, another: boolean): Promise<Reservation> {
-    const paid = await this.#settled(admission, entry, false)
+  async #replay(admission: Admission, entry: Entry, prove: Prove, another: boolean): Promise<Reservation> {
+    const paid = await this.#settled(admission, entry, prove, false)
     const settled = another ? { ...paid, charged: 0n } : paid
     const response = await this.#responseOf(entry)
     if (response === undefined) {
@@ -210,7 +217,7 @@ export class ExactScheme {
   }
 
   /** @throws SoukError `settlement_pending`, `payment_rejected` */
-  async #settled(admission: Admission, { payment, fate }: Entry, isTrusted: boolean): Promise<Settled> {
+  async #settled(admission: Admission, { payment, fate }: Entry, prove: Prove, isTrusted: boolean): Promise<Settled> {
     const { clock, offers } = this.#init
     const charged = payment.value
     const { from, value } = payment
@@ -228,7 +235,7 @@ export class ExactScheme {
         const reason = 'invalid_exact_evm_transaction_failed'
         throw offers.refuse(admission, { code: 'payment_rejected', reason, detail })
       }
-      const settlement = { success: true, transaction: known.hash, ...named }
+      const settlement = { success: true, transaction: known.hash, ...named, extensions: await prove() }
       return { charged, receipt: EMPTY_BYTES, payment: writeSettlement(settlement) }
     } catch (error) {
       if (isTrusted && asSoukError(error).code === 'settlement_pending') return { charged, receipt: EMPTY_BYTES }

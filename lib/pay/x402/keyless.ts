@@ -38,7 +38,7 @@ export class Keyless {
 
   /** Admits a call that brings its own payment; never for free. @throws SoukError */
   async admit(admission: Admission, { text, requestHash }: Payment): Promise<Reservation> {
-    if (text === '') throw this.#offers.ask(admission)
+    if (text === '') throw await this.#offers.ask(admission)
     const payload = await readPayment(text)
     const { scheme } = payload.accepted
     if (scheme === BATCH_SCHEME) return this.#batch.admit(admission, toHex(requestHash), payload)

@@ -7,6 +7,7 @@ import type { Address } from '../../interface/signer.ts'
 import { type Admission, PAYMENT_MEMBER } from '../../interface/payment-scheme.ts'
 import { checksummed } from '../signing/address.ts'
 import type { Terms } from '../channel/pay-messages.ts'
+import type { OfferReceipts } from './offer-receipt.ts'
 import { PAYMENT_IDENTIFIER } from './payment-text.ts'
 
 export interface OffersInit {
@@ -16,6 +17,7 @@ export interface OffersInit {
   readonly terms: Terms
   /** The minimum price for `exact`, because each such call is a transaction. */
   readonly exactMin: Atoms
+  readonly offerReceipts: Pick<OfferReceipts, 'offers'>
 }
 
 /** Why a payment is rejected, in the terms of x402 clients. */
@@ -58,18 +60,27 @@ export class Offers {
 
   /** An error before the call runs. It lists the ways to pay. */
   refuse(admission: Asked, { code, reason, detail, extra, notAccepted = false }: Refusal): SoukError {
-    // Some clients take the first offer as `exact`, whatever its scheme.
-    const accepts = [...(this.takesExact(admission) ? [this.#exact(admission)] : []), this.#batch(admission, extra)]
-    const members = { [PAYMENT_MEMBER]: { error: reason, accepts, extensions: EXTENSIONS } }
+    const members = {
+      [PAYMENT_MEMBER]: { error: reason, accepts: this.#all(admission, extra), extensions: EXTENSIONS }
+    }
     return new SoukError(code, detail, { source: 'owner', members, notAccepted })
   }
 
-  ask(admission: Asked): SoukError {
-    return this.refuse(admission, {
-      code: 'payment_required',
-      reason: 'PAYMENT-SIGNATURE header is required',
-      detail: 'Pay for this call by x402, or send a consumer key in the header X-Consumer-Key.'
+  /** The error for a call that asks how to pay. Its offers are signed. */
+  async ask(admission: Admission): Promise<SoukError> {
+    const accepts = this.#all(admission)
+    const signed = await this.#init.offerReceipts.offers(admission, accepts)
+    const extensions = { ...EXTENSIONS, ...signed }
+    const detail = 'Pay for this call by x402, or send a consumer key in the header X-Consumer-Key.'
+    return new SoukError('payment_required', detail, {
+      source: 'owner',
+      members: { [PAYMENT_MEMBER]: { error: 'PAYMENT-SIGNATURE header is required', accepts, extensions } }
     })
+  }
+
+  #all(admission: Asked, extra?: Refusal['extra']): PaymentRequirements[] {
+    // Some clients take the first offer as `exact`, whatever its scheme.
+    return [...(this.takesExact(admission) ? [this.#exact(admission)] : []), this.#batch(admission, extra)]
   }
 
   #exact(admission: Asked): PaymentRequirements {

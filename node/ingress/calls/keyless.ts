@@ -1,8 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { asSoukError, formatApiRef, limits, SoukError } from '../../../lib/index.ts'
-import type { ApiRef, Clock, Souk } from '../../../lib/interface/index.ts'
-import { isPayment, type Offer, offerOf } from './payment-headers.ts'
+import {
+  type ApiRef,
+  type Clock,
+  type Manifest,
+  PAYMENT_MEMBER,
+  RESOURCE_HEADER,
+  type Souk
+} from '../../../lib/interface/index.ts'
+import { bazaarOf } from '../discovery/bazaar-extension.ts'
+import { exampleBody } from '../discovery/example.ts'
+import { isPayment, type Offer, offerOf, resourceUrl } from './payment-headers.ts'
 
 /**
  * Calls without a consumer key: an x402 client pays for each call. This node only forwards the payment messages between the client and the
@@ -10,7 +19,7 @@ import { isPayment, type Offer, offerOf } from './payment-headers.ts'
  */
 export class Keyless {
   readonly #souk: Pick<Souk, 'call' | 'resolve'>
-  /** Payment terms of providers, cached by API. Free APIs and APIs without x402 are cached as `key_missing`. */
+  /** Payment terms of providers, cached by API and URL. Free APIs and APIs without x402 are cached as `key_missing`. */
   readonly #asked: LRUCache<string, SoukError>
 
   constructor({ souk, clock }: { readonly souk: Pick<Souk, 'call' | 'resolve'>; readonly clock: Clock }) {
@@ -25,7 +34,7 @@ export class Keyless {
    */
   async paymentFor(req: IncomingMessage, api: ApiRef, signal: AbortSignal): Promise<string> {
     const payment = req.headers['payment-signature']
-    if (payment === undefined) throw await this.#ask(api, signal)
+    if (payment === undefined) throw await this.#ask(api, signal, resourceUrl(req))
     if (isPayment(payment)) return payment
     const detail = `PAYMENT-SIGNATURE must be base64 of at most ${limits.PAYMENT_CHARS_MAX} characters.`
     throw new SoukError('payment_malformed', detail)
@@ -36,24 +45,26 @@ export class Keyless {
     return offerOf(await this.#ask(api, signal))
   }
 
-  async #ask(api: ApiRef, signal: AbortSignal): Promise<SoukError> {
-    const name = formatApiRef(api)
+  /** @param at the URL that signed offers are for. Default: unsigned */
+  async #ask(api: ApiRef, signal: AbortSignal, at = ''): Promise<SoukError> {
+    const name = `${formatApiRef(api)} ${at}`
     const known = this.#asked.get(name)
     if (known !== undefined) return known
-    const answer = await this.#askOwner(api, signal)
+    const answer = await this.#askOwner(api, signal, at)
     if (answer.code === 'payment_required' || answer.code === 'key_missing') this.#asked.set(name, answer)
     return answer
   }
 
-  async #askOwner(api: ApiRef, signal: AbortSignal): Promise<SoukError> {
+  async #askOwner(api: ApiRef, signal: AbortSignal, at: string): Promise<SoukError> {
     const { signed } = await this.#souk.resolve(api, { signal })
     if (signed.manifest.price === 0n) return keyMissing()
     try {
-      await this.#souk.call({ api, body: {}, payment: '', signal })
+      const headers = at === '' ? [] : [[RESOURCE_HEADER, at] as const]
+      await this.#souk.call({ api, headers, body: {}, payment: '', signal })
     } catch (thrown) {
       const error = asSoukError(thrown)
       const takesNone = error.code === 'payment_required' && offerOf(error) === undefined
-      return takesNone ? keyMissing() : error
+      return takesNone ? keyMissing() : discoverable(error, signed.manifest)
     }
     throw new SoukError('internal_error', 'The provider ran an unpaid call.')
   }
@@ -61,4 +72,15 @@ export class Keyless {
 
 export function keyMissing(): SoukError {
   return new SoukError('key_missing', 'Send your consumer key in the header X-Consumer-Key.')
+}
+
+/** Payment terms that tell x402's bazaar how to call the API. Payments return them, so a long example is left out. */
+function discoverable(error: SoukError, manifest: Manifest): SoukError {
+  const offer = offerOf(error)
+  if (offer === undefined) return error
+  const example = exampleBody(manifest)
+  const isShort = JSON.stringify(example).length <= limits.BAZAAR_EXAMPLE_CHARS_MAX
+  const extensions = { ...offer.extensions, bazaar: bazaarOf(isShort ? example : {}) }
+  const { code, message, source, cause } = error
+  return new SoukError(code, message, { source, cause, members: { [PAYMENT_MEMBER]: { ...offer, extensions } } })
 }

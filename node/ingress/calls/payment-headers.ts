@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import { limits, type SoukError } from '../../../lib/index.ts'
 import { CHALLENGE_EXTENSION, PAYMENT_MEMBER } from '../../../lib/interface/index.ts'
+import { publicUrl } from '../public-url.ts'
 import type { RequestContext } from '../request-context.ts'
 
 /** Headers of x402 version 2. */
@@ -10,13 +12,17 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 export function paymentRequired({ req, requestIdText: id }: RequestContext, error: SoukError): string[] {
   const offer = offerOf(error)
   if (offer === undefined) return []
-  // Only the sender sees this URL, so the proxy’s header needs no trust.
-  const isTls = 'encrypted' in req.socket || req.headers['x-forwarded-proto'] === 'https'
-  const url = `${isTls ? 'https' : 'http'}://${req.headers.host ?? ''}${req.url ?? ''}`
+  const url = resourceUrl(req)
   const extensions = { ...offer.extensions, [CHALLENGE_EXTENSION]: { info: { id }, schema: CHALLENGE_SCHEMA } }
   const value = { x402Version: 2, ...offer, resource: { url, mimeType: 'application/json' }, extensions }
   const header = encoded(value)
   return header.length > limits.HEADER_BYTES_MAX / 2 ? [] : ['Payment-Required', header]
+}
+
+/** The URL of the API that a request names, or of another paid resource, without a query. Signed offers name it. */
+export function resourceUrl(req: Pick<IncomingMessage, 'headers' | 'socket' | 'url'>): string {
+  const path = req.url?.split('?', 1)[0] ?? ''
+  return publicUrl(req) + (/^\/api\/[^/]+\/api\/[^/]+/.exec(path)?.[0] ?? path)
 }
 
 const CHALLENGE_SCHEMA = {

@@ -3,6 +3,7 @@ import { deadline, limits, SoukError } from '../../../lib/index.ts'
 import type { Clock, SignedManifest, Souk } from '../../../lib/interface/index.ts'
 import { list } from '../../http/schemas.ts'
 import { callPath } from './api-catalog.ts'
+import { bazaarOf } from './bazaar-extension.ts'
 import { exampleBody } from './example.ts'
 import type { Keyless } from '../calls/keyless.ts'
 import { bazaarQuery } from '../parameters.ts'
@@ -146,31 +147,6 @@ function itemOf({ signed: { manifest }, accepts }: Resource, base: string) {
     serviceName: name,
     tags,
     extensions: { bazaar: bazaarOf(exampleBody(manifest)) }
-  }
-}
-
-function bazaarOf(body: Readonly<Record<string, unknown>>) {
-  return {
-    info: { input: { type: 'http', method: 'POST', bodyType: 'json', body }, output: { type: 'json' } },
-    schema: {
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-      type: 'object',
-      properties: {
-        input: {
-          type: 'object',
-          properties: {
-            type: { type: 'string', const: 'http' },
-            method: { type: 'string', enum: ['POST'] },
-            bodyType: { type: 'string', enum: ['json'] },
-            body: { type: 'object' }
-          },
-          required: ['type', 'method', 'bodyType', 'body'],
-          additionalProperties: false
-        },
-        output: { type: 'object', properties: { type: { type: 'string' } }, required: ['type'] }
-      },
-      required: ['input']
-    }
   }
 }
 

@@ -17,8 +17,7 @@ const USDC = 1_000_000n
 /** Above the credit, so that a deposit is waited for. */
 const PRICE = 40_000n
 
-describe('x402, a settlement whose outcome is unknown', function () {
-  this.timeout(60_000)
+describe('x402, a settlement whose outcome is unknown', () => {
   let bench: KeylessBench
   let proxy: ChainProxy
   before(async () => {
