@@ -115,7 +115,7 @@ const REQUEST_HEADERS =
   'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
 const REPLY_HEADERS =
   'x-request-id, server-timing, etag, location, retry-after, ratelimit, ratelimit-policy, deprecation, sunset, link, idempotency-replayed, souk-charged, souk-price, souk-price-per-event, souk-owner, souk-receipt, souk-error-source, ' +
-  'payment-required, payment-response'
+  'payment-required, payment-response, payment-receipt, www-authenticate'
 
 /**
  * The HTTP ingress: accepts plain JSON with a consumer key and returns the API’s response.

@@ -12,8 +12,14 @@ const CHALLENGE = 'Souk-Key header="X-Consumer-Key"'
 /**
  * Responds with a problem document (RFC 9457), or closes the connection if the response has begun. `allow` lists the methods for
  * `method_not_allowed`; every API accepts POST.
+ * @param more - further headers
  */
-export function sendProblem(context: RequestContext, thrown: unknown, allow = 'POST'): void {
+export function sendProblem(
+  context: RequestContext,
+  thrown: unknown,
+  allow = 'POST',
+  more: readonly string[] = []
+): void {
   const { res } = context
   const error = asSoukError(thrown)
   if (error.code === 'internal_error') {
@@ -26,7 +32,7 @@ export function sendProblem(context: RequestContext, thrown: unknown, allow = 'P
     res.destroy()
     return
   }
-  const headers = ['Content-Type', CONTENT_TYPE]
+  const headers = ['Content-Type', CONTENT_TYPE, ...more]
   if (error.retryAfterMs !== undefined) headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)))
   if (error.status === 401) headers.push('WWW-Authenticate', CHALLENGE)
   if (error.status === 405) headers.push('Allow', allow)

@@ -1,4 +1,4 @@
-import { createSecretKey } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type Atoms, checkRateLimit, limits, type RateLimit, SoukError } from '../../lib/index.ts'
 import type { Clock, Documents, Random } from '../../lib/interface/index.ts'
@@ -109,6 +109,8 @@ export interface Keys {
   verify(key: string): KeyHolder | Promise<KeyHolder>
   /** The pseudonym by which one provider knows a holder: sixteen bytes, the same at every node that shares the secret. */
   nameFor(holder: Caller, provider: string): Uint8Array
+  /** A code of a text that only nodes with this secret can make, in base64url. Begin the text with its purpose. */
+  mac(text: string): string
   /** Stops listening for changes of other processes. */
   close(): void
 }
@@ -163,6 +165,7 @@ export function createKeys(init: KeysInit): Keys {
   return {
     demo,
     nameFor: createPseudonyms(pepper),
+    mac: (text) => createHmac('sha256', pepper).update(`souk mac 1 ${text}`).digest('base64url'),
 
     issue({ label = '', maxPrice, dailyCap, apis, manages = false, ...rest } = {}) {
       return mint({

@@ -1,17 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { asSoukError, formatApiRef, limits, SoukError } from '../../../lib/index.ts'
-import {
-  type ApiRef,
-  type Clock,
-  type Manifest,
-  PAYMENT_MEMBER,
-  RESOURCE_HEADER,
-  type Souk
-} from '../../../lib/interface/index.ts'
+import { type ApiRef, type Manifest, PAYMENT_MEMBER, RESOURCE_HEADER, type Souk } from '../../../lib/interface/index.ts'
+import type { RequestContext } from '../request-context.ts'
 import { bazaarOf } from '../discovery/bazaar-extension.ts'
 import { exampleBody } from '../discovery/example.ts'
+import { PaymentAuth, type PaymentAuthInit } from './payment-auth.ts'
 import { isPayment, type Offer, offerOf, resourceUrl } from './payment-headers.ts'
+
+export interface KeylessInit extends PaymentAuthInit {
+  readonly souk: Pick<Souk, 'call' | 'resolve'>
+}
 
 /**
  * Calls without a consumer key: an x402 client pays for each call. This node only forwards the payment messages between the client and the
@@ -19,25 +18,52 @@ import { isPayment, type Offer, offerOf, resourceUrl } from './payment-headers.t
  */
 export class Keyless {
   readonly #souk: Pick<Souk, 'call' | 'resolve'>
+  readonly #auth: PaymentAuth
   /** Payment terms of providers, cached by API and URL. Free APIs and APIs without x402 are cached as `key_missing`. */
   readonly #asked: LRUCache<string, SoukError>
 
-  constructor({ souk, clock }: { readonly souk: Pick<Souk, 'call' | 'resolve'>; readonly clock: Clock }) {
+  constructor(init: KeylessInit) {
+    const { souk, clock } = init
     this.#souk = souk
+    this.#auth = new PaymentAuth(init)
     const perf = { now: () => clock.elapsed() }
     this.#asked = new LRUCache({ max: limits.OFFERS_CACHED_MAX, ttl: limits.OFFER_FRESH_MS, perf })
   }
 
   /**
    * Returns the payment that a request carries.
-   * @throws SoukError `payment_malformed`; without a payment, `payment_required` with the provider’s terms, or `key_missing`
+   * @throws SoukError `payment_malformed`, `payment_rejected`; without a payment, `payment_required` with the provider’s terms, or
+   * `key_missing`
    */
   async paymentFor(req: IncomingMessage, api: ApiRef, signal: AbortSignal): Promise<string> {
     const payment = req.headers['payment-signature']
-    if (payment === undefined) throw await this.#ask(api, signal, resourceUrl(req))
+    if (payment === undefined) {
+      const ask = () => this.#ask(api, signal, resourceUrl(req))
+      const credential = await this.#credentialOf(req, api, ask)
+      if (credential === undefined) throw await ask()
+      return credential
+    }
     if (isPayment(payment)) return payment
     const detail = `PAYMENT-SIGNATURE must be base64 of at most ${limits.PAYMENT_CHARS_MAX} characters.`
     throw new SoukError('payment_malformed', detail)
+  }
+
+  /** The headers of a 402 with terms that the HTTP authentication scheme `Payment` can meet. */
+  challenge({ req, requestIdText }: RequestContext, api: ApiRef, error: SoukError): string[] {
+    const offer = offerOf(error)
+    return offer === undefined ? [] : this.#auth.challenge(req, formatApiRef(api), offer, requestIdText)
+  }
+
+  /** @throws SoukError `payment_malformed`; `payment_rejected` with the provider’s terms */
+  async #credentialOf(req: IncomingMessage, api: ApiRef, ask: () => Promise<SoukError>): Promise<string | undefined> {
+    try {
+      return this.#auth.read(req, formatApiRef(api))
+    } catch (thrown) {
+      const { code, message } = asSoukError(thrown)
+      if (code !== 'payment_rejected') throw thrown
+      const { members } = await ask()
+      throw new SoukError(code, message, { cause: thrown, members })
+    }
   }
 
   /** Returns the provider’s x402 terms; undefined if it has none. @throws SoukError if the provider cannot be reached */

@@ -1,6 +1,7 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import { formatUsdc, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
 import type { CallReply, CallTiming, Headers, Payload, RateLimitStatus } from '../../../lib/interface/index.ts'
+import { paymentReceipt } from './payment-auth.ts'
 import { paymentResponse } from './payment-headers.ts'
 import { deprecationHeaders } from './deprecation-headers.ts'
 import { quotaHeaders, rateHeaders } from './rate-headers.ts'
@@ -152,7 +153,7 @@ function replyHeaders(context: RequestContext, reply: CallReply): string[] {
   if (status >= 400) all.push('Souk-Error-Source', 'upstream')
   if (reply.replayed === true) all.push('Idempotency-Replayed', 'true')
   if (deprecation !== undefined) all.push(...deprecationHeaders(deprecation))
-  all.push(...paymentResponse(payment))
+  all.push(...paymentResponse(payment), ...paymentReceipt(context.req, payment, context.clock.now()))
   if (receipt.length > 0) all.push('Souk-Receipt', Buffer.from(receipt).toString('base64url'))
   all.push('Server-Timing', serverTiming(timing, context.clock.elapsed() - context.startedAt))
   return all

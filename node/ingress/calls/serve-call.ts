@@ -1,4 +1,4 @@
-import { checkJson, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
+import { asSoukError, checkJson, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
 import type { ApiRef, CallReply } from '../../../lib/interface/index.ts'
 import type { KeyPermit } from '../../keys/key-limiter.ts'
 import type { Keys } from '../../keys/keys.ts'
@@ -75,11 +75,17 @@ export async function serveCall(
     })
   } catch (error) {
     // Without a client there is nobody to send the error to.
-    if (!res.destroyed) sendProblem(context, streamed?.failure ?? error)
+    if (!res.destroyed) sendFailure(route, context, streamed?.failure ?? error, () => readRef(scope, name))
   } finally {
     held?.free()
     permit?.leave()
   }
+}
+
+function sendFailure({ keyless }: CallRoute, context: RequestContext, thrown: unknown, api: () => ApiRef): void {
+  const error = asSoukError(thrown)
+  const isOffer = keyless !== undefined && error.status === 402
+  sendProblem(context, error, undefined, isOffer ? keyless.challenge(context, api(), error) : [])
 }
 
 /** @throws SoukError `rate_limited`, and as `Keyless.paymentFor` */

@@ -5,8 +5,14 @@ import { type IngressDeclaration, needsKey } from '../route.ts'
 const KEY = { key: [] }
 
 const PAYMENT_REQUIRED = {
-  description: 'Payment required: send a key with enough balance, or pay by x402 as the header states.',
-  headers: { 'PAYMENT-REQUIRED': { description: 'x402 version 2, base64.', schema: { type: 'string' } } },
+  description: 'Payment required: send a key with enough balance, or pay as a header states.',
+  headers: {
+    'PAYMENT-REQUIRED': { description: 'x402 version 2, base64.', schema: { type: 'string' } },
+    'WWW-Authenticate': {
+      description: 'A challenge of the scheme `Payment`, for one transfer.',
+      schema: { type: 'string' }
+    }
+  },
   content: PROBLEM_CONTENT
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -36,11 +37,20 @@ const require = createRequire(import.meta.url)
 const REQUEST = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' } as const
 /** Installed for the test only: its dependencies would replace the TypeScript of this repository. */
 const DEXTER = { name: '@dexterai/x402', version: '2.0.0' }
+/** Installed for the test only: 36 MB, and its peer versions conflict with viem's. */
+const MPPX = { name: 'mppx', version: '0.11.0' }
 
 type WrapFetch = (
   base: typeof fetch,
   options: { evmPrivateKey: Hex; rpcUrls: Record<string, string>; preferredNetwork: string }
 ) => typeof fetch
+
+/** The parts of `mppx` that the test uses: a client by the `Payment` scheme, and the parser of its receipts. */
+interface Mppx {
+  create(config: { methods: readonly unknown[]; polyfill: boolean }): { fetch: typeof fetch }
+  evm(config: Readonly<Record<string, unknown>>): readonly unknown[]
+  receiptOf(response: Response): { readonly status: string }
+}
 
 function versionOf(name: string): string {
   const entry = require.resolve(name)
@@ -103,7 +113,9 @@ export async function clients({ parameters, client: chain }: KeylessBench, scrat
     }
     return { post, refund }
   }
+  await install(scratch)
   const dexter = await dexterIn(scratch)
+  const mppx = await mppxIn(scratch)
   const [fetchVersion, axiosVersion] = [versionOf('@x402/fetch'), versionOf('@x402/axios')]
   return [
     { name: '`@x402/fetch`, signer with `readContract`', version: fetchVersion, start: byFetch(true) },
@@ -120,14 +132,54 @@ export async function clients({ parameters, client: chain }: KeylessBench, scrat
         const paying = dexter(fetch, options)
         return { post: async (url) => (await paying(url, REQUEST)).status }
       }
+    },
+    {
+      name: '`mppx`, by the scheme `Payment`',
+      version: MPPX.version,
+      start: (name) => {
+        const { name: token, version } = parameters.usdc
+        const methods = mppx.evm({ account: actor(name), authorization: { name: token, version } })
+        const paying = mppx.create({ methods, polyfill: false })
+        const post = async (url: string) => {
+          const response = await paying.fetch(url, REQUEST)
+          assert.equal(mppx.receiptOf(response).status, 'success')
+          return response.status
+        }
+        return { post }
+      }
     }
   ]
 }
 
+async function install(scratch: string): Promise<void> {
+  const options = [
+    '--prefix',
+    scratch,
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--prefer-offline',
+    '--legacy-peer-deps'
+  ]
+  const packages = [DEXTER, MPPX, { name: 'viem', version: versionOf('viem') }].map(
+    ({ name, version }) => `${name}@${version}`
+  )
+  await promisify(execFile)('npm', ['install', ...options, ...packages], { cwd: scratch })
+}
+
+async function mppxIn(scratch: string): Promise<Mppx> {
+  // Its exports are for `import` alone, which a resolver by `require` does not see.
+  const load = async <T>(path: string): Promise<T> =>
+    (await import(pathToFileURL(join(scratch, 'node_modules/mppx/dist', path)).href)) as T
+  const [{ Mppx }, { evm }, { fromResponse }] = await Promise.all([
+    load<{ Mppx: Pick<Mppx, 'create'> }>('client/index.js'),
+    load<Pick<Mppx, 'evm'>>('evm/client/index.js'),
+    load<{ fromResponse: Mppx['receiptOf'] }>('Receipt.js')
+  ])
+  return { create: Mppx.create, evm, receiptOf: fromResponse }
+}
+
 async function dexterIn(scratch: string): Promise<WrapFetch> {
-  const options = ['--prefix', scratch, '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
-  const install = ['install', ...options, `${DEXTER.name}@${DEXTER.version}`, `viem@${versionOf('viem')}`]
-  await promisify(execFile)('npm', install, { cwd: scratch })
   const entry = createRequire(join(scratch, 'main.js')).resolve(`${DEXTER.name}/client`)
   const { wrapFetch } = (await import(pathToFileURL(entry).href)) as { wrapFetch: WrapFetch }
   return wrapFetch
