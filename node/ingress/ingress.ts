@@ -262,7 +262,11 @@ function addDiscovery(
   keyless?: Keyless
 ): void {
   const { opensAccounts = false, selfService = true } = options
-  add(INGRESS_ROUTES.apis, { souk, clock, openapiViews: new OpenapiViews({ souk, clock }) })
+  add(INGRESS_ROUTES.apis, {
+    souk,
+    clock,
+    openapiViews: new OpenapiViews({ souk, clock, isKeyless: options.x402 !== false })
+  })
   add(INGRESS_ROUTES.apiCatalog, { souk })
   if (keyless !== undefined) add(INGRESS_ROUTES.bazaar, { bazaar: new Bazaar({ souk, keyless, clock }) })
   add(INGRESS_ROUTES.wellKnown, { souk, takesX402: keyless !== undefined })

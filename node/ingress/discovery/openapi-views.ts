@@ -11,6 +11,8 @@ const ENTRY_CHARS = 500
 export interface OpenapiViewsInit {
   readonly souk: Pick<Souk, 'descriptions'>
   readonly clock: Pick<Clock, 'now' | 'soon'>
+  /** Calls without a key can pay. Default false. */
+  readonly isKeyless?: boolean
 }
 
 /** OpenAPI documents of large descriptions, which take up to a second to make, are kept. */
@@ -51,10 +53,10 @@ export class OpenapiViews {
   }
 
   async #make(api: Resolution, signal: AbortSignal): Promise<string> {
-    const { souk, clock } = this.#init
+    const { souk, clock, isKeyless } = this.#init
     const description = await souk.descriptions.whole(api, signal, limits.OPENAPI_VIEW_BYTES_MAX)
     // A relative URL: this host may have another name outside.
-    const document = JSON.stringify(await openapiOf(api.signed, description, { baseUrl: '/', clock }))
+    const document = JSON.stringify(await openapiOf(api.signed, description, { baseUrl: '/', clock, isKeyless }))
     if (document.length <= limits.OPENAPI_VIEW_BYTES_MAX) return document
     throw tooLarge()
   }

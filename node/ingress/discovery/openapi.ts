@@ -1,26 +1,36 @@
-import { formatUsdc } from '../../../lib/index.ts'
+import { formatUsdc, limits } from '../../../lib/index.ts'
 import { descriptorOf } from '../../../protocols/protocol-descriptors.ts'
 import { termsLines } from '../../subscriptions/plan-words.ts'
 import { termsView } from '../../subscriptions/terms-view.ts'
-import type { ApiDescription, Clock, JsonSchema, Operation, SignedManifest } from '../../../lib/interface/index.ts'
+import type {
+  ApiDescription,
+  Clock,
+  JsonSchema,
+  Manifest,
+  Operation,
+  SignedManifest
+} from '../../../lib/interface/index.ts'
 
 const ANSWER = 'The response of the API. Charged only if the call succeeded.'
+const PAYMENT_REQUIRED = 'Pay for this call as a header states (x402, or the scheme `Payment`), or send a key.'
 const PROBLEM =
   'A problem document (RFC 9457). Nothing was charged, unless the document says that the charge is unknown.'
 
 export interface OpenapiInit {
   readonly baseUrl: string
   readonly clock: Pick<Clock, 'now' | 'soon'>
+  /** Calls without a key can pay. Default false. */
+  readonly isKeyless?: boolean | undefined
 }
 
 /**
- * OpenAPI 3.1 of an API as the ingress serves it: one POST whose body names the operation. It depends only on the signed manifest and
- * the description under its root, so every ingress returns the same document. It is made with pauses, so that calls are not delayed.
+ * OpenAPI 3.1 of an API as the ingress serves it: one POST whose body names the operation. It depends only on the signed manifest,
+ * the description under its root, and whether calls without a key can pay, so ingresses return the same document. It is made with pauses, so that calls are not delayed.
  */
 export async function openapiOf(
   { id, manifest }: SignedManifest,
   api: ApiDescription,
-  { baseUrl, clock }: OpenapiInit
+  { baseUrl, clock, isKeyless = false }: OpenapiInit
 ) {
   const terms = termsView(manifest, clock.now())
   const turn = () =>
@@ -44,6 +54,7 @@ export async function openapiOf(
     if (output !== undefined) responses.push(moved(output, `${own}.output.`, schemas))
     await turn()
   }
+  const info = isKeyless && terms.pay_per_call ? paymentInfo(manifest) : undefined
   const response = responses.length < calls.length ? {} : oneOf(responses, 'anyOf')
   const body = request?.schema ?? (calls.length === 0 ? { type: 'object' } : oneOf(calls, 'oneOf'))
   return {
@@ -59,7 +70,8 @@ export async function openapiOf(
       [`/api/${provider}/api/${name}`]: {
         post: {
           operationId: name,
-          security: [{ key: [] }],
+          ...(info === undefined ? {} : { 'x-payment-info': info }),
+          security: info === undefined ? [{ key: [] }] : [{ key: [] }, {}],
           parameters: [{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 } }],
           requestBody: {
             required: true,
@@ -70,6 +82,7 @@ export async function openapiOf(
               description: ANSWER,
               content: { 'application/json': { schema: response } }
             },
+            ...(info === undefined ? {} : { '402': { description: PAYMENT_REQUIRED } }),
             default: { description: PROBLEM, content: { 'application/problem+json': { schema: { type: 'object' } } } }
           }
         }
@@ -79,6 +92,21 @@ export async function openapiOf(
       securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Consumer-Key' } },
       ...(Object.keys(schemas).length === 0 ? {} : { schemas })
     }
+  }
+}
+
+/**
+ * `x-payment-info` of an operation, as crawlers of x402 and MPP read it: price and protocols, and the offers of
+ * draft-payment-discovery-00 in atoms. The 402 of the call is authoritative. Undefined if calls need a key.
+ */
+function paymentInfo({ price, payout, currency }: Manifest) {
+  if (price === 0n || payout === undefined) return undefined
+  const charge = { method: 'evm', intent: 'charge', currency }
+  const takesTransfers = price >= limits.EXACT_ATOMS_MIN
+  return {
+    price: { mode: 'fixed', currency: 'USD', amount: formatUsdc(price) },
+    protocols: [{ x402: {} }, ...(takesTransfers ? [{ mpp: charge }] : [])],
+    ...(takesTransfers ? { offers: [{ ...charge, amount: price.toString() }] } : {})
   }
 }
 

@@ -167,6 +167,34 @@ describe('the OpenAPI document of a listing', () => {
     assert.deepEqual(result.valid ? [] : result.errors, [])
   })
 
+  it('says how calls without a key pay, if they can', async () => {
+    const payout = `0x${'12'.repeat(20)}` as const
+    const at = async (price: bigint, more: Partial<SignedManifest['manifest']> = {}, isKeyless = true) => {
+      const signed = signedWith(SHOP)
+      const sold = { ...signed, manifest: { ...signed.manifest, payout, price, ...more } }
+      const document = await openapiOf(sold, SHOP, { ...AT, isKeyless })
+      const result = await validate(structuredClone(document) as Parameters<typeof validate>[0])
+      assert.deepEqual(result.valid ? [] : result.errors, [])
+      return Object.values(document.paths)[0]!.post
+    }
+    const charge = { method: 'evm', intent: 'charge', currency: 'USDC' }
+    const dear = await at(40_000n)
+    assert.deepEqual(dear['x-payment-info'], {
+      price: { mode: 'fixed', currency: 'USD', amount: '0.04' },
+      protocols: [{ x402: {} }, { mpp: charge }],
+      offers: [{ ...charge, amount: '40000' }]
+    })
+    assert.deepEqual([dear.security, '402' in dear.responses], [[{ key: [] }, {}], true])
+    assert.deepEqual((await at(1_000n))['x-payment-info'], {
+      price: { mode: 'fixed', currency: 'USD', amount: '0.001' },
+      protocols: [{ x402: {} }]
+    })
+    const others = [at(0n), at(40_000n, { payPerCall: false }), at(40_000n, {}, false)]
+    for (const { security, responses, ...post } of await Promise.all(others)) {
+      assert.deepEqual([security, '402' in responses, 'x-payment-info' in post], [[{ key: [] }], false, false])
+    }
+  })
+
   it('is served by any ingress without authentication', async () => {
     const ingress = await startIngress()
     ingress.onResolve = async () => ({ signed: signedWith(SHOP), owners: [] })
