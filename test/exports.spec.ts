@@ -380,6 +380,25 @@ const EXPORTS: Record<string, Names> = {
       'SplitterFactory'
     ]
   },
+  './client': {
+    values: ['SoukError', 'createClient', 'isSoukError'],
+    types: [
+      'Answer',
+      'AnswerHead',
+      'CallOptions',
+      'Client',
+      'ClientErrorCode',
+      'ClientInit',
+      'ItemStream',
+      'PaymentHook',
+      'PaymentOption',
+      'PaymentTerms',
+      'SoukErrorInit',
+      'StreamItem',
+      'TypedApi',
+      'TypedOperation'
+    ]
+  },
   './testing': {
     values: ['createTestnet'],
     types: ['Testnet', 'TestnetInit']

@@ -8,7 +8,7 @@ import { planted } from './helpers/planted.ts'
 import { seams } from './helpers/seams.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const FOLDERS = ['lib', 'protocols', 'node', 'test', 'docs']
+const FOLDERS = ['lib', 'protocols', 'node', 'client', 'test', 'docs']
 const TOP_LEVEL = {
   must: [
     ...FOLDERS,

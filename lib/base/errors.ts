@@ -184,6 +184,8 @@ export interface Problem {
   readonly amount_charged: '0' | null
   readonly retryable: boolean
   readonly source: ErrorSource
+  /** True if nothing happened: the same request can be sent again. Absent otherwise. */
+  readonly not_accepted?: true
   readonly [member: string]: unknown
 }
 
@@ -200,6 +202,7 @@ export function toProblem(error: SoukError, requestId: string, source: ErrorSour
     charged: error.isChargeUnknown ? null : false,
     amount_charged: error.isChargeUnknown ? null : '0',
     retryable: ERRORS[error.code].retryable,
-    source: error.source ?? source
+    source: error.source ?? source,
+    ...(error.notAccepted && !error.isChargeUnknown ? { not_accepted: true } : {})
   }
 }

@@ -49,5 +49,6 @@ export const problemSchema = view('Problem', {
   charged: z.literal(false).nullable(),
   amount_charged: z.literal('0').nullable(),
   retryable: z.boolean(),
-  source: z.enum(['ingress', 'owner', 'upstream'])
+  source: z.enum(['ingress', 'owner', 'upstream']),
+  not_accepted: z.literal(true).optional()
 }) satisfies z.ZodType<Pick<Problem, 'type' | 'title' | 'status' | 'detail' | 'request_id' | 'charged' | 'source'>>

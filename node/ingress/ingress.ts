@@ -342,7 +342,7 @@ function logEnd(
 /** Refuses requests regardless of their route. @throws SoukError `overloaded`, `invalid_request` */
 function checkRequest({ raw, routeOptions }: FastifyRequest, ending: Graceful): void {
   if (ending.draining && routeOptions.url !== '/livez') {
-    throw new SoukError('overloaded', 'This node is shutting down.')
+    throw new SoukError('overloaded', 'This node is shutting down.', { notAccepted: true })
   }
   checkTarget(raw)
   if (/\bwebsocket\b/i.test(raw.headers.upgrade ?? '')) {

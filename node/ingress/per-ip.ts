@@ -30,6 +30,7 @@ export class PerIp {
     const { isWithin, resetMs: retryAfterMs } = this.#rates.take(host, this.#limit, host)
     if (!isWithin)
       throw new SoukError('rate_limited', 'Too many such requests from your address. Wait and try again.', {
+        notAccepted: true,
         retryAfterMs
       })
   }

@@ -38,7 +38,7 @@ export function shedOverload(
 }
 
 const RETRY_AFTER = String(Math.ceil(limits.OVERLOAD_PAUSE_MS / 1_000))
-const OVERLOADED = new SoukError('overloaded', 'This node is overloaded. Try again later.')
+const OVERLOADED = new SoukError('overloaded', 'This node is overloaded. Try again later.', { notAccepted: true })
 const [BEFORE_ID = '', AFTER_ID = ''] = JSON.stringify(toProblem(OVERLOADED, '|')).split('|')
 
 type Refused = Pick<Parameters<typeof sendWhole>[0], 'req' | 'res' | 'clock'>

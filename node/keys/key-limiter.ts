@@ -76,6 +76,7 @@ export class KeyLimiter {
     const { calls, perMs } = limit
     if (isWithin) return { policy: KEY_POLICY, calls, perMs, remaining, resetMs }
     throw new SoukError('rate_limited', 'This key exceeds its rate limit.', {
+      notAccepted: true,
       retryAfterMs: resetMs,
       members: { [RATE_MEMBER]: { policy: KEY_POLICY, calls, per_ms: perMs, remaining, reset_ms: resetMs } }
     })
@@ -86,5 +87,5 @@ export class KeyLimiter {
 const KEY_POLICY = 'key'
 
 function busy(detail: string): SoukError {
-  return new SoukError('overloaded', detail, { retryAfterMs: limits.OVERLOAD_PAUSE_MS })
+  return new SoukError('overloaded', detail, { notAccepted: true, retryAfterMs: limits.OVERLOAD_PAUSE_MS })
 }

@@ -13,7 +13,7 @@ export interface DocstringExample {
   readonly promised: readonly string[]
 }
 
-const SOURCES = ['lib', 'protocols', 'node']
+const SOURCES = ['lib', 'protocols', 'node', 'client']
 const BLOCK =
   /\/\*\*(?:(?!\*\/)[^])*?\* @example\n((?: \*.*\n)+?) \*\/\nexport (?:async )?(?:function|const|class|interface) (\w+)/g
 

@@ -46,6 +46,9 @@ describe('the examples', () => {
       })
       assert.deepEqual(JSON.parse(stdout), { status: 200, charged: '0.05', answer: { run: 1 } })
       assert.equal(await bench.usdc(account.trim()), 950_000n)
+      const { stdout: paid } = await run(process.execPath, example('client-pay', ingress), { cwd: ROOT, env })
+      assert.deepEqual(JSON.parse(paid), { charged: '0.05', body: { run: 2 } })
+      assert.equal(await bench.usdc(account.trim()), 900_000n)
     } finally {
       await bench.close()
     }
@@ -64,6 +67,7 @@ describe('the examples', () => {
 /** The main exports of each entry point. Each has an example that imports it from there. */
 const MAIN_EXPORTS: Readonly<Record<string, readonly string[]>> = {
   souk: ['createNode', 'createSqliteStore', 'handler', 'keySigner', 'parseUsdc', 'souk', 'SoukError'],
+  'souk/client': ['createClient', 'SoukError'],
   'souk/interface': ['Adapter', 'LISTING_MOVES', 'Souk'],
   'souk/node': ['locateProfile', 'NETWORKS', 'runNode'],
   'souk/pay': ['createChain', 'createChannelScheme', 'splitterFactory'],

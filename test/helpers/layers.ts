@@ -34,7 +34,8 @@ const ENTRY_POINTS = [
   'lib/pay/index.ts',
   'lib/testing/index.ts',
   'protocols/index.ts',
-  'node/index.ts'
+  'node/index.ts',
+  'client/index.ts'
 ]
 /** Parts of the entry point `protocols/index.ts` that do not load all adapters. */
 const LIGHT_PROTOCOLS = ['protocols/protocol-factories.ts', 'protocols/graphql/sse-results.ts']
@@ -186,10 +187,16 @@ const LAYERS: Layer[] = [
     mayNot: ['node/main.ts'],
     why: 'the node is an embedder: it uses the public faces'
   },
+  {
+    of: ['client/'],
+    may: ['client/'],
+    mayType: ['lib/base/errors.ts'],
+    why: 'the client runs in browsers, and takes only the types of errors from lib/'
+  },
   { of: ['docs/'], may: ['docs/', ...ENTRY_POINTS], why: 'examples use what users can use' },
   {
     of: ['test/', '.ci/'],
-    may: ['test/', 'lib/', 'protocols/', 'node/', 'docs/', '.ci/', 'package.json'],
+    may: ['test/', 'lib/', 'protocols/', 'node/', 'client/', 'docs/', '.ci/', 'package.json'],
     why: 'tests see everything of the repository, by its folders'
   }
 ]
@@ -201,7 +208,8 @@ const SELF = new Map([
   ['souk/node', 'node/index.ts'],
   ['souk/interface', 'lib/interface/index.ts'],
   ['souk/pay', 'lib/pay/index.ts'],
-  ['souk/testing', 'lib/testing/index.ts']
+  ['souk/testing', 'lib/testing/index.ts'],
+  ['souk/client', 'client/index.ts']
 ])
 
 export function read(files: Files): Sources {
@@ -233,12 +241,12 @@ export const layers: Rule = (sources) => {
     const found = layerOf(source.path)
     const add = (line: number, message: string) => violations.push({ rule: 'layers', file: source.path, line, message })
     if (found === undefined) {
-      add(1, 'stands in no layer: source files live in lib/, protocols/, node/, test/ or docs/')
+      add(1, 'stands in no layer: source files live in lib/, protocols/, node/, client/, test/ or docs/')
       continue
     }
     const { layer, area } = found
     if (layer.may.length === 0) add(1, layer.why)
-    const shipped = under(source.path, ['lib/', 'protocols/', 'node/'])
+    const shipped = under(source.path, ['lib/', 'protocols/', 'node/', 'client/'])
     for (const imported of source.imports) {
       const to = target(source.path, imported)
       if (to === undefined) {
@@ -319,7 +327,7 @@ export const barrels: Rule = (sources) => {
   const violations: Violation[] = []
   for (const { path, tokens, imports } of sources.values()) {
     const add = (line: number, message: string) => violations.push({ rule: 'barrels', file: path, line, message })
-    const shipped = under(path, ['lib/', 'protocols/', 'node/'])
+    const shipped = under(path, ['lib/', 'protocols/', 'node/', 'client/'])
     if (shipped && /(^|\/)index\.[cm]?[jt]s$/.test(path) && !ENTRY_POINTS.includes(path)) {
       add(1, `is a barrel; only the package's entry points are: ${ENTRY_POINTS.join(', ')}`)
     }

@@ -198,6 +198,12 @@ export const planted: Planted[] = [
     },
     undefined
   ],
+  [
+    'a client that runs the library',
+    layers,
+    { 'client/a.ts': `import { x } from '../lib/base/errors.ts'` },
+    /browsers/
+  ],
   ['an example that reaches inside', layers, { 'docs/a.ts': `import { x } from '../lib/pay/x.ts'` }, /examples use/],
   ['a stray source folder', layers, { 'src/a.ts': '' }, /stands in no layer/],
 

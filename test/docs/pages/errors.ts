@@ -16,6 +16,7 @@ Souk reports its errors as [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) \`
 \`type\` (\`${PROBLEM_TYPE_BASE}<code>\`), \`title\`, \`status\`, \`detail\`, \`code\`, \`request_id\`, \`charged\`,
 \`amount_charged\`, \`retryable\`, \`source\` (\`ingress\`, \`owner\` or \`upstream\`). Match on \`code\`. These errors are
 not charged. If the outcome of a sent call is unknown, \`charged\` and \`amount_charged\` are null, and the receipts show it later.
+\`not_accepted\`, if present, is true: the call was refused before anything happened, so it can be sent again.
 "Retry" means that the same request may succeed later. \`Retry-After\`, if present, says when.
 
 A 4xx or 5xx response of an API is forwarded unchanged, with the header \`Souk-Error-Source: upstream\`, and is not charged.

@@ -147,6 +147,13 @@ describe('a problem document', () => {
     assert.equal(withUnknownCharge(error).retryAfterMs, 5)
   })
 
+  it('says that a call was not accepted, unless its charge is unknown', () => {
+    const error = new SoukError('overloaded', undefined, { notAccepted: true })
+    assert.equal(toProblem(error, 'id').not_accepted, true)
+    for (const other of [withUnknownCharge(error), new SoukError('overloaded')])
+      assert.ok(!('not_accepted' in toProblem(other, 'id')))
+  })
+
   it('has an absolute type for each code', () => {
     for (const code of codes) {
       const { type } = toProblem(new SoukError(code), 'id')
