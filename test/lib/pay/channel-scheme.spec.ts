@@ -436,7 +436,7 @@ describe('the channel payment scheme', () => {
 
     it('a second call under the id of a running one is refused, and holds no money', async () => {
       const order = orderTo(owner)
-      const ends = await Promise.allSettled([1, 2, 3].map(() => payer.paymentScheme.authorise(order)))
+      const ends = await Promise.allSettled([1, 2, 3].map(async () => payer.paymentScheme.authorise(order)))
       const refused = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as SoukError).code] : []))
       assert.deepEqual(refused, ['idempotency_in_flight', 'idempotency_in_flight'])
       payer.paymentScheme.fail(order, {
