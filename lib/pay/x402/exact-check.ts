@@ -19,7 +19,7 @@ export interface ExactCheckInit {
 /**
  * Checks that a payment can be collected now, or that another sender has already collected it for us. Simulates the token's own
  * contract, so that exactly the signatures that it accepts pass: accounts with keys, contracts, and accounts that are both.
- * @param needed minimum balance of the payer's account
+ * @param counted called when the token accepts the payment, so it is signed. Returns the minimum balance of the payer's account
  * @throws SoukError `payment_rejected` or `insufficient_funds`, with the offers; `settlement_unavailable`
  */
 export async function checkExact(
@@ -27,7 +27,7 @@ export async function checkExact(
   admission: Asked,
   { accepted }: PaymentPayload,
   payment: ExactPayment,
-  needed: Atoms
+  counted: () => Atoms
 ): Promise<void> {
   const { usdc } = chain.parameters
   const must = (holds: boolean, reason: string, otherwise: string): void => {
@@ -56,10 +56,10 @@ export async function checkExact(
       if (refusal !== USED || !(await isSigned(chain, payment))) return false
       return (await foreignTransfer(chain, payment, clock.now() - FOREIGN_TRANSFER_MS)) !== undefined
     }
-    if (await isPaid()) return
+    if (await isPaid()) return void counted()
     throw offers.refuse(admission, refusal)
   }
-  if (balance < needed) throw offers.refuse(admission, INSUFFICIENT)
+  if (balance < counted()) throw offers.refuse(admission, INSUFFICIENT)
 }
 
 const INSUFFICIENT: Refusal = {

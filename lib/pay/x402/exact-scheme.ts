@@ -80,6 +80,7 @@ export class ExactScheme {
     const records = documents.map(({ value }) => readExactDocument(value)).sort((a, b) => a.at - b.at)
     for (const record of records) {
       const { payment, requestHash, id } = record
+      this.#open.add(payment)
       this.#spend(this.#enter(payment, requestHash, id), record)
     }
   }
@@ -100,7 +101,7 @@ export class ExactScheme {
     const name = paymentNameOf(payload, admission)
     const id = name?.text
     const prove = () => this.#init.offerReceipts.receipt(payload, admission, payment.from)
-    const check = (needed: Atoms) => checkExact(this.#init, admission, payload, payment, needed)
+    const check = (counted: () => Atoms) => checkExact(this.#init, admission, payload, payment, counted)
     // Awaited first, because nothing may run between `#find` and `#enter`.
     // A repeat needs no gas, so an endpoint that does not respond must not stop it.
     const noGas = await this.#init.redeemer.refreshGas().catch(asSoukError)
@@ -110,7 +111,7 @@ export class ExactScheme {
       if (known.requestHash !== requestHash) throw (name?.conflict ?? conflict)()
       // Nonce and name are not secret, so a different payment under one of them must be signed by its payer.
       const isAnother = !isSame(known.payment, payment)
-      if (isAnother) await check(payment.value)
+      if (isAnother) await check(() => payment.value)
       const end = await known.ended
       if (end === 'spent') return this.#replay(admission, known, prove, isAnother)
       if (end === 'released') throw notRepeated()
@@ -118,11 +119,7 @@ export class ExactScheme {
     const entry = this.#enter(payment, requestHash, id)
     try {
       if (noGas !== undefined) throw noGas
-      if (this.#open.size > PAYMENTS_UNSETTLED_MAX) {
-        throw new SoukError('overloaded', 'Too many payments wait for the chain. Try again later.', { source: 'owner' })
-      }
-      // Checks the balance for all uncollected payments of this payer, because each of many concurrent ones would pass alone.
-      await check(this.#open.sumOf(payment.from))
+      await check(() => this.#count(payment))
     } catch (error) {
       this.#leave(entry, 'refused')
       throw error
@@ -177,6 +174,17 @@ export class ExactScheme {
     const stored = await calls.find(admission.peer, admission.requestId)
     // If the response is not stored for a repeat, return it now. The owner then bears the risk of collection.
     return this.#settled(admission, entry, prove, stored?.response === undefined)
+  }
+
+  /**
+   * Counts a signed payment until it is collected; anybody can name a payer in an unsigned one. Returns the sum of all that count of
+   * this payer, because each of many concurrent payments would pass alone.
+   */
+  #count(payment: ExactPayment): Atoms {
+    if (this.#open.size >= PAYMENTS_UNSETTLED_MAX) {
+      throw new SoukError('overloaded', 'Too many payments wait for the chain. Try again later.', { source: 'owner' })
+    }
+    return this.#open.add(payment)
   }
 
   #spend(entry: Entry, record: ExactRecord): void {
@@ -258,7 +266,6 @@ export class ExactScheme {
     const entry: Entry = { payment, requestHash, id, ended, end }
     this.#entries.set(nameOf(payment), entry)
     if (id !== undefined) this.#names.set(`${payment.from}/${id}`, nameOf(payment))
-    this.#open.add(payment)
     return entry
   }
 
@@ -294,18 +301,21 @@ class OpenPayments {
     return this.#payments.has(payment)
   }
 
-  sumOf(payer: Address): Atoms {
+  #sumOf(payer: Address): Atoms {
     return this.#sums.get(payer) ?? 0n
   }
 
-  add(payment: ExactPayment): void {
+  /** Returns the sum of the payer's open payments. */
+  add(payment: ExactPayment): Atoms {
+    const sum = this.#sumOf(payment.from) + payment.value
     this.#payments.add(payment)
-    this.#sums.set(payment.from, this.sumOf(payment.from) + payment.value)
+    this.#sums.set(payment.from, sum)
+    return sum
   }
 
   delete(payment: ExactPayment): void {
     if (!this.#payments.delete(payment)) return
-    const sum = this.sumOf(payment.from) - payment.value
+    const sum = this.#sumOf(payment.from) - payment.value
     if (sum === 0n) this.#sums.delete(payment.from)
     else this.#sums.set(payment.from, sum)
   }

@@ -80,7 +80,7 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
         const detail = `The gas for this deposit costs ${formatUsdc(fee)} USDC at the moment. Deposit a larger amount, or try again later.`
         throw new SoukError('payment_rejected', detail, { source: 'ingress' })
       }
-      await checkExact({ chain, clock, offers, sender: wallet }, asked(amount), payload, payment, amount)
+      await checkExact({ chain, clock, offers, sender: wallet }, asked(amount), payload, payment, () => amount)
     },
     async collect({ text }, signal) {
       const { payment } = await readText(text)
