@@ -21,6 +21,8 @@ export type OnProgress = (items: number, newest: string) => Promise<void>
 
 /** The tools of an agent. */
 export interface ToolBox {
+  /** Starts to make the list, which an agent asks for after it has connected. */
+  prepare?(): void
   list(signal: AbortSignal): Promise<readonly Tool[]>
   /**
    * Returns errors as results, because a model can act on them.

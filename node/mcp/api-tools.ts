@@ -2,7 +2,6 @@ import type { Tool } from '@modelcontextprotocol/server'
 import { formatUsdc, limits } from '../../lib/index.ts'
 import { type Manifest, type Operation, operationCount, type SignedManifest } from '../../lib/interface/index.ts'
 import { descriptorOf } from '../../protocols/protocol-descriptors.ts'
-import { outlineOf } from './outline.ts'
 import { plainText } from './plain-text.ts'
 import { toolName } from './tool-name.ts'
 import { inputSchema, responseSchema, withOwnNames } from './tool-schema.ts'
@@ -15,7 +14,7 @@ export interface ApiTool {
   /** Name of its operation, if the API names operations. */
   readonly operation?: string
   /** The tool as agents see it. */
-  describe(): Tool
+  describe(): Promise<Tool>
   /** Builds the body of the call in the API’s format. */
   body(given: Readonly<Record<string, unknown>>): unknown
 }
@@ -36,10 +35,10 @@ export function apiTools(
   const { request, unnamedOperation } = descriptorOf(protocol) ?? {}
   if (request !== undefined) {
     const name = toolName(id, manifest.name, request.name, isTaken)
-    const describe = (): Tool => ({
+    const describe = async (): Promise<Tool> => ({
       ...head(name, manifest, request.name),
       inputSchema: { type: 'object', properties: request.toolProperties },
-      description: aboutRequest(id, manifest, operations)
+      description: await aboutRequest(id, manifest, operations)
     })
     return [{ name, api: id, describe, body: (given) => given }]
   }
@@ -52,7 +51,7 @@ export function apiTools(
       name,
       api: id,
       operation: operation.name,
-      describe: () => operationTool(name, id, manifest, operation, schemaBytesMax),
+      describe: async () => operationTool(name, id, manifest, operation, schemaBytesMax),
       body: (given) => {
         const named = withOwnNames(given, operation.input)
         return isUnnamed ? named : { ...named, operation: operation.name }
@@ -95,7 +94,9 @@ function head(name: string, { name: api, idempotent }: Manifest, operation: stri
   }
 }
 
-function aboutRequest(id: string, manifest: Manifest, operations: readonly Operation[]): string {
+async function aboutRequest(id: string, manifest: Manifest, operations: readonly Operation[]): Promise<string> {
+  // Loaded on demand, because few APIs need the library of GraphQL.
+  const { outlineOf } = await import('./outline.ts')
   const { sdl } = manifest.api
   const outline = outlineOf({ operations, ...(sdl === undefined ? {} : { sdl }) })
   return [brief(manifest.description), outline, costs(id, manifest)].filter((part) => part !== '').join('\n\n')

@@ -92,6 +92,9 @@ function cancelBy(message: unknown, caller: string, running: RunningCalls): void
   if (typeof id === 'string' || typeof id === 'number') running.cancel(caller, id)
 }
 
+/** The first request of an agent, in former revisions of the protocol and in the current one. */
+const OPENINGS: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
+
 /**
  * Responds by Streamable HTTP, in any revision of the protocol. Keeps no state that a response needs, so any node behind a load balancer can
  * respond. A disconnecting agent ends its call, also at the provider, and so does `cancelled`.
@@ -102,6 +105,7 @@ export async function answerAgent(
   message: unknown,
   cancelled?: AbortSignal
 ): Promise<void> {
+  if (isJSONRPCRequest(message) && OPENINGS.has(message.method)) agent.tools.prepare?.()
   const gone = whileConnected(exchange.res)
   const request = requestOf(exchange, cancelled === undefined ? gone : AbortSignal.any([gone, cancelled]))
   const takesEvents = exchange.req.headers.accept?.includes('text/event-stream') === true

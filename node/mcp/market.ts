@@ -30,7 +30,7 @@ import type { IngressLog } from '../ingress/request-context.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Budget, Spending } from '../spending/spending.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
-import type { ApiTool } from './api-tools.ts'
+import { apiNameIn, type ApiTool, apiTools } from './api-tools.ts'
 import { listedOperations } from '../describe.ts'
 import { reputationView } from '../reputation-view.ts'
 import { matchesPattern } from './operation-pattern.ts'
@@ -38,6 +38,7 @@ import { isMarketTool, type MarketInput, marketInput, type MarketTool, marketToo
 import { SubscriptionTools } from './subscription-tools.ts'
 import type { Agent, OnProgress, ToolBox, ToolCall } from './agent.ts'
 import { isSubscription, optionsIn, STREAMED } from './call-options.ts'
+import { ListCache } from './list-cache.ts'
 import { createPrompts } from './prompts.ts'
 import { Resources } from './resources.ts'
 import { text, toolResult, toolProblem } from './tool-result.ts'
@@ -77,6 +78,7 @@ export class Market {
   readonly #init: MarketInit
   readonly #ids: Ids
   readonly #resources: Resources
+  readonly #lists = new ListCache()
 
   constructor(init: MarketInit) {
     this.#init = init
@@ -88,7 +90,7 @@ export class Market {
     const { holder, apis } = principal
     const resources = this.#resources.for(principal)
     return {
-      tools: new PrincipalTools(this.#init, this.#ids, principal),
+      tools: new PrincipalTools(this.#init, this.#ids, principal, this.#lists),
       resources,
       prompts: createPrompts(this.#init.souk, holder, apis, resources),
       onFault: (cause) => this.#init.log.error('a query of an agent failed unexpectedly', { cause })
@@ -101,17 +103,24 @@ class PrincipalTools implements ToolBox {
   readonly #init: MarketInit
   readonly #ids: Ids
   readonly #principal: Principal
+  readonly #lists: ListCache
 
-  constructor(init: MarketInit, ids: Ids, principal: Principal) {
+  constructor(init: MarketInit, ids: Ids, principal: Principal, lists: ListCache) {
     this.#init = init
     this.#ids = ids
     this.#principal = principal
+    this.#lists = lists
   }
 
-  async list(signal: AbortSignal): Promise<readonly Tool[]> {
-    const { apis, isChosen = false, operations: patterns = [] } = this.#principal
+  prepare(): void {
+    // The list itself reports errors.
+    this.#listed([]).catch(() => {})
+  }
+
+  async list(): Promise<readonly Tool[]> {
+    const { isChosen = false, operations: patterns = [] } = this.#principal
     const missing: string[] = []
-    const found = await this.#toolsOf(apis, true, signal, missing)
+    const found = await this.#listed(missing)
     if (patterns.length > 0 && found.length === 0 && missing.length === 0) {
       throw new SoukError('operation_not_found', 'No operation of these APIs matches. Check "operation" in the URL.')
     }
@@ -122,7 +131,7 @@ class PrincipalTools implements ToolBox {
         ? { ...tool, description: `${tool.description ?? ''} ${shown}` }
         : tool
     )
-    return [...market, ...found.slice(0, limits.MCP_TOOLS_MAX).map((tool) => tool.describe())]
+    return [...market, ...found]
   }
 
   async call(
@@ -161,45 +170,62 @@ class PrincipalTools implements ToolBox {
   }
 
   /**
-   * Omits an API that cannot be reached. It does not delay the others.
+   * The tools of all operations, as agents see them. An agent that leaves does not end it, because others may wait for the same list.
    * @param missing - receives the names that are wrong
    */
-  async #toolsOf(
-    apis: readonly string[],
-    hasSchemas: boolean,
-    signal: AbortSignal,
-    missing: string[] = []
-  ): Promise<ApiTool[]> {
-    const { clock, souk } = this.#init
-    const { apiTools } = await import('./api-tools.ts')
-    const late = deadline(clock, limits.MCP_LOOKUP_MS, () => new SoukError('lookup_timeout'), signal)
+  #listed(missing: string[]): Promise<readonly Tool[]> {
+    const { apis, isChosen, operations } = this.#principal
+    return this.#inTime(FOREVER, async (late) => {
+      const found = await this.#resolved(apis, late, missing)
+      return this.#lists.get([apis, isChosen, operations], found, async () => {
+        const { tools, isWhole } = await this.#toolsOf(found, apis.length, true, late)
+        const shown: Tool[] = []
+        for (const tool of tools.slice(0, limits.MCP_TOOLS_MAX)) shown.push(await tool.describe())
+        return { tools: shown, isWhole }
+      })
+    })
+  }
+
+  async #inTime<T>(signal: AbortSignal, task: (late: AbortSignal) => Promise<T>): Promise<T> {
+    const late = deadline(this.#init.clock, limits.MCP_LOOKUP_MS, () => new SoukError('lookup_timeout'), signal)
     try {
-      const all = [...new Set(apis)].slice(0, limits.MCP_APIS_MAX)
-      const found = await Promise.allSettled(all.map((api) => souk.resolve(api, { signal: late.signal })))
-      const names = new Map<string, ApiTool>()
-      for (const [at, each] of found.entries()) {
-        if (each.status === 'rejected') {
-          if (isMistaken(each.reason)) missing.push(all[at] ?? '')
-          continue
-        }
-        if (isGone(each.value.signed)) continue
-        const operations = await this.#operationsOf(each.value, hasSchemas, late.signal).catch(() => [])
-        const isTaken = (name: string) => isMarketTool(name) || names.has(name)
-        const tools = apiTools(each.value.signed, operations, isTaken, schemaBytesOf(operations.length * all.length))
-        for (const tool of tools) names.set(tool.name, tool)
-      }
-      return [...names.values()]
+      return await task(late.signal)
     } finally {
       late.clear()
     }
   }
 
+  /** Omits an API that cannot be reached. It does not delay the others. */
+  async #resolved(apis: readonly string[], signal: AbortSignal, missing: string[] = []): Promise<Resolution[]> {
+    const all = [...new Set(apis)].slice(0, limits.MCP_APIS_MAX)
+    const found = await Promise.allSettled(all.map((api) => this.#init.souk.resolve(api, { signal })))
+    for (const [at, each] of found.entries())
+      if (each.status === 'rejected' && isMistaken(each.reason)) missing.push(all[at] ?? '')
+    return found.flatMap((each) => (each.status === 'rejected' || isGone(each.value.signed) ? [] : each.value))
+  }
+
+  /** `isWhole` is false if the operations of an API could not be read. They are omitted. */
+  async #toolsOf(apis: readonly Resolution[], share: number, hasSchemas: boolean, signal: AbortSignal) {
+    const names = new Map<string, ApiTool>()
+    let isWhole = true
+    for (const api of apis) {
+      const operations = await this.#operationsOf(api, hasSchemas, signal).catch(() => undefined)
+      isWhole &&= operations !== undefined
+      const isTaken = (name: string) => isMarketTool(name) || names.has(name)
+      const bytesMax = schemaBytesOf((operations?.length ?? 0) * share)
+      for (const tool of apiTools(api.signed, operations ?? [], isTaken, bytesMax)) names.set(tool.name, tool)
+    }
+    return { tools: [...names.values()], isWhole }
+  }
+
   async #find(name: string, signal: AbortSignal): Promise<ApiTool | undefined> {
-    const { apiNameIn, apiTools } = await import('./api-tools.ts')
     const start = apiNameIn(name)
     if (start === undefined) return undefined
     const may = this.#principal.apis.filter((api) => api.startsWith(start))
-    const tool = (await this.#toolsOf(may, false, signal)).find((each) => each.name === name)
+    const { tools } = await this.#inTime(signal, async (late) =>
+      this.#toolsOf(await this.#resolved(may, late), may.length, false, late)
+    )
+    const tool = tools.find((each) => each.name === name)
     const operation = tool?.operation
     if (tool === undefined || operation === undefined) return tool
     // The input schema says which of its names differ from the API's own.

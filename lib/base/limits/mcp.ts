@@ -22,6 +22,8 @@ export const MCP_DESCRIPTION_CHARS_MAX = 1_000
 export const MCP_OUTLINE_CHARS_MAX = 6_000
 /** Input schemas of all tools together. Many tools get a smaller schema each. */
 export const MCP_LIST_BYTES_MAX = 2 * MiB
+/** Lists of tools that are kept for the next agent with the same APIs: some of the largest. */
+export const MCP_LISTS_CACHED_BYTES_MAX = 16 * MiB
 /** Name of an argument. Model vendors accept no longer ones. */
 export const MCP_ARGUMENT_CHARS_MAX = 64
 /** Schema shown with its tool. Larger ones are shown on request. */

@@ -70,7 +70,7 @@ describe('tools of operations with odd names and schemas', () => {
 
   it('have arguments with such names, and send them under the API’s own', async () => {
     const [tool] = await toolsOf([{ name: 'one', input: { type: 'object', properties } }])
-    const { inputSchema } = tool?.describe() ?? assert.fail()
+    const { inputSchema } = (await tool?.describe()) ?? assert.fail()
     assertStrict(inputSchema)
     const shown = Object.keys(inputSchema.properties ?? {})
     assert.equal(shown.length, NAMES.length)
@@ -95,7 +95,7 @@ describe('tools of operations with odd names and schemas', () => {
   for (const [what, input] of Object.entries(odd)) {
     it(`have a strict schema where the provider’s is ${what}`, async () => {
       const [tool] = await toolsOf([{ name: 'one', input, output: input }])
-      const { inputSchema, outputSchema } = tool?.describe() ?? assert.fail()
+      const { inputSchema, outputSchema } = (await tool?.describe()) ?? assert.fail()
       assertStrict(inputSchema)
       if (outputSchema !== undefined) assertStrict(outputSchema)
     })

@@ -1,0 +1,40 @@
+import type { Tool } from '@modelcontextprotocol/server'
+import { LRUCache } from 'lru-cache'
+import { limits, sha256, toHex, utf8 } from '../../lib/index.ts'
+import type { Resolution } from '../../lib/interface/index.ts'
+
+interface MadeList {
+  readonly tools: readonly Tool[]
+  /** False if an API could not be read just now. */
+  readonly isWhole: boolean
+}
+
+/** Lists of tools. A list depends only on the selection and on the manifests of its APIs, so all agents share it. */
+export class ListCache {
+  readonly #made = new LRUCache<string, readonly Tool[]>({
+    maxSize: limits.MCP_LISTS_CACHED_BYTES_MAX,
+    sizeCalculation: (tools) => JSON.stringify(tools).length
+  })
+  readonly #making = new Map<string, Promise<readonly Tool[]>>()
+
+  /** @param make - makes the list, once for concurrent agents. It is kept if it is whole */
+  get(
+    selection: readonly unknown[],
+    apis: readonly Resolution[],
+    make: () => Promise<MadeList>
+  ): readonly Tool[] | Promise<readonly Tool[]> {
+    const parts = [utf8(JSON.stringify(selection)), ...apis.map(({ signed }) => signed.envelope)]
+    const key = toHex(sha256(Buffer.concat(parts.map(sha256))))
+    const known = this.#made.get(key) ?? this.#making.get(key)
+    if (known !== undefined) return known
+    const making = this.#make(key, make).finally(() => this.#making.delete(key))
+    this.#making.set(key, making)
+    return making
+  }
+
+  async #make(key: string, make: () => Promise<MadeList>): Promise<readonly Tool[]> {
+    const { tools, isWhole } = await make()
+    if (isWhole) this.#made.set(key, tools)
+    return tools
+  }
+}
