@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { type Environment, processEnvironment } from '../../config.ts'
-import { collectStartGarbage } from './collect-garbage.ts'
+import { collectBuffers, collectStartGarbage } from './collect-garbage.ts'
 import { openInBrowserOf } from './open-in-browser.ts'
 import { stopSignal } from './stop-signal.ts'
 import { safeText } from './text.ts'
@@ -22,7 +22,7 @@ export interface Terminal {
   readonly progress?: (text: string) => void
   /** Opens a page in the user's browser. False if there is no display. */
   openInBrowser?(url: string): Promise<boolean>
-  /** Returns the garbage of a start to the system. Absent if the process runs other commands too. */
+  /** Returns the garbage of a start to the system, and collects that of large bodies from then on. Absent if the process runs other commands too. */
   collectGarbage?(): void
   /** True if the command can ask the user. */
   readonly canAsk: boolean
@@ -71,7 +71,10 @@ export function processTerminal(): Terminal {
       show(behind)
     },
     openInBrowser: openInBrowserOf(processEnvironment()),
-    collectGarbage: collectStartGarbage,
+    collectGarbage() {
+      collectStartGarbage()
+      collectBuffers()
+    },
     canAsk: process.stdin.isTTY && process.stderr.isTTY,
     async ask(question) {
       return (await asked(question, stderr)).trim()

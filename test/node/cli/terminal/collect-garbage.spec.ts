@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
-import { collectStartGarbage } from '../../../../node/cli/terminal/collect-garbage.ts'
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
+import { collectBuffers, collectStartGarbage } from '../../../../node/cli/terminal/collect-garbage.ts'
+import { eventually } from '../../../helpers/eventually.ts'
+
+type GarbageCollection = PerformanceEntry & { readonly detail: { readonly kind?: number; readonly flags?: number } }
 
 describe('the garbage of a start', () => {
   it('is collected at once', async () => {
@@ -8,6 +12,29 @@ describe('the garbage of a start', () => {
     await new Promise((resolve) => setImmediate(resolve))
     collectStartGarbage()
     assert.equal(garbage.deref(), undefined)
+    assert.equal('gc' in globalThis, false)
+  })
+})
+
+describe('the buffers of large bodies', () => {
+  it('are collected while they are young, without a collection of the whole heap', async () => {
+    const asked: number[] = []
+    const observer = new PerformanceObserver((list) => {
+      for (const { detail } of list.getEntries() as GarbageCollection[]) {
+        if (((detail.flags ?? 0) & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0) asked.push(detail.kind ?? 0)
+      }
+    })
+    observer.observe({ entryTypes: ['gc'] })
+    const stop = collectBuffers()
+    try {
+      // Fewer than make V8 collect by itself.
+      for (let total = 0; total < 40 * 2 ** 20; ) total += Buffer.allocUnsafeSlow(64 * 1024).length
+      const isMinor = (kind: number) => kind === constants.NODE_PERFORMANCE_GC_MINOR
+      await eventually('the collection', 5_000, () => (asked.some(isMinor) ? true : undefined))
+    } finally {
+      stop()
+      observer.disconnect()
+    }
     assert.equal('gc' in globalThis, false)
   })
 })
