@@ -1,0 +1,92 @@
+import { createNode, handler, type SoukNode } from '../../../lib/index.ts'
+import { corrupt, type Ghosts, type Hostility, HOSTILITY } from './hostile.ts'
+import type { VirtualTime } from './virtual-time.ts'
+import { Wire } from './wire.ts'
+
+const NETWORK = 'simulated'
+/** Nodes whose addresses every node knows. The last of them loses its power like others. */
+const BOOTSTRAP = 3
+/** Nodes that join together. */
+const JOINING = 20
+
+export interface Machine {
+  readonly host: string
+  readonly node: SoukNode
+  readonly hostility: Hostility | undefined
+  isUp: boolean
+  name: string | undefined
+}
+
+const silent = Object.assign(() => {}, { error: () => {}, trace: () => {}, enabled: false, newScope: () => silent })
+
+/** A simulated network of nodes with the code of real ones, except for TCP and Noise. */
+export class Market {
+  readonly wire = new Wire()
+  readonly machines: Machine[] = []
+  readonly #time: VirtualTime
+  readonly #ghosts: Ghosts
+  #made = 0
+  #served = 0
+
+  constructor(time: VirtualTime, ghosts: Ghosts) {
+    this.#time = time
+    this.#ghosts = ghosts
+  }
+
+  get honest(): Machine[] {
+    return this.machines.filter(({ isUp, hostility }) => isUp && hostility === undefined)
+  }
+
+  /** Honest nodes that serve a name. */
+  get owners(): Machine[] {
+    return this.honest.filter(({ name }) => name !== undefined)
+  }
+
+  async grow(count: number): Promise<void> {
+    for (let left = count; left > 0; ) {
+      // Every joining node needs one that listens.
+      const joining = this.machines.length === 0 ? 1 : Math.min(JOINING, left)
+      left -= joining
+      await this.#time.run(Promise.all(Array.from({ length: joining }, () => this.#add())))
+    }
+  }
+
+  async #add(): Promise<void> {
+    const index = ++this.#made
+    const host = `10.0.${index >> 8}.${index & 255}`
+    const bootstrap = this.machines.slice(0, BOOTSTRAP).flatMap(({ node }) => node.libp2p.getMultiaddrs().map(String))
+    const node = await createNode({
+      network: NETWORK,
+      bootstrap,
+      transports: [this.wire.transport(host)],
+      listen: [`/ip4/${host}/tcp/4402`],
+      logger: { forComponent: () => silent }
+    })
+    await node.start()
+    // Every tenth.
+    const hostility = index % 10 === 9 ? HOSTILITY[Math.floor(index / 10) % HOSTILITY.length] : undefined
+    const machine: Machine = { host, node, hostility, isUp: true, name: undefined }
+    this.machines.push(machine)
+    if (hostility === undefined) return
+    const names = () => this.owners.map(({ name }) => name ?? '')
+    void corrupt(node, hostility, this.#ghosts, names)
+  }
+
+  async publish(machine: Machine): Promise<void> {
+    machine.name = `api-${++this.#served}`
+    await machine.node.souk.serve(
+      { name: machine.name, price: '0', tags: ['simulated'] },
+      handler(({ body }) => body)
+    )
+  }
+
+  async leave(machine: Machine): Promise<void> {
+    machine.isUp = false
+    await machine.node.stop()
+  }
+
+  powerOff(machine: Machine): void {
+    machine.isUp = false
+    this.wire.powerOff(machine.host)
+  }
+}

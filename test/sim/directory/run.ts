@@ -1,0 +1,127 @@
+import { searchTerms } from '../../../lib/base/search-terms.ts'
+import { Ghosts } from './hostile.ts'
+import { type Machine, Market } from './market.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** A third of the nodes leaves, and as many others join. */
+const CHURN = 1 / 3
+/** Nodes that lose their power, and stay in the tables of others. */
+const DEAD = 0.3
+/** Owners among the nodes, and nodes that look each name up. */
+const OWNERS = 0.1
+const ASKERS = 3
+const SETTLE_MS = 10_000
+const ANNOUNCED_MS = 60_000
+const POLL_MS = 100
+
+export interface Figures {
+  readonly nodes: number
+  readonly names: number
+  readonly lookups: number
+  readonly missed: readonly string[]
+  readonly p50Ms: number
+  readonly p95Ms: number
+  readonly slowestMs: number
+  readonly told: number
+  readonly untold: number
+  readonly toldP50Ms: number
+  readonly toldSlowestMs: number
+}
+
+/** All times are of the simulated network, where a packet takes 20 ms. */
+export async function run(time: VirtualTime, nodes: number, say: (line: string) => void): Promise<Figures> {
+  const market = new Market(time, await Ghosts.of(nodes))
+  const rest = (ms: number) => time.run(new Promise<void>((resolve) => void setTimeout(resolve, ms)))
+  const step = (what: string) => say(`${(time.elapsed / 1000).toFixed(1)} s: ${what}`)
+
+  await market.grow(nodes)
+  step(`${market.machines.length} nodes joined`)
+  await rest(SETTLE_MS)
+  const owners = pick(market.honest, Math.round(nodes * OWNERS))
+  await time.run(Promise.all(owners.map((machine) => market.publish(machine))))
+  step(`${owners.length} names published`)
+
+  const leavers = pick(market.machines.slice(1), Math.round(nodes * CHURN))
+  await time.run(Promise.all(leavers.map((machine) => market.leave(machine))))
+  await market.grow(leavers.length)
+  await rest(SETTLE_MS)
+  step(`${leavers.length} nodes left, ${leavers.length} others joined`)
+
+  const victims = pick(
+    market.machines.slice(1).filter(({ isUp }) => isUp),
+    Math.round(nodes * DEAD)
+  )
+  for (const victim of victims) market.powerOff(victim)
+  const hostile = market.machines.filter(({ isUp, hostility }) => isUp && hostility !== undefined).length
+  step(`${victims.length} nodes lost their power; of the others ${hostile} are hostile`)
+
+  const missed: string[] = []
+  const times: number[] = []
+  const ask = async (owner: Machine, asker: Machine) => {
+    const startedAt = time.elapsed
+    const name = owner.name ?? ''
+    try {
+      const reply = await asker.node.souk.call({ api: name, body: { n: 1 } })
+      if (reply.status !== 200) throw new Error(`status ${reply.status}`)
+      times.push(time.elapsed - startedAt)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      missed.push(`${name} (${why}, ${Math.round(time.elapsed - startedAt)} ms)`)
+    }
+  }
+  const asked = market.owners
+  for (const owner of asked) {
+    const others = market.honest.filter((machine) => machine !== owner)
+    await time.run(Promise.all(pick(others, ASKERS).map((asker) => ask(owner, asker))))
+  }
+  step(`${times.length + missed.length} lookups and calls, ${missed.length} failed`)
+
+  const [publisher] = pick(market.honest, 1)
+  if (publisher === undefined) throw new Error('no node is left')
+  const told = await announce(time, market, publisher)
+  step(`${told.length} nodes heard an announcement`)
+  const sorted = times.toSorted((a, b) => a - b)
+  const heard = told.filter(Number.isFinite).toSorted((a, b) => a - b)
+  return {
+    nodes,
+    names: asked.length,
+    lookups: times.length + missed.length,
+    missed,
+    p50Ms: at(sorted, 0.5),
+    p95Ms: at(sorted, 0.95),
+    slowestMs: at(sorted, 1),
+    told: heard.length,
+    untold: told.length - heard.length,
+    toldP50Ms: at(heard, 0.5),
+    toldSlowestMs: at(heard, 1)
+  }
+}
+
+/** How long each other honest node takes to know a new listing. Infinity for one that does not within `ANNOUNCED_MS`. */
+async function announce(time: VirtualTime, market: Market, publisher: Machine): Promise<number[]> {
+  const startedAt = time.elapsed
+  const serving = market.publish(publisher)
+  const terms = searchTerms(publisher.name ?? '')
+  const hears = async ({ node }: Machine): Promise<number> => {
+    while (time.elapsed - startedAt < ANNOUNCED_MS) {
+      const { listings } = await node.souk.store.listings.search({ terms, sort: 'new', limit: 1, now: Date.now() })
+      if (listings.length > 0) return time.elapsed - startedAt
+      await new Promise<void>((resolve) => void setTimeout(resolve, POLL_MS))
+    }
+    return Infinity
+  }
+  const others = market.honest.filter((machine) => machine !== publisher)
+  const [times] = await time.run(Promise.all([Promise.all(others.map(hears)), serving]))
+  return times
+}
+
+const at = (sorted: readonly number[], share: number): number =>
+  Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? NaN)
+
+function pick<T>(from: readonly T[], count: number): T[] {
+  const left = [...from]
+  const picked: T[] = []
+  while (picked.length < count && left.length > 0)
+    picked.push(...left.splice(Math.floor(Math.random() * left.length), 1))
+  return picked
+}

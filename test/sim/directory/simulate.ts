@@ -1,0 +1,31 @@
+import { Worker } from 'node:worker_threads'
+import type { Figures } from './run.ts'
+
+/** A node with its links takes about 6 MB. */
+const HEAP_MB = 16_384
+const YOUNG_MB = 128
+
+export interface Report {
+  readonly line?: string
+  readonly figures?: Figures
+}
+
+/** Runs the simulation in a thread of its own, because it replaces the clock and the timers. */
+export async function simulateDirectory(nodes: number, say: (line: string) => void): Promise<Figures> {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+    workerData: { nodes },
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB }
+  })
+  try {
+    return await new Promise<Figures>((resolve, reject) => {
+      worker.on('message', ({ line, figures }: Report) => {
+        if (line !== undefined) say(line)
+        if (figures !== undefined) resolve(figures)
+      })
+      worker.once('error', reject)
+      worker.once('exit', () => reject(new Error('the simulation ended without figures')))
+    })
+  } finally {
+    await worker.terminate()
+  }
+}

@@ -1,0 +1,13 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Report } from './simulate.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+const time = new VirtualTime()
+time.install()
+// Libraries create an error for each ended timeout, and nobody reads its stack.
+Error.stackTraceLimit = 0
+// Only now, because libraries may keep the timers that they find.
+const { run } = await import('./run.ts')
+const tell = (report: Report): void => parentPort?.postMessage(report, [])
+const { nodes } = workerData as { readonly nodes: number }
+tell({ figures: await run(time, nodes, (line) => tell({ line })) })
