@@ -174,9 +174,11 @@ class SoukService implements Souk, Startable {
   start(): void {}
 
   async afterStart(): Promise<void> {
-    const { selling, discovery } = this.#run()
+    const { selling, discovery, buying } = this.#run()
     const { events } = this.#components
     await started(this.#facing, presencePart({ events, reach: this.#reach, selling, discovery }))
+    buying.warmLinks.start()
+    this.#facing.defer(() => buying.warmLinks.stop())
   }
 
   /** Sends new calls elsewhere, and waits for running ones. */

@@ -18,6 +18,7 @@ import { OwnRecords } from '../plans/own-records.ts'
 import { OwnSubscriptions } from '../plans/own-subscriptions.ts'
 import { PlanCaller } from '../plans/plan-caller.ts'
 import type { PlanService } from '../plans/plan-service.ts'
+import { WarmLinks } from '../plans/warm-links.ts'
 import type { Discovery } from '../resolve/catalogue/discovery.ts'
 import type { LocalManifests } from '../resolve/manifest/manifest-exchange.ts'
 import { createResolver, type PinningResolver } from '../resolve/resolver.ts'
@@ -46,6 +47,8 @@ export interface BuyingInit {
 export interface Buying extends Part {
   readonly resolver: PinningResolver
   readonly subscriptions: OwnSubscriptions
+  /** Start them when this node is on the network. */
+  readonly warmLinks: WarmLinks
   call(init: CallInit): Promise<CallReply>
   /** @throws SoukError `lookup_timeout`, and errors of the resolver */
   resolve(api: string | ApiRef, options?: Partial<ResolveOptions>): Promise<Resolution>
@@ -107,6 +110,7 @@ export function createBuying(init: BuyingInit): Buying {
   return {
     resolver,
     subscriptions,
+    warmLinks: new WarmLinks({ link, clock, subscriptions, resolve }),
     call: (init) => (init.subscription === undefined ? call(init) : planCaller.call(init, init.subscription)),
     resolve,
     lookUp,

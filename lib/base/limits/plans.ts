@@ -49,3 +49,7 @@ export const QUOTA_SLICE_MAX = 64
 export const QUOTA_SLICE_PART = 16
 /** Attempts to change a shared count under contention. */
 export const REPLACE_TRIES_MAX = 50
+/** Time between two checks of the links to owners of subscribed APIs. A cached lookup is fresh for as long. */
+export const WARM_LINKS_CHECK_MS = 60 * SECOND
+/** Subscribed APIs with such links, the newest ones. The others are dialled when they are called. */
+export const WARM_LINKS_MAX = 64
