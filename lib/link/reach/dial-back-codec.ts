@@ -11,8 +11,9 @@ export const DIAL_BACK_REQUEST = message('DialBackRequest', 'Asks a peer to dial
   addresses: list(
     text(
       3,
-      `Multiaddrs /ip4|ip6/<address>/tcp/<port> to dial for a direct connection. At most 4. Only used where every
-      connection between the two nodes runs through a relay, which hides the address of the asking node.`
+      `Multiaddrs to dial, at most 4. Where a connection between the two nodes is direct: only those with the IP address
+      from which the request came, or with a DNS name. Where every connection runs through a relay, which hides the
+      address of the asking node: any, for a direct connection.`
     ),
     DIAL_BACK_ADDRESSES_MAX
   )

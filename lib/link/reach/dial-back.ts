@@ -43,10 +43,13 @@ export interface DialBackInit {
 
 /**
  * `/souk/dial-back/1.0.0`. A peer asks to be dialled, for one of two reasons:
- * - to learn whether its address works. Only the address from which it asks is dialled, so a peer cannot make this node
- *   dial others;
+ * - to learn whether its addresses work. The IP address is the one from which it asks, so a peer cannot make this node
+ *   dial others. A DNS name is dialled as the peer says, because a web server in front of the peer may have another
+ *   address;
  * - to get a direct connection where it came through a relay, and this node can dial but cannot be dialled. The relay
- *   hides the peer's address, so the addresses are as the peer says. Their number and rate are limited.
+ *   hides the peer's address, so the addresses are as the peer says.
+ *
+ * Number and rate of the dials are limited.
  */
 export class DialBack {
   readonly #init: DialBackInit
@@ -86,8 +89,11 @@ export class DialBack {
       .getConnections()
       .filter((each) => each.remotePeer.toString() === peer && each.status === 'open')
     const direct = connections.filter((connection) => !isRelayed(connection))
-    const wanted = direct.length > 0 ? seenAt(direct, request.ports) : request.addresses
-    const addresses = [...new Set(wanted)].slice(0, DIAL_BACK_ADDRESSES_MAX).flatMap((text) => this.#dialable(text))
+    const told = this.#dialable(request.addresses)
+    const addresses =
+      direct.length === 0
+        ? told
+        : [...this.#dialable(seenAt(direct, request.ports)), ...told.filter((address) => isAtOrNamed(address, direct))]
     const limit = deadline(this.#init.clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'))
     this.#running++
     try {
@@ -103,13 +109,19 @@ export class DialBack {
     }
   }
 
-  #dialable(text: string): Multiaddr[] {
+  #dialable(texts: readonly string[]): Multiaddr[] {
+    return [...new Set(texts)].slice(0, DIAL_BACK_ADDRESSES_MAX).flatMap((text) => this.#parsed(text))
+  }
+
+  #parsed(text: string): Multiaddr[] {
     if (text.length > DIAL_BACK_ADDRESS_CHARS_MAX) return []
     try {
       const address = multiaddr(text)
-      const [host, port, ...rest] = address.getComponents()
-      const isIpAndPort = /^ip[46]$/.test(host?.name ?? '') && port?.name === 'tcp' && rest.length === 0
-      return isIpAndPort && (this.#init.privateAddresses || !isNotPublic(address)) ? [address] : []
+      const [host, ...rest] = address.getComponents()
+      // Without `/p2p-circuit`, which would name another peer.
+      const isOfHost = HOST.test(host?.name ?? '') && rest.every(({ name }) => !name.startsWith('p2p'))
+      const canDial = isOfHost && this.#init.transportManager.dialTransportForMultiaddr(address) !== undefined
+      return canDial && (this.#init.privateAddresses || !isNotPublic(address)) ? [address] : []
     } catch {
       return []
     }
@@ -135,6 +147,18 @@ export class DialBack {
       connection.close().catch(() => connection.abort(new Error('the check of an address ended')))
     })
   }
+}
+
+/** The first part of an address that may be dialled. Transports refuse names of private addresses on public networks. */
+const HOST = /^(ip|dns)[46]?$/
+
+/** Whether an address has the IP address from which a peer's connections came, or a DNS name: a web server may have another. */
+function isAtOrNamed(address: Multiaddr, connections: readonly Connection[]): boolean {
+  const [host] = address.getComponents()
+  return (
+    host?.name.startsWith('dns') === true ||
+    connections.some((each) => each.remoteAddr.getComponents()[0]?.value === host?.value)
+  )
 }
 
 /** The addresses from which a peer's connections came, with other ports. */

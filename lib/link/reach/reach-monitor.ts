@@ -5,6 +5,8 @@ import type { TypedEventTarget } from 'main-event'
 import type { Clock, Timer } from '../../base/clock.ts'
 import { reasonOf } from '../../base/component-log.ts'
 import {
+  DIAL_BACK_ADDRESS_CHARS_MAX,
+  DIAL_BACK_ADDRESSES_MAX,
   DIAL_BACK_PORTS_MAX,
   REACH_ASKED_MAX,
   REACH_CHECK_MS,
@@ -128,9 +130,9 @@ export class ReachMonitor {
   }
 
   readonly #onChange = () => {
-    const ports = this.#ports().join()
-    const areNew = ports !== this.#known
-    this.#known = ports
+    const asked = [...this.#ports(), ...this.#otherAddresses()].join()
+    const areNew = asked !== this.#known
+    this.#known = asked
     if (areNew) this.#verdicts.clear()
     if (areNew || this.#fresh().length < REACH_ASKED_MAX) this.#schedule(REACH_SETTLE_MS)
   }
@@ -153,14 +155,15 @@ export class ReachMonitor {
 
   async #check(): Promise<void> {
     const ports = this.#ports().slice(0, DIAL_BACK_PORTS_MAX)
-    if (ports.length === 0) return
+    const addresses = this.#otherAddresses()
+    if (ports.length + addresses.length === 0) return
     const { clock, dialBack, log } = this.#init
     const known = this.#known
     const peers = await this.#peers()
     await Promise.all(
       peers.map(async (id) => {
         try {
-          const asked = { ports, addresses: [] }
+          const asked = { ports, addresses }
           const { dialled, reached } = await dialBack.ask({ id, addresses: [] }, asked, this.#stopped.signal)
           this.#verdicts.delete(id)
           // A verdict on earlier ports would delay the next one.
@@ -196,7 +199,8 @@ export class ReachMonitor {
 
   #announce(): void {
     const { addressManager, privateAddresses } = this.#init
-    const own = new Set(transportAddresses(addressManager).map((address) => withoutPeer(address).toString()))
+    const listened = transportAddresses(addressManager).map((address) => withoutPeer(address).toString())
+    const own = new Set([...listened, ...this.#otherAddresses()])
     const seen = new Set(this.#fresh().flatMap(([, { dialled }]) => dialled))
     for (const text of seen) {
       const isConfirmed = this.#confirmations(text) > 0
@@ -229,6 +233,13 @@ export class ReachMonitor {
     return [...new Set([...(mapped === undefined ? [] : [mapped.port]), ...this.#listeningPorts()])]
   }
 
+  /** Announced addresses that are more than an IP address and a TCP port: WebSockets and DNS names. */
+  #otherAddresses(): string[] {
+    const announced = this.#init.addressManager.getAddresses().map(withoutPeer)
+    const others = announced.filter((address) => !isCircuit(address) && !isIpAndPort(address)).map(String)
+    return others.filter(({ length }) => length <= DIAL_BACK_ADDRESS_CHARS_MAX).slice(0, DIAL_BACK_ADDRESSES_MAX)
+  }
+
   #listeningPorts(): number[] {
     const { addressManager } = this.#init
     // A router may forward an announced port to a listening one.
@@ -241,6 +252,11 @@ export class ReachMonitor {
     })
     return [...new Set(ports)]
   }
+}
+
+function isIpAndPort(address: Multiaddr): boolean {
+  const [host, tcp, ...rest] = address.getComponents()
+  return /^ip[46]$/.test(host?.name ?? '') && tcp?.name === 'tcp' && rest.length === 0
 }
 
 function withoutPeer(address: Multiaddr): Multiaddr {

@@ -19,7 +19,7 @@ export function reachabilityText(reach: Reachability): ReachabilityText {
         ? { text: `reachable directly at ${places}${forwarded(reach)}`, hint: undefined }
         : {
             text: `reachable directly at ${places}, not confirmed by a peer yet`,
-            hint: `If peers cannot connect, allow ${port} in the firewall.`
+            hint: reach.port === undefined ? WEB_SERVER_HINT : `If peers cannot connect, allow ${port} in the firewall.`
           }
     case 'relayed':
       return {
@@ -27,7 +27,7 @@ export function reachabilityText(reach: Reachability): ReachabilityText {
         hint: forward
       }
     case 'private':
-      return reach.port === undefined
+      return isLocal(reach)
         ? {
             text: `reachable from this machine only, at ${places}`,
             hint: 'To accept peers on other machines: souk up --p2p-host 0.0.0.0'
@@ -49,8 +49,17 @@ function forwardHint({ mapped }: Reachability, port: string): string {
   return `The router forwards its TCP port ${mapped.port} (${mapped.by}), but no peer can connect to it: there is another router in front of it. Forward the port there too.`
 }
 
-function unreachable({ asked, ...reach }: Reachability, port: string, forward: string): ReachabilityText {
-  if (reach.port === undefined) {
+/** Peers on other machines cannot connect, because the node listens on 127.0.0.1 only. */
+const isLocal = ({ port, addresses }: Reachability): boolean =>
+  port === undefined && addresses.every((address) => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address))
+
+/** For a node that announces a web server's address only. */
+const WEB_SERVER_HINT =
+  'Check that the web server at this address passes WebSockets on to the node, and that its certificate is valid.'
+
+function unreachable(reach: Reachability, port: string, forward: string): ReachabilityText {
+  const { asked } = reach
+  if (isLocal(reach)) {
     return {
       text: 'not reachable: the node listens on this machine only, and no relay is in use',
       hint: 'souk up --p2p-host 0.0.0.0'
@@ -58,8 +67,8 @@ function unreachable({ asked, ...reach }: Reachability, port: string, forward: s
   }
   if (asked > 0) {
     return {
-      text: `not reachable: ${asked} ${asked === 1 ? 'peer' : 'peers'} could not connect to ${port}, and no relay is in use`,
-      hint: forward
+      text: `not reachable: ${asked} ${asked === 1 ? 'peer' : 'peers'} could not connect to ${reach.port === undefined ? placesOf(reach.addresses).join(', ') : port}, and no relay is in use`,
+      hint: reach.port === undefined ? WEB_SERVER_HINT : forward
     }
   }
   return {

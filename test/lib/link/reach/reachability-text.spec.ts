@@ -31,4 +31,17 @@ describe('reachabilityText', () => {
     const { hint } = reachabilityText({ ...reach, state: 'relayed', mapped: undefined })
     assert.equal(hint, 'Forward TCP port 4402 of the router to this machine, or allow it in the firewall.')
   })
+
+  it('names the web server of a node that announces nothing else', () => {
+    const behind = { ...reach, addresses: ['/dns4/node.example/tcp/443/wss'], port: undefined, mapped: undefined }
+    const at = '/dns4/node.example/tcp/443/wss'
+    assert.equal(reachabilityText(behind).text, `reachable directly at ${at}`)
+    const untried = reachabilityText({ ...behind, isConfirmed: false, asked: 0 })
+    assert.equal(untried.text, `reachable directly at ${at}, not confirmed by a peer yet`)
+    const failed = reachabilityText({ ...behind, state: 'none', isConfirmed: false, asked: 2 })
+    assert.equal(failed.text, `not reachable: 2 peers could not connect to ${at}, and no relay is in use`)
+    for (const { hint } of [untried, failed]) assert.match(hint ?? '', /web server .* certificate is valid/)
+    const local = { ...behind, state: 'private' as const, addresses: ['/ip4/127.0.0.1/tcp/4402'] }
+    assert.match(reachabilityText(local).text, /^reachable from this machine only/)
+  })
 })

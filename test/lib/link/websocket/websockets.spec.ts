@@ -36,6 +36,7 @@ describe('WebSockets of a node', () => {
     )
     return node
   }
+  const reachOf = (node: SoukNode) => node.souk.status().reachability
   const dial = (node: SoukNode, address: string) => node.libp2p.dial(multiaddr(address))
   /** A proxy that ends TLS, as operators place before a node. */
   const tlsProxy = async (portBehind: number) => {
@@ -115,6 +116,24 @@ describe('WebSockets of a node', () => {
     assert.equal(await reply.json(), 'two')
     const links = consumer.libp2p.getConnections(seller.libp2p.peerId).map(({ remoteAddr }) => String(remoteAddr))
     assert.match(links.join(), /\/tls\/ws\/p2p\/.+\/p2p-circuit/)
+  })
+
+  it('are confirmed by a bootstrap peer where a node announces the address of its web server only', async () => {
+    const bootstrap = (await started()).libp2p.getMultiaddrs().map(String)
+    const listening = await freePort()
+    const port = await tlsProxy(listening)
+    const announce = [`/dns4/localhost/tcp/${port}/wss`]
+    const behind = () => started({ listen: [`/ip4/127.0.0.1/tcp/${listening}`], announce, bootstrap })
+    const node = await behind()
+    // Peers refuse the certificate.
+    await eventually('a refusal', 20_000, () => (reachOf(node).asked > 0 ? true : undefined))
+    assert.equal(reachOf(node).state, 'none')
+    await node.stop()
+    trustProxies()
+    const again = await behind()
+    await eventually('a confirmation', 20_000, () => (reachOf(again).isConfirmed ? true : undefined))
+    assert.equal(reachOf(again).state, 'direct')
+    assert.deepEqual(reachOf(again).addresses, announce)
   })
 
   it('never lead into this machine’s network by a name, on a public network', async () => {

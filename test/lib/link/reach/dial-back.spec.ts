@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import type { Connection } from '@libp2p/interface'
+import type { ConnectionManager, TransportManager } from '@libp2p/interface-internal'
+import { defaultLogger } from '@libp2p/logger'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import { systemClock } from '../../../../lib/base/clock.ts'
+import { DIAL_BACK_ADDRESSES_MAX } from '../../../../lib/base/limits/reach.ts'
+import { createMemoryNetwork } from '../../../../lib/link/memory-link.ts'
+import { DialBack } from '../../../../lib/link/reach/dial-back.ts'
+import { webSocketPlace } from '../../../../lib/link/websocket/websocket-address.ts'
+
+const ASKER = '12D3KooWPSgXHiPKLrWrV4E86RhL7atK4MgLrrmsdudu561RHC1G'
+const RELAY = '12D3KooWJXQvZxA1tkFfVSKcsmWyd8RyLRsvdvcyww8jYRALfVNt'
+
+describe('a peer that dials back on a public network', () => {
+  let dialled: string[]
+  let from: string
+  let asker: DialBack
+
+  const canDial = (address: Multiaddr) =>
+    /^\/[^/]+\/[^/]+\/tcp\/\d+$/.test(address.toString()) || webSocketPlace(address) !== undefined
+
+  beforeEach(async () => {
+    dialled = []
+    from = '/ip4/11.1.1.7/tcp/5000'
+    const network = createMemoryNetwork()
+    const make = async (id: string) => {
+      const link = network.link(id)
+      const dialBack = new DialBack({
+        link,
+        connectionManager: {
+          getConnections: () => [
+            { remotePeer: ASKER, remoteAddr: multiaddr(from), status: 'open' } as unknown as Connection
+          ]
+        } as unknown as ConnectionManager,
+        transportManager: {
+          dialTransportForMultiaddr: (address: Multiaddr) => (canDial(address) ? {} : undefined),
+          dial: async (address: Multiaddr) => {
+            dialled.push(address.decapsulate('/p2p').toString())
+            return { status: 'closed', streams: [] }
+          }
+        } as unknown as TransportManager,
+        network: 'test',
+        privateAddresses: false,
+        clock: systemClock,
+        log: defaultLogger().forComponent('test')
+      })
+      dialBack.serve()
+      await link.start()
+      return dialBack
+    }
+    await make('prober')
+    asker = await make(ASKER)
+  })
+
+  const ask = async (ports: number[], addresses: string[]) => {
+    const { signal } = new AbortController()
+    const { reached } = await asker.ask({ id: 'prober', addresses: [] }, { ports, addresses }, signal)
+    assert.deepEqual(reached, dialled)
+    return dialled
+  }
+
+  it('dials ports and WebSockets at the address of the connection, and names', async () => {
+    const names = ['/dns4/node.example/tcp/443/wss', '/dns/node.example/tcp/4402']
+    const own = ['/ip4/11.1.1.7/tcp/443/tls/ws']
+    assert.deepEqual(await ask([4402], [...own, ...names]), ['/ip4/11.1.1.7/tcp/4402', ...own, ...names])
+  })
+
+  for (const address of [
+    '/ip4/11.1.1.8/tcp/443/wss',
+    '/ip4/11.1.1.8/tcp/22',
+    '/ip6/2a00::1/tcp/443/wss',
+    '/ip4/127.0.0.1/tcp/443/wss',
+    '/unix/tmp%2fsocket',
+    '/ip4/11.1.1.7/udp/4402',
+    '/dnsaddr/node.example',
+    `/dns4/node.example/tcp/443/wss/p2p/${RELAY}`,
+    `/dns4/node.example/tcp/443/wss/p2p/${RELAY}/p2p-circuit`,
+    'node.example:443'
+  ]) {
+    it(`does not dial ${address}`, async () => assert.deepEqual(await ask([], [address]), []))
+  }
+
+  it('dials a private address for nobody, and only a few addresses', async () => {
+    from = '/ip4/192.168.1.7/tcp/5000'
+    assert.deepEqual(await ask([22, 80], ['/ip4/192.168.1.7/tcp/443/wss', '/ip6/::1/tcp/80']), [])
+    const many = Array.from({ length: DIAL_BACK_ADDRESSES_MAX }, (_, n) => `/dns4/n${n}.example/tcp/443/wss`)
+    assert.deepEqual(await ask([], many), many)
+    await assert.rejects(ask([], [...many, '/dns4/one-more.example/tcp/443/wss']))
+  })
+
+  it('dials any public address for a peer whose connection is relayed', async () => {
+    from = `/ip4/11.1.1.1/tcp/4402/p2p/${RELAY}/p2p-circuit`
+    const told = ['/ip4/11.1.1.8/tcp/4402', '/dns4/node.example/tcp/443/wss']
+    assert.deepEqual(await ask([22], [...told, '/ip4/10.0.0.1/tcp/22']), told)
+  })
+})
