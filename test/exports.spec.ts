@@ -65,6 +65,7 @@ const EXPORTS: Record<string, Names> = {
       'soukGossip',
       'soukTcp',
       'soukWebSockets',
+      'splitterFactory',
       'storeFaultOf',
       'systemClock',
       'systemRandom',

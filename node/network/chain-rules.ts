@@ -1,4 +1,4 @@
-import { splitterFactory } from '../../lib/pay/index.ts'
+import { splitterFactory } from '../../lib/index.ts'
 import type { ChainParameters, PinnedContract } from '../../lib/interface/index.ts'
 import { NETWORKS } from '../networks.ts'
 import { canonicalJson } from './canonical-json.ts'

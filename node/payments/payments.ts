@@ -1,5 +1,5 @@
 import { createFreeScheme } from '../../lib/index.ts'
-import { type ChannelScheme, createChain, createChannelScheme, type PayRules } from '../../lib/pay/index.ts'
+import type { ChannelScheme, PayRules } from '../../lib/pay/index.ts'
 import type { Address, Clock, Dispute, PaymentScheme, PaymentSchemeComponents } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
@@ -59,6 +59,8 @@ export async function openPayments({ config, log, clock, askSecret }: PaymentsIn
     ...(askSecret === undefined ? {} : { ask: askSecret })
   })
   const signer = await openWallet(profile, network.name, passphrase)
+  // Loaded here, because a node without a wallet needs none of it.
+  const { createChain, createChannelScheme } = await import('../../lib/pay/index.ts')
   const chain = createChain(parameters)
   const rules: Partial<PayRules> = {
     ...(dailyMax === undefined ? {} : { dailyMax }),

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { checksummed, text } from '../../lib/index.ts'
-import { createChain } from '../../lib/pay/index.ts'
-import type { Address } from '../../lib/interface/index.ts'
+import type { Address, Chain, ChainParameters } from '../../lib/interface/index.ts'
 import type { WalletView } from '../admin/money/money-api.ts'
 import { walletView } from '../admin/money/money-views.ts'
 import type { WalletCardView } from '../admin/money/wallet-api.ts'
@@ -125,8 +124,7 @@ export async function keepWallet(config: NodeConfig, destination: string): Promi
 export async function walletBalance(config: NodeConfig): Promise<WalletView> {
   const address = await ownAddress(config)
   const { network } = config
-  const chain = createChain(config.chain)
-  await chain.verify()
+  const chain = await verifiedChain(config.chain)
   const [latest, finalized, wei] = await Promise.all([
     chain.balance(address, 'latest'),
     chain.balance(address, 'finalized'),
@@ -149,7 +147,7 @@ export async function playMoney(config: NodeConfig, amount: string): Promise<Wal
   }
   const address = await ownAddress(config)
   // A mistyped endpoint may belong to another chain.
-  await createChain(parameters).verify()
+  await verifiedChain(parameters)
   const { givePlayMoney } = await import('../demo/play-chain.ts')
   await givePlayMoney(address, amount, parameters.rpcUrl)
   return walletBalance(config)
@@ -180,6 +178,14 @@ export function walletService(config: NodeConfig): WalletService {
     },
     give: async (amount) => void (await playMoney(config, amount))
   }
+}
+
+/** Loads the code for chains, which nodes without money do without. @throws SoukError `settlement_unavailable` */
+async function verifiedChain(parameters: ChainParameters): Promise<Chain> {
+  const { createChain } = await import('../../lib/pay/index.ts')
+  const chain = createChain(parameters)
+  await chain.verify()
+  return chain
 }
 
 async function ownAddress(config: NodeConfig): Promise<Address> {
