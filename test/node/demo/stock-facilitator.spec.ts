@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
-import { toFacilitatorEvmSigner } from '@x402/evm'
 import { createBatchSettlementEIP3009DepositPayload, signVoucher } from '@x402/evm/batch-settlement/client'
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/facilitator'
 import type { Address } from '../../../lib/interface/signer.ts'
@@ -9,6 +8,7 @@ import { createChain } from '../../../lib/pay/chain/chain.ts'
 import { settlementDomain } from '../../../lib/pay/signing/settlement-domain.ts'
 import { splitterFactory } from '../../../lib/pay/chain/splitter.ts'
 import { actor, type ChainBench, chainBench } from '../../helpers/chain.ts'
+import { facilitatorSigner } from '../../helpers/facilitator-signer.ts'
 
 /** Runs x402's own facilitator, unmodified, to check that the dev contracts behave like the real ones. */
 describe('a stock x402 facilitator on the dev chain', () => {
@@ -44,15 +44,7 @@ describe('a stock x402 facilitator on the dev chain', () => {
       maxTimeoutSeconds: 60,
       extra: { name, version, receiverAuthorizer: owner.address, withdrawDelay: config.withdrawDelay }
     }
-    const signer = toFacilitatorEvmSigner({
-      address: owner.address,
-      readContract: (args) => client.readContract(args),
-      verifyTypedData: (args) => client.verifyTypedData(args as never),
-      writeContract: (args) => client.writeContract({ ...args, account: owner, chain: client.chain } as never),
-      sendTransaction: (args) => client.sendTransaction({ ...args, account: owner, chain: client.chain } as never),
-      waitForTransactionReceipt: (args) => client.waitForTransactionReceipt(args),
-      getCode: (args) => client.getCode(args)
-    })
+    const signer = facilitatorSigner(bench, owner)
     const facilitator = new BatchSettlementEvmScheme(signer, owner)
     const pay = (payload: Record<string, unknown>): PaymentPayload => ({
       x402Version: 2,
