@@ -19,7 +19,7 @@ describe('a stock x402 facilitator on the dev chain', () => {
   after(() => bench.close())
 
   it('verifies and submits a deposit, claims, and settles', async () => {
-    const { parameters, client } = bench
+    const { parameters } = bench
     const [payer, owner] = [actor('stock payer'), actor('stock owner')]
     await bench.fundGas(owner.address)
     await bench.mint(payer.address, 10_000n)
