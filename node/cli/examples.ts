@@ -72,6 +72,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     `souk call bb-sse-ticker '{"symbol":"BTCUSDT","interval":"1m"}' --stream --max-price 0.01`,
     'souk call bb-soap-account - < request.json'
   ],
+  'souk types': ['souk types bb-soap-account', 'souk types weather --out weather.d.ts'],
   'souk subscribe': [
     'souk subscribe weather --plan basic --max-price 0',
     'souk subscribe weather --plan pro --max-price 0.001 --daily-cap 2'

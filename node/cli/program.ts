@@ -26,6 +26,7 @@ import { addKey } from './ingress/key-command.ts'
 import { addMapping } from './api/mapping-command.ts'
 import { addMcp } from './ingress/mcp-command.ts'
 import { addMarket } from './market/market-command.ts'
+import { addTypes } from './market/types-command.ts'
 import { addNetwork } from './node/network-command.ts'
 import { addPayout } from './money/payout-command.ts'
 import { addPeers } from './node/peers-command.ts'
@@ -51,7 +52,22 @@ import { addWebhook } from './node/webhook-command.ts'
 /** The commands by group of `souk --help`. */
 const GROUPS: ReadonlyArray<readonly [heading: string, commands: readonly AddCommand[]]> = [
   ['Sell:', [addSell, addApi, addPlan, addSubscribers, addMapping, addProvider]],
-  ['Buy:', [addSearch, addMarket, addCall, addSubscribe, addSubscriptions, addKey, addAccount, addMcp, addWhy, addPin]],
+  [
+    'Buy:',
+    [
+      addSearch,
+      addMarket,
+      addCall,
+      addTypes,
+      addSubscribe,
+      addSubscriptions,
+      addKey,
+      addAccount,
+      addMcp,
+      addWhy,
+      addPin
+    ]
+  ],
   ['Money:', [addWallet, addPayout, addEarnings, addReceipts, addBooks, addSettle, addChannel, addDisputes]],
   [
     'Node:',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -11,6 +11,7 @@ import type { IssuedKeyView } from '../../node/admin/accounts/key-api.ts'
 import { read } from '../docs/markdown.ts'
 import { openBrowser, openPage } from '../helpers/browser.ts'
 import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
+import { compiled } from '../node/types/compiled.ts'
 import { bundled } from './bundled.ts'
 import { OPENAPI, startApis } from './story/apis.ts'
 
@@ -127,6 +128,14 @@ describe('souk/client at an ingress', function () {
       }
     )
     assert.equal(stdout, '{ balance: 1250.5 } 0\n{ n: 1 }\n')
+  })
+
+  it('gets its types from the listing', async () => {
+    const file = join(home.directory, 'bank.d.ts')
+    const { name } = await node.cli<{ name: string }>('types bb-soap-account --out', file)
+    assert.equal(name, 'BbSoapAccount')
+    const example = await read('docs/examples/client-typed.ts')
+    assert.equal(await compiled({ 'bank.d.ts': await readFile(file, 'utf8'), 'client-typed.ts': example }), '')
   })
 
   it('is as small as its page says', async () => {

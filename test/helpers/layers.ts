@@ -158,6 +158,13 @@ const LAYERS: Layer[] = [
     why: `${CLIENT_WHY}; receipts are checked without a running node, by what is loaded lazily`
   },
   {
+    of: ['node/cli/market/types-command.ts'],
+    may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
+    mayType: [...LIB_FACE, 'node/types/declarations.ts'],
+    mayLazily: ['node/types/declarations.ts'],
+    why: `${CLIENT_WHY}; the types of an API are written here, because a node would be busy with a large one`
+  },
+  {
     of: ['node/cli/node/conformance-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: [...LIB_FACE, 'node/conformance/finding.ts'],

@@ -55,6 +55,14 @@ export const DESCRIBED_PARTS_MAX = 2_000
 export const DESCRIBED_SCHEMA_BYTES_MAX = 1 * MiB
 /** One API as an OpenAPI document. Programs that generate code read larger ones poorly. */
 export const OPENAPI_VIEW_BYTES_MAX = 16 * MiB
+/** TypeScript of one API. The compiler takes seconds for it; Kubernetes needs 5 MiB. */
+export const TYPES_CHARS_MAX = 32 * MiB
+/** Levels of a schema inside another one, in TypeScript. Deeper ones are `unknown`. */
+export const TYPES_DEPTH_MAX = 40
+/** Alternatives of one TypeScript union. The compiler compares each with each. */
+export const TYPES_ALTERNATIVES_MAX = 1_000
+/** Documentation of one name in TypeScript, as editors show it beside the code. */
+export const TYPES_COMMENT_CHARS_MAX = 1_000
 /** OpenAPI documents of APIs kept at an ingress, because each takes up to a second to make. */
 export const OPENAPI_VIEWS_BYTES_MAX = 32 * MiB
 /** All schemas of a description as the console and `souk api check` show it before it is published. */

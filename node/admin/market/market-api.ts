@@ -49,6 +49,17 @@ export const marketListingViewSchema = viewWith(gradedListingViewSchema, 'Market
 })
 export type MarketListingView = z.output<typeof marketListingViewSchema>
 
+export const describedListingViewSchema = view('DescribedListingView', {
+  id: z.string(),
+  name: z.string(),
+  protocol: z.string(),
+  revision: z.number(),
+  operations: list(operationViewSchema),
+  definitions: z.record(z.string(), z.unknown()).describe('Schemas that operations share, as `#/$defs/<name>`.'),
+  sdl: z.string().nullable().describe('GraphQL only: the schema in SDL; null if the provider hides it.')
+})
+export type DescribedListingView = z.output<typeof describedListingViewSchema>
+
 export const whyViewSchema = view(
   'WhyView',
   {

@@ -3,7 +3,13 @@ import { operationOf } from '../../describe.ts'
 import { operationViewSchema } from '../apis/description-api.ts'
 import { describedView } from './described-view.ts'
 import { reputationView } from '../../reputation-view.ts'
-import { marketListingViewSchema, searchSchema, searchViewSchema, whyViewSchema } from './market-api.ts'
+import {
+  describedListingViewSchema,
+  marketListingViewSchema,
+  searchSchema,
+  searchViewSchema,
+  whyViewSchema
+} from './market-api.ts'
 import { present } from '../../present.ts'
 import { route } from '../route.ts'
 import { listingView } from '../views.ts'
@@ -54,6 +60,20 @@ export const marketRoutes = [
     response: operationViewSchema,
     async handler({ souk }, { params, signal }) {
       return operationOf(souk, await souk.resolve(params.id, { signal }), params.operation, signal)
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/listings/:id/description',
+    summary: 'All operations of an API with their schemas.',
+    response: describedListingViewSchema,
+    async handler({ souk }, { params, signal }) {
+      const api = await souk.resolve(params.id, { signal })
+      const { id, manifest } = api.signed
+      const [whole, sdl] = await Promise.all([souk.descriptions.whole(api, signal), souk.descriptions.sdl(api, signal)])
+      const { name, protocol, revision } = manifest
+      const { operations, definitions = {} } = whole
+      return { id, name, protocol, revision, operations: [...operations], definitions, sdl: sdl ?? null }
     }
   }),
   route({
