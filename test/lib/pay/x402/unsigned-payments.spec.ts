@@ -5,6 +5,8 @@ import type { Hex } from '../../../../lib/base/hex.ts'
 import { PAYMENTS_UNSETTLED_MAX } from '../../../../lib/base/limits/pay.ts'
 import type { Chain, ContractCall, Simulation } from '../../../../lib/interface/chain.ts'
 import { ExactScheme } from '../../../../lib/pay/x402/exact-scheme.ts'
+import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
+import { OfferReceipts } from '../../../../lib/pay/x402/offer-receipt.ts'
 import { Offers } from '../../../../lib/pay/x402/offers.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../../helpers/call-record.ts'
@@ -27,7 +29,10 @@ async function schemeOf(wallet: bigint) {
     return { ok: false, reason: 'FiatTokenV2: invalid signature' }
   }
   const terms = { settlement: PAYOUT, withdrawDelay: 900, depositMin: 1n }
-  const offers = new Offers({ parameters: chain.parameters, splitterOf: (to) => to, terms, exactMin: 1n })
+  const onError = (error: unknown) => assert.fail(String(error))
+  const offerReceipts = new OfferReceipts({ signer: keySigner(new Uint8Array(32).fill(9)), clock, onError })
+  const { parameters } = chain
+  const offers = new Offers({ parameters, splitterOf: (to) => to, terms, exactMin: 1n, offerReceipts })
   const store = createMemoryStore()
   await store.open()
   const { calls, documents, ledger } = store
@@ -37,16 +42,17 @@ async function schemeOf(wallet: bigint) {
     ledger,
     clock,
     offers,
+    offerReceipts,
     sender: PAYOUT,
-    onError: (error) => assert.fail(error),
+    onError,
     chain: { ...chain, simulate, balance: async () => wallet } as unknown as Chain,
     submitter: { submit: () => new Promise(() => {}), hashOf: () => undefined },
     redeemer: { received: () => {}, refreshGas: async () => undefined }
   })
   let nonces = 0n
-  const admit = (signature: Hex) => {
+  const admit = async (signature: Hex) => {
     const asked = { requestId: freshIds.next(), api: API, peer: peerId('C'), revision: 1, price: PRICE, payout: PAYOUT }
-    const [accepted] = acceptsOf(offers.ask(asked))
+    const [accepted] = acceptsOf(await offers.ask(asked))
     const nonce = `0x${(++nonces).toString(16).padStart(64, '0')}`
     const times = { validAfter: '0', validBefore: String(Math.floor(clock.now() / 1_000) + 600) }
     const authorization = { from: PAYER, to: PAYOUT, value: PRICE.toString(), nonce, ...times }
