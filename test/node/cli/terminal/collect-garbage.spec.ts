@@ -27,10 +27,13 @@ describe('the buffers of large bodies', () => {
     observer.observe({ entryTypes: ['gc'] })
     const stop = collectBuffers()
     try {
-      // Fewer than make V8 collect by itself.
-      for (let total = 0; total < 40 * 2 ** 20; ) total += Buffer.allocUnsafeSlow(64 * 1024).length
       const isMinor = (kind: number) => kind === constants.NODE_PERFORMANCE_GC_MINOR
-      await eventually('the collection', 5_000, () => (asked.some(isMinor) ? true : undefined))
+      const used: Buffer[] = []
+      await eventually('the collection', 5_000, () => {
+        // Some more each time, because V8 may free others of this process meanwhile.
+        if (used.length < 3_000) used.push(...Array.from({ length: 100 }, () => Buffer.allocUnsafeSlow(64 * 1024)))
+        return asked.some(isMinor) ? true : undefined
+      })
     } finally {
       stop()
       observer.disconnect()
