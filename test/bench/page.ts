@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { SuiteReport } from './suite.ts'
+import type { Ratio, SuiteReport } from './suite.ts'
 import { aimOf, whatOf } from './table.ts'
 
 /** The last line of `npm run bench -- --json`. */
@@ -15,14 +15,17 @@ export function renderPage({ reports, machine }: Summary): string {
   const { node, cpu, cores } = machine
   const parts = Object.entries(reports).flatMap(([name, { ratios, table, notes }]) => [
     `### \`npm run bench -- ${name}\``,
-    rowsOf([
-      ['Ratio', 'Value', 'Aim'],
-      ...ratios.map((ratio) => [whatOf(ratio), ratio.value.toFixed(2), aimOf(ratio)])
-    ]),
+    rowsOf([['Ratio', 'Value', 'Aim', 'Of'], ...ratios.map(rowOf)]),
     rowsOf(table),
     notes.join('\n')
   ])
   return [`${cpu || 'CPU unknown'}, ${cores} cores, Node.js ${node.slice(1)}.`, ...parts].join('\n\n')
+}
+
+function rowOf(ratio: Ratio): string[] {
+  // JSON has null for a ratio without measurements.
+  const value = Number.isFinite(ratio.value) ? ratio.value.toFixed(2) : '–'
+  return [`\`${ratio.name}\``, value, aimOf(ratio), whatOf(ratio)]
 }
 
 function rowsOf([heading = [], ...rows]: SuiteReport['table']): string {
