@@ -73,8 +73,9 @@ function writeAll(socket: Corkable, data: Parameters<Writing['sendData']>[0]): S
   return { sentBytes: data.byteLength, canSendMore }
 }
 
+/** A connection with a method of its own writes to something else, such as a WebSocket on the socket. */
 function isWriting<S extends MessageStream>(connection: S): connection is S & Writing {
-  return 'sendData' in connection && typeof connection.sendData === 'function'
+  return 'sendData' in connection && typeof connection.sendData === 'function' && !Object.hasOwn(connection, 'sendData')
 }
 
 function socketOf(connection: MessageStream): Corkable | undefined {

@@ -14,9 +14,14 @@ function fullConnection() {
       return false
     }
   }
-  const sendData = (_data: Uint8ArrayList): { sentBytes: number; canSendMore: boolean } => assert.fail('not replaced')
-  const connection = { socket, send: () => true, sendData }
-  return { connection, written }
+  class TcpConnection {
+    readonly socket = socket
+    send = () => true
+    sendData(_data: Uint8ArrayList): { sentBytes: number; canSendMore: boolean } {
+      assert.fail('not replaced')
+    }
+  }
+  return { connection: new TcpConnection(), written }
 }
 
 const plain = { secureOutbound: async (connection: MessageStream) => ({ connection }) } as unknown
@@ -29,5 +34,14 @@ describe('corked connections', () => {
     const message = new Uint8ArrayList(Buffer.from('length'), Buffer.from('text'), Buffer.from('tag'))
     assert.deepEqual(connection.sendData(message), { sentBytes: message.byteLength, canSendMore: false })
     assert.equal(Buffer.concat(written).toString(), 'lengthtexttag')
+  })
+
+  it('leave a connection that writes to something else than its socket', async () => {
+    const { connection, written } = fullConnection()
+    connection.sendData = () => ({ sentBytes: 4, canSendMore: true })
+    const encrypter = corked(() => plain as ConnectionEncrypter<unknown>)({})
+    await encrypter.secureOutbound(connection as unknown as MessageStream)
+    assert.deepEqual(connection.sendData(new Uint8ArrayList(Buffer.from('text'))), { sentBytes: 4, canSendMore: true })
+    assert.deepEqual(written, [])
   })
 })
