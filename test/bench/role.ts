@@ -1,3 +1,4 @@
+import { watchPassage } from './passage.ts'
 import { watchSpending } from './spending.ts'
 
 /** The child's side of `player.ts`: one process of a benchmark, controlled over IPC. */
@@ -28,6 +29,7 @@ export interface Answer {
 export function play(start: (args: never) => Role | Promise<Role>): void {
   let role: Role | undefined
   let spent: ReturnType<typeof watchSpending> | undefined
+  let passage: Awaited<ReturnType<typeof watchPassage>> | undefined
 
   async function perform(operation: string, args: unknown): Promise<unknown> {
     if (operation === 'start') {
@@ -36,6 +38,8 @@ export function play(start: (args: never) => Role | Promise<Role>): void {
     }
     if (operation === 'watch') return void (spent = watchSpending())
     if (operation === 'spent') return spent?.()
+    if (operation === 'watchPassage') return void (passage = await watchPassage())
+    if (operation === 'passage') return passage?.()
     if (operation === 'rss') return process.memoryUsage.rss()
     if (operation === 'stop') return role?.stop()
     const known = role?.operations?.[operation]

@@ -8,11 +8,12 @@ import { reach } from './reach.ts'
 import { rest } from './rest.ts'
 import { soap } from './soap.ts'
 import type { Suite } from './suite.ts'
+import { walk } from './walk.ts'
 
 /** The suites of `npm run bench` without arguments. */
 export const DEFAULT_SUITES = ['path', 'pay', 'graphql']
 
 /** Suites by command line name. */
 export const SUITES: ReadonlyMap<string, Suite> = new Map(
-  [callPath, paidCalls, soap, graphql, rest, catalogue, growth, reach, mcp].map((suite) => [suite.name, suite])
+  [callPath, paidCalls, soap, graphql, rest, catalogue, growth, reach, mcp, walk].map((suite) => [suite.name, suite])
 )
