@@ -1,11 +1,16 @@
 /** Text of strangers' descriptions in TypeScript source. */
 
 /** Characters that end a line, reorder text, or control a terminal. */
-const UNSAFE = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/g
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** A string literal. */
 export function literal(text: string): string {
-  return JSON.stringify(text).replaceAll(UNSAFE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return JSON.stringify(text).replaceAll(UNSAFE, (char) =>
+    char
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join('')
+  )
 }
 
 /** The name of a property: quoted, unless it is a plain identifier. */

@@ -68,7 +68,8 @@ function bodyOf(type: TypeDefinition, names: Names): string {
       const own = `  __typename?: ${literal(type.name.value)}\n`
       return object([own, ...(type.fields?.map((field) => outputField(field, names)) ?? [])])
     }
-    case Kind.INTERFACE_TYPE_DEFINITION:
+    // An interface.
+    default:
       return object(['  __typename?: string\n', ...(type.fields?.map((field) => outputField(field, names)) ?? [])])
   }
 }

@@ -30,7 +30,7 @@ export async function compiled(files: Readonly<Record<string, string>>): Promise
     const tsc = join(ROOT, 'node_modules/.bin/tsc')
     return await run(tsc, ['-p', folder], { maxBuffer: 2 ** 26 }).then(
       () => '',
-      ({ stdout }: { stdout: string }) => stdout || 'The compiler did not run.'
+      (error: unknown) => (error as { stdout: string }).stdout || 'The compiler did not run.'
     )
   } finally {
     await rm(folder, { recursive: true, force: true })
