@@ -2,6 +2,7 @@ import { callPath } from './call-path.ts'
 import { catalogue } from './catalogue.ts'
 import { growth } from './growth.ts'
 import { graphql } from './graphql.ts'
+import { links } from './links.ts'
 import { mcp } from './mcp.ts'
 import { paidCalls } from './paid-calls.ts'
 import { reach } from './reach.ts'
@@ -15,5 +16,8 @@ export const DEFAULT_SUITES = ['path', 'pay', 'graphql']
 
 /** Suites by command line name. */
 export const SUITES: ReadonlyMap<string, Suite> = new Map(
-  [callPath, paidCalls, soap, graphql, rest, catalogue, growth, reach, mcp, walk].map((suite) => [suite.name, suite])
+  [callPath, paidCalls, soap, graphql, rest, catalogue, growth, reach, links, mcp, walk].map((suite) => [
+    suite.name,
+    suite
+  ])
 )
