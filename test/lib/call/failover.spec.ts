@@ -107,6 +107,31 @@ describe('failover between owners', () => {
       }
     })
 
+    it('does not make a charge certain that another owner may have made', async () => {
+      bench.movesMoney = true
+      bench.manifest = { ...bench.manifest, idempotent: true }
+      const lost = failed('lost', 'call_interrupted')
+      for (const [fate, code] of [
+        ['not_accepted', 'owner_unreachable'],
+        ['not_accepted', 'overloaded'],
+        ['not_accepted', 'api_paused'],
+        ['failed', 'upstream_timeout']
+      ] as const) {
+        bench.owners = { [A]: lost, [B]: failed(fate, code) }
+        await assert.rejects(bench.call(), { isChargeUnknown: true }, code)
+      }
+      // Its caller gave up.
+      const stop = new AbortController()
+      bench.owners = {
+        [A]: async () => {
+          stop.abort()
+          return lost
+        }
+      }
+      const gaveUp = { code: 'call_interrupted', message: 'The caller cancelled the call.', isChargeUnknown: true }
+      await assert.rejects(bench.call({ signal: stop.signal }), gaveUp)
+    })
+
     it('is not tried after the deadline', async () => {
       bench.owners = {
         [A]: async () => {
