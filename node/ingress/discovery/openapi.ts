@@ -138,7 +138,8 @@ const SHARED = 'types.'
 const PREFIX_CHARS_MAX = 64
 
 /** Names in `components` allow these characters only. */
-const escaped = (name: string): string => name.replaceAll(/[^A-Za-z0-9._-]/g, '_')
+const escaped = (name: string): string =>
+  name.replaceAll(/[^A-Za-z0-9._-]/g, (character) => `_${character.charCodeAt(0).toString(16)}_`)
 
 /** Moves the schema’s definitions into the document: `#/$defs/…` would refer to the document’s root. */
 function moved(schema: JsonSchema, prefix: string, schemas: Record<string, unknown>): JsonSchema {

@@ -136,6 +136,22 @@ describe('the OpenAPI document of a listing', () => {
     }
   })
 
+  it('keeps schemas apart whose names differ only in characters that OpenAPI refuses', async () => {
+    const names = ['a b', 'a/b', 'a_b', 'Straße', 'Stra e']
+    const operations = names.map((name) => ({
+      name,
+      input: { type: 'object', properties: { of: { $ref: '#/$defs/Of' } }, $defs: { Of: { const: name } } }
+    }))
+    const document = await openapiOf(signedWith({ operations }), { operations }, AT)
+    const check = new Ajv2020({ strict: false }).addSchema({ $id: 'x:names', ...document }).compile({
+      $ref: `x:names#/paths/${`/api/${PROVIDER}/api/shop`.replaceAll('/', '~1')}/post/requestBody/content/application~1json/schema`
+    })
+    for (const operation of names) {
+      assert(check({ operation, of: operation }), operation)
+      assert(!check({ operation, of: 'other' }), operation)
+    }
+  })
+
   it('describes the plans, and whether calls require one', async () => {
     const signed = signedWith(SHOP)
     const pro = { id: 'pro', name: 'Pro', fee: 5_000_000n, period: 'month', trialDays: 7, included: 100 } as const
