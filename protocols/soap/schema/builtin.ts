@@ -134,7 +134,8 @@ function integer(name: string, least: string | undefined, greatest: string | und
     write(value) {
       if (typeof value === 'number')
         return Number.isSafeInteger(value) && isWithin(value) ? String(value + 0) : undefined
-      return typeof value === 'string' ? lexical(value.trim()) : undefined
+      // Text stays as it is, because a pattern may ask for leading zeros.
+      return typeof value === 'string' && lexical(value.trim()) !== undefined ? value.trim() : undefined
     },
     read(text) {
       if (SHORT_INTEGER.test(text) && isWithin(Number(text))) return Number(text) + 0

@@ -235,11 +235,11 @@ export class RawClient {
   }
 
   /** Waits for `part`. Resolves with all received text. */
-  until(part: string, boundMs = 5_000): Promise<string> {
+  until(part: string, boundMs = 30_000): Promise<string> {
     return this.#wait(() => this.#received.includes(part), boundMs, JSON.stringify(part))
   }
 
-  closed(boundMs = 5_000): Promise<string> {
+  closed(boundMs = 30_000): Promise<string> {
     return this.#wait(() => this.#ended, boundMs, 'the end')
   }
 

@@ -36,14 +36,14 @@ describe('ingress: buffered bodies', () => {
       .send(' '.repeat(bytes - 1))
   const withKey = (key = ingress.key) => ({ 'x-consumer-key': key })
   const isOverloaded = async (from: RawClient) => {
-    const received = await from.until('"source":"ingress"}')
+    const received = await from.until('"source":"ingress"')
     assert.match(received, /^HTTP\/1\.1 503 /)
     assert.match(received, /\r\nRetry-After: 1\r\n/)
     assert.match(received, /"code":"overloaded"/)
   }
   /** Repeats a call with a body of `bytes` until it succeeds. */
   const untilTaken = async (bytes: number, headers: Record<string, string> = {}) => {
-    const until = performance.now() + 5_000
+    const until = performance.now() + 30_000
     for (;;) {
       const { status } = await ingress.post(PATH, `{}${' '.repeat(bytes - 2)}`, headers)
       if (status === 200) return
@@ -52,7 +52,7 @@ describe('ingress: buffered bodies', () => {
   }
   /** Repeats a call with a small body until it is rejected. */
   const untilRefused = async (headers: Record<string, string> = {}) => {
-    const until = performance.now() + 5_000
+    const until = performance.now() + 30_000
     for (;;) {
       const reply = await ingress.post(PATH, `{}${' '.repeat(14)}`, headers)
       await reply.arrayBuffer()
@@ -145,7 +145,7 @@ describe('ingress: buffered bodies', () => {
     const timer = setInterval(() => trickling.send(' '), 10)
     try {
       for (const each of [stopped, trickling]) {
-        const received = await each.until('"source":"ingress"}')
+        const received = await each.until('"source":"ingress"')
         assert.match(received, /^HTTP\/1\.1 400 /)
         assert.match(received, /did not arrive in time/)
         await each.closed()
@@ -198,7 +198,7 @@ describe('ingress: buffered bodies', () => {
     const first = client().send(waiting)
     await first.until('HTTP/1.1 100 Continue\r\n\r\n')
     await first.send('{}').until('{"ok":true}')
-    assert.match(await client().send(waiting).until('"source":"ingress"}'), /^HTTP\/1\.1 429 /)
+    assert.match(await client().send(waiting).until('"source":"ingress"'), /^HTTP\/1\.1 429 /)
   })
 
   it('of agents count too', async () => {
@@ -223,7 +223,7 @@ describe('ingress: buffered bodies', () => {
     assert.equal(((await again.json()) as { charged: unknown }).charged, false)
     lazy.destroy()
     await eventually(() => lazy.socket.destroyed)
-    const until = performance.now() + 5_000
+    const until = performance.now() + 30_000
     for (;;) {
       const reply = await fetch(`${ingress.url}${PATH}/large`, { headers: withKey() })
       const { byteLength } = await reply.arrayBuffer()

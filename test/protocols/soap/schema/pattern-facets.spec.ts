@@ -10,6 +10,7 @@ const TYPES = {
   both: restriction('t:either', '.{2,3}'),
   collapsed: restriction('xs:token', '\\i\\c*'),
   number: restriction('xs:decimal', '\\d+\\.\\d{2}'),
+  code: restriction('xs:int', '[0-9]{4}'),
   union: `<xs:union memberTypes="t:both t:other"/>`,
   other: restriction('xs:string', 'true|q'),
   narrowed: restriction('t:union', 'x.*|true'),
@@ -94,6 +95,15 @@ describe('pattern facets', () => {
     )
     assert.match(JSON.stringify($defs['list']), /"\$comment"/)
     assert.doesNotMatch(JSON.stringify([$defs['list'], $defs['binary']]), /"pattern":"[^"]*(?:\(a\|b\)|\[A-Z\]\+)/)
+  })
+
+  it('of integers apply to the text as given, with leading zeros', async () => {
+    assert.deepEqual(await Promise.all(['0739', '739', 739, 1739].map((value) => isTaken('code', value))), [
+      true,
+      false,
+      false,
+      true
+    ])
   })
 
   it('that are not supported are neither checked nor published, and the provider gets a warning', async () => {
