@@ -10,6 +10,9 @@ import { resolve } from 'node:path'
 
 /** Path prefixes of the slowest specs, slowest first. These start first, so that no slow file runs alone at the end. */
 const SLOW_FIRST = [
+  'test/docs/typed-pages',
+  'test/e2e/behind-routers',
+  'test/e2e/many-nodes.long',
   'test/lib/store/postgres',
   'test/node/console/',
   'test/node/registrations/hostile',
