@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { text } from 'node:stream/consumers'
-import chromium from '@sparticuz/chromium'
+import { chromiumPath } from './chromium-path.ts'
 import { perWorker } from './per-worker.ts'
 import { type Browser, chromium as engine, type BrowserContextOptions, type Download, type Page } from 'playwright-core'
 
@@ -10,7 +10,7 @@ const lease = perWorker(
     const server = await engine.launchServer({
       // Not the package's default flags, which are for single pages in cloud functions and disable web features.
       args: ['--no-sandbox', '--disable-gpu'],
-      executablePath: await chromium.executablePath(),
+      executablePath: await chromiumPath(),
       headless: true
     })
     return {
