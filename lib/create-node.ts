@@ -26,9 +26,8 @@ import {
   DIALS_PER_PEER_MAX,
   DIALS_WAITING_MAX,
   EARLY_STREAMS_MAX,
-  HEARTBEAT_ANSWER_MS,
-  HEARTBEAT_MS,
   LINK_BUFFER_BYTES_MAX,
+  LINK_RTT_MS,
   LINK_WINDOW_BYTES_MAX,
   PEERS_STORED_MAX,
   RECONNECTS_MAX
@@ -39,7 +38,9 @@ import { BoundedDatastore } from './link/bounded-datastore.ts'
 import { ConnectionGuard, type ConnectionRules } from './link/connection-guard.ts'
 import { corked } from './link/cork.ts'
 import { eagerMuxer, eagerTransport } from './link/eager-select.ts'
+import { heartbeat } from './link/heartbeat.ts'
 import { interfaceAddresses } from './link/interface-addresses.ts'
+import { storeProtocolsOnce } from './link/known-protocols.ts'
 import { lanDiscovery } from './link/lan-discovery.ts'
 import { noiseCrypto } from './link/noise-crypto.ts'
 import { PeerWorth } from './link/peer-worth.ts'
@@ -158,6 +159,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
           maxOutboundStreams: BULK_STREAMS_PER_PEER_MAX,
           // Corked writes deliver many new streams at once. libp2p's default of ten would treat that as an attack.
           maxEarlyStreams: EARLY_STREAMS_MAX,
+          keepAliveInterval: LINK_RTT_MS,
           streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
         })
       )
@@ -176,7 +178,8 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       addressDialTimeout: DIAL_ADDRESS_MS,
       inboundUpgradeTimeout: CONNECTION_UPGRADE_MS
     },
-    connectionMonitor: { pingInterval: HEARTBEAT_MS, pingTimeout: { minTimeout: HEARTBEAT_ANSWER_MS } },
+    // The heartbeat replaces it.
+    connectionMonitor: { enabled: false },
     // A private network must dial private addresses. Elsewhere, a record with private addresses could make this node
     // attack its own LAN.
     connectionGater: {
@@ -187,6 +190,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     services: {
       identify: identify(),
       ping: ping(),
+      heartbeat: heartbeat({ clock }),
       interfaces: interfaceAddresses({ clock }),
       dht: soukDht({ network, privateAddresses, clock }),
       pubsub: soukGossip({ network, privateAddresses }),
@@ -196,6 +200,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     }
   })
   guard.watch(libp2p)
+  storeProtocolsOnce(libp2p)
   return {
     libp2p,
     souk: libp2p.services.souk,

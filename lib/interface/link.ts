@@ -8,7 +8,7 @@ export interface PeerAddress {
 
 /**
  * A long-lived, ordered, encrypted connection that carries frames to one peer, in both directions. Frames sent in one
- * microtask turn are written together. `onClose` is called exactly once; afterwards `send` throws `owner_unreachable`.
+ * turn of the event loop are written together. `onClose` is called exactly once; afterwards `send` throws `owner_unreachable`.
  */
 export interface Channel {
   /** Peer id, authenticated by the link. */
@@ -20,8 +20,12 @@ export interface Channel {
   readonly open: boolean
   /** Bytes accepted by `send` that the transport has not taken yet. */
   readonly queuedBytes: number
-  /** Sends one frame, without length prefix. Do not change the array afterwards. Never blocks. */
-  send(frame: Uint8Array): void
+  /**
+   * Sends one frame, without length prefix. Do not change the array afterwards. Never blocks.
+   * @param running - calls that run on this channel. The frame of a single one is written at once, and those of many wait
+   * for each other. Default: a few
+   */
+  send(frame: Uint8Array, running?: number): void
   /** Receives each frame in order. Set it once, in the turn that delivers the channel. */
   onFrame: (frame: Uint8Array) => void
   /** `error` is set unless one side called `close`. */

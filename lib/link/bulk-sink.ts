@@ -6,6 +6,8 @@ import { EMPTY_BYTES } from '../base/bytes.ts'
 import { BULK_CHUNK_BYTES_SENT, LINK_BUFFER_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSink } from '../interface/link.ts'
 
+export const BULK_PROTOCOL = '/souk/bulk/1.0.0'
+
 /**
  * The sending end of a body over a libp2p stream, in chunks: the tag, the body, and an empty chunk. The empty chunk
  * marks a clean end. The end of the stream does not: libp2p also ends streams cleanly when it closes their connection.

@@ -1,4 +1,5 @@
 import type { ConnectionEncrypter, MessageStream } from '@libp2p/interface'
+import { freedMessages, type OnWritten } from './freed-messages.ts'
 import { quietLengths } from './quiet-lengths.ts'
 import { unjoinedMessages } from './unjoined-messages.ts'
 
@@ -6,7 +7,7 @@ import { unjoinedMessages } from './unjoined-messages.ts'
 interface Corkable {
   cork(): void
   uncork(): void
-  write(bytes: Uint8Array): boolean
+  write(bytes: Uint8Array, onWritten?: () => void): boolean
 }
 
 /** The method of libp2p's connections that writes to the socket. */
@@ -30,23 +31,35 @@ export function corked<C>(
     const inner = encrypter(components)
     return {
       protocol: inner.protocol,
-      secureInbound: async (connection, options) => quiet(await inner.secureInbound(corkSends(connection), options)),
-      secureOutbound: async (connection, options) => quiet(await inner.secureOutbound(corkSends(connection), options))
+      secureInbound: async (connection, options) => {
+        const writer = corkSends(connection)
+        return tuned(await inner.secureInbound(connection, options), writer)
+      },
+      secureOutbound: async (connection, options) => {
+        const writer = corkSends(connection)
+        return tuned(await inner.secureOutbound(connection, options), writer)
+      }
     }
   }
 }
 
-function quiet<S extends { connection: object }>(secured: S): S {
+function tuned<S extends { connection: object }>(secured: S, writer: SocketWriter | undefined): S {
   quietLengths(secured.connection)
   unjoinedMessages(secured.connection)
+  if (writer !== undefined) writer.onWritten = freedMessages(secured.connection)
   return secured
 }
 
-function corkSends(connection: MessageStream): MessageStream {
+/** Returns the writer of a connection that is a TCP socket and nothing else. */
+function corkSends(connection: MessageStream): SocketWriter | undefined {
   const socket = socketOf(connection)
-  if (socket === undefined) return connection
+  if (socket === undefined) return undefined
   const send = connection.send.bind(connection)
-  if (isWriting(connection)) connection.sendData = (data) => writeAll(socket, data)
+  let writer: SocketWriter | undefined
+  if (isWriting(connection)) {
+    const own = (writer = new SocketWriter(socket))
+    connection.sendData = (data) => own.writeAll(data)
+  }
   let corkedNow = false
   const uncork = () => {
     corkedNow = false
@@ -60,17 +73,26 @@ function corkSends(connection: MessageStream): MessageStream {
     }
     return send(data)
   }
-  return connection
+  return writer
 }
 
-/**
- * Writes a message whole. libp2p's own version stops inside one as soon as the socket's buffer is full, and the peer can
- * decrypt nothing until the rest is sent.
- */
-function writeAll(socket: Corkable, data: Parameters<Writing['sendData']>[0]): SendResult {
-  let canSendMore = true
-  for (const bytes of data) canSendMore = socket.write(bytes)
-  return { sentBytes: data.byteLength, canSendMore }
+class SocketWriter {
+  onWritten: OnWritten = () => undefined
+  readonly #socket: Corkable
+
+  constructor(socket: Corkable) {
+    this.#socket = socket
+  }
+
+  /**
+   * Writes a message whole. libp2p's own version stops inside one as soon as the socket's buffer is full, and the peer can
+   * decrypt nothing until the rest is sent.
+   */
+  writeAll(data: Parameters<Writing['sendData']>[0]): SendResult {
+    let canSendMore = true
+    for (const bytes of data) canSendMore = this.#socket.write(bytes, this.onWritten(bytes))
+    return { sentBytes: data.byteLength, canSendMore }
+  }
 }
 
 /** A connection with a method of its own writes to something else, such as a WebSocket on the socket. */

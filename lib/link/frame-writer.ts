@@ -1,6 +1,6 @@
 import { encodeUint8Array, encodingLength } from 'uint8-varint'
 import type { Clock } from '../base/clock.ts'
-import { BATCH_BYTES_MAX } from '../base/limits/link.ts'
+import { BATCH_BYTES_MAX, BATCH_CALLS_MIN, BATCH_FRAMES_MIN, BATCH_TURNS_MAX } from '../base/limits/link.ts'
 
 /** The stream below. `send` returns false until its next `drain`. */
 export interface FrameSink {
@@ -9,8 +9,9 @@ export interface FrameSink {
 
 /**
  * Sends all frames of one event-loop turn together, so that encryption, muxing and the system call happen once. A
- * microtask turn would be too short, because each ingress socket has its own. A single frame is sent after the pending
- * I/O events. While the sink is full, frames wait here and are counted.
+ * microtask turn would be too short, because each ingress socket has its own. The frame of a single call is sent at once.
+ * The frames of many calls wait up to `BATCH_TURNS_MAX` turns for others: a message takes much more CPU time than a
+ * frame. While the sink is full, frames wait here and are counted.
  */
 export class FrameWriter {
   readonly #sink: FrameSink
@@ -19,6 +20,7 @@ export class FrameWriter {
   #frames: Uint8Array[] = []
   #bytes = 0
   #flushIsDue = false
+  #turnsLeft = 0
   #sinkIsFull = false
 
   constructor(sink: FrameSink, clock: Pick<Clock, 'soon'>, onError: (error: Error) => void) {
@@ -31,14 +33,16 @@ export class FrameWriter {
     return this.#bytes
   }
 
-  write(frame: Uint8Array): void {
+  /** @param running - as of `Channel.send` */
+  write(frame: Uint8Array, running = 2): void {
     this.#frames.push(frame)
     this.#bytes += frame.length + encodingLength(frame.length)
     if (this.#sinkIsFull) return
-    if (this.#bytes >= BATCH_BYTES_MAX) {
+    if (running === 1 || this.#bytes >= BATCH_BYTES_MAX) {
       this.flush()
     } else if (!this.#flushIsDue) {
       this.#flushIsDue = true
+      this.#turnsLeft = running < BATCH_CALLS_MIN ? 1 : BATCH_TURNS_MAX
       this.#clock.soon(this.#onTurnEnd)
     }
   }
@@ -69,6 +73,10 @@ export class FrameWriter {
   }
 
   readonly #onTurnEnd = () => {
+    if (--this.#turnsLeft > 0 && this.#frames.length < BATCH_FRAMES_MIN) {
+      this.#clock.soon(this.#onTurnEnd)
+      return
+    }
     this.#flushIsDue = false
     this.flush()
   }

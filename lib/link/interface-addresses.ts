@@ -1,12 +1,14 @@
 import type { Libp2pEvents, Startable } from '@libp2p/interface'
-import type { AddressManager } from '@libp2p/interface-internal'
+import type { AddressManager, ConnectionManager } from '@libp2p/interface-internal'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import type { Clock, Timer } from '../base/clock.ts'
 import { INTERFACES_CHECK_MS } from '../base/limits/link.ts'
+import { probeConnection } from './probe-connection.ts'
 
 interface InterfaceAddressesComponents {
   readonly addressManager: AddressManager
+  readonly connectionManager: ConnectionManager
   readonly events: TypedEventTarget<Libp2pEvents>
 }
 
@@ -15,12 +17,13 @@ interface InterfaceAddressesComponents {
  * public address until a peer has dialled it (AutoNAT). An interface address needs no such proof. If a firewall blocks
  * it, peers try another address.
  *
- * Interfaces change while the node runs, so it checks every `INTERFACES_CHECK_MS`.
+ * Interfaces change while the node runs, so it checks every `INTERFACES_CHECK_MS`. Connections of an address that is
+ * gone are dead, and no packet says so.
  */
 export function interfaceAddresses(init: {
   readonly clock: Clock
 }): (components: InterfaceAddressesComponents) => Startable {
-  return ({ addressManager, events }) => {
+  return ({ addressManager, connectionManager, events }) => {
     const vouchedFor = new Set<string>()
     let timer: Timer | undefined
 
@@ -30,11 +33,13 @@ export function interfaceAddresses(init: {
         vouchedFor.add(address)
         addressManager.confirmObservedAddr(multiaddr(address), { type: 'transport' })
       }
-      for (const address of vouchedFor) {
-        if (found.includes(address)) continue
+      const gone = [...vouchedFor].filter((address) => !found.includes(address))
+      for (const address of gone) {
         vouchedFor.delete(address)
         addressManager.removeObservedAddr(multiaddr(address))
       }
+      if (gone.length === 0) return
+      for (const connection of connectionManager.getConnections()) void probeConnection(connection, init.clock)
     }
     function watch(): void {
       timer = init.clock.after(INTERFACES_CHECK_MS, () => {

@@ -14,7 +14,7 @@ import { lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import type { Uint8ArrayList } from 'uint8arraylist'
-import { type Clock, deadline } from '../base/clock.ts'
+import { type Clock, deadline, type Timer } from '../base/clock.ts'
 import { inMs, logOf, reasonOf } from '../base/component-log.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import {
@@ -23,7 +23,8 @@ import {
   CONTROL_STREAMS_PER_PEER_MAX,
   EXCHANGE_MS,
   HELLO_MS,
-  LINK_CLOSE_MS
+  LINK_CLOSE_MS,
+  SILENCE_CHECK_MS
 } from '../base/limits/link.ts'
 import { unreachable } from '../base/unreachable.ts'
 import { within } from '../base/within.ts'
@@ -37,7 +38,8 @@ import type {
   PeerAddress,
   ServeOptions
 } from '../interface/link.ts'
-import { bulkSink } from './bulk-sink.ts'
+import { BULK_PROTOCOL, bulkSink } from './bulk-sink.ts'
+import { probeConnection } from './probe-connection.ts'
 import { dialPeer } from './reach/dial-peer.ts'
 import { dialStep } from './reach/dial-step.ts'
 import { isRelayed } from './reach/is-relayed.ts'
@@ -45,7 +47,6 @@ import { StreamChannel } from './stream-channel.ts'
 import { StreamSource } from './stream-source.ts'
 
 const CALL_PROTOCOL = '/souk/call/1.0.0'
-const BULK_PROTOCOL = '/souk/bulk/1.0.0'
 
 /** The parts of a libp2p node that this link uses. */
 export interface LinkComponents {
@@ -77,10 +78,11 @@ export class Libp2pLink implements Link {
   readonly #clock: Clock
   readonly #log: Logger
   /** Every open channel. A peer has several if both sides opened one at the same time. */
-  readonly #channels = new Set<Channel>()
+  readonly #channels = new Set<StreamChannel>()
   /** The channel to use per peer: the newest. */
   readonly #byPeer = new Map<string, Channel>()
   #isRunning = false
+  #silenceCheck: Timer | undefined
   readonly #opening = new Map<string, Promise<Channel>>()
   readonly #dialling = new Map<string, Promise<Connection | undefined>>()
   readonly #exchanges = new Map<string, ServedExchange>()
@@ -95,6 +97,7 @@ export class Libp2pLink implements Link {
   async start(): Promise<void> {
     const { registrar } = this.#components
     this.#isRunning = true
+    this.#watchSilence()
     this.#components.events.addEventListener('connection:open', this.#onConnection)
     await registrar.handle(CALL_PROTOCOL, (stream, connection) => void this.#adopt(stream, connection), {
       maxInboundStreams: CONTROL_STREAMS_PER_PEER_MAX,
@@ -116,6 +119,7 @@ export class Libp2pLink implements Link {
   async stop(): Promise<void> {
     const { registrar } = this.#components
     this.#isRunning = false
+    this.#silenceCheck?.cancel()
     this.#components.events.removeEventListener('connection:open', this.#onConnection)
     for (const protocol of [CALL_PROTOCOL, BULK_PROTOCOL, ...this.#exchanges.keys()]) await registrar.unhandle(protocol)
     const channels = [...this.#channels]
@@ -207,6 +211,19 @@ export class Libp2pLink implements Link {
     }
   }
 
+  /**
+   * A peer whose address changed, or whose router restarted, leaves connections on which nothing arrives. Its calls are
+   * sent again on another connection once they are aborted.
+   */
+  #watchSilence(): void {
+    this.#silenceCheck = this.#clock.after(SILENCE_CHECK_MS, () => {
+      const silent = new Set([...this.#channels].filter((channel) => channel.isSilent()).map(({ peer }) => peer))
+      for (const connection of this.#components.connectionManager.getConnections())
+        if (silent.has(connection.remotePeer.toString())) void probeConnection(connection, this.#clock)
+      this.#watchSilence()
+    })
+  }
+
   /** A direct connection to a peer on a relayed channel gets a channel, which new calls then use. */
   readonly #onConnection = ({ detail: connection }: CustomEvent<Connection>) => {
     const id = connection.remotePeer.toString()
@@ -256,7 +273,7 @@ export class Libp2pLink implements Link {
     }
   }
 
-  #adopt(stream: Stream, connection: Connection): Channel {
+  #adopt(stream: Stream, connection: Connection): StreamChannel {
     const channel = new StreamChannel(stream, connection, this.#clock, (on, tag, signal) =>
       this.#openBulk(on, tag, signal)
     )

@@ -26,6 +26,8 @@ export class StreamChannel implements Channel {
   #state: 'open' | 'closing' | 'over' = 'open'
   #closing: Promise<void> | undefined
   #onQueueEmpty: (() => void) | undefined
+  /** Whether frames were sent since the peer's last one, in this period of `isSilent` or before it. */
+  #unanswered: 'none' | 'new' | 'old' = 'none'
 
   constructor(stream: Stream, connection: Connection, clock: Pick<Clock, 'soon'>, openBulk: OpenBulk) {
     this.peer = connection.remotePeer.toString()
@@ -49,9 +51,17 @@ export class StreamChannel implements Channel {
     return this.#writer.queuedBytes + this.#stream.writeBufferLength
   }
 
-  send(frame: Uint8Array): void {
+  /** Call it in regular periods. True once where the peer sent nothing for a whole period after a frame of this node. */
+  isSilent(): boolean {
+    const isSilent = this.#unanswered === 'old'
+    this.#unanswered = this.#unanswered === 'new' ? 'old' : 'none'
+    return isSilent
+  }
+
+  send(frame: Uint8Array, running?: number): void {
     if (!this.open) throw new SoukError('owner_unreachable', 'The link to the peer is closed.')
-    this.#writer.write(frame)
+    if (this.#unanswered === 'none') this.#unanswered = 'new'
+    this.#writer.write(frame, running)
     // Senders check `queuedBytes` first. Above this size, the peer requests more than it reads.
     if (this.queuedBytes > LINK_BUFFER_BYTES_MAX) this.abort(new Error('the peer does not read'))
   }
@@ -72,6 +82,7 @@ export class StreamChannel implements Channel {
 
   #listen(): void {
     this.#stream.addEventListener('message', (event) => {
+      this.#unanswered = 'none'
       try {
         this.#reader.push(event.data.subarray(), this.#deliver)
       } catch (error) {

@@ -127,18 +127,19 @@ export class StreamSource implements BulkSource {
   #onClose(error?: Error): void {
     // A connection may close after the whole body arrived, while a part is still held back by the pause.
     this.#resume()
-    this.#fail(error ?? new Error('the stream closed before its end'))
+    this.#fail(error ?? 'the stream closed before its end')
   }
 
   /** A stream that ends before its body is an error. */
   #checkEnd(): void {
     const hasEnded = this.#stream.remoteWriteStatus === 'closed' && this.#stream.readBufferLength === 0
-    if (hasEnded) this.#fail(new Error('the stream ended before its body'))
+    if (hasEnded) this.#fail('the stream ended before its body')
   }
 
-  #fail(error: Error): void {
+  /** Does nothing once the body is complete. A text becomes an error only here, because an error captures its stack. */
+  #fail(error: Error | string): void {
     if (!this.#reader.isComplete || this.#tagBytes !== undefined) {
-      this.#error ??= error
+      this.#error ??= typeof error === 'string' ? new Error(error) : error
       this.#tagRead.reject(this.#error)
     }
     this.#wake?.()

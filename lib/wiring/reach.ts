@@ -1,6 +1,6 @@
 import type { GossipSub } from '@libp2p/gossipsub'
 import { multiaddr } from '@multiformats/multiaddr'
-import { deadline } from '../base/clock.ts'
+import { type Clock, deadline } from '../base/clock.ts'
 import { logOf, reasonOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import { JOIN_MS } from '../base/limits/link.ts'
@@ -14,8 +14,8 @@ import { transportAddresses } from '../link/interface-addresses.ts'
 import { DialBack } from '../link/reach/dial-back.ts'
 import { LinkKeeper } from '../link/reach/link-keeper.ts'
 import { ReachMonitor } from '../link/reach/reach-monitor.ts'
-import { isOfWeb } from '../link/reach/is-relayed.ts'
-import { RelayKeeper, type RelayNeed } from '../link/reach/relay-keeper.ts'
+import { NO_RELAYS, relayNeed } from '../link/reach/relay-need.ts'
+import { RelayKeeper } from '../link/reach/relay-keeper.ts'
 import { Libp2pGossip } from '../link/libp2p-gossip.ts'
 import { Libp2pLink } from '../link/libp2p-link.ts'
 import { Neighbours } from '../link/neighbours.ts'
@@ -35,7 +35,7 @@ export interface Reach {
   status(): Reachability
   /** Resolves when this node is on the network, or after `JOIN_MS`; joining then continues in the background. */
   join(): Promise<void>
-  /** Resolves when peers can dial this node or one of its relays, or after `RELAY_READY_MS`. */
+  /** Resolves when peers can find this node, and dial it or one of its relays, or after `JOIN_MS` and `RELAY_READY_MS`. */
   reachable(): Promise<void>
   leave(): void
 }
@@ -83,7 +83,7 @@ export function createReach(
     firstRelay = undefined
   }
   const isWanted = () => serves() && monitor.needsRelay
-  const need = () => (serves() ? relayNeed(monitor) : 'none')
+  const need = () => (serves() ? relayNeed(monitor, transportAddresses(addressManager).map(String)) : NO_RELAYS)
   const relays = new RelayKeeper({ ...common, bootstrap, need, onChange: tell })
   const links = new LinkKeeper({ ...common, candidates: () => neighbours.dialable(), isWanted })
   const monitor: ReachMonitor = new ReachMonitor({
@@ -100,9 +100,11 @@ export function createReach(
   })
   options.portMapping?.onChange(() => monitor.wake())
   const reachable = async () => {
-    if (link.peers().length === 0 || !isWanted() || relays.relays.length > 0) return
-    firstRelay ??= Promise.withResolvers()
     relays.wake()
+    if (link.peers().length === 0) return
+    await directoryReady(directory, clock)
+    if (!isWanted() || relays.relays.length > 0) return
+    firstRelay ??= Promise.withResolvers()
     await waitAtMost(clock, RELAY_READY_MS, firstRelay.promise)
   }
   return {
@@ -122,10 +124,7 @@ export function createReach(
       monitor.start()
       relays.start()
       links.start()
-      const limit = deadline(clock, JOIN_MS, () => new Error('joining timed out'))
       await waitAtMost(clock, JOIN_MS, neighbours.start())
-      if (link.peers().length > 0) await directory.ready(limit.signal)
-      limit.clear()
       await reachable()
     },
     reachable,
@@ -138,11 +137,11 @@ export function createReach(
   }
 }
 
-/** A network that lets only the web out reaches a public node at another port through a relay at a port of the web. */
-function relayNeed(monitor: ReachMonitor): RelayNeed {
-  if (monitor.needsRelay) return 'any'
-  const { state, addresses } = monitor.status()
-  return state === 'direct' && !addresses.some((address) => isOfWeb(multiaddr(address))) ? 'web' : 'none'
+/** A peer is connected a moment before the directory asks it. An announcement in between would reach nobody. */
+async function directoryReady(directory: Directory, clock: Clock): Promise<void> {
+  const limit = deadline(clock, JOIN_MS, () => new Error('the directory has no peers yet'))
+  await directory.ready(limit.signal)
+  limit.clear()
 }
 
 function kadDirectory({ dht, privateKey, logger }: SoukComponents, { clock, providerKey }: SoukOptions): Directory {

@@ -6,7 +6,7 @@ export interface Ratio {
   readonly aim?: number
   /** Numerator and denominator. */
   readonly of: string
-  /** Of a ratio at concurrency 1: the wait for the disk in the numerator. */
+  /** The wait for the disk in the numerator. Ratios at concurrency 1 only. */
   readonly diskUs?: number
 }
 

@@ -84,6 +84,21 @@ describe('nodes behind routers', function () {
     console.log(`      | public address, port 4402 | | ${ms} ms relayed, from a network that lets only 443 out |`)
   })
 
+  it('call an owner that has IPv4 only from a machine that has IPv6 only, over a node that has both', async () => {
+    const [first, , other, free] = internet.all as [Machine, Machine, Machine, Machine]
+    await first.run('ip', ['addr', 'add', '2a00:11:1::1/64', 'dev', 'eth0', 'nodad'])
+    await other.run('ip', ['-4', 'addr', 'flush', 'dev', 'eth0'])
+    await other.run('ip', ['addr', 'add', '2a00:11:1::3/64', 'dev', 'eth0', 'nodad'])
+    const bootstrap = await nodes.up(first, 'bootstrap', '--no-ingress')
+    const owner = await nodes.up(free, 'owner', '--no-ingress', '--bootstrap', bootstrap.address)
+    await owner.sells(({ state, relays }) => state === 'direct' && relays.length > 0)
+    const address = bootstrap.address.replace('/ip4/11.1.1.1/', '/ip6/2a00:11:1::1/')
+    const consumer = await nodes.up(other, 'consumer', '--bootstrap', address)
+    await consumer.call()
+    const links = await consumer.linksTo(await owner.peerId())
+    assert.ok(links.length > 0 && links.every(isRelayed), links.join())
+  })
+
   for (const kind of ['full-cone', 'port-restricted', 'symmetric', 'two routers', 'web-only'] as const) {
     it(`are called behind a router of this kind: ${kind}`, async () => {
       const [first, outer, another, free] = internet.all as [Machine, Machine, Machine, Machine]

@@ -9,6 +9,7 @@ import {
 } from '../../lib/index.ts'
 import type { Adapter, Store, PaymentScheme } from '../../lib/interface/index.ts'
 import { createTestnet } from '../../lib/testing/index.ts'
+import { emptyDirectory } from './resolve/fixtures.ts'
 
 /** Options of a node whose parts record when they start and stop. `fails` is the step that throws. */
 function noting(fails?: string) {
@@ -72,6 +73,39 @@ describe('the service', () => {
       await assert.rejects(createNode(init), { code: 'invalid_request' })
     })
   }
+
+  it('announces an API once the directory has peers, which it has a moment after the first connection', async () => {
+    const [asked, ready] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isReady = true
+    let published = 0
+    const directory = emptyDirectory({
+      ready: async () => {
+        if (isReady) return
+        asked.resolve()
+        await ready.promise
+      },
+      publish: async () => ({ asked: ++published, stored: 1 })
+    })
+    const bootstrap = await createNode()
+    await bootstrap.start()
+    const node = await createNode({ directory, bootstrap: [...bootstrap.souk.status().addresses] })
+    try {
+      await node.start()
+      isReady = false
+      const serving = node.souk.serve(
+        { name: 'echo', price: '0' },
+        handler(() => ({}))
+      )
+      await Promise.race([asked.promise, serving])
+      assert.equal(published, 0)
+      ready.resolve()
+      await serving
+      assert.equal(published, 1)
+    } finally {
+      await node.stop()
+      await bootstrap.stop()
+    }
+  })
 
   it('starts its parts in order, and stops them in reverse', async () => {
     const { steps, options } = noting()

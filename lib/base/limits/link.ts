@@ -1,6 +1,6 @@
 /** Limits: The link between nodes. */
 import { HEADER_BYTES_MAX, PATH_BYTES_MAX, PAYMENT_CHARS_MAX } from './call.ts'
-import { KiB, MiB, SECOND } from './units.ts'
+import { KiB, MiB, MINUTE, SECOND } from './units.ts'
 
 /** Body sent inside its frame. A larger body gets its own stream, so that it cannot stall other calls. */
 export const INLINE_BODY_BYTES_MAX = 64 * KiB
@@ -8,6 +8,12 @@ export const INLINE_BODY_BYTES_MAX = 64 * KiB
 export const FRAME_BYTES_MAX = INLINE_BODY_BYTES_MAX + HEADER_BYTES_MAX + PATH_BYTES_MAX + PAYMENT_CHARS_MAX + 8 * KiB
 /** Frames of one turn are written together. From this size on they are written at once. */
 export const BATCH_BYTES_MAX = 64 * KiB
+/** Frames that are sent without waiting for more. Their message takes little more CPU time than that of one frame. */
+export const BATCH_FRAMES_MIN = 8
+/** Turns of the event loop for which a frame waits for others. Under load they bring the frames of several calls. */
+export const BATCH_TURNS_MAX = 4
+/** Running calls from which frames wait for others. Fewer calls would only wait longer. */
+export const BATCH_CALLS_MIN = 16
 /** Queue of a slow link. New calls on it are refused above this size. */
 export const LINK_QUEUE_BYTES_MAX = 4 * MiB
 /** libp2p's own buffer. libp2p resets the stream above it, so our queue must stop first. */
@@ -47,9 +53,17 @@ export const REJOIN_MS = 2 * SECOND
 /** First pause between two attempts to reconnect. It doubles up to `REJOIN_MS`. */
 export const REJOIN_FIRST_MS = 250
 /** Time between two checks of the network interfaces. A check takes under 1 ms. */
-export const INTERFACES_CHECK_MS = 30 * SECOND
-/** Time between two pings of a connection. Each ping opens a stream. */
+export const INTERFACES_CHECK_MS = 5 * SECOND
+/** Time between two checks for peers that send nothing while calls wait. Two of them and a probe are below a call's default timeout. */
+export const SILENCE_CHECK_MS = 5 * SECOND
+/** Time for a peer to respond to a ping after its silence, or after an interface of this machine changed. */
+export const LINK_PROBE_MS = 5 * SECOND
+/** Longest time between two pings of a connection. A dead peer is noticed at most this late, and the answer time. */
 export const HEARTBEAT_MS = 30 * SECOND
+/** Range of the random times of pings, so that 500 are not sent in one turn. The end that dialled pings this much earlier. */
+export const HEARTBEAT_SPREAD_MS = 3 * SECOND
+/** Time between two pings of yamux itself. The first one measures the round trip, which sizes its windows. */
+export const LINK_RTT_MS = 10 * MINUTE
 /** Time for a peer to respond to a ping. Closing a busy peer's connection would load it more. */
 export const HEARTBEAT_ANSWER_MS = 10 * SECOND
 /** Wait for the network at start. A node whose peers are all offline continues alone. */

@@ -18,16 +18,17 @@ import {
   RELAYS_FAILED_MAX,
   RELAYS_WANTED
 } from '../../base/limits/reach.ts'
-import { isOfWeb, isRelayed } from './is-relayed.ts'
+import { isCircuit, isRelayed } from './is-relayed.ts'
+import { fillsGap, type Gap, GAPS } from './reach-gaps.ts'
 import { renewReservation, ReservationRefusedError } from './renew-reservation.ts'
 
-/**
- * Which relays a node needs now:
- * - `any`: `RELAYS_WANTED` relays, because other nodes cannot dial it;
- * - `web`: one connected relay at a port of the web, for peers whose network lets only the web out;
- * - `none`.
- */
-export type RelayNeed = 'any' | 'web' | 'none'
+/** Which relays a node needs now. */
+export interface RelayNeed {
+  /** Relays to have and to search for. 0 where other nodes can dial this one. */
+  readonly relays: number
+  /** Peers that cannot dial this node's own addresses. A connected relay that they can dial is reserved for each kind. */
+  readonly gaps: readonly Gap[]
+}
 
 export interface RelayKeeperInit {
   readonly connectionManager: ConnectionManager
@@ -42,6 +43,12 @@ export interface RelayKeeperInit {
   readonly log: Logger
 }
 
+/** A connected peer that relays. */
+interface Candidate {
+  readonly connection: Connection
+  readonly fills: readonly Gap[]
+}
+
 /** The part of libp2p's relay transport that this keeper uses. */
 interface Reservations {
   hasReservation(peer: PeerId): boolean
@@ -53,6 +60,7 @@ interface HeldRelay {
   readonly peer: PeerId
   /** When the reservation was made or last renewed. */
   renewedAt: number
+  readonly fills: readonly Gap[]
   /** Renewals in a row without a response. */
   missed: number
 }
@@ -109,7 +117,7 @@ export class RelayKeeper {
   }
 
   readonly #onIdentify = () => {
-    if (this.#isRunning && this.relays.length < this.#wanted) this.#schedule(REACH_SETTLE_MS)
+    if (this.#isRunning && (this.#isShort || this.#openGaps().length > 0)) this.#schedule(REACH_SETTLE_MS)
   }
 
   #schedule(ms: number): void {
@@ -128,11 +136,13 @@ export class RelayKeeper {
   }
 
   get #isShort(): boolean {
-    return this.#init.need() === 'any' && this.relays.length < RELAYS_WANTED
+    return this.relays.length < this.#init.need().relays
   }
 
-  get #wanted(): number {
-    return WANTED[this.#init.need()]
+  /** Kinds of peers that can dial neither this node nor its relays. */
+  #openGaps(): Gap[] {
+    const filled = this.relays.flatMap((id) => this.#held.get(id)?.fills ?? [])
+    return this.#init.need().gaps.filter((gap) => !filled.includes(gap))
   }
 
   async #keep(): Promise<void> {
@@ -144,30 +154,39 @@ export class RelayKeeper {
   async #fill(): Promise<void> {
     const held = this.relays
     for (const id of this.#held.keys()) if (!held.includes(id)) this.#held.delete(id)
-    if (this.#wanted === 0) return
+    const { relays, gaps } = this.#init.need()
+    if (relays === 0 && gaps.length === 0) return
     await Promise.all(held.map((id) => this.#renew(id)))
-    for (const connection of await this.#candidates()) {
-      if (!this.#isRunning || this.relays.length >= this.#wanted) return
-      await this.#reserve(connection)
+    const candidates = await this.#candidates()
+    while (this.#isRunning) {
+      const open = this.#openGaps()
+      const index = candidates.findIndex(({ fills }) => open.some((gap) => fills.includes(gap)))
+      if (index < 0 && !this.#isShort) break
+      const [next] = candidates.splice(Math.max(index, 0), 1)
+      if (next === undefined) break
+      await this.#reserve(next)
     }
     if (this.#isShort) await this.#dialMore()
   }
 
   /** Public peers that relay. This node dialled them, so their addresses work. */
-  async #candidates(): Promise<Connection[]> {
-    const found: Connection[] = []
+  async #candidates(): Promise<Candidate[]> {
+    const found: Candidate[] = []
     for (const connection of this.#init.connectionManager.getConnections()) {
       const id = connection.remotePeer.toString()
-      if (this.#init.need() === 'web' && !isOfWeb(connection.remoteAddr)) continue
       if (connection.direction !== 'outbound' || connection.status !== 'open' || isRelayed(connection)) continue
       if (
         this.#held.has(id) ||
         this.#isFailed(id) ||
-        found.some((other) => other.remotePeer.equals(connection.remotePeer))
+        found.some((other) => other.connection.remotePeer.equals(connection.remotePeer))
       )
         continue
       const known = await this.#init.peerStore.get(connection.remotePeer).catch(() => undefined)
-      if (known?.protocols.includes(RELAY_V2_HOP_CODEC) === true) found.push(connection)
+      if (known?.protocols.includes(RELAY_V2_HOP_CODEC) !== true) continue
+      // A relay's reservation names all addresses that it announces.
+      const told = known.addresses.map(({ multiaddr }) => multiaddr)
+      const addresses = [connection.remoteAddr, ...told.filter((address) => !isCircuit(address))]
+      found.push({ connection, fills: GAPS.filter((gap) => fillsGap(gap, addresses)) })
     }
     return found
   }
@@ -190,7 +209,7 @@ export class RelayKeeper {
     limit.clear()
   }
 
-  async #reserve(connection: Connection): Promise<void> {
+  async #reserve({ connection, fills }: Candidate): Promise<void> {
     const { remotePeer } = connection
     const id = remotePeer.toString()
     try {
@@ -198,7 +217,7 @@ export class RelayKeeper {
       if (this.#listened.has(id)) await this.#reservations()?.addRelay(remotePeer, 'configured')
       else await this.#init.transportManager.listen([connection.remoteAddr.encapsulate('/p2p-circuit')])
       this.#listened.add(id)
-      this.#held.set(id, { peer: remotePeer, renewedAt: this.#init.clock.elapsed(), missed: 0 })
+      this.#held.set(id, { peer: remotePeer, renewedAt: this.#init.clock.elapsed(), fills, missed: 0 })
       this.#init.log('%s relays for this node', id)
       this.#init.onChange()
     } catch (error) {
@@ -249,7 +268,5 @@ export class RelayKeeper {
     return (found as { readonly reservationStore?: Reservations } | undefined)?.reservationStore
   }
 }
-
-const WANTED: Readonly<Record<RelayNeed, number>> = { any: RELAYS_WANTED, web: 1, none: 0 }
 
 const idIn = (address: string): string | undefined => /\/p2p\/([^/]+)$/.exec(address)?.[1]

@@ -57,7 +57,6 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
       pingOldContactTimeout: { minTimeout: HEARTBEAT_ANSWER_MS },
       disjointPaths: 1,
       kBucketSize: RECORD_COPIES,
-      querySelfInterval: 30_000,
       // The first self-query waits for the first peer. The directory sends no query while it has no peers.
       initialQuerySelfInterval: 250,
       allowQueryWithZeroPeers: false,

@@ -9,8 +9,8 @@ export interface OverlayLoad extends LoadShape {
 }
 
 /** The consumer's end of the overlay: `souk.call`, as in code that embeds the library. */
-play(async ({ addresses }: Reachable) => {
-  const { souk, start, stop } = await createNode({ bootstrap: addresses })
+play(async ({ addresses, ...network }: Reachable) => {
+  const { souk, start, stop } = await createNode({ ...network, bootstrap: addresses })
   await start()
 
   async function run({ api, ...shape }: OverlayLoad) {

@@ -5,6 +5,8 @@ import { play } from '../role.ts'
 export interface Reachable {
   /** Multiaddrs with the peer id. */
   readonly addresses: readonly string[]
+  /** Default: that of the library. */
+  readonly network?: string
 }
 
 export interface OverlayOwnerArgs {

@@ -24,6 +24,8 @@ const TABLE: ReadonlyArray<readonly [address: string, onPublic: boolean, onPriva
   ['/ip6/::1/tcp/4402', false, true]
 ]
 
+const RELAY = '12D3KooWPSgXHiPKLrWrV4E86RhL7atK4MgLrrmsdudu561RHC1G'
+
 describe('announcedAddresses', () => {
   for (const [address, onPublic, onPrivate] of TABLE) {
     it(`announces ${address} ${onPublic ? 'everywhere' : 'where the network lives on private addresses'}`, () => {
@@ -42,5 +44,17 @@ describe('announcedAddresses', () => {
       true
     )
     assert.deepEqual(told.map(String), [found[3], found[1], found[0], found[2]])
+  })
+
+  it('announces two addresses of an IPv6 /64, because a machine has many temporary ones', () => {
+    const at = (host: string, port = 4402) => `/ip6/${host}/tcp/${port}`
+    const circuit = (host: string) => `${at(host)}/p2p/${RELAY}/p2p-circuit`
+    const temporary = [at('2a00:11:1::9'), at('2a00:11:1::8'), at('2a00:11:1::7'), at('2a00:11:1::2')]
+    const others = [at('2a00:11:2::9'), at('2a00:11:1::9', 443), circuit('2a00:11:1::5'), '/ip4/11.1.1.1/tcp/4402']
+    const told = announcedAddresses(
+      [...temporary, ...others].map((text) => multiaddr(text)),
+      false
+    )
+    assert.deepEqual(told.map(String), [temporary[0], temporary[3], ...others])
   })
 })

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { encode } from 'uint8-varint'
 import { systemClock } from '../../../lib/base/clock.ts'
-import { BATCH_BYTES_MAX, FRAME_BYTES_MAX } from '../../../lib/base/limits/link.ts'
+import {
+  BATCH_BYTES_MAX,
+  BATCH_CALLS_MIN,
+  BATCH_FRAMES_MIN,
+  BATCH_TURNS_MAX,
+  FRAME_BYTES_MAX
+} from '../../../lib/base/limits/link.ts'
 import { FrameReader } from '../../../lib/link/frame-reader.ts'
 import { FrameWriter } from '../../../lib/link/frame-writer.ts'
 
@@ -60,6 +66,33 @@ describe('FrameWriter', () => {
     writer.write(Uint8Array.of(3))
     await turn()
     assert.deepEqual(sink.sends, [Buffer.of(1, 1, 1, 2, 1, 3)])
+  })
+
+  it('sends the frame of a single call at once, after the waiting ones', () => {
+    const sink = new Sink()
+    const writer = new FrameWriter(sink, systemClock, fail)
+    writer.write(Uint8Array.of(1), 1)
+    assert.deepEqual(sink.sends, [Buffer.of(1, 1)])
+    writer.write(Uint8Array.of(2))
+    writer.write(Uint8Array.of(3), 1)
+    assert.deepEqual(sink.sends.slice(1), [Buffer.of(1, 2, 1, 3)])
+  })
+
+  it('sends the frames of many calls together, after a few turns or once they are enough', async () => {
+    const sink = new Sink()
+    const writer = new FrameWriter(sink, systemClock, fail)
+    writer.write(Uint8Array.of(1), BATCH_CALLS_MIN)
+    await turn()
+    assert.equal(sink.sends.length, 0)
+    writer.write(Uint8Array.of(2), BATCH_CALLS_MIN)
+    for (let i = 1; i < BATCH_TURNS_MAX; i++) await turn()
+    assert.deepEqual(sink.sends, [Buffer.of(1, 1, 1, 2)])
+    for (let i = 0; i < BATCH_FRAMES_MIN; i++) writer.write(Uint8Array.of(i), BATCH_CALLS_MIN)
+    await turn()
+    assert.equal(sink.sends[1]?.length, 2 * BATCH_FRAMES_MIN)
+    writer.write(Uint8Array.of(3), BATCH_CALLS_MIN - 1)
+    await turn()
+    assert.deepEqual(sink.sends[2], Buffer.of(1, 3))
   })
 
   it('sends a full batch at once', () => {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import os from 'node:os'
+import { noise } from '@chainsafe/libp2p-noise'
 import { tcp } from '@libp2p/tcp'
+import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import { INTERFACES_CHECK_MS } from '../../../lib/base/limits/link.ts'
 import { createNode } from '../../../lib/create-node.ts'
 import { interfaceAddresses } from '../../../lib/link/interface-addresses.ts'
+import { muxerOf } from '../../../lib/link/ping-connection.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
@@ -77,9 +80,16 @@ describe('addresses of interfaces', () => {
     const node = await createLibp2p({
       addresses: { listen: ['/ip4/0.0.0.0/tcp/0'] },
       transports: [tcp()],
+      connectionEncrypters: [noise()],
+      // The test counts pings.
+      streamMuxers: [yamux({ enableKeepAlive: false })],
+      connectionMonitor: { enabled: false },
       services: { interfaces: interfaceAddresses({ clock }) }
     })
     const isTold = () => node.getMultiaddrs().some((address) => address.toString().includes(PUBLIC))
+    const peer = await createNode()
+    let pings = 0
+    await peer.start()
     let updates = 0
     node.addEventListener('self:peer:update', () => updates++)
     try {
@@ -90,12 +100,19 @@ describe('addresses of interfaces', () => {
       await clock.advance(INTERFACES_CHECK_MS)
       assert.equal(isTold(), true)
       await eventually('peers to be told the new one', 5_000, () => (updates > before ? true : undefined))
+      await node.dial(peer.libp2p.getMultiaddrs())
+      const accepted = await eventually('the other end', 1_000, () => peer.libp2p.getConnections(node.peerId)[0])
+      Object.assign(muxerOf(accepted) ?? {}, { handlePing: () => void pings++ })
+      assert.equal(pings, 0)
       setInterfaces(LOOPBACK)
       before = updates
       await clock.advance(INTERFACES_CHECK_MS)
       assert.equal(isTold(), false)
       await eventually('peers to be told that it is gone', 5_000, () => (updates > before ? true : undefined))
+      // Its connections may be dead.
+      await eventually('a ping', 1_000, () => (pings > 0 ? true : undefined))
     } finally {
+      await peer.stop()
       await node.stop()
     }
   })

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { noise } from '@chainsafe/libp2p-noise'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { Libp2p } from '@libp2p/interface'
@@ -9,12 +10,16 @@ import {
   BULK_STREAMS_PER_PEER_MAX,
   EARLY_STREAMS_MAX,
   LINK_BUFFER_BYTES_MAX,
-  LINK_WINDOW_BYTES_MAX
+  LINK_PROBE_MS,
+  LINK_WINDOW_BYTES_MAX,
+  SILENCE_CHECK_MS
 } from '../../../lib/base/limits/link.ts'
 import { corked } from '../../../lib/link/cork.ts'
 import { type LinkComponents, Libp2pLink } from '../../../lib/link/libp2p-link.ts'
 import { noiseCrypto } from '../../../lib/link/noise-crypto.ts'
+import { muxerOf } from '../../../lib/link/ping-connection.ts'
 import { soukTcp } from '../../../lib/link/souk-tcp.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { linkSuite } from '../../suites/link.ts'
 
@@ -32,6 +37,8 @@ function linkNode(clock: Clock): Promise<LinkNode> {
         maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,
         maxOutboundStreams: BULK_STREAMS_PER_PEER_MAX,
         maxEarlyStreams: EARLY_STREAMS_MAX,
+        // A test counts pings.
+        enableKeepAlive: false,
         streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
       })
     ],
@@ -62,4 +69,32 @@ linkSuite('the libp2p link', async () => {
       for (const node of nodes) await node.stop()
     }
   }
+})
+
+describe('the libp2p link', () => {
+  it('closes a connection whose peer is silent while it owes responses, after a ping', async () => {
+    const clock = manualClock()
+    const nodes = await Promise.all([linkNode(clock), linkNode(manualClock())])
+    const [a, b] = nodes
+    try {
+      for (const node of nodes) await node.start()
+      let pings = 0
+      const address = { id: b.peerId.toString(), addresses: b.getMultiaddrs().map(String) }
+      const channel = await a.services.link.connect(address, new AbortController().signal)
+      const accepted = await eventually('the other end', 1_000, () => b.getConnections(a.peerId)[0])
+      Object.assign(muxerOf(accepted) ?? {}, { handlePing: () => void pings++ })
+      const closed = new Promise<void>((resolve) => (channel.onClose = () => resolve()))
+      await clock.advance(3 * SILENCE_CHECK_MS)
+      assert.equal(pings, 0)
+      channel.send(new Uint8Array(1))
+      await clock.advance(2 * SILENCE_CHECK_MS)
+      await eventually('a ping', 1_000, () => (pings > 0 ? true : undefined))
+      assert.equal(channel.open, true)
+      await clock.advance(LINK_PROBE_MS)
+      await closed
+      assert.equal(a.getConnections().length, 0)
+    } finally {
+      for (const node of nodes) await node.stop()
+    }
+  })
 })

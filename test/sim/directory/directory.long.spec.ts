@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { simulateDirectory } from './simulate.ts'
 
 const NODES = 30
-/** Of simulated time. */
+/** Limit in simulated time. */
 const ANNOUNCED_MS = 10_000
 
 describe('a simulated network of dead and hostile nodes', () => {

@@ -7,7 +7,7 @@ import { handler, type SoukNode } from '../../../lib/index.ts'
 import { announcementTopic } from '../../../lib/link/souk-gossip.ts'
 import { nameCid } from '../../../lib/resolve/directory/keys.ts'
 
-/** What a hostile node does. Each behaves like any node otherwise, so that the others keep it in their tables. */
+/** Behaviours of hostile nodes. In everything else they behave like any node, so the others keep them in their tables. */
 export const HOSTILITY = ['silent', 'poisoner', 'forger', 'flooder'] as const
 export type Hostility = (typeof HOSTILITY)[number]
 
@@ -60,7 +60,7 @@ export class Ghosts {
     return ghosts
   }
 
-  /** Those nearest to a key, as messages of the DHT name peers. */
+  /** The peers nearest to a key, in the form of DHT messages. */
   near(key: Uint8Array): unknown[] {
     const target = sha256(key)
     const distance = (kad: Uint8Array) => {

@@ -8,13 +8,19 @@ import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { lpStream, streamPair } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import { TypedEventEmitter } from 'main-event'
-import { RELAY_CHECK_MS, RELAY_RENEWALS_MISSED_MAX, RELAY_RESERVE_MS } from '../../../../lib/base/limits/reach.ts'
+import {
+  RELAY_CHECK_MS,
+  RELAY_RENEWALS_MISSED_MAX,
+  RELAY_RESERVE_MS,
+  RELAYS_WANTED
+} from '../../../../lib/base/limits/reach.ts'
 import { RelayKeeper, type RelayNeed } from '../../../../lib/link/reach/relay-keeper.ts'
 import { type ManualClock, manualClock, settle } from '../../../helpers/manual-clock.ts'
 
 /** `HopMessage` with `type = STATUS`, and `OK` or `PERMISSION_DENIED`. */
 const OK = Uint8Array.of(8, 2, 40, 100)
 const DENIED = Uint8Array.of(8, 2, 40, 0xc9, 1)
+const OTHER = '12D3KooWPSgXHiPKLrWrV4E86RhL7atK4MgLrrmsdudu561RHC1G'
 
 describe('RelayKeeper', () => {
   let clock: ManualClock
@@ -23,6 +29,8 @@ describe('RelayKeeper', () => {
   let need: RelayNeed
   let searches: number
   let address: string
+  /** Further addresses of the relay. */
+  let told: string[]
   let isAborted: boolean
   /** The relay's response to renewals; undefined for none. */
   let response: Uint8Array | undefined
@@ -63,7 +71,10 @@ describe('RelayKeeper', () => {
         listen: async () => void held.add('relay')
       } as unknown as TransportManager,
       peerStore: {
-        get: async () => ({ protocols: [RELAY_V2_HOP_CODEC] }),
+        get: async () => ({
+          protocols: [RELAY_V2_HOP_CODEC],
+          addresses: told.map((text) => ({ multiaddr: multiaddr(text) }))
+        }),
         all: async () => (searches++, [])
       } as unknown as PeerStore,
       events: new TypedEventEmitter<Libp2pEvents>(),
@@ -77,7 +88,8 @@ describe('RelayKeeper', () => {
     await clock.advance(1_000)
   }
   beforeEach(async () => {
-    need = 'any'
+    need = { relays: RELAYS_WANTED, gaps: [] }
+    told = []
     address = '/ip4/11.1.1.1/tcp/443'
     await start()
     assert.equal(keeper.relays.length, 1)
@@ -127,16 +139,25 @@ describe('RelayKeeper', () => {
     assert.deepEqual(keeper.relays, [])
   })
 
-  it('reserves a relay at a port of the web for a node that peers can dial at another port', async () => {
-    for (const [at, held] of [
-      ['/ip4/11.1.1.1/tcp/4402', 0],
-      ['/dns4/node.example/tcp/443/wss', 1]
+  it('reserves a relay for peers that cannot dial this node, only if they can dial the relay', async () => {
+    const plain = '/ip4/11.1.1.1/tcp/4402'
+    for (const [gap, at, more, held] of [
+      ['web', plain, [], 0],
+      ['web', '/dns4/node.example/tcp/443/wss', [], 1],
+      ['router', plain, [], 1],
+      ['ip6', plain, [], 0],
+      ['ip6', plain, ['/ip6/2a00:11:1::1/tcp/4402'], 1],
+      ['ip6', plain, ['/dns/node.example/tcp/4402'], 1],
+      ['ip6', plain, [`/ip6/2a00:11:1::9/tcp/4402/p2p/${OTHER}/p2p-circuit`], 0],
+      ['ip4', '/ip6/2a00:11:1::1/tcp/4402', [], 0],
+      ['ip4', '/ip6/2a00:11:1::1/tcp/4402', [plain], 1]
     ] as const) {
       keeper.stop()
-      need = 'web'
+      need = { relays: 0, gaps: [gap] }
       address = at
+      told = [...more]
       await start()
-      assert.equal(keeper.relays.length, held, at)
+      assert.equal(keeper.relays.length, held, `${gap} ${at} ${more.join()}`)
       // It looks for no others.
       await clock.advance(RELAY_CHECK_MS / 2)
       assert.equal(searches, 0)
