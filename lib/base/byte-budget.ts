@@ -43,37 +43,54 @@ export class ByteBudget {
 
   /** Starts a holding that counts against each of `shares` and against the total. */
   hold(shares: readonly ByteShare[]): HeldBytes {
-    let held = 0
-    const add = (bytes: number) => {
-      held += bytes
-      this.#bytes += bytes
-      for (const { holder } of shares) this.#add(holder, bytes)
-    }
-    const check = (bytes: number) => {
-      if (this.#bytes + bytes > this.#bytesMax)
-        throw full('This node has no memory left for request bodies. Try again later.')
-      for (const { holder, bytesMax } of shares) {
-        if ((this.#byHolder.get(holder) ?? 0) + bytes > bytesMax) {
-          throw full('Your running requests use all the memory you may use. Wait until some of them end.')
-        }
-      }
-    }
-    return {
-      check,
-      take(bytes) {
-        check(bytes)
-        add(bytes)
-      },
-      free() {
-        if (held > 0) add(-held)
+    return new Holding(this, shares)
+  }
+
+  /** As `HeldBytes.check`. */
+  check(shares: readonly ByteShare[], bytes: number): void {
+    if (this.#bytes + bytes > this.#bytesMax)
+      throw full('This node has no memory left for request bodies. Try again later.')
+    for (const { holder, bytesMax } of shares) {
+      if ((this.#byHolder.get(holder) ?? 0) + bytes > bytesMax) {
+        throw full('Your running requests use all the memory you may use. Wait until some of them end.')
       }
     }
   }
 
-  #add(holder: string, bytes: number): void {
-    const sum = (this.#byHolder.get(holder) ?? 0) + bytes
-    if (sum > 0) this.#byHolder.set(holder, sum)
-    else this.#byHolder.delete(holder)
+  /** Counts `bytes` more for all of `shares`, or fewer. */
+  add(shares: readonly ByteShare[], bytes: number): void {
+    this.#bytes += bytes
+    for (const { holder } of shares) {
+      const sum = (this.#byHolder.get(holder) ?? 0) + bytes
+      if (sum > 0) this.#byHolder.set(holder, sum)
+      else this.#byHolder.delete(holder)
+    }
+  }
+}
+
+class Holding implements HeldBytes {
+  readonly #budget: ByteBudget
+  readonly #shares: readonly ByteShare[]
+  #bytes = 0
+
+  constructor(budget: ByteBudget, shares: readonly ByteShare[]) {
+    this.#budget = budget
+    this.#shares = shares
+  }
+
+  check(bytes: number): void {
+    this.#budget.check(this.#shares, bytes)
+  }
+
+  take(bytes: number): void {
+    this.check(bytes)
+    this.#bytes += bytes
+    this.#budget.add(this.#shares, bytes)
+  }
+
+  free(): void {
+    if (this.#bytes > 0) this.#budget.add(this.#shares, -this.#bytes)
+    this.#bytes = 0
   }
 }
 

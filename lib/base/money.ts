@@ -10,8 +10,6 @@ const ATOMS_PER_USDC = 10n ** BigInt(USDC_DECIMALS)
 const ATOMS_MAX = 10n ** 15n
 /** Amounts whose text is remembered, because calls repeat prices and limits. A text has at most 18 characters. */
 const REMEMBERED_MAX = 1_000
-const parsed = new Map<string, Atoms>()
-const formatted = new Map<Atoms, string>()
 const PATTERN = /^(?<whole>0|[1-9]\d{0,9})(?:\.(?<fraction>\d{1,6}))?$/
 
 /**
@@ -28,12 +26,7 @@ const PATTERN = /^(?<whole>0|[1-9]\d{0,9})(?:\.(?<fraction>\d{1,6}))?$/
  * ```
  */
 export function parseUsdc(text: string): Atoms {
-  const known = parsed.get(text)
-  if (known !== undefined) return known
-  const atoms = readUsdc(text)
-  if (parsed.size >= REMEMBERED_MAX) parsed.clear()
-  parsed.set(text, atoms)
-  return atoms
+  return parsed(text)
 }
 
 function readUsdc(text: string): Atoms {
@@ -52,12 +45,7 @@ function readUsdc(text: string): Atoms {
 
 /** Shortest decimal string: `1500n` is `0.0015`, `0n` is `0`. */
 export function formatUsdc(atoms: Atoms): string {
-  const known = formatted.get(atoms)
-  if (known !== undefined) return known
-  const text = writeUsdc(atoms)
-  if (formatted.size >= REMEMBERED_MAX) formatted.clear()
-  formatted.set(atoms, text)
-  return text
+  return formatted(atoms)
 }
 
 function writeUsdc(atoms: Atoms): string {
@@ -65,4 +53,20 @@ function writeUsdc(atoms: Atoms): string {
   const digits = (atoms < 0n ? -atoms : atoms).toString().padStart(USDC_DECIMALS + 1, '0')
   const fraction = digits.slice(-USDC_DECIMALS).replace(/0+$/, '')
   return sign + digits.slice(0, -USDC_DECIMALS) + (fraction === '' ? '' : `.${fraction}`)
+}
+
+const parsed = remembered(readUsdc)
+const formatted = remembered(writeUsdc)
+
+/** Keeps up to `REMEMBERED_MAX` results. An error is not kept. */
+function remembered<Given, Made>(make: (given: Given) => Made): (given: Given) => Made {
+  const results = new Map<Given, Made>()
+  return (given) => {
+    const known = results.get(given)
+    if (known !== undefined) return known
+    const made = make(given)
+    if (results.size >= REMEMBERED_MAX) results.clear()
+    results.set(given, made)
+    return made
+  }
 }

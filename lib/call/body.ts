@@ -1,9 +1,13 @@
 import type { Clock } from '../base/clock.ts'
+import { Deadlines } from '../base/deadlines.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import { STREAM_IDLE_MS } from '../base/limits/call.ts'
 import { INLINE_BODY_BYTES_MAX, LINK_QUEUE_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSink, BulkSource, Channel } from '../interface/link.ts'
 import type { Payload } from '../interface/payload.ts'
+
+/** Cancels what is left of a body after its call. Created once, because an error captures its stack. */
+export const CALL_ENDED = new Error('the call has ended')
 
 /** Whether a body is sent inside its frame: it is small, whole, and the link has no backlog. */
 export function ridesInline(body: Payload, channel: Channel): body is Uint8Array {
@@ -22,26 +26,33 @@ export function chunksOf(body: Payload): Iterable<Uint8Array> | AsyncIterable<Ui
  * `STREAM_IDLE_MS`. An error of the body aborts the stream and is thrown.
  */
 export function sendTo(sink: BulkSink, clock: Clock) {
-  const patient = async (step: Promise<void>): Promise<boolean> => {
-    const timer = clock.after(STREAM_IDLE_MS, () => sink.abort(new Error('the reader read nothing for too long')))
-    const isTaken = await step.then(
-      () => true,
-      () => false
-    )
-    timer.cancel()
-    return isTaken
-  }
   return async (chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<boolean> => {
+    const deadlines = new Deadlines<BulkSink>(clock, (late) =>
+      late.abort(new Error('the reader read nothing for too long'))
+    )
+    const patient = async (step: Promise<void>): Promise<boolean> => {
+      deadlines.add(sink, STREAM_IDLE_MS)
+      try {
+        await step
+        return true
+      } catch {
+        return false
+      } finally {
+        deadlines.delete(sink)
+      }
+    }
     try {
       // Leaving the loop early calls the body's `return`.
       for await (const chunk of chunks) {
         if (!(await patient(sink.write(chunk)))) return false
       }
+      return await patient(sink.end())
     } catch (error) {
       sink.abort(error instanceof Error ? error : new Error('the body failed', { cause: error }))
       throw error
+    } finally {
+      deadlines.retire()
     }
-    return patient(sink.end())
   }
 }
 

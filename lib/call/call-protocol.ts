@@ -36,7 +36,7 @@ interface PeerCalls {
   readonly incoming: IncomingCalls
 }
 
-/** What stays the same while a call is sent again. */
+/** The time limits of a call and its first receiver, which stay the same while it is sent again. */
 interface Sending {
   readonly deadlineAt: number
   readonly giveUpAt: number

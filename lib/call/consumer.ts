@@ -76,16 +76,16 @@ export class Consumer {
       if ((!isByTerms && isAway(first, found)) || prepared.isSpent()) throw first
       // No owner accepted the call. The resolution may be outdated: owners may have moved or joined.
       const renewed = await this.#lookUp(prepared, true).catch((error: unknown) => {
-        throw first.code === 'owner_unreachable' && !first.isChargeUnknown ? error : first
+        throw first.code === 'owner_unreachable' ? error : first
       })
       if (isByTerms && isUnchanged(found, renewed)) throw first
       const second = await this.#retryOwners(prepared, found, renewed, tried, first)
       if (second instanceof SoukError) throw second
       return second
     } catch (thrown) {
-      const error = init.signal?.aborted === true ? cancelled(init.signal, thrown) : asSoukError(thrown)
+      const error = init.signal?.aborted === true ? givenUp(init.signal) : asSoukError(thrown)
       if (this.#log.enabled) this.#log('%s %s fails: %s', ...named(prepared, init), reasonOf(error))
-      throw error
+      throw prepared?.isChargeUnknown === true ? withUnknownCharge(error) : error
     }
   }
 
@@ -182,13 +182,7 @@ export class Consumer {
       if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
       const order = orderFor(prepared, found, owner.id)
       if (key !== undefined) await key.sendTo(owner.id)
-      let asked: Asked
-      try {
-        asked = await this.#ask(prepared, owner, order, manifest, key?.before)
-      } catch (thrown) {
-        throw last?.isChargeUnknown === true ? withUnknownCharge(asSoukError(thrown)) : thrown
-      }
-      const { attempt, payMs } = asked
+      const { attempt, payMs } = await this.#ask(prepared, owner, order, manifest, key?.before)
       key?.note(attempt)
       if (this.#log.enabled) this.#logAttempt(prepared, order, attempt, { lookupMs, payMs })
       if (attempt.fate === 'answered') {
@@ -200,12 +194,10 @@ export class Consumer {
         const totalMs = clock.elapsed() - prepared.startedAt
         return callReply({ order, manifest, answer, charged, lookupMs, payMs, totalMs })
       }
-      // Once an owner may have charged the call, no other one's refusal makes that certain.
-      const isUnknown = last?.isChargeUnknown === true || (mayBeCharged(attempt) && this.#isPaid(order, init))
+      if (mayBeCharged(attempt) && this.#isPaid(order, init)) prepared.isChargeUnknown = true
       // A replica's `quota_exceeded` is more useful to the caller than another owner's `owner_unreachable`.
       const isLess = attempt.fate === 'not_accepted' && attempt.error.code === 'owner_unreachable'
-      if (!isLess || last?.code !== 'quota_exceeded')
-        last = isUnknown ? withUnknownCharge(attempt.error) : attempt.error
+      if (!isLess || last?.code !== 'quota_exceeded') last = attempt.error
       if (init.signal?.aborted !== true) this.#observe(id, owner.id, seenError(attempt.error))
       if (prepared.signal?.aborted === true || isForAll(last, prepared)) throw last
       if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
@@ -214,7 +206,7 @@ export class Consumer {
         !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent && terms?.service === undefined))
       )
         throw last
-      if (isOutdated(attempt.error, manifest.revision)) return last
+      if (isOutdated(attempt.error, manifest.revision)) return attempt.error
       if (attempt.error.code !== 'owner_unreachable') tried.add(owner.id)
     }
     return last ?? new SoukError('owner_unreachable')
@@ -309,13 +301,10 @@ export class Consumer {
       const totalMs = clock.elapsed() - prepared.startedAt
       return callReply({ order, manifest: found.signed.manifest, answer, charged, lookupMs, payMs: 0, totalMs })
     }
-    const isUnknown = mayBeCharged(attempt) && this.#isPaid(order, prepared.init)
-    if (attempt.fate !== 'lost') throw isUnknown ? withUnknownCharge(attempt.error) : attempt.error
+    if (mayBeCharged(attempt) && this.#isPaid(order, prepared.init)) prepared.isChargeUnknown = true
+    if (attempt.fate !== 'lost') throw attempt.error
     const detail = 'The owner is unreachable, and the outcome of the call is unknown.'
-    throw new SoukError('owner_unreachable', detail, {
-      cause: attempt.error,
-      isChargeUnknown: isUnknown
-    })
+    throw new SoukError('owner_unreachable', detail, { cause: attempt.error })
   }
 
   /** Authorises the payment and calls the owner. Retries once where the payment scheme learned from a refusal. */
@@ -371,12 +360,6 @@ interface Offer {
   readonly last: SoukError | undefined
   /** Present for a call with an idempotency key. */
   readonly key: UsedKey | undefined
-}
-
-/** The error of a call whose caller cancelled it. */
-function cancelled(signal: AbortSignal, thrown: unknown): SoukError {
-  const error = givenUp(signal)
-  return asSoukError(thrown).isChargeUnknown ? withUnknownCharge(error) : error
 }
 
 /** A call's request id and API for log lines. An invalid call has no request id yet. */

@@ -13,12 +13,14 @@ import {
   UPSTREAM_TIMEOUT_MS_MAX
 } from '../base/limits/call.ts'
 import { LINK_QUEUE_BYTES_MAX, UNSENT_PER_PEER_BYTES_MAX } from '../base/limits/link.ts'
+import { PassingMap } from '../base/passing-map.ts'
 import { isRequestIdBytes, REQUEST_ID_BYTES } from '../base/request-id.ts'
 import { type CallResponse, type CallHandler, type IncomingCall, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
 import type { RequestFrame } from '../interface/call-messages.ts'
-import { chunksOf, type RequestBody, requestBody, ridesInline, sendTo } from './body.ts'
+import { CALL_ENDED, chunksOf, type RequestBody, requestBody, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureFrame } from './failure.ts'
+import type { Frame } from './frame.ts'
 import type { Session } from './session.ts'
 
 interface ReceivedCall extends IncomingCall {
@@ -40,7 +42,7 @@ export class IncomingCalls {
   readonly #mailbox: BulkMailbox
   readonly #clock: Clock
   readonly #handler: CallHandler
-  readonly #running = new Map<number, RunningCall>()
+  readonly #running = new PassingMap<number, RunningCall>()
   readonly #deadlines: Deadlines<number>
   /** Highest call id of the peer on this channel. */
   #lastId = 0
@@ -126,8 +128,7 @@ export class IncomingCalls {
       this.#deadlines.delete(id)
       this.#running.delete(id)
       // Cancels the unread rest of the body.
-      if (running.call !== undefined && 'abort' in running.call.body)
-        running.call.body.abort(new Error('the call has ended'))
+      if (running.call !== undefined && 'abort' in running.call.body) running.call.body.abort(CALL_ENDED)
     }
   }
 
@@ -150,7 +151,7 @@ export class IncomingCalls {
   #reply(id: number, answer: CallResponse): boolean {
     const body = ridesInline(answer.body, this.#session.channel) ? answer.body : undefined
     const { status, headers, charged, receipt, payment, replayed, rate, quota, eventPrice } = answer
-    const isSent = this.#session.send({
+    const frame: Frame = {
       kind: 'response',
       id,
       status,
@@ -165,7 +166,8 @@ export class IncomingCalls {
       rate: rate && { ...rate, resetMs: Math.ceil(rate.resetMs) },
       quota,
       eventPrice
-    })
+    }
+    const isSent = this.#session.send(frame, this.#running.size)
     if (!isSent) throw new SoukError('response_too_large', 'The headers of the response are too large.')
     return body !== undefined
   }

@@ -5,14 +5,15 @@ import { asSoukError, SoukError } from '../base/errors.ts'
 import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import { DEADLINE_HOP_MS, DEADLINE_MS_MIN } from '../base/limits/call.ts'
 import { LINK_QUEUE_BYTES_MAX } from '../base/limits/link.ts'
+import { PassingMap } from '../base/passing-map.ts'
 import { watchBody } from '../base/watch-body.ts'
 import type { Attempt, Call, CallResponse } from '../interface/call.ts'
 import type { ResponseFrame } from '../interface/call-messages.ts'
 import type { BulkSink, BulkSource } from '../interface/link.ts'
-import { chunksOf, ridesInline, sendTo } from './body.ts'
+import { CALL_ENDED, chunksOf, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureError, givenUp } from './failure.ts'
-import type { FailureFrame } from './frame.ts'
+import type { FailureFrame, Frame } from './frame.ts'
 import type { Session } from './session.ts'
 
 /** The link broke after the call was sent. Its outcome is unknown. */
@@ -36,7 +37,7 @@ export class OutgoingCalls {
   readonly #mailbox: BulkMailbox
   readonly #clock: Clock
   readonly #onAnswered: (requestId: Uint8Array) => void
-  readonly #pending = new Map<number, PendingCall>()
+  readonly #pending = new PassingMap<number, PendingCall>()
   readonly #deadlines: Deadlines<number>
   #lastId = 0
 
@@ -73,14 +74,15 @@ export class OutgoingCalls {
       const upload = body === undefined ? new AbortController() : undefined
       this.#pending.set(id, { call, startedAt: this.#clock.elapsed(), signal, onAbort, settle, upload })
 
-      const isSent = this.#session.send({
+      const frame: Frame = {
         ...call,
         kind: 'request',
         id,
         body,
         timeoutMs: Math.max(DEADLINE_MS_MIN, Math.floor(timeoutMs - DEADLINE_HOP_MS)),
         resentFromEpoch
-      })
+      }
+      const isSent = this.#session.send(frame, this.#pending.size)
       if (!isSent) {
         const error = new SoukError('request_too_large', 'The path and headers of the call are too large.', {
           source: 'ingress'
@@ -108,7 +110,7 @@ export class OutgoingCalls {
         settle(body instanceof SoukError ? { fate: 'lost', error: body } : answered(body))
       })
     } else {
-      upload?.abort(new Error('the call has ended'))
+      upload?.abort(CALL_ENDED)
       this.#onAnswered(call.requestId)
       settle(answered(response.body))
     }
@@ -192,7 +194,7 @@ export class OutgoingCalls {
       source = await this.#mailbox.take(this.#session.channel.peer, tag, signal)
     } catch (error) {
       this.#session.send({ kind: 'cancel', id })
-      upload?.abort(new Error('the call has ended'))
+      upload?.abort(CALL_ENDED)
       return signal?.aborted === true ? givenUp(signal) : asSoukError(error)
     }
     const onAbort = () => signal !== undefined && source.abort(givenUp(signal))
@@ -200,7 +202,7 @@ export class OutgoingCalls {
     signal?.addEventListener('abort', onAbort, { once: true })
     return watchBody(source, (isComplete) => {
       signal?.removeEventListener('abort', onAbort)
-      upload?.abort(new Error('the call has ended'))
+      upload?.abort(CALL_ENDED)
       if (isComplete) this.#onAnswered(call.requestId)
       // An owner with nothing to send does not notice that its reader left.
       else this.#session.send({ kind: 'cancel', id })

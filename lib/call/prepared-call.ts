@@ -36,6 +36,8 @@ export interface PreparedCall {
   readonly signal: AbortSignal | undefined
   readonly startedAt: number
   readonly deadlineAt: number
+  /** True once an owner may have charged the call. Nothing that happens at other owners makes that certain. */
+  isChargeUnknown: boolean
 }
 
 /** @throws SoukError `invalid_request`, and the reason of an aborted signal */
@@ -60,7 +62,8 @@ export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds
     maxPrice: terms?.maxPrice ?? (init.maxPrice === undefined ? undefined : parseUsdc(init.maxPrice)),
     signal,
     startedAt,
-    deadlineAt: startedAt + timeoutMs
+    deadlineAt: startedAt + timeoutMs,
+    isChargeUnknown: false
   }
 }
 

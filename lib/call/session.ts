@@ -79,11 +79,12 @@ export class Session {
   /**
    * Returns false, and sends nothing, where the frame is too large: the peer would close the channel and break all
    * other calls.
+   * @param running - as of `Channel.send`
    */
-  send(frame: Frame): boolean {
+  send(frame: Frame, running?: number): boolean {
     const bytes = encodeFrame(frame)
     if (bytes.length > FRAME_BYTES_MAX) return false
-    if (this.channel.open) this.channel.send(bytes)
+    if (this.channel.open) this.channel.send(bytes, running)
     return true
   }
 

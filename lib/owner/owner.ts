@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import { latin1 } from '../base/bytes.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
+import { PassingMap } from '../base/passing-map.ts'
 import { requestHash } from '../base/request-hash.ts'
 import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
@@ -72,7 +73,7 @@ export class Owner {
   readonly apis = new ServedApis()
   readonly #init: OwnerInit
   /** Calls without a response yet, and repeats being looked up, by peer and request id. */
-  readonly #running = new Map<string, RunningCall>()
+  readonly #running = new PassingMap<string, RunningCall>()
   readonly #newest: NewestIds
   readonly #limiter: CallLimiter
   readonly #pressure: OwnerLoad

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import { isLocal, networkOf } from './host.ts'
@@ -28,9 +28,12 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
   server.on('connection', (socket: Socket) => places.take(socket))
   // Under TLS, requests arrive on the inner socket.
   if (server instanceof TlsServer) server.on('secureConnection', (inner: Socket) => places.wrap(inner))
+  const onClose = function (this: ServerResponse) {
+    places.end(this.req.socket)
+  }
   server.prependListener('request', ({ socket }, res) => {
-    const over = places.begin(socket)
-    if (over !== undefined) res.once('close', over)
+    places.begin(socket)
+    res.on('close', onClose)
   })
 }
 
@@ -73,15 +76,18 @@ class Places {
     if (connection !== undefined) this.#bySocket.set(inner, connection)
   }
 
-  /** Call when a request begins. Returns a function to call when its response is over. */
-  begin(socket: Socket): (() => void) | undefined {
+  /** Call when a request begins. */
+  begin(socket: Socket): void {
     const connection = this.#bySocket.get(socket)
-    if (connection === undefined) return undefined
+    if (connection === undefined) return
     connection.requests++
     this.#idle.delete(connection)
-    return () => {
-      if (--connection.requests === 0 && this.#all.has(connection)) this.#idle.add(connection)
-    }
+  }
+
+  /** Call when the response to a request is over. */
+  end(socket: Socket): void {
+    const connection = this.#bySocket.get(socket)
+    if (connection !== undefined && --connection.requests === 0 && this.#all.has(connection)) this.#idle.add(connection)
   }
 
   #hasRoom(host: string | undefined): boolean {

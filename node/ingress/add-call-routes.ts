@@ -42,6 +42,10 @@ function sendMethods({ res, headers }: RequestContext): void {
   res.writeHead(204, [...headers, 'Allow', CALL_METHODS.join(', ')]).end()
 }
 
+function notReached(): never {
+  throw new Error('a call ends in its first hook')
+}
+
 /** Serves calls, which read their own bodies and write their own responses. */
 export function addCallRoutes(
   app: FastifyInstance,
@@ -57,7 +61,9 @@ export function addCallRoutes(
     app.route<{ Params: { scope: string; name: string } }>({
       method: [...CALL_METHODS],
       url,
-      handler(request, reply) {
+      // A call runs in the first hook and never continues: Fastify has neither a body to parse nor a response to send.
+      handler: notReached,
+      onRequest(request, reply) {
         const context = contextOf(request, reply)
         const { name } = request.params
         // Methods of an API are not asked for: its provider would have to be paid for the question.

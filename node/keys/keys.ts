@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type Atoms, checkRateLimit, limits, type RateLimit, SoukError } from '../../lib/index.ts'
+import { type Atoms, checkRateLimit, limits, type RateLimit, SoukError, utf8 } from '../../lib/index.ts'
 import type { Clock, Documents, Random } from '../../lib/interface/index.ts'
 import { ALONE, type Coherence } from '../accounts/coherence.ts'
 import { present } from '../present.ts'
@@ -134,17 +134,27 @@ export function createKeys(init: KeysInit): Keys {
   const deafen = coherence.listen(TOPIC, (id) => (id === undefined ? verifier.forgetAll() : verifier.forget(id)))
   // Create the key object once. From bytes, Node would create one per call, which is eight times slower.
   const pepper = createSecretKey(secret)
-  const digests = new LRUCache<string, string, undefined>({
-    max: limits.KEYS_CACHED_MAX,
-    memoMethod: (key) => keyDigest(pepper, key)
-  })
-  const digestOf = (key: string) => digests.memo(key)
+  /** The identities of well-formed keys of this network, by key. */
+  const seen = new LRUCache<string, SeenKey>({ max: limits.KEYS_CACHED_MAX })
+
+  /** @throws SoukError `key_invalid` */
+  function see(key: string): SeenKey {
+    const found = keyKind(key)
+    if (found === undefined) throw new SoukError('key_invalid', 'The consumer key is malformed or incomplete.')
+    if (found !== kind) {
+      throw new SoukError('key_invalid', `The network ${network} needs a ${kind} key, not a ${found} key.`)
+    }
+    const digest = keyDigest(pepper, key)
+    const identity = { id: idOf(digest), digest: utf8(digest) }
+    seen.set(key, identity)
+    return identity
+  }
 
   /** Creates and stores a key with these terms. */
   async function mint(terms: Omit<KeyDocument, 'id' | 'digest' | 'hint'>): Promise<IssuedKey> {
     checkTerms(terms)
     const key = makeKey(kind, random)
-    const digest = digestOf(key)
+    const digest = keyDigest(pepper, key)
     const document: KeyDocument = {
       ...terms,
       id: idOf(digest),
@@ -208,17 +218,17 @@ export function createKeys(init: KeysInit): Keys {
 
     verify(key) {
       if (key === demo?.key) return demo.holder
-      const found = keyKind(key)
-      if (found === undefined) throw new SoukError('key_invalid', 'The consumer key is malformed or incomplete.')
-      if (found !== kind) {
-        throw new SoukError('key_invalid', `The network ${network} needs a ${kind} key, not a ${found} key.`)
-      }
-      const digest = digestOf(key)
-      return verifier.verify(idOf(digest), digest)
+      const { id, digest } = seen.get(key) ?? see(key)
+      return verifier.verify(id, digest)
     },
 
     close: deafen
   }
+}
+
+interface SeenKey {
+  readonly id: string
+  readonly digest: Uint8Array
 }
 
 /** A key id is a prefix of the key’s HMAC, which reveals nothing about the key. */

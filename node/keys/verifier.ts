@@ -77,6 +77,8 @@ export function holderOf(document: KeyDocument): KeyHolder {
 /** A cached key. */
 interface KnownKey {
   readonly document: KeyDocument
+  /** The digest of the document, as bytes. */
+  readonly digest: Uint8Array
   readonly holder: KeyHolder
   /** Start of its read, on the clock’s `elapsed`. */
   readonly readAt: number
@@ -96,7 +98,7 @@ interface Verifier {
    * Verifies a key by its id, a prefix of the digest, and the whole digest.
    * @throws SoukError `key_invalid`, `key_disabled`, `key_expired`, `key_revoked`; thrown for a cached key, rejected otherwise.
    */
-  verify(id: string, digest: string): KeyHolder | Promise<KeyHolder>
+  verify(id: string, digest: Uint8Array): KeyHolder | Promise<KeyHolder>
   /** Drops a cached key after its document has changed. */
   forget(id: string): void
   /** Drops all cached keys. */
@@ -108,7 +110,7 @@ export function createVerifier({ clock, coherence, read, noteUse }: VerifierInit
   const atHand = new LRUCache<string, KnownKey>({ max: limits.KEYS_CACHED_MAX })
   let changes = 0
 
-  async function load(id: string, digest: string): Promise<KeyHolder> {
+  async function load(id: string, digest: Uint8Array): Promise<KeyHolder> {
     let document: KeyDocument | undefined
     const readAt = clock.elapsed()
     // Read again after a concurrent change. Otherwise a key that was just revoked could be cached as valid.
@@ -116,9 +118,11 @@ export function createVerifier({ clock, coherence, read, noteUse }: VerifierInit
       seen = changes
       document = await read(id)
     }
-    if (document === undefined || !isSame(document, digest)) throw unknownKey()
+    if (document === undefined) throw unknownKey()
+    const own = utf8(document.digest)
+    if (!equalInConstantTime(own, digest)) throw unknownKey()
     const usedAt = atHand.get(id)?.usedAt ?? 0
-    const known: KnownKey = { document, holder: holderOf(document), readAt, usedAt }
+    const known: KnownKey = { document, digest: own, holder: holderOf(document), readAt, usedAt }
     const holder = admit(known)
     atHand.set(id, known)
     return holder
@@ -140,7 +144,7 @@ export function createVerifier({ clock, coherence, read, noteUse }: VerifierInit
       const known = atHand.get(id)
       const isFresh = known !== undefined && clock.elapsed() - known.readAt < limits.SHARED_FRESH_MS
       if (!isFresh || !coherence.mayKeep()) return load(id, digest)
-      if (!isSame(known.document, digest)) throw unknownKey()
+      if (!equalInConstantTime(known.digest, digest)) throw unknownKey()
       return admit(known)
     },
     forget(id) {
@@ -152,10 +156,6 @@ export function createVerifier({ clock, coherence, read, noteUse }: VerifierInit
       atHand.clear()
     }
   }
-}
-
-function isSame(document: KeyDocument, digest: string): boolean {
-  return equalInConstantTime(utf8(document.digest), utf8(digest))
 }
 
 function unknownKey(): SoukError {

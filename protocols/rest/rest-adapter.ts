@@ -52,7 +52,7 @@ const CONDITIONS: ReadonlySet<string> = new Set(['if-none-match', 'if-modified-s
 interface Imported {
   /** Reads the current snapshot of the OpenAPI document, if it has an address. */
   readonly read?: (() => Promise<string>) | undefined
-  /** Of the document. Default: made of the snapshot. */
+  /** The description of the API by its document. Default: made of the snapshot. */
   readonly description?: ApiDescription | undefined
 }
 
@@ -126,15 +126,15 @@ class RestAdapter implements Adapter {
   }
 
   async call(request: AdapterRequest, signal: AbortSignal): Promise<AdapterReply> {
-    const isPlain = request.method === 'POST' && request.path === ''
-    const isSource = this.#openapi.isKnown && this.takes(request.method, request.path, request.headers)
+    const { method, path, headers, body } = request
+    const isSource = this.#openapi.isKnown && this.takes(method, path, headers)
     const sent = isSource
-      ? this.#sent(await this.#openapi.map(textCall(request.path), signal), accepting(request.headers), signal)
-      : isPlain
-        ? await this.#plain(request, signal)
+      ? this.#sent(await this.#openapi.map(textCall(path), signal), accepting(headers), signal)
+      : method === 'POST' && path === ''
+        ? await this.#plain(body instanceof Uint8Array ? body : await wholeBody(body), headers, signal)
         : await forwarded(request, signal)
     const response = await this.#serving(sent.server).request(sent)
-    return this.#reply(response, sent, wantsEvents(request.headers), request.perEvent)
+    return this.#reply(response, sent, wantsEvents(headers), request.perEvent)
   }
 
   async probe(signal: AbortSignal): Promise<void> {
@@ -176,12 +176,11 @@ class RestAdapter implements Adapter {
    * Maps one JSON document to a request. It is checked here, because the consumer pays for the upstream's response. The first
    * matching form applies.
    */
-  async #plain(request: AdapterRequest, signal: AbortSignal): Promise<Sent> {
-    const bytes = await wholeBody(request.body)
-    checkJsonBody(bytes, headerOf(request.headers, 'content-type'))
-    const headers = accepting(request.headers.filter(([name]) => name !== 'content-type'))
-    const mapped = await this.#mapped(bytes, signal)
-    if (mapped !== undefined) return this.#sent(mapped, headers, signal)
+  #plain(bytes: Uint8Array, asked: Headers, signal: AbortSignal): Sent | Promise<Sent> {
+    checkJsonBody(bytes, headerOf(asked, 'content-type'))
+    const headers = accepting(asked.filter(([name]) => name !== 'content-type'))
+    const mapped = this.#mapped(bytes, signal)
+    if (mapped !== undefined) return mapped.then((call) => this.#sent(call, headers, signal))
     const method = this.#method
     if (BY_QUERY.has(method)) return { method, path: queryOf(exactly(text(bytes))), headers, signal }
     return { method, headers: [...headers, ['content-type', 'application/json']], body: bytes, signal }
@@ -205,13 +204,13 @@ class RestAdapter implements Adapter {
   }
 
   /** Maps by the document, or by the call's own request; undefined if the body is sent unchanged. */
-  async #mapped(bytes: Uint8Array, signal: AbortSignal): Promise<MappedCall | undefined> {
+  #mapped(bytes: Uint8Array, signal: AbortSignal): Promise<MappedCall | undefined> | undefined {
     const openapi = this.#openapi
     const { explicit = false } = this.#config
     if (!openapi.isKnown && !explicit) return undefined
     const call = exactly(text(bytes))
     if (isObject(call) && openapi.isKnown && Object.hasOwn(call, 'operation')) return openapi.map(call, signal)
-    if (isObject(call) && explicit && isExplicit(call)) return explicitCall(call)
+    if (isObject(call) && explicit && isExplicit(call)) return Promise.resolve(explicitCall(call))
     if (!openapi.isKnown) return undefined
     if (!isObject(call)) throw refuse('The body must be a JSON object: {"operation": "…", …fields}.')
     return openapi.map(call, signal)
@@ -309,7 +308,7 @@ function accepting(headers: Headers): Headers {
  * Buffers small, complete bodies, so that they are sent inline and can be repeated. Streams events, large bodies and bodies
  * without a length. JSON without a length is buffered, because a part of it is useless.
  */
-async function bodyOf(response: UpstreamResponse, method: string): Promise<Payload> {
+function bodyOf(response: UpstreamResponse, method: string): Payload | Promise<Payload> {
   const { contentLength } = response
   const isSmall = contentLength !== undefined && contentLength <= INLINE_BODY_BYTES_MAX
   const isJson = contentLength === undefined && isJsonType(headerOf(response.headers, 'content-type'))

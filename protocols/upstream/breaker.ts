@@ -30,27 +30,55 @@ export function breaker(breakMs: number = UPSTREAM_BREAK_MS): Breaker {
     halfOpenAfter: breakMs,
     breaker: new ConsecutiveBreaker(UPSTREAM_FAILURES_MAX)
   })
+  /** No request has failed since the last success. The policy makes ten promises for a request, so it hears only of changes. */
+  let isWell = true
+  const hear = async (isGood: boolean): Promise<void> => {
+    isWell = isGood
+    await policy
+      .execute(() => (isGood ? Promise.resolve() : Promise.reject(new Error('unwell'))))
+      .catch(() => undefined)
+  }
+  const afterSuccess = (): Promise<void> | undefined =>
+    isWell || policy.state !== CircuitState.Closed ? undefined : hear(true)
+
+  async function whileWell<T extends Answered>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      const value = await send()
+      const heard = UNWELL.has(value.response.status) ? hear(false) : afterSuccess()
+      if (heard !== undefined) await heard
+      return value
+    } catch (error) {
+      if (isItsFault(error, signal)) await hear(false)
+      throw error
+    }
+  }
+
+  async function afterFailure<T extends Answered>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    let outcome: { readonly value: T } | { readonly error: unknown } | undefined
+    try {
+      await policy.execute(async () => {
+        try {
+          const value = await send()
+          outcome = { value }
+          if (UNWELL.has(value.response.status)) throw new Error('unwell')
+        } catch (error) {
+          outcome ??= { error }
+          if (!('error' in outcome) || isItsFault(outcome.error, signal)) throw error
+        }
+      })
+      isWell = policy.state === CircuitState.Closed
+    } catch {
+      // Counted; the error is in `outcome`.
+    }
+    if (outcome === undefined) throw leftAlone(breakMs)
+    if ('error' in outcome) throw outcome.error
+    return outcome.value
+  }
+
   return {
-    async run<T extends Answered>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
-      if (policy.state === CircuitState.HalfOpen) throw leftAlone(breakMs)
-      let outcome: { readonly value: T } | { readonly error: unknown } | undefined
-      try {
-        await policy.execute(async () => {
-          try {
-            const value = await send()
-            outcome = { value }
-            if (UNWELL.has(value.response.status)) throw new Error('unwell')
-          } catch (error) {
-            outcome ??= { error }
-            if (!('error' in outcome) || isItsFault(outcome.error, signal)) throw error
-          }
-        })
-      } catch {
-        // Counted; the error is in `outcome`.
-      }
-      if (outcome === undefined) throw leftAlone(breakMs)
-      if ('error' in outcome) throw outcome.error
-      return outcome.value
+    run: (send, signal) => {
+      if (policy.state === CircuitState.HalfOpen) return Promise.reject(leftAlone(breakMs))
+      return isWell ? whileWell(send, signal) : afterFailure(send, signal)
     }
   }
 }

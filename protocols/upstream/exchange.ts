@@ -34,6 +34,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   readonly #chunks = new Fifo<Uint8Array>()
   #queuedBytes = 0
+  /** The socket is paused when more bytes are queued. */
+  #queueMax = BULK_CHUNK_BYTES_MAX - 1
   #ended = false
   #failure: SoukError | undefined
   #onSettled: (() => void) | undefined
@@ -83,7 +85,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#failure !== undefined) return
     this.#chunks.push(chunk)
     this.#queuedBytes += chunk.byteLength
-    if (this.#queuedBytes >= BULK_CHUNK_BYTES_MAX) controller.pause()
+    if (this.#queuedBytes > this.#queueMax) controller.pause()
     this.#wake?.()
   }
 
@@ -117,6 +119,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer.cancel()
   }
 
+  /**
+   * Waits for the whole body. Undefined if it is longer than `bytesMax`; then `body` reads it from its beginning.
+   * @throws SoukError the failure of the exchange
+   */
+  async whole(bytesMax: number): Promise<readonly Uint8Array[] | undefined> {
+    this.#queueMax = Math.max(this.#queueMax, bytesMax)
+    // A small body usually arrives with the head.
+    while (!this.settled && this.#queuedBytes <= bytesMax) await this.#more()
+    if (this.#failure !== undefined) throw this.#failure
+    if (this.#queuedBytes > bytesMax) return undefined
+    const chunks = [...this.#chunks]
+    this.#chunks.clear()
+    return chunks
+  }
+
   /** The body as it arrives; can be read once. */
   async *body(): AsyncGenerator<Uint8Array, undefined> {
     try {
@@ -124,7 +141,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         const chunk = this.#chunks.shift()
         if (chunk !== undefined) {
           this.#queuedBytes -= chunk.byteLength
-          if (this.#queuedBytes < BULK_CHUNK_BYTES_MAX) this.#controller?.resume()
+          if (this.#queuedBytes <= this.#queueMax) this.#controller?.resume()
           yield chunk
         } else if (this.#failure !== undefined) {
           throw this.#failure

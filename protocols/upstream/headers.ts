@@ -109,18 +109,26 @@ function withCookies(own: string | undefined, given: readonly string[]): string 
   return [...owned, ...given.filter((cookie) => !names.has(nameOf(cookie)))].join('; ')
 }
 
+/**
+ * The names of response headers that are passed on, in lower case. @param extra the provider's own
+ * @throws SoukError `invalid_request`
+ */
+export function namesDown(extra?: readonly string[]): readonly string[] {
+  return [...new Set([...DOWN, ...extraHeaders(extra)])]
+}
+
 export interface HeadersDown {
-  /** The result of `extraHeaders`. */
-  readonly extra: ReadonlySet<string>
+  /** The result of `namesDown`. */
+  readonly names: readonly string[]
   /** True for a value that shows a secret of the node. */
   readonly hides: (value: string) => boolean
   /** A reference as a path below the API; undefined if it leads elsewhere. */
   readonly belowApi: (reference: string) => string | undefined
 }
 
-export function headersDown(headers: IncomingHttpHeaders, { extra, hides, belowApi }: HeadersDown): Headers {
+export function headersDown(headers: IncomingHttpHeaders, { names, hides, belowApi }: HeadersDown): Headers {
   const chosen: Array<[string, string]> = []
-  for (const name of new Set([...DOWN, ...extra])) {
+  for (const name of names) {
     const value: string | string[] | undefined = headers[name]
     if (value === undefined) continue
     for (const one of Array.isArray(value) ? value : [value]) {

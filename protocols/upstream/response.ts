@@ -47,11 +47,17 @@ export function upstreamResponse(
     const raw = exchange.body()
     return decode === undefined ? raw : decode(raw)
   }
+  /** A body without a coding is not read before it is whole: each read would wait for a promise. */
+  const collect = async (bytesMax: number): Promise<Collected> => {
+    if (decode !== undefined) return take(open(), bytesMax)
+    const chunks = await exchange.whole(bytesMax)
+    return chunks === undefined ? { chunks: [], rest: exchange.body() } : { chunks, rest: undefined }
+  }
   const pieces = async (bytesMax: number) => {
-    const source = open()
-    const { chunks, whole } = await take(source, bytesMax)
-    if (whole) return chunks
-    await source.return?.()
+    const { chunks, rest } = await collect(bytesMax)
+    if (rest === undefined) return chunks
+    exchange.leave()
+    await rest.return?.()
     throw new SoukError('response_too_large', undefined, { source: 'upstream' })
   }
   return {
@@ -68,27 +74,32 @@ export function upstreamResponse(
     pieces,
     bytes: async (bytesMax) => joined(await pieces(bytesMax)),
     async payload(inlineBytesMax) {
-      const source = open()
-      const { chunks, whole } = await take(source, inlineBytesMax)
-      if (whole) return joined(chunks)
+      const { chunks, rest } = await collect(inlineBytesMax)
+      if (rest === undefined) return joined(chunks)
       exchange.unhurry()
-      return { [Symbol.asyncIterator]: () => leavable(exchange, source, chunks) }
+      return { [Symbol.asyncIterator]: () => leavable(exchange, rest, chunks) }
     },
     discard: () => exchange.leave()
   }
 }
 
+/** The beginning of a body, and the rest of it, if it is longer. */
+interface Collected {
+  readonly chunks: readonly Uint8Array[]
+  readonly rest: Chunks | undefined
+}
+
 /** Reads until the end, or until more than `bytesMax` bytes. */
-async function take(source: Chunks, bytesMax: number): Promise<{ chunks: Uint8Array[]; whole: boolean }> {
+async function take(source: Chunks, bytesMax: number): Promise<Collected> {
   const chunks: Uint8Array[] = []
   let total = 0
   while (total <= bytesMax) {
     const { done, value } = await source.next()
-    if (done === true) return { chunks, whole: true }
+    if (done === true) return { chunks, rest: undefined }
     total += value.byteLength
     chunks.push(value)
   }
-  return { chunks, whole: false }
+  return { chunks, rest: source }
 }
 
 /** `first`, then the rest of `source`. `return` works even while a read is pending; a generator would wait for it. */

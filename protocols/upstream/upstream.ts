@@ -19,7 +19,7 @@ import { type Breaker, breaker } from './breaker.ts'
 import { connectorTo } from './connect.ts'
 import { Exchange, type ResponseHead } from './exchange.ts'
 import { RedirectedAway, failureOf, interruption } from './failure.ts'
-import { extraHeaders, headersDown, headersUp } from './headers.ts'
+import { extraHeaders, headersDown, headersUp, namesDown } from './headers.ts'
 import { pathBelow } from './links.ts'
 import { parseEndpoint, targetOf, whereOf } from './target.ts'
 import { type PostForm, TokenSource, basicOf } from './token.ts'
@@ -114,7 +114,9 @@ class HttpUpstream implements Upstream {
   /** The endpoint including the secret query parameters, so that consumers can neither repeat nor replace them. */
   readonly #base: URL
   readonly #up: ReadonlySet<string>
-  readonly #down: ReadonlySet<string>
+  readonly #down: readonly string[]
+  /** Names of query parameters that the node adds to each request. */
+  readonly #own: ReadonlySet<string>
   readonly #tokens: ReturnType<typeof tokenSource>
   readonly #breaker: Breaker
   readonly #pool: Pool
@@ -132,8 +134,9 @@ class HttpUpstream implements Upstream {
     this.endpoint = endpoint
     this.#where = init.shownAs ?? whereOf(endpoint)
     this.#up = extraHeaders(init.requestHeaders)
-    this.#down = extraHeaders(init.responseHeaders)
+    this.#down = namesDown(init.responseHeaders)
     this.#credentials = credentialsOf(init.auth, endpoint)
+    this.#own = new Set([...endpoint.searchParams.keys(), ...this.#credentials.query.map(([name]) => name)])
     this.#base = new URL(endpoint)
     for (const [name, value] of this.#credentials.query) this.#base.searchParams.append(name, value)
     this.#tokens = tokenSource(init, clock)
@@ -158,7 +161,7 @@ class HttpUpstream implements Upstream {
     try {
       if (!METHODS.has(request.method)) throw new SoukError('method_not_allowed', 'This method cannot be forwarded.')
       if (!isTaken) throw tooMany()
-      const { response, exchange } = await this.#breaker.run(() => this.#persistently(request, body), request.signal)
+      const { response, exchange } = await this.#breaker.run(() => this.#answerTo(request, body), request.signal)
       exchange.whenSettled(() => this.#inFlight--)
       return response
     } catch (error) {
@@ -176,11 +179,16 @@ class HttpUpstream implements Upstream {
     await Promise.all([this.#pool.destroy(), this.#tokens?.close()])
   }
 
-  /** Retries if the provider declared the API idempotent, and the API did not accept the request or is busy. */
-  async #persistently(request: UpstreamRequest, body: Sent['body']): Promise<Answered> {
+  #answerTo(request: UpstreamRequest, body: Sent['body']): Promise<Answered> {
     const startedAt = this.#clock.elapsed()
+    const mayRetry = this.#init.idempotent === true && !(body instanceof Readable)
+    return mayRetry ? this.#persistently(request, body, startedAt) : this.#authorized(request, body, startedAt)
+  }
+
+  /** Retries if the provider declared the API idempotent, and the API did not accept the request or is busy. */
+  async #persistently(request: UpstreamRequest, body: Sent['body'], startedAt: number): Promise<Answered> {
     for (let tries = 0; ; tries++) {
-      const isLast = this.#init.idempotent !== true || tries >= UPSTREAM_RETRIES_MAX || body instanceof Readable
+      const isLast = tries >= UPSTREAM_RETRIES_MAX
       try {
         const done = await this.#authorized(request, body, startedAt)
         if (isLast || !isBusy(done.response)) return done
@@ -193,14 +201,24 @@ class HttpUpstream implements Upstream {
     }
   }
 
-  /** Adds a token if needed; retries once with a new token after a 401. */
-  async #authorized(request: UpstreamRequest, body: Sent['body'], startedAt: number): Promise<Answered> {
-    const { signal } = request
+  #authorized(request: UpstreamRequest, body: Sent['body'], startedAt: number): Promise<Answered> {
+    return this.#tokens === undefined
+      ? this.#following(request, { body, startedAt, token: undefined })
+      : this.#withToken(this.#tokens.source, request, body, startedAt)
+  }
+
+  /** Retries once with a new token after a 401. */
+  async #withToken(
+    tokens: TokenSource,
+    request: UpstreamRequest,
+    body: Sent['body'],
+    startedAt: number
+  ): Promise<Answered> {
     for (let isFirst = true; ; isFirst = false) {
-      const token = await this.#tokens?.source.token(signal)
+      const token = await tokens.token(request.signal)
       const done = await this.#following(request, { body, startedAt, token })
-      if (done.response.status !== 401 || token === undefined) return done
-      this.#tokens?.source.refused(token)
+      if (done.response.status !== 401) return done
+      tokens.refused(token)
       if (!isFirst || body instanceof Readable) return done
       done.response.discard()
     }
@@ -215,7 +233,8 @@ class HttpUpstream implements Upstream {
     const credentials = this.#headersWith(token)
     let sent: Sent = { method, headers: headersUp(headers, { extra: this.#up, credentials, cookies }), body, signal }
     for (let redirects = 0; ; redirects++) {
-      const { exchange, head } = await this.#send(sent, target, startedAt)
+      const exchange = this.#send(sent, target, startedAt)
+      const head = await exchange.head
       const { confinesRedirects = false, followsRedirects = true } = this.#init
       const isFollowed = followsRedirects && REDIRECTS.has(head.status)
       if (!isFollowed) return this.#answered(exchange, head, { method, target, startedAt })
@@ -241,28 +260,26 @@ class HttpUpstream implements Upstream {
   }
 
   /** Sends one request without following redirects. */
-  async #send(sent: Sent, target: string, startedAt: number) {
+  #send(sent: Sent, target: string, startedAt: number): Exchange {
     const timeoutMs = Math.max(0, this.#timeoutMs - (this.#clock.elapsed() - startedAt))
     const exchange = new Exchange({ clock: this.#clock, signal: sent.signal, timeoutMs, where: this.#where })
     const { method, headers, body } = sent
     if (!exchange.settled) this.#pool.dispatch({ method, path: target, headers, body }, exchange)
-    return { exchange, head: await exchange.head }
+    return exchange
   }
+
+  readonly #hides = (value: string): boolean =>
+    this.#credentials.secrets.some((secret) => value.includes(secret)) || this.#tokens?.source.shows(value) === true
 
   #answered(
     exchange: Exchange,
     head: ResponseHead,
     { method, target, startedAt }: { method: string; target: string; startedAt: number }
   ): Answered {
-    const { secrets, query } = this.#credentials
-    const { endpoint } = this
-    const own = new Set([...endpoint.searchParams.keys(), ...query.map(([name]) => name)])
-    const hides = (value: string) =>
-      secrets.some((secret) => value.includes(secret)) || this.#tokens?.source.shows(value) === true
     const headers = headersDown(head.headers, {
-      extra: this.#down,
-      hides,
-      belowApi: (reference) => pathBelow(reference, { endpoint, target, own })
+      names: this.#down,
+      hides: this.#hides,
+      belowApi: (reference) => pathBelow(reference, { endpoint: this.endpoint, target, own: this.#own })
     })
     const upstreamMs = this.#clock.elapsed() - startedAt
     return { exchange, response: upstreamResponse(exchange, head, { method, headers, upstreamMs }) }

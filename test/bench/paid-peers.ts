@@ -24,7 +24,7 @@ const ROLES = {
 /** 0.0001 USDC, the lowest supported price. */
 const PRICE = '0.0001'
 const PURSE = parseUsdc('5000')
-/** What a channel of an x402 client holds. */
+/** The deposit in each channel of an x402 client. */
 const DEPOSIT = parseUsdc('100')
 /** More than workers, so that no call waits for a payer or a settling account. */
 const PAYERS = 32

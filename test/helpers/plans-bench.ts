@@ -7,14 +7,34 @@ import { createTestnet, type Testnet } from '../../lib/testing/testnet.ts'
 /** The system's clock with wall time that a test can shift. Timers and durations are unaffected. */
 export interface ShiftedClock extends Clock {
   shift(ms: number): void
+  /** Runs the pending tasks with this delay now. */
+  hurry(delayMs: number): void
 }
 
 export function shiftedClock(): ShiftedClock {
   let by = 0
+  const pending = new Map<() => void, number>()
   return {
     ...systemClock,
     now: () => systemClock.now() + by,
-    shift: (ms) => void (by += ms)
+    shift: (ms) => void (by += ms),
+    after(delayMs, task) {
+      const end = () => {
+        pending.delete(run)
+        timer.cancel()
+      }
+      const run = () => {
+        end()
+        task()
+      }
+      const timer = systemClock.after(delayMs, run)
+      pending.set(run, delayMs)
+      return { cancel: end }
+    },
+    hurry(delayMs) {
+      const due = [...pending].filter(([, delay]) => delay === delayMs)
+      for (const [run] of due) run()
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import { utf8 } from '../../lib/base/bytes.ts'
+import { text, utf8 } from '../../lib/base/bytes.ts'
 import { bytesOf, textOf } from '../helpers/bodies.ts'
 import { eventually, within } from '../helpers/eventually.ts'
 import { type Bench, BOUND_MS, count, MiB, NEVER, TAG } from './link-bench.ts'
@@ -57,6 +57,30 @@ export function bulkCases(bench: () => Bench): void {
     await within('the end', BOUND_MS, writing)
     assert.equal(bytes, written)
     assert.equal(received.digest('hex'), sent.digest('hex'))
+  })
+
+  it('leave the frames that arrive among large chunks unchanged', async () => {
+    const { ours, theirs } = await bench().connect()
+    const sink = await ours.channel.openBulk(TAG, NEVER)
+    const reading = bench()
+      .b.bulk()
+      .then(({ source }) => bytesOf(source))
+    const [body, frames] = [[], []] as [Uint8Array[], string[]]
+    for (let i = 0; i < 100; i++) {
+      // Frames up to the size of a small encrypted message, and larger ones.
+      frames.push(`${i} `.repeat(1 + ((i * 7) % 250)))
+      ours.channel.send(utf8(frames.at(-1) ?? ''))
+      body.push(chunkAt(i, 1 + ((i * 9_973) % 140_000)))
+      await sink.write(body.at(-1) ?? new Uint8Array())
+    }
+    await sink.end()
+    const received = await within('the end', BOUND_MS, reading)
+    assert.ok(Buffer.concat(body).equals(received))
+    await count(theirs, frames.length)
+    assert.deepEqual(
+      theirs.frames.map((frame) => text(frame)),
+      frames
+    )
   })
 
   it('are complete when data and end arrive together', async () => {

@@ -59,23 +59,15 @@ export class Offers {
   }
 
   /** An error before the call runs. It lists the ways to pay. */
-  refuse(admission: Asked, { code, reason, detail, extra, notAccepted = false }: Refusal): SoukError {
-    const members = {
-      [PAYMENT_MEMBER]: { error: reason, accepts: this.#all(admission, extra), extensions: EXTENSIONS }
-    }
-    return new SoukError(code, detail, { source: 'owner', members, notAccepted })
+  refuse(admission: Asked, refusal: Refusal): SoukError {
+    return refusalWith(refusal, this.#all(admission, refusal.extra), EXTENSIONS)
   }
 
   /** The error for a call that asks how to pay. Its offers are signed. */
   async ask(admission: Admission): Promise<SoukError> {
     const accepts = this.#all(admission)
     const signed = await this.#init.offerReceipts.offers(admission, accepts)
-    const extensions = { ...EXTENSIONS, ...signed }
-    const detail = 'Pay for this call by x402, or send a consumer key in the header X-Consumer-Key.'
-    return new SoukError('payment_required', detail, {
-      source: 'owner',
-      members: { [PAYMENT_MEMBER]: { error: 'PAYMENT-SIGNATURE header is required', accepts, extensions } }
-    })
+    return refusalWith(UNPAID, accepts, { ...EXTENSIONS, ...signed })
   }
 
   #all(admission: Asked, extra?: Refusal['extra']): PaymentRequirements[] {
@@ -112,6 +104,21 @@ export function exactOffer({ chainId, usdc }: ChainParameters, payTo: Address, a
 
 /** The CAIP-2 id. */
 export const networkOf = (chainId: number): `${string}:${string}` => `eip155:${chainId}`
+
+const UNPAID: Refusal = {
+  code: 'payment_required',
+  reason: 'PAYMENT-SIGNATURE header is required',
+  detail: 'Pay for this call by x402, or send a consumer key in the header X-Consumer-Key.'
+}
+
+function refusalWith(
+  { code, reason, detail, notAccepted = false }: Refusal,
+  accepts: readonly PaymentRequirements[],
+  extensions: Readonly<Record<string, unknown>>
+): SoukError {
+  const members = { [PAYMENT_MEMBER]: { error: reason, accepts, extensions } }
+  return new SoukError(code, detail, { source: 'owner', members, notAccepted })
+}
 
 const EXTENSIONS = {
   [PAYMENT_IDENTIFIER]: {

@@ -151,6 +151,7 @@ class GrowingBody {
     } else {
       if (length > this.#buffer.length) this.#grow(length)
       this.#buffer.set(chunk, this.#length)
+      free(chunk)
     }
     this.#length = length
   }
@@ -165,6 +166,12 @@ class GrowingBody {
     this.#held.take(size - this.#buffer.length)
     const larger = Buffer.allocUnsafeSlow(size)
     larger.set(this.#buffer.subarray(0, this.#length))
+    free(this.#buffer)
     this.#buffer = larger
   }
+}
+
+/** Frees copied bytes at once: V8 collects its whole heap after about 64 MB of such buffers. A part of a larger buffer stays. */
+function free({ buffer, length }: Uint8Array): void {
+  if (length > 0 && length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }

@@ -4,7 +4,7 @@ import { equalInConstantTime, limits, SoukError, toHex, utf8 } from '../../../li
 import type { Clock } from '../../../lib/interface/index.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { publicUrl } from '../public-url.ts'
-import type { Offer } from './payment-headers.ts'
+import { type Offer, plainObject } from './payment-headers.ts'
 
 export interface PaymentAuthInit {
   readonly keys: Pick<Keys, 'mac'>
@@ -66,13 +66,13 @@ export class PaymentAuth {
       realm === realmOf({ headers, socket }) && decoded(opaque)['api'] === api,
       'its challenge is for another resource'
     )
-    const { type, nonce, signature, ...authorized } = membersOf(payload)
+    const { type, nonce, signature, ...authorized } = plainObject(payload)
     if (type !== 'authorization') throw malformed('its payload is no signed EIP-3009 authorization')
     must(nonce === toHex(keccak_256(utf8(id + realm))), 'its nonce is not that of the challenge')
     const { amount, currency, recipient, methodDetails } = decoded(request)
     const accepted = {
       scheme: 'exact',
-      network: `eip155:${String(membersOf(methodDetails)['chainId'])}`,
+      network: `eip155:${String(plainObject(methodDetails)['chainId'])}`,
       asset: currency,
       amount,
       payTo: recipient,
@@ -89,12 +89,8 @@ export class PaymentAuth {
 }
 
 /** The `Payment-Receipt` header of a response to a credential, from the payment’s result. Providers are untrusted: none for a malformed one. */
-export function paymentReceipt(
-  { headers }: Pick<IncomingMessage, 'headers'>,
-  result: string | undefined,
-  now: number
-): string[] {
-  if (result === undefined || headers['payment-signature'] !== undefined) return []
+export function paymentReceipt({ headers }: Pick<IncomingMessage, 'headers'>, result: string, now: number): string[] {
+  if (headers['payment-signature'] !== undefined) return []
   if (!isPaymentScheme(headers.authorization)) return []
   const { success, transaction } = jsonOf(Buffer.from(result, 'base64').toString()) ?? {}
   if (success !== true || typeof transaction !== 'string') return []
@@ -106,13 +102,13 @@ const isPaymentScheme = (authorization: string | undefined): boolean => /^Paymen
 
 /** The JSON of a charge, with sorted members (RFC 8785). Providers are untrusted: undefined for a malformed offer. */
 function requestOf(accepts: readonly unknown[]): string | undefined {
-  const exact = accepts.map(membersOf).find(({ scheme }) => scheme === 'exact')
+  const exact = accepts.map(plainObject).find(({ scheme }) => scheme === 'exact')
   if (exact === undefined) return undefined
   const { amount, asset: currency, payTo: recipient, network, extra } = exact
   const chainId = /^eip155:(\d{1,15})$/.exec(String(network))?.[1]
   const areAddresses = [currency, recipient].every((each) => /^0x[0-9a-fA-F]{40}$/.test(String(each)))
   if (chainId === undefined || !areAddresses || !/^\d{1,78}$/.test(String(amount))) return undefined
-  const { decimals } = membersOf(extra)
+  const { decimals } = plainObject(extra)
   const precision = typeof decimals === 'number' ? { decimals } : {}
   const methodDetails = { chainId: Number(chainId), credentialTypes: ['authorization'], ...precision }
   return encoded({ amount, currency, methodDetails, recipient })
@@ -133,17 +129,14 @@ function parsed(text: string): Record<string, unknown> {
 
 function jsonOf(text: string): Record<string, unknown> | undefined {
   try {
-    return membersOf(JSON.parse(text))
+    return plainObject(JSON.parse(text))
   } catch {
     return undefined
   }
 }
 
-const membersOf = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null ? { ...value } : {}
-
 function textsOf(challenge: unknown): Challenge {
-  const members = Object.entries(membersOf(challenge))
+  const members = Object.entries(plainObject(challenge))
   if (!members.every(([, text]) => typeof text === 'string' && TEXT.test(text))) {
     throw malformed('a member of its challenge is no text')
   }

@@ -41,7 +41,7 @@ export function settlementState(error: SoukError): string[] {
 }
 
 /** The `PAYMENT-RESPONSE` header of a response. Providers are untrusted: an invalid value is omitted. */
-export function paymentResponse(payment: string | undefined): string[] {
+export function paymentResponse(payment: string): string[] {
   return isPayment(payment) ? ['Payment-Response', payment] : []
 }
 
@@ -64,5 +64,6 @@ export interface Offer {
 
 const memberOf = (error: SoukError) => plainObject(error.members?.[PAYMENT_MEMBER])
 
-const plainObject = (value: unknown): Record<string, unknown> =>
+/** A copy of an object of a stranger’s JSON. Empty for any other value. */
+export const plainObject = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}

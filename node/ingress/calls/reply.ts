@@ -153,7 +153,9 @@ function replyHeaders(context: RequestContext, reply: CallReply): string[] {
   if (status >= 400) all.push('Souk-Error-Source', 'upstream')
   if (reply.replayed === true) all.push('Idempotency-Replayed', 'true')
   if (deprecation !== undefined) all.push(...deprecationHeaders(deprecation))
-  all.push(...paymentResponse(payment), ...paymentReceipt(context.req, payment, context.clock.now()))
+  if (payment !== undefined) {
+    all.push(...paymentResponse(payment), ...paymentReceipt(context.req, payment, context.clock.now()))
+  }
   if (receipt.length > 0) all.push('Souk-Receipt', Buffer.from(receipt).toString('base64url'))
   all.push('Server-Timing', serverTiming(timing, context.clock.elapsed() - context.startedAt))
   return all

@@ -4,6 +4,7 @@ import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { asSoukError, SoukError } from '../../../lib/base/errors.ts'
 import { ACK_DELAY_MS, STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
 import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX, INLINE_BODY_BYTES_MAX } from '../../../lib/base/limits/link.ts'
+import { sendTo } from '../../../lib/call/body.ts'
 import { BULK_OF, BulkMailbox, bulkTag } from '../../../lib/call/bulk-mailbox.ts'
 import type { BulkSink } from '../../../lib/interface/link.ts'
 import type { Payload } from '../../../lib/interface/payload.ts'
@@ -402,6 +403,43 @@ describe('BulkMailbox', () => {
     assert.equal(other.errors.length, 0)
     await clock.advance(BULK_OPEN_MS)
     assert.ok(sources.every(({ errors }) => errors.length === 1))
+    assert.equal(clock.pending, 0)
+  })
+})
+
+describe('the sender of a body', () => {
+  it('limits each write, not the pauses of the body, and keeps one timer', async () => {
+    const clock = manualClock()
+    const { promise: aborted, resolve: abort } = Promise.withResolvers<Error>()
+    let read = Promise.withResolvers<void>()
+    const sink: BulkSink = { write: () => read.promise, end: async () => {}, abort }
+    void aborted.then((error) => read.reject(error))
+    let send = Promise.withResolvers<Uint8Array>()
+    async function* body() {
+      for (;;) yield await send.promise
+    }
+    const sending = sendTo(sink, clock)(body())
+    const most = STREAM_IDLE_MS - 1
+    for (let i = 0; i < 3; i++) {
+      const [sent, taken] = [send, read]
+      ;[send, read] = [Promise.withResolvers(), Promise.withResolvers()]
+      await clock.advance(2 * STREAM_IDLE_MS)
+      const { promise: isWaiting, resolve } = Promise.withResolvers<void>()
+      sink.write = () => (resolve(), taken.promise)
+      sent.resolve(new Uint8Array(1))
+      await within('the write', BOUND_MS, isWaiting)
+      await clock.advance(most)
+      assert.equal(clock.pending, 1)
+      taken.resolve()
+      await settle()
+    }
+    sink.write = () => read.promise
+    send.resolve(new Uint8Array(1))
+    await clock.advance(most)
+    assert.equal(clock.pending, 1)
+    await clock.advance(1)
+    assert.equal(await within('the end', BOUND_MS, sending), false)
+    assert.match((await aborted).message, /the reader read nothing/)
     assert.equal(clock.pending, 0)
   })
 })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { TERMS_KEPT_MS } from '../../../lib/base/limits/plans.ts'
+import { TERMS_KEPT_MS, WARM_LINKS_CHECK_MS } from '../../../lib/base/limits/plans.ts'
 import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
 import type { PlanInit } from '../../../lib/interface/plan.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { type PlansBench, plansBench } from '../../helpers/plans-bench.ts'
 
 const FREE: PlanInit = { id: 'free', included: 3 }
@@ -204,5 +205,19 @@ describe('subscriptions, between two nodes', () => {
     await souk().subscriptions.change(id, { plan: 'pro' })
     assert.equal((await souk().subscriptions.get(id))?.major, 2)
     await call(id)
+  })
+
+  it('keep a channel to their owner open without a call', async () => {
+    await subscribe('pro')
+    const { consumer, owner, clock } = bench
+    const channels = () =>
+      consumer.libp2p
+        .getConnections(owner.libp2p.peerId)
+        .flatMap(({ streams }) => streams)
+        .filter(({ protocol, status }) => protocol === '/souk/call/1.0.0' && status === 'open')
+    await consumer.libp2p.hangUp(owner.libp2p.peerId)
+    assert.equal(channels().length, 0)
+    clock.hurry(WARM_LINKS_CHECK_MS)
+    await eventually('the channel', 2_000, () => (channels().length > 0 ? true : undefined))
   })
 })

@@ -5,6 +5,7 @@ import type { Problem, Store } from '../../../lib/interface/index.ts'
 import { balanceOf, kindOf, moved, PREPAID } from '../../../node/accounts/account-ledger.ts'
 import type { RegisterInput } from '../../../node/admin/api.ts'
 import type { BookEntryView, BooksView, WithdrawInput } from '../../../node/admin/money/money-api.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { type Bench, startBench, TOKEN } from './harness.ts'
 
 const TICKER: RegisterInput = {
@@ -284,10 +285,11 @@ describe('admin API', () => {
     const replica = await startBench({ bootstrap: bench.souk.status().addresses })
     peers.push(replica)
     const { api } = await bench.client.request('POST /apis', { body: TICKER })
-    await eventually(async () => (await replica.client.request('GET /peers')).peers.length > 0)
-    await eventually(
-      async () => (await replica.client.request('GET /search', { query: { q: 'ticker' } })).listings[0]?.id === api.id
-    )
+    await eventually('a peer', 10_000, async () => (await replica.client.request('GET /peers')).peers[0])
+    await eventually('the listing', 10_000, async () => {
+      const { listings } = await replica.client.request('GET /search', { query: { q: 'ticker' } })
+      return listings[0]?.id === api.id ? true : undefined
+    })
     const { peer } = replica.souk.status()
 
     await assert.rejects(
@@ -392,12 +394,4 @@ describe('admin API', () => {
 /** A memory store that survives its node, like a file. */
 function keptOpen(store: Store): Store {
   return { ...store, calls: store.calls, documents: store.documents, open: () => store.open(), close: async () => {} }
-}
-
-async function eventually(holds: () => Promise<boolean>, boundMs = 60_000): Promise<void> {
-  const until = performance.now() + boundMs
-  while (!(await holds())) {
-    if (performance.now() > until) throw new Error(`Never became true: ${holds.toString()}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
 }

@@ -19,6 +19,7 @@ import { DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { Spending } from '../../../node/spending/spending.ts'
 import { DescriptionReader } from '../../../lib/describe/description-reader.ts'
 import { DocumentShelf } from '../../../lib/describe/document-shelf.ts'
+import { until } from '../../helpers/scripted-upstream.ts'
 import { LinkNetwork, manifestOf } from '../../lib/resolve/fixtures.ts'
 
 export type FakeSouk = Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'descriptions'>
@@ -268,10 +269,6 @@ export class RawClient {
 }
 
 /** Polls until `holds` returns true. */
-export async function eventually(holds: () => boolean, boundMs = 30_000): Promise<void> {
-  const until = performance.now() + boundMs
-  while (!holds()) {
-    if (performance.now() > until) throw new Error(`Never became true: ${holds.toString()}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+export async function eventually(holds: () => boolean, boundMs = 5_000): Promise<void> {
+  await until(holds, holds.toString(), boundMs)
 }

@@ -109,6 +109,25 @@ describe('limits and retries of an upstream', () => {
       assert.equal(await status(upstream), 200)
     })
 
+    it('counts from zero after a success, also of a request that was sent before the failures', async () => {
+      const upstream = open()
+      let release: (() => void) | undefined
+      server.behave((response) => (release = () => response.end('late')))
+      const slow = status(upstream)
+      await until(() => release !== undefined, 'the request arrives')
+      server.behave(resetting)
+      await fail(upstream, UPSTREAM_FAILURES_MAX - 1)
+      release?.()
+      assert.equal(await slow, 200)
+      await fail(upstream, UPSTREAM_FAILURES_MAX - 1)
+      server.behave(answering(200, {}, ''))
+      assert.equal(await status(upstream), 200)
+      server.behave(resetting)
+      await fail(upstream, UPSTREAM_FAILURES_MAX - 1)
+      server.behave(answering(200, {}, ''))
+      assert.equal(await status(upstream), 200)
+    })
+
     it('passes on responses that count as failures', async () => {
       const upstream = open()
       server.behave(answering(503, {}, 'later'))

@@ -75,7 +75,7 @@ describe('x402, with kill -9 of the owner', () => {
     return reservation.capture({ ...outcome(), response })
   }
 
-  /** What the owner earned by a payment. */
+  /** The owner's earnings from a payment. */
   const earned = async (store: Store, text: string) => {
     const { voucher } = decodePaymentSignatureHeader(text).payload as { voucher?: { channelId: string } }
     return store.ledger.balance(`earned/${voucher?.channelId ?? `exact/${bench.splitter}`}`)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { getHeapSpaceStatistics } from 'node:v8'
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
-import { collectBuffers, collectStartGarbage } from '../../../../node/cli/terminal/collect-garbage.ts'
+import { allocateYoung, collectBuffers, collectStartGarbage } from '../../../../node/cli/terminal/collect-garbage.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 
 type GarbageCollection = PerformanceEntry & { readonly detail: { readonly kind?: number; readonly flags?: number } }
@@ -41,3 +42,26 @@ describe('the buffers of large bodies', () => {
     assert.equal('gc' in globalThis, false)
   })
 })
+
+describe('objects of which earlier ones lived long', () => {
+  it('are allocated in the young generation', () => {
+    allocateYoung()
+    let last: unknown
+    const make = (n: number) => (last = { n, list: [n], inner: { n } })
+    /** Objects that survive collections, while the code is optimised. */
+    const keepMany = () => Array.from({ length: 400_000 }, (_, n) => make(n)).length
+    // A collection meanwhile may move others to the old generation, but not in each round.
+    const grown = Array.from({ length: 3 }, () => {
+      keepMany()
+      const before = oldBytes()
+      for (let n = 0; n < 20_000; n++) make(n)
+      return oldBytes() - before
+    })
+    assert.deepEqual(last, { n: 19_999, list: [19_999], inner: { n: 19_999 } })
+    // By default, each round adds 2.5 MB.
+    assert.ok(Math.min(...grown) < 500_000, `${grown.join(', ')} bytes`)
+  })
+})
+
+const oldBytes = (): number =>
+  getHeapSpaceStatistics().find((space) => space.space_name === 'old_space')?.space_used_size ?? Number.NaN

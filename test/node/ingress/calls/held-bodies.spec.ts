@@ -35,8 +35,8 @@ describe('ingress: buffered bodies', () => {
       .send(head({ ...headers, 'Content-Length': bytes }, path))
       .send(' '.repeat(bytes - 1))
   const withKey = (key = ingress.key) => ({ 'x-consumer-key': key })
-  const isOverloaded = async (from: RawClient) => {
-    const received = await from.until('"source":"ingress"')
+  const isOverloaded = async (from: RawClient, end = '"source":"ingress","not_accepted":true}') => {
+    const received = await from.until(end)
     assert.match(received, /^HTTP\/1\.1 503 /)
     assert.match(received, /\r\nRetry-After: 1\r\n/)
     assert.match(received, /"code":"overloaded"/)
@@ -145,7 +145,7 @@ describe('ingress: buffered bodies', () => {
     const timer = setInterval(() => trickling.send(' '), 10)
     try {
       for (const each of [stopped, trickling]) {
-        const received = await each.until('"source":"ingress"')
+        const received = await each.until('"source":"ingress"}')
         assert.match(received, /^HTTP\/1\.1 400 /)
         assert.match(received, /did not arrive in time/)
         await each.closed()
@@ -198,14 +198,14 @@ describe('ingress: buffered bodies', () => {
     const first = client().send(waiting)
     await first.until('HTTP/1.1 100 Continue\r\n\r\n')
     await first.send('{}').until('{"ok":true}')
-    assert.match(await client().send(waiting).until('"source":"ingress"'), /^HTTP\/1\.1 429 /)
+    assert.match(await client().send(waiting).until('"source":"ingress","not_accepted":true}'), /^HTTP\/1\.1 429 /)
   })
 
   it('of agents count too', async () => {
     await start()
     const holding = hold(SHARE, withKey(), '/mcp')
     await untilRefused()
-    await isOverloaded(hold(SHARE / 2, withKey(), '/mcp'))
+    await isOverloaded(hold(SHARE / 2, withKey(), '/mcp'), '"source":"ingress"}')
     holding.destroy()
     await untilTaken(SHARE)
   })
