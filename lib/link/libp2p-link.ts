@@ -224,9 +224,15 @@ export class Libp2pLink implements Link {
     })
   }
 
-  /** A direct connection to a peer on a relayed channel gets a channel, which new calls then use. */
+  /**
+   * A direct connection to a peer on a relayed channel gets a channel, which new calls then use. A peer that connects
+   * again may have lost its other connections, because its router or its address changed.
+   */
   readonly #onConnection = ({ detail: connection }: CustomEvent<Connection>) => {
     const id = connection.remotePeer.toString()
+    const others = this.#components.connectionManager.getConnections(connection.remotePeer)
+    if (connection.direction === 'inbound')
+      for (const other of others) if (other !== connection) void probeConnection(other, this.#clock)
     const channel = this.#byPeer.get(id)
     if (channel?.outbound !== true || channel.isRelayed !== true || isRelayed(connection)) return
     void this.#openOn(connection).catch((error: unknown) => this.#log('%s stays on a relay: %s', id, reasonOf(error)))

@@ -85,7 +85,8 @@ export function createReach(
   const isWanted = () => serves() && monitor.needsRelay
   const need = () => (serves() ? relayNeed(monitor, transportAddresses(addressManager).map(String)) : NO_RELAYS)
   const relays = new RelayKeeper({ ...common, bootstrap, need, onChange: tell })
-  const links = new LinkKeeper({ ...common, candidates: () => neighbours.dialable(), isWanted })
+  const isBehindRouter = () => need().gaps.includes('router')
+  const links = new LinkKeeper({ ...common, candidates: () => neighbours.dialable(), isWanted, isBehindRouter })
   const monitor: ReachMonitor = new ReachMonitor({
     ...common,
     dialBack,

@@ -70,6 +70,21 @@ describe('nodes behind routers', function () {
     })
   }
 
+  it('call an owner whose router gets another address, which the owner then announces', async () => {
+    const [first, outer, , free] = internet.all as [Machine, Machine, Machine, Machine]
+    const bootstrap = await nodes.up(first, 'bootstrap', '--no-ingress')
+    const join = ['--bootstrap', bootstrap.address]
+    const owner = await nodes.up(await behindRouter(outer, 'a', { forwarded: 4402 }), 'owner', '--no-ingress', ...join)
+    await owner.sells(({ text }) => text === 'reachable directly at 11.1.1.2:4402')
+    const consumer = await nodes.up(free, 'consumer', ...join)
+    await consumer.call()
+    await outer.run('ip', ['addr', 'del', '11.1.1.2/24', 'dev', 'eth0'])
+    await outer.run('ip', ['addr', 'add', '11.1.1.22/24', 'dev', 'eth0'])
+    const ms = await consumer.call()
+    await owner.reaches(({ text }) => text === 'reachable directly at 11.1.1.22:4402')
+    console.log(`      | gets another address, which is lost with all connections | ${ms} ms | |`)
+  })
+
   it('call an owner at another port from a network that lets only port 443 out', async () => {
     const [first, outer, , free] = internet.all as [Machine, Machine, Machine, Machine]
     const bootstrap = await nodes.up(first, 'bootstrap', '--no-ingress', '--p2p-port', '443')

@@ -5,6 +5,8 @@ import { directLink, isRelayed, type MachineNode, type MachineNodes, machineNode
 import { type Machine, type Machines, machines, whyNoMachines } from '../helpers/machines.ts'
 
 const CUT_MS = 10_000
+/** Then all nodes have noticed it. */
+const RESTART_MS = 30_000
 /** Peers hang up after `HEARTBEAT_MS` and `HEARTBEAT_ANSWER_MS` without a response. A longer sleep changes nothing. */
 const SLEEP_MS = 45_000
 
@@ -57,6 +59,16 @@ describe('links of nodes behind routers', function () {
     await internet.plug(2, true)
     const ms = await bothCall()
     console.log(`      after the cut: ${ms[0]} ms relayed, ${ms[1]} ms direct`)
+  })
+
+  it("carry each call over a restart of the owner's router", async () => {
+    await homes[0]!.restart()
+    const restartedAt = Date.now()
+    const ms: number[] = []
+    do ms.push(...(await bothCall()))
+    while (Date.now() - restartedAt < RESTART_MS)
+    console.log(`      after the restart of its router: ${ms.join(' ')} ms`)
+    assert.ok(ms.slice(-2).every((last) => last < 5_000))
   })
 
   it('work within 5 s after a sleep of the owner', async () => {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 const FOLDER = resolve('node_modules/.cache/chromium')
-const UNPACK = "import chromium from '@sparticuz/chromium'; await chromium.executablePath()"
+const UNPACK = resolve(import.meta.dirname, 'unpack-chromium.ts')
 
 /**
  * The path of the browser. The package unpacks it to the system's temporary folder, where a process that comes second finds an
@@ -22,7 +22,7 @@ export async function chromiumPath(): Promise<string> {
   const own = await mkdtemp(`${FOLDER}-`)
   try {
     const env = { ...process.env, TMPDIR: own }
-    await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', UNPACK], { env })
+    await promisify(execFile)(process.execPath, [UNPACK], { env })
     await rename(own, FOLDER)
   } catch (error) {
     await rm(own, { recursive: true, force: true })

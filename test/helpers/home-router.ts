@@ -117,6 +117,8 @@ const PORTS = { 'web-only': '443', others: '443,4402,4403' }
 export interface HomeNetwork {
   /** The machine behind the router. */
   readonly host: Machine
+  /** The router restarts, and knows none of its connections any more. Neither end of them hears of it. */
+  restart(): Promise<void>
   close(): Promise<void>
 }
 
@@ -147,15 +149,21 @@ export async function homeNetwork(
   await router.run('ip', ['route', 'add', 'local', '11.0.0.0/8', 'dev', 'lo'])
   await router.run('ip', ['link', 'set', 'lo', 'up'])
   await host.run('ip', ['route', 'add', 'default', 'via', '192.168.1.1'])
-  const halves = [
-    node(router, INSIDE, ...paths, kind === 'web-only' ? PORTS[kind] : PORTS.others),
-    node(outer, OUTSIDE, ...paths, kind, String(forwarded), LAN_HOST)
-  ]
+  const startOutside = () => node(outer, OUTSIDE, ...paths, kind, String(forwarded), LAN_HOST)
+  let outside = startOutside()
+  const halves = [node(router, INSIDE, ...paths, kind === 'web-only' ? PORTS[kind] : PORTS.others), outside]
   const programs =
     forwardsBy === undefined ? halves : [...halves, node(router, FORWARDS, paths[2]!, forwardsBy, '192.168.1.1')]
   await Promise.all(programs.map((program) => once(program.stdout!, 'data')))
   return {
     host,
+    async restart() {
+      // Its sockets stay open, but pass nothing on.
+      outside.kill('SIGSTOP')
+      await Promise.all(['outside', 'control'].map((each) => rm(join(sockets, each))))
+      outside = startOutside()
+      await once(outside.stdout!, 'data')
+    },
     async close() {
       await lan.close()
       await rm(sockets, { recursive: true, force: true })

@@ -17,13 +17,17 @@ const API = `
   const server = createServer((_, response) => response.setHeader('content-type', 'application/json').end('{"from":"home"}'))
   server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
 
+type IsMeant = (reach: StatusView['reachability']) => boolean
+
 export interface MachineNode {
   readonly process: ChildProcess
   /** The first announced address; empty where there is none. */
   readonly address: string
   cli<View>(...args: string[]): Promise<View>
   /** Registers the API `home`, and resolves with the node's reach, once `isMeant` holds. */
-  sells(isMeant: (reach: StatusView['reachability']) => boolean): Promise<StatusView['reachability']>
+  sells(isMeant: IsMeant): Promise<StatusView['reachability']>
+  /** Resolves with the node's reach, once `isMeant` holds. */
+  reaches(isMeant: IsMeant): Promise<StatusView['reachability']>
   /** Calls `home`. The time at the consumer's ingress, in milliseconds. */
   call(): Promise<number>
   /** The addresses of the connections to a peer. */
@@ -44,6 +48,11 @@ export async function machineNodes() {
       const { stdout } = await machine.run(process.execPath, [MAIN, '--profile', profile, '--json', ...args], env())
       return JSON.parse(stdout) as View
     }
+    const reaches = (isMeant: IsMeant) =>
+      eventually('the owner to be reachable', READY_MS, async () => {
+        const { reachability } = await cli<StatusView>('status')
+        return isMeant(reachability) ? reachability : undefined
+      })
     return {
       process: child,
       address: p2p[0] ?? '',
@@ -52,11 +61,9 @@ export async function machineNodes() {
         const api = machine.spawn(process.execPath, ['--input-type=module', '--eval', API])
         const endpoint = `http://127.0.0.1:${await firstLine(api.stdout!, 'the API')}/`
         await cli('api', 'register', '--name', 'home', '--protocol', 'REST', '--endpoint', endpoint, '--price', '0')
-        return eventually('the owner to be reachable', READY_MS, async () => {
-          const { reachability } = await cli<StatusView>('status')
-          return isMeant(reachability) ? reachability : undefined
-        })
+        return reaches(isMeant)
       },
+      reaches,
       async call() {
         const { body, ms } = await cli<{ body: unknown; ms: number }>('call', 'home', '{}')
         assert.deepEqual(body, { from: 'home' })

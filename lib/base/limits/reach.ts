@@ -5,6 +5,8 @@ import { HOUR, KiB, MiB, MINUTE, SECOND } from './units.ts'
 export const REACH_CHECK_MS = 60 * SECOND
 /** Pause after a change of peers or addresses before the next check, so that one check covers all of them. */
 export const REACH_SETTLE_MS = 250
+/** Age from which a peer's verdict is replaced at once when the peer sees this node at another address. */
+export const REACH_MOVED_MS = 5 * SECOND
 /** Peers asked in one check. Two of them confirm an address, or one bootstrap peer. */
 export const REACH_ASKED_MAX = 3
 /** Peers that have to confirm an address. One peer alone may lie; the network's bootstrap peers are trusted. */

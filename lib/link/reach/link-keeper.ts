@@ -13,6 +13,7 @@ import {
   REACH_SETTLE_MS
 } from '../../base/limits/reach.ts'
 import type { PeerAddress } from '../../interface/link.ts'
+import { probeConnection } from '../probe-connection.ts'
 import { isRelayed } from './is-relayed.ts'
 
 export interface LinkKeeperInit {
@@ -22,6 +23,8 @@ export interface LinkKeeperInit {
   readonly candidates: () => readonly PeerAddress[]
   /** Whether other nodes cannot dial this one, and have to. */
   readonly isWanted: () => boolean
+  /** Whether this node serves APIs from behind a router. */
+  readonly isBehindRouter: () => boolean
   readonly clock: Clock
   readonly log: Logger
 }
@@ -33,12 +36,16 @@ interface Failure {
 
 /**
  * Keeps direct links to `KEPT_LINKS_WANTED` public peers while this node cannot be dialled, so that calls reach it
- * without a relay. A lost link is dialled again, with growing pauses, and another peer replaces it meanwhile. libp2p's
- * heartbeat keeps the links alive.
+ * without a relay. A lost link is dialled again, with growing pauses, and another peer replaces it meanwhile.
+ *
+ * A router that restarts, or gets another address, cuts all links of this node at once, and nobody can call it until it
+ * dials again. So each check pings one of the links, in turn. If its peer is silent, all connections are pinged.
  */
 export class LinkKeeper {
   readonly #init: LinkKeeperInit
   readonly #failures = new Map<string, Failure>()
+  /** Pings so far. */
+  #pings = 0
   #timer: Timer | undefined
   #isChecking = false
   #stopped = new AbortController()
@@ -78,7 +85,8 @@ export class LinkKeeper {
 
   /** Each round replaces the peers that the round before did not reach. */
   async #check(): Promise<void> {
-    const { candidates, isWanted } = this.#init
+    const { candidates, isWanted, isBehindRouter } = this.#init
+    if (isBehindRouter()) void this.#ping()
     while (isWanted() && !this.#stopped.signal.aborted) {
       const linked = this.#linked()
       const wanted = candidates().filter(({ id }) => linked.has(id) || !this.#isPaused(id))
@@ -88,10 +96,25 @@ export class LinkKeeper {
     }
   }
 
+  /** Pings one link. If its peer is silent, pings all connections. */
+  async #ping(): Promise<void> {
+    const { candidates, connectionManager, clock, log } = this.#init
+    const dialled = this.#direct().filter(({ direction }) => direction === 'outbound')
+    const kept = candidates().flatMap(({ id }) => dialled.find((each) => each.remotePeer.toString() === id) ?? [])
+    const next = kept[this.#pings++ % Math.min(kept.length, KEPT_LINKS_WANTED)]
+    if (next === undefined) return
+    await probeConnection(next, clock)
+    if (next.status === 'open') return
+    log('%p is silent, so all connections are pinged', next.remotePeer)
+    await Promise.all(connectionManager.getConnections().map((connection) => probeConnection(connection, clock)))
+  }
+
+  #direct(): Connection[] {
+    return this.#init.connectionManager.getConnections().filter((each) => each.status === 'open' && !isRelayed(each))
+  }
+
   #linked(): Set<string> {
-    const connections = this.#init.connectionManager.getConnections()
-    const direct = connections.filter((each) => each.status === 'open' && !isRelayed(each))
-    const linked = new Set(direct.map(({ remotePeer }) => remotePeer.toString()))
+    const linked = new Set(this.#direct().map(({ remotePeer }) => remotePeer.toString()))
     for (const id of linked) this.#failures.delete(id)
     return linked
   }

@@ -1,4 +1,4 @@
-import type { Libp2pEvents, Logger, PeerStore } from '@libp2p/interface'
+import type { IdentifyResult, Libp2pEvents, Logger, PeerStore } from '@libp2p/interface'
 import type { AddressManager, ConnectionManager } from '@libp2p/interface-internal'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
@@ -11,10 +11,12 @@ import {
   REACH_ASKED_MAX,
   REACH_CHECK_MS,
   REACH_CONFIRMATIONS_MIN,
+  REACH_MOVED_MS,
   REACH_SETTLE_MS
 } from '../../base/limits/reach.ts'
 import type { MappedPort } from '../../interface/port-mapping.ts'
 import type { Reachability } from '../../interface/reachability.ts'
+import { hostOf } from '../host-of.ts'
 import { transportAddresses } from '../interface-addresses.ts'
 import { isNotPublic } from '../public-addresses.ts'
 import { DIAL_BACK_PROTOCOL, type DialBack } from './dial-back.ts'
@@ -70,7 +72,7 @@ export class ReachMonitor {
   start(): void {
     this.#isRunning = true
     this.#stopped = new AbortController()
-    this.#init.events.addEventListener('peer:identify', this.#onChange)
+    this.#init.events.addEventListener('peer:identify', this.#onIdentify)
     this.#init.events.addEventListener('transport:listening', this.#onChange)
     this.#schedule(REACH_SETTLE_MS)
   }
@@ -79,7 +81,7 @@ export class ReachMonitor {
     this.#isRunning = false
     this.#stopped.abort()
     this.#timer?.cancel()
-    this.#init.events.removeEventListener('peer:identify', this.#onChange)
+    this.#init.events.removeEventListener('peer:identify', this.#onIdentify)
     this.#init.events.removeEventListener('transport:listening', this.#onChange)
   }
 
@@ -126,6 +128,22 @@ export class ReachMonitor {
 
   /** The port of the router changed. */
   wake(): void {
+    this.#onChange()
+  }
+
+  /** A peer that sees this node at another address than it dialled is asked again: perhaps the router has a new one. */
+  readonly #onIdentify = ({ detail: { peerId, connection, observedAddr } }: CustomEvent<IdentifyResult>) => {
+    const id = peerId.toString()
+    const verdict = this.#verdicts.get(id)
+    const isOld = verdict !== undefined && this.#init.clock.elapsed() - verdict.at >= REACH_MOVED_MS
+    if (isOld && observedAddr !== undefined && connection.direction === 'outbound' && !isRelayed(connection)) {
+      const host = hostOf(observedAddr)?.key
+      const dialled = verdict.dialled.map((address) => hostOf(multiaddr(address))?.key)
+      if (!dialled.includes(host)) {
+        this.#verdicts.delete(id)
+        this.#schedule(REACH_SETTLE_MS)
+      }
+    }
     this.#onChange()
   }
 
@@ -201,8 +219,10 @@ export class ReachMonitor {
     const { addressManager, privateAddresses } = this.#init
     const listened = transportAddresses(addressManager).map((address) => withoutPeer(address).toString())
     const own = new Set([...listened, ...this.#otherAddresses()])
-    const seen = new Set(this.#fresh().flatMap(([, { dialled }]) => dialled))
-    for (const text of seen) {
+    const seen = this.#fresh().flatMap(([, { dialled }]) => dialled)
+    if (seen.length === 0) return
+    // Nobody sees the earlier address of a router any more.
+    for (const text of new Set([...seen, ...this.#announced])) {
       const isConfirmed = this.#confirmations(text) > 0
       const address = multiaddr(text)
       if (own.has(text) || (!privateAddresses && isNotPublic(address))) continue

@@ -78,6 +78,8 @@ export class RelayKeeper {
   readonly #held = new Map<string, HeldRelay>()
   /** When a relay that refused or failed may be asked again. */
   readonly #failed = new LRUCache<string, number>({ maxSize: RELAYS_FAILED_MAX, sizeCalculation: () => 1 })
+  /** When a relay that was not reached may be dialled again. If it connects, it may be asked at once. */
+  readonly #unreached = new LRUCache<string, number>({ maxSize: RELAYS_FAILED_MAX, sizeCalculation: () => 1 })
   #timer: Timer | undefined
   #isChecking = false
   #isRunning = false
@@ -177,7 +179,7 @@ export class RelayKeeper {
       if (connection.direction !== 'outbound' || connection.status !== 'open' || isRelayed(connection)) continue
       if (
         this.#held.has(id) ||
-        this.#isFailed(id) ||
+        this.#isPaused(this.#failed, id) ||
         found.some((other) => other.connection.remotePeer.equals(connection.remotePeer))
       )
         continue
@@ -197,13 +199,14 @@ export class RelayKeeper {
     const known = await peerStore.all({ filters: [({ protocols }) => protocols.includes(RELAY_V2_HOP_CODEC)] })
     const ids = [...bootstrap.flatMap((address) => idIn(address) ?? []), ...known.map(({ id }) => id.toString())]
     const connected = new Set(connectionManager.getConnections().map(({ remotePeer }) => remotePeer.toString()))
-    const next = [...new Set(ids)].filter((id) => !connected.has(id) && !this.#isFailed(id)).slice(0, RELAYS_WANTED)
+    const isPaused = (id: string) => this.#isPaused(this.#failed, id) || this.#isPaused(this.#unreached, id)
+    const next = [...new Set(ids)].filter((id) => !connected.has(id) && !isPaused(id)).slice(0, RELAYS_WANTED)
     const limit = deadline(clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'))
     const dial = async (id: string) => {
       const addresses = bootstrap.filter((address) => idIn(address) === id).map((address) => multiaddr(address))
       await connectionManager
         .openConnection(addresses.length > 0 ? addresses : peerIdFromString(id), { signal: limit.signal })
-        .catch((error: unknown) => this.#fail(id, error))
+        .catch((error: unknown) => this.#pause(this.#unreached, id, error))
     }
     await Promise.all(next.map(dial))
     limit.clear()
@@ -221,7 +224,7 @@ export class RelayKeeper {
       this.#init.log('%s relays for this node', id)
       this.#init.onChange()
     } catch (error) {
-      this.#fail(id, error)
+      this.#pause(this.#failed, id, error)
     }
   }
 
@@ -245,19 +248,19 @@ export class RelayKeeper {
         log('%s did not renew the reservation: %s', id, reasonOf(error))
         return
       }
-      this.#fail(id, error)
+      this.#pause(this.#failed, id, error)
       connection.abort(new Error('the relay ended the reservation', { cause: error }))
     } finally {
       limit.clear()
     }
   }
 
-  #isFailed(id: string): boolean {
-    return (this.#failed.get(id) ?? 0) > this.#init.clock.elapsed()
+  #isPaused(until: LRUCache<string, number>, id: string): boolean {
+    return (until.get(id) ?? 0) > this.#init.clock.elapsed()
   }
 
-  #fail(id: string, error: unknown): void {
-    this.#failed.set(id, this.#init.clock.elapsed() + RELAY_RETRY_MS)
+  #pause(until: LRUCache<string, number>, id: string, error: unknown): void {
+    until.set(id, this.#init.clock.elapsed() + RELAY_RETRY_MS)
     this.#init.log('%s does not relay for this node: %s', id, reasonOf(error))
   }
 

@@ -97,4 +97,24 @@ describe('the libp2p link', () => {
       for (const node of nodes) await node.stop()
     }
   })
+
+  it('pings the earlier connection of a peer that connects again, and closes it if the peer is silent', async () => {
+    const clock = manualClock()
+    const nodes = await Promise.all([linkNode(clock), linkNode(manualClock())])
+    const [a, b] = nodes
+    try {
+      for (const node of nodes) await node.start()
+      const lost = await b.dial(a.getMultiaddrs())
+      Object.assign(muxerOf(lost) ?? {}, { handlePing: () => {} })
+      await eventually('the first connection', 1_000, () => a.getConnections()[0])
+      const kept = await b.dial(a.getMultiaddrs(), { force: true })
+      await eventually('the second connection', 1_000, () => a.getConnections()[1])
+      await clock.advance(LINK_PROBE_MS)
+      await eventually('the end of the first one', 1_000, () => (lost.status === 'open' ? undefined : true))
+      assert.equal(a.getConnections().length, 1)
+      assert.equal(kept.status, 'open')
+    } finally {
+      for (const node of nodes) await node.stop()
+    }
+  })
 })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import type { Libp2pEvents } from '@libp2p/interface'
+import { once } from 'node:events'
+import type { Connection, Libp2pEvents } from '@libp2p/interface'
 import type { ConnectionManager } from '@libp2p/interface-internal'
 import { defaultLogger } from '@libp2p/logger'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { TypedEventEmitter } from 'main-event'
+import { LINK_PROBE_MS } from '../../../../lib/base/limits/link.ts'
 import {
   KEPT_LINK_RETRY_FIRST_MS,
   KEPT_LINK_RETRY_MS,
@@ -18,34 +20,62 @@ describe('LinkKeeper', () => {
   const names = Array.from({ length: KEPT_LINKS_WANTED + 2 }, (_, index) => `peer${index}`)
   let clock: ManualClock
   let events: TypedEventEmitter<Libp2pEvents>
-  let linked: string[]
+  let linked: Map<string, Connection>
   let dialled: string[]
   let offline: Set<string>
   let isWanted: boolean
+  let isBehindRouter: boolean
+  let pinged: string[]
+  /** Whether all links are cut without a word. */
+  let isCut: boolean
   let keeper: LinkKeeper
 
-  const connectionTo = (name: string) => ({ status: 'open', remotePeer: name, remoteAddr: addressOf(name) })
+  const connectionTo = (name: string) => {
+    const connection = {
+      status: 'open',
+      direction: 'outbound',
+      remotePeer: name,
+      remoteAddr: addressOf(name),
+      streams: [],
+      muxer: {
+        async ping({ signal }: { readonly signal: AbortSignal }) {
+          pinged.push(name)
+          if (isCut) await once(signal, 'abort')
+          signal.throwIfAborted()
+        }
+      },
+      abort() {
+        connection.status = 'aborted'
+        lose(name)
+      }
+    }
+    return connection as unknown as Connection
+  }
   const addressOf = (name: string) => multiaddr(`/ip4/11.1.1.1/tcp/${1 + names.indexOf(name)}`)
   const nameAt = ([address]: readonly Multiaddr[]) => names.find((name) => addressOf(name).equals(address!))!
   const lose = (name: string) => {
-    linked = linked.filter((each) => each !== name)
-    events.dispatchEvent(new CustomEvent('connection:close', { detail: connectionTo(name) }))
+    const detail = linked.get(name)
+    linked.delete(name)
+    events.dispatchEvent(new CustomEvent('connection:close', { detail: detail! }))
   }
 
   beforeEach(() => {
     clock = manualClock()
     events = new TypedEventEmitter()
-    linked = []
+    linked = new Map()
     dialled = []
+    pinged = []
+    isCut = false
     offline = new Set()
     isWanted = true
+    isBehindRouter = false
     const connectionManager = {
-      getConnections: () => linked.map(connectionTo),
+      getConnections: () => [...linked.values()],
       async openConnection(addresses: readonly Multiaddr[]) {
         const name = nameAt(addresses)
         dialled.push(name)
         if (offline.has(name)) throw new Error('nobody there')
-        linked.push(name)
+        linked.set(name, connectionTo(name))
       }
     } as unknown as ConnectionManager
     keeper = new LinkKeeper({
@@ -53,6 +83,7 @@ describe('LinkKeeper', () => {
       events,
       candidates: () => names.map((id) => ({ id, addresses: [addressOf(id).toString()] })),
       isWanted: () => isWanted,
+      isBehindRouter: () => isBehindRouter,
       clock,
       log: defaultLogger().forComponent('test')
     })
@@ -69,7 +100,7 @@ describe('LinkKeeper', () => {
     assert.deepEqual(dialled, [])
     isWanted = true
     await clock.advance(KEPT_LINKS_CHECK_MS)
-    assert.deepEqual(linked, names.slice(0, KEPT_LINKS_WANTED))
+    assert.deepEqual([...linked.keys()], names.slice(0, KEPT_LINKS_WANTED))
     await clock.advance(KEPT_LINKS_CHECK_MS)
     assert.equal(dialled.length, KEPT_LINKS_WANTED)
   })
@@ -79,15 +110,31 @@ describe('LinkKeeper', () => {
     const [first = ''] = names
     lose(first)
     await clock.advance(REACH_SETTLE_MS)
-    assert.ok(linked.includes(first))
+    assert.ok(linked.has(first))
 
     offline.add(first)
     lose(first)
     await clock.advance(REACH_SETTLE_MS)
-    assert.ok(linked.length === KEPT_LINKS_WANTED && !linked.includes(first))
+    assert.ok(linked.size === KEPT_LINKS_WANTED && !linked.has(first))
     offline.delete(first)
     await clock.advance(KEPT_LINK_RETRY_FIRST_MS + 2 * KEPT_LINKS_CHECK_MS)
-    assert.ok(linked.includes(first))
+    assert.ok(linked.has(first))
+  })
+
+  it('pings one link after the other behind a router, and dials all again after the router cut them', async () => {
+    await clock.advance(2 * KEPT_LINKS_CHECK_MS)
+    assert.deepEqual(pinged, [])
+    isBehindRouter = true
+    for (let check = 0; check <= KEPT_LINKS_WANTED; check++) await clock.advance(KEPT_LINKS_CHECK_MS)
+    const kept = names.slice(0, KEPT_LINKS_WANTED)
+    assert.deepEqual(pinged, [...kept, names[0]])
+
+    isCut = true
+    dialled = []
+    await clock.advance(KEPT_LINKS_CHECK_MS + LINK_PROBE_MS)
+    isCut = false
+    await clock.advance(LINK_PROBE_MS + REACH_SETTLE_MS)
+    assert.deepEqual(dialled.toSorted(), kept)
   })
 
   it('dials an offline peer ever more rarely', async () => {

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import type { Connection, Libp2pEvents, PeerStore } from '@libp2p/interface'
+import type { Connection, IdentifyResult, Libp2pEvents, PeerStore } from '@libp2p/interface'
 import type { AddressManager, ConnectionManager } from '@libp2p/interface-internal'
 import { defaultLogger } from '@libp2p/logger'
-import { multiaddr } from '@multiformats/multiaddr'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { TypedEventEmitter } from 'main-event'
-import { REACH_SETTLE_MS } from '../../../../lib/base/limits/reach.ts'
+import { REACH_MOVED_MS, REACH_SETTLE_MS } from '../../../../lib/base/limits/reach.ts'
 import { DIAL_BACK_PROTOCOL, type DialBack } from '../../../../lib/link/reach/dial-back.ts'
 import type { MappedPort } from '../../../../lib/interface/port-mapping.ts'
 import { ReachMonitor } from '../../../../lib/link/reach/reach-monitor.ts'
 import { type ManualClock, manualClock } from '../../../helpers/manual-clock.ts'
+
+const BOOTSTRAP = '/ip4/11.1.1.9/tcp/4402'
 
 describe('ReachMonitor', () => {
   const own = '/ip4/11.1.1.1/tcp/4402'
@@ -18,6 +20,10 @@ describe('ReachMonitor', () => {
   /** The ports of each request to dial back. */
   let asked: Array<readonly number[]>
   let onAsked: () => Promise<void>
+  /** What the peers dial when they are asked, and which of it they reach. */
+  let verdict: { dialled: string[]; reached: string[] }
+  let announced: Set<string>
+  let events: TypedEventEmitter<Libp2pEvents>
   let monitor: ReachMonitor
 
   const connectionFrom = (address: string, direction: Connection['direction']) =>
@@ -29,23 +35,29 @@ describe('ReachMonitor', () => {
     mapped = undefined
     asked = []
     onAsked = async () => {}
+    // The only peer is in a network that lets port 443 out, so it reaches nobody at another port.
+    verdict = { dialled: [own], reached: [] }
+    announced = new Set()
+    events = new TypedEventEmitter()
     monitor = new ReachMonitor({
       addressManager: {
         getAddresses: () => [multiaddr(own)],
-        getAddressesWithMetadata: () => [{ multiaddr: multiaddr(own), type: 'transport' }]
+        getAddressesWithMetadata: () => [{ multiaddr: multiaddr(own), type: 'transport' }],
+        addObservedAddr: (address: Multiaddr) => void announced.add(address.toString()),
+        confirmObservedAddr: () => {},
+        removeObservedAddr: (address: Multiaddr) => void announced.delete(address.toString())
       } as unknown as AddressManager,
       connectionManager: { getConnections: () => connections } as unknown as ConnectionManager,
       peerStore: { get: async () => ({ protocols: [DIAL_BACK_PROTOCOL] }) } as unknown as PeerStore,
-      events: new TypedEventEmitter<Libp2pEvents>(),
-      // The only peer is in a network that lets port 443 out, so it reaches nobody at another port.
+      events,
       dialBack: {
         async ask(_peer: unknown, { ports }: { readonly ports: readonly number[] }) {
           asked.push(ports)
           await onAsked()
-          return { dialled: [own], reached: [] }
+          return verdict
         }
       } as unknown as DialBack,
-      bootstrap: new Set(),
+      bootstrap: new Set([BOOTSTRAP]),
       privateAddresses: false,
       relays: () => [],
       mapped: () => mapped,
@@ -83,5 +95,27 @@ describe('ReachMonitor', () => {
     await clock.advance(REACH_SETTLE_MS)
     assert.deepEqual(asked, [[4402], [9_000, 4402]])
     assert.deepEqual(monitor.status().mapped, mapped)
+  })
+
+  it('announces the new address of a router when a peer sees it, and withdraws the earlier one', async () => {
+    const [before, now] = ['/ip4/11.1.2.1/tcp/4402', '/ip4/11.1.2.2/tcp/4402']
+    const bootstrap = connectionFrom(BOOTSTRAP, 'outbound')
+    const sees = (address: string) => {
+      const detail = { peerId: bootstrap.remotePeer, connection: bootstrap, observedAddr: multiaddr(address) }
+      events.dispatchEvent(new CustomEvent('peer:identify', { detail: detail as unknown as IdentifyResult }))
+      return clock.advance(REACH_SETTLE_MS)
+    }
+    connections = [bootstrap]
+    verdict = { dialled: [before], reached: [before] }
+    await sees(before)
+    assert.deepEqual([...announced], [before])
+    await clock.advance(REACH_MOVED_MS)
+    await sees('/ip4/11.1.2.1/tcp/50000')
+    assert.equal(asked.length, 1)
+    verdict = { dialled: [now], reached: [now] }
+    await sees('/ip4/11.1.2.2/tcp/50001')
+    assert.deepEqual([...announced], [now])
+    await sees('/ip4/11.1.2.3/tcp/50001')
+    assert.equal(asked.length, 2, 'a peer that sees other addresses all the time is not asked all the time')
   })
 })
