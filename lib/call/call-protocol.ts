@@ -12,7 +12,7 @@ import { Acknowledgements } from './acknowledgements.ts'
 import { BulkMailbox } from './bulk-mailbox.ts'
 import { givenUp } from './failure.ts'
 import { IncomingCalls } from './incoming-calls.ts'
-import { type Broken, OutgoingCalls } from './outgoing-calls.ts'
+import { OutgoingCalls, type SentCall } from './outgoing-calls.ts'
 import { Session } from './session.ts'
 
 export interface CallProtocolInit {
@@ -34,14 +34,6 @@ interface PeerCalls {
   readonly session: Session
   readonly outgoing: OutgoingCalls
   readonly incoming: IncomingCalls
-}
-
-/** The time limits of a call and its first receiver, which stay the same while it is sent again. */
-interface Sending {
-  readonly deadlineAt: number
-  readonly giveUpAt: number
-  /** The boot epoch of the process that received it first. Undefined: not sent yet. */
-  readonly sentTo: bigint | undefined
 }
 
 /** `/souk/call/1.0.0`: sends calls to peers and runs theirs, over one channel per peer. */
@@ -79,42 +71,28 @@ export class CallProtocol implements Caller {
   call(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt> {
     const deadlineAt = this.#init.clock.elapsed() + call.timeoutMs
     const peer = call.isRepeat === true || signal?.aborted === true ? undefined : this.#ready(owner)
-    if (peer === undefined) {
-      const sentTo = call.isRepeat === true ? UNKNOWN_EPOCH : undefined
-      return this.#persist(owner, call, signal, { deadlineAt, giveUpAt: deadlineAt, sentTo })
-    }
     // The usual case, without another promise: the link is up, and the call gets its response.
-    const sentTo = epochOf(peer)
-    return peer.outgoing
-      .send(call, call.timeoutMs, signal)
-      .then((result) =>
-        result.fate === 'broken' ? this.#resend(owner, call, signal, { deadlineAt, sentTo }, result) : result
-      )
+    if (peer !== undefined) return peer.outgoing.send(owner, call, signal, deadlineAt)
+    const sentTo = call.isRepeat === true ? UNKNOWN_EPOCH : undefined
+    return this.#persist({ owner, call, signal, deadlineAt }, deadlineAt, sentTo)
   }
 
-  /** The link broke under the call. @param sent the epoch to which it was sent, and its deadline, which stays */
-  #resend(
-    owner: PeerAddress,
-    call: Call,
-    signal: AbortSignal | undefined,
-    { deadlineAt, sentTo }: { readonly deadlineAt: number; readonly sentTo: bigint },
-    result: Broken
-  ): Attempt | Promise<Attempt> {
-    if (this.#log.enabled) this.#logBroken(owner, call, result)
+  /** The link broke under a call that was sent once. */
+  #resend(sent: SentCall, epoch: bigint): Attempt | Promise<Attempt> {
+    if (this.#log.enabled) this.#logBroken(sent)
     // A streamed body has been consumed and cannot be sent again.
-    if (!(call.body instanceof Uint8Array)) return lost()
-    const giveUpAt = Math.min(deadlineAt, this.#init.clock.elapsed() + RESEND_MS)
-    return this.#persist(owner, call, signal, { deadlineAt, giveUpAt, sentTo })
+    if (!(sent.call.body instanceof Uint8Array)) return lost()
+    const giveUpAt = Math.min(sent.deadlineAt, this.#init.clock.elapsed() + RESEND_MS)
+    return this.#persist(sent, giveUpAt, epoch)
   }
 
-  /** Connects, sends the call, and sends it again after a broken link, until `giveUpAt`. */
-  async #persist(
-    owner: PeerAddress,
-    call: Call,
-    signal: AbortSignal | undefined,
-    { deadlineAt, giveUpAt, sentTo }: Sending
-  ): Promise<Attempt> {
+  /**
+   * Connects and sends the call. Sends a call again after a broken link, until `giveUpAt`.
+   * @param sentTo - the boot epoch of the process that received it first. Undefined: not sent yet
+   */
+  async #persist(sent: SentCall, giveUpAt: number, sentTo: bigint | undefined): Promise<Attempt> {
     const { clock } = this.#init
+    const { owner, call, signal, deadlineAt } = sent
     for (;;) {
       if (signal?.aborted === true)
         return { fate: sentTo === undefined ? 'not_accepted' : 'lost', error: givenUp(signal) }
@@ -124,13 +102,12 @@ export class CallProtocol implements Caller {
         if (sentTo === undefined) return { fate: 'not_accepted', error: peer }
         error = peer
       } else {
-        const result = await peer.outgoing.send(call, deadlineAt - clock.elapsed(), signal, sentTo)
-        if (result.fate !== 'broken' && !isUncertain(result, sentTo)) return result
-        if (result.fate === 'broken' && sentTo === undefined)
-          return this.#resend(owner, call, signal, { deadlineAt, sentTo: epochOf(peer) }, result)
-        if (this.#log.enabled) this.#logBroken(owner, call, result)
-        if (!(call.body instanceof Uint8Array)) return lost()
+        if (sentTo === undefined) return peer.outgoing.send(owner, call, signal, deadlineAt)
+        const result = await peer.outgoing.repeat(sent, sentTo)
+        if (result.fate !== 'broken' && !isUncertain(result)) return result
         if (result.fate !== 'broken') error = result.error
+        if (this.#log.enabled) this.#logBroken(sent, error)
+        if (!(call.body instanceof Uint8Array)) return lost()
       }
       if (clock.elapsed() + RESEND_PAUSE_MS >= giveUpAt) return lost(error)
       // The top of the loop handles an aborted pause.
@@ -138,9 +115,9 @@ export class CallProtocol implements Caller {
     }
   }
 
-  #logBroken({ id }: PeerAddress, { requestId }: Call, result: Attempt | Broken): void {
-    const why = 'error' in result ? reasonOf(result.error) : 'the link broke'
-    this.#log('%s at %s: %s; sent again with the same request id', formatRequestId(requestId), id, why)
+  #logBroken({ owner, call }: SentCall, error?: SoukError): void {
+    const why = error === undefined ? 'the link broke' : reasonOf(error)
+    this.#log('%s at %s: %s; sent again with the same request id', formatRequestId(call.requestId), owner.id, why)
   }
 
   /** A peer's calls over a channel that has exchanged hellos. Synchronous, so that a ready channel costs no turn. */
@@ -173,7 +150,13 @@ export class CallProtocol implements Caller {
     const { clock, handler, onAck } = this.#init
     const session = new Session(channel, this.#init)
     const acks = new Acknowledgements(clock, (requestIds) => session.send({ kind: 'ack', requestIds }))
-    const outgoing = new OutgoingCalls(session, this.#mailbox, clock, (requestId) => acks.add(requestId))
+    const outgoing = new OutgoingCalls(
+      session,
+      this.#mailbox,
+      clock,
+      (requestId) => acks.add(requestId),
+      (sent, epoch) => this.#resend(sent, epoch)
+    )
     const incoming = new IncomingCalls(session, this.#mailbox, clock, handler)
     session.halves = {
       onRequest: (request) => incoming.onRequest(request),
@@ -227,13 +210,9 @@ export class CallProtocol implements Caller {
   }
 }
 
-function epochOf({ session }: PeerCalls): bigint {
-  return session.hello?.epoch ?? UNKNOWN_EPOCH
-}
-
 /** On a repeat, a refusal by an overloaded owner does not tell the outcome of the first attempt. */
-function isUncertain(attempt: Attempt, sentTo: bigint | undefined): attempt is Exclude<Attempt, { fate: 'answered' }> {
-  return sentTo !== undefined && attempt.fate === 'not_accepted' && attempt.error.code === 'overloaded'
+function isUncertain(attempt: Attempt): attempt is Exclude<Attempt, { fate: 'answered' }> {
+  return attempt.fate === 'not_accepted' && attempt.error.code === 'overloaded'
 }
 
 function lost(cause?: SoukError): Attempt {

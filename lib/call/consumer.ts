@@ -8,7 +8,7 @@ import { TRIES_PER_OWNER_MAX } from '../base/limits/call.ts'
 import { type Atoms, formatUsdc } from '../base/money.ts'
 import { isOutdated } from '../base/outdated-terms.ts'
 import { formatRequestId, type RequestIds } from '../base/request-id.ts'
-import type { Attempt, CallResponse, Caller, CallTerms } from '../interface/call.ts'
+import type { Attempt, Call, CallResponse, Caller, CallTerms } from '../interface/call.ts'
 import type { Resolution, Resolver } from '../interface/directory.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms, Manifest } from '../interface/manifest.ts'
@@ -22,7 +22,7 @@ import { type CallOutcomeSeen, seenResponse, seenError } from '../base/outcome-s
 import { isUnchanged, TermsRechecks, withPrices } from './outdated.ts'
 import { ownersFor, ownersOf } from './owners-to-try.ts'
 import { callFor, consumerOf, orderFor, prepareCall, type PreparedCall, sentAs } from './prepared-call.ts'
-import type { KeyUse, UsedKey, UsedKeys } from './used-keys.ts'
+import type { UsedKey, UsedKeys } from './used-keys.ts'
 
 export interface ConsumerInit {
   readonly clock: Clock
@@ -56,17 +56,15 @@ export class Consumer {
 
   /** @throws SoukError */
   async call(init: CallInit, terms?: CallTerms): Promise<CallReply> {
-    const { clock, requestIds } = this.#init
     let prepared: PreparedCall | undefined
     try {
-      prepared = prepareCall(init, clock, requestIds, terms)
+      prepared = prepareCall(init, this.#init.clock, this.#init.requestIds, terms)
       if (init.sentTo !== undefined) return await this.#askAgain(prepared, init.sentTo)
-      const tried = new Set<string>()
       const found = this.#init.resolver.cached?.(prepared.ref) ?? (await this.#lookUp(prepared, false))
       let isByTerms = false
       let first: CallReply | SoukError
       try {
-        first = await this.#tryOwners(prepared, found, clock.elapsed() - prepared.startedAt, tried)
+        first = await this.#tryOwners(prepared, found)
       } catch (thrown) {
         first = asSoukError(thrown)
         isByTerms = this.#rechecks.isWorthIt(first, found)
@@ -79,7 +77,7 @@ export class Consumer {
         throw first.code === 'owner_unreachable' ? error : first
       })
       if (isByTerms && isUnchanged(found, renewed)) throw first
-      const second = await this.#retryOwners(prepared, found, renewed, tried, first)
+      const second = await this.#retryOwners(prepared, found, renewed, first)
       if (second instanceof SoukError) throw second
       return second
     } catch (thrown) {
@@ -104,12 +102,10 @@ export class Consumer {
     prepared: PreparedCall,
     found: Resolution,
     renewed: Resolution,
-    tried: Set<string>,
     first: SoukError
   ): Promise<CallReply | SoukError> {
-    const lookupMs = this.#init.clock.elapsed() - prepared.startedAt
     try {
-      return await this.#tryOwners(prepared, renewed, lookupMs, tried, first)
+      return await this.#tryOwners(prepared, renewed, first)
     } catch (error) {
       throw withPrices(asSoukError(error), found, renewed)
     }
@@ -119,21 +115,16 @@ export class Consumer {
    * Returns the reply, or the last error when no owner accepted the call. Not async, because a call that has its terms
    * and no key waits for nothing here. @throws SoukError when an owner accepted the call and it failed
    */
-  #tryOwners(
-    prepared: PreparedCall,
-    found: Resolution,
-    lookupMs: number,
-    tried: Set<string>,
-    last?: SoukError
-  ): Promise<CallReply | SoukError> {
-    const { init, terms } = prepared
+  #tryOwners(prepared: PreparedCall, found: Resolution, last?: SoukError): Promise<CallReply | SoukError> {
+    const { init, terms, refusedBy } = prepared
     const { manifest } = found.signed
     if (terms === undefined && manifest.payPerCall === false) throw new SoukError('subscription_required')
     const owners = ownersFor(prepared, found)
     const telling = owners.length > 0 ? this.#tellPrice(prepared, terms?.price ?? manifest.price) : undefined
     // A second lookup may return the same owners with new addresses. Only owners that were unreachable are tried again.
-    const untried = tried.size === 0 ? owners : owners.filter((owner) => !tried.has(owner.id))
-    const offer: Offer = { prepared, found, owners: untried, lookupMs, tried, last, key: undefined }
+    const untried = refusedBy === undefined ? owners : owners.filter((owner) => !refusedBy.has(owner.id))
+    const lookupMs = this.#init.clock.elapsed() - prepared.startedAt
+    const offer: Offer = { prepared, found, owners: untried, lookupMs, payMs: 0, last, key: undefined, call: undefined }
     if (telling !== undefined || init.idempotencyKey !== undefined) return this.#offerAfter(telling, offer)
     this.#checkStore(offer)
     return this.#offer(offer)
@@ -150,15 +141,13 @@ export class Consumer {
   async #offerAfter(telling: void | Promise<void>, offer: Offer): Promise<CallReply | SoukError> {
     await telling
     this.#checkStore(offer)
-    const { prepared, found, owners, tried } = offer
-    const key = await this.#keyOf(prepared, found, owners)
+    const { prepared, found } = offer
+    const key = await this.#keyOf(prepared, found, offer.owners)
     if (key === undefined) return this.#offer(offer)
+    offer.key = key
+    if (key.before !== undefined) offer.owners = ownersOf(key, found, prepared.refusedBy)
     try {
-      return await this.#offer({
-        ...offer,
-        owners: key.before === undefined ? owners : ownersOf(key, found, tried),
-        key
-      })
+      return await this.#offer(offer)
     } finally {
       await key.end()
     }
@@ -172,44 +161,129 @@ export class Consumer {
     return this.#init.usedKeys.use({ api: signed.id, consumer: consumerOf(init, signed.id), key }, first.id)
   }
 
-  /** Tries the owners in turn until one accepts the call. Returns like `#tryOwners`. */
-  async #offer({ prepared, found, owners, lookupMs, tried, key, ...before }: Offer): Promise<CallReply | SoukError> {
-    const { resolver, clock } = this.#init
+  /**
+   * Tries the owners in turn until one accepts the call. Returns like `#tryOwners`. An async function keeps each of its
+   * variables in memory while it waits, so this one has few.
+   */
+  async #offer(offer: Offer): Promise<CallReply | SoukError> {
+    for (const owner of offer.owners) {
+      const order = this.#orderOf(offer, owner)
+      if (offer.key !== undefined) await offer.key.sendTo(owner.id)
+      let attempt = await this.#ask(offer, order, owner)
+      for (let tries = 1; this.#isRetry(offer, order, attempt, tries); tries++)
+        attempt = await this.#ask(offer, order, owner)
+      const noted = this.#accept(offer, order, attempt)
+      if (noted !== undefined) await noted
+      const result = this.#resultOf(offer, order, owner, attempt)
+      if (result !== undefined) return result
+    }
+    return offer.last ?? new SoukError('owner_unreachable')
+  }
+
+  /** @throws SoukError the last error of the call, where it has no time left for this owner */
+  #orderOf({ prepared, found, last }: Offer, owner: PeerAddress): Order {
+    if (this.#init.clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
+    return orderFor(prepared, found, owner.id)
+  }
+
+  /** Authorises the payment and calls the owner. */
+  #ask(offer: Offer, order: Order, owner: PeerAddress): Promise<Attempt> {
+    const { paymentScheme, clock } = this.#init
+    offer.call = undefined
+    if (offer.prepared.init.payment !== undefined) return this.#send(offer, order, owner, undefined)
+    const startedAt = clock.elapsed()
+    let authorising: ReturnType<PaymentScheme['authorise']>
+    try {
+      authorising = paymentScheme.authorise(order)
+    } catch (error) {
+      return Promise.resolve(refusedByScheme(asSoukError(error)))
+    }
+    if (authorising instanceof Promise) return this.#askLater(offer, order, owner, authorising, startedAt)
+    offer.payMs += clock.elapsed() - startedAt
+    return this.#send(offer, order, owner, authorising)
+  }
+
+  async #askLater(
+    offer: Offer,
+    order: Order,
+    owner: PeerAddress,
+    authorising: Promise<Uint8Array | undefined>,
+    startedAt: number
+  ): Promise<Attempt> {
+    let authorization: Uint8Array | undefined
+    try {
+      authorization = await authorising
+    } catch (error) {
+      return refusedByScheme(asSoukError(error))
+    }
+    offer.payMs += this.#init.clock.elapsed() - startedAt
+    return this.#send(offer, order, owner, authorization)
+  }
+
+  #send(offer: Offer, order: Order, owner: PeerAddress, authorization: Uint8Array | undefined): Promise<Attempt> {
+    const { prepared, found, key } = offer
+    const { api, events } = found.signed.manifest
+    const extras =
+      prepared.init.payment === undefined
+        ? { authorization, api, keyUse: key?.before, events: eventsFor(prepared, events, order) }
+        : { api }
+    const call = callFor(prepared, order, this.#init.clock.elapsed(), extras)
+    offer.call = call
+    return this.#init.caller.call(owner, call, prepared.signal)
+  }
+
+  /** Whether the payment scheme learned something from a refusal, so that the same owner may accept the call now. */
+  #isRetry({ prepared, call }: Offer, order: Order, attempt: Attempt, tries: number): boolean {
+    if (attempt.fate === 'answered' || call === undefined || prepared.init.payment !== undefined) return false
+    return this.#init.paymentScheme.fail(order, attempt) && tries < TRIES_PER_OWNER_MAX && !prepared.isSpent()
+  }
+
+  /** Tells the payment scheme about a response. */
+  #accept({ prepared, call }: Offer, order: Order, attempt: Attempt): void | Promise<void> {
+    if (attempt.fate !== 'answered' || call === undefined || prepared.init.payment !== undefined) return undefined
+    const { charged, receipt } = attempt.answer
+    return this.#init.paymentScheme.accept(order, { charged, receipt }, sentAs(call, attempt))
+  }
+
+  /**
+   * The reply, or the error after which no other owner is tried before a new lookup. Undefined: another owner may
+   * accept the call. @throws SoukError when no other owner may be tried
+   */
+  #resultOf(offer: Offer, order: Order, owner: PeerAddress, attempt: Attempt): CallReply | SoukError | undefined {
+    const { prepared, found, lookupMs, payMs, key } = offer
+    key?.note(attempt)
+    if (this.#log.enabled) this.#logAttempt(prepared, order, attempt, offer)
+    if (attempt.fate !== 'answered') return this.#errorOf(offer, order, owner, attempt)
+    const { id, manifest } = found.signed
+    const { ms } = attempt
+    const answer = this.#paying(prepared, manifest, owner, order, attempt.answer)
+    this.#init.resolver.report(id, owner.id, { ok: true, ms })
+    this.#observe(id, owner.id, seenResponse(answer.status, ms))
+    const charged = this.#paid(order, answer.charged, prepared.init.payment !== undefined)
+    const totalMs = this.#init.clock.elapsed() - prepared.startedAt
+    return callReply({ order, manifest, answer, charged, lookupMs, payMs, totalMs })
+  }
+
+  /** As `#resultOf`, for an attempt without a response. */
+  #errorOf(offer: Offer, order: Order, owner: PeerAddress, attempt: FailedAttempt): SoukError | undefined {
+    const { prepared, found } = offer
     const { init, terms } = prepared
     const { id, manifest } = found.signed
-    let { last } = before
-    for (const owner of owners) {
-      if (clock.elapsed() >= prepared.deadlineAt) throw last ?? new SoukError('owner_unreachable')
-      const order = orderFor(prepared, found, owner.id)
-      if (key !== undefined) await key.sendTo(owner.id)
-      const { attempt, payMs } = await this.#ask(prepared, owner, order, manifest, key?.before)
-      key?.note(attempt)
-      if (this.#log.enabled) this.#logAttempt(prepared, order, attempt, { lookupMs, payMs })
-      if (attempt.fate === 'answered') {
-        const { ms } = attempt
-        const answer = this.#paying(prepared, manifest, owner, order, attempt.answer)
-        resolver.report(id, owner.id, { ok: true, ms })
-        this.#observe(id, owner.id, seenResponse(answer.status, ms))
-        const charged = this.#paid(order, answer.charged, init.payment !== undefined)
-        const totalMs = clock.elapsed() - prepared.startedAt
-        return callReply({ order, manifest, answer, charged, lookupMs, payMs, totalMs })
-      }
-      if (mayBeCharged(attempt) && this.#isPaid(order, init)) prepared.isChargeUnknown = true
-      // A replica's `quota_exceeded` is more useful to the caller than another owner's `owner_unreachable`.
-      const isLess = attempt.fate === 'not_accepted' && attempt.error.code === 'owner_unreachable'
-      if (!isLess || last?.code !== 'quota_exceeded') last = attempt.error
-      if (init.signal?.aborted !== true) this.#observe(id, owner.id, seenError(attempt.error))
-      if (prepared.signal?.aborted === true || isForAll(last, prepared)) throw last
-      if (isOwnersFault(attempt, found)) resolver.report(id, owner.id, { ok: false })
-      if (
-        prepared.isSpent() ||
-        !(attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent && terms?.service === undefined))
-      )
-        throw last
-      if (isOutdated(attempt.error, manifest.revision)) return attempt.error
-      if (attempt.error.code !== 'owner_unreachable') tried.add(owner.id)
-    }
-    return last ?? new SoukError('owner_unreachable')
+    const { error } = attempt
+    if (mayBeCharged(attempt) && this.#isPaid(order, init)) prepared.isChargeUnknown = true
+    // A replica's `quota_exceeded` is more useful to the caller than another owner's `owner_unreachable`.
+    const isLess = attempt.fate === 'not_accepted' && error.code === 'owner_unreachable'
+    const last = isLess && offer.last?.code === 'quota_exceeded' ? offer.last : error
+    offer.last = last
+    if (init.signal?.aborted !== true) this.#observe(id, owner.id, seenError(error))
+    if (prepared.signal?.aborted === true || isForAll(last, prepared)) throw last
+    if (isOwnersFault(attempt, found)) this.#init.resolver.report(id, owner.id, { ok: false })
+    const mayGoOn =
+      attempt.fate === 'not_accepted' || mayRepeat(attempt, manifest.idempotent && terms?.service === undefined)
+    if (prepared.isSpent() || !mayGoOn) throw last
+    if (isOutdated(error, manifest.revision)) return error
+    if (error.code !== 'owner_unreachable') (prepared.refusedBy ??= new Set()).add(owner.id)
+    return undefined
   }
 
   /** Adds payments for further events to the response body, at most at the manifest's price. */
@@ -306,61 +380,25 @@ export class Consumer {
     const detail = 'The owner is unreachable, and the outcome of the call is unknown.'
     throw new SoukError('owner_unreachable', detail, { cause: attempt.error })
   }
-
-  /** Authorises the payment and calls the owner. Retries once where the payment scheme learned from a refusal. */
-  async #ask(
-    prepared: PreparedCall,
-    owner: PeerAddress,
-    order: Order,
-    manifest: Manifest,
-    keyUse: KeyUse | undefined
-  ): Promise<Asked> {
-    const events = eventsFor(prepared, manifest.events, order)
-    const { paymentScheme, clock, caller } = this.#init
-    const { signal } = prepared
-    if (prepared.init.payment !== undefined) {
-      const attempt = await caller.call(owner, callFor(prepared, order, clock.elapsed(), { api: manifest.api }), signal)
-      return { attempt, payMs: 0 }
-    }
-    let payMs = 0
-    for (let tries = 1; ; tries++) {
-      const startedAt = clock.elapsed()
-      let authorization: Uint8Array | undefined
-      try {
-        const authorising = paymentScheme.authorise(order)
-        authorization = authorising instanceof Promise ? await authorising : authorising
-      } catch (error) {
-        return { attempt: refusedByScheme(asSoukError(error)), payMs }
-      }
-      const now = clock.elapsed()
-      payMs += now - startedAt
-      const call = callFor(prepared, order, now, { authorization, api: manifest.api, keyUse, events })
-      const attempt = await caller.call(owner, call, signal)
-      if (attempt.fate === 'answered') {
-        const { charged, receipt } = attempt.answer
-        const noted = paymentScheme.accept(order, { charged, receipt }, sentAs(call, attempt))
-        if (noted !== undefined) await noted
-        return { attempt, payMs }
-      }
-      const isWorthIt = paymentScheme.fail(order, attempt)
-      if (!isWorthIt || tries === TRIES_PER_OWNER_MAX || prepared.isSpent()) return { attempt, payMs }
-    }
-  }
 }
 
-/** A call and the owners to try. */
+/** A call and the owners to try. It has all fields from the start, because each call makes one. */
 interface Offer {
   readonly prepared: PreparedCall
   readonly found: Resolution
-  readonly owners: readonly PeerAddress[]
+  owners: readonly PeerAddress[]
   readonly lookupMs: number
-  /** Owners that refused the call. */
-  readonly tried: Set<string>
+  /** Time that payments took. */
+  payMs: number
   /** The error of the last attempt. */
-  readonly last: SoukError | undefined
+  last: SoukError | undefined
   /** Present for a call with an idempotency key. */
-  readonly key: UsedKey | undefined
+  key: UsedKey | undefined
+  /** The call as it was sent last. Undefined where the payment scheme refused, so nothing was sent. */
+  call: Call | undefined
 }
+
+type FailedAttempt = Exclude<Attempt, { fate: 'answered' }>
 
 /** A call's request id and API for log lines. An invalid call has no request id yet. */
 function named(prepared: PreparedCall | undefined, { api }: CallInit): [id: string, api: string] {
@@ -371,10 +409,4 @@ function named(prepared: PreparedCall | undefined, { api }: CallInit): [id: stri
 /** Number of events that the call pays for beyond its opening. A payment by the client covers the call only. */
 function eventsFor({ init, terms, maxPrice }: PreparedCall, events: EventTerms | undefined, { price }: Order): number {
   return init.payment === undefined && terms?.paysEvents !== false ? eventsToPay(events, price, maxPrice) : 0
-}
-
-/** An attempt, and the time its payment took. */
-interface Asked {
-  readonly attempt: Attempt
-  readonly payMs: number
 }

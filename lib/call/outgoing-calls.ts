@@ -7,9 +7,9 @@ import { DEADLINE_HOP_MS, DEADLINE_MS_MIN } from '../base/limits/call.ts'
 import { LINK_QUEUE_BYTES_MAX } from '../base/limits/link.ts'
 import { PassingMap } from '../base/passing-map.ts'
 import { watchBody } from '../base/watch-body.ts'
-import type { Attempt, Call, CallResponse } from '../interface/call.ts'
+import { type Attempt, type Call, type CallResponse, UNKNOWN_EPOCH } from '../interface/call.ts'
 import type { ResponseFrame } from '../interface/call-messages.ts'
-import type { BulkSink, BulkSource } from '../interface/link.ts'
+import type { BulkSink, BulkSource, PeerAddress } from '../interface/link.ts'
 import { CALL_ENDED, chunksOf, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureError, givenUp } from './failure.ts'
@@ -21,12 +21,22 @@ export interface Broken {
   readonly fate: 'broken'
 }
 
-interface PendingCall {
+/** A call on its way. */
+export interface SentCall {
+  readonly owner: PeerAddress
   readonly call: Call
-  readonly startedAt: number
   readonly signal: AbortSignal | undefined
+  readonly deadlineAt: number
+}
+
+/** What to do with a call that was sent to a process for the first time when the link broke. */
+export type OnBroken = (sent: SentCall, epoch: bigint) => Attempt | Promise<Attempt>
+
+interface PendingCall extends SentCall {
+  readonly startedAt: number
+  readonly isRepeat: boolean
   readonly onAbort: (() => void) | undefined
-  readonly settle: (result: Attempt | Broken) => void
+  readonly settle: (result: Attempt | Broken | Promise<Attempt>) => void
   /** Cancels the request's body where it has its own stream. */
   readonly upload: AbortController | undefined
 }
@@ -37,15 +47,23 @@ export class OutgoingCalls {
   readonly #mailbox: BulkMailbox
   readonly #clock: Clock
   readonly #onAnswered: (requestId: Uint8Array) => void
+  readonly #onBroken: OnBroken
   readonly #pending = new PassingMap<number, PendingCall>()
   readonly #deadlines: Deadlines<number>
   #lastId = 0
 
-  constructor(session: Session, mailbox: BulkMailbox, clock: Clock, onAnswered: (requestId: Uint8Array) => void) {
+  constructor(
+    session: Session,
+    mailbox: BulkMailbox,
+    clock: Clock,
+    onAnswered: (requestId: Uint8Array) => void,
+    onBroken: OnBroken
+  ) {
     this.#session = session
     this.#mailbox = mailbox
     this.#clock = clock
     this.#onAnswered = onAnswered
+    this.#onBroken = onBroken
     this.#deadlines = new Deadlines(clock, (id) => this.#giveUp(id, new SoukError('upstream_timeout')))
   }
 
@@ -53,66 +71,86 @@ export class OutgoingCalls {
     return this.#pending.size
   }
 
-  /** Sends one call. `timeoutMs` is the remaining time for the whole call. */
-  send(call: Call, timeoutMs: number, signal: AbortSignal | undefined, resentFromEpoch?: bigint) {
-    return new Promise<Attempt | Broken>((settle) => {
-      const { channel, hello } = this.#session
-      if (this.#pending.size >= (hello?.inFlightMax ?? 0) || channel.queuedBytes >= LINK_QUEUE_BYTES_MAX) {
-        settle({
-          fate: 'not_accepted',
-          error: new SoukError('overloaded', 'Too many calls to this owner are running. Try again later.', {
-            retryAfterMs: OVERLOAD_PAUSE_MS
-          })
-        })
-        return
-      }
-      const id = ++this.#lastId
-      const onAbort = signal && (() => this.#giveUp(id, givenUp(signal)))
-      this.#deadlines.add(id, timeoutMs)
-      if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true })
-      const body = ridesInline(call.body, channel) ? call.body : undefined
-      const upload = body === undefined ? new AbortController() : undefined
-      this.#pending.set(id, { call, startedAt: this.#clock.elapsed(), signal, onAbort, settle, upload })
+  /** The boot epoch of the peer's process. */
+  get #epoch(): bigint {
+    return this.#session.hello?.epoch ?? UNKNOWN_EPOCH
+  }
 
-      const frame: Frame = {
-        ...call,
-        kind: 'request',
-        id,
-        body,
-        timeoutMs: Math.max(DEADLINE_MS_MIN, Math.floor(timeoutMs - DEADLINE_HOP_MS)),
-        resentFromEpoch
-      }
-      const isSent = this.#session.send(frame, this.#pending.size)
-      if (!isSent) {
-        const error = new SoukError('request_too_large', 'The path and headers of the call are too large.', {
-          source: 'ingress'
-        })
-        this.#take(id)?.settle({ fate: 'failed', error })
-      } else if (upload !== undefined) {
-        void this.#sendBody(id, call, upload.signal)
-      }
+  /** Sends a call for the first time. After a broken link, its result is that of `onBroken`. */
+  send(owner: PeerAddress, call: Call, signal: AbortSignal | undefined, deadlineAt: number): Promise<Attempt> {
+    return new Promise((settle) => {
+      // Only a repeat is settled as broken.
+      this.#send(owner, call, signal, deadlineAt, undefined, settle as PendingCall['settle'])
     })
+  }
+
+  /** Sends a call again. @param sentTo - the epoch of the process that received it first */
+  repeat({ owner, call, signal, deadlineAt }: SentCall, sentTo: bigint): Promise<Attempt | Broken> {
+    return new Promise((settle) => {
+      this.#send(owner, call, signal, deadlineAt, sentTo, settle)
+    })
+  }
+
+  #send(
+    owner: PeerAddress,
+    call: Call,
+    signal: AbortSignal | undefined,
+    deadlineAt: number,
+    resentFromEpoch: bigint | undefined,
+    settle: PendingCall['settle']
+  ): void {
+    const { channel, hello } = this.#session
+    if (this.#pending.size >= (hello?.inFlightMax ?? 0) || channel.queuedBytes >= LINK_QUEUE_BYTES_MAX) {
+      const error = new SoukError('overloaded', 'Too many calls to this owner are running. Try again later.', {
+        retryAfterMs: OVERLOAD_PAUSE_MS
+      })
+      settle({ fate: 'not_accepted', error })
+      return
+    }
+    const id = ++this.#lastId
+    const startedAt = this.#clock.elapsed()
+    const timeoutMs = deadlineAt - startedAt
+    this.#deadlines.add(id, timeoutMs)
+    const onAbort = signal === undefined ? undefined : this.#onAbort(id, signal)
+    const body = ridesInline(call.body, channel) ? call.body : undefined
+    const upload = body === undefined ? new AbortController() : undefined
+    const isRepeat = resentFromEpoch !== undefined
+    this.#pending.set(id, { owner, call, signal, deadlineAt, startedAt, isRepeat, onAbort, settle, upload })
+    const frame: Frame = {
+      ...call,
+      kind: 'request',
+      id,
+      body,
+      timeoutMs: Math.max(DEADLINE_MS_MIN, Math.floor(timeoutMs - DEADLINE_HOP_MS)),
+      resentFromEpoch
+    }
+    if (!this.#session.send(frame, this.#pending.size)) {
+      const error = new SoukError('request_too_large', 'The path and headers of the call are too large.', {
+        source: 'ingress'
+      })
+      this.#take(id)?.settle({ fate: 'failed', error })
+    } else if (upload !== undefined) {
+      void this.#sendBody(id, call, upload.signal)
+    }
+  }
+
+  /** Ends the call with its signal. A function of its own, so that only a call with a signal makes this closure. */
+  #onAbort(id: number, signal: AbortSignal): () => void {
+    const onAbort = () => this.#giveUp(id, givenUp(signal))
+    signal.addEventListener('abort', onAbort, { once: true })
+    return onAbort
   }
 
   onResponse(response: ResponseFrame): void {
     const pending = this.#take(response.id)
     if (pending === undefined) return
-    const { call, startedAt, settle, upload } = pending
-    const ms = this.#clock.elapsed() - startedAt
-    const answered = (body: CallResponse['body']): Attempt => ({
-      fate: 'answered',
-      ms,
-      ...(upload === undefined ? {} : { isBodyApart: true }),
-      answer: answerOf(response, body)
-    })
+    const ms = this.#clock.elapsed() - pending.startedAt
     if (response.body === undefined) {
-      void this.#receiveBody(response.id, pending).then((body) => {
-        settle(body instanceof SoukError ? { fate: 'lost', error: body } : answered(body))
-      })
+      void this.#receiveAnswer(response, pending, ms)
     } else {
-      upload?.abort(CALL_ENDED)
-      this.#onAnswered(call.requestId)
-      settle(answered(response.body))
+      pending.upload?.abort(CALL_ENDED)
+      this.#onAnswered(pending.call.requestId)
+      pending.settle(answered(response, response.body, pending, ms))
     }
   }
 
@@ -128,7 +166,7 @@ export class OutgoingCalls {
     for (const id of this.#pending.keys()) {
       const pending = this.#take(id)
       pending?.upload?.abort(new Error('the link broke'))
-      pending?.settle({ fate: 'broken' })
+      pending?.settle(pending.isRepeat ? { fate: 'broken' } : this.#onBroken(pending, this.#epoch))
     }
     this.#deadlines.retire()
   }
@@ -186,6 +224,12 @@ export class OutgoingCalls {
     }
   }
 
+  async #receiveAnswer(response: ResponseFrame, pending: PendingCall, ms: number): Promise<void> {
+    const body = await this.#receiveBody(response.id, pending)
+    const isLost = body instanceof SoukError
+    pending.settle(isLost ? { fate: 'lost', error: body } : answered(response, body, pending, ms))
+  }
+
   /** The response body from its own stream. From now on only the caller ends it. */
   async #receiveBody(id: number, { call, signal, upload }: PendingCall): Promise<CallResponse['body'] | SoukError> {
     let source: BulkSource
@@ -208,6 +252,10 @@ export class OutgoingCalls {
       else this.#session.send({ kind: 'cancel', id })
     })
   }
+}
+
+function answered(response: ResponseFrame, body: CallResponse['body'], { upload }: PendingCall, ms: number): Attempt {
+  return { fate: 'answered', answer: answerOf(response, body), ms, isBodyApart: upload !== undefined }
 }
 
 /** The frame becomes the answer: it has the same fields. */

@@ -17,8 +17,12 @@ export function ownersFor({ init, terms }: PreparedCall, { owners }: Resolution)
  * The owner that has the key in its books, even if the lookup did not find it. Another owner would run the call a
  * second time.
  */
-export function ownersOf({ owner }: UsedKey, { owners }: Resolution, tried: Set<string>): readonly PeerAddress[] {
-  return tried.has(owner) ? [] : [owners.find(({ id }) => id === owner) ?? { id: owner, addresses: [] }]
+export function ownersOf(
+  { owner }: UsedKey,
+  { owners }: Resolution,
+  refusedBy?: ReadonlySet<string>
+): readonly PeerAddress[] {
+  return refusedBy?.has(owner) === true ? [] : [owners.find(({ id }) => id === owner) ?? { id: owner, addresses: [] }]
 }
 
 /**

@@ -38,6 +38,8 @@ export interface PreparedCall {
   readonly deadlineAt: number
   /** True once an owner may have charged the call. Nothing that happens at other owners makes that certain. */
   isChargeUnknown: boolean
+  /** Owners that refused the call. Undefined: none yet. */
+  refusedBy: Set<string> | undefined
 }
 
 /** @throws SoukError `invalid_request`, and the reason of an aborted signal */
@@ -63,7 +65,8 @@ export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds
     signal,
     startedAt,
     deadlineAt: startedAt + timeoutMs,
-    isChargeUnknown: false
+    isChargeUnknown: false,
+    refusedBy: undefined
   }
 }
 

@@ -90,7 +90,7 @@ export type Attempt =
       readonly answer: CallResponse
       readonly ms: number
       /** The request's body had a stream of its own, so the request hash does not cover it. */
-      readonly isBodyApart?: true
+      readonly isBodyApart?: boolean
     }
   | { readonly fate: 'not_accepted' | 'failed' | 'lost'; readonly error: SoukError }
 
