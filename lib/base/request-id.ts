@@ -14,11 +14,15 @@ export interface RequestIds {
 export const REQUEST_ID_BYTES = 16
 
 const COUNTER_MAX = 0xfff
+/** Ids share buffers of this many, because a buffer takes more memory than an id. A kept id keeps its buffer, so it is small. */
+const IDS_PER_BUFFER = 64
 
 export function requestIds(clock: Clock, random: Random): RequestIds {
   // Random bytes come from a pool: one call of the generator per id would cost more than the id.
   const pool = new Uint8Array(4096)
   let used = pool.length
+  let ids = new Uint8Array(0)
+  let made = 0
   let lastMs = 0
   let counter = 0
 
@@ -37,7 +41,11 @@ export function requestIds(clock: Clock, random: Random): RequestIds {
         random.fill(pool)
         used = 0
       }
-      const id = new Uint8Array(REQUEST_ID_BYTES)
+      if (made === ids.length) {
+        ids = new Uint8Array(IDS_PER_BUFFER * REQUEST_ID_BYTES)
+        made = 0
+      }
+      const id = ids.subarray(made, (made += REQUEST_ID_BYTES))
       // Bytes one by one: a `DataView` would give the id a buffer outside the heap.
       const high = Math.floor(lastMs / 0x10000)
       id[0] = high >>> 24

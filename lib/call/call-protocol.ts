@@ -69,12 +69,12 @@ export class CallProtocol implements Caller {
   }
 
   call(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt> {
-    const deadlineAt = this.#init.clock.elapsed() + call.timeoutMs
+    const sent = { owner, call, signal, deadlineAt: this.#init.clock.elapsed() + call.timeoutMs }
     const peer = call.isRepeat === true || signal?.aborted === true ? undefined : this.#ready(owner)
     // The usual case, without another promise: the link is up, and the call gets its response.
-    if (peer !== undefined) return peer.outgoing.send(owner, call, signal, deadlineAt)
+    if (peer !== undefined) return peer.outgoing.send(sent)
     const sentTo = call.isRepeat === true ? UNKNOWN_EPOCH : undefined
-    return this.#persist({ owner, call, signal, deadlineAt }, deadlineAt, sentTo)
+    return this.#persist(sent, sent.deadlineAt, sentTo)
   }
 
   /** The link broke under a call that was sent once. */
@@ -92,7 +92,7 @@ export class CallProtocol implements Caller {
    */
   async #persist(sent: SentCall, giveUpAt: number, sentTo: bigint | undefined): Promise<Attempt> {
     const { clock } = this.#init
-    const { owner, call, signal, deadlineAt } = sent
+    const { owner, call, signal } = sent
     for (;;) {
       if (signal?.aborted === true)
         return { fate: sentTo === undefined ? 'not_accepted' : 'lost', error: givenUp(signal) }
@@ -102,7 +102,7 @@ export class CallProtocol implements Caller {
         if (sentTo === undefined) return { fate: 'not_accepted', error: peer }
         error = peer
       } else {
-        if (sentTo === undefined) return peer.outgoing.send(owner, call, signal, deadlineAt)
+        if (sentTo === undefined) return peer.outgoing.send(sent)
         const result = await peer.outgoing.repeat(sent, sentTo)
         if (result.fate !== 'broken' && !isUncertain(result)) return result
         if (result.fate !== 'broken') error = result.error

@@ -32,7 +32,8 @@ export interface SentCall {
 /** What to do with a call that was sent to a process for the first time when the link broke. */
 export type OnBroken = (sent: SentCall, epoch: bigint) => Attempt | Promise<Attempt>
 
-interface PendingCall extends SentCall {
+interface PendingCall {
+  readonly sent: SentCall
   readonly startedAt: number
   readonly isRepeat: boolean
   readonly onAbort: (() => void) | undefined
@@ -77,28 +78,22 @@ export class OutgoingCalls {
   }
 
   /** Sends a call for the first time. After a broken link, its result is that of `onBroken`. */
-  send(owner: PeerAddress, call: Call, signal: AbortSignal | undefined, deadlineAt: number): Promise<Attempt> {
+  send(sent: SentCall): Promise<Attempt> {
     return new Promise((settle) => {
       // Only a repeat is settled as broken.
-      this.#send(owner, call, signal, deadlineAt, undefined, settle as PendingCall['settle'])
+      this.#send(sent, undefined, settle as PendingCall['settle'])
     })
   }
 
   /** Sends a call again. @param sentTo - the epoch of the process that received it first */
-  repeat({ owner, call, signal, deadlineAt }: SentCall, sentTo: bigint): Promise<Attempt | Broken> {
+  repeat(sent: SentCall, sentTo: bigint): Promise<Attempt | Broken> {
     return new Promise((settle) => {
-      this.#send(owner, call, signal, deadlineAt, sentTo, settle)
+      this.#send(sent, sentTo, settle)
     })
   }
 
-  #send(
-    owner: PeerAddress,
-    call: Call,
-    signal: AbortSignal | undefined,
-    deadlineAt: number,
-    resentFromEpoch: bigint | undefined,
-    settle: PendingCall['settle']
-  ): void {
+  #send(sent: SentCall, resentFromEpoch: bigint | undefined, settle: PendingCall['settle']): void {
+    const { call, signal } = sent
     const { channel, hello } = this.#session
     if (this.#pending.size >= (hello?.inFlightMax ?? 0) || channel.queuedBytes >= LINK_QUEUE_BYTES_MAX) {
       const error = new SoukError('overloaded', 'Too many calls to this owner are running. Try again later.', {
@@ -109,13 +104,13 @@ export class OutgoingCalls {
     }
     const id = ++this.#lastId
     const startedAt = this.#clock.elapsed()
-    const timeoutMs = deadlineAt - startedAt
+    const timeoutMs = sent.deadlineAt - startedAt
     this.#deadlines.add(id, timeoutMs)
     const onAbort = signal === undefined ? undefined : this.#onAbort(id, signal)
     const body = ridesInline(call.body, channel) ? call.body : undefined
     const upload = body === undefined ? new AbortController() : undefined
     const isRepeat = resentFromEpoch !== undefined
-    this.#pending.set(id, { owner, call, signal, deadlineAt, startedAt, isRepeat, onAbort, settle, upload })
+    this.#pending.set(id, { sent, startedAt, isRepeat, onAbort, settle, upload })
     const frame: Frame = {
       ...call,
       kind: 'request',
@@ -149,7 +144,7 @@ export class OutgoingCalls {
       void this.#receiveAnswer(response, pending, ms)
     } else {
       pending.upload?.abort(CALL_ENDED)
-      this.#onAnswered(pending.call.requestId)
+      this.#onAnswered(pending.sent.call.requestId)
       pending.settle(answered(response, response.body, pending, ms))
     }
   }
@@ -166,7 +161,7 @@ export class OutgoingCalls {
     for (const id of this.#pending.keys()) {
       const pending = this.#take(id)
       pending?.upload?.abort(new Error('the link broke'))
-      pending?.settle(pending.isRepeat ? { fate: 'broken' } : this.#onBroken(pending, this.#epoch))
+      pending?.settle(pending.isRepeat ? { fate: 'broken' } : this.#onBroken(pending.sent, this.#epoch))
     }
     this.#deadlines.retire()
   }
@@ -188,7 +183,7 @@ export class OutgoingCalls {
     if (pending === undefined) return undefined
     this.#pending.delete(id)
     this.#deadlines.delete(id)
-    if (pending.onAbort !== undefined) pending.signal?.removeEventListener('abort', pending.onAbort)
+    if (pending.onAbort !== undefined) pending.sent.signal?.removeEventListener('abort', pending.onAbort)
     return pending
   }
 
@@ -231,7 +226,8 @@ export class OutgoingCalls {
   }
 
   /** The response body from its own stream. From now on only the caller ends it. */
-  async #receiveBody(id: number, { call, signal, upload }: PendingCall): Promise<CallResponse['body'] | SoukError> {
+  async #receiveBody(id: number, { sent, upload }: PendingCall): Promise<CallResponse['body'] | SoukError> {
+    const { call, signal } = sent
     let source: BulkSource
     try {
       const tag = bulkTag(call.requestId, BULK_OF.response)

@@ -21,7 +21,8 @@ export class NewestIds {
     if (isAbove) {
       if (newest === undefined && this.#byPeer.size >= NEWEST_IDS_MAX) this.#byPeer.clear()
       // A copy, so that the whole frame is not kept in memory.
-      this.#byPeer.set(peer, new Uint8Array(requestId))
+      if (newest === undefined) this.#byPeer.set(peer, new Uint8Array(requestId))
+      else newest.set(requestId)
     }
     return isAbove && newest !== undefined && madeAt(requestId) > this.#startedAt + REQUEST_ID_SKEW_MS
   }

@@ -23,9 +23,8 @@ export const newRequestId = (): Uint8Array => ids.next()
 
 /** A request id that was made at another time. */
 export function requestIdAt(ms: number): Uint8Array {
-  const id = ids.next()
-  new DataView(id.buffer).setUint32(0, Math.floor(ms / 0x10000))
-  new DataView(id.buffer).setUint16(4, ms % 0x10000)
+  const id = Buffer.from(ids.next())
+  id.writeUIntBE(ms, 0, 6)
   return id
 }
 

@@ -72,20 +72,27 @@ export class QualityTracker {
   observe(id: ApiId, owner: string, outcome: CallOutcomeSeen): void {
     const { clock } = this.#init
     const now = clock.now()
-    const owners = this.#apis.get(id) ?? new Map<string, CallCounts>()
+    const owners = this.#apis.get(id) ?? this.#added(id)
     const counts = owners.get(owner) ?? noCalls(now)
     countCall(counts, outcome, now)
-    // Owners change, so the least recently called one is dropped.
-    owners.delete(owner)
-    owners.set(owner, counts)
-    const [oldest] = owners.keys()
-    if (owners.size > SERVERS_MAX && oldest !== undefined) owners.delete(oldest)
-    this.#apis.set(id, owners)
+    // Owners change, so the least recently called one is dropped. Most APIs have one owner, which is in its place already.
+    if (owners.size !== 1 || !owners.has(owner)) {
+      owners.delete(owner)
+      owners.set(owner, counts)
+      const [oldest] = owners.keys()
+      if (owners.size > SERVERS_MAX && oldest !== undefined) owners.delete(oldest)
+    }
     this.#changed.add(id)
     this.#writing ??= clock.after(QUALITY_WRITE_MS, () => {
       this.#writing = undefined
       void this.#write().catch(ignore)
     })
+  }
+
+  #added(id: ApiId): Map<string, CallCounts> {
+    const owners = new Map<string, CallCounts>()
+    this.#apis.set(id, owners)
+    return owners
   }
 
   of(id: ApiId): Quality {
