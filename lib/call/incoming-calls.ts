@@ -102,34 +102,48 @@ export class IncomingCalls {
     this.#deadlines.retire()
   }
 
+  /** An async function keeps each of its variables in memory while it waits, so this one has few. */
   async #run(request: RequestFrame): Promise<void> {
-    const { id } = request
     const running: RunningCall = { cancel: new AbortController(), call: undefined }
-    const { cancel } = running
-    this.#running.set(id, running)
-    const timeoutMs = Math.min(request.timeoutMs, UPSTREAM_TIMEOUT_MS_MAX)
-    this.#deadlines.add(id, timeoutMs)
+    this.#running.set(request.id, running)
+    this.#deadlines.add(request.id, Math.min(request.timeoutMs, UPSTREAM_TIMEOUT_MS_MAX))
     try {
-      checkRequest(request)
-      const body = request.body ?? (await this.#bodyOf(request, cancel.signal))
-      const call = callOf(request, this.#session.channel.peer, body, timeoutMs)
-      running.call = call
-      const answer = await this.#handler(call, cancel.signal)
+      const answer = await this.#answer(request, running)
       // From now on only the consumer ends the call: a stream may outlive the deadline of its head.
-      this.#deadlines.delete(id)
-      if (!this.#reply(id, answer)) await this.#stream(request.requestId, answer.body, cancel)
+      this.#deadlines.delete(request.id)
+      if (!this.#reply(request.id, answer)) await this.#stream(request.requestId, answer.body, running.cancel)
     } catch (thrown) {
-      const error = asSoukError(thrown)
-      // Nothing happens before the whole request frame is valid and the stream of its body is open.
-      this.#fail(id, error, error.notAccepted || running.call === undefined)
-      // Cancels any work that the handler started for this call.
-      cancel.abort(error)
+      this.#onError(request.id, running, asSoukError(thrown))
     } finally {
-      this.#deadlines.delete(id)
-      this.#running.delete(id)
+      this.#deadlines.delete(request.id)
+      this.#running.delete(request.id)
       // Cancels the unread rest of the body.
       if (running.call !== undefined && 'abort' in running.call.body) running.call.body.abort(CALL_ENDED)
     }
+  }
+
+  /** @throws SoukError */
+  #answer(request: RequestFrame, running: RunningCall): Promise<CallResponse> {
+    checkRequest(request)
+    return request.body === undefined
+      ? this.#answerStreamed(request, running)
+      : this.#handle(request, running, request.body)
+  }
+
+  async #answerStreamed(request: RequestFrame, running: RunningCall): Promise<CallResponse> {
+    return this.#handle(request, running, await this.#bodyOf(request, running.cancel.signal))
+  }
+
+  #handle(request: RequestFrame, running: RunningCall, body: ReceivedCall['body']): Promise<CallResponse> {
+    running.call = callOf(request, this.#session.channel.peer, body)
+    return this.#handler(running.call, running.cancel.signal)
+  }
+
+  #onError(id: number, { cancel, call }: RunningCall, error: SoukError): void {
+    // Nothing happens before the whole request frame is valid and the stream of its body is open.
+    this.#fail(id, error, error.notAccepted || call === undefined)
+    // Cancels any work that the handler started for this call.
+    cancel.abort(error)
   }
 
   #onLate(id: number): void {
@@ -195,12 +209,12 @@ export class IncomingCalls {
 }
 
 /** The frame becomes the call: it has the same fields. */
-function callOf(request: RequestFrame, peer: string, body: ReceivedCall['body'], timeoutMs: number): ReceivedCall {
+function callOf(request: RequestFrame, peer: string, body: ReceivedCall['body']): ReceivedCall {
   const { consumer, subscription } = request
   const call = request as unknown as { -readonly [K in keyof ReceivedCall]: ReceivedCall[K] }
   call.peer = peer
   call.body = body
-  call.timeoutMs = timeoutMs
+  call.timeoutMs = Math.min(request.timeoutMs, UPSTREAM_TIMEOUT_MS_MAX)
   // Copies, so that the whole frame is not kept in memory.
   call.consumer = consumer && new Uint8Array(consumer)
   call.subscription = subscription && new Uint8Array(subscription)

@@ -72,6 +72,7 @@ const NOT_STARTED = new Promise<never>(() => {})
 export class Owner {
   readonly apis = new ServedApis()
   readonly #init: OwnerInit
+  readonly #watchers: readonly CallWatcher[]
   /** Calls without a response yet, and repeats being looked up, by peer and request id. */
   readonly #running = new PassingMap<string, RunningCall>()
   readonly #newest: NewestIds
@@ -82,6 +83,7 @@ export class Owner {
 
   constructor(init: OwnerInit) {
     this.#init = init
+    this.#watchers = init.watchers ?? []
     this.#newest = new NewestIds(init.epoch)
     this.#limiter = new CallLimiter(init.clock)
     this.#pressure = new OwnerLoad(init)
@@ -105,22 +107,36 @@ export class Owner {
     return started.answer
   }
 
+  /** An async function keeps each of its variables in memory while it waits, so this one has few. */
   async #start(key: string, call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
-    const { clock, watchers = [] } = this.#init
-    const startedAt = clock.elapsed()
-    for (const watcher of watchers) watcher.onCall?.(call)
+    const startedAt = this.#init.clock.elapsed()
     try {
-      checkAge(call.requestId, clock.now())
-      const isNew = this.#newest.isNew(call.peer, call.requestId) && call.resentFromEpoch === undefined
-      const answer = await (isNew ? this.#run(call, signal, startedAt) : this.#repeat(call, signal, startedAt))
-      for (const watcher of watchers) watcher.onAnswer(call, answer, clock.elapsed() - startedAt)
+      const answer = await this.#begin(call, signal, startedAt)
+      this.#onAnswer(call, answer, startedAt)
       return answer
     } catch (error) {
-      for (const watcher of watchers) watcher.onError(call, error, clock.elapsed() - startedAt, signal)
+      this.#onError(call, error, startedAt, signal)
       throw error
     } finally {
       this.#running.delete(key)
     }
+  }
+
+  #begin(call: IncomingCall, signal: AbortSignal, startedAt: number): Promise<CallResponse> {
+    for (const watcher of this.#watchers) watcher.onCall?.(call)
+    checkAge(call.requestId, this.#init.clock.now())
+    const isNew = this.#newest.isNew(call.peer, call.requestId) && call.resentFromEpoch === undefined
+    return isNew ? this.#run(call, signal, startedAt) : this.#repeat(call, signal, startedAt)
+  }
+
+  #onAnswer(call: IncomingCall, answer: CallResponse, startedAt: number): void {
+    const ms = this.#init.clock.elapsed() - startedAt
+    for (const watcher of this.#watchers) watcher.onAnswer(call, answer, ms)
+  }
+
+  #onError(call: IncomingCall, error: unknown, startedAt: number, signal: AbortSignal): void {
+    const ms = this.#init.clock.elapsed() - startedAt
+    for (const watcher of this.#watchers) watcher.onError(call, error, ms, signal)
   }
 
   async #repeat(call: IncomingCall, signal: AbortSignal, startedAt: number): Promise<CallResponse> {
@@ -176,15 +192,14 @@ export class Owner {
   }
 
   async #perform(run: Run, call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
-    let isTaken = false
-    let quotaReservation: QuotaReservation | undefined
+    let reservation: Reservation | undefined
+    let quota: QuotaReservation | undefined
     try {
-      if (isUnderPlan(call)) quotaReservation = await this.#planned(run.api, call)
-      const reserving = this.#reserve(run.api, call, quotaReservation?.price)
-      const reservation = reserving instanceof Promise ? await reserving : reserving
-      isTaken = true
+      if (isUnderPlan(call)) quota = await this.#planned(run.api, call)
+      const reserving = this.#reserve(run.api, call, quota?.price)
+      reservation = reserving instanceof Promise ? await reserving : reserving
       if (reservation.replay !== undefined) return run.over(replayed(reservation.replay, call), signal)
-      let reply = quotaReservation?.answer?.()
+      let reply = quota?.answer?.()
       if (reply === undefined) {
         try {
           reply = await ask(run, call, signal)
@@ -193,21 +208,26 @@ export class Owner {
           throw await this.#failed(run, call, reservation, signal, thrown)
         }
       }
-      const upstreamMs = timeOf(reply)
-      const outcome = this.#replied(run, call, reply, upstreamMs)
-      const settled = await settle(reply, outcome, reservation, quotaReservation)
-      const ownerMs = this.#ownerMs(run, upstreamMs)
-      const answer = answerOf(reply, settled, ownerMs, upstreamMs, quotaReservation?.quota())
-      quotaReservation = undefined
+      const settled = await settle(reply, this.#replied(run, call, reply), reservation, quota)
+      const answer = this.#answerOf(run, reply, settled, quota)
+      quota = undefined
       return run.over(this.#streams.gated(run.api, call, reply, answer, signal), signal)
     } catch (error) {
       // A refused call does not count, because its payer may have to retry with a better payment.
-      if (!isTaken) run.permit.giveBack()
-      if (!isTaken) await run.keyed?.giveUp()
-      await quotaReservation?.end(false)
+      if (reservation === undefined) run.permit.giveBack()
+      if (reservation === undefined) await run.keyed?.giveUp()
+      await quota?.end(false)
       run.leave()
       throw error
     }
+  }
+
+  #answerOf(run: Run, reply: AdapterReply, settled: Settled, quota: QuotaReservation | undefined): CallResponse {
+    const { status, headers, body } = reply
+    const { charged, receipt, payment } = settled
+    const upstreamMs = timeOf(reply)
+    const ownerMs = this.#ownerMs(run, upstreamMs)
+    return { status, headers, body, charged, receipt, ownerMs, upstreamMs, payment, quota: quota?.quota() }
   }
 
   #planned({ signed }: ServedApi, call: IncomingCall): QuotaReservation | Promise<QuotaReservation> {
@@ -259,8 +279,9 @@ export class Owner {
   }
 
   /** The outcome of a call with a response. */
-  #replied(run: Run, call: IncomingCall, reply: AdapterReply, upstreamMs: number): Outcome {
+  #replied(run: Run, call: IncomingCall, reply: AdapterReply): Outcome {
     const { status, success } = reply
+    const upstreamMs = timeOf(reply)
     if (success) run.permit.succeeded()
     else run.permit.failed()
     return this.#outcome(call, status, this.#ownerMs(run, upstreamMs), upstreamMs, {
@@ -356,16 +377,6 @@ function settle(
 ): Promise<Settled> {
   if (quotaReservation !== undefined) return settleUnderPlan(reply, outcome, reservation, quotaReservation)
   return reply.success ? reservation.capture(outcome, reply.price) : reservation.release(outcome)
-}
-
-function answerOf(
-  { status, headers, body }: AdapterReply,
-  { charged, receipt, payment }: Settled,
-  ownerMs: number,
-  upstreamMs: number,
-  quota: CallResponse['quota']
-): CallResponse {
-  return { status, headers, body, charged, receipt, ownerMs, upstreamMs, payment, quota }
 }
 
 /**
