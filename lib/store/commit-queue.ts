@@ -26,11 +26,14 @@ export interface Write {
   /** Its approximate size. */
   readonly bytes: number
   /** May run twice; the first run is then rolled back. */
-  readonly apply: () => void
+  apply(): void
   /** Called when the write is durable. */
-  readonly resolve: () => void
-  readonly reject: (error: SoukError) => void
+  resolve(): void
+  reject(error: SoukError): void
 }
+
+/** A write, or the rejection of one. */
+type Settled = Pick<Write, 'resolve'>
 
 /**
  * Group commit: writes requested in the same turn of the event loop, or during a disk wait, share one transaction and one disk
@@ -115,15 +118,15 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
       fail(error, batch)
     }
   }
-  const syncBehind = (settle: ReadonlyArray<() => void>, batch: readonly Write[], startedAt: number): void => {
+  const syncBehind = (settled: readonly Settled[], batch: readonly Write[], startedAt: number): void => {
     const { promise, resolve } = Promise.withResolvers<void>()
     transactions.sync((error) => {
       syncing = undefined
       const ms = clock.elapsed() - startedAt
       if (ms >= SLOW_COMMIT_MS) log('slow commit: %d writes took %d ms', batch.length, Math.round(ms))
       // After a failure, no write is reported as successful, because it may be lost.
-      if (hasFailed) for (const { reject } of batch) reject(storeFailed())
-      else if (error === null) for (const tell of settle) tell()
+      if (hasFailed) for (const write of batch) write.reject(storeFailed())
+      else if (error === null) for (const each of settled) each.resolve()
       else fail(error, batch)
       resolve()
       if (waiting.length > 0) schedule()
@@ -180,7 +183,7 @@ function takeBatch(waiting: readonly Write[]): Write[] {
 }
 
 /** Undefined if one of the writes is not possible; the whole batch is then rolled back. */
-function commitTogether(transactions: Transactions, batch: readonly Write[]): Array<() => void> | undefined {
+function commitTogether(transactions: Transactions, batch: readonly Write[]): readonly Settled[] | undefined {
   transactions.begin()
   try {
     for (const write of batch) write.apply()
@@ -190,22 +193,22 @@ function commitTogether(transactions: Transactions, batch: readonly Write[]): Ar
     return undefined
   }
   transactions.commit()
-  return batch.map((write) => write.resolve)
+  return batch
 }
 
 /** Writes each in a savepoint, so that an impossible write does not fail the others. It is slower, so it is not tried first. */
-function commitCarefully(transactions: Transactions, batch: readonly Write[]): Array<() => void> {
+function commitCarefully(transactions: Transactions, batch: readonly Write[]): Settled[] {
   transactions.begin()
-  const settle = batch.map((write) => {
+  const settled = batch.map((write): Settled => {
     try {
-      transactions.isolate(write.apply)
-      return write.resolve
+      transactions.isolate(() => write.apply())
+      return write
     } catch (cause) {
       if (!transactions.active || transactions.isFatal(cause)) throw cause
       const error = new SoukError('internal_error', 'The store rejected this entry.', { cause })
-      return () => write.reject(error)
+      return { resolve: () => write.reject(error) }
     }
   })
   transactions.commit()
-  return settle
+  return settled
 }

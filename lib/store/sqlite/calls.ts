@@ -1,9 +1,10 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import type { SoukError } from '../../base/errors.ts'
 import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX, RESPONSES_DROPPED_AT_ONCE } from '../../base/limits/store.ts'
 import type { CallEffects, CallLog, CallRecord } from '../../interface/store.ts'
 import { alreadyRecorded, checkCallRecord } from '../call-record.ts'
 import { SELECT_LOGGED, SELECT_RECORDS } from '../call-select.ts'
-import type { CommitQueue } from '../commit-queue.ts'
+import type { CommitQueue, Write } from '../commit-queue.ts'
 import { checkPostings } from '../ledger-entry.ts'
 import { prepareSettle } from './claims.ts'
 import { CALL_COLUMNS, callValues, encodeHeaders, toCallRecord, toLoggedCall } from './call-row.ts'
@@ -62,18 +63,11 @@ export function sqliteCalls(init: SqliteCallsInit): CallLog {
   )
 
   return {
-    append: (record, effects = {}) =>
+    append: (record, effects = NO_EFFECTS) =>
       new Promise((resolve, reject) => {
         checkCallRecord(record)
         if (effects.postings !== undefined) checkPostings(effects.postings)
-        const headers = encodeHeaders(record.response?.headers ?? [])
-        let isNew = false
-        queue.push({
-          bytes: ROW_BYTES + headers.length + (record.response?.body.length ?? 0),
-          apply: () => void (isNew = insert(record, headers, effects)),
-          resolve: () => (isNew ? resolve() : reject(alreadyRecorded())),
-          reject
-        })
+        queue.push(new Append(insert, record, effects, resolve, reject))
       }),
     async find(peer, requestId) {
       const holder = names.find(peer)
@@ -132,6 +126,45 @@ function sliceOf(oldest: readonly Row[], before: number): Row[] {
 }
 
 type Insert = (record: CallRecord, headers: string, effects: CallEffects) => boolean
+
+const NO_EFFECTS: CallEffects = {}
+
+/** A record that is written. A class instead of closures, because each call makes one. */
+class Append implements Write {
+  readonly bytes: number
+  readonly reject: (error: SoukError) => void
+  readonly #insert: Insert
+  readonly #record: CallRecord
+  readonly #headers: string
+  readonly #effects: CallEffects
+  readonly #resolve: () => void
+  #isNew = false
+
+  constructor(
+    insert: Insert,
+    record: CallRecord,
+    effects: CallEffects,
+    resolve: () => void,
+    reject: (error: SoukError) => void
+  ) {
+    this.#insert = insert
+    this.#record = record
+    this.#headers = encodeHeaders(record.response?.headers ?? [])
+    this.#effects = effects
+    this.#resolve = resolve
+    this.reject = reject
+    this.bytes = ROW_BYTES + this.#headers.length + (record.response?.body.length ?? 0)
+  }
+
+  apply(): void {
+    this.#isNew = this.#insert(this.#record, this.#headers, this.#effects)
+  }
+
+  resolve(): void {
+    if (this.#isNew) this.#resolve()
+    else this.reject(alreadyRecorded())
+  }
+}
 
 /** Inserts a record with its related rows; false if a record with that id exists already. */
 function prepareInsert(init: SqliteCallsInit): Insert {

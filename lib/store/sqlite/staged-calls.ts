@@ -86,17 +86,18 @@ export function sqliteStagedCalls(db: DatabaseSync, names: Names, stored: Stored
 
   /** Moves the calls up to this number. */
   const move = (through: number): void => {
-    const moved: Array<[string, Row]> = []
-    for (const entry of rows) {
-      if (entry[1].seq > through) break
-      moved.push(entry)
+    const keys: string[] = []
+    const moved: Row[] = []
+    for (const [key, row] of rows) {
+      if (row.seq > through) break
+      keys.push(key)
+      moved.push(row)
     }
-    mover(moved.map(([, row]) => row))
-    for (const [key, row] of moved) {
-      const { peer } = row
+    mover(moved)
+    for (const key of keys) rows.delete(key)
+    for (const row of moved) {
       const bytes = keptBytes(row)
-      rows.delete(key)
-      if (bytes !== undefined) stored.place(peer, bytes)
+      if (bytes !== undefined) stored.place(row.peer, bytes)
     }
   }
 
@@ -161,22 +162,23 @@ function prepareInsert(db: DatabaseSync, names: Names): (call: StagedCall, seq: 
   const marks = CALL_COLUMNS.replaceAll(/\w+/g, '?')
   const insert = db.prepare(
     `INSERT OR REPLACE INTO staged_calls
-     (slot, seq, ${CALL_COLUMNS}, response_status, headers, body, entry, account, contra, amount)
-     VALUES (?, ?, ${marks}, ?, ?, ?, ?, ?, ?, ?)`
+     (slot, seq, response_status, headers, body, entry, account, contra, amount, ${CALL_COLUMNS})
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ${marks})`
   )
   return ({ record, peer, api, headers, postings: [first, second] }, seq, entry) => {
     const response = headers === undefined ? undefined : record.response
     insert.run(
       slotOf(seq),
       seq,
-      ...callValues(record, peer, api),
       response?.status ?? null,
       headers ?? null,
       response?.body ?? null,
       entry,
       first === undefined ? null : names.idOf(first.account),
       second === undefined ? null : names.idOf(second.account),
-      first?.amount ?? null
+      first?.amount ?? null,
+      // Last, because V8 makes no array for spread arguments at the end.
+      ...callValues(record, peer, api)
     )
   }
 }
