@@ -92,7 +92,8 @@ export const REQUEST = fixedMessage(
       that the payer will pay for if the response is a stream.`
       )
     )
-  }
+  },
+  (start) => ({ ...start })
 )
 
 export const RATE = message(
@@ -142,7 +143,8 @@ export const RESPONSE = fixedMessage(
         'The body is a stream whose further events are paid for by requests with `stream`: USDC atoms for each.'
       )
     )
-  }
+  },
+  (start) => ({ ...start })
 )
 
 export type RequestFrame = MessageOf<typeof REQUEST>

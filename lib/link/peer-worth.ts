@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { boundedMap } from '../base/bounded-map.ts'
 import type { Clock } from '../base/clock.ts'
 import { PEERS_VALUED_MAX } from '../base/limits/link.ts'
 import type { CallResponse, CallWatcher, IncomingCall } from '../interface/call.ts'
@@ -33,7 +33,7 @@ interface Known {
 /** Remembers which peers are valuable, to decide about connections. */
 export class PeerWorth implements CallWatcher {
   readonly #clock: Pick<Clock, 'elapsed'>
-  readonly #known = new LRUCache<string, Known>({ maxSize: PEERS_VALUED_MAX, sizeCalculation: () => 1 })
+  readonly #known = boundedMap<string, Known>(PEERS_VALUED_MAX)
   readonly #bootstrap = new Set<string>()
   #bound: () => Iterable<string> = () => []
 

@@ -1,9 +1,9 @@
 import type { ApiId } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
-import { OWNER_COOLDOWN_MS, RESOLUTIONS_MAX } from '../base/limits/directory.ts'
+import { OWNER_COOLDOWN_MS, RESOLUTIONS_MAX, SERVERS_MAX } from '../base/limits/directory.ts'
 import { fraction, type Random } from '../base/random.ts'
 import type { PeerAddress } from '../interface/link.ts'
-import { boundedMap } from './directory/bounded-map.ts'
+import { boundedMap } from '../base/bounded-map.ts'
 
 /** Ranks the nodes that serve an API by their recent results. */
 export interface OwnerChoice {
@@ -27,17 +27,20 @@ const NEAR_MS = 2
 /** Share of calls that try a slower owner first. */
 const EXPLORE_SHARE = 1 / 32
 
+/** Weighted average of an owner's latencies. */
+interface Latency {
+  ms: number
+}
+
 export function createOwnerChoice({ clock, random }: { readonly clock: Clock; readonly random: Random }): OwnerChoice {
-  const latencies = boundedMap<string, number>(RESOLUTIONS_MAX)
+  /** By API and owner, because an owner's distance to the upstream differs per API. */
+  const latencies = boundedMap<ApiId, Map<string, Latency>>(RESOLUTIONS_MAX)
   const failures = boundedMap<string, number>(RESOLUTIONS_MAX)
   const heard = boundedMap<string, true>(RESOLUTIONS_MAX)
-  // Latency is stored per API and owner, because an owner's distance to the upstream differs per API.
-  const keyOf = (id: ApiId, owner: string) => `${id} ${owner}`
 
-  function tier(id: ApiId, owner: string, nearMs: number): number {
+  function tier(owner: string, ms: number | undefined, nearMs: number): number {
     const failedAt = failures.get(owner)
     if (failedAt !== undefined && clock.elapsed() - failedAt < OWNER_COOLDOWN_MS) return Infinity
-    const ms = latencies.get(keyOf(id, owner))
     if (ms === undefined) return heard.has(owner) ? -1 : Number.MAX_VALUE
     return ms <= nearMs ? 0 : ms
   }
@@ -45,11 +48,12 @@ export function createOwnerChoice({ clock, random }: { readonly clock: Clock; re
   return {
     order(id, owners) {
       if (owners.length < 2) return [...owners]
-      const known = owners.map(({ id: owner }) => latencies.get(keyOf(id, owner)) ?? Infinity)
-      const fastest = Math.min(...known)
+      const known = latencies.get(id)
+      const msOf = (owner: PeerAddress) => known?.get(owner.id)?.ms
+      const fastest = Math.min(...owners.map((owner) => msOf(owner) ?? Infinity))
       const nearMs = Math.max(fastest * NEAR_FACTOR, fastest + NEAR_MS)
       const ranked = shuffle(owners, random)
-        .map((owner) => ({ owner, tier: tier(id, owner.id, nearMs) }))
+        .map((owner) => ({ owner, tier: tier(owner.id, msOf(owner), nearMs) }))
         .sort((a, b) => (a.tier === b.tier ? 0 : a.tier - b.tier))
       const alive = ranked.filter(({ tier }) => tier !== Infinity).length
       if (alive > 1 && fraction(random) < EXPLORE_SHARE) {
@@ -60,9 +64,16 @@ export function createOwnerChoice({ clock, random }: { readonly clock: Clock; re
 
     worked(id, owner, ms) {
       failures.delete(owner)
-      const key = keyOf(id, owner)
-      const before = latencies.get(key)
-      latencies.set(key, before === undefined ? ms : before + (ms - before) * NEWEST_WEIGHT)
+      const known = latencies.get(id) ?? new Map<string, Latency>()
+      if (known.size === 0) latencies.set(id, known)
+      const latency = known.get(owner)
+      // In place, because each call comes here.
+      if (latency !== undefined) latency.ms += (ms - latency.ms) * NEWEST_WEIGHT
+      else {
+        const [oldest] = known.keys()
+        if (known.size >= SERVERS_MAX && oldest !== undefined) known.delete(oldest)
+        known.set(owner, { ms })
+      }
     },
 
     answered(owner) {

@@ -1,5 +1,5 @@
 import type { Logger } from '@libp2p/interface'
-import { LRUCache } from 'lru-cache'
+import { RecentMap } from '../base/bounded-map.ts'
 import { type Clock, deadline } from '../base/clock.ts'
 import { SILENT_LOG } from '../base/component-log.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
@@ -65,7 +65,7 @@ const ENTRY_BYTES = 512
 class BoundedOwnerCache<T> implements OwnerCache<T> {
   readonly #clock: Clock
   readonly #bytesOf: (value: T) => number
-  readonly #entries: LRUCache<string, Entry<T>>
+  readonly #entries: RecentMap<string, Entry<T>>
   readonly #flights = new Map<string, Flight<T>>()
   readonly #log: Logger
 
@@ -73,7 +73,7 @@ class BoundedOwnerCache<T> implements OwnerCache<T> {
     this.#clock = clock
     this.#bytesOf = bytesOf
     this.#log = log
-    this.#entries = new LRUCache({
+    this.#entries = new RecentMap({
       max: RESOLUTIONS_MAX,
       maxSize: bytesMax,
       sizeCalculation: (entry) => ENTRY_BYTES + ('value' in entry ? this.#bytesOf(entry.value) : 0)

@@ -3,7 +3,7 @@ import { SoukError } from '../base/errors.ts'
 import { RESOLUTIONS_MAX } from '../base/limits/directory.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
-import { boundedMap } from './directory/bounded-map.ts'
+import { boundedMap } from '../base/bounded-map.ts'
 
 /** Protections against providers: revisions never go back, and names stay bound as the user pinned them. */
 export interface Pins {

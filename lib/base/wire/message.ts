@@ -49,9 +49,21 @@ export function message<Fs extends Fields>(
   return { name, doc, fields, reserved, ...compile(fields, false) } as Message<Sparse<Fs>>
 }
 
-/** Absent fields are undefined. All values have the same shape, which is faster for messages of each call. */
-export function fixedMessage<Fs extends Fields>(name: string, doc: string, fields: Fs): Message<Fixed<Fs>> {
-  return { name, doc, fields, reserved: [], ...compile(fields, true) } as Message<Fixed<Fs>>
+/** Makes a value that has no fields yet. */
+export type Copy = (start: object) => object
+
+/**
+ * Absent fields are undefined. All values have the same shape, which is faster for messages of each call.
+ * @param copy - `(start) => ({ ...start })`, beside the table. V8 then knows the one shape that this function copies. The function
+ * that other messages share takes four times the memory
+ */
+export function fixedMessage<Fs extends Fields>(
+  name: string,
+  doc: string,
+  fields: Fs,
+  copy?: Copy
+): Message<Fixed<Fs>> {
+  return { name, doc, fields, reserved: [], ...compile(fields, true, copy) } as Message<Fixed<Fs>>
 }
 
 /** A field that is a message. */
@@ -85,7 +97,9 @@ const NO_ITEMS: readonly unknown[] = Object.freeze([])
 
 type Codec = Pick<Message<Value>, 'start' | 'write' | 'read' | 'encode' | 'decode'>
 
-function compile(fields: Fields, isFixed: boolean): Codec {
+const copyAny: Copy = (start) => ({ ...start })
+
+function compile(fields: Fields, isFixed: boolean, copy = copyAny): Codec {
   const slots = Object.entries(fields).map(
     ([property, { number, type, presence, max }]): Slot => ({
       name: property,
@@ -106,7 +120,7 @@ function compile(fields: Fields, isFixed: boolean): Codec {
     for (const slot of slots) writeSlot(writer, slot, value[slot.name])
   }
   const read = (reader: WireReader, end: number, from: object = start): Value => {
-    const value: Value = { ...from }
+    const value = copy(from) as Value
     while (reader.at < end) {
       const key = reader.number()
       const slot = key < byKey.length ? byKey[key] : undefined
@@ -127,7 +141,7 @@ function compile(fields: Fields, isFixed: boolean): Codec {
       return writer.finish()
     },
     decode(bytes) {
-      const whole = bytes.subarray()
+      const whole = bytes instanceof Uint8Array ? bytes : bytes.subarray()
       return read(new WireReader(whole), whole.length)
     }
   }
@@ -154,6 +168,8 @@ function readSlot(reader: WireReader, { name, type, presence, max }: Slot, value
 function append(value: Value, name: string, item: unknown, max: number): void {
   const items = value[name] as unknown[]
   if (items.length >= max) throw new RangeError('A list is too long.')
+  // Most lists have one or two items. `push` would make room for seventeen.
   if (items.length === 0) value[name] = [item]
+  else if (items.length === 1) value[name] = [items[0], item]
   else items.push(item)
 }

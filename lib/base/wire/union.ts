@@ -40,7 +40,7 @@ export function union<Ks extends Kinds>(name: string, doc: string, kinds: Ks): U
       return writer.finishAs((number << 3) | LENGTH_DELIMITED)
     },
     decode(bytes) {
-      const whole = bytes.subarray()
+      const whole = bytes instanceof Uint8Array ? bytes : bytes.subarray()
       const reader = new WireReader(whole)
       let value: ValueOf<Ks> | undefined
       while (reader.at < whole.length) {

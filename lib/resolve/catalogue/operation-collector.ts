@@ -25,7 +25,7 @@ import type { OperationSummary } from '../../interface/operation-summary.ts'
 import type { Resolution } from '../../interface/directory.ts'
 import type { IndexedListing, ListingIndex } from '../../interface/listing-index.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
-import { boundedMap } from '../directory/bounded-map.ts'
+import { boundedMap } from '../../base/bounded-map.ts'
 import { ignore } from '../directory/ignore.ts'
 import { storedManifest } from '../manifest/stored-manifest.ts'
 

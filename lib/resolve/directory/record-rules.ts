@@ -5,7 +5,7 @@ import { sha256 } from '../../base/bytes.ts'
 import type { Clock } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import { RECORD_SEQ_MARKS_MAX } from '../../base/limits/directory.ts'
-import { boundedMap } from './bounded-map.ts'
+import { boundedMap } from '../../base/bounded-map.ts'
 import { parseRecordKey } from './keys.ts'
 import { seqOf, verifyRecord } from './record.ts'
 

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { type ApiId, isApiName, isProviderId } from '../../base/api-name.ts'
+import { RecentMap } from '../../base/bounded-map.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
 import { QUALITY_APIS_MAX, QUALITY_WRITE_MS, SERVERS_MAX } from '../../base/limits/directory.ts'
 import type { Grade, ListingIndex } from '../../interface/listing-index.ts'
@@ -38,13 +38,13 @@ export interface QualityTrackerInit {
  */
 export class QualityTracker {
   readonly #init: QualityTrackerInit
-  readonly #apis: LRUCache<ApiId, Map<string, CallCounts>>
+  readonly #apis: RecentMap<ApiId, Map<string, CallCounts>>
   readonly #changed = new Set<ApiId>()
   #writing: Timer | undefined
 
   constructor(init: QualityTrackerInit) {
     this.#init = init
-    this.#apis = new LRUCache({
+    this.#apis = new RecentMap({
       maxSize: QUALITY_APIS_MAX,
       sizeCalculation: () => 1,
       dispose: (_counts, id, reason) => {

@@ -1,0 +1,23 @@
+import { LRUCache } from 'lru-cache'
+
+/** For calls without options. lru-cache makes an object for each of them otherwise, and only writes a `status` into it. */
+const NO_OPTIONS = {}
+
+/** An lru-cache whose `get` and `set` take no options, and so no memory. */
+export class RecentMap<K extends {}, V extends {}> extends LRUCache<K, V> {
+  override get(key: K): V | undefined {
+    return super.get(key, NO_OPTIONS)
+  }
+
+  override set(key: K, value: V): this {
+    return super.set(key, value, NO_OPTIONS)
+  }
+}
+
+/**
+ * A map of at most `entriesMax` entries that evicts the least recently used one. It uses lru-cache's `maxSize`, because
+ * `max` allocates memory for all entries at once, which takes tens of milliseconds.
+ */
+export function boundedMap<K extends {}, V extends {}>(entriesMax: number): RecentMap<K, V> {
+  return new RecentMap<K, V>({ maxSize: entriesMax, sizeCalculation: () => 1 })
+}
