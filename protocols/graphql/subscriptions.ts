@@ -57,17 +57,14 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
   const sse = url === undefined || sockets !== undefined ? main : createUpstream({ ...own, shownAs: 'The API' })
 
   async function overSse({ query, request, headers, signal }: Parameters<Subscriptions['open']>[0]): Promise<Opened> {
-    const {
-      status,
-      headers: down,
-      ...response
-    } = await sse.request({
+    const response = await sse.request({
       method: 'POST',
       // Servers of "GraphQL over SSE" accept only this exact value.
       headers: [...headers, ['content-type', 'application/json'], ['accept', EVENT_STREAM]],
       body: bodyOf(query, request),
       signal
     })
+    const { status, headers: down } = response
     if (status >= 400 && status !== 402) {
       return { status, headers: down, body: await response.bytes(RESPONSE_BYTES_MAX) }
     }

@@ -216,12 +216,13 @@ class RestAdapter implements Adapter {
     return openapi.map(call, signal)
   }
 
-  async #reply(
+  /** Not async, because a small body is here with its head. @throws SoukError */
+  #reply(
     response: UpstreamResponse,
     { method, headers: asked }: Sent,
     wantsEvents: boolean,
     perEvent = false
-  ): Promise<AdapterReply> {
+  ): AdapterReply | Promise<AdapterReply> {
     const { status, headers, upstreamMs } = response
     if (status === 402) {
       // If forwarded, it would ask the consumer to pay a third party for a call that Souk has priced.
@@ -235,25 +236,27 @@ class RestAdapter implements Adapter {
     const success = isCurrent || (status >= 200 && status < 300)
     const isEvents = success && method !== 'HEAD' && isEventStream(headerOf(headers, 'content-type'))
     const { collect } = this.#config
-    if (isEvents && collect !== undefined && !wantsEvents) {
-      const collected = await collectEvents(response.body, collect)
-      const own = headers.filter(([name]) => name !== 'content-type')
-      const body = utf8(JSON.stringify(collected))
-      return { status, headers: [...own, ['content-type', 'application/json']], body, success, upstreamMs }
-    }
+    if (isEvents && collect !== undefined && !wantsEvents) return collectedReply(response, collect)
     if (isEvents && perEvent) {
       const body = pipe(response.body, singleEvents, withHeartbeat)
       return { status, headers, body, success, upstreamMs, events: SSE_FRAMES }
     }
-    const body = isEvents ? withHeartbeat(response.body) : await bodyOf(response, method)
-    return {
-      status,
-      headers: isEvents ? headers : withLength(headers, response, method, body),
-      body,
-      success,
-      upstreamMs
+    if (isEvents) return { status, headers, body: withHeartbeat(response.body), success, upstreamMs }
+    const reply = (body: Payload): AdapterReply => {
+      return { status, headers: withLength(headers, response, method, body), body, success, upstreamMs }
     }
+    const body = bodyOf(response, method)
+    return body instanceof Promise ? body.then(reply) : reply(body)
   }
+}
+
+/** The first events of a stream, as one JSON document. */
+async function collectedReply(response: UpstreamResponse, bounds: CollectBounds): Promise<AdapterReply> {
+  const { status, headers, upstreamMs } = response
+  const collected = await collectEvents(response.body, bounds)
+  const own = headers.filter(([name]) => name !== 'content-type')
+  const body = utf8(JSON.stringify(collected))
+  return { status, headers: [...own, ['content-type', 'application/json']], body, success: true, upstreamMs }
 }
 
 /** Adds the length of a body that is not held whole, and of the one that a HEAD asks about. */

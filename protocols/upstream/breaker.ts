@@ -41,16 +41,13 @@ export function breaker(breakMs: number = UPSTREAM_BREAK_MS): Breaker {
   const afterSuccess = (): Promise<void> | undefined =>
     isWell || policy.state !== CircuitState.Closed ? undefined : hear(true)
 
-  async function whileWell<T extends Answered>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    try {
-      const value = await send()
-      const heard = UNWELL.has(value.response.status) ? hear(false) : afterSuccess()
-      if (heard !== undefined) await heard
-      return value
-    } catch (error) {
-      if (isItsFault(error, signal)) await hear(false)
-      throw error
-    }
+  const afterAnswer = <T extends Answered>(value: T): T | Promise<T> => {
+    const hearing = UNWELL.has(value.response.status) ? hear(false) : afterSuccess()
+    return hearing === undefined ? value : hearing.then(() => value)
+  }
+  const afterError = async (error: unknown, signal: AbortSignal): Promise<never> => {
+    if (isItsFault(error, signal)) await hear(false)
+    throw error
   }
 
   async function afterFailure<T extends Answered>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -78,7 +75,9 @@ export function breaker(breakMs: number = UPSTREAM_BREAK_MS): Breaker {
   return {
     run: (send, signal) => {
       if (policy.state === CircuitState.HalfOpen) return Promise.reject(leftAlone(breakMs))
-      return isWell ? whileWell(send, signal) : afterFailure(send, signal)
+      return isWell
+        ? send().then(afterAnswer, (error: unknown) => afterError(error, signal))
+        : afterFailure(send, signal)
     }
   }
 }

@@ -28,8 +28,8 @@ export interface ResponseHead {
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #init: ExchangeInit
   readonly #head = Promise.withResolvers<ResponseHead>()
-  readonly #timer: Timer
   readonly #onAbort: () => void
+  readonly #timer: Timer
   #hurried = true
   #controller: Dispatcher.DispatchController | undefined
   readonly #chunks = new Fifo<Uint8Array>()
@@ -45,13 +45,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#init = init
     this.#onAbort = () => this.fail(interruption(init.signal))
     init.signal.addEventListener('abort', this.#onAbort, { once: true })
-    this.#timer = init.clock.after(init.timeoutMs, () => {
-      this.fail(
-        new SoukError('upstream_timeout', `${init.where} did not respond within its time limit.`, {
-          source: 'upstream'
-        })
-      )
-    })
+    // A map of running exchanges with one timer costs more: V8 keeps the keys of a map after they are deleted.
+    this.#timer = init.clock.after(init.timeoutMs, () => this.#onLate())
     if (init.signal.aborted) this.#onAbort()
   }
 
@@ -120,13 +115,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Waits for the whole body. Undefined if it is longer than `bytesMax`; then `body` reads it from its beginning.
+   * The whole body. Not a promise if it is here: a small body usually arrives with the head. Undefined if it is longer than
+   * `bytesMax`; then `body` reads it from its beginning.
    * @throws SoukError the failure of the exchange
    */
-  async whole(bytesMax: number): Promise<readonly Uint8Array[] | undefined> {
+  whole(bytesMax: number): readonly Uint8Array[] | undefined | Promise<readonly Uint8Array[] | undefined> {
     this.#queueMax = Math.max(this.#queueMax, bytesMax)
-    // A small body usually arrives with the head.
-    while (!this.settled && this.#queuedBytes <= bytesMax) await this.#more()
+    return this.#isCollected(bytesMax) ? this.#collected(bytesMax) : this.#collect(bytesMax)
+  }
+
+  async #collect(bytesMax: number): Promise<readonly Uint8Array[] | undefined> {
+    while (!this.#isCollected(bytesMax)) await this.#more()
+    return this.#collected(bytesMax)
+  }
+
+  #isCollected(bytesMax: number): boolean {
+    return this.settled || this.#queuedBytes > bytesMax
+  }
+
+  #collected(bytesMax: number): readonly Uint8Array[] | undefined {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#queuedBytes > bytesMax) return undefined
     const chunks = [...this.#chunks]
@@ -171,6 +178,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     await new Promise<void>((resolve) => (this.#wake = resolve))
     this.#wake = undefined
     idle?.cancel()
+  }
+
+  #onLate(): void {
+    const detail = `${this.#init.where} did not respond within its time limit.`
+    this.fail(new SoukError('upstream_timeout', detail, { source: 'upstream' }))
   }
 
   #letGo(): void {

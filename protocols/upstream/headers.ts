@@ -84,22 +84,35 @@ export interface HeadersUp {
  * @throws SoukError `invalid_request` for an invalid value.
  */
 export function headersUp(headers: Headers, { extra, credentials, cookies = [] }: HeadersUp): string[] {
-  const chosen = new Map<string, string>()
+  // A flat list, because allowed names are few.
+  const chosen: string[] = []
   for (const [name, value] of headers) {
     const key = name.toLowerCase()
     if (!UP.has(key) && !extra.has(key)) continue
     if (!SENDABLE.test(value))
       throw new SoukError('invalid_request', `The header ${key} has a value that cannot be sent.`)
-    const before = chosen.get(key)
-    if (before === undefined) chosen.set(key, value)
-    else if (LISTS.has(key)) chosen.set(key, `${before}, ${value}`)
+    const at = placeOf(key, chosen)
+    if (at === chosen.length) chosen.push(key, value)
+    else if (LISTS.has(key)) chosen[at + 1] = `${chosen[at + 1]}, ${value}`
   }
-  chosen.set('user-agent', 'souk')
+  set('user-agent', 'souk', chosen)
   // Identity, so that a compressor does not delay events and large responses. A coded response is decoded anyway.
-  chosen.set('accept-encoding', 'identity')
-  for (let at = 0; at < credentials.length; at += 2) chosen.set(credentials[at] ?? '', credentials[at + 1] ?? '')
-  if (cookies.length > 0) chosen.set('cookie', withCookies(chosen.get('cookie'), cookies))
-  return [...chosen].flat()
+  set('accept-encoding', 'identity', chosen)
+  for (let at = 0; at < credentials.length; at += 2) set(credentials[at] ?? '', credentials[at + 1] ?? '', chosen)
+  if (cookies.length > 0) set('cookie', withCookies(chosen[placeOf('cookie', chosen) + 1], cookies), chosen)
+  return chosen
+}
+
+/** The place of a name in a flat list, or the end of the list. */
+function placeOf(name: string, flat: readonly string[]): number {
+  for (let at = 0; at < flat.length; at += 2) if (flat[at] === name) return at
+  return flat.length
+}
+
+function set(name: string, value: string, flat: string[]): void {
+  const at = placeOf(name, flat)
+  flat[at] = name
+  flat[at + 1] = value
 }
 
 function withCookies(own: string | undefined, given: readonly string[]): string {

@@ -28,7 +28,7 @@ export interface UpstreamResponse {
   /** Like `bytes`, but in the received pieces, for callers that forward them unjoined. */
   pieces(bytesMax: number): Promise<readonly Uint8Array[]>
   /** The whole body if it has at most `inlineBytesMax` decoded bytes, within the time limit; else a stream. */
-  payload(inlineBytesMax: number): Promise<Payload>
+  payload(inlineBytesMax: number): Payload | Promise<Payload>
   /** Abandons the body and closes its connection. */
   discard(): void
 }
@@ -43,43 +43,82 @@ export function upstreamResponse(
 ): UpstreamResponse {
   const coding = hasContent(head, method) ? head.headers['content-encoding'] : undefined
   const decode = refusing(exchange, () => decoderOf(coding))
-  const open = (): Chunks => {
-    const raw = exchange.body()
-    return decode === undefined ? raw : decode(raw)
+  return new ExchangedResponse(exchange, head, decode, headers, upstreamMs)
+}
+
+class ExchangedResponse implements UpstreamResponse {
+  readonly status: number
+  readonly headers: Headers
+  readonly upstreamMs: number
+  readonly contentLength: number | undefined
+  readonly #exchange: Exchange
+  readonly #decode: ReturnType<typeof decoderOf>
+
+  constructor(
+    exchange: Exchange,
+    head: ResponseHead,
+    decode: ReturnType<typeof decoderOf>,
+    headers: Headers,
+    upstreamMs: number
+  ) {
+    this.status = head.status
+    this.headers = headers
+    this.upstreamMs = upstreamMs
+    this.contentLength = decode === undefined ? lengthOf(head.headers) : undefined
+    this.#exchange = exchange
+    this.#decode = decode
   }
-  /** A body without a coding is not read before it is whole: each read would wait for a promise. */
-  const collect = async (bytesMax: number): Promise<Collected> => {
-    if (decode !== undefined) return take(open(), bytesMax)
-    const chunks = await exchange.whole(bytesMax)
-    return chunks === undefined ? { chunks: [], rest: exchange.body() } : { chunks, rest: undefined }
+
+  get body(): AsyncIterable<Uint8Array> {
+    return {
+      [Symbol.asyncIterator]: () => {
+        this.#exchange.unhurry()
+        return leavable(this.#exchange, this.#open())
+      }
+    }
   }
-  const pieces = async (bytesMax: number) => {
-    const { chunks, rest } = await collect(bytesMax)
+
+  async bytes(bytesMax: number): Promise<Uint8Array> {
+    return joined(await this.pieces(bytesMax))
+  }
+
+  async pieces(bytesMax: number): Promise<readonly Uint8Array[]> {
+    const { chunks, rest } = await this.#collect(bytesMax)
     if (rest === undefined) return chunks
-    exchange.leave()
+    this.#exchange.leave()
     await rest.return?.()
     throw new SoukError('response_too_large', undefined, { source: 'upstream' })
   }
-  return {
-    status: head.status,
-    headers,
-    upstreamMs,
-    contentLength: decode === undefined ? lengthOf(head.headers) : undefined,
-    body: {
-      [Symbol.asyncIterator]() {
-        exchange.unhurry()
-        return leavable(exchange, open())
-      }
-    },
-    pieces,
-    bytes: async (bytesMax) => joined(await pieces(bytesMax)),
-    async payload(inlineBytesMax) {
-      const { chunks, rest } = await collect(inlineBytesMax)
-      if (rest === undefined) return joined(chunks)
-      exchange.unhurry()
-      return { [Symbol.asyncIterator]: () => leavable(exchange, rest, chunks) }
-    },
-    discard: () => exchange.leave()
+
+  payload(inlineBytesMax: number): Payload | Promise<Payload> {
+    const collected = this.#collect(inlineBytesMax)
+    return collected instanceof Promise ? collected.then((all) => this.#payload(all)) : this.#payload(collected)
+  }
+
+  discard(): void {
+    this.#exchange.leave()
+  }
+
+  #payload({ chunks, rest }: Collected): Payload {
+    if (rest === undefined) return joined(chunks)
+    this.#exchange.unhurry()
+    return { [Symbol.asyncIterator]: () => leavable(this.#exchange, rest, chunks) }
+  }
+
+  #open(): Chunks {
+    const raw = this.#exchange.body()
+    return this.#decode === undefined ? raw : this.#decode(raw)
+  }
+
+  /** A body without a coding is not read before it is whole: each read would wait for a promise. */
+  #collect(bytesMax: number): Collected | Promise<Collected> {
+    if (this.#decode !== undefined) return take(this.#open(), bytesMax)
+    const whole = this.#exchange.whole(bytesMax)
+    return whole instanceof Promise ? whole.then((chunks) => this.#rest(chunks)) : this.#rest(whole)
+  }
+
+  #rest(chunks: readonly Uint8Array[] | undefined): Collected {
+    return chunks === undefined ? { chunks: [], rest: this.#exchange.body() } : { chunks, rest: undefined }
   }
 }
 
