@@ -57,6 +57,12 @@ export function addCallRoutes(
     scopes
   }: { route: CallRoute; streams: EventStreams; tickets: Tickets; contextOf: ContextOf; scopes: ScopeNames }
 ): void {
+  const serve = async (context: RequestContext, scope: string, name: string): Promise<void> => {
+    const found = await scopeOf(context, scope, scopes)
+    if (found === undefined) return
+    if (EventStreams.mayServe(context.req) && (await streams.serve(context, found, name))) return
+    await serveCall(route, context, found, name)
+  }
   for (const url of CALL_PATHS) {
     app.route<{ Params: { scope: string; name: string } }>({
       method: [...CALL_METHODS],
@@ -75,15 +81,9 @@ export function addCallRoutes(
           return
         }
         const { scope } = request.params
-        const serve = async () => {
-          const found = await scopeOf(context, scope, scopes)
-          if (found === undefined) return
-          if (EventStreams.mayServe(context.req) && (await streams.serve(context, found, name))) return
-          await serveCall(route, context, found, name)
-        }
         // Most scopes need no lookup.
         const isPlain = !EventStreams.mayServe(context.req) && isResolved(scope, scopes)
-        const serving = isPlain ? serveCall(route, context, scope, name) : serve()
+        const serving = isPlain ? serveCall(route, context, scope, name) : serve(context, scope, name)
         serving.catch((error: unknown) => {
           context.log.error('a response could not be sent', { request_id: context.requestIdText, cause: error })
           context.res.destroy()

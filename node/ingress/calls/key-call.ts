@@ -67,7 +67,7 @@ export async function callAdmitted<T>(
   const purchase = budget === undefined ? undefined : spending.begin(budget)
   if (budget !== undefined) {
     call.onPrice = (price) => purchase?.reserve(price)
-    call.eventBudget = eventBudget(spending, budget)
+    call.eventBudget = new KeyEventBudget(spending, budget)
   }
   if (holder !== undefined) {
     call.maxPrice = lower(call.maxPrice, holder.maxPrice)
@@ -96,13 +96,31 @@ export function refOf(api: string | ApiRef): ApiRef {
   return typeof api === 'string' ? parseApiRef(api) : api
 }
 
-/** Pays for events of a stream as they arrive. Each payment is reserved and captured like a call. */
-function eventBudget(spending: KeyCalls['spending'], budget: Budget): EventBudget {
-  let purchase: Purchase | undefined
-  return {
-    reserve: (most) => (purchase = spending.begin(budget)).reserve(most),
-    capture: (charged, requestId) => purchase?.capture(charged, formatRequestId(requestId)),
-    release: (mayBeCharged) => purchase?.release(mayBeCharged)
+/**
+ * Pays for events of a stream as they arrive. Each payment is reserved and captured like a call. A class instead of closures, because each
+ * call makes one.
+ */
+class KeyEventBudget implements EventBudget {
+  readonly #spending: KeyCalls['spending']
+  readonly #budget: Budget
+  #purchase: Purchase | undefined
+
+  constructor(spending: KeyCalls['spending'], budget: Budget) {
+    this.#spending = spending
+    this.#budget = budget
+  }
+
+  reserve(most: Atoms): void | Promise<void> {
+    this.#purchase = this.#spending.begin(this.#budget)
+    return this.#purchase.reserve(most)
+  }
+
+  capture(charged: Atoms, requestId: Uint8Array): void | Promise<void> {
+    return this.#purchase?.capture(charged, formatRequestId(requestId))
+  }
+
+  release(mayBeCharged: boolean): void {
+    this.#purchase?.release(mayBeCharged)
   }
 }
 

@@ -53,7 +53,8 @@ export async function sendReply(
     if (res.destroyed) return discard(body)
     checkStatus(status)
     const headers = replyHeaders(context, reply)
-    headers.push(...rateHeaders(keyRate, reply.rate))
+    // Most keys and listings have no rate limit.
+    if (keyRate !== undefined || reply.rate !== undefined) headers.push(...rateHeaders(keyRate, reply.rate))
     if (reply.quota !== undefined) headers.push(...quotaHeaders(reply.quota, context.clock.now()))
     if (reply.charged > 0n) checkHeaders(headers)
     if (isWhole(body) && isLarge(body)) held?.take(body.length)
