@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { apiId } from '../../../lib/base/api-name.ts'
-import { OWNER_COOLDOWN_MS } from '../../../lib/base/limits/directory.ts'
+import { OWNER_COOLDOWN_MS, SERVERS_MAX } from '../../../lib/base/limits/directory.ts'
 import { createOwnerChoice, type OwnerChoice } from '../../../lib/resolve/choose-owner.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { seededRandom } from './fixtures.ts'
@@ -41,6 +41,13 @@ describe('choice of an owner', () => {
     measure({ b: 50 })
     const { a = 0, b = 0, c = 0 } = leads(320)
     assert.ok(b > 280 && a + c > 0, `${a} ${b} ${c}`)
+  })
+
+  it('forgets the owner that it measured first, when an API has had too many', () => {
+    measure({ a: 1, b: 50 })
+    for (let other = 2; other <= SERVERS_MAX; other++) choice.worked(API, `other ${other}`, 100)
+    const { a = 0, b = 0 } = leads(320)
+    assert.ok(b > 280 && a < 40, `${a} ${b}`)
   })
 
   it('treats an owner that responds again as alive', () => {
