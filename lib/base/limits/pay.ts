@@ -32,8 +32,8 @@ export const RECEIPTS_SIGNED_PART = 4
 export const KEY_TRIAL_PAUSE_MS = 1 * SECOND
 /** Cached addresses of splitters. */
 export const SPLITTERS_CACHED_MAX = 1_000
-/** Entries waiting for a payer's asynchronous write. */
-export const PAYER_ENTRIES_MAX = 1_024
+/** Receipts waiting for a payer's asynchronous write. */
+export const PAYER_RECEIPTS_MAX = 1_024
 /** Receipts of one page. */
 export const RECEIPTS_PAGE_MAX = 1_000
 /** Records read per page. Free and failed calls have no receipt. */

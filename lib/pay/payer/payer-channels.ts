@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts'
 import { asSoukError } from '../../base/errors.ts'
-import { DEPOSIT_VALID_MS, PAYER_ENTRIES_MAX, PAYER_WRITE_MS } from '../../base/limits/pay.ts'
+import { DEPOSIT_VALID_MS, PAYER_RECEIPTS_MAX, PAYER_WRITE_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { DocumentPut, Entry, Ledger } from '../../interface/ledger.ts'
@@ -37,6 +37,12 @@ export interface PayerChannelsInit {
   readonly onEnd: (channel: PayerChannel, isTaken: boolean) => readonly DocumentPut[]
 }
 
+/** Charges of one channel that wait for the next write. */
+interface Charges {
+  amount: Atoms
+  readonly receipts: DocumentPut[]
+}
+
 const COUNTER = 'counter'
 const CAP = 'cap'
 
@@ -55,12 +61,14 @@ export async function lastLease(documents: Documents): Promise<CapLease | undefi
 export class PayerChannels {
   readonly #init: PayerChannelsInit
   readonly #channels = new Map<ChannelId, PayerChannel>()
-  /** Channels that are not closed, one per owner and receiver. */
-  readonly #byPlace = new Map<string, PayerChannel>()
+  /** Channels that are not closed, by owner and receiver. Each call looks here, so no key is joined. */
+  readonly #byOwner = new Map<string, Map<string, PayerChannel>>()
   /** Owners of disputed channels, including closed ones where the owner took more than was agreed to. */
   readonly #distrusted = new Set<string>()
   readonly #changed = new Set<PayerChannel>()
-  #entries: Array<readonly [Entry, readonly DocumentPut[]]> = []
+  readonly #charges = new Map<PayerChannel, Charges>()
+  /** Number of receipts that wait for the next write. */
+  #receipts = 0
   #timer: Timer | undefined
   #counter = 0n
   #leasing: Promise<boolean> | undefined
@@ -71,7 +79,7 @@ export class PayerChannels {
 
   /** The channel to one owner for one receiver. */
   get(owner: string, receiver: string): PayerChannel | undefined {
-    return this.#byPlace.get(placeOf(owner, receiver))
+    return this.#byOwner.get(owner)?.get(receiver)
   }
 
   find(channelId: ChannelId): PayerChannel | undefined {
@@ -244,43 +252,68 @@ export class PayerChannels {
     this.#init.onDispute(channel)
   }
 
-  /** Queues the channel for writing, with a ledger entry if there is one. */
-  touch(channel: PayerChannel, entry?: Entry, documents: readonly DocumentPut[] = []): void {
+  /** Queues the channel for writing. */
+  touch(channel: PayerChannel): void {
     this.#changed.add(channel)
-    if (entry !== undefined) this.#entries.push([entry, documents])
-    if (this.#entries.length >= PAYER_ENTRIES_MAX) void this.#flush()
-    else this.#timer ??= this.#init.clock.after(PAYER_WRITE_MS, () => void this.#flush())
+    this.#timer ??= this.#init.clock.after(PAYER_WRITE_MS, () => void this.#flush())
+  }
+
+  /** Queues the charge of a call and its receipt for writing. */
+  charge(channel: PayerChannel, amount: Atoms, receipt: DocumentPut): void {
+    channel.booked += amount
+    const charges = this.#charges.get(channel)
+    if (charges === undefined) this.#charges.set(channel, { amount, receipts: [receipt] })
+    else {
+      charges.amount += amount
+      charges.receipts.push(receipt)
+    }
+    if (++this.#receipts >= PAYER_RECEIPTS_MAX) {
+      this.#changed.add(channel)
+      void this.#flush()
+    } else this.touch(channel)
   }
 
   /** Writes in one turn, so that it is one commit. If the write fails, the store reports it. */
   async #flush(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
-    const { ledger } = this.#init
     const writes: Array<Promise<unknown>> = []
-    for (const channel of this.#changed) {
-      this.#bookUnheard(channel)
-      writes.push(this.save(channel))
-    }
-    for (const [entry, documents] of this.#entries) writes.push(ledger.book(entry, documents))
+    for (const channel of this.#changed) writes.push(this.save(channel), ...this.#bookUnheard(channel))
+    for (const [channel, charges] of this.#charges) writes.push(this.#bookCharges(channel, charges))
     this.#changed.clear()
-    this.#entries = []
+    this.#charges.clear()
+    this.#receipts = 0
     await Promise.allSettled(writes)
   }
 
+  /** One entry for all charges of a write: an entry costs more than the receipt that proves a charge. */
+  #bookCharges(channel: PayerChannel, { amount, receipts }: Charges): Promise<boolean> {
+    const [first, last] = [receipts[0]?.key ?? '', receipts.at(-1)?.key ?? '']
+    const reference = first === last ? first : `${first}/${last}`
+    return this.#book(channel, { kind: 'paid', reference }, amount, receipts)
+  }
+
   /** Books captures that this node learned from the owner's books: their responses were lost, or forgotten in a crash. */
-  #bookUnheard(channel: PayerChannel): void {
-    const { channelId } = channel.info
+  #bookUnheard(channel: PayerChannel): Array<Promise<boolean>> {
     const { spent } = channel.payerFunds
     const amount = spent - channel.booked
-    if (amount <= 0n) return
+    if (amount <= 0n) return []
     channel.booked = spent
+    return [this.#book(channel, { kind: 'unheard', reference: `${channel.info.channelId}/${spent}` }, amount)]
+  }
+
+  #book(
+    { spent, deposited }: PayerChannel,
+    name: Pick<Entry, 'kind' | 'reference'>,
+    amount: Atoms,
+    documents: readonly DocumentPut[] = []
+  ): Promise<boolean> {
     const postings = [
-      { account: spentThrough(channelId), amount },
-      { account: depositedIn(channelId), amount: -amount }
+      { account: spent, amount },
+      { account: deposited, amount: -amount }
     ]
-    const reference = `${channelId}/${spent}`
-    this.#entries.push([{ kind: 'unheard', reference, at: this.#init.clock.now(), postings }, []])
+    const { ledger, clock } = this.#init
+    return ledger.book({ ...name, at: clock.now(), postings }, documents)
   }
 
   async #lease(): Promise<boolean> {
@@ -300,7 +333,9 @@ export class PayerChannels {
     const { channelId, owner, config } = channel.info
     this.#channels.set(channelId, channel)
     if (channel.isDisputed) this.#distrusted.add(owner)
-    if (channel.phase !== 'closed') this.#byPlace.set(placeOf(owner, config.receiver), channel)
+    if (channel.phase === 'closed') return
+    const ofOwner = this.#byOwner.get(owner) ?? new Map<string, PayerChannel>()
+    this.#byOwner.set(owner, ofOwner.set(config.receiver, channel))
   }
 
   /** The owner may be paid again, unless another of its channels is disputed. */
@@ -312,9 +347,10 @@ export class PayerChannels {
   }
 
   #unplace(channel: PayerChannel): void {
-    const place = placeOf(channel.info.owner, channel.info.config.receiver)
-    if (this.#byPlace.get(place) === channel) this.#byPlace.delete(place)
+    const { owner, config } = channel.info
+    const ofOwner = this.#byOwner.get(owner)
+    if (ofOwner?.get(config.receiver) !== channel) return
+    ofOwner.delete(config.receiver)
+    if (ofOwner.size === 0) this.#byOwner.delete(owner)
   }
 }
-
-const placeOf = (owner: string, receiver: string): string => `${owner}/${receiver}`

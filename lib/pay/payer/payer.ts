@@ -232,18 +232,10 @@ export class Payer {
   }
 
   /** Written asynchronously: no call waits for the payer's ledger. */
-  #book(order: Order, channel: PayerChannel, charged: Atoms, receipt: Uint8Array): void {
-    const { channels, clock } = this.#init
-    if (charged === 0n) return channels.touch(channel)
-    const reference = formatRequestId(order.requestId)
-    const postings = [
-      { account: channel.spent, amount: charged },
-      { account: channel.deposited, amount: -charged }
-    ]
-    channel.booked += charged
-    channels.touch(channel, { kind: 'paid', reference, at: clock.now(), postings }, [
-      receiptDocument(reference, receipt)
-    ])
+  #book({ requestId }: Order, channel: PayerChannel, charged: Atoms, receipt: Uint8Array): void {
+    const { channels } = this.#init
+    if (charged === 0n) channels.touch(channel)
+    else channels.charge(channel, charged, receiptDocument(formatRequestId(requestId), receipt))
   }
 
   async #channelFor({ owner, payout, api, price }: Payable): Promise<PayerChannel> {

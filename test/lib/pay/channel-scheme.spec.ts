@@ -98,6 +98,25 @@ describe('the channel payment scheme', () => {
       assert.deepEqual(Buffer.from(kept!.value, 'base64'), Buffer.from(receipt))
     })
 
+    it('and books the charges of one write together, with a receipt of each', async () => {
+      for (const price of [100n, 200n, 300n]) await bench.call(payer, owner, { price })
+      assert.deepEqual(await books(), { earned: 600n, spent: 600n })
+      const ids = (await payer.store.documents.list(RECEIPTS)).map(({ key }) => key)
+      const entries = await payer.store.ledger.entries({ limit: 10, kinds: ['paid'] })
+      assert.deepEqual(
+        entries.map(({ reference, postings }) => [reference, postings]),
+        [
+          [
+            `${ids[0]}/${ids[2]}`,
+            [
+              { account: `spent/${channelId()}`, amount: 600n },
+              { account: `channel/${channelId()}`, amount: -600n }
+            ]
+          ]
+        ]
+      )
+    })
+
     it('nothing for a failed call, a free call, or a call to itself', async () => {
       assert.equal((await bench.call(payer, owner, { price: 0n })).charged, 0n)
       assert.equal(bench.play.channels.size, 0)
