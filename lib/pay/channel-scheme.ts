@@ -297,11 +297,8 @@ class ChannelSchemeService implements ChannelScheme {
 
   receipts: ChannelScheme['receipts'] = (query) => this.#receipts.page(query)
   receipt: ChannelScheme['receipt'] = (requestId) => this.#receipts.paid(requestId)
-  authorise: PaymentScheme['authorise'] = (order) => {
-    const signing = this.#paying().payer.authorise(order)
-    if (this.#log.enabled) signing.catch((error: unknown) => this.#logUnpaid(order, error))
-    return signing
-  }
+  authorise: PaymentScheme['authorise'] = (order) =>
+    this.#log.enabled ? this.#authoriseLogged(order) : this.#paying().payer.authorise(order)
   accept: PaymentScheme['accept'] = (order, settled, sent) => this.#payer?.payer.accept(order, settled, sent)
   settled = (record: CallRecord): Promise<Settled> => this.#receiptService.settled(record)
   fail: PaymentScheme['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
@@ -383,14 +380,15 @@ class ChannelSchemeService implements ChannelScheme {
     )
   }
 
-  #logUnpaid({ requestId, price, owner }: Order, error: unknown): void {
-    this.#log(
-      '%s: %s USDC to %s are not paid: %s',
-      formatRequestId(requestId),
-      formatUsdc(price),
-      owner,
-      reasonOf(error)
-    )
+  async #authoriseLogged(order: Order): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#paying().payer.authorise(order)
+    } catch (error) {
+      const { requestId, price, owner } = order
+      const id = formatRequestId(requestId)
+      this.#log('%s: %s USDC to %s are not paid: %s', id, formatUsdc(price), owner, reasonOf(error))
+      throw error
+    }
   }
 
   #paying(): Paying {

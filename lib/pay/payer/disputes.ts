@@ -72,7 +72,7 @@ export class Disputes {
 
   /** True while a charge of this owner is disputed. */
   areOpen(owner: string): boolean {
-    return this.#of(owner).length > 0
+    return this.#open.size > 0 && this.#of(owner).length > 0
   }
 
   /** @throws SoukError `settlement_unavailable` while a charge of this owner is disputed */

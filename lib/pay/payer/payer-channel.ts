@@ -74,6 +74,7 @@ export class PayerChannel {
   #state: PayerChannelState
   #authorization: Promise<Uint8Array> | undefined
   #ceiling = -1n
+  #signed: Uint8Array | undefined
 
   constructor(
     info: PayerChannelInfo,
@@ -132,6 +133,17 @@ export class PayerChannel {
     this.#state = { ...this.#state, isDisputed: false }
   }
 
+  /** True if it is open, funded, known to the owner and in agreement with the owner's books. */
+  get isReady(): boolean {
+    const { deposit, credit, isWhole } = this.payerFunds
+    return this.phase === 'open' && this.isKnown && !this.isInDoubt && isWhole && (deposit > 0n || credit > 0n)
+  }
+
+  /** The last voucher, encoded. Undefined if it does not cover all promised amounts, or is not signed yet. */
+  get signed(): Uint8Array | undefined {
+    return this.#ceiling >= this.payerFunds.ceiling ? this.#signed : undefined
+  }
+
   /**
    * A voucher for all promised amounts, encoded. Reuses the last voucher while it suffices, so that a window costs one signature.
    */
@@ -141,9 +153,13 @@ export class PayerChannel {
     const authorization = signVoucher(domain, signer, this.info.channelId, ceiling).then(encodeAuthorization)
     this.#authorization = authorization
     this.#ceiling = ceiling
-    authorization.catch(() => {
-      if (this.#authorization === authorization) this.#authorization = undefined
-    })
+    this.#signed = undefined
+    const settle = (signed?: Uint8Array): void => {
+      if (this.#authorization !== authorization) return
+      this.#signed = signed
+      if (signed === undefined) this.#authorization = undefined
+    }
+    authorization.then(settle, () => settle())
     return authorization
   }
 }

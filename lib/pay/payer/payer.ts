@@ -6,6 +6,7 @@ import { asSoukError, SoukError } from '../../base/errors.ts'
 import { fromHex, isHex } from '../../base/hex.ts'
 import { EXPOSURE_WAIT_MS, PENDING_LOOK_MS, TOP_UP_PART, TOP_UP_PAUSE_MS } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
+import { PassingMap } from '../../base/passing-map.ts'
 import { type HashedRequest, requestHash } from '../../base/request-hash.ts'
 import { formatRequestId } from '../../base/request-id.ts'
 import type { Address, Signer } from '../../interface/signer.ts'
@@ -56,7 +57,7 @@ export class Payer {
   readonly #init: PayerInit
   readonly #log: Logger
   /** Keyed by request id, as latin1 text. */
-  readonly #orders = new Map<string, Paid>()
+  readonly #orders = new PassingMap<string, Paid>()
   readonly #opening = new Map<string, Promise<PayerChannel>>()
   /** Calls that wait until other calls of their channel end. */
   readonly #waiting = new Map<PayerChannel, Set<() => void>>()
@@ -66,33 +67,58 @@ export class Payer {
     this.#log = init.log ?? SILENT_LOG
   }
 
-  async authorise(order: Order): Promise<Uint8Array | undefined> {
+  /** Not a promise if the last voucher covers the call. */
+  authorise(order: Order): Promise<Uint8Array> | Uint8Array | undefined {
+    const { rules, self, clock } = this.#init
     const { price, owner, isFee } = order
-    checkPrice(price, order.maxPrice ?? this.#init.rules.priceMax)
-    if (price === 0n || owner === this.#init.self) return undefined
+    checkPrice(price, order.maxPrice ?? rules.priceMax)
+    if (price === 0n || owner === self) return undefined
+    const channel = this.#readyChannel(order)
+    const promised = channel?.payerFunds.promise(price, clock.now(), isFee)
+    if (channel === undefined || promised === undefined || !('ceiling' in promised)) return this.#openAndSign(order)
+    this.#topUp(channel)
+    const { signed } = channel
+    return signed === undefined ? this.#sign(order, channel, promised) : this.#note(order, channel, promised, signed)
+  }
+
+  async #openAndSign(order: Order): Promise<Uint8Array> {
     const channel = await this.#channelFor(order)
-    const promised = await this.#promise(channel, price, isFee)
+    return this.#sign(order, channel, await this.#promise(channel, order.price, order.isFee))
+  }
+
+  async #sign(order: Order, channel: PayerChannel, promised: Promised): Promise<Uint8Array> {
+    const { domain, signer, disputes } = this.#init
+    let authorization: Uint8Array
     try {
-      const { domain, signer, channels, disputes } = this.#init
       // Wait a microtask: all calls of this turn are promised before one voucher is signed for them. They continue together, so
       // they leave in one packet.
       await Promise.resolve()
       channel.checkOpen()
-      disputes.check(owner)
-      const authorization = await channel.authorization(domain, signer)
-      // A second call under this id would take the first one's promise, which then held its money until a restart.
-      if (this.#orders.has(keyOf(order))) throw new SoukError('idempotency_in_flight')
-      this.#orders.set(keyOf(order), { channel, promised, price })
-      channels.touch(channel)
-      if (this.#log.enabled) {
-        const amounts = `${formatUsdc(price)} USDC, voucher up to ${formatUsdc(channel.payerFunds.ceiling)} USDC`
-        this.#log('%s: pays %s on channel %s', formatRequestId(order.requestId), amounts, channel.info.channelId)
-      }
-      return authorization
+      disputes.check(order.owner)
+      authorization = await channel.authorization(domain, signer)
     } catch (error) {
       this.#end(channel, () => promised.release())
       throw error
     }
+    return this.#note(order, channel, promised, authorization)
+  }
+
+  /** Remembers the promise until the call ends. @throws SoukError `idempotency_in_flight` */
+  #note(order: Order, channel: PayerChannel, promised: Promised, authorization: Uint8Array): Uint8Array {
+    const { price, requestId } = order
+    const key = latin1(requestId)
+    // A second call under this id would take the first one's promise, which then held its money until a restart.
+    if (this.#orders.get(key) !== undefined) {
+      this.#end(channel, () => promised.release())
+      throw new SoukError('idempotency_in_flight')
+    }
+    this.#orders.set(key, { channel, promised, price })
+    this.#init.channels.touch(channel)
+    if (this.#log.enabled) {
+      const amounts = `${formatUsdc(price)} USDC, voucher up to ${formatUsdc(channel.payerFunds.ceiling)} USDC`
+      this.#log('%s: pays %s on channel %s', formatRequestId(requestId), amounts, channel.info.channelId)
+    }
+    return authorization
   }
 
   /** Opens the channel that pays for calls to an owner, or returns the one there is. When it resolves, its deposit is mined. */
@@ -260,6 +286,15 @@ export class Payer {
     }
   }
 
+  /** The channel, if a call can be promised without a wait. @throws SoukError `settlement_unavailable` */
+  #readyChannel({ owner, payout }: Payable): PayerChannel | undefined {
+    const { channels, splitterOf, disputes } = this.#init
+    if (payout === undefined) return undefined
+    channels.checkTrust(owner)
+    const channel = disputes.areOpen(owner) ? undefined : channels.get(owner, splitterOf(payout))
+    return channel?.isReady === true ? channel : undefined
+  }
+
   /** The channel, funded and known to the owner. */
   async #ready(owner: string, receiver: Address, price: Atoms): Promise<PayerChannel> {
     const { channels, opener } = this.#init
@@ -352,14 +387,15 @@ export class Payer {
 
   #end<T>(channel: PayerChannel, end: () => T): T {
     const ended = end()
-    const waiting = this.#waiting.get(channel) ?? []
+    const waiting = this.#waiting.get(channel)
+    if (waiting === undefined) return ended
     this.#waiting.delete(channel)
     for (const wake of waiting) wake()
     return ended
   }
 
   #take(order: Order): Paid | undefined {
-    const key = keyOf(order)
+    const key = latin1(order.requestId)
     const paid = this.#orders.get(key)
     this.#orders.delete(key)
     return paid
@@ -384,8 +420,6 @@ function mostCharged(bytes: Uint8Array, { channelId, requestId, charged, price }
   const most = isOfCall && body.charged > charged ? body.charged : charged
   return most < price ? most : price
 }
-
-const keyOf = ({ requestId }: Order): string => latin1(requestId)
 
 const SIGNATURE_BYTES = 65
 

@@ -117,6 +117,15 @@ describe('the channel payment scheme', () => {
       )
     })
 
+    it('and waits for nothing once the last voucher covers a call', async () => {
+      await bench.call(payer, owner)
+      const order = orderTo(owner)
+      assert.ok(payer.paymentScheme.authorise(order) instanceof Uint8Array)
+      assert.throws(() => payer.paymentScheme.authorise(order), code('idempotency_in_flight'))
+      await payer.paymentScheme.accept(order, { charged: 0n, receipt: new Uint8Array(0) }, sent())
+      assert.ok(payer.paymentScheme.authorise(order) instanceof Uint8Array)
+    })
+
     it('nothing for a failed call, a free call, or a call to itself', async () => {
       assert.equal((await bench.call(payer, owner, { price: 0n })).charged, 0n)
       assert.equal(bench.play.channels.size, 0)
