@@ -57,11 +57,13 @@ export class Payee {
     if (ready !== undefined) return ready.then(() => this.admit(admission))
     const voucher = this.#voucherIn(authorization, peer)
     const channel = this.#channelOf(admission, voucher)
-    const reserve = () => this.#reserve(admission, channel, voucher)
     const { channels, depositLook } = this.#init
-    if (!channels.isFresh(channel)) return this.#look(channel).then(reserve)
-    const look = depositLook.look(channel, price)
-    return look === undefined ? reserve() : look.then(reserve)
+    const look = channels.isFresh(channel) ? depositLook.look(channel, price) : this.#look(channel)
+    if (look === undefined) return this.#reserve(admission, channel, voucher)
+    return look.then(() => {
+      if (channels.isFresh(channel)) return this.#reserve(admission, channel, voucher)
+      throw refusal('settlement_unavailable', 'The owner’s view of the chain is too old. Try again later.')
+    })
   }
 
   /** A payer sends the same voucher with all calls of a window, so its bytes are decoded once. */
@@ -99,9 +101,6 @@ export class Payee {
 
   #reserve(admission: Admission, channel: PayeeChannel, voucher: Voucher): Reservation {
     const { channels, domain } = this.#init
-    if (!channels.isFresh(channel)) {
-      throw refusal('settlement_unavailable', 'The owner’s view of the chain is too old. Try again later.')
-    }
     if (!channel.take(voucher, domain)) throw refusal('payment_rejected', 'The voucher is not signed by the payer.')
     if (channel.isLeft) throw refusal('payment_rejected', 'The channel is closed, or about to be.')
     const hold = channel.payeeFunds.reserve(admission.price)
@@ -127,7 +126,12 @@ export class Payee {
   #reservation(admission: Admission, channel: PayeeChannel, hold: Hold): Reservation {
     const { calls, receiptSigner } = this.#init
     receiptSigner.underWay++
-    const book = async (kind: CallOutcome, charged: Atoms, outcome: Outcome, alongside?: Alongside): Promise<void> => {
+    const finish = async (
+      kind: CallOutcome,
+      charged: Atoms,
+      outcome: Outcome,
+      alongside?: Alongside
+    ): Promise<Settled> => {
       const vouchers = channel.unsaved()
       try {
         await calls.append(recordOf(admission, outcome, kind, charged), {
@@ -138,22 +142,13 @@ export class Payee {
         // Either the ledger holds nothing of this call, or the store failed and the process ends.
         if (vouchers.length > 0) channel.notSaved()
         hold.release()
+        receiptSigner.underWay--
         throw error
       }
       hold.capture(charged)
-    }
-    const finish = async (
-      kind: CallOutcome,
-      charged: Atoms,
-      outcome: Outcome,
-      alongside?: Alongside
-    ): Promise<Settled> => {
-      try {
-        await book(kind, charged, outcome, alongside)
-        return { charged, receipt: await receiptSigner.receiptFor(admission, channel, charged, outcome) }
-      } finally {
-        receiptSigner.underWay--
-      }
+      const receipt = await receiptSigner.receiptFor(admission, channel, charged, outcome)
+      receiptSigner.underWay--
+      return { charged, receipt }
     }
     return {
       capture: (outcome, amount = hold.amount, alongside) =>

@@ -46,7 +46,7 @@ export class ReceiptSigner {
   }
 
   /** The receipt of a booked call. Empty if the key is not available: the payer then gets the response without the proof. */
-  async receiptFor(
+  receiptFor(
     { requestId, api }: Admission,
     { info, payeeFunds }: PayeeChannel,
     charged: Atoms,
@@ -54,12 +54,8 @@ export class ReceiptSigner {
   ): Promise<Uint8Array> {
     const { captured, reserved } = payeeFunds
     const { channelId } = info
-    try {
-      const body = { channelId, requestId, requestHash, api, charged, captured, reserved, status, at }
-      return await this.sign(rule === undefined ? body : { ...body, rule })
-    } catch {
-      return EMPTY_BYTES
-    }
+    const body = { channelId, requestId, requestHash, api, charged, captured, reserved, status, at, rule }
+    return new Promise((resolve) => this.#add({ body, resolve, reject: () => resolve(EMPTY_BYTES) }))
   }
 
   /**
@@ -96,12 +92,14 @@ export class ReceiptSigner {
 
   /** @throws SoukError `settlement_unavailable` if the key is not available now */
   sign(body: ReceiptBody): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ body, resolve, reject })
-      const { length } = this.#waiting
-      if (length === 1) queueMicrotask(() => this.#consider())
-      else if (length === COMMIT_BATCH_MAX || (this.#timer !== undefined && this.#areEnough())) void this.#flush()
-    })
+    return new Promise((resolve, reject) => this.#add({ body, resolve, reject }))
+  }
+
+  #add(waiting: Waiting): void {
+    this.#waiting.push(waiting)
+    const { length } = this.#waiting
+    if (length === 1) queueMicrotask(() => this.#consider())
+    else if (length === COMMIT_BATCH_MAX || (this.#timer !== undefined && this.#areEnough())) void this.#flush()
   }
 
   #consider(): void {

@@ -4,7 +4,7 @@ import { fromHex, toHex } from '../../base/hex.ts'
 import { RECEIPT_PATH_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import { bytes, list, nonEmpty, text, textAs, uint32, uint53, uint64 } from '../../base/wire/field.ts'
-import { message } from '../../base/wire/message.ts'
+import { fixedMessage, message } from '../../base/wire/message.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import { type ChargeRule, chargeRuleIn } from '../../interface/charge-rule.ts'
 import type { ChainParameters } from '../../interface/network.ts'
@@ -27,7 +27,7 @@ export interface ReceiptBody {
   readonly status: number
   readonly at: number
   /** The rule behind the charge. Absent if the call was not charged, and in receipts of earlier versions. */
-  readonly rule?: ChargeRule
+  readonly rule?: ChargeRule | undefined
 }
 
 /** A receipt as sent: the body and its proof. */
@@ -39,7 +39,7 @@ export interface Receipt {
   readonly signature: Signature
 }
 
-export const RECEIPT_BODY = message('ReceiptBody', 'The content of a receipt.', {
+export const RECEIPT_BODY = fixedMessage('ReceiptBody', 'The content of a receipt.', {
   channel: bytes(1),
   requestId: bytes(2),
   requestHash: bytes(3, 'SHA-256 of the request (docs/reference/protocol.md, section 7.2).'),
@@ -146,14 +146,14 @@ function pathTo(levels: ReadonlyArray<readonly Uint8Array[]>, leaf: number): { p
 /** Undefined if the bytes are not a receipt. `isSigned` checks the signature. */
 export function readReceipt(encoded: Uint8Array): Receipt | undefined {
   try {
-    const { body, path, index, signature } = RECEIPT.decode(encoded)
-    const { channel, rule: told = '', ...value } = RECEIPT_BODY.decode(body)
+    const { body: leaf, path, index, signature } = RECEIPT.decode(encoded)
+    const { channel, rule: told, ...rest } = RECEIPT_BODY.decode(leaf)
     if (channel.length !== HASH_BYTES || path.some((sibling) => sibling.length !== HASH_BYTES)) return undefined
-    const rule = chargeRuleIn(told)
+    const rule = told && chargeRuleIn(told)
     // A receipt must state a rule that the payer knows, or it proves nothing about the price.
-    if (rule === undefined && told !== '') return undefined
-    const known = rule === undefined ? value : { ...value, rule }
-    return { body: { ...known, channelId: toHex(channel) }, leaf: body, path, index, signature }
+    if (rule !== told) return undefined
+    const body = { ...rest, channelId: toHex(channel) }
+    return { body: rule === undefined ? body : { ...body, rule }, leaf, path, index, signature }
   } catch {
     return undefined
   }
