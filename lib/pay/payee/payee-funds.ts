@@ -34,6 +34,14 @@ export class PayeeFunds {
   #reserved: Atoms = 0n
   #limit: Atoms = 0n
   #credit: Atoms = 0n
+  /** For all holds, so that a call needs no functions of its own. */
+  readonly #heldFunds: HeldFunds = {
+    extend: (more) => this.#set(more, this.#ceiling),
+    end: (amount, captured) => {
+      this.#reserved -= amount
+      this.#captured += captured
+    }
+  }
 
   constructor({ ceiling, captured }: PayeeFundsState) {
     this.#ceiling = ceiling
@@ -93,29 +101,7 @@ export class PayeeFunds {
   reserve(price: Atoms, ceiling = this.#ceiling): Hold | PayeeFundsRefusal {
     const refusal = this.#set(price, ceiling)
     if (refusal !== undefined) return refusal
-    let amount = price
-    let isOpen = true
-    const end = (captured: Atoms): void => {
-      if (!isOpen) throw new SoukError('internal_error', 'The call is already settled.')
-      if (captured < 0n || captured > amount)
-        throw new SoukError('internal_error', 'The charge is above the reserved amount.')
-      isOpen = false
-      this.#reserved -= amount
-      this.#captured += captured
-    }
-    return {
-      get amount() {
-        return amount
-      },
-      extend: (more) => {
-        if (!isOpen) throw new SoukError('internal_error', 'The call is already settled.')
-        const refusal = this.#set(more, this.#ceiling)
-        if (refusal === undefined) amount += more
-        return refusal
-      },
-      capture: end,
-      release: () => end(0n)
-    }
+    return new FundsHold(price, this.#heldFunds)
   }
 
   #set(price: Atoms, ceiling: Atoms): PayeeFundsRefusal | undefined {
@@ -125,5 +111,45 @@ export class PayeeFunds {
     if (sum > ceiling) return 'ceiling'
     this.#reserved += price
     return undefined
+  }
+}
+
+/** The funds of a hold. */
+interface HeldFunds {
+  extend(more: Atoms): PayeeFundsRefusal | undefined
+  end(amount: Atoms, captured: Atoms): void
+}
+
+class FundsHold implements Hold {
+  amount: Atoms
+  readonly #funds: HeldFunds
+  #isOpen = true
+
+  constructor(amount: Atoms, funds: HeldFunds) {
+    this.amount = amount
+    this.#funds = funds
+  }
+
+  extend(more: Atoms): PayeeFundsRefusal | undefined {
+    this.#checkOpen()
+    const refusal = this.#funds.extend(more)
+    if (refusal === undefined) this.amount += more
+    return refusal
+  }
+
+  capture(amount: Atoms): void {
+    this.#checkOpen()
+    if (amount < 0n || amount > this.amount)
+      throw new SoukError('internal_error', 'The charge is above the reserved amount.')
+    this.#isOpen = false
+    this.#funds.end(this.amount, amount)
+  }
+
+  release(): void {
+    this.capture(0n)
+  }
+
+  #checkOpen(): void {
+    if (!this.#isOpen) throw new SoukError('internal_error', 'The call is already settled.')
   }
 }

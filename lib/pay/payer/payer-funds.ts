@@ -83,6 +83,23 @@ export class PayerFunds {
   #openFees: Atoms = 0n
   /** Writes are asynchronous, so after a restart the state may miss calls, and any of them may have been charged. */
   #isWhole: boolean
+  /** For all promises, so that a call needs no functions of its own. */
+  readonly #promisedFunds: PromisedFunds = {
+    end: (price, isFee) => {
+      this.#promised -= price
+      if (isFee) this.#fees -= price
+    },
+    spend: (charged, captured) => this.#spend(charged, captured),
+    contest: (amount) => this.contest(amount),
+    doubt: (price, isFee) => {
+      if (isFee) this.#openFees += price
+      this.#doubtful += price
+    },
+    lose: (price, isFee) => {
+      if (isFee) this.#openFees += price
+      this.#lost += price
+    }
+  }
 
   constructor({ ceiling, spent, deposit, isWhole }: PayerFundsState, rules: PayerFundsRules, cap: DailyCap) {
     this.#rules = rules
@@ -176,13 +193,14 @@ export class PayerFunds {
     if (needed > this.#ceiling) {
       const most = this.#ceiling + this.#cap.left(now)
       if (needed > most) return { why: 'day' }
-      const ceiling = min(needed + this.#window(price, isFee), held, this.#spent + fees + exposureMax, most)
+      const bound = min(min(held, this.#spent + fees + exposureMax), most)
+      const ceiling = min(needed + this.#window(price, isFee), bound)
       this.#cap.spend(ceiling - this.#ceiling)
       this.#ceiling = ceiling
     }
     this.#promised += price
     this.#fees = fees
-    return this.#promiseOf(price, isFee)
+    return new FundsPromise(this.#ceiling, price, isFee, this.#promisedFunds)
   }
 
   /**
@@ -258,40 +276,56 @@ export class PayerFunds {
     if (isFee) return 0n
     return min(BigInt(this.#rules.windowCalls) * price, this.#rules.windowAtoms)
   }
+}
 
-  #promiseOf(price: Atoms, isFee: boolean): Promised {
-    let isOpen = true
-    const end = (): void => {
-      if (!isOpen) throw new SoukError('internal_error', 'The call is already settled.')
-      isOpen = false
-      this.#promised -= price
-      if (isFee) this.#fees -= price
-    }
-    return {
-      ceiling: this.#ceiling,
-      settle: (charged, captured) => {
-        end()
-        return this.#spend(min(charged, price), captured)
-      },
-      contest: (amount) => {
-        end()
-        this.#disputed += amount
-      },
-      release: end,
-      doubt: () => {
-        end()
-        if (isFee) this.#openFees += price
-        this.#doubtful += price
-      },
-      lose: () => {
-        end()
-        if (isFee) this.#openFees += price
-        this.#lost += price
-      }
-    }
+/** The funds of a promise. `end` takes the promised amount back. */
+interface PromisedFunds {
+  end(price: Atoms, isFee: boolean): void
+  spend(charged: Atoms, captured?: Atoms): Atoms
+  contest(amount: Atoms): void
+  doubt(price: Atoms, isFee: boolean): void
+  lose(price: Atoms, isFee: boolean): void
+}
+
+class FundsPromise implements Promised {
+  readonly ceiling: Atoms
+  readonly #price: Atoms
+  readonly #isFee: boolean
+  readonly #funds: PromisedFunds
+  #isOpen = true
+
+  constructor(ceiling: Atoms, price: Atoms, isFee: boolean, funds: PromisedFunds) {
+    this.ceiling = ceiling
+    this.#price = price
+    this.#isFee = isFee
+    this.#funds = funds
+  }
+
+  settle(charged: Atoms, captured?: Atoms): Atoms {
+    this.release()
+    return this.#funds.spend(min(charged, this.#price), captured)
+  }
+
+  contest(amount: Atoms): void {
+    this.release()
+    this.#funds.contest(amount)
+  }
+
+  release(): void {
+    if (!this.#isOpen) throw new SoukError('internal_error', 'The call is already settled.')
+    this.#isOpen = false
+    this.#funds.end(this.#price, this.#isFee)
+  }
+
+  doubt(): void {
+    this.release()
+    this.#funds.doubt(this.#price, this.#isFee)
+  }
+
+  lose(): void {
+    this.release()
+    this.#funds.lose(this.#price, this.#isFee)
   }
 }
 
-function min(first: Atoms, ...others: readonly Atoms[]): Atoms {
-  return others.reduce((least, each) => (each < least ? each : least), first)
-}
+const min = (a: Atoms, b: Atoms): Atoms => (a < b ? a : b)

@@ -107,7 +107,7 @@ export async function signReceipts(
     channels.set(channelId, known)
     return known
   }
-  const leaves = bodies.map(({ channelId, ...body }) => RECEIPT_BODY.encode({ ...body, channel: bytesOf(channelId) }))
+  const leaves = bodies.map((body) => RECEIPT_BODY.encode({ ...body, channel: bytesOf(body.channelId) }))
   const levels = treeOf(leaves.map(leafHash))
   const root = levels.at(-1)?.[0]
   if (root === undefined) return []
@@ -147,12 +147,24 @@ function pathTo(levels: ReadonlyArray<readonly Uint8Array[]>, leaf: number): { p
 export function readReceipt(encoded: Uint8Array): Receipt | undefined {
   try {
     const { body: leaf, path, index, signature } = RECEIPT.decode(encoded)
-    const { channel, rule: told, ...rest } = RECEIPT_BODY.decode(leaf)
+    const {
+      channel,
+      requestId,
+      requestHash,
+      api,
+      charged,
+      captured,
+      reserved,
+      status,
+      at,
+      rule: told
+    } = RECEIPT_BODY.decode(leaf)
     if (channel.length !== HASH_BYTES || path.some((sibling) => sibling.length !== HASH_BYTES)) return undefined
     const rule = told && chargeRuleIn(told)
     // A receipt must state a rule that the payer knows, or it proves nothing about the price.
     if (rule !== told) return undefined
-    const body = { ...rest, channelId: toHex(channel) }
+    const channelId = toHex(channel)
+    const body = { channelId, requestId, requestHash, api, charged, captured, reserved, status, at }
     return { body: rule === undefined ? body : { ...body, rule }, leaf, path, index, signature }
   } catch {
     return undefined
