@@ -2,10 +2,13 @@
  * Wraps a streamed body and reports its end once: read to its end, failed, or cancelled by the iterator's `return`. An
  * async generator cannot do this. Its `finally` does not run for a `return` before the first `next`, and a `return`
  * during a `next` waits for the sender.
+ *
+ * @param errorOf - the error that the reader gets for a failure. Default: the same
  */
 export function watchBody(
   body: AsyncIterable<Uint8Array>,
-  onOver: (isComplete: boolean) => void
+  onOver: (isComplete: boolean) => void,
+  errorOf: (failure: unknown) => unknown = (failure) => failure
 ): AsyncIterableIterator<Uint8Array, undefined> {
   let source: AsyncIterator<Uint8Array> | undefined
   let isOver = false
@@ -26,7 +29,7 @@ export function watchBody(
         if (result.done !== true) return result
       } catch (error) {
         over(false)
-        throw error
+        throw errorOf(error)
       }
       over(true)
       return { done: true, value: undefined }

@@ -56,6 +56,12 @@ export function sendTo(sink: BulkSink, clock: Clock) {
   }
 }
 
+/** The error of a response body that broke off: the peer aborted it, or the link broke. */
+export function responseError(cause: unknown): SoukError {
+  if (isSoukError(cause)) return cause
+  return new SoukError('call_interrupted', 'The response broke off before its end.', { cause })
+}
+
 /** The body of a peer's request. */
 export interface RequestBody extends BulkSource {
   /** A reader waits for the sender. */

@@ -10,7 +10,7 @@ import { watchBody } from '../base/watch-body.ts'
 import { type Attempt, type Call, type CallResponse, UNKNOWN_EPOCH } from '../interface/call.ts'
 import type { ResponseFrame } from '../interface/call-messages.ts'
 import type { BulkSink, BulkSource, PeerAddress } from '../interface/link.ts'
-import { CALL_ENDED, chunksOf, ridesInline, sendTo } from './body.ts'
+import { CALL_ENDED, chunksOf, responseError, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureError, givenUp } from './failure.ts'
 import type { FailureFrame, Frame } from './frame.ts'
@@ -240,13 +240,14 @@ export class OutgoingCalls {
     const onAbort = () => signal !== undefined && source.abort(givenUp(signal))
     if (signal?.aborted === true) onAbort()
     signal?.addEventListener('abort', onAbort, { once: true })
-    return watchBody(source, (isComplete) => {
+    const onOver = (isComplete: boolean) => {
       signal?.removeEventListener('abort', onAbort)
       upload?.abort(CALL_ENDED)
       if (isComplete) this.#onAnswered(call.requestId)
       // An owner with nothing to send does not notice that its reader left.
       else this.#session.send({ kind: 'cancel', id })
-    })
+    }
+    return watchBody(source, onOver, responseError)
   }
 }
 

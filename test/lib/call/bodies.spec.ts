@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
-import { asSoukError, SoukError } from '../../../lib/base/errors.ts'
+import { asSoukError, isSoukError, SoukError } from '../../../lib/base/errors.ts'
 import { ACK_DELAY_MS, STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
 import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX, INLINE_BODY_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { sendTo } from '../../../lib/call/body.ts'
@@ -166,7 +166,10 @@ describe('bodies of calls', () => {
         return responseOf(broken())
       }
       const { body } = answered(await bench.call())
-      await assert.rejects(textOf(body), (error: Error) => !error.message.includes('secret'))
+      await assert.rejects(textOf(body), (error: Error) => {
+        assert.ok(!error.message.includes('secret'))
+        return isSoukError(error) && error.code === 'call_interrupted'
+      })
       await bench.clock.advance(ACK_DELAY_MS)
       assert.equal(bench.owner.acked.length, 0)
       assert.equal(bench.owner.calls.serving, 0)
