@@ -16,6 +16,7 @@ interface Lock {
 /** The console is bundled when the package is built. */
 const SHIPPED = '{lib,protocols,node}/**/*.ts'
 const BUNDLED = 'node/console/'
+const NESTED = 'node_modules/'
 
 describe('the dependencies', () => {
   let manifest: Manifest
@@ -50,6 +51,17 @@ describe('the dependencies', () => {
     const compilers = Object.entries(packages).filter(([path, { name }]) => /(?:^|\/)typescript$/.test(name ?? path))
     assert.notEqual(compilers.length, 0)
     for (const [path, { dev }] of compilers) assert.equal(dev, true, path)
+  })
+
+  // A second copy is loaded again: nine of one package took 110 modules of each start.
+  it('are nested only below another version of theirs', async () => {
+    const { packages } = JSON.parse(await read('package-lock.json')) as Lock
+    const nested = Object.entries(packages).filter(([path, { dev }]) => dev !== true && path.split(NESTED).length > 2)
+    assert.notEqual(nested.length, 0)
+    for (const [path] of nested) {
+      const name = path.slice(path.lastIndexOf(NESTED) + NESTED.length)
+      assert.ok(`${NESTED}${name}` in packages, `${path} could be ${NESTED}${name}`)
+    }
   })
 })
 
