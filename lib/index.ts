@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export { type ApiId, type ApiRef, apiId, formatApiRef, isApiName, isProviderId, parseApiRef } from './base/api-name.ts'
+export { boundedMap } from './base/bounded-map.ts'
 export { ByteBudget, type ByteShare, type HeldBytes } from './base/byte-budget.ts'
 export { equalInConstantTime, sha256, text, utf8 } from './base/bytes.ts'
 export { type Clock, deadline, sleep, systemClock, type Timer } from './base/clock.ts'

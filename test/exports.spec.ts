@@ -25,6 +25,7 @@ const EXPORTS: Record<string, Names> = {
       'SoukError',
       'apiId',
       'asSoukError',
+      'boundedMap',
       'checkJson',
       'checkRateLimit',
       'checksummed',

@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { boundedMap } from './bounded-map.ts'
 import type { Clock } from './clock.ts'
 import { SoukError } from './errors.ts'
 import { RATE_CALLS_MAX, RATE_PER_MS_MAX, RATE_SHARES } from './limits/admission.ts'
@@ -110,7 +111,7 @@ export class RateLimiter {
   }
 
   #bucketOf(key: string, limit: RateLimit, group: string, now: number): Bucket {
-    const buckets = (this.#buckets ??= new LRUCache({ max: this.#keysMax }))
+    const buckets = (this.#buckets ??= boundedMap(this.#keysMax))
     const known = buckets.get(key)
     if (known !== undefined) return known
     if (buckets.size >= this.#keysMax) {

@@ -1,4 +1,5 @@
 import type { ApiId } from '../base/api-name.ts'
+import { boundedMap } from '../base/bounded-map.ts'
 import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import {
@@ -50,7 +51,7 @@ type Pages = ReadonlyArray<OperationSummary>
 export class DescriptionReader implements Descriptions {
   readonly #init: DescriptionReaderInit
   readonly #pages = new LRUCache<string, Pages>({ max: DESCRIPTIONS_PARSED_MAX })
-  readonly #slots = new LRUCache<string, Slots>({ max: DESCRIPTIONS_PEERS_MAX })
+  readonly #slots = boundedMap<string, Slots>(DESCRIPTIONS_PEERS_MAX)
 
   constructor(init: DescriptionReaderInit) {
     this.#init = init

@@ -2,7 +2,7 @@ import type { ComponentLogger, PeerDiscovery, PeerId, PeerInfo, Startable } from
 import type { AddressManager, ConnectionManager } from '@libp2p/interface-internal'
 import type { mdns } from '@libp2p/mdns'
 import { isLoopback } from '@libp2p/utils'
-import { LRUCache } from 'lru-cache'
+import { boundedMap } from '../base/bounded-map.ts'
 import { utf8, sha256 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { reasonOf } from '../base/component-log.ts'
@@ -39,7 +39,7 @@ export function lanDiscovery({
       logger
     }) as PeerDiscovery & Startable
     /** When each peer was last dialled, on the monotonic clock. */
-    const dialled = new LRUCache<string, number>({ max: LAN_PEERS_MAX })
+    const dialled = boundedMap<string, number>(LAN_PEERS_MAX)
     let dials = 0
 
     async function onPeer({ detail: { id, multiaddrs } }: CustomEvent<PeerInfo>): Promise<void> {

@@ -1,9 +1,9 @@
 import type { ApiId } from '../base/api-name.ts'
+import { boundedMap } from '../base/bounded-map.ts'
 import type { Clock } from '../base/clock.ts'
 import { OWNER_COOLDOWN_MS, RESOLUTIONS_MAX, SERVERS_MAX } from '../base/limits/directory.ts'
 import { fraction, type Random } from '../base/random.ts'
 import type { PeerAddress } from '../interface/link.ts'
-import { boundedMap } from '../base/bounded-map.ts'
 
 /** Ranks the nodes that serve an API by their recent results. */
 export interface OwnerChoice {

@@ -73,10 +73,11 @@ class BoundedOwnerCache<T> implements OwnerCache<T> {
     this.#clock = clock
     this.#bytesOf = bytesOf
     this.#log = log
+    // Bounds the number of entries. `max` would allocate memory for all of them.
+    const share = Math.ceil(bytesMax / RESOLUTIONS_MAX)
     this.#entries = new RecentMap({
-      max: RESOLUTIONS_MAX,
       maxSize: bytesMax,
-      sizeCalculation: (entry) => ENTRY_BYTES + ('value' in entry ? this.#bytesOf(entry.value) : 0)
+      sizeCalculation: (entry) => Math.max(share, ENTRY_BYTES + ('value' in entry ? this.#bytesOf(entry.value) : 0))
     })
   }
 

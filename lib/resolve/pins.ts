@@ -1,9 +1,9 @@
 import { type ApiId, checkApiName, isProviderId } from '../base/api-name.ts'
+import { boundedMap } from '../base/bounded-map.ts'
 import { SoukError } from '../base/errors.ts'
 import { RESOLUTIONS_MAX } from '../base/limits/directory.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
-import { boundedMap } from '../base/bounded-map.ts'
 
 /** Protections against providers: revisions never go back, and names stay bound as the user pinned them. */
 export interface Pins {

@@ -1,5 +1,4 @@
-import { LRUCache } from 'lru-cache'
-import { type Atoms, formatUsdc, limits, SoukError } from '../../lib/index.ts'
+import { type Atoms, boundedMap, formatUsdc, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Drawn, Ledger } from '../../lib/interface/index.ts'
 import { Slices } from '../spending/slices.ts'
 import { balanceOf, kindOf, leasedTo, moved, soldTo } from './account-ledger.ts'
@@ -27,7 +26,7 @@ export interface AccountFundsInit {
 export class AccountFunds {
   readonly #init: AccountFundsInit
   readonly #slices: Slices<AccountRef>
-  readonly #low = new LRUCache<string, true>({ max: limits.KEYS_CACHED_MAX })
+  readonly #low = boundedMap<string, true>(limits.KEYS_CACHED_MAX)
 
   constructor(init: AccountFundsInit) {
     this.#init = init

@@ -1,6 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
-import { type Atoms, checkRateLimit, limits, type RateLimit, SoukError, utf8 } from '../../lib/index.ts'
+import { type Atoms, boundedMap, checkRateLimit, limits, type RateLimit, SoukError, utf8 } from '../../lib/index.ts'
 import type { Clock, Documents, Random } from '../../lib/interface/index.ts'
 import { ALONE, type Coherence } from '../accounts/coherence.ts'
 import { present } from '../present.ts'
@@ -135,7 +134,7 @@ export function createKeys(init: KeysInit): Keys {
   // Create the key object once. From bytes, Node would create one per call, which is eight times slower.
   const pepper = createSecretKey(secret)
   /** The identities of well-formed keys of this network, by key. */
-  const seen = new LRUCache<string, SeenKey>({ max: limits.KEYS_CACHED_MAX })
+  const seen = boundedMap<string, SeenKey>(limits.KEYS_CACHED_MAX)
 
   /** @throws SoukError `key_invalid` */
   function see(key: string): SeenKey {

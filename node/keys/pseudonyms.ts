@@ -1,6 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
-import { limits } from '../../lib/index.ts'
+import { boundedMap, limits } from '../../lib/index.ts'
 import type { KeyHolder } from './verifier.ts'
 
 /** The parts of a key’s holder that determine its pseudonym. */
@@ -12,7 +11,7 @@ export type Caller = Pick<KeyHolder, 'id' | 'account'>
  * nobody can forge one.
  */
 export function createPseudonyms(secret: KeyObject): (holder: Caller, provider: string) => Uint8Array {
-  const atHand = new LRUCache<string, Uint8Array>({ max: limits.PSEUDONYMS_CACHED_MAX })
+  const atHand = boundedMap<string, Uint8Array>(limits.PSEUDONYMS_CACHED_MAX)
   return ({ id, account }, provider) => {
     const whose = account === undefined ? `key ${id}` : `account ${account}`
     const of = `${provider} ${whose}`

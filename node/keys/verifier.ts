@@ -1,5 +1,12 @@
-import { LRUCache } from 'lru-cache'
-import { type Atoms, equalInConstantTime, limits, type RateLimit, SoukError, utf8 } from '../../lib/index.ts'
+import {
+  type Atoms,
+  boundedMap,
+  equalInConstantTime,
+  limits,
+  type RateLimit,
+  SoukError,
+  utf8
+} from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 import type { Coherence } from '../accounts/coherence.ts'
 import { KEY_STATES, type KeyTimes, keyState } from './state.ts'
@@ -107,7 +114,7 @@ interface Verifier {
 
 /** Verifies cached keys in memory, so that a busy key costs one HMAC per call and an occasional query. */
 export function createVerifier({ clock, coherence, read, noteUse }: VerifierInit): Verifier {
-  const atHand = new LRUCache<string, KnownKey>({ max: limits.KEYS_CACHED_MAX })
+  const atHand = boundedMap<string, KnownKey>(limits.KEYS_CACHED_MAX)
   let changes = 0
 
   async function load(id: string, digest: Uint8Array): Promise<KeyHolder> {

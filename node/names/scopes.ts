@@ -1,6 +1,5 @@
 import { Resolver } from 'node:dns/promises'
-import { LRUCache } from 'lru-cache'
-import { isApiName, isProviderId, limits, SoukError } from '../../lib/index.ts'
+import { boundedMap, isApiName, isProviderId, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Souk } from '../../lib/interface/index.ts'
 
 /** Looks up the TXT records of a name. Each record is a list of its parts. */
@@ -26,7 +25,7 @@ const ABSENT: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA'])
 /** Resolves scopes other than `demo` and provider ids: an alias pinned on this node, or a domain that names a provider. */
 export class Scopes {
   readonly #init: ScopesInit
-  readonly #domains = new LRUCache<string, Known>({ maxSize: limits.SCOPES_KNOWN_MAX, sizeCalculation: () => 1 })
+  readonly #domains = boundedMap<string, Known>(limits.SCOPES_KNOWN_MAX)
   readonly #asking = new Map<string, Promise<string | undefined>>()
 
   constructor(init: ScopesInit) {

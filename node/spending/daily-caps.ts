@@ -1,5 +1,4 @@
-import { LRUCache } from 'lru-cache'
-import { type Atoms, formatUsdc, leaseSize, limits, SoukError } from '../../lib/index.ts'
+import { type Atoms, boundedMap, formatUsdc, leaseSize, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Documents } from '../../lib/interface/index.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import { Slices, type SliceSource } from './slices.ts'
@@ -51,7 +50,7 @@ export class DailyCaps {
   readonly #slices: Slices<KeyDay>
   readonly #onLevel: DailyCapsInit['onLevel']
   /** Levels that this process reported, by key and day. */
-  readonly #told = new LRUCache<string, Told>({ max: limits.KEYS_CACHED_MAX })
+  readonly #told = boundedMap<string, Told>(limits.KEYS_CACHED_MAX)
 
   constructor(init: DailyCapsInit) {
     this.#onLevel = init.onLevel

@@ -1,5 +1,4 @@
-import { LRUCache } from 'lru-cache'
-import { type ApiId, limits, parseApiRef, SoukError } from '../../lib/index.ts'
+import { type ApiId, boundedMap, limits, parseApiRef, SoukError } from '../../lib/index.ts'
 import type { ApiRef, Clock, Documents } from '../../lib/interface/index.ts'
 import { ALONE, type Coherence } from '../accounts/coherence.ts'
 
@@ -46,7 +45,7 @@ export class Bindings {
   readonly #clock: Clock
   readonly #documents: Documents
   readonly #operator: string
-  readonly #atHand = new LRUCache<string, Known>({ max: limits.BINDINGS_CACHED_MAX })
+  readonly #atHand = boundedMap<string, Known>(limits.BINDINGS_CACHED_MAX)
   readonly #coherence: Coherence
   #changes = 0
 

@@ -3,8 +3,8 @@ import type { Connection, Libp2pEvents, Logger, PeerId, PeerStore } from '@libp2
 import type { ConnectionManager, TransportManager } from '@libp2p/interface-internal'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
-import { LRUCache } from 'lru-cache'
 import type { TypedEventTarget } from 'main-event'
+import { boundedMap, type RecentMap } from '../../base/bounded-map.ts'
 import { type Clock, deadline, type Timer } from '../../base/clock.ts'
 import { reasonOf } from '../../base/component-log.ts'
 import { DIAL_ADDRESS_MS } from '../../base/limits/link.ts'
@@ -77,9 +77,9 @@ export class RelayKeeper {
   readonly #listened = new Set<string>()
   readonly #held = new Map<string, HeldRelay>()
   /** When a relay that refused or failed may be asked again. */
-  readonly #failed = new LRUCache<string, number>({ maxSize: RELAYS_FAILED_MAX, sizeCalculation: () => 1 })
+  readonly #failed = boundedMap<string, number>(RELAYS_FAILED_MAX)
   /** When a relay that was not reached may be dialled again. If it connects, it may be asked at once. */
-  readonly #unreached = new LRUCache<string, number>({ maxSize: RELAYS_FAILED_MAX, sizeCalculation: () => 1 })
+  readonly #unreached = boundedMap<string, number>(RELAYS_FAILED_MAX)
   #timer: Timer | undefined
   #isChecking = false
   #isRunning = false
@@ -255,11 +255,11 @@ export class RelayKeeper {
     }
   }
 
-  #isPaused(until: LRUCache<string, number>, id: string): boolean {
+  #isPaused(until: RecentMap<string, number>, id: string): boolean {
     return (until.get(id) ?? 0) > this.#init.clock.elapsed()
   }
 
-  #pause(until: LRUCache<string, number>, id: string, error: unknown): void {
+  #pause(until: RecentMap<string, number>, id: string, error: unknown): void {
     until.set(id, this.#init.clock.elapsed() + RELAY_RETRY_MS)
     this.#init.log('%s does not relay for this node: %s', id, reasonOf(error))
   }

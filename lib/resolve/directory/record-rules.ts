@@ -1,11 +1,11 @@
 import type { SelectFn, ValidateFn } from '@libp2p/kad-dht'
 import { equals } from 'uint8arrays/equals'
 import type { ApiId } from '../../base/api-name.ts'
+import { boundedMap } from '../../base/bounded-map.ts'
 import { sha256 } from '../../base/bytes.ts'
 import type { Clock } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import { RECORD_SEQ_MARKS_MAX } from '../../base/limits/directory.ts'
-import { boundedMap } from '../../base/bounded-map.ts'
 import { parseRecordKey } from './keys.ts'
 import { seqOf, verifyRecord } from './record.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { LRUCache } from 'lru-cache'
-import { asSoukError, formatApiRef, limits, SoukError } from '../../../lib/index.ts'
+import type { LRUCache } from 'lru-cache'
+import { asSoukError, boundedMap, formatApiRef, limits, SoukError } from '../../../lib/index.ts'
 import { type ApiRef, type Manifest, PAYMENT_MEMBER, RESOURCE_HEADER, type Souk } from '../../../lib/interface/index.ts'
 import type { RequestContext } from '../request-context.ts'
 import { bazaarOf } from '../discovery/bazaar-extension.ts'
@@ -27,7 +27,7 @@ export class Keyless {
     this.#souk = souk
     this.#auth = new PaymentAuth(init)
     const perf = { now: () => clock.elapsed() }
-    this.#asked = new LRUCache({ max: limits.OFFERS_CACHED_MAX, ttl: limits.OFFER_FRESH_MS, perf })
+    this.#asked = boundedMap(limits.OFFERS_CACHED_MAX, { ttl: limits.OFFER_FRESH_MS, perf })
   }
 
   /**
