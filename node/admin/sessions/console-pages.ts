@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { SoukError } from '../../../lib/index.ts'
 
@@ -28,15 +29,28 @@ interface Page {
   readonly isForever: boolean
 }
 
-/** Serves the built console from memory. All other paths return the app's page; the app routes them itself. */
+/**
+ * Serves the built console. Each page is read and compressed at its first request, because most starts need none. All other paths
+ * return the app's page; the app routes them itself.
+ */
 export async function consolePages(app: FastifyInstance): Promise<void> {
-  const pages = await readPages()
-  app.get('/*', (request: FastifyRequest, reply) => {
+  const files = await builtFiles()
+  const pages = new Map<string, Promise<Page>>()
+  const pageOf = (path: string, file: string): Promise<Page> => {
+    const known = pages.get(path)
+    if (known !== undefined) return known
+    const page = readPage(path, file)
+    pages.set(path, page)
+    page.catch(() => pages.delete(path))
+    return page
+  }
+  app.get('/*', async (request: FastifyRequest, reply) => {
     const path = new URL(request.url, 'http://console').pathname.slice(1)
     const isOfTheApp = extname(path) === '' && !path.startsWith('admin/')
-    const page = pages.get(path) ?? (isOfTheApp ? pages.get(INDEX) : undefined)
-    if (page !== undefined) return send(request, reply, page)
-    if (pages.size > 0) return reply.callNotFound()
+    const served = files.has(path) || !isOfTheApp ? path : INDEX
+    const file = files.get(served)
+    if (file !== undefined) return send(request, reply, await pageOf(served, file))
+    if (files.size > 0) return reply.callNotFound()
     throw new SoukError('operation_not_found', 'The console is not built in this copy of Souk: npm run build')
   })
 }
@@ -59,18 +73,19 @@ function send(
   return reply.headers(isZipped ? { 'content-encoding': 'gzip' } : {}).send(isZipped ? zipped : plain)
 }
 
-async function readPages(): Promise<Map<string, Page>> {
+/** The built files by their paths in URLs. */
+async function builtFiles(): Promise<ReadonlyMap<string, string>> {
   // Without a built console, the node still starts.
   const entries = await readdir(BUILT, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw error
   })
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
-  const pages = files.map(async (file): Promise<[string, Page]> => {
-    const path = file.slice(BUILT.length + 1).replaceAll('\\', '/')
-    const plain = await readFile(file)
-    const type = TYPES[extname(file)] ?? 'application/octet-stream'
-    return [path, { type, plain, zipped: gzipSync(plain), isForever: path.startsWith('assets/') }]
-  })
-  return new Map(await Promise.all(pages))
+  return new Map(files.map((file) => [file.slice(BUILT.length + 1).replaceAll('\\', '/'), file]))
+}
+
+async function readPage(path: string, file: string): Promise<Page> {
+  const plain = await readFile(file)
+  const type = TYPES[extname(file)] ?? 'application/octet-stream'
+  return { type, plain, zipped: await promisify(gzip)(plain), isForever: path.startsWith('assets/') }
 }
