@@ -1,107 +1,101 @@
 import { type Command, CommanderError } from 'commander'
 import { packageVersion } from '../config.ts'
 import { PROTOCOLS_TEXT } from '../../protocols/protocol-descriptors.ts'
-import { addAccount } from './ingress/account-command.ts'
-import { addApi } from './api/api-command.ts'
-import { addBackup, addRestore } from './node/backup-command.ts'
-import { addCall } from './market/call-command.ts'
-import { addChannel } from './money/channel-command.ts'
-import { addConformance } from './node/conformance-command.ts'
-import { addConsole } from './node/console-command.ts'
 import { type AddCommand, type Cli, createCli } from './cli.ts'
 import { CliCommand } from './terminal/cli-command.ts'
-import { addCompletion } from './node/completion-command.ts'
-import { addDemo } from './node/demo-command.ts'
-import { addDev } from './node/dev-command.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { addDisputes } from './money/disputes-command.ts'
-import { addDoctor } from './node/doctor-command.ts'
-import { addEarnings } from './money/earnings-command.ts'
 import { addExamples } from './examples.ts'
 import { EXIT } from './terminal/exit-code.ts'
 import { failureJson, failureLines, failureOf, forProfile } from './terminal/failure.ts'
-import { addInit } from './node/init-command.ts'
-import { addInvite, addJoin } from './node/join-command.ts'
-import { addKey } from './ingress/key-command.ts'
-import { addMapping } from './api/mapping-command.ts'
-import { addMcp } from './ingress/mcp-command.ts'
-import { addMarket } from './market/market-command.ts'
-import { addTypes } from './market/types-command.ts'
-import { addNetwork } from './node/network-command.ts'
-import { addPayout } from './money/payout-command.ts'
-import { addPeers } from './node/peers-command.ts'
-import { addPin } from './market/pin-command.ts'
-import { addPlan } from './api/plan-command.ts'
-import { addProvider } from './api/provider-command.ts'
-import { addReceipts } from './market/receipts-command.ts'
-import { addBooks } from './money/books-command.ts'
-import { addSearch } from './market/search-command.ts'
-import { addSell } from './api/sell-command.ts'
-import { addSettings } from './node/settings-command.ts'
-import { addSettle } from './money/settle-command.ts'
-import { addStatus } from './node/status-command.ts'
-import { addSubscribe } from './market/subscribe-command.ts'
-import { addSubscribers, addSubscriptions } from './market/subscriptions-command.ts'
-import { addTail } from './node/tail-command.ts'
 import { processTerminal, type Terminal } from './terminal/terminal.ts'
-import { addUp } from './node/up-command.ts'
-import { addWallet } from './money/wallet-command.ts'
-import { addWhy } from './market/why-command.ts'
-import { addWebhook } from './node/webhook-command.ts'
 
-/** The commands by group of `souk --help`. */
-const GROUPS: ReadonlyArray<readonly [heading: string, commands: readonly AddCommand[]]> = [
-  ['Sell:', [addSell, addApi, addPlan, addSubscribers, addMapping, addProvider]],
+type Loaders = Readonly<Record<string, () => Promise<AddCommand>>>
+
+/** The commands by group of `souk --help`. Each has a loader, because a command line needs one of them. */
+const GROUPS: ReadonlyArray<readonly [heading: string, commands: Loaders]> = [
+  [
+    'Sell:',
+    {
+      sell: async () => (await import('./api/sell-command.ts')).addSell,
+      api: async () => (await import('./api/api-command.ts')).addApi,
+      plan: async () => (await import('./api/plan-command.ts')).addPlan,
+      subscribers: async () => (await import('./market/subscriptions-command.ts')).addSubscribers,
+      mapping: async () => (await import('./api/mapping-command.ts')).addMapping,
+      provider: async () => (await import('./api/provider-command.ts')).addProvider
+    }
+  ],
   [
     'Buy:',
-    [
-      addSearch,
-      addMarket,
-      addCall,
-      addTypes,
-      addSubscribe,
-      addSubscriptions,
-      addKey,
-      addAccount,
-      addMcp,
-      addWhy,
-      addPin
-    ]
+    {
+      search: async () => (await import('./market/search-command.ts')).addSearch,
+      market: async () => (await import('./market/market-command.ts')).addMarket,
+      call: async () => (await import('./market/call-command.ts')).addCall,
+      types: async () => (await import('./market/types-command.ts')).addTypes,
+      subscribe: async () => (await import('./market/subscribe-command.ts')).addSubscribe,
+      subscriptions: async () => (await import('./market/subscriptions-command.ts')).addSubscriptions,
+      key: async () => (await import('./ingress/key-command.ts')).addKey,
+      account: async () => (await import('./ingress/account-command.ts')).addAccount,
+      mcp: async () => (await import('./ingress/mcp-command.ts')).addMcp,
+      why: async () => (await import('./market/why-command.ts')).addWhy,
+      pin: async () => (await import('./market/pin-command.ts')).addPin
+    }
   ],
-  ['Money:', [addWallet, addPayout, addEarnings, addReceipts, addBooks, addSettle, addChannel, addDisputes]],
+  [
+    'Money:',
+    {
+      wallet: async () => (await import('./money/wallet-command.ts')).addWallet,
+      payout: async () => (await import('./money/payout-command.ts')).addPayout,
+      earnings: async () => (await import('./money/earnings-command.ts')).addEarnings,
+      receipts: async () => (await import('./market/receipts-command.ts')).addReceipts,
+      books: async () => (await import('./money/books-command.ts')).addBooks,
+      settle: async () => (await import('./money/settle-command.ts')).addSettle,
+      channel: async () => (await import('./money/channel-command.ts')).addChannel,
+      disputes: async () => (await import('./money/disputes-command.ts')).addDisputes
+    }
+  ],
   [
     'Node:',
-    [
-      addInit,
-      addUp,
-      addDemo,
-      addStatus,
-      addConsole,
-      addDoctor,
-      addSettings,
-      addTail,
-      addWebhook,
-      addPeers,
-      addBackup,
-      addRestore,
-      addNetwork,
-      addInvite,
-      addJoin,
-      addDev,
-      addConformance,
-      addCompletion
-    ]
+    {
+      init: async () => (await import('./node/init-command.ts')).addInit,
+      up: async () => (await import('./node/up-command.ts')).addUp,
+      demo: async () => (await import('./node/demo-command.ts')).addDemo,
+      status: async () => (await import('./node/status-command.ts')).addStatus,
+      console: async () => (await import('./node/console-command.ts')).addConsole,
+      doctor: async () => (await import('./node/doctor-command.ts')).addDoctor,
+      settings: async () => (await import('./node/settings-command.ts')).addSettings,
+      tail: async () => (await import('./node/tail-command.ts')).addTail,
+      webhook: async () => (await import('./node/webhook-command.ts')).addWebhook,
+      peers: async () => (await import('./node/peers-command.ts')).addPeers,
+      backup: async () => (await import('./node/backup-command.ts')).addBackup,
+      restore: async () => (await import('./node/backup-command.ts')).addRestore,
+      network: async () => (await import('./node/network-command.ts')).addNetwork,
+      invite: async () => (await import('./node/join-command.ts')).addInvite,
+      join: async () => (await import('./node/join-command.ts')).addJoin,
+      dev: async () => (await import('./node/dev-command.ts')).addDev,
+      conformance: async () => (await import('./node/conformance-command.ts')).addConformance,
+      completion: async () => (await import('./node/completion-command.ts')).addCompletion
+    }
   ]
 ]
 
-/** Builds the command tree, to run it or to document it. */
-export function createProgram(terminal: Terminal): { readonly program: CliCommand; readonly cli: Cli } {
+/** It completes the other commands. */
+const NEEDS_ALL = 'completion'
+
+/**
+ * Builds the command tree, to run it or to document it.
+ * @param only - the one command to load. Default: all
+ */
+export async function createProgram(
+  terminal: Terminal,
+  only?: string
+): Promise<{ readonly program: CliCommand; readonly cli: Cli }> {
   const program = new CliCommand('souk')
   const cli = createCli(program, terminal)
   describe(program, terminal)
   for (const [heading, commands] of GROUPS) {
     program.commandsGroup(heading)
-    for (const add of commands) add(program, cli)
+    const wanted = Object.entries(commands).filter(([name]) => only === undefined || name === only)
+    for (const add of await Promise.all(wanted.map(([, load]) => load()))) add(program, cli)
   }
   program.helpCommand(false)
   program
@@ -117,7 +111,7 @@ export function createProgram(terminal: Terminal): { readonly program: CliComman
 
 /** Runs one command line, given without the program name. Resolves to the exit code. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
-  const { program, cli } = createProgram(terminal)
+  const { program, cli } = await createProgram(terminal, commandIn(argv))
   let running: Command | undefined
   program.hook('preAction', (_, command) => {
     running = command
@@ -131,6 +125,13 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     // Commander has printed the help. A request for it is not an error.
     return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   }
+}
+
+/** The command that a command line runs. Undefined if others may be needed: to list them, or to suggest one. */
+function commandIn(argv: readonly string[]): string | undefined {
+  const word = argv.find((each, at) => !each.startsWith('-') && argv[at - 1] !== '--profile')
+  const isCommand = GROUPS.some(([, commands]) => Object.hasOwn(commands, word ?? ''))
+  return isCommand && word !== NEEDS_ALL ? word : undefined
 }
 
 function describe(program: Command, terminal: Terminal): void {

@@ -79,8 +79,8 @@ describe('the documentation', () => {
     )
   })
 
-  it('shows only valid command lines', () => {
-    const tree = commandTree()
+  it('shows only valid command lines', async () => {
+    const tree = await commandTree()
     const wrong: string[] = []
     let seen = 0
     for (const [path, page] of pages) {
@@ -98,7 +98,12 @@ describe('the documentation', () => {
 })
 
 describe('the check of command lines', () => {
-  const wrong = (text: string) => problemOf({ text, isWhole: true }, commandTree())
+  let tree: Awaited<ReturnType<typeof commandTree>>
+  const wrong = (text: string) => problemOf({ text, isWhole: true }, tree)
+
+  before(async () => {
+    tree = await commandTree()
+  })
 
   it('accepts valid command lines', () => {
     for (const text of [

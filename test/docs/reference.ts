@@ -25,8 +25,8 @@ export async function referencePages(): Promise<Map<string, string>> {
   const pages = new Map([
     [RELIABILITY, await reliabilityPage()],
     ['docs/reference/admin-api.md', adminPage()],
-    ['docs/reference/cli.md', cliPage()],
-    ['docs/reference/configuration.md', configurationPage()],
+    ['docs/reference/cli.md', await cliPage()],
+    ['docs/reference/configuration.md', await configurationPage()],
     ['docs/reference/errors.md', errorsPage()],
     ['docs/reference/events.md', await eventsPage()],
     ['docs/reference/ingress-api.md', await ingressPage()],

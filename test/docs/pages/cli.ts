@@ -6,8 +6,8 @@ import { testTerminal } from '../../helpers/test-terminal.ts'
 import { anchor, code, NOTICE, sentence, table } from '../markdown.ts'
 
 /** The command tree, for reading only. */
-export function commandTree(): Command {
-  return createProgram(testTerminal()).program
+export async function commandTree(): Promise<Command> {
+  return (await createProgram(testTerminal())).program
 }
 
 /** The meaning of each exit code. The type requires one for each code. */
@@ -24,8 +24,8 @@ const EXITS: Readonly<Record<keyof typeof EXIT, string>> = {
   config: 'The settings are invalid, the profile is damaged, or Node.js is too old.'
 }
 
-export function cliPage(): string {
-  const program = commandTree()
+export async function cliPage(): Promise<string> {
+  const program = await commandTree()
   const groups = program.createHelp().visibleCommands(program)
   return `${NOTICE}
 

@@ -38,8 +38,8 @@ const FILES: Readonly<Record<ProfileFile, readonly [what: string, without: strin
   lock: ['Locked by the process that runs on the profile.', '–']
 }
 
-export function configurationPage(): string {
-  const up = commandTree().commands.find((each) => each.name() === 'up')
+export async function configurationPage(): Promise<string> {
+  const up = (await commandTree()).commands.find((each) => each.name() === 'up')
   const rows = SETTING_NAMES.map((name) => {
     const option = up?.options.find(({ long }) => long === flagName(name) || long === `--no-${flagName(name).slice(2)}`)
     if (option === undefined) throw new Error(`souk up has no option for the setting ${name}.`)

@@ -20,14 +20,18 @@ function wordsOf(line: string): string[] {
 }
 
 describe('the examples of the command line', () => {
-  const names = namesIn(createProgram(testTerminal()).program)
+  let names: readonly string[]
+
+  before(async () => {
+    names = namesIn((await createProgram(testTerminal())).program)
+  })
 
   it('exist for every command, and for no other', () => {
     assert.deepEqual(Object.keys(EXAMPLES).sort(), names.toSorted())
   })
 
   it('are one to three lines that parse as printed, and run the command', async () => {
-    const { program } = createProgram(testTerminal())
+    const { program } = await createProgram(testTerminal())
     const parsed = new Error('all options and arguments are checked')
     let found: string[] = []
     program.hook('preAction', (_, command) => {

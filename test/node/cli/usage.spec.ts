@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createProgram } from '../../../node/cli/program.ts'
 import { type SoukHome, soukHome } from '../../helpers/souk-home.ts'
+import { testTerminal } from '../../helpers/test-terminal.ts'
 
 /** Prints each loaded module to stderr. */
 const TRACE = `data:text/javascript,${encodeURIComponent(`
@@ -33,6 +35,27 @@ describe('souk command line', () => {
       stderr,
       /node_modules\/(@libp2p|libp2p|fastify|zod|undici)\/|(?<!commander)\/lib\/|node\/run\.ts/
     )
+  })
+
+  it('loads no command but the one that it runs', async () => {
+    const { code, stderr } = await home.asProcess.run('--profile none up --help', [], { preload: TRACE })
+    assert.equal(code, 0)
+    const loaded = [...stderr.matchAll(/\/cli\/(?!terminal\/)\w+\/([a-z-]+)-command\.ts$/gm)].map(([, name]) => name)
+    assert.deepEqual([...new Set(loaded)], ['up'])
+  })
+
+  it('finds each command alone', async () => {
+    const { program } = await createProgram(testTerminal())
+    const names = program.commands.map((each) => each.name())
+    assert.ok(names.length > 40)
+    for (const name of names.filter((each) => each !== 'help')) {
+      const alone = await createProgram(testTerminal(), name)
+      assert.deepEqual(
+        alone.program.commands.map((each) => each.name()),
+        [name, 'help']
+      )
+      assert.equal(alone.program.commands[0]?.helpInformation(), program.find([name]).helpInformation())
+    }
   })
 
   it('shows its version', async () => {
