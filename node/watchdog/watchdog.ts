@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { limits } from '../../lib/index.ts'
 import type { WatchdogInit } from './watchdog-thread.ts'
@@ -34,6 +35,8 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
   const timer = setInterval(() => Atomics.add(shared, beats, 1), tickMs)
   timer.unref()
 
+  // The thread gets `gc`, to collect the garbage of its start.
+  setFlagsFromString('--expose-gc')
   // The thread’s file is beside this one, as source or built.
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const worker = new Worker(new URL(`./watchdog-thread.${extension}`, import.meta.url), {
@@ -53,6 +56,7 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
     execArgv: []
   })
   worker.unref()
+  worker.once('online', () => setFlagsFromString('--no-expose-gc'))
   worker.on('error', onFailure)
   return {
     ready: () => void Atomics.store(shared, ticksMax, WATCHDOG_TICKS),
