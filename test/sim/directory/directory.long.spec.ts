@@ -2,14 +2,20 @@ import assert from 'node:assert/strict'
 import { simulateDirectory } from './simulate.ts'
 
 const NODES = 30
-/** Limit in simulated time. */
+const SEED = 1
+/** Limits in simulated time. */
+const FOUND_MS = 1_500
 const ANNOUNCED_MS = 10_000
 
 describe('a simulated network of dead and hostile nodes', () => {
   it('finds each API of a live node, and announces to all nodes within ten seconds', async () => {
-    const { missed, untold, toldSlowestMs, ...figures } = await simulateDirectory(NODES, () => {})
+    const { missed, untold, slowestMs, toldSlowestMs, ...figures } = await simulateDirectory(
+      { nodes: NODES, seed: SEED, slowMs: Infinity },
+      () => {}
+    )
     console.log(`      ${JSON.stringify(figures)}`)
     assert.deepEqual(missed, [])
+    assert.ok(slowestMs < FOUND_MS, `the slowest lookup took ${slowestMs} ms`)
     assert.equal(untold, 0)
     assert.ok(toldSlowestMs < ANNOUNCED_MS, `the slowest node heard of it after ${toldSlowestMs} ms`)
   })

@@ -1,4 +1,4 @@
-import { generateKeyPair } from '@libp2p/crypto/keys'
+import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import type { PeerId, PeerInfo } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
@@ -6,6 +6,7 @@ import { sha256, utf8 } from '../../../lib/base/bytes.ts'
 import { handler, type SoukNode } from '../../../lib/index.ts'
 import { announcementTopic } from '../../../lib/link/souk-gossip.ts'
 import { nameCid } from '../../../lib/resolve/directory/keys.ts'
+import type { Rng } from '../rng.ts'
 
 /** Behaviours of hostile nodes. In everything else they behave like any node, so the others keep them in their tables. */
 export const HOSTILITY = ['silent', 'poisoner', 'forger', 'flooder'] as const
@@ -50,10 +51,10 @@ interface RegistrarInside {
 export class Ghosts {
   readonly #ghosts: Array<{ readonly kad: Uint8Array; readonly info: PeerInfo }> = []
 
-  static async of(nodes: number): Promise<Ghosts> {
+  static async of(nodes: number, rng: Rng): Promise<Ghosts> {
     const ghosts = new Ghosts()
     for (let i = 0; i < GHOSTS_PER_NODE * nodes; i++) {
-      const id = peerIdFromPrivateKey(await generateKeyPair('Ed25519'))
+      const id = peerIdFromPrivateKey(await generateKeyPairFromSeed('Ed25519', rng.fill(new Uint8Array(32))))
       const address = multiaddr(`/ip4/10.250.${(i >> 8) & 255}.${i & 255}/tcp/4402`)
       ghosts.#ghosts.push({ kad: sha256(id.toMultihash().bytes), info: { id, multiaddrs: [address] } })
     }

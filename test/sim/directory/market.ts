@@ -1,5 +1,8 @@
+import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import { createNode, handler, type SoukNode } from '../../../lib/index.ts'
+import type { Rng } from '../rng.ts'
 import { corrupt, type Ghosts, type Hostility, HOSTILITY } from './hostile.ts'
+import { LookupLog } from './lookup-log.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import { Wire } from './wire.ts'
 
@@ -12,12 +15,11 @@ const JOINING = 20
 export interface Machine {
   readonly host: string
   readonly node: SoukNode
+  readonly log: LookupLog
   readonly hostility: Hostility | undefined
   isUp: boolean
   name: string | undefined
 }
-
-const silent = Object.assign(() => {}, { error: () => {}, trace: () => {}, enabled: false, newScope: () => silent })
 
 /** A simulated network of nodes with the code of real ones, except for TCP and Noise. */
 export class Market {
@@ -25,11 +27,13 @@ export class Market {
   readonly machines: Machine[] = []
   readonly #time: VirtualTime
   readonly #ghosts: Ghosts
+  readonly #rng: Rng
   #made = 0
   #served = 0
 
-  constructor(time: VirtualTime, ghosts: Ghosts) {
+  constructor(time: VirtualTime, ghosts: Ghosts, rng: Rng) {
     this.#time = time
+    this.#rng = rng
     this.#ghosts = ghosts
   }
 
@@ -55,17 +59,20 @@ export class Market {
     const index = ++this.#made
     const host = `10.0.${index >> 8}.${index & 255}`
     const bootstrap = this.machines.slice(0, BOOTSTRAP).flatMap(({ node }) => node.libp2p.getMultiaddrs().map(String))
+    const log = new LookupLog(() => this.#time.elapsed)
     const node = await createNode({
+      privateKey: await generateKeyPairFromSeed('Ed25519', this.#rng.fill(new Uint8Array(32))),
+      random: this.#rng,
       network: NETWORK,
       bootstrap,
       transports: [this.wire.transport(host)],
       listen: [`/ip4/${host}/tcp/4402`],
-      logger: { forComponent: () => silent }
+      logger: log
     })
     await node.start()
     // Every tenth.
     const hostility = index % 10 === 9 ? HOSTILITY[Math.floor(index / 10) % HOSTILITY.length] : undefined
-    const machine: Machine = { host, node, hostility, isUp: true, name: undefined }
+    const machine: Machine = { host, node, log, hostility, isUp: true, name: undefined }
     this.machines.push(machine)
     if (hostility === undefined) return
     const names = () => this.owners.map(({ name }) => name ?? '')
@@ -83,6 +90,16 @@ export class Market {
   async leave(machine: Machine): Promise<void> {
     machine.isUp = false
     await machine.node.stop()
+  }
+
+  /** Replaces the ids of peers by their addresses and states. */
+  named(text: string): string {
+    return text.replaceAll(/12D3Koo\w+/g, (id) => {
+      const machine = this.machines.find(({ node }) => node.libp2p.peerId.toString() === id)
+      if (machine === undefined) return 'nobody'
+      const state = this.wire.isDead(machine.host) ? 'dead' : machine.isUp ? 'up' : 'left'
+      return [machine.host, state, machine.hostility, machine.name].filter((word) => word !== undefined).join('/')
+    })
   }
 
   powerOff(machine: Machine): void {

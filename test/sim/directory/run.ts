@@ -1,4 +1,5 @@
 import { searchTerms } from '../../../lib/base/search-terms.ts'
+import { Rng } from '../rng.ts'
 import { Ghosts } from './hostile.ts'
 import { type Machine, Market } from './market.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -13,6 +14,13 @@ const ASKERS = 3
 const SETTLE_MS = 10_000
 const ANNOUNCED_MS = 60_000
 const POLL_MS = 100
+
+export interface Plan {
+  readonly nodes: number
+  readonly seed: number
+  /** The log of each slower lookup is printed, and of each failed one. */
+  readonly slowMs: number
+}
 
 export interface Figures {
   readonly nodes: number
@@ -29,8 +37,14 @@ export interface Figures {
 }
 
 /** All times are of the simulated network, where a packet takes 20 ms. */
-export async function run(time: VirtualTime, nodes: number, say: (line: string) => void): Promise<Figures> {
-  const market = new Market(time, await Ghosts.of(nodes))
+export async function run(time: VirtualTime, plan: Plan, say: (line: string) => void): Promise<Figures> {
+  const { nodes, seed, slowMs } = plan
+  const rng = new Rng(seed)
+  const noise = rng.fork()
+  // Libraries use it.
+  Math.random = () => noise.fraction()
+  const market = new Market(time, await Ghosts.of(nodes, rng.fork()), rng.fork())
+  const pick = <T>(from: readonly T[], count: number): T[] => draw(rng, from, count)
   const rest = (ms: number) => time.run(new Promise<void>((resolve) => void setTimeout(resolve, ms)))
   const step = (what: string) => say(`${(time.elapsed / 1000).toFixed(1)} s: ${what}`)
 
@@ -60,6 +74,8 @@ export async function run(time: VirtualTime, nodes: number, say: (line: string) 
   const ask = async (owner: Machine, asker: Machine) => {
     const startedAt = time.elapsed
     const name = owner.name ?? ''
+    let isMissed = false
+    asker.log.start()
     try {
       const reply = await asker.node.souk.call({ api: name, body: { n: 1 } })
       if (reply.status !== 200) throw new Error(`status ${reply.status}`)
@@ -67,7 +83,11 @@ export async function run(time: VirtualTime, nodes: number, say: (line: string) 
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       missed.push(`${name} (${why}, ${Math.round(time.elapsed - startedAt)} ms)`)
+      isMissed = true
     }
+    const lines = asker.log.end()
+    if (isMissed || time.elapsed - startedAt > slowMs)
+      say(market.named([`${name} at ${asker.host}:`, ...lines].join('\n')))
   }
   const asked = market.owners
   for (const owner of asked) {
@@ -118,10 +138,10 @@ async function announce(time: VirtualTime, market: Market, publisher: Machine): 
 const at = (sorted: readonly number[], share: number): number =>
   Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? NaN)
 
-function pick<T>(from: readonly T[], count: number): T[] {
+function draw<T>(rng: Rng, from: readonly T[], count: number): T[] {
   const left = [...from]
   const picked: T[] = []
   while (picked.length < count && left.length > 0)
-    picked.push(...left.splice(Math.floor(Math.random() * left.length), 1))
+    picked.push(...left.splice(Math.floor(rng.fraction() * left.length), 1))
   return picked
 }

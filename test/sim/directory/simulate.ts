@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
-import type { Figures } from './run.ts'
+import type { Figures, Plan } from './run.ts'
 
 /** A node with its links takes about 6 MB. */
 const HEAP_MB = 16_384
-const YOUNG_MB = 128
+const YOUNG_MB = 384
 
 export interface Report {
   readonly line?: string
@@ -11,9 +11,9 @@ export interface Report {
 }
 
 /** Runs the simulation in a thread of its own, because it replaces the clock and the timers. */
-export async function simulateDirectory(nodes: number, say: (line: string) => void): Promise<Figures> {
+export async function simulateDirectory(plan: Plan, say: (line: string) => void): Promise<Figures> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-    workerData: { nodes },
+    workerData: plan,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB }
   })
   try {

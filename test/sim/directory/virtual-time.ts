@@ -50,7 +50,7 @@ class VirtualTimer {
 const realImmediate = globalThis.setImmediate
 
 export class VirtualTime {
-  readonly #startedAt = Date.now()
+  readonly #startedAt = Date.UTC(2026, 0)
   /** A binary heap, the earliest first. */
   readonly #heap: Due[] = []
   #elapsed = 0

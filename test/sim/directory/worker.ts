@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Report } from './simulate.ts'
+import type { Plan } from './run.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 const time = new VirtualTime()
@@ -9,5 +10,4 @@ Error.stackTraceLimit = 0
 // Only now, because libraries may keep the timers that they find.
 const { run } = await import('./run.ts')
 const tell = (report: Report): void => parentPort?.postMessage(report, [])
-const { nodes } = workerData as { readonly nodes: number }
-tell({ figures: await run(time, nodes, (line) => tell({ line })) })
+tell({ figures: await run(time, workerData as Plan, (line) => tell({ line })) })
