@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { simulateDirectory } from './simulate.ts'
 
 const NODES = 30
-const SEED = 1
-/** Limits in simulated time. */
+/** Some lookups of this network meet several dead peers. */
+const SEED = 3
+/** Limits in simulated time. kad-dht's own queries took 2,862 ms here. */
 const FOUND_MS = 1_500
 const ANNOUNCED_MS = 10_000
 
