@@ -61,7 +61,9 @@ function codesOf(error: unknown): Set<string> {
     const next = open.shift()
     if (!(next instanceof Error)) continue
     const { code } = next as { code?: unknown }
-    codes.add(typeof code === 'string' || typeof code === 'number' ? String(code) : next.name)
+    // The number of a `DOMException` says less than its name.
+    const isCode = typeof code === 'string' || (typeof code === 'number' && !(next instanceof DOMException))
+    codes.add(isCode ? String(code) : next.name)
     if (next instanceof AggregateError) open.push(...(next.errors as unknown[]).slice(0, CAUSES_MAX))
     if (next.cause !== undefined) open.push(next.cause)
   }
