@@ -5,7 +5,7 @@ import {
   DHT_SILENT_PEERS_MAX,
   DHT_SILENT_PEERS_MS
 } from '../../base/limits/directory.ts'
-import { boundedMap } from './bounded-map.ts'
+import { boundedMap } from '../../base/bounded-map.ts'
 
 /** Weight of one response time in the average. */
 const WEIGHT = 1 / 8
