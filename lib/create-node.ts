@@ -50,7 +50,6 @@ import { soukCircuits } from './link/reach/souk-circuits.ts'
 import { staggeredDials } from './link/reach/staggered-dials.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import { soukTcp } from './link/souk-tcp.ts'
-import { surplusConnections } from './link/surplus-connections.ts'
 import { soukWebSockets } from './link/websocket/souk-websockets.ts'
 import type { SoukInit } from './options.ts'
 import { DHT_DATASTORE, soukDht } from './resolve/directory/dht.ts'
@@ -196,7 +195,6 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       heartbeat: heartbeat({ clock }),
       dials: staggeredDials({ clock }),
       interfaces: interfaceAddresses({ clock }),
-      surplus: surplusConnections({ clock }),
       dht: soukDht({ network, privateAddresses, clock }),
       pubsub: soukGossip({ network, privateAddresses }),
       relay: soukRelay(),

@@ -98,8 +98,6 @@ export const CONNECTIONS_PENDING_PER_HOST_MAX = 16
 export const CONNECTION_UPGRADE_MS = 10 * SECOND
 /** Time for which a new connection is not closed to make room. */
 export const CONNECTION_NEW_MS = 10 * SECOND
-/** Time after which an idle connection is closed if its peer has another one. Above `DIAL_BACK_LINGER_MS` of a dial-back. */
-export const SURPLUS_CONNECTION_MS = 30 * SECOND
 /** New connections that are protected from being closed. */
 export const CONNECTIONS_NEW_MAX = 64
 /** Time for an orderly close of a connection that makes room. */
