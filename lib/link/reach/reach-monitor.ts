@@ -126,8 +126,9 @@ export class ReachMonitor {
     return arrived.some((each) => !isRelayed(each) && !isNotPublic(each.remoteAddr))
   }
 
-  /** The port of the router changed. */
+  /** The port of the router changed, so earlier verdicts say nothing, even if its number is the same. */
   wake(): void {
+    this.#verdicts.clear()
     this.#onChange()
   }
 
