@@ -54,23 +54,26 @@ export interface Directory {
    * Returns the first valid record at once, or undefined when the network has none. With `onHigher` the lookup
    * continues for up to `LOOKUP_MS`, and reports each later record with a higher sequence number.
    */
-  record(
-    id: ApiId,
-    signal: AbortSignal,
-    onHigher?: (record: DirectoryRecord) => void
-  ): Promise<DirectoryRecord | undefined>
+  record(id: ApiId, signal: AbortSignal, hooks?: RecordHooks): Promise<DirectoryRecord | undefined>
+  /** Peers that claim to serve this API. Untrusted. */
+  servers(id: ApiId, signal: AbortSignal, hooks?: QueryHooks): AsyncIterable<PeerAddress>
   /** Peers that claim to know an API with this bare name. Untrusted. */
-  servers(id: ApiId, signal: AbortSignal): AsyncIterable<PeerAddress>
+  claimants(name: string, signal: AbortSignal, hooks?: QueryHooks): AsyncIterable<PeerAddress>
   /** Peers that claim to serve an API with this tag, compared without case. Untrusted. */
-  claimants(name: string, signal: AbortSignal): AsyncIterable<PeerAddress>
-  /** Peers that claim to have a catalogue. Untrusted. */
   tagged(tag: string, signal: AbortSignal): AsyncIterable<PeerAddress>
   /** Peers that claim to have a catalogue. Untrusted. */
   catalogues(signal: AbortSignal): AsyncIterable<PeerAddress>
   /** This node's addresses changed, so the next `publish` announces everything again. */
   moved?(): void
-  /** No peer responded to the last query, so a missing record may still exist. Default false. */
-  readonly isUnanswered?: boolean
+}
+
+export interface QueryHooks {
+  /** Called when the query ends without a response of any peer, so what it did not find may still exist. */
+  readonly onUnanswered?: () => void
+}
+
+export interface RecordHooks extends QueryHooks {
+  readonly onHigher?: (record: DirectoryRecord) => void
 }
 
 /** A resolved API: its verified manifest and the nodes that serve it, best first. */

@@ -152,9 +152,10 @@ export class Libp2pLink implements Link {
   ): Promise<Uint8Array> {
     const { timeoutMs = EXCHANGE_MS } = options
     const limit = deadline(this.#clock, timeoutMs, () => new Error('no response in time'), options.signal)
+    let connection: Connection | undefined
     let stream: Stream | undefined
     try {
-      const connection = await this.#dial(peer, limit.signal)
+      connection = await this.#dial(peer, limit.signal)
       stream = await connection.newStream(protocol, { signal: limit.signal, runOnLimitedConnection: true })
       const messages = lpStream(stream, { maxDataLength: options.responseBytesMax })
       await messages.write(request, { signal: limit.signal })
@@ -166,6 +167,7 @@ export class Libp2pLink implements Link {
       if (this.#log.enabled) this.#log('%s did not respond by %s: %s', peer.id, protocol, reasonOf(error))
       stream?.abort(asError(error))
       options.signal.throwIfAborted()
+      if (connection !== undefined && limit.signal.aborted) void probeConnection(connection, this.#clock)
       throw isSoukError(error)
         ? error
         : new SoukError('owner_unreachable', 'A node could not be queried.', { cause: error })
@@ -190,8 +192,9 @@ export class Libp2pLink implements Link {
   async #open(peer: PeerAddress): Promise<Channel> {
     const startedAt = this.#clock.elapsed()
     const limit = deadline(this.#clock, HELLO_MS, () => new Error('the peer did not respond in time'))
+    let connection: Connection | undefined
     try {
-      const connection = await this.#dial(peer, limit.signal)
+      connection = await this.#dial(peer, limit.signal)
       // The peer may have opened a channel during the dial. One channel is enough for both.
       const ready = this.#byPeer.get(peer.id)
       if (ready?.open === true) return ready
@@ -205,6 +208,7 @@ export class Libp2pLink implements Link {
         const known = peer.addresses.length === 0 ? 'no address given' : peer.addresses.join(' ')
         this.#log('%s was not reached in %s (%s): %s', peer.id, ms, known, reasonOf(error))
       }
+      if (connection !== undefined && limit.signal.aborted) void probeConnection(connection, this.#clock)
       throw isSoukError(error) ? error : unreachable('handshake', error)
     } finally {
       limit.clear()
@@ -253,8 +257,9 @@ export class Libp2pLink implements Link {
     const { connectionManager, transportManager, peerStore } = this.#components
     const peerId = peerIdFromString(peer.id)
     const open = connectionManager.getConnections(peerId).filter((connection) => connection.status === 'open')
-    // A direct connection is preferred to a relayed one, which is slow and limited.
-    const connected = open.find((connection) => !isRelayed(connection)) ?? open[0]
+    // A direct connection is preferred to a relayed one, which is slow and limited. A peer that connected again may have
+    // lost its earlier connections.
+    const connected = open.findLast((connection) => !isRelayed(connection)) ?? open.at(-1)
     if (connected !== undefined) return connected
     if (peer.addresses.length > 0) {
       await peerStore.merge(peerId, { multiaddrs: peer.addresses.map((address) => multiaddr(address)) }, { signal })

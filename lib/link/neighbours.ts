@@ -1,11 +1,21 @@
-import type { IdentifyResult, Libp2pEvents, Logger } from '@libp2p/interface'
+import type { IdentifyResult, Libp2pEvents, Logger, PeerId } from '@libp2p/interface'
 import type { ConnectionManager } from '@libp2p/interface-internal'
+import { peerIdFromString } from '@libp2p/peer-id'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
+import { boundedMap } from '../base/bounded-map.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import { reasonOf } from '../base/component-log.ts'
 import { ADDRESSES_PER_PEER_MAX } from '../base/limits/directory.ts'
-import { CACHED_PEERS_MAX, JOIN_MS, JOINING_MS, REJOIN_FIRST_MS, REJOIN_MS } from '../base/limits/link.ts'
+import {
+  CACHED_PEERS_MAX,
+  JOIN_MS,
+  JOINING_MS,
+  REJOIN_FIRST_MS,
+  REJOIN_MS,
+  RETURN_MS,
+  RETURNS_MAX
+} from '../base/limits/link.ts'
 import { SERVED_STORED_MS } from '../base/limits/reach.ts'
 import { waitAtMost } from '../base/wait-at-most.ts'
 import type { PeerAddress } from '../interface/link.ts'
@@ -49,6 +59,8 @@ export class Neighbours {
   /** When this node got its first peer. Undefined while it has none. */
   #joinedAt: number | undefined
   #onJoined = Promise.withResolvers<void>()
+  /** When the last connection to a peer closed. */
+  readonly #leftAt = boundedMap<string, number>(RETURNS_MAX)
 
   constructor(init: NeighboursInit) {
     this.#init = init
@@ -64,6 +76,7 @@ export class Neighbours {
     events.addEventListener('peer:identify', this.#onIdentify)
     events.addEventListener('connection:open', this.#onConnections)
     events.addEventListener('connection:close', this.#onConnections)
+    events.addEventListener('peer:disconnect', this.#onGone)
     await this.#rejoin(REJOIN_FIRST_MS)
   }
 
@@ -74,6 +87,7 @@ export class Neighbours {
     events.removeEventListener('peer:identify', this.#onIdentify)
     events.removeEventListener('connection:open', this.#onConnections)
     events.removeEventListener('connection:close', this.#onConnections)
+    events.removeEventListener('peer:disconnect', this.#onGone)
   }
 
   /** Dials further bootstrap peers now, and whenever no peer is connected. */
@@ -96,6 +110,17 @@ export class Neighbours {
   /** The network may have APIs that this node cannot find yet, because it got its first peer a moment ago. */
   get isJoining(): boolean {
     return this.#joinedAt !== undefined && this.#init.clock.elapsed() - this.#joinedAt < JOINING_MS
+  }
+
+  get isConnected(): boolean {
+    return !this.#isAlone
+  }
+
+  /** Whether the peer is connected, or was less than `RETURN_MS` ago. Then it is probably about to connect again. */
+  wasConnected(peer: string): boolean {
+    const leftAt = this.#leftAt.get(peer)
+    if (leftAt !== undefined && this.#init.clock.elapsed() - leftAt < RETURN_MS) return true
+    return this.#init.connectionManager.getConnections(peerIdFromString(peer)).length > 0
   }
 
   /** Dials the known peers if none is connected. Resolves when one is, or after `JOIN_MS`. */
@@ -136,6 +161,10 @@ export class Neighbours {
       this.#joinedAt = this.#init.clock.elapsed()
       this.#onJoined.resolve()
     }
+  }
+
+  readonly #onGone = ({ detail: peer }: CustomEvent<PeerId>) => {
+    this.#leftAt.set(peer.toString(), this.#init.clock.elapsed())
   }
 
   get #isAlone(): boolean {

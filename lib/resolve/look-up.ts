@@ -17,13 +17,16 @@ import { notFound } from './not-found.ts'
 import type { Pins } from './pins.ts'
 import { ignore } from './directory/ignore.ts'
 
+/** The record, and the servers. */
+const DIRECTORY_QUERIES = 2
+
 export interface LookUpInit {
   readonly directory: Directory
   readonly link: Link
   readonly clock: Clock
   readonly pins: Pins
-  /** No other node of the network is reachable. */
-  readonly isCutOff: () => boolean
+  /** Other nodes of the network are known. */
+  readonly hasOthers: () => boolean
   /** Called after a query to a node: it responded, or was unreachable. */
   readonly onAsked: (peer: string, isThere: boolean) => void
   readonly log: Logger
@@ -83,6 +86,8 @@ class LookUp {
   #best: SignedManifest | undefined
   #recordIsKnown = false
   #triedSpares = false
+  /** Queries of the directory to which no peer responded. */
+  #unanswered = 0
   #running = 0
   #done = false
 
@@ -134,12 +139,17 @@ class LookUp {
     const { directory } = this.#init
     try {
       const onHigher = (record: DirectoryRecord) => this.#onHigher(record)
-      this.#raise(await directory.record(this.#id, this.#options.signal, onHigher))
+      const onUnanswered = this.#onUnanswered
+      this.#raise(await directory.record(this.#id, this.#options.signal, { onHigher, onUnanswered }))
     } finally {
       this.#recordIsKnown = true
       this.#hintConnected()
       this.#askAllowed()
     }
+  }
+
+  readonly #onUnanswered = () => {
+    this.#unanswered++
   }
 
   #onHigher(record: DirectoryRecord): void {
@@ -157,7 +167,8 @@ class LookUp {
 
   async #readServers(): Promise<void> {
     const { directory, link } = this.#init
-    for await (const peer of directory.servers(this.#id, this.#stop.signal)) {
+    const onUnanswered = this.#onUnanswered
+    for await (const peer of directory.servers(this.#id, this.#stop.signal, { onUnanswered })) {
       if (peer.id === link.self) continue
       // Anybody may claim to serve it. Claims never displace permitted nodes.
       if (this.#hints.size >= SERVERS_MAX && !this.#mayServe(peer.id)) continue
@@ -285,7 +296,7 @@ class LookUp {
       refusals: this.#refusals,
       hasOlder: this.#hasOlder,
       steps: [...this.#unreachable.values()],
-      isCutOff: this.#init.isCutOff()
+      isCutOff: this.#unanswered === DIRECTORY_QUERIES && this.#init.hasOthers()
     }
     if (isPending || (this.#record !== undefined && asked === 0)) {
       return notFound('owner_unreachable', `${this.#id} exists, but no node that serves it responded`, trail)

@@ -4,7 +4,7 @@ import { type Clock, deadline } from '../base/clock.ts'
 import { SILENT_LOG } from '../base/component-log.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import {
-  LOOKUP_MS,
+  LOOKUPS_MS,
   RESOLUTION_FRESH_MS,
   RESOLUTION_NEGATIVE_MS,
   RESOLUTION_STALE_MS,
@@ -25,7 +25,7 @@ export type Loader<T> = (signal: AbortSignal) => Promise<T>
 export interface OwnerCache<T> {
   /**
    * Returns a fresh value at once. Returns a stale value at once and reloads it in the background. Otherwise loads it,
-   * for at most `LOOKUP_MS`.
+   * for at most `LOOKUPS_MS`.
    * @throws the error of `load`, cached for `RESOLUTION_NEGATIVE_MS` unless this node is offline; SoukError `lookup_timeout`; the signal's reason
    */
   get(key: string, load: Loader<T>, options: ResolveOptions): Promise<T>
@@ -144,7 +144,7 @@ class BoundedOwnerCache<T> implements OwnerCache<T> {
   }
 
   async #load(load: Loader<T>): Promise<T> {
-    const limit = deadline(this.#clock, LOOKUP_MS, () => new SoukError('lookup_timeout'))
+    const limit = deadline(this.#clock, LOOKUPS_MS, () => new SoukError('lookup_timeout'))
     try {
       return await load(limit.signal)
     } finally {

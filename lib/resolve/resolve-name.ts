@@ -66,6 +66,7 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal, isForCa
     const fetched = await fetchManifests(peer, { name }, { link, clock, signal }).catch((error: unknown) => {
       if (log.enabled) log('%s: %s did not respond: %s', name, peer.id, reasonOf(error))
       steps.push(unreachableStep(error) ?? 'manifest')
+      if (!signal.aborted) onAsked(peer.id, false)
     })
     if (fetched === undefined) return false
     log.trace('%s: %s sent %d manifests', name, peer.id, fetched.manifests.length)
@@ -78,19 +79,20 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal, isForCa
     }
     return seeds.some((seed) => seed.peer === peer)
   }
-  const isNamed = await askAll(init, name, signal, isForCall, ask)
+  const { isNamed, isAnswered } = await askAll(init, name, signal, isForCall, ask)
   signal.throwIfAborted()
   const asked = answers + steps.length
   const isSilent = asked > 0 && answers === 0
   // Peers that made no claim are not counted.
   const named = isNamed ? { asked, answered: answers } : { asked: 0, answered: 0 }
-  return { seeds, isSilent, trail: { ...named, refusals, hasOlder, steps, isCutOff: init.isCutOff() } }
+  const isCutOff = !isAnswered && init.hasOthers()
+  return { seeds, isSilent, trail: { ...named, refusals, hasOlder, steps, isCutOff } }
 }
 
 /**
  * Asks the claimants as the directory names them. Ends when all have responded, or some time after the first one with an
  * API of this name: of the others, and of the directory's peers, some may be offline.
- * @returns whether the directory names any
+ * @returns whether the directory names any, and whether it responded
  */
 async function askAll(
   { directory, link, clock }: LookUpInit,
@@ -98,7 +100,7 @@ async function askAll(
   signal: AbortSignal,
   isForCall: boolean,
   ask: (peer: PeerAddress) => Promise<boolean>
-): Promise<boolean> {
+): Promise<{ readonly isNamed: boolean; readonly isAnswered: boolean }> {
   const startedAt = clock.elapsed()
   const enough = new AbortController()
   const either = AbortSignal.any([signal, enough.signal])
@@ -114,7 +116,11 @@ async function askAll(
     const waitMs = Math.min(CLAIMANTS_MS, Math.max(CLAIMANTS_MS_MIN, clock.elapsed() - startedAt))
     if (hasIt) patience ??= clock.after(waitMs, () => enough.abort())
   }
-  for await (const peer of directory.claimants(name, either)) {
+  let isAnswered = true
+  const onUnanswered = () => {
+    isAnswered = false
+  }
+  for await (const peer of directory.claimants(name, either, { onUnanswered })) {
     if (isForCall && peer.id !== link.self && asking.length === 0) openChannel({ link, clock }, peer)
     if (peer.id !== link.self) asking.push(askInTurn(peer).catch(ignore))
     if (asking.length >= CLAIMANTS_MAX) break
@@ -125,7 +131,7 @@ async function askAll(
   asking.push(...others.map((peer) => askInTurn(peer).catch(ignore)))
   await within(Promise.all(asking), either).catch(ignore)
   patience?.cancel()
-  return isNamed
+  return { isNamed, isAnswered }
 }
 
 /** A manifest alone may be replayed. A live record shows that its provider still serves it. */

@@ -16,7 +16,7 @@ import { createOwnerCache, type OwnerCache } from './owner-cache.ts'
 import { createPins, type Pins } from './pins.ts'
 import { conflict, describe, resolveName } from './resolve-name.ts'
 import { ignore } from './directory/ignore.ts'
-import { ALONE, type Joining, whileJoining } from './while-joining.ts'
+import { ALONE, type Joining, type LookupAttempt, repeatLookup } from './repeat-lookup.ts'
 
 export interface ResolverInit {
   readonly directory: Directory
@@ -86,7 +86,7 @@ class CachingResolver implements PinningResolver {
       clock,
       pins: this.#pins,
       log,
-      isCutOff: () => directory.isUnanswered === true && joining.hasOthers,
+      hasOthers: () => joining.hasOthers,
       onAsked: (peer, isThere) => (isThere ? this.#choice.answered(peer) : this.#choice.failed(peer))
     }
     this.#apis = createOwnerCache({
@@ -171,8 +171,8 @@ class CachingResolver implements PinningResolver {
 
   async #findName(name: string, signal: AbortSignal, isForCall: boolean | undefined): Promise<ApiId> {
     const startedAt = this.#lookUp.clock.elapsed()
-    const look = () => resolveName(this.#lookUp, name, signal, isForCall)
-    const { id, seeds } = await this.#whileJoining(name, startedAt, look, signal)
+    const look = (init: LookUpInit, signal: AbortSignal) => resolveName(init, name, signal, isForCall)
+    const { id, seeds } = await this.#repeat({ what: name, startedAt, isForCall }, look, signal)
     if (this.#log.enabled) this.#log('%s is %s (%s)', name, id, inMs(this.#lookUp.clock.elapsed() - startedAt))
     // Caches the results found so far. A failure is reported by the next lookup of the id.
     await this.#apis.get(id, (signal) => this.#find(id, { signal, seeds }), { signal }).catch(ignore)
@@ -182,8 +182,9 @@ class CachingResolver implements PinningResolver {
 
   async #find(id: ApiId, known: Omit<LookUpOptions, 'onHigher'>): Promise<Found> {
     const startedAt = this.#lookUp.clock.elapsed()
-    const options = { ...known, onHigher: () => this.#apis.expire(id) }
-    const found = await this.#whileJoining(id, startedAt, () => lookUp(this.#lookUp, id, options), known.signal)
+    const onHigher = () => this.#apis.expire(id)
+    const look = (init: LookUpInit, signal: AbortSignal) => lookUp(init, id, { ...known, signal, onHigher })
+    const found = await this.#repeat({ what: id, startedAt, isForCall: known.isForCall }, look, known.signal)
     if (this.#log.enabled) this.#found(id, found, startedAt)
     this.#learn(found.signed)
     return found
@@ -195,10 +196,21 @@ class CachingResolver implements PinningResolver {
     this.#log(`%s: revision ${revision}, ${state}, ${owners.length} owners and ${spares.length} spares (${ms})`, id)
   }
 
-  async #whileJoining<T>(what: string, startedAt: number, look: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { clock } = this.#lookUp
+  async #repeat<T>(
+    { what, startedAt, isForCall = false }: { what: string; startedAt: number; isForCall?: boolean | undefined },
+    look: (init: LookUpInit, signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal
+  ): Promise<T> {
+    const { clock, onAsked } = this.#lookUp
+    const once = ({ signal, onSilent }: LookupAttempt) => {
+      const tell = (peer: string, isThere: boolean) => {
+        onAsked(peer, isThere)
+        if (!isThere) onSilent(peer)
+      }
+      return look({ ...this.#lookUp, onAsked: tell }, signal)
+    }
     try {
-      return await whileJoining(this.#joining, clock, look, signal)
+      return await repeatLookup({ joining: this.#joining, clock, isForCall }, once, signal)
     } catch (error) {
       if (this.#log.enabled)
         this.#log('%s was not found in %s: %s', what, inMs(clock.elapsed() - startedAt), reasonOf(error))

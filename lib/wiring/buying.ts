@@ -22,7 +22,7 @@ import { WarmLinks } from '../plans/warm-links.ts'
 import type { Discovery } from '../resolve/catalogue/discovery.ts'
 import type { LocalManifests } from '../resolve/manifest/manifest-exchange.ts'
 import { createResolver, type PinningResolver } from '../resolve/resolver.ts'
-import type { Joining } from '../resolve/while-joining.ts'
+import type { Joining } from '../resolve/repeat-lookup.ts'
 import type { Part } from './part.ts'
 import type { SoukComponents } from './souk-components.ts'
 

@@ -1,4 +1,5 @@
 /** Limits: Manifests, the directory and the catalogue. */
+import { RETURN_MS } from './link.ts'
 import { KiB, MiB, SECOND, MINUTE, HOUR, DAY } from './units.ts'
 
 /** Directory records stored for other nodes: 40 MB at 2 KiB each. */
@@ -49,6 +50,8 @@ export const RESOLUTION_STALE_MS = 10 * MINUTE
 export const RESOLUTION_NEGATIVE_MS = 2 * SECOND
 /** One directory lookup, all steps. */
 export const LOOKUP_MS = 5 * SECOND
+/** All lookups of one API that follow each other: `RETURN_MS`, and the last one. */
+export const LOOKUPS_MS = RETURN_MS + LOOKUP_MS
 /** Time for one peer of the DHT to be dialled and to respond. Three silent ones must not use up a lookup. */
 export const DHT_ANSWER_MS = 1.5 * SECOND
 /** Peers of the DHT that one query asks at once. Silent ones do not count. Measured at 50 nodes: more make a lookup slower. */

@@ -72,6 +72,12 @@ export const JOIN_MS = 2 * SECOND
 export const JOINING_MS = 3 * SECOND
 /** Pause between two such lookups. One costs a few messages to the peers known so far. */
 export const JOINING_RETRY_MS = 200
+/** Time for which a peer that was connected is expected back: its router, or the node itself, may have restarted. */
+export const RETURN_MS = 10 * SECOND
+/** Longest pause between two lookups meanwhile. */
+export const RETURN_RETRY_MS = 1 * SECOND
+/** Peers whose disconnection is remembered for so long. */
+export const RETURNS_MAX = 1_024
 /** Time between two checks whether the directory has peers, because it sends no event. */
 export const READY_POLL_MS = 5
 /** Peers whose addresses are stored over a restart. */

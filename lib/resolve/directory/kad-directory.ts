@@ -20,7 +20,7 @@ import { READY_POLL_MS } from '../../base/limits/link.ts'
 import { fraction, type Random, systemRandom } from '../../base/random.ts'
 import { Slots } from '../../base/slots.ts'
 import { within } from '../../base/within.ts'
-import type { Directory, DirectoryRecord, Offer, Published } from '../../interface/directory.ts'
+import type { Directory, Offer, Published, QueryHooks, RecordHooks } from '../../interface/directory.ts'
 import type { PeerAddress } from '../../interface/link.ts'
 import { apiCid, catalogueCid, nameCid, RECORD_NAMESPACE, recordKey, splitId, tagCid } from './keys.ts'
 import { verifyRecord, type VerifiedRecord } from './record.ts'
@@ -47,9 +47,8 @@ export function createKadDirectory(init: KadDirectoryInit): Directory {
   return new KadDirectory(init)
 }
 
-interface FindOptions {
+interface FindOptions extends RecordHooks {
   readonly signal: AbortSignal
-  readonly onHigher?: (record: DirectoryRecord) => void
   /** Waits for the highest sequence number instead of the first record. */
   readonly isThorough?: boolean
 }
@@ -65,7 +64,6 @@ class KadDirectory implements Directory {
   readonly #own = new Map<ApiId, Uint8Array>()
   /** Limits concurrent queries. */
   readonly #walks = new Slots(DIRECTORY_WALKS_MAX)
-  #isUnanswered = false
   readonly #announcedAt = boundedMap<string, number>(RESOLUTIONS_MAX)
 
   constructor({ dht, privateKey, providerKey, clock, random = systemRandom, log = SILENT_LOG }: KadDirectoryInit) {
@@ -104,20 +102,16 @@ class KadDirectory implements Directory {
     }
   }
 
-  async record(
-    id: ApiId,
-    signal: AbortSignal,
-    onHigher?: (record: DirectoryRecord) => void
-  ): Promise<DirectoryRecord | undefined> {
-    return (await this.#find(id, { signal, ...(onHigher === undefined ? {} : { onHigher }) }))?.record
+  async record(id: ApiId, signal: AbortSignal, hooks: RecordHooks = {}) {
+    return (await this.#find(id, { ...hooks, signal }))?.record
   }
 
-  servers(id: ApiId, signal: AbortSignal): AsyncIterable<PeerAddress> {
-    return this.#providers(apiCid(id), signal)
+  servers(id: ApiId, signal: AbortSignal, hooks?: QueryHooks): AsyncIterable<PeerAddress> {
+    return this.#providers(apiCid(id), signal, hooks)
   }
 
-  claimants(name: string, signal: AbortSignal): AsyncIterable<PeerAddress> {
-    return this.#providers(nameCid(name), signal)
+  claimants(name: string, signal: AbortSignal, hooks?: QueryHooks): AsyncIterable<PeerAddress> {
+    return this.#providers(nameCid(name), signal, hooks)
   }
 
   tagged(tag: string, signal: AbortSignal): AsyncIterable<PeerAddress> {
@@ -131,10 +125,6 @@ class KadDirectory implements Directory {
   /** kad-dht drops the announcement of a node without addresses, and peers keep the addresses of an earlier one. */
   moved(): void {
     this.#announcedAt.clear()
-  }
-
-  get isUnanswered(): boolean {
-    return this.#isAlone || this.#isUnanswered
   }
 
   /** No peer is known: then the DHT would wait for the first one, possibly forever. */
@@ -193,14 +183,17 @@ class KadDirectory implements Directory {
     })
   }
 
-  /** Runs a query until its end or the signal's abort. Errors are logged; the events show its progress. */
+  /**
+   * Runs a query until its end or the signal's abort. Errors are logged; the events show its progress. Resolves to the
+   * number of responses.
+   */
   async #drain(
     kind: 'get' | 'put' | 'provide',
     what: ApiId | CID,
     query: AsyncIterable<QueryEvent>,
     signal: AbortSignal,
     take: (event: QueryEvent) => void
-  ): Promise<void> {
+  ): Promise<number> {
     const startedAt = this.#clock.elapsed()
     let answers = 0
     const run = async () => {
@@ -214,16 +207,19 @@ class KadDirectory implements Directory {
     } catch (error) {
       if (this.#log.enabled) this.#log('DHT %s %s ended early: %s', kind, what, reasonOf(error))
     } finally {
-      this.#isUnanswered = answers === 0
       this.#queried(kind, what, answers, startedAt)
     }
+    return answers
   }
 
   /**
    * Values are used as they arrive. kad-dht returns the best one only after correcting outdated peers, and throws when
    * one of them refuses.
    */
-  async #find(id: ApiId, { signal, onHigher, isThorough = false }: FindOptions): Promise<VerifiedRecord | undefined> {
+  async #find(
+    id: ApiId,
+    { signal, onHigher, onUnanswered = ignore, isThorough = false }: FindOptions
+  ): Promise<VerifiedRecord | undefined> {
     signal.throwIfAborted()
     const first = Promise.withResolvers<VerifiedRecord | undefined>()
     const query = deadline(this.#clock, LOOKUP_MS, () => new SoukError('lookup_timeout'))
@@ -238,7 +234,10 @@ class KadDirectory implements Directory {
       else if (!isThorough) first.resolve(found)
     }
     const ended = this.#values(id, query.signal, take)
-      .then(() => first.resolve(best))
+      .then((answers) => {
+        if (answers === 0) onUnanswered()
+        first.resolve(best)
+      })
       .finally(() => query.clear())
     try {
       const found = await within(first.promise, signal)
@@ -252,34 +251,38 @@ class KadDirectory implements Directory {
     }
   }
 
-  /** Passes each value of a key to `take`. Resolves when there are no more. */
-  async #values(id: ApiId, signal: AbortSignal, take: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+  /** Passes each value of a key to `take`. Resolves to the number of responses when there are no more. */
+  async #values(id: ApiId, signal: AbortSignal, take: (bytes: Uint8Array) => Promise<void>): Promise<number> {
     if (this.#isAlone) {
       const own = this.#own.get(id)
       if (own !== undefined) await take(own)
-      return
+      return 0
     }
     const taking: Array<Promise<void>> = []
     const onProgress = ({ type, detail }: { type: string; detail: unknown }) => {
       if (type === 'kad-dht:query:value') taking.push(take((detail as ValueEvent).value))
     }
     const leave = await this.#walks.enter(signal).catch(ignore)
-    if (leave === undefined) return
+    if (leave === undefined) return 0
     try {
-      await this.#drain('get', id, this.#dht.get(recordKey(id), { signal, onProgress }), signal, ignore)
+      return await this.#drain('get', id, this.#dht.get(recordKey(id), { signal, onProgress }), signal, ignore)
     } finally {
       leave()
+      await Promise.all(taking)
     }
-    await Promise.all(taking)
   }
 
   /**
    * Yields at most `PROVIDERS_AT_FIRST_MAX` peers of one response at once, and the others after the lookup. So one peer that
    * names many displaces none that others name.
    */
-  async *#providers(cid: CID, signal: AbortSignal): AsyncGenerator<PeerAddress> {
+  async *#providers(cid: CID, signal: AbortSignal, hooks: QueryHooks = {}): AsyncGenerator<PeerAddress> {
+    const { onUnanswered = ignore } = hooks
     const seen = new Set<string>()
-    if (signal.aborted || this.#isAlone) return
+    if (signal.aborted || this.#isAlone) {
+      onUnanswered()
+      return
+    }
     const startedAt = this.#clock.elapsed()
     let leave = ignore
     let answers = 0
@@ -303,7 +306,7 @@ class KadDirectory implements Directory {
     } catch (error) {
       if (this.#log.enabled) this.#log('DHT providers %s ended early: %s', cid, reasonOf(error))
     } finally {
-      this.#isUnanswered = answers === 0
+      if (answers === 0) onUnanswered()
       this.#queried('providers', cid, answers, startedAt)
       leave()
     }

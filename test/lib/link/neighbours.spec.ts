@@ -5,7 +5,14 @@ import { defaultLogger } from '@libp2p/logger'
 import { multiaddr } from '@multiformats/multiaddr'
 import { TypedEventEmitter } from 'main-event'
 import { ADDRESSES_PER_PEER_MAX } from '../../../lib/base/limits/directory.ts'
-import { CACHED_PEERS_MAX, JOIN_MS, JOINING_MS, REJOIN_FIRST_MS, REJOIN_MS } from '../../../lib/base/limits/link.ts'
+import {
+  CACHED_PEERS_MAX,
+  JOIN_MS,
+  JOINING_MS,
+  REJOIN_FIRST_MS,
+  REJOIN_MS,
+  RETURN_MS
+} from '../../../lib/base/limits/link.ts'
 import { Neighbours } from '../../../lib/link/neighbours.ts'
 import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
 import { idOf, keyOf, memoryDocuments } from '../resolve/fixtures.ts'
@@ -190,6 +197,20 @@ describe('Neighbours', () => {
     await clock.advance(REJOIN_FIRST_MS)
     assert.equal(dialled.length, before + 1)
     assert.equal(neighbours.isJoining, true)
+  })
+
+  it('expects a peer back for a while after its last connection closed', async () => {
+    const [a = ''] = ids
+    boot()
+    await neighbours.start()
+    assert.equal(neighbours.wasConnected(a), false)
+    connections = 1
+    assert.equal(neighbours.wasConnected(a), true)
+    connections = 0
+    events.dispatchEvent(new CustomEvent('peer:disconnect', { detail: a }))
+    assert.equal(neighbours.wasConnected(a), true)
+    await clock.advance(RETURN_MS)
+    assert.equal(neighbours.wasConnected(a), false)
   })
 
   it('does not wait for silent peers if one responds', async () => {

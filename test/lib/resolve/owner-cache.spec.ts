@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
 import {
-  LOOKUP_MS,
+  LOOKUPS_MS,
   RESOLUTION_FRESH_MS,
   RESOLUTION_NEGATIVE_MS,
   RESOLUTION_STALE_MS
@@ -121,7 +121,7 @@ describe('owner cache', () => {
     controller.abort(new Error('enough'))
     await assert.rejects(leaving, /enough/)
     const outcome = assert.rejects(staying, { code: 'lookup_timeout' })
-    await clock.advance(LOOKUP_MS)
+    await clock.advance(LOOKUPS_MS)
     await outcome
   })
 

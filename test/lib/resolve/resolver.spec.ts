@@ -379,8 +379,8 @@ describe('resolver', () => {
     const { directory } = consumer
     const upgrading: Directory = {
       ...directory,
-      record(id, signal, onHigher) {
-        higher.resolve(onHigher ?? (() => {}))
+      record(id, signal, { onHigher = () => {} } = {}) {
+        higher.resolve(onHigher)
         return directory.record(id, signal)
       }
     }

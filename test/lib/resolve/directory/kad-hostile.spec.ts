@@ -109,7 +109,7 @@ describe('the DHT with malicious peers', () => {
     // No peer accepts the old record, but the new node now holds it itself.
     await put(newcomer, id, old)
     const higher = Promise.withResolvers<DirectoryRecord>()
-    const first = await newcomer.directory.record(id, soon(), higher.resolve)
+    const first = await newcomer.directory.record(id, soon(), { onHigher: higher.resolve })
     assert.equal(first?.seq, seq - 1n)
     assert.equal((await higher.promise).seq, seq)
   })
