@@ -35,6 +35,8 @@ export interface DirectoryRecord {
 export interface Published {
   readonly asked: number
   readonly stored: number
+  /** Hints that no peer acknowledged: this node as a server of the API, the bare name, tags. Default 0. */
+  readonly hintsLost?: number
 }
 
 /**

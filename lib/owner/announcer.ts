@@ -41,11 +41,12 @@ interface Announced {
   published?: Published
 }
 
-const isUnheard = ({ published }: Announced): boolean => published === undefined || published.stored === 0
+const isUnheard = ({ published }: Announced): boolean =>
+  published === undefined || published.stored === 0 || (published.hintsLost ?? 0) > 0
 
 /**
- * Keeps this node's APIs in the directory. It announces an API at once, again before its record expires, and again when
- * a peer connects after an announcement that reached no peer.
+ * Keeps this node's APIs in the directory. It announces an API at once, and again before its record expires. It repeats an
+ * announcement that the peers did not store as a whole, and one that reached no peer when a peer connects.
  */
 export class Announcer {
   readonly #init: AnnouncerInit
@@ -145,14 +146,18 @@ export class Announcer {
 
   /** Announces as soon as the directory has peers. Repeats with doubling pauses while no peer accepts. */
   #tellUnheard(retryMs: number): void {
-    this.#settling = this.#init.clock.after(retryMs, () => {
-      this.#settling = undefined
-      if (this.#hasUnheard() && retryMs < RECORD_REPUT_MS) this.#tellUnheard(2 * retryMs)
-    })
+    this.#retryIn(retryMs)
     this.#telling = this.#limited(async (signal) => {
       await this.#init.directory.ready(signal)
       await this.#reachable()
       await this.#announceAll(isUnheard)
+    })
+  }
+
+  #retryIn(ms: number): void {
+    this.#settling ??= this.#init.clock.after(ms, () => {
+      this.#settling = undefined
+      if (this.#hasUnheard() && ms < RECORD_REPUT_MS) this.#tellUnheard(2 * ms)
     })
   }
 
@@ -169,15 +174,24 @@ export class Announcer {
     for (const announced of this.#announced.values()) if (which(announced)) await this.#publish(announced)
   }
 
-  #publish(announced: Announced): Promise<void> {
+  async #publish(announced: Announced): Promise<void> {
     const { directory, eventPublisher, onError, log = SILENT_LOG } = this.#init
-    return this.#limited(async (signal) => {
+    await this.#limited(async (signal) => {
       const { offer, signed } = announced
       void eventPublisher?.announce(offer, signed).catch(onError)
       announced.published = await directory.publish(offer, signal)
-      const { asked, stored } = announced.published
-      log('%s revision %d: %d of %d peers stored the record', offer.id, offer.revision, stored, asked)
+      const { asked, stored, hintsLost = 0 } = announced.published
+      log(
+        '%s revision %d: %d of %d peers stored the record, %d hints lost',
+        offer.id,
+        offer.revision,
+        stored,
+        asked,
+        hintsLost
+      )
     })
+    // Without peers there is nobody to try again with.
+    if (isUnheard(announced) && announced.published?.asked !== 0) this.#retryIn(ANNOUNCE_RETRY_MS)
   }
 
   async #limited(task: (signal: AbortSignal) => Promise<void>): Promise<void> {

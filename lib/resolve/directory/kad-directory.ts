@@ -86,9 +86,9 @@ class KadDirectory implements Directory {
     this.#offers.set(offer.id, hints)
     const announcing = this.#announce(apiCid(offer.id), hints, signal)
     const published = await this.#put(offer, bytes, signal)
-    await announcing
+    const hintsLost = await announcing
     signal.throwIfAborted()
-    return published
+    return hintsLost === 0 ? published : { ...published, hintsLost }
   }
 
   async withdraw(id: ApiId, signal: AbortSignal): Promise<void> {
@@ -167,9 +167,10 @@ class KadDirectory implements Directory {
     return { asked, stored }
   }
 
-  /** Announces the API at once. Recently announced hints are skipped. */
-  async #announce(api: CID, hints: readonly CID[], signal: AbortSignal): Promise<void> {
-    if (this.#isAlone) return
+  /** Announces the API at once. Recently announced hints are skipped. Resolves to the number that reached no peer. */
+  async #announce(api: CID, hints: readonly CID[], signal: AbortSignal): Promise<number> {
+    if (this.#isAlone) return 0
+    let lost = 0
     const due = hints.filter((cid) => {
       const at = this.#announcedAt.get(cid.toString())
       return at === undefined || this.#clock.elapsed() - at > RECORD_REPUT_MS / 2
@@ -180,7 +181,9 @@ class KadDirectory implements Directory {
         if (event.name === 'PEER_RESPONSE' && event.messageName === 'ADD_PROVIDER') heard++
       })
       if (heard > 0) this.#announcedAt.set(cid.toString(), this.#clock.elapsed())
+      else lost++
     })
+    return lost
   }
 
   /**

@@ -186,16 +186,31 @@ describe('Announcer', () => {
     assert.deepEqual(told, ['alone 1'])
   })
 
+  for (const [what, first] of [
+    ['whose name no peer stored', async () => ({ asked: 2, stored: 2, hintsLost: 1 })],
+    ['that failed', async () => Promise.reject(new Error('no network'))]
+  ] as const) {
+    it(`repeats an announcement ${what}`, async () => {
+      publish = first
+      await announcer.announce(signedOf('a'), [])
+      publish = async () => ({ asked: 2, stored: 2 })
+      for (let i = 0; i < 4; i++) await clock.advance(ANNOUNCE_RETRY_MS)
+      assert.deepEqual(told, ['a 1', 'a 1'])
+    })
+  }
+
   it('retries with growing pauses while all peers refuse', async () => {
     publish = async () => ({ asked: 2, stored: 0 })
     await announcer.announce(signedOf('a'), [])
-    announcer.peerJoined()
     const counts: number[] = []
     for (let i = 0; i < 4; i++) {
       await clock.advance(ANNOUNCE_RETRY_MS)
       counts.push(told.length)
     }
-    assert.deepEqual(counts, [3, 3, 4, 4])
+    assert.deepEqual(counts, [2, 2, 3, 3])
+    announcer.peerJoined()
+    await settle()
+    assert.equal(told.length, 3)
     await clock.advance(2 * RECORD_REPUT_MS)
     assert.ok(told.length < 20)
   })
