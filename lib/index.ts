@@ -6,7 +6,7 @@
 export { type ApiId, type ApiRef, apiId, formatApiRef, isApiName, isProviderId, parseApiRef } from './base/api-name.ts'
 export { boundedMap } from './base/bounded-map.ts'
 export { ByteBudget, type ByteShare, type HeldBytes } from './base/byte-budget.ts'
-export { equalInConstantTime, sha256, text, utf8 } from './base/bytes.ts'
+export { equalInConstantTime, freeBuffer, sha256, text, utf8 } from './base/bytes.ts'
 export { type Clock, deadline, sleep, systemClock, type Timer } from './base/clock.ts'
 export { logOf, LOGS } from './base/component-log.ts'
 export {

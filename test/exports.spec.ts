@@ -41,6 +41,7 @@ const EXPORTS: Record<string, Names> = {
       'formatApiRef',
       'formatRequestId',
       'formatUsdc',
+      'freeBuffer',
       'fromHex',
       'handler',
       'isApiName',

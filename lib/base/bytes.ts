@@ -20,6 +20,11 @@ const { latin1Slice } = Buffer.prototype as unknown as {
 /** Bytes as the key of a map: one character each. */
 export const latin1 = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.length)
 
+/** Frees a buffer that nothing reads again. V8 would free it much later, and collects its whole heap after about 64 MB of such buffers. */
+export function freeBuffer(buffer: ArrayBufferLike): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
 /** Compares contents in constant time. A length difference returns early. */
 export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b)

@@ -1,3 +1,4 @@
+import { freeBuffer } from '../base/bytes.ts'
 import { SMALL_MESSAGE_BYTES } from './noise-crypto.ts'
 
 /** A message, or its text, in parts. */
@@ -18,9 +19,8 @@ const LENGTH_BYTES = 2
 export type OnWritten = (bytes: Uint8Array) => (() => void) | undefined
 
 /**
- * Makes an encrypted connection free the buffers of large messages as soon as they are decrypted, or written. V8 would
- * free them much later, and collects its whole heap after about 64 MB of such buffers. Other connections are unchanged.
- * Nothing else may read the bytes of the connection below.
+ * Makes an encrypted connection free the buffers of large messages as soon as they are decrypted, or written. Other
+ * connections are unchanged. Nothing else may read the bytes of the connection below.
  */
 export function freedMessages(connection: object): OnWritten {
   if (!isEncrypting(connection)) return () => undefined
@@ -41,7 +41,7 @@ export function freedMessages(connection: object): OnWritten {
     received.onDecrypted(message, text)
     return text
   }
-  return ({ buffer }) => (sealed.delete(buffer) ? () => free(buffer) : undefined)
+  return ({ buffer }) => (sealed.delete(buffer) ? () => freeBuffer(buffer) : undefined)
 }
 
 /**
@@ -64,12 +64,9 @@ class ReceivedBuffers {
     const isNext = byteOffset >= start && byteOffset <= start + LENGTH_BYTES
     this.#buffer = isCopy && isNext ? buffer : undefined
     this.#end = byteOffset + byteLength
-    if (this.#buffer !== undefined && this.#end === buffer.byteLength && this.#end >= FREED_BYTES_MIN) free(buffer)
+    if (this.#buffer !== undefined && this.#end === buffer.byteLength && this.#end >= FREED_BYTES_MIN)
+      freeBuffer(buffer)
   }
-}
-
-function free(buffer: ArrayBufferLike): void {
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 function sharesBuffer(parts: Parts, buffer: ArrayBufferLike): boolean {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { ByteBudget, type ByteShare, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
+import { ByteBudget, type ByteShare, freeBuffer, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
 import type { Clock } from '../../../lib/interface/index.ts'
 import { clientHost } from '../../http/host.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
@@ -171,7 +171,7 @@ class GrowingBody {
   }
 }
 
-/** Frees copied bytes at once: V8 collects its whole heap after about 64 MB of such buffers. A part of a larger buffer stays. */
+/** Frees copied bytes. A part of a larger buffer stays. */
 function free({ buffer, length }: Uint8Array): void {
-  if (length > 0 && length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
+  if (length > 0 && length === buffer.byteLength) freeBuffer(buffer)
 }
