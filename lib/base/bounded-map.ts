@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** For calls without options. lru-cache makes an object for each of them otherwise, and only writes a `status` into it. */
+/** Options for all calls of `get` and `set`. lru-cache would make an object for each call, only to write a `status` into it. */
 const NO_OPTIONS = {}
 
 /** An lru-cache whose `get` and `set` take no options, and so no memory. */

@@ -1,5 +1,4 @@
-import type { LRUCache } from 'lru-cache'
-import { boundedMap } from './bounded-map.ts'
+import { boundedMap, type RecentMap } from './bounded-map.ts'
 import type { Clock } from './clock.ts'
 import { SoukError } from './errors.ts'
 import { RATE_CALLS_MAX, RATE_PER_MS_MAX, RATE_SHARES } from './limits/admission.ts'
@@ -67,18 +66,18 @@ const isWithin = (value: number, most: number): boolean => Number.isInteger(valu
 export class RateLimiter {
   readonly #clock: Pick<Clock, 'elapsed'>
   readonly #keysMax: number
-  /** Created with the first key, because it allocates room for all keys. */
-  #buckets: LRUCache<string, Bucket> | undefined
+  readonly #buckets: RecentMap<string, Bucket>
   readonly #shared = new Map<number, Bucket>()
 
   constructor(clock: Pick<Clock, 'elapsed'>, keysMax: number) {
     this.#clock = clock
     this.#keysMax = keysMax
+    this.#buckets = boundedMap(keysMax)
   }
 
   /** True until the first `take`. */
   get isUnused(): boolean {
-    return this.#buckets === undefined
+    return this.#buckets.size === 0
   }
 
   /** Counts one call if the limit allows it. A changed limit keeps the same used fraction. */
@@ -111,7 +110,7 @@ export class RateLimiter {
   }
 
   #bucketOf(key: string, limit: RateLimit, group: string, now: number): Bucket {
-    const buckets = (this.#buckets ??= boundedMap(this.#keysMax))
+    const buckets = this.#buckets
     const known = buckets.get(key)
     if (known !== undefined) return known
     if (buckets.size >= this.#keysMax) {
@@ -127,7 +126,7 @@ export class RateLimiter {
 
   /** The bucket of a key, if it exists. */
   #knownOf(key: string, group: string): Bucket | undefined {
-    return this.#buckets?.get(key) ?? this.#shared.get(hash(group) % RATE_SHARES)
+    return this.#buckets.get(key) ?? this.#shared.get(hash(group) % RATE_SHARES)
   }
 
   #sharedBy(group: string, limit: RateLimit, now: number): Bucket {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { boundedMap, type RecentMap } from './bounded-map.ts'
 import type { Clock } from './clock.ts'
 
 /** A rate: `burst` at once, then `perSecond`. */
@@ -14,12 +14,12 @@ export interface Rate {
 export class TokenBuckets {
   readonly #rate: Rate
   readonly #clock: Pick<Clock, 'elapsed'>
-  readonly #buckets: LRUCache<string, { tokens: number; at: number }>
+  readonly #buckets: RecentMap<string, { tokens: number; at: number }>
 
   constructor(rate: Rate, keysMax: number, clock: Pick<Clock, 'elapsed'>) {
     this.#rate = rate
     this.#clock = clock
-    this.#buckets = new LRUCache({ maxSize: keysMax, sizeCalculation: () => 1 })
+    this.#buckets = boundedMap(keysMax)
   }
 
   /** Takes one token. Returns false where none is left. */
