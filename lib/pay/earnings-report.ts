@@ -1,3 +1,4 @@
+import { max } from '../base/bigints.ts'
 import { asSoukError, type SoukError } from '../base/errors.ts'
 import { SETTLEMENTS_SHOWN_MAX } from '../base/limits/chain.ts'
 import type { Atoms } from '../base/money.ts'
@@ -99,9 +100,9 @@ function moneyOf({
   let [captured, claiming] = [0n, 0n]
   for (const channel of channels) {
     const final = bookedOf(channel.channelId)
-    const atHead = most(channel.atHead, final)
+    const atHead = max(channel.atHead, final)
     const lost = channel.isClosed ? 0n : writtenOffOf(channel.channelId)
-    captured += most(channel.captured - atHead - lost, 0n)
+    captured += max(channel.captured - atHead - lost, 0n)
     claiming += atHead - final
   }
   const { payout, claimed, others, settled, direct, toProvider, toTreasury, writtenOff } = booked
@@ -112,15 +113,13 @@ function moneyOf({
     gross,
     fee,
     net: gross - fee,
-    direct: most(-exact.collected, 0n),
+    direct: max(-exact.collected, 0n),
     others,
     writtenOff: writtenOff + exact.lost,
     captured: captured + exact.owed,
-    claiming: claiming + most(exact.collected, 0n),
+    claiming: claiming + max(exact.collected, 0n),
     claimed: claimed + others - settled,
     waiting: settled + direct - toProvider - toTreasury,
     paid: { provider: toProvider, treasury: toTreasury }
   }
 }
-
-const most = (a: Atoms, b: Atoms): Atoms => (a > b ? a : b)

@@ -1,3 +1,4 @@
+import { max, min } from '../../base/bigints.ts'
 import { COUNTED_LATEST_ATOMS_MAX, COUNTED_SAFE_ATOMS_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 
@@ -36,6 +37,3 @@ export function channelLimit({ view, refunding, latestRoom }: ChannelLimitInit):
   const limit = min(settled + onLatest, latest) - view.withdrawing - refunding
   return { limit: max(0n, limit), onLatest }
 }
-
-const min = (a: Atoms, b: Atoms): Atoms => (a < b ? a : b)
-const max = (a: Atoms, b: Atoms): Atoms => (a > b ? a : b)

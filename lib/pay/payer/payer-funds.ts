@@ -1,3 +1,4 @@
+import { min } from '../../base/bigints.ts'
 import { SoukError } from '../../base/errors.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { DailyCap } from './daily-cap.ts'
@@ -327,5 +328,3 @@ class FundsPromise implements Promised {
     this.#funds.lose(this.#price, this.#isFee)
   }
 }
-
-const min = (a: Atoms, b: Atoms): Atoms => (a < b ? a : b)

@@ -1,3 +1,4 @@
+import { max } from '../../base/bigints.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import { BOOKS_POLL_MS, PROVIDERS_READ_AT_ONCE, WATCHED_AT_ONCE } from '../../base/limits/chain.ts'
@@ -217,7 +218,7 @@ export class Bookkeeper {
     for (const [i, { channelId, config, captured }] of channels.entries()) {
       const [latest, finalized] = [head.channels[i], final.channels[i]]
       if (latest === undefined || finalized === undefined) continue
-      const atHead = above(captured, most(latest.balance, finalized.balance))
+      const atHead = above(captured, max(latest.balance, finalized.balance))
       const forGood = above(captured, finalized.balance)
       // An earlier read must have found it, so that an endpoint that fell behind causes no write-off.
       const since = this.#shortSince.get(channelId)
@@ -271,6 +272,5 @@ export class Bookkeeper {
   }
 }
 
-const most = (a: Atoms, b: Atoms): Atoms => (a > b ? a : b)
 /** How much `a` exceeds `b`; at least 0. */
 const above = (a: Atoms, b: Atoms): Atoms => (a > b ? a - b : 0n)
