@@ -74,7 +74,7 @@ export class Consumer {
       if ((!isByTerms && isAway(first, found)) || prepared.isSpent()) throw first
       // No owner accepted the call. The resolution may be outdated: owners may have moved or joined.
       const renewed = await this.#lookUp(prepared, true).catch((error: unknown) => {
-        throw first.code === 'owner_unreachable' ? error : first
+        throw first.code === 'owner_unreachable' && prepared?.isChargeUnknown !== true ? error : first
       })
       if (isByTerms && isUnchanged(found, renewed)) throw first
       const second = await this.#retryOwners(prepared, found, renewed, first)

@@ -250,5 +250,12 @@ describe('failover between owners', () => {
       bench.found = [[], new SoukError('lookup_timeout')]
       await assert.rejects(bench.call(), { code: 'lookup_timeout' })
     })
+
+    it('that fails does not hide that the call may have run, so its client should repeat it', async () => {
+      bench.manifest = { ...bench.manifest, idempotent: true }
+      bench.found = [[A, B], new SoukError('api_not_found')]
+      bench.owners = { [A]: failed('lost', 'call_interrupted'), [B]: failed('not_accepted', 'owner_unreachable') }
+      await assert.rejects(bench.call(), { code: 'owner_unreachable', isChargeUnknown: true })
+    })
   })
 })
