@@ -124,7 +124,7 @@ export class Consumer {
     // A second lookup may return the same owners with new addresses. Only owners that were unreachable are tried again.
     const untried = refusedBy === undefined ? owners : owners.filter((owner) => !refusedBy.has(owner.id))
     const lookupMs = this.#init.clock.elapsed() - prepared.startedAt
-    const offer: Offer = { prepared, found, owners: untried, lookupMs, payMs: 0, last, key: undefined, call: undefined }
+    const offer: Offer = { prepared, found, owners: untried, lookupMs, payMs: 0, last, key: undefined, paid: undefined }
     if (telling !== undefined || init.idempotencyKey !== undefined) return this.#offerAfter(telling, offer)
     this.#checkStore(offer)
     return this.#offer(offer)
@@ -189,7 +189,7 @@ export class Consumer {
   /** Authorises the payment and calls the owner. */
   #ask(offer: Offer, order: Order, owner: PeerAddress): Promise<Attempt> {
     const { paymentScheme, clock } = this.#init
-    offer.call = undefined
+    offer.paid = undefined
     if (offer.prepared.init.payment !== undefined) return this.#send(offer, order, owner, undefined)
     const startedAt = clock.elapsed()
     let authorising: ReturnType<PaymentScheme['authorise']>
@@ -223,26 +223,23 @@ export class Consumer {
   #send(offer: Offer, order: Order, owner: PeerAddress, authorization: Uint8Array | undefined): Promise<Attempt> {
     const { prepared, found, key } = offer
     const { api, events } = found.signed.manifest
-    const extras =
-      prepared.init.payment === undefined
-        ? { authorization, api, keyUse: key?.before, events: eventsFor(prepared, events, order) }
-        : { api }
+    const extras = { authorization, api, keyUse: key?.before, events: eventsFor(prepared, events, order) }
     const call = callFor(prepared, order, this.#init.clock.elapsed(), extras)
-    offer.call = call
+    if (prepared.init.payment === undefined) offer.paid = call
     return this.#init.caller.call(owner, call, prepared.signal)
   }
 
   /** Whether the payment scheme learned something from a refusal, so that the same owner may accept the call now. */
-  #isRetry({ prepared, call }: Offer, order: Order, attempt: Attempt, tries: number): boolean {
-    if (attempt.fate === 'answered' || call === undefined || prepared.init.payment !== undefined) return false
+  #isRetry({ prepared, paid }: Offer, order: Order, attempt: Attempt, tries: number): boolean {
+    if (attempt.fate === 'answered' || paid === undefined) return false
     return this.#init.paymentScheme.fail(order, attempt) && tries < TRIES_PER_OWNER_MAX && !prepared.isSpent()
   }
 
   /** Tells the payment scheme about a response. */
-  #accept({ prepared, call }: Offer, order: Order, attempt: Attempt): void | Promise<void> {
-    if (attempt.fate !== 'answered' || call === undefined || prepared.init.payment !== undefined) return undefined
+  #accept({ paid }: Offer, order: Order, attempt: Attempt): void | Promise<void> {
+    if (attempt.fate !== 'answered' || paid === undefined) return undefined
     const { charged, receipt } = attempt.answer
-    return this.#init.paymentScheme.accept(order, { charged, receipt }, sentAs(call, attempt))
+    return this.#init.paymentScheme.accept(order, { charged, receipt }, sentAs(paid, attempt))
   }
 
   /**
@@ -394,8 +391,8 @@ interface Offer {
   last: SoukError | undefined
   /** Present for a call with an idempotency key. */
   key: UsedKey | undefined
-  /** The call as it was sent last. Undefined where the payment scheme refused, so nothing was sent. */
-  call: Call | undefined
+  /** The last sent call, if the payment scheme pays for it. Undefined where it refused, or the client pays. */
+  paid: Call | undefined
 }
 
 type FailedAttempt = Exclude<Attempt, { fate: 'answered' }>
