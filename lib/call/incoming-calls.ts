@@ -106,7 +106,7 @@ export class IncomingCalls {
   async #run(request: RequestFrame): Promise<void> {
     const running: RunningCall = { cancel: new AbortController(), call: undefined }
     this.#running.set(request.id, running)
-    this.#deadlines.add(request.id, Math.min(request.timeoutMs, UPSTREAM_TIMEOUT_MS_MAX))
+    this.#deadlines.add(request.id, timeoutOf(request))
     try {
       const answer = await this.#answer(request, running)
       // From now on only the consumer ends the call: a stream may outlive the deadline of its head.
@@ -214,12 +214,14 @@ function callOf(request: RequestFrame, peer: string, body: ReceivedCall['body'])
   const call = request as unknown as { -readonly [K in keyof ReceivedCall]: ReceivedCall[K] }
   call.peer = peer
   call.body = body
-  call.timeoutMs = Math.min(request.timeoutMs, UPSTREAM_TIMEOUT_MS_MAX)
+  call.timeoutMs = timeoutOf(request)
   // Copies, so that the whole frame is not kept in memory.
   call.consumer = consumer && new Uint8Array(consumer)
   call.subscription = subscription && new Uint8Array(subscription)
   return call
 }
+
+const timeoutOf = ({ timeoutMs }: RequestFrame): number => Math.min(timeoutMs, UPSTREAM_TIMEOUT_MS_MAX)
 
 const METHOD = /^[A-Z]{1,32}$/
 const PATH = /^(?:[/?].*)?$/s
