@@ -89,7 +89,7 @@ function string(bytes: Uint8Array, start: number): number {
 }
 
 /**
- * The last of the bytes after a word that need no look. It tests four bytes at once for a quote, a backslash and a control
+ * The last plain byte in the whole words after `start`. Tests four bytes at once for a quote, a backslash and a control
  * character, each by the test for a zero byte (Hacker's Delight, section 6-1).
  */
 function lastPlain(bytes: Uint8Array, start: number): number {
@@ -101,7 +101,7 @@ function lastPlain(bytes: Uint8Array, start: number): number {
   return start + at * WORD_BYTES
 }
 
-/** A byte from 0x80 on is plain, and the tests are wrong for it, so `~word` leaves it out. */
+/** Whether the word may have a quote, a backslash or a control character. `~word` excludes bytes from 0x80 on, which are plain. */
 function mayEndPlain(word: number): boolean {
   const found = ((word ^ QUOTES) - ONES) | ((word ^ BACKSLASHES) - ONES) | (word - SPACES)
   return (found & ~word & HIGH_BITS) !== 0

@@ -14,7 +14,7 @@ export interface RequestIds {
 export const REQUEST_ID_BYTES = 16
 
 const COUNTER_MAX = 0xfff
-/** Ids share buffers of this many, because a buffer takes more memory than an id. A kept id keeps its buffer, so it is small. */
+/** Ids that share a buffer, because a buffer takes more memory than an id. Few, because one id keeps the whole buffer in memory. */
 const IDS_PER_BUFFER = 64
 
 export function requestIds(clock: Clock, random: Random): RequestIds {
@@ -46,7 +46,7 @@ export function requestIds(clock: Clock, random: Random): RequestIds {
         made = 0
       }
       const id = ids.subarray(made, (made += REQUEST_ID_BYTES))
-      // Bytes one by one: a `DataView` would give the id a buffer outside the heap.
+      // Byte by byte: a `DataView` for each id would take more memory than the id.
       const high = Math.floor(lastMs / 0x10000)
       id[0] = high >>> 24
       id[1] = high >>> 16

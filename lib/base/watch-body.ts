@@ -3,7 +3,7 @@
  * async generator cannot do this. Its `finally` does not run for a `return` before the first `next`, and a `return`
  * during a `next` waits for the sender.
  *
- * @param errorOf - the error that the reader gets for a failure. Default: the same
+ * @param errorOf - the error that the reader gets for a failure of `body`. Default: the failure
  */
 export function watchBody(
   body: AsyncIterable<Uint8Array>,

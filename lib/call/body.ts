@@ -6,7 +6,7 @@ import { INLINE_BODY_BYTES_MAX, LINK_QUEUE_BYTES_MAX } from '../base/limits/link
 import type { BulkSink, BulkSource, Channel } from '../interface/link.ts'
 import type { Payload } from '../interface/payload.ts'
 
-/** Cancels what is left of a body after its call. Created once, because an error captures its stack. */
+/** Cancels the rest of a body after its call. Created once, because an error captures its stack. */
 export const CALL_ENDED = new Error('the call has ended')
 
 /** Whether a body is sent inside its frame: it is small, whole, and the link has no backlog. */

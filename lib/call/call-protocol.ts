@@ -77,7 +77,7 @@ export class CallProtocol implements Caller {
     return this.#persist(sent, sent.deadlineAt, sentTo)
   }
 
-  /** The link broke under a call that was sent once. */
+  /** As `OnBroken`: sends the call again, if its body is still there. */
   #resend(sent: SentCall, epoch: bigint): Attempt | Promise<Attempt> {
     if (this.#log.enabled) this.#logBroken(sent)
     // A streamed body has been consumed and cannot be sent again.

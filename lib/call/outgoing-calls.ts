@@ -21,7 +21,7 @@ export interface Broken {
   readonly fate: 'broken'
 }
 
-/** A call on its way. */
+/** A call and its owner, for one or more attempts to send it. */
 export interface SentCall {
   readonly owner: PeerAddress
   readonly call: Call
@@ -29,7 +29,10 @@ export interface SentCall {
   readonly deadlineAt: number
 }
 
-/** What to do with a call that was sent to a process for the first time when the link broke. */
+/**
+ * Decides the result of a call whose link broke before its response, after it was sent once.
+ * @param epoch - boot epoch of the process that it was sent to
+ */
 export type OnBroken = (sent: SentCall, epoch: bigint) => Attempt | Promise<Attempt>
 
 interface PendingCall {
@@ -77,7 +80,7 @@ export class OutgoingCalls {
     return this.#session.hello?.epoch ?? UNKNOWN_EPOCH
   }
 
-  /** Sends a call for the first time. After a broken link, its result is that of `onBroken`. */
+  /** Sends a call for the first time. If the link breaks, `onBroken` decides the result. */
   send(sent: SentCall): Promise<Attempt> {
     return new Promise((settle) => {
       // Only a repeat is settled as broken.

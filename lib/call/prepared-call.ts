@@ -36,7 +36,7 @@ export interface PreparedCall {
   readonly signal: AbortSignal | undefined
   readonly startedAt: number
   readonly deadlineAt: number
-  /** True once an owner may have charged the call. Nothing that happens at other owners makes that certain. */
+  /** True once an owner may have charged the call. It stays true, whatever other owners respond. */
   isChargeUnknown: boolean
   /** Owners that refused the call. Undefined: none yet. */
   refusedBy: Set<string> | undefined

@@ -79,7 +79,7 @@ export class Session {
   /**
    * Returns false, and sends nothing, where the frame is too large: the peer would close the channel and break all
    * other calls.
-   * @param running - as of `Channel.send`
+   * @param running - as in `Channel.send`
    */
   send(frame: Frame, running?: number): boolean {
     const bytes = encodeFrame(frame)

@@ -22,8 +22,8 @@ export interface Channel {
   readonly queuedBytes: number
   /**
    * Sends one frame, without length prefix. Do not change the array afterwards. Never blocks.
-   * @param running - calls that run on this channel. The frame of a single one is written at once, and those of many wait
-   * for each other. Default: a few
+   * @param running - number of calls that run on this channel. The frame of a single call is written at once. The frames of many
+   * calls wait some turns for each other. Default: a few calls, whose frames are written at the end of the turn
    */
   send(frame: Uint8Array, running?: number): void
   /** Receives each frame in order. Set it once, in the turn that delivers the channel. */

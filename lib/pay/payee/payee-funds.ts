@@ -114,7 +114,7 @@ export class PayeeFunds {
   }
 }
 
-/** The funds of a hold. */
+/** The part of `PayeeFunds` that holds change. */
 interface HeldFunds {
   extend(more: Atoms): PayeeFundsRefusal | undefined
   end(amount: Atoms, captured: Atoms): void

@@ -279,7 +279,7 @@ export class PayerFunds {
   }
 }
 
-/** The funds of a promise. `end` takes the promised amount back. */
+/** The part of `PayerFunds` that promises change. `end` takes the promised amount back. */
 interface PromisedFunds {
   end(price: Atoms, isFee: boolean): void
   spend(charged: Atoms, captured?: Atoms): Atoms
