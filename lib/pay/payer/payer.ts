@@ -97,7 +97,8 @@ export class Payer {
       disputes.check(order.owner)
       authorization = await channel.authorization(domain, signer)
     } catch (error) {
-      this.#end(channel, () => promised.release())
+      promised.release()
+      this.#wake(channel)
       throw error
     }
     return this.#note(order, channel, promised, authorization)
@@ -109,7 +110,8 @@ export class Payer {
     const key = latin1(requestId)
     // A second call under this id would take the first one's promise, which then held its money until a restart.
     if (this.#orders.get(key) !== undefined) {
-      this.#end(channel, () => promised.release())
+      promised.release()
+      this.#wake(channel)
       throw new SoukError('idempotency_in_flight')
     }
     this.#orders.set(key, { channel, promised, price })
@@ -134,20 +136,23 @@ export class Payer {
     const { channel, promised, price } = paid
     const { inspector, channels, disputes } = this.#init
     if (charged === 0n && receipt.length === 0) {
-      this.#end(channel, () => promised.release())
+      promised.release()
+      this.#wake(channel)
       return channels.touch(channel)
     }
     const expected = expectedOf(order, channel, { sent, charged, price })
     const proof = readProof(receipt, expected)
     if (typeof proof === 'string') {
       const most = mostCharged(receipt, expected)
-      this.#end(channel, () => promised.contest(most))
+      promised.contest(most)
+      this.#wake(channel)
       return most === 0n
         ? channels.touch(channel)
         : disputes.open(channel, { ...expected, charged: most }, proof, 'deposited')
     }
     const { captured, reserved } = proof.body
-    const counted = this.#end(channel, () => promised.settle(charged, captured))
+    const counted = promised.settle(charged, captured)
+    this.#wake(channel)
     if (charged > 0n) inspector.look(proof, channel, expected)
     // When no call of this node is running there, the owner's books must equal this node's.
     if (reserved === 0n && !channel.payerFunds.reconcile(captured)) channels.dispute(channel)
@@ -169,14 +174,15 @@ export class Payer {
     if (paid === undefined) return false
     const { channel, promised, price } = paid
     this.#log.trace('channel %s: a call of %d atoms ended as %s', channel.info.channelId, price, fate)
-    if (fate === 'lost') this.#end(channel, () => promised.lose())
-    else if (fate === 'failed') this.#end(channel, () => promised.doubt())
+    let isWorthIt = false
+    if (fate === 'lost') promised.lose()
+    else if (fate === 'failed') promised.doubt()
     else {
-      const isWorthIt = this.#hear(channel, price, error)
-      this.#end(channel, () => promised.release())
-      return isWorthIt
+      isWorthIt = this.#hear(channel, price, error)
+      promised.release()
     }
-    return false
+    this.#wake(channel)
+    return isWorthIt
   }
 
   /** Applies the books that an owner sends when it rejects a call. Returns true if a retry can succeed. */
@@ -385,13 +391,12 @@ export class Payer {
     return promise.finally(() => timer.cancel())
   }
 
-  #end<T>(channel: PayerChannel, end: () => T): T {
-    const ended = end()
+  /** A call of the channel has ended, so those that wait for it may continue. */
+  #wake(channel: PayerChannel): void {
     const waiting = this.#waiting.get(channel)
-    if (waiting === undefined) return ended
+    if (waiting === undefined) return
     this.#waiting.delete(channel)
     for (const wake of waiting) wake()
-    return ended
   }
 
   #take(order: Order): Paid | undefined {
