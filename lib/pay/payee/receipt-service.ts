@@ -162,8 +162,9 @@ export class ReceiptService {
     const { requestId, requestHash, api, status, at, rule } = record
     const { captured, reserved } = channel.payeeFunds
     const { channelId } = channel.info
-    const body = { channelId, requestId, requestHash, api, charged, captured, reserved, status, at }
-    return this.#init.receiptSigner.sign(rule === undefined || charged === 0n ? body : { ...body, rule })
+    const why = charged === 0n ? undefined : rule
+    const body = { channelId, requestId, requestHash, api, charged, captured, reserved, status, at, rule: why }
+    return this.#init.receiptSigner.sign(body)
   }
 
   /** `proved`: a receipt was sent. The payer may still dispute it. */

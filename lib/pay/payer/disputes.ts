@@ -146,7 +146,7 @@ export class Disputes {
   }
 
   #of(owner: string): Array<[string, OpenDispute]> {
-    return this.#open.size === 0 ? [] : [...this.#open].filter(([, { charge }]) => charge.owner === owner)
+    return [...this.#open].filter(([, { charge }]) => charge.owner === owner)
   }
 
   /** Joins a running request, and pauses between two of them. */

@@ -267,10 +267,8 @@ export class PayerChannels {
       charges.amount += amount
       charges.receipts.push(receipt)
     }
-    if (++this.#receipts >= PAYER_RECEIPTS_MAX) {
-      this.#changed.add(channel)
-      void this.#flush()
-    } else this.touch(channel)
+    this.touch(channel)
+    if (++this.#receipts >= PAYER_RECEIPTS_MAX) void this.#flush()
   }
 
   /** Writes in one turn, so that it is one commit. If the write fails, the store reports it. */
