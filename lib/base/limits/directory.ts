@@ -54,19 +54,19 @@ export const LOOKUP_MS = 5 * SECOND
 export const LOOKUPS_MS = RETURN_MS + LOOKUP_MS
 /** Time for one peer of the DHT to be dialled and to respond. Three silent ones must not use up a lookup. */
 export const DHT_ANSWER_MS = 1.5 * SECOND
-/** Peers of the DHT that one query asks at once. Silent ones do not count. Measured at 50 nodes: more make a lookup slower. */
+/** Peers of the DHT that one query asks at once, without the silent ones. More made lookups slower, at 50 nodes. */
 export const DHT_ASKED_AT_ONCE = 3
-/** The same with the silent ones. Each of them may hold a dial. */
+/** Peers of the DHT that one query asks at once, with the silent ones. Each silent peer may hold a dial. */
 export const DHT_ASKED_AT_ONCE_MAX = 16
 /** Shortest time after which a peer of the DHT counts as silent: a dial and a response within a continent. */
 export const DHT_SILENCE_MS_MIN = 100
-/** Longest time. A wrong guess costs one more request, because a late response is used. */
+/** Longest time after which a peer of the DHT counts as silent. A late response is still used, so a wrong guess costs one request. */
 export const DHT_SILENCE_MS_MAX = 500
 /** Silent peers that are remembered. */
 export const DHT_SILENT_PEERS_MAX = 4_096
 /** Time for which a silent peer is asked after all others. */
 export const DHT_SILENT_PEERS_MS = 60 * SECOND
-/** Silent peers that a peer may name before the others that it names come later. */
+/** Each time this many of the peers that one peer named turn out to be silent, its other ones are asked later. */
 export const DHT_MISSES_PER_RANK = 3
 /** Peers of one response that a lookup uses at once. Others come after those of the next responses. */
 export const PROVIDERS_AT_FIRST_MAX = 6

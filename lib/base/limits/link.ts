@@ -8,11 +8,11 @@ export const INLINE_BODY_BYTES_MAX = 64 * KiB
 export const FRAME_BYTES_MAX = INLINE_BODY_BYTES_MAX + HEADER_BYTES_MAX + PATH_BYTES_MAX + PAYMENT_CHARS_MAX + 8 * KiB
 /** Frames of one turn are written together. From this size on they are written at once. */
 export const BATCH_BYTES_MAX = 64 * KiB
-/** Frames that are sent without waiting for more. Their message takes little more CPU time than that of one frame. */
+/** Frames that do not wait for more. Their message takes little more CPU time than a message of one frame. */
 export const BATCH_FRAMES_MIN = 8
-/** Turns of the event loop for which a frame waits for others. Under load they bring the frames of several calls. */
+/** Longest wait of a frame for others, in turns of the event loop. Under load these turns bring the frames of several calls. */
 export const BATCH_TURNS_MAX = 4
-/** Running calls from which frames wait for others. Fewer calls would only wait longer. */
+/** Running calls of a link from which its frames wait more than one turn. With fewer calls, the wait brings no other frames. */
 export const BATCH_CALLS_MIN = 16
 /** Queue of a slow link. New calls on it are refused above this size. */
 export const LINK_QUEUE_BYTES_MAX = 4 * MiB
@@ -58,7 +58,7 @@ export const INTERFACES_CHECK_MS = 5 * SECOND
 export const SILENCE_CHECK_MS = 5 * SECOND
 /** Time for a peer to respond to a ping after its silence, or after an interface of this machine changed. */
 export const LINK_PROBE_MS = 5 * SECOND
-/** Longest time between two pings of a connection. A dead peer is noticed at most this late, and the answer time. */
+/** Longest time between two pings of a connection. A dead peer is noticed after this time and `HEARTBEAT_ANSWER_MS` at the latest. */
 export const HEARTBEAT_MS = 30 * SECOND
 /** Range of the random times of pings, so that 500 are not sent in one turn. The end that dialled pings this much earlier. */
 export const HEARTBEAT_SPREAD_MS = 3 * SECOND
