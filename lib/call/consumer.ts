@@ -20,7 +20,7 @@ import { isAway, isForAll, isOwnersFault, mayBeCharged, mayRepeat, refusedBySche
 import { givenUp } from './failure.ts'
 import { type CallOutcomeSeen, seenResponse, seenError } from '../base/outcome-seen.ts'
 import { isUnchanged, TermsRechecks, withPrices } from './outdated.ts'
-import { ownersFor, ownersOf } from './owners-to-try.ts'
+import { ownerById, ownersFor, ownersOf } from './owners-to-try.ts'
 import { callFor, consumerOf, orderFor, prepareCall, type PreparedCall, sentAs } from './prepared-call.ts'
 import type { UsedKey, UsedKeys } from './used-keys.ts'
 
@@ -359,7 +359,7 @@ export class Consumer {
     }
     const found = this.#init.resolver.cached?.(prepared.ref) ?? (await this.#lookUp(prepared, false))
     const lookupMs = clock.elapsed() - prepared.startedAt
-    const owner = found.owners.find(({ id }) => id === ownerId) ?? { id: ownerId, addresses: [] }
+    const owner = ownerById(ownerId, found.owners)
     const order = orderFor(prepared, found, ownerId)
     const attempt = await this.#init.caller.call(
       owner,

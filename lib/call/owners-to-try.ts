@@ -9,7 +9,7 @@ export function ownersFor({ init, terms }: PreparedCall, { owners }: Resolution)
   const { payment, idempotencyKey } = init
   if (payment !== undefined) return inOrderOf(idempotencyKey ?? payment, owners)
   if (terms === undefined) return idempotencyKey === undefined ? owners : inOrderOf(idempotencyKey, owners)
-  const first = owners.find(({ id }) => id === terms.owner) ?? { id: terms.owner, addresses: [] }
+  const first = ownerById(terms.owner, owners)
   return terms.isOnly ? [first] : owners.includes(first) ? owners : [...owners, first]
 }
 
@@ -22,7 +22,12 @@ export function ownersOf(
   { owners }: Resolution,
   refusedBy?: ReadonlySet<string>
 ): readonly PeerAddress[] {
-  return refusedBy?.has(owner) === true ? [] : [owners.find(({ id }) => id === owner) ?? { id: owner, addresses: [] }]
+  return refusedBy?.has(owner) === true ? [] : [ownerById(owner, owners)]
+}
+
+/** The owner with this id, even if the lookup did not find it. */
+export function ownerById(id: string, owners: readonly PeerAddress[]): PeerAddress {
+  return owners.find((owner) => owner.id === id) ?? { id, addresses: [] }
 }
 
 /**
