@@ -98,6 +98,12 @@ export class OutgoingCalls {
   #send(sent: SentCall, resentFromEpoch: bigint | undefined, settle: PendingCall['settle']): void {
     const { call, signal } = sent
     const { channel, hello } = this.#session
+    // It closed after it was chosen. Nothing is sent, and `onClose` does not come again.
+    if (!channel.open) {
+      const isFirst = resentFromEpoch === undefined
+      settle(isFirst ? { fate: 'not_accepted', error: new SoukError('owner_unreachable') } : { fate: 'broken' })
+      return
+    }
     if (this.#pending.size >= (hello?.inFlightMax ?? 0) || channel.queuedBytes >= LINK_QUEUE_BYTES_MAX) {
       const error = new SoukError('overloaded', 'Too many calls to this owner are running. Try again later.', {
         retryAfterMs: OVERLOAD_PAUSE_MS

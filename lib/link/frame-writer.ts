@@ -33,7 +33,7 @@ export class FrameWriter {
     return this.#bytes
   }
 
-  /** @param running - as of `Channel.send` */
+  /** @param running - as in `Channel.send` */
   write(frame: Uint8Array, running = 2): void {
     this.#frames.push(frame)
     this.#bytes += frame.length + encodingLength(frame.length)

@@ -43,6 +43,22 @@ describe('a session', () => {
     assert.equal(peer.closes.length, 1)
   })
 
+  it('that breaks right after the hello accepts no call', async () => {
+    const { link } = bench.consumer
+    const adopt = link.onChannel
+    link.onChannel = (channel) => {
+      adopt(channel)
+      const { onFrame } = channel
+      channel.onFrame = (frame) => {
+        onFrame(frame)
+        bench.network.cut(OWNER)
+      }
+    }
+    const attempt = await bench.call()
+    assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'owner_unreachable'])
+    assert.equal(bench.clock.pending, 0)
+  })
+
   it('with a silent owner ends the call at its own deadline', async () => {
     const mute = bench.network.link('12D3KooWmute')
     await mute.start()
