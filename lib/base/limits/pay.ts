@@ -100,6 +100,8 @@ export const CHANNELS_MAX = 100_000
 export const COUNTERS_TRIED_MAX = 100
 /** Depth of the Merkle tree of receipts signed together: as many as a commit has. */
 export const RECEIPT_PATH_MAX = 12
+/** A receipt with the longest name and path has under 1 KiB. Payers store receipts, and owners may add unknown fields. */
+export const RECEIPT_BYTES_MAX = 2 * KiB
 /** Part of one channel's deposit that counts in the newest block, which may be reverted. */
 export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
 /** Pause between two reads of the chain, over all channels, for calls that a new deposit does not cover yet. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { fromHex, toHex } from '../../base/hex.ts'
-import { RECEIPT_PATH_MAX } from '../../base/limits/pay.ts'
+import { RECEIPT_BYTES_MAX, RECEIPT_PATH_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import { bytes, list, nonEmpty, text, textAs, uint32, uint53, uint64 } from '../../base/wire/field.ts'
 import { fixedMessage, message } from '../../base/wire/message.ts'
@@ -143,8 +143,9 @@ function pathTo(levels: ReadonlyArray<readonly Uint8Array[]>, leaf: number): { p
   return { path, index }
 }
 
-/** Undefined if the bytes are not a receipt. `isSigned` checks the signature. */
+/** Undefined if the bytes are not a receipt, or more than `RECEIPT_BYTES_MAX`. `isSigned` checks the signature. */
 export function readReceipt(encoded: Uint8Array): Receipt | undefined {
+  if (encoded.length > RECEIPT_BYTES_MAX) return undefined
   try {
     const { body: leaf, path, index, signature } = RECEIPT.decode(encoded)
     const {

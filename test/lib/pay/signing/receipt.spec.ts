@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { systemClock } from '../../../../lib/base/clock.ts'
-import { RECEIPT_PATH_MAX, RECEIPTS_SIGN_MS } from '../../../../lib/base/limits/pay.ts'
+import { RECEIPT_PATH_MAX, RECEIPTS_SIGN_MS, RECEIPT_BYTES_MAX } from '../../../../lib/base/limits/pay.ts'
 import { COMMIT_BATCH_MAX } from '../../../../lib/base/limits/store.ts'
 import { toHex } from '../../../../lib/base/hex.ts'
 import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
@@ -127,6 +127,16 @@ describe('receipt', () => {
       }),
       { numRuns: 300 }
     )
+  })
+
+  it('has a limited size, whatever unknown fields its owner adds', async () => {
+    const bytes = await new ReceiptSigner(owner, digests, systemClock).sign(bodyOf(1))
+    // Field 15, of this many bytes.
+    const padding = (length: number) =>
+      Buffer.concat([Buffer.of(0x7a, (length & 0x7f) | 0x80, length >> 7), new Uint8Array(length)])
+    const withPadding = (length: number) => readReceipt(Uint8Array.from(Buffer.concat([bytes, padding(length)])))
+    assert.deepEqual(withPadding(256)?.body, bodyOf(1))
+    assert.equal(withPadding(RECEIPT_BYTES_MAX), undefined)
   })
 
   it('is never parsed from other bytes', () => {
