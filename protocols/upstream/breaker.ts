@@ -1,4 +1,4 @@
-import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleAll } from 'cockatiel'
+import type { Clock } from '../../lib/base/clock.ts'
 import { SoukError, isSoukError } from '../../lib/base/errors.ts'
 import { UPSTREAM_BREAK_MS, UPSTREAM_FAILURES_MAX } from '../../lib/base/limits/upstream.ts'
 
@@ -15,69 +15,51 @@ interface Answered {
  */
 export interface Breaker {
   /**
-   * Runs a request. A request that its caller aborted does not count.
+   * Runs a request. A request that its caller aborted does not count, nor does an invalid one.
    * @throws SoukError `upstream_unreachable`, not accepted, while the circuit is open; else the error of `send`
    */
-  run<T extends { readonly response: { readonly status: number } }>(
-    send: () => Promise<T>,
-    signal: AbortSignal
-  ): Promise<T>
+  run<T extends Answered>(send: () => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
 /** @param breakMs default `UPSTREAM_BREAK_MS`; after it, one request is tried */
-export function breaker(breakMs: number = UPSTREAM_BREAK_MS): Breaker {
-  const policy = circuitBreaker(handleAll, {
-    halfOpenAfter: breakMs,
-    breaker: new ConsecutiveBreaker(UPSTREAM_FAILURES_MAX)
-  })
-  /** No request has failed since the last success. The policy makes ten promises for a request, so it hears only of changes. */
-  let isWell = true
-  const hear = async (isGood: boolean): Promise<void> => {
-    isWell = isGood
-    await policy
-      .execute(() => (isGood ? Promise.resolve() : Promise.reject(new Error('unwell'))))
-      .catch(() => undefined)
-  }
-  const afterSuccess = (): Promise<void> | undefined =>
-    isWell || policy.state !== CircuitState.Closed ? undefined : hear(true)
+export function breaker(clock: Clock, breakMs: number = UPSTREAM_BREAK_MS): Breaker {
+  let failuresInARow = 0
+  /** While the circuit is open: when a request may be tried, on the clock’s `elapsed`. */
+  let openUntil: number | undefined
+  let isTrying = false
 
-  const afterAnswer = <T extends Answered>(value: T): T | Promise<T> => {
-    const hearing = UNWELL.has(value.response.status) ? hear(false) : afterSuccess()
-    return hearing === undefined ? value : hearing.then(() => value)
-  }
-  const afterError = async (error: unknown, signal: AbortSignal): Promise<never> => {
-    if (isItsFault(error, signal)) await hear(false)
-    throw error
-  }
+  const isRefused = () => openUntil !== undefined && (isTrying || clock.elapsed() < openUntil)
 
-  async function afterFailure<T extends Answered>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    let outcome: { readonly value: T } | { readonly error: unknown } | undefined
-    try {
-      await policy.execute(async () => {
-        try {
-          const value = await send()
-          outcome = { value }
-          if (UNWELL.has(value.response.status)) throw new Error('unwell')
-        } catch (error) {
-          outcome ??= { error }
-          if (!('error' in outcome) || isItsFault(outcome.error, signal)) throw error
-        }
-      })
-      isWell = policy.state === CircuitState.Closed
-    } catch {
-      // Counted; the error is in `outcome`.
+  /**
+   * Counts an outcome; undefined if it says nothing about the API. While the circuit is open, only the trial counts: the other requests
+   * were sent before.
+   */
+  const end = (isTrial: boolean, isGood: boolean | undefined): void => {
+    if (isTrial) isTrying = false
+    if (isGood === undefined || (openUntil !== undefined && !isTrial)) return
+    if (isGood) {
+      failuresInARow = 0
+      openUntil = undefined
+    } else if (++failuresInARow >= UPSTREAM_FAILURES_MAX) {
+      openUntil = clock.elapsed() + breakMs
     }
-    if (outcome === undefined) throw leftAlone(breakMs)
-    if ('error' in outcome) throw outcome.error
-    return outcome.value
   }
 
   return {
-    run: (send, signal) => {
-      if (policy.state === CircuitState.HalfOpen) return Promise.reject(leftAlone(breakMs))
-      return isWell
-        ? send().then(afterAnswer, (error: unknown) => afterError(error, signal))
-        : afterFailure(send, signal)
+    run(send, signal) {
+      if (isRefused()) return Promise.reject(leftAlone(breakMs))
+      const isTrial = openUntil !== undefined
+      isTrying = isTrial
+      return send().then(
+        (value) => {
+          end(isTrial, !UNWELL.has(value.response.status))
+          return value
+        },
+        (error: unknown) => {
+          end(isTrial, isItsFault(error, signal) ? false : undefined)
+          throw error
+        }
+      )
     }
   }
 }

@@ -140,7 +140,7 @@ class HttpUpstream implements Upstream {
     this.#base = new URL(endpoint)
     for (const [name, value] of this.#credentials.query) this.#base.searchParams.append(name, value)
     this.#tokens = tokenSource(init, clock)
-    this.#breaker = breaker(init.breakMs)
+    this.#breaker = breaker(clock, init.breakMs)
     this.#pool = new Pool(endpoint.origin, {
       connections: IN_FLIGHT_PER_API_MAX,
       // HTTP/1.1 carries one request per connection at a time, HTTP/2 a stream per request. Aborting ends the connection or the

@@ -9,6 +9,7 @@ import {
   createUpstream
 } from '../../../protocols/upstream/upstream.ts'
 import { FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
 import {
   type ScriptedUpstream,
   answering,
@@ -126,6 +127,40 @@ describe('limits and retries of an upstream', () => {
       await fail(upstream, UPSTREAM_FAILURES_MAX - 1)
       server.behave(answering(200, {}, ''))
       assert.equal(await status(upstream), 200)
+    })
+
+    it('tries it again, even if a request fails meanwhile that was sent before the failures', async () => {
+      const clock = manualClock()
+      const upstream = open({ clock })
+      let reset: (() => void) | undefined
+      server.behave((response, received) => (reset = () => resetting(response, received)))
+      const slow = upstream.request(get)
+      await until(() => reset !== undefined, 'the request arrives')
+      server.behave(resetting)
+      await fail(upstream, UPSTREAM_FAILURES_MAX)
+      await clock.advance(BREAK_MS)
+      reset?.()
+      await rejectsWith(slow, 'upstream_unreachable')
+      server.behave(answering(200, {}, ''))
+      assert.equal(await status(upstream), 200)
+    })
+
+    it('tries it again with the next request, if the caller of the first one leaves', async () => {
+      const clock = manualClock()
+      const upstream = open({ clock })
+      server.behave(resetting)
+      await fail(upstream, UPSTREAM_FAILURES_MAX)
+      await clock.advance(BREAK_MS)
+      server.behave(hanging)
+      const leaving = new AbortController()
+      const tried = upstream.request({ ...get, signal: leaving.signal })
+      const left = rejectsWith(tried, 'call_interrupted')
+      await assert.rejects(upstream.request(get), /does not call it/)
+      leaving.abort()
+      await left
+      server.behave(resetting)
+      await fail(upstream, 1)
+      await assert.rejects(upstream.request(get), /does not call it/)
     })
 
     it('passes on responses that count as failures', async () => {
