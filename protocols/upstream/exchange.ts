@@ -125,6 +125,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   async #collect(bytesMax: number): Promise<readonly Uint8Array[] | undefined> {
+    // The socket may have been paused at the lower limit.
+    this.#controller?.resume()
     while (!this.#isCollected(bytesMax)) await this.#more()
     return this.#collected(bytesMax)
   }

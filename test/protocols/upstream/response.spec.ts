@@ -7,6 +7,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../../../protocols/upstream/upstream.ts'
 import { bytesOf, FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
+import { within } from '../../helpers/eventually.ts'
 import {
   type Behaviour,
   type ScriptedUpstream,
@@ -17,6 +18,33 @@ import {
 
 const MiB = 1024 * 1024
 const get: UpstreamRequest = { method: 'GET', headers: [], signal: FOREVER }
+
+/** Sends a body as fast as its reader takes it. */
+function sending(bytes: number) {
+  let written = 0
+  const behaviour: Behaviour = (response) => {
+    const more = () => {
+      let flows = true
+      while (flows && written < bytes) {
+        flows = response.write(Buffer.alloc(64 * 1024))
+        written += 64 * 1024
+      }
+      if (written === bytes) response.end()
+    }
+    response.on('drain', more)
+    more()
+  }
+  /** Resolves with the bytes written once the buffers of both kernels and of the client are full. */
+  const stalled = async (): Promise<number> => {
+    let before = -1
+    while (before !== written) {
+      before = written
+      for (let i = 0; i < 200; i++) await turn()
+    }
+    return written
+  }
+  return { behaviour, stalled }
+}
 
 describe('the response of an upstream', () => {
   const opened: Upstream[] = []
@@ -182,28 +210,22 @@ describe('the response of an upstream', () => {
     })
 
     it('slows the upstream down to the pace of the reader', async () => {
-      let written = 0
-      server.behave((response) => {
-        const more = () => {
-          let flows = true
-          while (flows && written < 64 * MiB) {
-            flows = response.write(Buffer.alloc(64 * 1024))
-            written += 64 * 1024
-          }
-        }
-        response.on('drain', more)
-        more()
-      })
+      const { behaviour, stalled } = sending(64 * MiB)
+      server.behave(behaviour)
       const chunks = (await upstream.request(get)).body[Symbol.asyncIterator]()
       await chunks.next()
-      // Stalls once both kernels' buffers and ours are full, far below the total size.
-      let before = -1
-      while (before !== written) {
-        before = written
-        for (let i = 0; i < 200; i++) await turn()
-      }
+      const written = await stalled()
       assert(written < 32 * MiB, `${written} bytes were written to a reader that stands still`)
       await chunks.return?.()
+    })
+
+    it('reads a whole body whose reader came after the socket was paused', async () => {
+      const { behaviour, stalled } = sending(32 * MiB)
+      server.behave(behaviour)
+      const response = await upstream.request(get)
+      assert((await stalled()) < 32 * MiB)
+      const bytes = await within('the body', 5_000, response.bytes(32 * MiB))
+      assert.equal(bytes.length, 32 * MiB)
     })
 
     it('lets the reader leave while it waits, and the upstream notices', async () => {
