@@ -31,6 +31,8 @@ export const EVENT_STREAM_RESERVED_MS = 30 * SECOND
 export const OFFER_FRESH_MS = 5 * SECOND
 /** Cached payment options. */
 export const OFFERS_CACHED_MAX = 10_000
+/** `Retry-After` of a payment whose outcome is unknown: by then the owner has usually restarted, or ended the call. */
+export const PAYMENT_UNKNOWN_RETRY_MS = 5 * SECOND
 /** Hosts with a counter of new accounts and other requests. */
 export const HOSTS_COUNTED_MAX = 10_000
 /** Requests of one host with a missing or invalid key per period. Each costs a store lookup or an owner request. */

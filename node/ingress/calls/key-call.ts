@@ -127,7 +127,7 @@ class KeyEventBudget implements EventBudget {
 /** The outcome of a call with its own payment is unknown. Its provider finds it when the payment comes again. */
 function unsettled(cause: SoukError): SoukError {
   const detail = 'It is not known whether the call was paid. Send the same payment again to get the response.'
-  const { source, retryAfterMs = limits.RESEND_MS } = cause
+  const { source, retryAfterMs = limits.PAYMENT_UNKNOWN_RETRY_MS } = cause
   return new SoukError('settlement_pending', detail, { cause, source, retryAfterMs, isChargeUnknown: true })
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { SoukError } from '../../../../lib/index.ts'
+import { limits, SoukError } from '../../../../lib/index.ts'
 import type { Manifest, Resolution } from '../../../../lib/interface/index.ts'
 import { manifestOf } from '../../../lib/resolve/fixtures.ts'
 import { answer, PROVIDER, type Running, startIngress } from '../harness.ts'
@@ -71,7 +71,7 @@ describe('ingress: a call without a key', () => {
     const response = await post({ 'payment-signature': PAYMENT })
     const problem = (await response.json()) as { code: string; charged: unknown }
     assert.deepEqual([response.status, problem.code, problem.charged], [503, 'settlement_pending', null])
-    assert.ok(response.headers.has('retry-after'))
+    assert.equal(response.headers.get('retry-after'), String(limits.PAYMENT_UNKNOWN_RETRY_MS / 1_000))
     ingress.onCall = () => {
       throw new SoukError('owner_unreachable', undefined, { source: 'ingress' })
     }
