@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that Linux and macOS give to connections and to servers without a port, which would take it before its user. */
+/** Linux and macOS give higher ports to connections and to servers on port 0. One of these could take the port before its user. */
 const [FROM, TO] = [20_000, 32_000]
 
 /** A free port of 127.0.0.1, for programs that cannot choose one themselves. */
@@ -12,8 +12,9 @@ export async function freePort(): Promise<number> {
     const server = createServer().listen(port, '127.0.0.1')
     try {
       await once(server, 'listening')
-    } catch {
-      continue
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') continue
+      throw error
     }
     server.close()
     await once(server, 'close')

@@ -132,7 +132,7 @@ class DhtQuery {
     }
   }
 
-  /** Of the lowest rank the nearest. Forgets those that are too far. */
+  /** The nearest candidate of the lowest rank. Removes candidates that are too far away to be asked. */
   #next(): Candidate | undefined {
     let best: { readonly candidate: Candidate; readonly rank: number } | undefined
     for (const candidate of this.#waiting) {

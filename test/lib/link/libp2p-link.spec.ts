@@ -20,7 +20,7 @@ import { noiseCrypto } from '../../../lib/link/noise-crypto.ts'
 import { muxerOf } from '../../../lib/link/ping-connection.ts'
 import { soukTcp } from '../../../lib/link/souk-tcp.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { manualClock } from '../../helpers/manual-clock.ts'
+import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { linkSuite } from '../../suites/link.ts'
 
 type LinkNode = Libp2p<{ link: Libp2pLink }>
@@ -72,49 +72,45 @@ linkSuite('the libp2p link', async () => {
 })
 
 describe('the libp2p link', () => {
+  let clock: ManualClock
+  let a: LinkNode
+  let b: LinkNode
+  beforeEach(async () => {
+    clock = manualClock()
+    ;[a, b] = await Promise.all([linkNode(clock), linkNode(manualClock())])
+    for (const node of [a, b]) await node.start()
+  })
+  afterEach(async () => {
+    for (const node of [a, b]) await node.stop()
+  })
+
   it('closes a connection whose peer is silent while it owes responses, after a ping', async () => {
-    const clock = manualClock()
-    const nodes = await Promise.all([linkNode(clock), linkNode(manualClock())])
-    const [a, b] = nodes
-    try {
-      for (const node of nodes) await node.start()
-      let pings = 0
-      const address = { id: b.peerId.toString(), addresses: b.getMultiaddrs().map(String) }
-      const channel = await a.services.link.connect(address, new AbortController().signal)
-      const accepted = await eventually('the other end', 1_000, () => b.getConnections(a.peerId)[0])
-      Object.assign(muxerOf(accepted) ?? {}, { handlePing: () => void pings++ })
-      const closed = new Promise<void>((resolve) => (channel.onClose = () => resolve()))
-      await clock.advance(3 * SILENCE_CHECK_MS)
-      assert.equal(pings, 0)
-      channel.send(new Uint8Array(1))
-      await clock.advance(2 * SILENCE_CHECK_MS)
-      await eventually('a ping', 1_000, () => (pings > 0 ? true : undefined))
-      assert.equal(channel.open, true)
-      await clock.advance(LINK_PROBE_MS)
-      await closed
-      assert.equal(a.getConnections().length, 0)
-    } finally {
-      for (const node of nodes) await node.stop()
-    }
+    let pings = 0
+    const address = { id: b.peerId.toString(), addresses: b.getMultiaddrs().map(String) }
+    const channel = await a.services.link.connect(address, new AbortController().signal)
+    const accepted = await eventually('the other end', 1_000, () => b.getConnections(a.peerId)[0])
+    Object.assign(muxerOf(accepted) ?? {}, { handlePing: () => void pings++ })
+    const closed = new Promise<void>((resolve) => (channel.onClose = () => resolve()))
+    await clock.advance(3 * SILENCE_CHECK_MS)
+    assert.equal(pings, 0)
+    channel.send(new Uint8Array(1))
+    await clock.advance(2 * SILENCE_CHECK_MS)
+    await eventually('a ping', 1_000, () => (pings > 0 ? true : undefined))
+    assert.equal(channel.open, true)
+    await clock.advance(LINK_PROBE_MS)
+    await closed
+    assert.equal(a.getConnections().length, 0)
   })
 
   it('pings the earlier connection of a peer that connects again, and closes it if the peer is silent', async () => {
-    const clock = manualClock()
-    const nodes = await Promise.all([linkNode(clock), linkNode(manualClock())])
-    const [a, b] = nodes
-    try {
-      for (const node of nodes) await node.start()
-      const lost = await b.dial(a.getMultiaddrs())
-      Object.assign(muxerOf(lost) ?? {}, { handlePing: () => {} })
-      await eventually('the first connection', 1_000, () => a.getConnections()[0])
-      const kept = await b.dial(a.getMultiaddrs(), { force: true })
-      await eventually('the second connection', 1_000, () => a.getConnections()[1])
-      await clock.advance(LINK_PROBE_MS)
-      await eventually('the end of the first one', 1_000, () => (lost.status === 'open' ? undefined : true))
-      assert.equal(a.getConnections().length, 1)
-      assert.equal(kept.status, 'open')
-    } finally {
-      for (const node of nodes) await node.stop()
-    }
+    const lost = await b.dial(a.getMultiaddrs())
+    Object.assign(muxerOf(lost) ?? {}, { handlePing: () => {} })
+    await eventually('the first connection', 1_000, () => a.getConnections()[0])
+    const kept = await b.dial(a.getMultiaddrs(), { force: true })
+    await eventually('the second connection', 1_000, () => a.getConnections()[1])
+    await clock.advance(LINK_PROBE_MS)
+    await eventually('the end of the first one', 1_000, () => (lost.status === 'open' ? undefined : true))
+    assert.equal(a.getConnections().length, 1)
+    assert.equal(kept.status, 'open')
   })
 })

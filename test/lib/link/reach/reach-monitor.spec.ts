@@ -20,7 +20,7 @@ describe('ReachMonitor', () => {
   /** The ports of each request to dial back. */
   let asked: Array<readonly number[]>
   let onAsked: () => Promise<void>
-  /** What the peers dial when they are asked, and which of it they reach. */
+  /** A peer’s response to a request to dial back: the addresses that it dialled, and those that it reached. */
   let verdict: { dialled: string[]; reached: string[] }
   let announced: Set<string>
   let events: TypedEventEmitter<Libp2pEvents>

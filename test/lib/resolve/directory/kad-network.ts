@@ -11,6 +11,7 @@ import { systemClock } from '../../../../lib/base/clock.ts'
 import type { Directory } from '../../../../lib/interface/directory.ts'
 import { soukDht } from '../../../../lib/resolve/directory/dht.ts'
 import { createKadDirectory } from '../../../../lib/resolve/directory/kad-directory.ts'
+import { eventually } from '../../../helpers/eventually.ts'
 
 export interface KadNode {
   readonly libp2p: Libp2p
@@ -88,9 +89,6 @@ export async function stopAll(nodes: readonly KadNode[]): Promise<void> {
 /** Waits until the routing table has this many peers. */
 async function knows({ dht }: KadNode, peers: number): Promise<void> {
   const { routingTable } = dht as KadDHT & { routingTable: { readonly size: number } }
-  const until = performance.now() + 10_000
-  while (routingTable.size < peers) {
-    if (performance.now() > until) throw new Error(`only ${routingTable.size} of ${peers} peers in the routing table`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+  const what = `${peers} peers in the routing table`
+  await eventually(what, 10_000, () => (routingTable.size < peers ? undefined : true))
 }
