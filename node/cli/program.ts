@@ -11,7 +11,7 @@ import { processTerminal, type Terminal } from './terminal/terminal.ts'
 
 type Loaders = Readonly<Record<string, () => Promise<AddCommand>>>
 
-/** The commands by group of `souk --help`. Each has a loader, because a command line needs one of them. */
+/** The commands by group of `souk --help`. Each has a loader, because a command line runs only one of them. */
 const GROUPS: ReadonlyArray<readonly [heading: string, commands: Loaders]> = [
   [
     'Sell:',
@@ -78,7 +78,7 @@ const GROUPS: ReadonlyArray<readonly [heading: string, commands: Loaders]> = [
   ]
 ]
 
-/** It completes the other commands. */
+/** A command that needs all others, because it completes their names and options. */
 const NEEDS_ALL = 'completion'
 
 /**
@@ -127,7 +127,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   }
 }
 
-/** The command that a command line runs. Undefined if others may be needed: to list them, or to suggest one. */
+/** The command that a command line runs. Undefined if all commands are needed: to list them, or to suggest one. */
 function commandIn(argv: readonly string[]): string | undefined {
   const word = argv.find((each, at) => !each.startsWith('-') && argv[at - 1] !== '--profile')
   const isCommand = GROUPS.some(([, commands]) => Object.hasOwn(commands, word ?? ''))

@@ -72,7 +72,7 @@ export function addCallRoutes(
       onRequest(request, reply) {
         const context = contextOf(request, reply)
         const { name } = request.params
-        // Methods of an API are not asked for: its provider would have to be paid for the question.
+        // The methods of the ingress, not those of the API: its provider would have to be paid for the question.
         if (request.method === 'OPTIONS') return sendMethods(context)
         try {
           tickets.redeem(context.req)

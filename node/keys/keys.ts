@@ -133,11 +133,11 @@ export function createKeys(init: KeysInit): Keys {
   const deafen = coherence.listen(TOPIC, (id) => (id === undefined ? verifier.forgetAll() : verifier.forget(id)))
   // Create the key object once. From bytes, Node would create one per call, which is eight times slower.
   const pepper = createSecretKey(secret)
-  /** The identities of well-formed keys of this network, by key. */
-  const seen = boundedMap<string, SeenKey>(limits.KEYS_CACHED_MAX)
+  /** By key. Only well-formed keys of this network. */
+  const identities = boundedMap<string, KeyIdentity>(limits.KEYS_CACHED_MAX)
 
   /** @throws SoukError `key_invalid` */
-  function see(key: string): SeenKey {
+  function identify(key: string): KeyIdentity {
     const found = keyKind(key)
     if (found === undefined) throw new SoukError('key_invalid', 'The consumer key is malformed or incomplete.')
     if (found !== kind) {
@@ -145,7 +145,7 @@ export function createKeys(init: KeysInit): Keys {
     }
     const digest = keyDigest(pepper, key)
     const identity = { id: idOf(digest), digest: utf8(digest) }
-    seen.set(key, identity)
+    identities.set(key, identity)
     return identity
   }
 
@@ -217,7 +217,7 @@ export function createKeys(init: KeysInit): Keys {
 
     verify(key) {
       if (key === demo?.key) return demo.holder
-      const { id, digest } = seen.get(key) ?? see(key)
+      const { id, digest } = identities.get(key) ?? identify(key)
       return verifier.verify(id, digest)
     },
 
@@ -225,7 +225,7 @@ export function createKeys(init: KeysInit): Keys {
   }
 }
 
-interface SeenKey {
+interface KeyIdentity {
   readonly id: string
   readonly digest: Uint8Array
 }

@@ -216,7 +216,10 @@ class RestAdapter implements Adapter {
     return openapi.map(call, signal)
   }
 
-  /** Not async, because a small body is here with its head. @throws SoukError */
+  /**
+   * Not async, because a small body usually arrives with its head.
+   * @throws SoukError
+   */
   #reply(
     response: UpstreamResponse,
     { method, headers: asked }: Sent,

@@ -115,8 +115,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * The whole body. Not a promise if it is here: a small body usually arrives with the head. Undefined if it is longer than
-   * `bytesMax`; then `body` reads it from its beginning.
+   * The whole body. It is a promise only if the body is not complete yet; a small one usually arrives with the head. Undefined if the
+   * body is longer than `bytesMax`; then `body` reads it from its beginning.
    * @throws SoukError the failure of the exchange
    */
   whole(bytesMax: number): readonly Uint8Array[] | undefined | Promise<readonly Uint8Array[] | undefined> {

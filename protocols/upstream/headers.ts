@@ -123,7 +123,8 @@ function withCookies(own: string | undefined, given: readonly string[]): string 
 }
 
 /**
- * The names of response headers that are passed on, in lower case. @param extra the provider's own
+ * The names of response headers that are passed on, in lower case.
+ * @param extra the provider's own
  * @throws SoukError `invalid_request`
  */
 export function namesDown(extra?: readonly string[]): readonly string[] {

@@ -53,7 +53,7 @@ describe('the dependencies', () => {
     for (const [path, { dev }] of compilers) assert.equal(dev, true, path)
   })
 
-  // A second copy is loaded again: nine of one package took 110 modules of each start.
+  // A second copy is loaded again: nine of one package were 104 modules of each start.
   it('are nested only below another version of theirs', async () => {
     const { packages } = JSON.parse(await read('package-lock.json')) as Lock
     const nested = Object.entries(packages).filter(([path, { dev }]) => dev !== true && path.split(NESTED).length > 2)

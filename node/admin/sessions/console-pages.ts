@@ -21,6 +21,8 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
   "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 
+const compress = promisify(gzip)
+
 interface Page {
   readonly type: string
   readonly plain: Buffer
@@ -87,5 +89,5 @@ async function builtFiles(): Promise<ReadonlyMap<string, string>> {
 async function readPage(path: string, file: string): Promise<Page> {
   const plain = await readFile(file)
   const type = TYPES[extname(file)] ?? 'application/octet-stream'
-  return { type, plain, zipped: await promisify(gzip)(plain), isForever: path.startsWith('assets/') }
+  return { type, plain, zipped: await compress(plain), isForever: path.startsWith('assets/') }
 }

@@ -17,9 +17,9 @@ export function collectStartGarbage(): void {
 
 /**
  * Makes V8 allocate all objects in the young generation. By default, optimised code allocates an object in the old generation if earlier
- * ones of the same line lived long, as they do while hundreds of calls run. From then on each such object, dead or not, keeps the whole
- * call that it refers to until V8 collects the whole heap: one call of eight was copied twice, and a collection paused the node for 17 ms
- * instead of 4 ms.
+ * objects from the same line of code lived long. They do while hundreds of calls run. Each object in the old generation, dead or not,
+ * keeps the whole call that it refers to until V8 collects the whole heap. So one call of eight was copied twice, and a collection
+ * paused the node for 17 ms instead of 4 ms.
  */
 export function allocateYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')

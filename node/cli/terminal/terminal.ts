@@ -22,7 +22,10 @@ export interface Terminal {
   readonly progress?: (text: string) => void
   /** Opens a page in the user's browser. False if there is no display. */
   openInBrowser?(url: string): Promise<boolean>
-  /** Returns the garbage of a start to the system, and collects that of large bodies from then on. Absent if the process runs other commands too. */
+  /**
+   * Returns the garbage of a start to the system. From then on, it collects the buffers of large bodies while they are young, and new
+   * objects are allocated in the young generation. Absent if the process runs other commands too.
+   */
   collectGarbage?(): void
   /** True if the command can ask the user. */
   readonly canAsk: boolean

@@ -64,6 +64,6 @@ export interface Offer {
 
 const memberOf = (error: SoukError) => plainObject(error.members?.[PAYMENT_MEMBER])
 
-/** A copy of an object of a stranger’s JSON. Empty for any other value. */
+/** A copy of an untrusted JSON object; empty for any other value. */
 export const plainObject = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
