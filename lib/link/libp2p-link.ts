@@ -73,7 +73,7 @@ export class Libp2pLink implements Link {
     source.abort(new Error('this node does not read bulk streams'))
   }
   /** Called when this node opened a channel through a relay. */
-  onRelayed: (peer: string) => void = () => {}
+  onRelayed: (channel: Channel) => void = () => {}
   readonly #components: LinkComponents
   readonly #clock: Clock
   readonly #log: Logger
@@ -189,6 +189,11 @@ export class Libp2pLink implements Link {
     return [...peers].map(([id, addresses]) => ({ id, addresses }))
   }
 
+  /** Whether new calls to the peer use this channel. */
+  uses(channel: Channel): boolean {
+    return this.#byPeer.get(channel.peer) === channel
+  }
+
   async #open(peer: PeerAddress): Promise<Channel> {
     const startedAt = this.#clock.elapsed()
     const limit = deadline(this.#clock, HELLO_MS, () => new Error('the peer did not respond in time'))
@@ -293,7 +298,7 @@ export class Libp2pLink implements Link {
     const way = channel.outbound ? 'dialled' : 'accepted'
     if (this.#log.enabled) this.#log('%s %s at %s', way, channel.peer, connection.remoteAddr.toString())
     this.onChannel(channel)
-    if (channel.outbound && channel.isRelayed) this.onRelayed(channel.peer)
+    if (channel.outbound && channel.isRelayed) this.onRelayed(channel)
     const { onClose } = channel
     channel.onClose = (error) => {
       this.#channels.delete(channel)

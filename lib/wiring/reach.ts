@@ -1,10 +1,10 @@
 import type { GossipSub } from '@libp2p/gossipsub'
 import { multiaddr } from '@multiformats/multiaddr'
 import { type Clock, deadline } from '../base/clock.ts'
-import { logOf, reasonOf } from '../base/component-log.ts'
+import { logOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import { JOIN_MS } from '../base/limits/link.ts'
-import { DIAL_BACK_ADDRESSES_MAX, DIAL_BACK_MS, RELAY_READY_MS } from '../base/limits/reach.ts'
+import { RELAY_READY_MS } from '../base/limits/reach.ts'
 import { waitAtMost } from '../base/wait-at-most.ts'
 import type { Directory } from '../interface/directory.ts'
 import type { Reachability } from '../interface/reachability.ts'
@@ -16,6 +16,7 @@ import { LinkKeeper } from '../link/reach/link-keeper.ts'
 import { ReachMonitor } from '../link/reach/reach-monitor.ts'
 import { NO_RELAYS, relayNeed } from '../link/reach/relay-need.ts'
 import { RelayKeeper } from '../link/reach/relay-keeper.ts'
+import { Reversals } from '../link/reach/reversals.ts'
 import { Libp2pGossip } from '../link/libp2p-gossip.ts'
 import { Libp2pLink } from '../link/libp2p-link.ts'
 import { Neighbours } from '../link/neighbours.ts'
@@ -60,17 +61,8 @@ export function createReach(
   const dialBack = new DialBack({ link, connectionManager, transportManager, network, privateAddresses, clock, log })
   dialBack.serve()
   const common = { addressManager, connectionManager, transportManager, peerStore, events, clock, log }
-  // The relay carries the calls until the peer has dialled back, or for good where it cannot.
-  link.onRelayed = (id) => {
-    const { state, addresses: own } = monitor.status()
-    if (state !== 'direct' && state !== 'private') return
-    const asked = { ports: [], addresses: own.slice(0, DIAL_BACK_ADDRESSES_MAX) }
-    const limit = deadline(clock, DIAL_BACK_MS, () => new Error('the peer did not dial back in time'))
-    dialBack
-      .ask({ id, addresses: [] }, asked, limit.signal)
-      .catch((error: unknown) => log('%s did not dial back: %s', id, reasonOf(error)))
-      .finally(() => limit.clear())
-  }
+  const reversals = new Reversals({ dialBack, link, status: () => monitor.status(), clock, log })
+  link.onRelayed = (channel) => void reversals.start(channel)
   let told = ''
   let firstRelay: PromiseWithResolvers<void> | undefined
   const tell = () => {

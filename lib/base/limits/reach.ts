@@ -29,6 +29,10 @@ export const DIAL_BACK_REFILL_MS = 15 * SECOND
 export const DIAL_BACKS_AT_ONCE = 8
 /** Age at which a connection that only proved an address is closed, if it carries no stream by then. */
 export const DIAL_BACK_LINGER_MS = 2 * SECOND
+/** Requests to dial back for one relayed channel. A peer allows `DIAL_BACK_BURST`, and one more by the time of the last. */
+export const REVERSALS_ASKED_MAX = 5
+/** Pause before the second request. It doubles each time, so the last one comes 15 s after the first, or later. */
+export const REVERSAL_RETRY_FIRST_MS = 1 * SECOND
 /** Peers whose dial-backs are counted. */
 export const DIAL_BACK_PEERS_MAX = 4_096
 
