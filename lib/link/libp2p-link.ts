@@ -59,8 +59,6 @@ export interface LinkComponents {
   readonly events: TypedEventTarget<Libp2pEvents>
 }
 
-const NO_DIAL: Promise<Connection | undefined> = Promise.resolve(undefined)
-
 interface ServedExchange extends ServeOptions {
   readonly handler: ExchangeHandler
 }
@@ -84,7 +82,6 @@ export class Libp2pLink implements Link {
   #isRunning = false
   #silenceCheck: Timer | undefined
   readonly #opening = new Map<string, Promise<Channel>>()
-  readonly #dialling = new Map<string, Promise<Connection | undefined>>()
   readonly #exchanges = new Map<string, ServedExchange>()
 
   constructor(components: LinkComponents, clock: Clock) {
@@ -272,18 +269,8 @@ export class Libp2pLink implements Link {
     const known = await peerStore.get(peerId, { signal }).catch(() => undefined)
     const addresses = known?.addresses.map(({ multiaddr }) => multiaddr) ?? []
     const parts = { connectionManager, transportManager, peerStore, clock: this.#clock }
-    // libp2p shares direct dials only. Two dials over a relay would make two circuits.
-    const running = await within(this.#dialling.get(peer.id) ?? NO_DIAL, signal)
-    if (running?.status === 'open') return running
     try {
-      const dial = dialPeer(parts, peerId, addresses, signal)
-      const shared = dial
-        .catch(() => undefined)
-        .finally(() => {
-          if (this.#dialling.get(peer.id) === shared) this.#dialling.delete(peer.id)
-        })
-      this.#dialling.set(peer.id, shared)
-      return await dial
+      return await dialPeer(parts, peerId, addresses, signal)
     } catch (error) {
       throw unreachable(dialStep(error, addresses), error)
     }

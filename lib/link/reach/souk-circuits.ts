@@ -11,16 +11,30 @@ import { HOP_BYTES_MAX } from '../../base/limits/reach.ts'
 import { CircuitConnection } from './circuit-connection.ts'
 import { HOP_MESSAGE, HOP_OK, HOP_TYPE, type HopLimit } from './hop-codec.ts'
 import { isRelayed } from './is-relayed.ts'
+import { SharedDials } from './shared-dials.ts'
 
 /**
  * libp2p's transport over relays, with faster dials. The encrypted handshake with the peer starts together with the
  * request to the relay, which keeps these bytes until it has reached the peer. That saves a round trip, and proves the
  * peer as on any connection.
+ *
+ * There is one circuit for each relay and peer. libp2p's DHT dials a provider that it finds, at the same moment as a
+ * caller does. libp2p would then abort one of the two circuits as a duplicate, with the streams that it has by then.
  */
 export function soukCircuits(): (components: CircuitRelayTransportComponents) => Transport {
   return (components) => {
     const transport: Transport = circuitRelayTransport()(components)
-    transport.dial = (address, options) => dial(components, address, options)
+    const running = new SharedDials()
+    transport.dial = async (address, options) => {
+      const [relay, peer] = endsOf(address)
+      const open = components.connectionManager
+        .getConnections(peerIdFromString(peer))
+        .find((each) => each.status === 'open' && each.remoteAddr.toString().includes(`/${relay}/p2p-circuit`))
+      return (
+        open ??
+        running.join(`${relay} ${peer}`, options.signal, (signal) => dial(components, address, { ...options, signal }))
+      )
+    }
     return transport
   }
 }

@@ -3,7 +3,7 @@ import { noise } from '@chainsafe/libp2p-noise'
 import { RELAY_V2_HOP_CODEC } from '@libp2p/circuit-relay-v2'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
-import type { Stream } from '@libp2p/interface'
+import type { Connection, Stream } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
 import { byteStream, lpStream } from '@libp2p/utils'
@@ -12,6 +12,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { systemClock } from '../../../../lib/base/clock.ts'
 import { RELAY_CIRCUIT_BYTES_MAX } from '../../../../lib/base/limits/reach.ts'
+import type { PeerAddress } from '../../../../lib/interface/link.ts'
 import { eagerTransport } from '../../../../lib/link/eager-select.ts'
 import { Libp2pLink, type LinkComponents } from '../../../../lib/link/libp2p-link.ts'
 import { dialStep } from '../../../../lib/link/reach/dial-step.ts'
@@ -91,9 +92,14 @@ describe('circuits over a relay', function () {
     })
   }
 
-  it('have the limits of the relay, and are shared by requests at the same time', async () => {
-    const owner = await nodeAt([over(relay)])
-    try {
+  describe('to an owner with a reservation', () => {
+    let owner: TestNode
+    let to: PeerAddress
+    /** Circuits to the owner that were opened. */
+    let opened: Connection[]
+
+    beforeEach(async () => {
+      owner = await nodeAt([over(relay)])
       owner.services.link.serve(ECHO_PROTOCOL, async (bytes) => bytes, { requestBytesMax: 64 })
       await owner.services.link.stop()
       await owner.services.link.start()
@@ -101,21 +107,35 @@ describe('circuits over a relay', function () {
         const found = owner.getMultiaddrs().map(String)
         return found.length > 0 ? found : undefined
       })
-      const to = { id: owner.peerId.toString(), addresses }
-      const { signal } = new AbortController()
-      const options = { signal, responseBytesMax: 64 }
-      const asked = [1, 2, 3].map((n) => consumer.services.link.exchange(to, ECHO_PROTOCOL, Uint8Array.of(n), options))
+      to = { id: owner.peerId.toString(), addresses }
+      opened = []
+      consumer.addEventListener('connection:open', ({ detail }) => {
+        if (detail.remotePeer.equals(owner.peerId)) opened.push(detail)
+      })
+    })
+    afterEach(() => owner.stop())
+
+    const echo = async (n: number) => {
+      const options = { signal: new AbortController().signal, responseBytesMax: 64 }
+      const bytes = await consumer.services.link.exchange(to, ECHO_PROTOCOL, Uint8Array.of(n), options)
+      return bytes[0]
+    }
+
+    it('have the limits of the relay, and are shared by requests at the same time', async () => {
+      assert.deepEqual(await Promise.all([1, 2, 3].map(echo)), [1, 2, 3])
       assert.deepEqual(
-        (await Promise.all(asked)).map((bytes) => bytes[0]),
-        [1, 2, 3]
-      )
-      const circuits = consumer.getConnections(owner.peerId)
-      assert.deepEqual(
-        circuits.map(({ limits }) => limits?.bytes),
+        opened.map(({ limits }) => limits?.bytes),
         [BigInt(RELAY_CIRCUIT_BYTES_MAX)]
       )
-    } finally {
-      await owner.stop()
-    }
+    })
+
+    it('are shared by requests and dials of libp2p, which would abort the second one', async () => {
+      const address = to.addresses.map((text) => multiaddr(text))
+      const [dialled, answer] = await Promise.all([consumer.dial(address), echo(1)])
+      assert.equal(answer, 1)
+      // libp2p does not count a connection with limits as one.
+      assert.equal(await consumer.dial(address), dialled)
+      assert.deepEqual([opened, dialled.status], [[dialled], 'open'])
+    })
   })
 })
