@@ -21,7 +21,7 @@ import {
   CONNECTION_UPGRADE_MS,
   CONNECTIONS_MAX,
   CONNECTIONS_PENDING_MAX,
-  DIAL_ADDRESS_MS,
+  DIAL_PEER_MS,
   DIALS_AT_ONCE,
   DIALS_PER_PEER_MAX,
   DIALS_WAITING_MAX,
@@ -47,6 +47,7 @@ import { PeerWorth } from './link/peer-worth.ts'
 import { isNotPublic } from './link/public-addresses.ts'
 import { relayGater, type RelayFor, soukRelay } from './link/reach/relay-policy.ts'
 import { soukCircuits } from './link/reach/souk-circuits.ts'
+import { staggeredDials } from './link/reach/staggered-dials.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import { soukTcp } from './link/souk-tcp.ts'
 import { soukWebSockets } from './link/websocket/souk-websockets.ts'
@@ -175,7 +176,8 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       maxParallelDials: DIALS_AT_ONCE,
       maxDialQueueLength: DIALS_WAITING_MAX,
       maxPeerAddrsToDial: DIALS_PER_PEER_MAX,
-      addressDialTimeout: DIAL_ADDRESS_MS,
+      // `staggeredDials` dials all addresses within the time of the first, each for `DIAL_ADDRESS_MS`.
+      addressDialTimeout: DIAL_PEER_MS,
       inboundUpgradeTimeout: CONNECTION_UPGRADE_MS
     },
     // The heartbeat replaces it.
@@ -191,6 +193,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       identify: identify(),
       ping: ping(),
       heartbeat: heartbeat({ clock }),
+      dials: staggeredDials({ clock }),
       interfaces: interfaceAddresses({ clock }),
       dht: soukDht({ network, privateAddresses, clock }),
       pubsub: soukGossip({ network, privateAddresses }),

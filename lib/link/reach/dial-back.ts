@@ -10,7 +10,6 @@ import {
   DIAL_BACK_ADDRESSES_MAX,
   DIAL_BACK_BURST,
   DIAL_BACK_BYTES_MAX,
-  DIAL_BACK_LINGER_MS,
   DIAL_BACK_MS,
   DIAL_BACK_PEERS_MAX,
   DIAL_BACK_REFILL_MS,
@@ -19,6 +18,7 @@ import {
 import { TokenBuckets } from '../../base/token-bucket.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import { isNotPublic } from '../public-addresses.ts'
+import { closeUnused } from './close-unused.ts'
 import {
   DIAL_BACK_REQUEST,
   DIAL_BACK_RESPONSE,
@@ -128,24 +128,16 @@ export class DialBack {
   }
 
   async #reaches(address: Multiaddr, peer: string, keeps: boolean, signal: AbortSignal): Promise<boolean> {
-    const { transportManager, log } = this.#init
+    const { clock, transportManager, log } = this.#init
     try {
       // Not by the connection manager, which would return the connection that already exists.
       const connection = await transportManager.dial(address.encapsulate(`/p2p/${peer}`), { signal })
-      if (!keeps) this.#closeLater(connection)
+      if (!keeps) closeUnused(connection, clock)
       return true
     } catch (error) {
       log('%s was not reached at %s: %s', peer, address.toString(), reasonOf(error))
       return false
     }
-  }
-
-  /** Either side may have opened a stream on the new connection meanwhile. Then it stays. */
-  #closeLater(connection: Connection): void {
-    this.#init.clock.after(DIAL_BACK_LINGER_MS, () => {
-      if (connection.status !== 'open' || connection.streams.length > 0) return
-      connection.close().catch(() => connection.abort(new Error('the check of an address ended')))
-    })
   }
 }
 

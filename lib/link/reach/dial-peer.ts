@@ -1,10 +1,11 @@
 import type { Connection, PeerId, PeerStore } from '@libp2p/interface'
 import type { ConnectionManager, TransportManager } from '@libp2p/interface-internal'
 import { peerIdFromString } from '@libp2p/peer-id'
-import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import type { Multiaddr } from '@multiformats/multiaddr'
 import { type Clock, sleep } from '../../base/clock.ts'
 import { RELAYED_DIAL_DELAY_MS, RELAYED_DIALS_MAX } from '../../base/limits/reach.ts'
 import { isCircuit } from './is-relayed.ts'
+import { withPeer } from './with-peer.ts'
 
 export interface DialPeerInit {
   readonly connectionManager: ConnectionManager
@@ -14,8 +15,8 @@ export interface DialPeerInit {
 }
 
 /**
- * Dials a peer directly and, a moment later, through its relays. The first connection wins. libp2p would dial one
- * address after the other, and a private address of another network takes `DIAL_ADDRESS_MS` to fail.
+ * Dials a peer directly and, a moment later, through its relays. The first connection wins. libp2p would try the relays
+ * last, and a private address of another network takes `DIAL_ADDRESS_MS` to fail.
  */
 export async function dialPeer(
   { connectionManager, transportManager, peerStore, clock }: DialPeerInit,
@@ -25,7 +26,13 @@ export async function dialPeer(
 ): Promise<Connection> {
   const relays = [...byRelay(known)].slice(0, RELAYED_DIALS_MAX)
   const direct = known.filter((address) => !isCircuit(address))
-  if (relays.length === 0) return connectionManager.openConnection(peer, { signal })
+  // With addresses, so that a dial that already runs gets the new ones.
+  const dialDirect = () =>
+    connectionManager.openConnection(
+      direct.map((address) => withPeer(address, peer.toString())),
+      { signal }
+    )
+  if (relays.length === 0) return direct.length > 0 ? dialDirect() : connectionManager.openConnection(peer, { signal })
   const losers = new AbortController()
   const either = AbortSignal.any([signal, losers.signal])
   const dials = relays.map(async ([relay, [first, ...others]]) => {
@@ -33,16 +40,10 @@ export async function dialPeer(
     const multiaddrs = [first, ...others].map((address) => address.decapsulate('/p2p-circuit'))
     await peerStore.merge(peerIdFromString(relay), { multiaddrs }, { signal })
     if (direct.length > 0) await sleep(clock, RELAYED_DIAL_DELAY_MS, either)
-    return transportManager.dial(withPeer(first, peer), { signal: either })
+    return transportManager.dial(withPeer(first, peer.toString()), { signal: either })
   })
   // It goes on after a relay won: then the direct connection replaces the relayed one.
-  if (direct.length > 0)
-    dials.push(
-      connectionManager.openConnection(
-        direct.map((address) => withPeer(address, peer)),
-        { signal }
-      )
-    )
+  if (direct.length > 0) dials.push(dialDirect())
   try {
     return await Promise.any(dials)
   } finally {
@@ -58,11 +59,4 @@ function byRelay(addresses: readonly Multiaddr[]): Map<string, [Multiaddr, ...Mu
     if (relay !== undefined) found.set(relay, [...(found.get(relay) ?? []), address] as [Multiaddr, ...Multiaddr[]])
   }
   return found
-}
-
-function withPeer(address: Multiaddr, peer: PeerId): Multiaddr {
-  const last = address.getComponents().at(-1)
-  return last?.name === 'p2p' && last.value === peer.toString()
-    ? address
-    : multiaddr(`${address.toString()}/p2p/${peer.toString()}`)
 }

@@ -4,7 +4,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import { type Clock, deadline, type Timer } from '../../base/clock.ts'
 import { reasonOf } from '../../base/component-log.ts'
-import { CACHED_PEERS_MAX, DIAL_ADDRESS_MS } from '../../base/limits/link.ts'
+import { CACHED_PEERS_MAX, DIAL_PEER_MS } from '../../base/limits/link.ts'
 import {
   KEPT_LINK_RETRY_FIRST_MS,
   KEPT_LINK_RETRY_MS,
@@ -125,7 +125,7 @@ export class LinkKeeper {
 
   async #dial({ id, addresses }: PeerAddress): Promise<boolean> {
     const { connectionManager, clock, log } = this.#init
-    const limit = deadline(clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'), this.#stopped.signal)
+    const limit = deadline(clock, DIAL_PEER_MS, () => new Error('the dial timed out'), this.#stopped.signal)
     try {
       await connectionManager.openConnection(
         addresses.map((address) => multiaddr(address)),

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import type { Connection } from '@libp2p/interface'
+import { multiaddr } from '@multiformats/multiaddr'
+import {
+  DIAL_ADDRESS_MS,
+  DIAL_STAGGER_MS,
+  DIALLED_ADDRESSES_MAX,
+  DIALS_PER_PEER_MAX
+} from '../../../../lib/base/limits/link.ts'
+import { UNUSED_CONNECTION_MS } from '../../../../lib/base/limits/reach.ts'
+import { AddressRace } from '../../../../lib/link/reach/address-race.ts'
+import { type ManualClock, manualClock, settle } from '../../../helpers/manual-clock.ts'
+
+const RELAY = '12D3KooWGzBXaNVfmBaXU1QfLhKiCWUrNCtCSSqPKK6K7EyLQ4kZ'
+
+describe('AddressRace', () => {
+  let clock: ManualClock
+  let load: { dials: number }
+  let dials: Map<string, PromiseWithResolvers<Connection>>
+  let race: AddressRace
+
+  const run = (...addresses: readonly string[]) => {
+    const [first, ...others] = addresses.map((address) => multiaddr(address))
+    race.add([first!, ...others])
+    return race.run(first!, new AbortController().signal)
+  }
+  const dialled = () => [...dials.keys()]
+  const fail = async (address: string) => {
+    dials.get(address)?.reject(new Error(`${address} failed`))
+    await settle()
+  }
+  const v4 = (last: number) => `/ip4/11.1.1.${last}/tcp/1`
+  const v6 = (last: number) => `/ip6/2a00::${last}/tcp/1`
+
+  beforeEach(() => {
+    clock = manualClock()
+    load = { dials: 0 }
+    dials = new Map()
+    race = new AddressRace({
+      clock,
+      load,
+      dial(address, signal) {
+        const dial = Promise.withResolvers<Connection>()
+        dials.set(address.toString(), dial)
+        signal.addEventListener('abort', () => dial.reject(signal.reason))
+        return dial.promise
+      }
+    })
+  })
+
+  it('alternates between IPv6 and IPv4, a moment apart', async () => {
+    const result = run(v6(1), v6(2), v6(3), v4(1))
+    assert.deepEqual(dialled(), [v6(1)])
+    await clock.advance(DIAL_STAGGER_MS - 1)
+    assert.equal(dials.size, 1)
+    await clock.advance(1)
+    assert.deepEqual(dialled(), [v6(1), v4(1)])
+    const won = {} as Connection
+    dials.get(v4(1))!.resolve(won)
+    assert.equal(await result, won)
+    await clock.advance(DIAL_ADDRESS_MS)
+    assert.equal(dials.size, 2)
+    assert.deepEqual([load.dials, clock.pending], [0, 0])
+  })
+
+  it('dials the next address as soon as one fails, and gives each its own time', async () => {
+    const result = run(v4(1), v4(2))
+    await fail(v4(1))
+    assert.deepEqual(dialled(), [v4(1), v4(2)])
+    const rejected = assert.rejects(result, /11.1.1.1.* failed/)
+    await clock.advance(DIAL_ADDRESS_MS)
+    await rejected
+    assert.equal(clock.pending, 0)
+  })
+
+  for (const isUsed of [false, true]) {
+    it(`${isUsed ? 'keeps' : 'closes'} a second connection that opens at the same moment and is ${isUsed ? '' : 'not '}used`, async () => {
+      const closed: string[] = []
+      const connection = (name: string) => {
+        const streams = isUsed ? [{}] : []
+        return { status: 'open', streams, close: async () => void closed.push(name) } as unknown as Connection
+      }
+      const result = run(v4(1), v4(2))
+      await clock.advance(DIAL_STAGGER_MS)
+      const won = connection('first')
+      dials.get(v4(1))!.resolve(won)
+      dials.get(v4(2))!.resolve(connection('second'))
+      assert.equal(await result, won)
+      await clock.advance(UNUSED_CONNECTION_MS)
+      assert.deepEqual(closed, isUsed ? [] : ['second'])
+    })
+  }
+
+  it('dials relayed addresses after the direct ones have failed', async () => {
+    const circuit = `${v4(9)}/p2p/${RELAY}/p2p-circuit`
+    const result = run(circuit, v4(1), v4(2))
+    await clock.advance(4 * DIAL_STAGGER_MS)
+    assert.deepEqual(dialled(), [v4(1), v4(2)])
+    await fail(v4(1))
+    assert.equal(dials.size, 2)
+    await fail(v4(2))
+    assert.deepEqual(dialled(), [v4(1), v4(2), circuit])
+    const won = {} as Connection
+    dials.get(circuit)!.resolve(won)
+    assert.equal(await result, won)
+  })
+
+  it('dials at most the addresses that one peer may have', async () => {
+    const result = run(...Array.from({ length: 2 * DIALS_PER_PEER_MAX }, (_, n) => v4(n)))
+    const rejected = assert.rejects(result)
+    await clock.advance(2 * DIALS_PER_PEER_MAX * DIAL_STAGGER_MS + DIAL_ADDRESS_MS)
+    await rejected
+    assert.equal(dials.size, DIALS_PER_PEER_MAX)
+  })
+
+  it('dials one address after the other while all peers together have too many', async () => {
+    load.dials = DIALLED_ADDRESSES_MAX - 1
+    const result = run(v4(1), v4(2), v4(3))
+    await clock.advance(4 * DIAL_STAGGER_MS)
+    assert.deepEqual(dialled(), [v4(1)])
+    await fail(v4(1))
+    assert.deepEqual(dialled(), [v4(1), v4(2)])
+    load.dials -= 1
+    await clock.advance(DIAL_STAGGER_MS)
+    assert.deepEqual(dialled(), [v4(1), v4(2), v4(3)])
+    dials.get(v4(3))!.resolve({} as Connection)
+    await result
+  })
+
+  it('dials an address that is added when all others are silent', async () => {
+    const result = run(v4(1))
+    await clock.advance(2 * DIAL_STAGGER_MS)
+    race.add([multiaddr(v4(1)), multiaddr(v4(2))])
+    assert.deepEqual(dialled(), [v4(1), v4(2)])
+    dials.get(v4(2))!.resolve({} as Connection)
+    await result
+  })
+})
