@@ -1,6 +1,7 @@
 import { tcp } from '@libp2p/tcp'
 import type { Transport } from '@libp2p/interface'
 import { SOCKET_BUFFER_BYTES } from '../base/limits/link.ts'
+import { dialName } from './dial-name.ts'
 import { NOT_PUBLIC } from './public-addresses.ts'
 import { acceptWebSockets } from './websocket/accept-websockets.ts'
 
@@ -17,7 +18,8 @@ const PUBLIC_ONLY = { ...CLIENT, blockList: NOT_PUBLIC }
 
 /**
  * TCP as `createNode` uses it: `transports: [soukTcp(), soukWebSockets()]`. Its listeners accept WebSockets as well. On a
- * public network it refuses private addresses.
+ * public network it refuses private addresses. A DNS name is looked up for each dial, and the first of its addresses that
+ * connects is used.
  */
 export function soukTcp({
   privateAddresses = true
@@ -27,6 +29,9 @@ export function soukTcp({
     const createListener = transport.createListener.bind(transport)
     transport.createListener = (options) =>
       createListener({ ...SERVER, ...options, upgrader: acceptWebSockets(options.upgrader) })
+    const dial = transport.dial.bind(transport)
+    transport.dial = (address, options) =>
+      dialName(address, options.signal, (each, signal) => dial(each, { ...options, signal }))
     return transport
   }
 }

@@ -112,6 +112,8 @@ export const CONNECTION_CLOSE_MS = 1 * SECOND
 export const PEERS_VALUED_MAX = 10_000
 /** Addresses dialled per peer. A malicious peer may list addresses of others. */
 export const DIALS_PER_PEER_MAX = 8
+/** Addresses dialled per DNS name. A malicious peer may name addresses of others here as well. */
+export const DIALS_PER_NAME_MAX = 4
 /** Concurrent dials. A directory lookup dials a few at a time. */
 export const DIALS_AT_ONCE = 32
 /** Dials waiting in the queue. */

@@ -11,6 +11,7 @@ import {
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createWebSocketStream, WebSocket } from 'ws'
 import { DIAL_ADDRESS_MS, WEBSOCKET_MESSAGE_BYTES_MAX } from '../../base/limits/link.ts'
+import { dialName } from '../dial-name.ts'
 import { NOT_PUBLIC } from '../public-addresses.ts'
 import { StreamConnection } from './stream-connection.ts'
 import { type WebSocketPlace, webSocketPlace } from './websocket-address.ts'
@@ -40,16 +41,20 @@ export function soukWebSockets({
       async dial(address: Multiaddr, options: DialTransportOptions): Promise<Connection> {
         const place = webSocketPlace(address)
         if (place === undefined) throw new Error(`${address.toString()} is not the address of a WebSocket`)
-        const socket = await opened(place, privateAddresses, options.signal)
-        const stream = createWebSocketStream(socket)
-        const init = { stream, remoteAddr: address, direction: 'outbound' as const, log }
-        const connection = new StreamConnection(init)
-        try {
-          return await options.upgrader.upgradeOutbound(connection, options)
-        } catch (error) {
-          connection.abort(error instanceof Error ? error : new Error('the upgrade failed', { cause: error }))
-          throw error
-        }
+        return dialName(address, options.signal, async (each, signal) => {
+          // The certificate and the `Host` header keep the name.
+          const host = each.getComponents()[0]?.value ?? place.host
+          const socket = await opened({ ...place, host }, privateAddresses, signal)
+          const stream = createWebSocketStream(socket)
+          const init = { stream, remoteAddr: address, direction: 'outbound' as const, log }
+          const connection = new StreamConnection(init)
+          try {
+            return await options.upgrader.upgradeOutbound(connection, { ...options, signal })
+          } catch (error) {
+            connection.abort(error instanceof Error ? error : new Error('the upgrade failed', { cause: error }))
+            throw error
+          }
+        })
       }
     }
   }
@@ -76,11 +81,10 @@ async function opened(place: WebSocketPlace, privateAddresses: boolean, signal: 
   }
 }
 
-function connected({ host, port, family, isSecure, name }: WebSocketPlace, privateAddresses: boolean): Socket {
+function connected({ host, port, isSecure, name }: WebSocketPlace, privateAddresses: boolean): Socket {
   const socket = connect({
     host,
     port,
-    family,
     noDelay: true,
     keepAlive: true,
     // An untrusted DNS name must not lead into this machine's own network.

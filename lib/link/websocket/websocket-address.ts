@@ -4,8 +4,6 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 export interface WebSocketPlace {
   /** An IP address or a DNS name. */
   readonly host: string
-  /** The addresses of a DNS name to use; 0 for both kinds. */
-  readonly family: 0 | 4 | 6
   readonly port: number
   /** Over TLS. */
   readonly isSecure: boolean
@@ -13,17 +11,16 @@ export interface WebSocketPlace {
   readonly name: string
 }
 
-const FAMILIES: Readonly<Record<string, 0 | 4 | 6>> = { ip4: 4, ip6: 6, dns: 0, dns4: 4, dns6: 6 }
+const HOSTS: ReadonlySet<string> = new Set(['ip4', 'ip6', 'dns', 'dns4', 'dns6'])
 
 /** Reads `…/tcp/<port>/ws`, `…/wss`, and `…/tls/ws` with or without `sni`. Undefined for any other address. */
 export function webSocketPlace(address: Multiaddr): WebSocketPlace | undefined {
   const parts = address.getComponents()
   const [first, tcp, ...rest] = parts.at(-1)?.name === 'p2p' ? parts.slice(0, -1) : parts
-  const family = FAMILIES[first?.name ?? '']
   const host = first?.value
-  if (family === undefined || host === undefined || tcp?.name !== 'tcp') return undefined
+  if (!HOSTS.has(first?.name ?? '') || host === undefined || tcp?.name !== 'tcp') return undefined
   const form = rest.map(({ name }) => name).join('/')
   if (!/^(ws|wss|tls\/ws|tls\/sni\/ws)$/.test(form)) return undefined
   const name = rest.find((part) => part.name === 'sni')?.value ?? host
-  return { host, family, port: Number(tcp.value), isSecure: form !== 'ws', name }
+  return { host, port: Number(tcp.value), isSecure: form !== 'ws', name }
 }
