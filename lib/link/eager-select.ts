@@ -1,5 +1,13 @@
 import { UnsupportedProtocolError } from '@libp2p/interface'
-import type { MessageStream, MultiaddrConnection, StreamMuxerFactory, Transport, Upgrader } from '@libp2p/interface'
+import type {
+  MessageStream,
+  MultiaddrConnection,
+  Stream,
+  StreamMuxer,
+  StreamMuxerFactory,
+  Transport,
+  Upgrader
+} from '@libp2p/interface'
 import { encode } from 'uint8-varint'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
@@ -24,7 +32,13 @@ export function eagerMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (co
     return {
       protocol: inner.protocol,
       createStreamMuxer(connection) {
-        const created = inner.createStreamMuxer(connection)
+        const created: StreamMuxer & { onRemoteStream?(stream: Stream): void } = inner.createStreamMuxer(connection)
+        const onRemoteStream = created.onRemoteStream?.bind(created)
+        if (onRemoteStream !== undefined)
+          created.onRemoteStream = (stream) => {
+            keepUnread(stream)
+            onRemoteStream(stream)
+          }
         const createStream = created.createStream.bind(created)
         created.createStream = async (options = {}) => {
           const stream = await createStream(options)
@@ -101,6 +115,18 @@ function expect(stream: Receiving, lines: Uint8Array, protocol: string): void {
       received.consume(lines.length)
       onData(received)
     }
+  }
+}
+
+/**
+ * The peer may send all its data with the lines, and close its end. libp2p takes all of it to read the lines, and closes
+ * the readable end because nothing is left. Then it cannot put the data back, and aborts the stream.
+ */
+function keepUnread(stream: Stream): void {
+  const unshift = stream.unshift.bind(stream)
+  stream.unshift = (data) => {
+    if (stream.status === 'open' && stream.readStatus === 'closed') stream.readStatus = 'readable'
+    unshift(data)
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { lpStream } from '@libp2p/utils'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { byteStream, lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
@@ -10,6 +10,9 @@ import { eventually } from '../../helpers/eventually.ts'
 const LINES = '\u0013/multistream/1.0.0\n\u0007/noise\n'
 /** A length and an ephemeral key. */
 const NOISE_BYTES = 34
+const NOTE = 'a note'
+const NOTES = 20
+const BATCH_MS = 50
 
 describe('protocols that are selected without a round trip', () => {
   let testnet: Testnet
@@ -36,6 +39,30 @@ describe('protocols that are selected without a round trip', () => {
     await messages.write(new Uint8Array([1, 2, 3]))
     assert.deepEqual([...(await messages.read()).subarray()], [1, 2, 3])
     await stream.close()
+  })
+
+  it('deliver what is sent with the lines when the end of the stream arrives together with them', async () => {
+    const [first, second] = pair()
+    const received: string[] = []
+    await first.libp2p.handle('/test/note/1.0.0', async (stream) => {
+      received.push(Buffer.from((await byteStream(stream).read({ bytes: NOTE.length })).subarray()).toString())
+      await stream.close()
+    })
+    const port = Number(first.libp2p.getMultiaddrs()[0]?.getComponents()[1]?.value)
+    const slow = await inBatches(port)
+    try {
+      const address = multiaddr(`/ip4/127.0.0.1/tcp/${slow.port}/p2p/${first.libp2p.peerId.toString()}`)
+      const connection = await second.libp2p.dial(address, { force: true })
+      for (let n = 0; n < NOTES; n++) {
+        const stream = await connection.newStream('/test/note/1.0.0')
+        stream.send(Buffer.from(NOTE))
+        await stream.close()
+      }
+      await eventually('all notes', 5_000, () => (received.length === NOTES ? true : undefined))
+      await connection.close()
+    } finally {
+      slow.close()
+    }
   })
 
   it('fail at the first read where the peer does not support them, and so only for their stream', async () => {
@@ -101,3 +128,21 @@ describe('protocols that are selected without a round trip', () => {
     }
   })
 })
+
+/** A forwarder that collects what a node sends, as a busy network does. */
+async function inBatches(port: number) {
+  const server = createServer((inward) => {
+    const outward = connect(port, '127.0.0.1')
+    inward.on('error', () => outward.destroy()).on('close', () => outward.destroy())
+    outward.on('error', () => inward.destroy()).pipe(inward)
+    outward.cork()
+    inward.pipe(outward)
+    const timer = setInterval(() => {
+      outward.uncork()
+      outward.cork()
+    }, BATCH_MS)
+    outward.on('close', () => clearInterval(timer))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() }
+}
