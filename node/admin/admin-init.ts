@@ -4,7 +4,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { Captures } from '../events/captures.ts'
 import type { Events } from '../events/events.ts'
 import type { Feed } from '../events/feed.ts'
-import type { CallLine } from '../events/watch-calls.ts'
+import type { EndedCall } from '../events/watch-calls.ts'
 import type { Webhooks } from '../events/webhooks.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Log } from '../log.ts'
@@ -27,7 +27,7 @@ export interface AdminInit {
   readonly events: Pick<Events, 'feed' | 'emit'>
   readonly webhooks: Webhooks
   /** Reports calls when they end. */
-  readonly calls: Feed<CallLine>
+  readonly calls: Feed<EndedCall>
   readonly captures: Captures
   readonly walletService: WalletService
   readonly subscriptions: SubscriptionParts

@@ -1,8 +1,8 @@
-import { formatUsdc, parseUsdc } from '../../lib/index.ts'
+import { formatUsdc } from '../../lib/index.ts'
 import type { Feed } from './feed.ts'
-import type { CallLine } from './watch-calls.ts'
+import type { EndedCall } from './watch-calls.ts'
 
-type Role = CallLine['role']
+type Role = EndedCall['role']
 const ROLES: readonly Role[] = ['owner', 'payer']
 const OUTCOMES = ['ok', 'error'] as const
 
@@ -107,9 +107,9 @@ class Counts {
   /** One bucket per bound, and one for longer durations. */
   readonly buckets: number[] = Array.from({ length: SECONDS.length + 1 }, () => 0)
 
-  add({ status, charged, ms }: CallLine): void {
+  add({ status, charged, ms }: EndedCall): void {
     this[status >= 400 ? 'error' : 'ok']++
-    this.charged += parseUsdc(charged)
+    this.charged += charged
     this.seconds += ms / 1000
     const at = SECONDS.findIndex((bound) => ms / 1000 <= bound)
     const bucket = at < 0 ? SECONDS.length : at
@@ -135,7 +135,7 @@ export class Metrics {
   readonly #calls: Readonly<Record<Role, Counts>> = { owner: new Counts(), payer: new Counts() }
   readonly #end: () => void
 
-  constructor(calls: Feed<CallLine>) {
+  constructor(calls: Feed<EndedCall>) {
     this.#end = calls.listen((line) => this.#calls[line.role].add(line))
   }
 

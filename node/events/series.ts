@@ -1,9 +1,9 @@
-import { type Atoms, limits, parseUsdc } from '../../lib/index.ts'
+import { type Atoms, limits } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 import type { Feed } from './feed.ts'
-import type { CallLine } from './watch-calls.ts'
+import type { EndedCall } from './watch-calls.ts'
 
-export type CallRole = CallLine['role']
+export type CallRole = EndedCall['role']
 
 const MINUTE_MS = 60_000
 const QUARTER_MS = 15 * MINUTE_MS
@@ -43,7 +43,7 @@ export class Series {
   readonly #rings: Readonly<Record<CallRole, readonly [minutes: Ring, quarters: Ring]>>
   readonly #end: () => void
 
-  constructor({ calls, clock }: { readonly calls: Feed<CallLine>; readonly clock: Clock }) {
+  constructor({ calls, clock }: { readonly calls: Feed<EndedCall>; readonly clock: Clock }) {
     this.#clock = clock
     this.startedAt = clock.now()
     const rings = () =>
@@ -79,7 +79,7 @@ class Ring {
     this.#lengthMax = lengthMax
   }
 
-  add(now: number, line: CallLine): void {
+  add(now: number, line: EndedCall): void {
     const at = this.#stepOf(now)
     let last = this.#buckets.at(-1)
     // After the clock was set back, calls count in the newest bucket.
@@ -120,10 +120,10 @@ class Bucket {
     this.at = at
   }
 
-  add({ status, charged, ms }: CallLine): void {
+  add({ status, charged, ms }: EndedCall): void {
     this.calls++
     if (status >= 400) this.errors++
-    this.charged += parseUsdc(charged)
+    this.charged += charged
     const step = Math.min(STEPS_MAX, Math.round(Math.log2(Math.max(MS_MIN, ms)) * STEPS_PER_DOUBLING))
     this.#count(step, 1)
   }

@@ -1,5 +1,5 @@
-import { asSoukError, formatApiRef, formatRequestId, formatUsdc, limits } from '../../lib/index.ts'
-import type { CallLog, CallRecord, CallTiming, Clock, Souk, Store } from '../../lib/interface/index.ts'
+import { asSoukError, type Atoms, formatApiRef, formatRequestId, formatUsdc, limits } from '../../lib/index.ts'
+import type { CallInit, CallLog, CallRecord, CallTiming, Clock, Souk, Store } from '../../lib/interface/index.ts'
 import { GRAPHQL_ERRORS, hasErrorsOnly } from '../graphql-errors.ts'
 import { Captures } from './captures.ts'
 import type { Events } from './events.ts'
@@ -23,11 +23,23 @@ export interface CallLine {
   readonly charged: string
 }
 
+/** A finished call in the feed. Every call makes one and few are shown, so `callLine` makes the texts. */
+export interface EndedCall extends Omit<CallLine, 'timestamp' | 'charged'> {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly charged: Atoms
+}
+
+export function callLine({ role, request_id, at, api, status, code, ms, timing, charged }: EndedCall): CallLine {
+  const timestamp = new Date(at).toISOString()
+  return { role, request_id, timestamp, api, status, code, ms, timing, charged: formatUsdc(charged) }
+}
+
 type Caller = Pick<Souk, 'call' | 'search' | 'resolve' | 'reputation' | 'descriptions' | 'pinned'>
 
 /** Publishes finished calls, without their contents. */
 export class WatchedCalls {
-  readonly feed = new Feed<CallLine>(limits.EVENTS_KEPT_MAX)
+  readonly feed = new Feed<EndedCall>(limits.EVENTS_KEPT_MAX)
   readonly captures = new Captures()
   readonly #clock: Clock
   readonly #events: Pick<Events, 'emit'> | undefined
@@ -77,27 +89,25 @@ export class WatchedCalls {
     }
   }
 
-  #served({ requestId, at, api, status, code, outcome, ownerMs, upstreamMs, charged }: CallRecord): CallLine {
+  #served({ requestId, at, api, status, code, outcome, ownerMs, upstreamMs, charged }: CallRecord): EndedCall {
     return {
       role: 'owner',
       request_id: formatRequestId(requestId),
-      timestamp: new Date(at).toISOString(),
+      at,
       api,
       status,
       // Only a GraphQL result without data is void with a status of success.
       code: code ?? (outcome === 'void' && status < 400 ? GRAPHQL_ERRORS : null),
       ms: ownerMs + upstreamMs,
       timing: { owner: ownerMs, upstream: upstreamMs },
-      charged: formatUsdc(charged)
+      charged
     }
   }
 }
 
-type Outcome = Pick<CallLine, 'request_id' | 'api' | 'status' | 'code' | 'timing' | 'charged'>
-
 /** Receivers of finished calls. */
 export interface CallWatch {
-  readonly feed: Feed<CallLine>
+  readonly feed: Feed<EndedCall>
   readonly captures: Captures
   readonly clock: Clock
   readonly events: Pick<Events, 'emit'> | undefined
@@ -108,28 +118,29 @@ export function watchedCall(souk: Pick<Souk, 'call'>, watch: CallWatch): Souk['c
   const { feed, captures, clock, events } = watch
   return async (init) => {
     const startedAt = clock.elapsed()
-    const tell = (outcome: Outcome) => {
-      const ms = clock.elapsed() - startedAt
-      feed.tell({ role: 'payer', timestamp: new Date(clock.now()).toISOString(), ms, ...outcome })
-    }
     try {
       const reply = await souk.call(init)
-      const { requestId, id, status, timing, charged, alert, quota } = reply
-      const request_id = formatRequestId(requestId)
+      const { requestId, id: api, status, timing, charged, alert, quota } = reply
+      const [request_id, ms, at] = [formatRequestId(requestId), clock.elapsed() - startedAt, clock.now()]
       captures.keep(request_id, init.body)
-      const shown = hasErrorsOnly(reply) ? GRAPHQL_ERRORS : null
-      tell({ request_id, api: id, status, code: shown, timing, charged: formatUsdc(charged) })
+      const code = hasErrorsOnly(reply) ? GRAPHQL_ERRORS : null
+      feed.tell({ role: 'payer', request_id, at, api, status, code, ms, timing, charged })
       if (events !== undefined && alert !== undefined && quota !== undefined && init.subscription !== undefined) {
-        await publishQuota(events, alert, init.subscription, { api: id, quota })
+        await publishQuota(events, alert, init.subscription, { api, quota })
       }
       return reply
     } catch (thrown) {
-      const { code, status } = asSoukError(thrown)
-      const api = typeof init.api === 'string' ? init.api : formatApiRef(init.api)
-      const request_id = init.requestId === undefined ? '' : formatRequestId(init.requestId)
-      if (request_id !== '') captures.keep(request_id, init.body)
-      tell({ request_id, api, status, code, timing: {}, charged: '0' })
+      const failed = failedCall(init, thrown, clock.elapsed() - startedAt, clock.now())
+      if (failed.request_id !== '') captures.keep(failed.request_id, init.body)
+      feed.tell(failed)
       throw thrown
     }
   }
+}
+
+function failedCall({ api: ref, requestId }: CallInit, thrown: unknown, ms: number, at: number): EndedCall {
+  const { code, status } = asSoukError(thrown)
+  const api = typeof ref === 'string' ? ref : formatApiRef(ref)
+  const request_id = requestId === undefined ? '' : formatRequestId(requestId)
+  return { role: 'payer', request_id, at, api, status, code, ms, timing: {}, charged: 0n }
 }

@@ -1,6 +1,6 @@
 import { limits, SoukError } from '../../../lib/index.ts'
 import { isWanted, isWish, type SoukEvent } from '../../events/event-types.ts'
-import type { CallLine } from '../../events/watch-calls.ts'
+import { callLine, type EndedCall } from '../../events/watch-calls.ts'
 import { route } from '../route.ts'
 import { eventsSchema, tailItemSchema } from './webhook-api.ts'
 
@@ -39,7 +39,8 @@ export const eventRoutes = [
         if (isWanted(event.type, types))
           write(`id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
       }
-      const tellCall = (call: CallLine) => write(`event: call\ndata: ${JSON.stringify({ type: 'call', ...call })}\n\n`)
+      const tellCall = (call: EndedCall) =>
+        write(`event: call\ndata: ${JSON.stringify({ type: 'call', ...callLine(call) })}\n\n`)
       for (const event of missed(events.feed.last(), request.headers['last-event-id'])) tell(event)
       const ends = [events.feed.listen(tell)]
       if (query.calls === '1') {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Feed } from '../../../node/events/feed.ts'
 import { METRICS, Metrics } from '../../../node/events/metrics.ts'
-import type { CallLine } from '../../../node/events/watch-calls.ts'
+import type { EndedCall } from '../../../node/events/watch-calls.ts'
 
 describe('metrics', () => {
   const state = {
@@ -17,23 +17,28 @@ describe('metrics', () => {
   const call = {
     role: 'owner',
     request_id: '',
-    timestamp: '',
+    at: 0,
     api: 'a@p',
     status: 200,
     code: null,
     timing: {}
   } as const
-  function counted(...lines: ReadonlyArray<Partial<CallLine>>): string[] {
-    const feed = new Feed<CallLine>(1)
+  function counted(...lines: ReadonlyArray<Partial<EndedCall>>): string[] {
+    const feed = new Feed<EndedCall>(1)
     const metrics = new Metrics(feed)
-    for (const line of lines) feed.tell({ ...call, ms: 10, charged: '0.001', ...line })
+    for (const line of lines) feed.tell({ ...call, ms: 10, charged: 1_000n, ...line })
     metrics.stop()
-    feed.tell({ ...call, ms: 10, charged: '1' })
+    feed.tell({ ...call, ms: 10, charged: 1_000_000n })
     return metrics.text(state).split('\n')
   }
 
   it('count calls by target, outcome and charge, until stopped', () => {
-    const lines = counted({}, { charged: '0.1' }, { status: 502, charged: '0' }, { role: 'payer', charged: '2' })
+    const lines = counted(
+      {},
+      { charged: 100_000n },
+      { status: 502, charged: 0n },
+      { role: 'payer', charged: 2_000_000n }
+    )
     for (const line of [
       'souk_calls_total{role="owner",outcome="ok"} 2',
       'souk_calls_total{role="owner",outcome="error"} 1',

@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict'
 import { Feed } from '../../../node/events/feed.ts'
 import { Series } from '../../../node/events/series.ts'
-import type { CallLine } from '../../../node/events/watch-calls.ts'
+import type { EndedCall } from '../../../node/events/watch-calls.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 const MINUTE = 60_000
 
 describe('the call series', () => {
-  const call = (more: Partial<CallLine> = {}): CallLine => ({
+  const call = (more: Partial<EndedCall> = {}): EndedCall => ({
     role: 'owner',
     request_id: 'r',
-    timestamp: '',
+    at: 0,
     api: 'shop@p',
     status: 200,
     code: null,
     ms: 10,
     timing: {},
-    charged: '0.001',
+    charged: 1_000n,
     ...more
   })
   function bench() {
     const clock = manualClock(Date.UTC(2026, 0, 2, 3, 0, 0))
-    const feed = new Feed<CallLine>(1)
+    const feed = new Feed<EndedCall>(1)
     const series = new Series({ calls: feed, clock })
-    return { clock, series, tell: (more?: Partial<CallLine>) => feed.tell(call(more)) }
+    return { clock, series, tell: (more?: Partial<EndedCall>) => feed.tell(call(more)) }
   }
 
   it('counts calls, errors, charges and durations per minute', async () => {
@@ -31,7 +31,7 @@ describe('the call series', () => {
     const from = clock.now()
     for (let ms = 1; ms <= 100; ms++) tell({ ms })
     await clock.advance(2 * MINUTE)
-    tell({ status: 503, charged: '0', ms: 4 })
+    tell({ status: 503, charged: 0n, ms: 4 })
     const { stepMs, points, total } = series.read('owner', from)
     assert.equal(stepMs, MINUTE)
     assert.deepEqual(
@@ -74,7 +74,7 @@ describe('the call series', () => {
   it('handles a clock that was set back', async () => {
     const clock = manualClock()
     let now = clock.now()
-    const feed = new Feed<CallLine>(1)
+    const feed = new Feed<EndedCall>(1)
     const series = new Series({ calls: feed, clock: { ...clock, now: () => now } })
     feed.tell(call())
     now -= 10 * MINUTE
