@@ -8,8 +8,12 @@ const decoder = new TextDecoder()
 export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 export const text = (bytes: Uint8Array): string => decoder.decode(bytes)
 
+/** By way of a text: a hash that Node returns as bytes has a buffer outside the heap, which takes two thirds more CPU time. */
 export function sha256(bytes: Uint8Array): Uint8Array {
-  return hash('sha256', bytes, 'buffer')
+  const digest = hash('sha256', bytes, 'binary')
+  const made = new Uint8Array(digest.length)
+  for (let at = 0; at < made.length; at++) made[at] = digest.charCodeAt(at)
+  return made
 }
 
 /** Node's native decoder. Its types do not declare it. */

@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto'
-import { EMPTY_BYTES } from '../../base/bytes.ts'
+import { EMPTY_BYTES, sha256 } from '../../base/bytes.ts'
 import { fromHex, toHex } from '../../base/hex.ts'
 import { RECEIPT_BYTES_MAX, RECEIPT_PATH_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
@@ -75,14 +74,14 @@ function leafHash(body: Uint8Array): Uint8Array {
   const bytes = Buffer.allocUnsafe(1 + body.length)
   bytes[0] = LEAF
   bytes.set(body, 1)
-  return hash('sha256', bytes, 'buffer')
+  return sha256(bytes)
 }
 function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   const bytes = Buffer.allocUnsafe(1 + 2 * HASH_BYTES)
   bytes[0] = NODE
   bytes.set(left, 1)
   bytes.set(right, 1 + HASH_BYTES)
-  return hash('sha256', bytes, 'buffer')
+  return sha256(bytes)
 }
 const LEAF = 0
 const NODE = 1
