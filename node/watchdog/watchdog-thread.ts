@@ -144,12 +144,14 @@ function fileOf(url: string): string {
 
 /**
  * Kills the process after a delay, from a thread of its own: a full pipe can block the last lines, and exit(3) waits for libuv’s threads.
- * Resolves when that thread runs, because no thread can start once exit(3) has begun.
+ * Resolves when that thread has set its timer. A thread that still starts once exit(3) has begun aborts the process, with another exit code.
  */
 async function killLater(): Promise<void> {
-  const kill = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${init.exitMs})`
+  const kill = `
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${init.exitMs})
+    require('node:worker_threads').parentPort.postMessage('set')`
   try {
-    await once(new Worker(kill, { eval: true, execArgv: [] }), 'online')
+    await once(new Worker(kill, { eval: true, execArgv: [] }), 'message')
   } catch {
     // Without memory for a further thread, rely on the exit alone.
   }
