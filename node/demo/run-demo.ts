@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checksummed } from '../../lib/index.ts'
 import { homeDirectory } from '../config.ts'
-import { freePort } from '../http/listen.ts'
 import { SetupError } from '../setup-error.ts'
 import { type Child, runModule, startChild } from './child.ts'
 import {
@@ -19,6 +18,7 @@ import {
 import { DEMO_CONSUMER, holdNetwork } from './hold-network.ts'
 import { publishLocalNetwork } from './local-network.ts'
 import { SAMPLE_APIS, type SampleApi } from './sample-apis.ts'
+import { startChain } from './start-chain.ts'
 
 export interface DemoRun {
   /** Exits after the first calls and removes all files. */
@@ -44,8 +44,6 @@ interface DemoCall {
 }
 
 const MAIN = '../main'
-/** Not the port of `souk dev`, so that both can run. */
-const CHAIN_PORT = 8546
 const PROFILE = { bootstrap: 'demo-bootstrap', owner: 'demo-owner', consumer: DEMO_CONSUMER }
 /** Time for the network to find a new listing, and the polling interval. */
 const FIND_MS = 15_000
@@ -104,21 +102,19 @@ interface Market {
 }
 
 async function startMarket(env: NodeJS.ProcessEnv, all: Array<Promise<Child>>): Promise<Market> {
-  const start = (name: string, module: string, args: readonly string[]): Promise<Child> => {
-    const child = startChild({ name, module, args, env })
+  const track = (child: Promise<Child>): Promise<Child> => {
     // Avoid an unhandled rejection: the error is reported when this child is awaited.
     child.catch(() => {})
     all.push(child)
     return child
   }
+  const start = (name: string, module: string, args: readonly string[]) =>
+    track(startChild({ name, module, args, env }))
   const up = (profile: string, ...args: string[]) =>
     start(profile, MAIN, ['up', '--profile', profile, '--network', 'demo', '--no-input', '--json', ...args])
 
   await freshProfile(PROFILE.bootstrap, env)
-  const home = homeDirectory(env)
-  const chainPort = await freePort({ host: '127.0.0.1', port: CHAIN_PORT })
-  const stateFile = join(home, 'demo-chain.json')
-  const chain = start('chain', './chain', ['--port', String(chainPort), '--state', stateFile])
+  const chain = track(startChain(join(homeDirectory(env), 'demo-chain.json'), env))
   const upstreams = SAMPLE_APIS.map(
     async ({ name, upstream }) => [name, await start(name, upstream, ['--port', '0'])] as const
   )
