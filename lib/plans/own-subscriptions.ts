@@ -86,7 +86,8 @@ export class OwnSubscriptions implements Subscriptions {
       const known = await records.find(id)
       if (known !== undefined) {
         const settled = await this.#settled(known, options)
-        if (settled.subscription.state !== 'incomplete') return this.#unchanged(settled)
+        // Otherwise no owner has sold it: the request was lost.
+        if (settled.subscription.version > 0) return this.#unchanged(settled)
       }
       return this.#subscribe(init, id, options)
     })
