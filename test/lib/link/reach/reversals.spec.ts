@@ -19,7 +19,7 @@ describe('a consumer on a relayed channel', () => {
   let used: Channel
   let state: 'direct' | 'none'
   let reversals: Reversals
-  /** What the owner does with the next requests. */
+  /** How the owner responds from now on. */
   let fate: 'lost' | 'not reached' | 'reached'
 
   beforeEach(async () => {
