@@ -191,7 +191,7 @@ export class Announcer {
       )
     })
     // Without peers there is nobody to try again with.
-    if (isUnheard(announced) && announced.published?.asked !== 0) this.#retryIn(ANNOUNCE_RETRY_MS)
+    if (announced.published?.asked !== 0 && this.#hasUnheard()) this.#retryIn(ANNOUNCE_RETRY_MS)
   }
 
   async #limited(task: (signal: AbortSignal) => Promise<void>): Promise<void> {

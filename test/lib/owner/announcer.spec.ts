@@ -199,6 +199,17 @@ describe('Announcer', () => {
     })
   }
 
+  it('does not try again after an announcement that fails when it has stopped', async () => {
+    const refused = Promise.withResolvers<Published>()
+    publish = () => refused.promise
+    const announcing = announcer.announce(signedOf('a'), [])
+    await settle()
+    announcer.stop()
+    refused.resolve({ asked: 2, stored: 0 })
+    await announcing
+    assert.equal(clock.pending, 0)
+  })
+
   it('retries with growing pauses while all peers refuse', async () => {
     publish = async () => ({ asked: 2, stored: 0 })
     await announcer.announce(signedOf('a'), [])
