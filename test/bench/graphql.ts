@@ -24,5 +24,6 @@ export const graphql: Suite = oneHopSuite({
     folder: `hive-gateway-${HIVE_VERSION}`,
     packages: [`@graphql-hive/gateway-runtime@${HIVE_VERSION}`, '@graphql-mesh/transport-http@1.2.1', 'graphql@16.15.0']
   },
+  cpuAim: 1.5,
   note: `One query with variables, ${ANSWER.length} bytes of data; graphql-http executes it.`
 })

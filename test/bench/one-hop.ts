@@ -22,6 +22,8 @@ export interface OneHopInit {
   readonly bodyThroughSouk?: string
   readonly answer: string
   readonly note: string
+  /** The aim of the CPU time of a call, as a ratio to that of the one-hop proxy. */
+  readonly cpuAim: number
   /** A program that does with such calls what Souk does. Left out where it cannot be installed. */
   readonly peer?: InstalledPeer
 }
@@ -89,12 +91,18 @@ async function peerOf(
   return { title: peer.title, caller, target, servers: [running, upstream] }
 }
 
-function report({ name, note }: OneHopInit, subjects: Subjects, samples: Samples<Name>, diskUs: number): SuiteResult {
+function report({ name, note, cpuAim }: OneHopInit, subjects: Subjects, samples: Samples<Name>, diskUs: number): SuiteResult {
   const of = 'through Souk ÷ one-hop proxy'
   const ratios: Ratio[] = [
     { name: `${name}_p50_at_1`, value: samples.ratio('path@1', 'proxy@1', 'p50Us'), better: 'lower', of, diskUs },
     { name: `${name}_rps_at_32`, value: samples.ratio('path@32', 'proxy@32', 'perSecond'), better: 'higher', of },
-    { name: `${name}_cpu_per_call`, value: samples.ratio('path@32', 'proxy@32', 'serverCpuUs'), better: 'lower', of }
+    {
+      name: `${name}_cpu_per_call`,
+      value: samples.ratio('path@32', 'proxy@32', 'serverCpuUs'),
+      better: 'lower',
+      aim: cpuAim,
+      of
+    }
   ]
   if (subjects.peer !== undefined) ratios.push(...againstPeer(name, subjects.peer.title, samples, diskUs))
   const whole = (value: number) => Math.round(value).toLocaleString('en')

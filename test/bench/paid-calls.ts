@@ -87,9 +87,15 @@ function report({ subjects }: PaidPeers, measured: Measured): SuiteResult {
     samples.ratio(`${ours}@${concurrency}`, `${peer}@${concurrency}`, 'perSecond')
   const [path, code] = ['paid ÷ unpaid calls/s, full path', 'paid ÷ unpaid calls/s, overlay alone']
   const ratios: Ratio[] = [
-    { name: 'paid_rps_vs_unpaid', value: paid('paid', 'free', 32), better: higher, aim: 0.85, of: path },
+    { name: 'paid_rps_vs_unpaid', value: paid('paid', 'free', 32), better: higher, aim: 0.92, of: path },
     { name: 'paid_rps_vs_unpaid_at_256', value: paid('paid', 'free', 256), better: higher, of: path },
-    { name: 'paid_overlay_rps_vs_unpaid', value: paid('paidCode', 'freeCode', 32), better: higher, of: code },
+    {
+      name: 'paid_overlay_rps_vs_unpaid',
+      value: paid('paidCode', 'freeCode', 32),
+      better: higher,
+      aim: 0.85,
+      of: code
+    },
     { name: 'paid_overlay_rps_vs_unpaid_at_256', value: paid('paidCode', 'freeCode', 256), better: higher, of: code },
     {
       name: 'paid_rps_vs_x402_exact',

@@ -43,5 +43,6 @@ export const rest: Suite = oneHopSuite({
   body: BODY,
   bodyThroughSouk: JSON.stringify({ operation: 'createOrder', ...FIELDS }),
   answer: BODY,
+  cpuAim: 2,
   note: `A POST of ${BODY.length} bytes, echoed; through Souk it is mapped and checked by an OpenAPI document.`
 })
