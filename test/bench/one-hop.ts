@@ -91,7 +91,12 @@ async function peerOf(
   return { title: peer.title, caller, target, servers: [running, upstream] }
 }
 
-function report({ name, note, cpuAim }: OneHopInit, subjects: Subjects, samples: Samples<Name>, diskUs: number): SuiteResult {
+function report(
+  { name, note, cpuAim }: OneHopInit,
+  subjects: Subjects,
+  samples: Samples<Name>,
+  diskUs: number
+): SuiteResult {
   const of = 'through Souk ÷ one-hop proxy'
   const ratios: Ratio[] = [
     { name: `${name}_p50_at_1`, value: samples.ratio('path@1', 'proxy@1', 'p50Us'), better: 'lower', of, diskUs },

@@ -39,8 +39,8 @@ export const STREAM_IDLE_MS = 5 * MINUTE
 export const NEWEST_IDS_MAX = 10_000
 /** Request ids from before an owner's start, and this long after it, are looked up too: clocks differ. */
 export const REQUEST_ID_SKEW_MS = 5 * SECOND
-/** A call whose link broke is sent again for this long, then gets `call_interrupted`. An owner whose router restarts is back by then. */
-export const RESEND_MS = 10 * SECOND
+/** A call whose link broke is sent again for this long, then gets `call_interrupted`. An owner whose router restarted is back by then. */
+export const RESEND_MS = 15 * SECOND
 /** Pause between two attempts to restore the link. */
 export const RESEND_PAUSE_MS = 200
 /** Text of an error from another peer: a long sentence. */

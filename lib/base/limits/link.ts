@@ -73,7 +73,7 @@ export const JOINING_MS = 3 * SECOND
 /** Pause between two such lookups. One costs a few messages to the peers known so far. */
 export const JOINING_RETRY_MS = 200
 /** Time for which a peer that was connected is expected back: its router, or the node itself, may have restarted. */
-export const RETURN_MS = 10 * SECOND
+export const RETURN_MS = 15 * SECOND
 /** Longest pause between two lookups meanwhile. */
 export const RETURN_RETRY_MS = 1 * SECOND
 /** Peers whose disconnection is remembered for so long. */

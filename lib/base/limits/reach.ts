@@ -44,6 +44,8 @@ export const RELAYED_DIALS_MAX = 4
 export const KEPT_LINKS_WANTED = 4
 /** Time between two checks of these links. A lost link starts a check at once. */
 export const KEPT_LINKS_CHECK_MS = 5 * SECOND
+/** A peer that responds later may be cut off, so all other connections are pinged too. */
+export const KEPT_LINK_SLOW_MS = 1 * SECOND
 /** Pause before a peer that was not reached is dialled again. It doubles up to `KEPT_LINK_RETRY_MS`. */
 export const KEPT_LINK_RETRY_FIRST_MS = 1 * SECOND
 /** Longest pause between two such dials. A peer that moved is found again by its announcements. */

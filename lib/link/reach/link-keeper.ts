@@ -8,6 +8,7 @@ import { CACHED_PEERS_MAX, DIAL_PEER_MS } from '../../base/limits/link.ts'
 import {
   KEPT_LINK_RETRY_FIRST_MS,
   KEPT_LINK_RETRY_MS,
+  KEPT_LINK_SLOW_MS,
   KEPT_LINKS_CHECK_MS,
   KEPT_LINKS_WANTED,
   REACH_SETTLE_MS
@@ -39,7 +40,7 @@ interface Failure {
  * without a relay. A lost link is dialled again, with growing pauses, and another peer replaces it meanwhile.
  *
  * A router that restarts, or gets another address, cuts all links of this node at once, and nobody can call it until it
- * dials again. So each check pings one of the links, in turn. If its peer is silent, all connections are pinged.
+ * dials again. So each check pings one of the links, in turn. If its peer does not respond soon, all connections are pinged.
  */
 export class LinkKeeper {
   readonly #init: LinkKeeperInit
@@ -47,6 +48,8 @@ export class LinkKeeper {
   /** Pings so far. */
   #pings = 0
   #timer: Timer | undefined
+  /** While a link is pinged. */
+  #slow: Timer | undefined
   #isChecking = false
   #stopped = new AbortController()
 
@@ -63,6 +66,7 @@ export class LinkKeeper {
   stop(): void {
     this.#stopped.abort()
     this.#timer?.cancel()
+    this.#slow?.cancel()
     this.#init.events.removeEventListener('connection:close', this.#onClose)
   }
 
@@ -86,7 +90,7 @@ export class LinkKeeper {
   /** Each round replaces the peers that the round before did not reach. */
   async #check(): Promise<void> {
     const { candidates, isWanted, isBehindRouter } = this.#init
-    if (isBehindRouter()) void this.#ping()
+    if (isBehindRouter() && this.#slow === undefined) void this.#ping()
     while (isWanted() && !this.#stopped.signal.aborted) {
       const linked = this.#linked()
       const wanted = candidates().filter(({ id }) => linked.has(id) || !this.#isPaused(id))
@@ -96,17 +100,23 @@ export class LinkKeeper {
     }
   }
 
-  /** Pings one link. If its peer is silent, pings all connections. */
+  /** Pings one link. If its peer does not respond soon, pings all connections. */
   async #ping(): Promise<void> {
     const { candidates, connectionManager, clock, log } = this.#init
     const dialled = this.#direct().filter(({ direction }) => direction === 'outbound')
     const kept = candidates().flatMap(({ id }) => dialled.find((each) => each.remotePeer.toString() === id) ?? [])
     const next = kept[this.#pings++ % Math.min(kept.length, KEPT_LINKS_WANTED)]
     if (next === undefined) return
+    let others: Promise<unknown> | undefined
+    this.#slow = clock.after(KEPT_LINK_SLOW_MS, () => {
+      log('%p does not respond, so all connections are pinged', next.remotePeer)
+      const rest = connectionManager.getConnections().filter((each) => each !== next)
+      others = Promise.all(rest.map((each) => probeConnection(each, clock)))
+    })
     await probeConnection(next, clock)
-    if (next.status === 'open') return
-    log('%p is silent, so all connections are pinged', next.remotePeer)
-    await Promise.all(connectionManager.getConnections().map((connection) => probeConnection(connection, clock)))
+    await others
+    this.#slow.cancel()
+    this.#slow = undefined
   }
 
   #direct(): Connection[] {

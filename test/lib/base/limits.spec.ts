@@ -113,6 +113,12 @@ describe('the limits', () => {
     assert.ok(HELD_BYTES_MAX / HELD_STRANGER_PART >= 2 * limits.REQUEST_BYTES_MAX)
   })
 
+  it('a node whose router restarted has dialled again before its peers give it up', () => {
+    const { KEPT_LINKS_CHECK_MS, KEPT_LINK_SLOW_MS, LINK_PROBE_MS, REACH_SETTLE_MS, RESEND_MS, RETURN_MS } = limits
+    const backAfterMs = KEPT_LINKS_CHECK_MS + KEPT_LINK_SLOW_MS + LINK_PROBE_MS + REACH_SETTLE_MS
+    assert.ok(backAfterMs + limits.DIAL_ADDRESS_MS < Math.min(RESEND_MS, RETURN_MS))
+  })
+
   it('an admin request has room for the largest WSDL in base64', () => {
     assert.ok((limits.WSDL_BYTES_MAX * 4) / 3 + limits.MANIFEST_BYTES_MAX < limits.ADMIN_BODY_BYTES_MAX)
   })

@@ -9,6 +9,7 @@ import { LINK_PROBE_MS } from '../../../../lib/base/limits/link.ts'
 import {
   KEPT_LINK_RETRY_FIRST_MS,
   KEPT_LINK_RETRY_MS,
+  KEPT_LINK_SLOW_MS,
   KEPT_LINKS_CHECK_MS,
   KEPT_LINKS_WANTED,
   REACH_SETTLE_MS
@@ -131,9 +132,9 @@ describe('LinkKeeper', () => {
 
     isCut = true
     dialled = []
-    await clock.advance(KEPT_LINKS_CHECK_MS + LINK_PROBE_MS)
+    await clock.advance(KEPT_LINKS_CHECK_MS + KEPT_LINK_SLOW_MS + LINK_PROBE_MS)
     isCut = false
-    await clock.advance(LINK_PROBE_MS + REACH_SETTLE_MS)
+    await clock.advance(REACH_SETTLE_MS)
     assert.deepEqual(dialled.toSorted(), kept)
   })
 
