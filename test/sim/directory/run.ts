@@ -11,6 +11,8 @@ const DEAD = 0.3
 /** Owners among the nodes, and nodes that look each name up. */
 const OWNERS = 0.1
 const ASKERS = 3
+/** Nodes that look one name up at the same moment. */
+const CROWD = 50
 const SETTLE_MS = 10_000
 const ANNOUNCED_MS = 60_000
 const POLL_MS = 100
@@ -30,6 +32,8 @@ export interface Figures {
   readonly p50Ms: number
   readonly p95Ms: number
   readonly slowestMs: number
+  readonly crowd: number
+  readonly crowdP95Ms: number
   readonly told: number
   readonly untold: number
   readonly toldP50Ms: number
@@ -89,27 +93,33 @@ export async function run(time: VirtualTime, plan: Plan, say: (line: string) => 
     if (isMissed || time.elapsed - startedAt > slowMs)
       say(market.named([`${name} at ${asker.host}:`, ...lines].join('\n')))
   }
-  const asked = market.owners
-  for (const owner of asked) {
+  const askAtOnce = (owner: Machine, count: number) => {
     const others = market.honest.filter((machine) => machine !== owner)
-    await time.run(Promise.all(pick(others, ASKERS).map((asker) => ask(owner, asker))))
+    return time.run(Promise.all(pick(others, count).map((asker) => ask(owner, asker))))
   }
+  const asked = market.owners
+  for (const owner of asked) await askAtOnce(owner, ASKERS)
   step(`${times.length + missed.length} lookups and calls, ${missed.length} failed`)
+  const sorted = times.splice(0).toSorted((a, b) => a - b)
+  for (const owner of pick(asked, 1)) await askAtOnce(owner, CROWD)
+  const crowd = times.toSorted((a, b) => a - b)
+  step(`${crowd.length} lookups and calls at once`)
 
   const [publisher] = pick(market.honest, 1)
   if (publisher === undefined) throw new Error('no node is left')
   const told = await announce(time, market, publisher)
   step(`${told.length} nodes heard an announcement`)
-  const sorted = times.toSorted((a, b) => a - b)
   const heard = told.filter(Number.isFinite).toSorted((a, b) => a - b)
   return {
     nodes,
     names: asked.length,
-    lookups: times.length + missed.length,
+    lookups: sorted.length + crowd.length + missed.length,
     missed,
     p50Ms: at(sorted, 0.5),
     p95Ms: at(sorted, 0.95),
     slowestMs: at(sorted, 1),
+    crowd: crowd.length,
+    crowdP95Ms: at(crowd, 0.95),
     told: heard.length,
     untold: told.length - heard.length,
     toldP50Ms: at(heard, 0.5),
