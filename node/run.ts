@@ -1,6 +1,6 @@
 import type { ComponentLogger } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
-import { systemClock, systemRandom } from '../lib/index.ts'
+import { limits, systemClock, systemRandom } from '../lib/index.ts'
 import type { Clock, Documents, Souk } from '../lib/interface/index.ts'
 import { startHosting } from './accounts/hosting.ts'
 import { Sessions } from './admin/sessions/sessions.ts'
@@ -12,6 +12,7 @@ import { SubscriptionEvents } from './events/subscription-events.ts'
 import { tellDispute } from './events/tell-dispute.ts'
 import { MoneyWatch } from './events/watch-money.ts'
 import { createLog } from './log.ts'
+import { PortTaken } from './http/p2p-port.ts'
 import { type NodeInfo, nodeInfo } from './node-info.ts'
 import type { NodeConfig } from './node-config.ts'
 import { startAdminPart } from './parts/admin.ts'
@@ -73,6 +74,17 @@ export interface RunningNode {
  * ```
  */
 export async function runNode(config: NodeConfig, options: RunOptions = {}): Promise<RunningNode> {
+  for (let triesLeft = limits.PORT_TRIES_MAX; ; triesLeft--) {
+    try {
+      return await runOnce(config, options)
+    } catch (error) {
+      if (!(error instanceof PortTaken) || triesLeft === 0) throw error
+    }
+  }
+}
+
+/** @throws SetupError; PortTaken, then another try may succeed */
+async function runOnce(config: NodeConfig, options: RunOptions): Promise<RunningNode> {
   let failure: SetupError | undefined
   const log = createLog((line) => {
     // After a store failure, log no follow-up errors.

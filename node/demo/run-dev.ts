@@ -1,4 +1,4 @@
-import { freePort } from '../http/listen.ts'
+import { startOnFreePort } from '../http/listen.ts'
 import type { PortPreference } from '../node-config.ts'
 import type { Environment } from '../settings.ts'
 import { startChild } from './child.ts'
@@ -26,7 +26,7 @@ export async function startDev(chainPort: PortPreference, env: Environment): Pro
   // First: two chains must not share one file.
   const held = await holdNetwork('dev', env)
   parts.defer(() => held.release())
-  const chain = await startPlayChain(await freePort({ host: HOST, ...chainPort }), env)
+  const chain = await startOnFreePort({ host: HOST, ...chainPort }, (port) => startPlayChain(port, env))
   parts.defer(() => chain.close())
   const publish = (bootstrap: readonly string[]) =>
     publishLocalNetwork({ name: 'dev', env, bootstrapProfile: BOOTSTRAP, rpcUrl: chain.url, bootstrap })

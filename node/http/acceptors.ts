@@ -1,8 +1,8 @@
 import type { Server as HttpServer } from 'node:http'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { platform } from 'node:os'
 import { limits } from '../../lib/index.ts'
-import { freePort, listenOnFreePort, type ListenTarget } from './listen.ts'
+import { type Listen, listen, listenOnFreePort, type ListenTarget } from './listen.ts'
 
 /**
  * Listens on one port with several sockets that share it (SO_REUSEPORT). libuv accepts one connection per listening socket and turn of the
@@ -16,7 +16,11 @@ export async function listenWide(
   acceptorsMax: number = limits.ACCEPTORS_MAX
 ): Promise<{ host: string; port: number; acceptors: readonly Server[] }> {
   if (platform() !== 'linux') return { ...(await listenOnFreePort(server, wish)), acceptors: [] }
-  const { host, port } = await listenOnFreePort(server, await unshared(wish), true)
+  const claims: Server[] = []
+  const { host, port } = await listenOnFreePort(server, wish, async (first, place) => {
+    if (place.port !== 0) claims.push(await claim(place))
+    return shared(first, place)
+  })
   const acceptors: Server[] = []
   while (acceptors.length < acceptorsMax - 1) {
     // With the same options as the sockets of `node:http`.
@@ -24,7 +28,7 @@ export async function listenWide(
       server.emit('connection', socket)
     )
     try {
-      await listenOnFreePort(acceptor, { host, port, exact: true }, true)
+      await shared(acceptor, { host, port })
     } catch {
       // This system allows no more sockets. Accepting is slower, but works.
       break
@@ -33,10 +37,29 @@ export async function listenWide(
     acceptor.on('error', () => {})
     acceptors.push(acceptor)
   }
-  return { host, port, acceptors }
+  return { host, port, acceptors: [...claims, ...acceptors] }
 }
 
-/** Finds a port that no other process uses. A shared port could silently belong to another node of the same user. */
-async function unshared(wish: ListenTarget): Promise<ListenTarget> {
-  return wish.port === 0 ? wish : { ...wish, port: await freePort(wish) }
+const shared: Listen = (server, place) => listen(server, { ...place, reusePort: true })
+
+/**
+ * Checks that no other program uses the port, and keeps it for this process. Without the claim, two nodes of one user that start at the
+ * same time would share the port, and each would get some of the other's requests.
+ * @returns a server at an abstract socket, which no file shows and which ends with this process
+ * @throws Error with code EADDRINUSE: the port is in use, or claimed
+ */
+async function claim(place: ListenOptions): Promise<Server> {
+  const claimed = createServer((socket) => socket.destroy())
+  await listen(claimed, { path: `\0souk:${place.host}:${place.port}` })
+  try {
+    const probe = createServer()
+    await listen(probe, place)
+    await closed(probe)
+    return claimed
+  } catch (error) {
+    await closed(claimed)
+    throw error
+  }
 }
+
+const closed = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()))

@@ -22,25 +22,43 @@ export async function freePort(wish: ListenTarget): Promise<number> {
 }
 
 /**
+ * Starts something that listens only on the port it is given. Another program may take that port first, such as a node that starts at the same
+ * time. Then it starts on the next free one.
+ * @throws as `start` and `listenOnFreePort`
+ */
+export async function startOnFreePort<T>(wish: ListenTarget, start: (port: number) => Promise<T>): Promise<T> {
+  const port = await freePort(wish)
+  try {
+    return await start(port)
+  } catch (error) {
+    const isStillFree = (await freePort({ ...wish, port })) === port
+    if (isStillFree) throw error
+    return startOnFreePort(wish, start)
+  }
+}
+
+/** Makes a server listen. @throws Error with the system's code, such as EADDRINUSE */
+export type Listen = (server: Server, place: ListenOptions) => Promise<AddressInfo>
+
+/**
  * Listens on the requested port, or on the next free one, at most `PORT_TRIES_MAX` higher.
- * @param isShared - other sockets of this user may share the port (SO_REUSEPORT)
  * @throws SetupError `port_busy`, `config_invalid` (a port that `fetch` refuses), `start_failed` (address not available, or not permitted)
  */
 export async function listenOnFreePort(
   server: Server,
   wish: ListenTarget,
-  isShared = false
+  listenAt: Listen = listen
 ): Promise<{ host: string; port: number }> {
   const last = wish.exact === true || wish.port === 0 ? wish.port : Math.min(wish.port + limits.PORT_TRIES_MAX, 65_535)
   for (let port = wish.port; port <= last; port++) {
     if (wish.isRaw !== true && isBlockedPort(port)) {
       if (port < last) continue
       throw new SetupError('config_invalid', `Browsers and other HTTP clients refuse to call port ${port}.`, {
-        hint: HINT
+        hint: PORT_HINT
       })
     }
     try {
-      const { address, port: bound } = await listen(server, { host: wish.host, port, reusePort: isShared })
+      const { address, port: bound } = await listenAt(server, { host: wish.host, port })
       return { host: address, port: bound }
     } catch (error) {
       if (!hasCode(error, 'EADDRINUSE')) throw unusable(wish.host, port, error)
@@ -48,14 +66,14 @@ export async function listenOnFreePort(
   }
   const range = last === wish.port ? `Port ${last}` : `Every port from ${wish.port} to ${last}`
   throw new SetupError('port_busy', `${range} on ${wish.host} is taken.`, {
-    hint: HINT
+    hint: PORT_HINT
   })
 }
 
-const HINT = 'another port, or 0 for any free one'
+export const PORT_HINT = 'another port, or 0 for any free one'
 
-function listen(server: Server, place: ListenOptions): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
+export const listen: Listen = (server, place) =>
+  new Promise((resolve, reject) => {
     const onError = (error: Error) => {
       server.off('listening', onListening)
       reject(error)
@@ -69,7 +87,6 @@ function listen(server: Server, place: ListenOptions): Promise<AddressInfo> {
     server.once('listening', onListening)
     server.listen(place)
   })
-}
 
 function unusable(host: string, port: number, cause: unknown): SetupError {
   if (hasCode(cause, 'EACCES')) {

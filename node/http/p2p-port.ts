@@ -1,7 +1,7 @@
 import { isIP, isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { isPublicIp } from '../../lib/index.ts'
-import { freePort } from './listen.ts'
+import { freePort, PORT_HINT } from './listen.ts'
 import type { PortPreference } from '../node-config.ts'
 import { SetupError } from '../setup-error.ts'
 
@@ -16,9 +16,15 @@ export interface P2pPlace {
   readonly isDefault: boolean
 }
 
+/** Another process took the port between the check by `p2pPlace` and the start of libp2p. The next check finds another port, or none. */
+export class PortTaken extends SetupError {
+  constructor(port: number, cause: unknown) {
+    super('port_busy', `Another program just took port ${port}.`, { hint: PORT_HINT, cause })
+  }
+}
+
 /**
- * Multiaddrs that libp2p can listen on. libp2p does not report that a port is taken, so this tries the port first. If another process
- * takes the port in between, the start fails, and the next start moves up.
+ * Multiaddrs that libp2p can listen on. libp2p does not move to another port, so this tries the port first.
  * @param host - default: all interfaces, IPv4 and, where the machine has it, IPv6
  * @throws SetupError `port_busy`, `config_invalid`
  */

@@ -6,7 +6,7 @@ import { TRIMMED_KINDS } from '../accounts/account-ledger.ts'
 import { packageVersion } from '../config.ts'
 import type { Events } from '../events/events.ts'
 import { SubscriptionEvents } from '../events/subscription-events.ts'
-import { type P2pPlace, p2pPlace } from '../http/p2p-port.ts'
+import { type P2pPlace, p2pPlace, PortTaken } from '../http/p2p-port.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
 import type { Payments } from '../payments/payments.ts'
@@ -45,7 +45,7 @@ export interface Market extends AsyncDisposable {
   readonly p2pPort: number
 }
 
-/** @throws SetupError `start_failed` */
+/** @throws SetupError `port_busy`, `config_invalid`, `start_failed`; PortTaken, then another start may succeed */
 export async function startMarket(init: MarketInit): Promise<Market> {
   const { config, log, payments } = init
   const { p2p } = config
@@ -67,6 +67,7 @@ export async function startMarket(init: MarketInit): Promise<Market> {
   try {
     await node.start()
   } catch (error) {
+    if (String(error).includes('EADDRINUSE')) throw new PortTaken(place.port, error)
     throw new SetupError('start_failed', 'The peer-to-peer part of the node did not start.', { cause: error })
   }
   started.defer(() => node.stop())

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { eventually, within } from '../../helpers/eventually.ts'
 
 /** Time limit of one command. Installing the package takes longest. */
-const COMMAND_MS = 240_000
+const COMMAND_MS = 60_000
 const END_MS = 30_000
 
 /** A bash process that runs typed commands one at a time. */
@@ -35,30 +35,21 @@ export class Shell {
 
   /** Types a command and waits until it has ended. @returns its output and its exit code */
   async run(command: string): Promise<{ readonly output: string; readonly code: number }> {
-    this.#interrupt()
-    const end = `end-of-command-${randomUUID()}`
-    const from = this.output.length
-    // The command must not read the next typed command as its input.
-    this.#type(`{ ${command}\n} </dev/null; echo "${end} $?"`)
+    const progress = this.#begin(command)
     return eventually(command, COMMAND_MS, () => {
-      const printed = this.output.slice(from)
-      const code = new RegExp(`${end} (\\d+)\\n`).exec(printed)
-      if (code !== null) return { output: printed.slice(0, code.index), code: Number(code[1]) }
-      this.#assertAlive(command)
-      return undefined
+      const { output, code } = progress()
+      return code === undefined ? undefined : { output, code }
     })
   }
 
   /** Types a long-running command, and waits until it has printed `upWhen`, or any text by default. */
   async start(command: string, upWhen: string | undefined): Promise<string> {
-    this.#interrupt()
-    const from = this.output.length
-    this.#type(`{ ${command}\n} </dev/null`)
+    const progress = this.#begin(command)
     this.#isBusy = true
     return eventually(`${command} to print ${upWhen ?? 'anything'}`, COMMAND_MS, () => {
-      const printed = this.output.slice(from)
-      if (printed.includes(upWhen ?? '\n')) return printed
-      this.#assertAlive(command)
+      const { output, code } = progress()
+      if (output.includes(upWhen ?? '\n')) return output
+      assert.equal(code, undefined, `${command} ended before it printed ${upWhen ?? 'anything'}:\n${output}`)
       return undefined
     })
   }
@@ -71,6 +62,23 @@ export class Shell {
     }
     // The shell may have background children.
     this.#signal('SIGKILL')
+  }
+
+  /** Types a command. @returns a function that returns its output so far, and its exit code after its end */
+  #begin(command: string): () => { readonly output: string; readonly code: number | undefined } {
+    this.#interrupt()
+    const end = `end-of-command-${randomUUID()}`
+    const from = this.output.length
+    // The command must not read the next typed command as its input.
+    this.#type(`{ ${command}\n} </dev/null; echo "${end} $?"`)
+    return () => {
+      const printed = this.output.slice(from)
+      const code = new RegExp(`${end} (\\d+)\\n`).exec(printed)
+      if (code !== null) return { output: printed.slice(0, code.index), code: Number(code[1]) }
+      const { exitCode, signalCode } = this.#bash
+      assert.equal(exitCode ?? signalCode, null, `The shell ended at: ${command}\n${this.output.slice(-4_000)}`)
+      return { output: printed, code: undefined }
+    }
   }
 
   /** Ends the running command by Ctrl-C. */
@@ -89,9 +97,5 @@ export class Shell {
     } catch {
       // The whole process group has already ended.
     }
-  }
-
-  #assertAlive(command: string): void {
-    if (this.#bash.exitCode !== null) assert.fail(`The shell ended at: ${command}\n${this.output.slice(-4_000)}`)
   }
 }

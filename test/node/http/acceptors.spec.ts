@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { connect, type Server as NetServer, type Socket } from 'node:net'
+import { connect, createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
 import { systemClock } from '../../../lib/index.ts'
 import { listenWide } from '../../../node/http/acceptors.ts'
 import { graceful } from '../../../node/http/graceful.ts'
+import { freePort } from '../../helpers/free-port.ts'
 import { until } from '../../helpers/scripted-upstream.ts'
 
 const HOST = '127.0.0.1'
@@ -74,5 +76,15 @@ describe('listenWide', () => {
     const moved = await listening(createServer(), port)
     assert.ok(moved.port > port)
     await assert.rejects(listenWide(createServer(), { host: HOST, port, exact: true }), { code: 'port_busy' })
+  })
+
+  it('leaves a port to a node that has claimed it and does not listen yet', async () => {
+    if (process.platform !== 'linux') return
+    const port = await freePort()
+    const claim = createNetServer().listen(`\0souk:${HOST}:${port}`)
+    open.push(claim)
+    await once(claim, 'listening')
+    const moved = await listening(createServer(), port)
+    assert.ok(moved.port > port)
   })
 })
