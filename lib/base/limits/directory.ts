@@ -68,7 +68,7 @@ export const DHT_SILENT_PEERS_MAX = 4_096
 export const DHT_SILENT_PEERS_MS = 60 * SECOND
 /** Each time this many of the peers that one peer named turn out to be silent, its other ones are asked later. */
 export const DHT_MISSES_PER_RANK = 3
-/** Peers of one response that a lookup uses at once. Others come after those of the next responses. */
+/** Peers of one response that a lookup uses at once. The others follow while no response comes. */
 export const PROVIDERS_AT_FIRST_MAX = 6
 /** Claimants of one bare name that are asked. Claims are free, so most may be false. */
 export const CLAIMANTS_MAX = 64

@@ -72,6 +72,8 @@ interface Candidate {
   readonly namers: Set<string>
 }
 
+/** The most peers that must respond, and the most that are taken from this node's own table. */
+const WIDTH_MAX = 2 * RECORD_COPIES
 /** Stands for this node as the namer of the peers of its own table. */
 const OWN_TABLE = ''
 
@@ -86,13 +88,16 @@ class DhtQuery {
   readonly #waiting = new Set<Candidate>()
   /** Distances of the peers that responded, ascending. */
   readonly #nearest: Uint8Array[] = []
-  /** Silent peers by the peer that named them. */
+  /** Silent peers by the peer that named them, and all of them. */
   readonly #misses = new Map<string, number>()
+  #silentCount = 0
   readonly #events: QueryEvent[] = []
   #news = Promise.withResolvers<void>()
   /** Peers that were asked and may still respond, and those of them that are not silent. */
   #asked = 0
   #prompt = 0
+  /** Peers taken from this node's own table. */
+  #own = 0
 
   constructor(init: DhtQueriesInit, silent: SilentPeers, key: Uint8Array, ask: AskPeer) {
     this.#init = init
@@ -106,21 +111,33 @@ class DhtQuery {
     const { routingTable } = this.#init
     try {
       if (routingTable.size === 0) await pEvent(routingTable, 'peer:add', signal === undefined ? {} : { signal })
-      for (const id of routingTable.closestPeers(this.#target, { count: RECORD_COPIES }))
-        this.#waiting.add(this.#candidate({ id, multiaddrs: [] }, OWN_TABLE))
+      this.#takeOwn()
       for (;;) {
         this.#askNext()
         for (let event = this.#events.shift(); event !== undefined; event = this.#events.shift()) {
           signal?.throwIfAborted()
           yield event
         }
-        if (this.#asked === 0 && this.#waiting.size === 0) return
+        if (this.#prompt === 0 && this.#next() === undefined) {
+          if (this.#nearest.length < RECORD_COPIES && this.#takeOwn()) continue
+          if (this.#asked === 0) return
+        }
         await within(this.#news.promise, signal)
         this.#news = Promise.withResolvers()
       }
     } finally {
       this.#stop.abort(new Error('the query has ended'))
     }
+  }
+
+  /** Takes the nearest peers of this node's own table, the next time the next nearest. @returns whether there were any more */
+  #takeOwn(): boolean {
+    const { routingTable } = this.#init
+    const before = this.#own
+    this.#own = Math.min(routingTable.size, WIDTH_MAX, before + RECORD_COPIES)
+    for (const id of routingTable.closestPeers(this.#target, { count: this.#own }))
+      if (!this.#seen.has(keyOf(id))) this.#waiting.add(this.#candidate({ id, multiaddrs: [] }, OWN_TABLE))
+    return this.#own > before
   }
 
   #askNext(): void {
@@ -132,14 +149,11 @@ class DhtQuery {
     }
   }
 
-  /** The nearest candidate of the lowest rank. Removes candidates that are too far away to be asked. */
+  /** The nearest candidate of the lowest rank. */
   #next(): Candidate | undefined {
     let best: { readonly candidate: Candidate; readonly rank: number } | undefined
     for (const candidate of this.#waiting) {
-      if (!this.#isNear(candidate)) {
-        this.#waiting.delete(candidate)
-        continue
-      }
+      if (!this.#isNear(candidate, this.#width)) continue
       const rank = this.#rank(candidate)
       const order = best === undefined ? -1 : rank - best.rank || compare(candidate.distance, best.candidate.distance)
       if (order < 0) best = { candidate, rank }
@@ -209,12 +223,13 @@ class DhtQuery {
       known?.namers.add(from.key)
       if (known !== undefined || peer.id.equals(this.#init.self)) continue
       const candidate = this.#candidate(peer, from.key)
-      if (!this.#isNear(candidate)) continue
+      if (!this.#isNear(candidate, WIDTH_MAX)) continue
       if (await this.#init.connectionManager.isDialable(peer.multiaddrs)) this.#waiting.add(candidate)
     }
   }
 
   #countMiss({ namers }: Candidate, count: 1 | -1): void {
+    this.#silentCount += count
     for (const namer of namers) {
       // A third of this node's own peers may be dead, and the others are still the best known.
       if (namer !== OWN_TABLE) this.#misses.set(namer, (this.#misses.get(namer) ?? 0) + count)
@@ -229,9 +244,14 @@ class DhtQuery {
     return candidate
   }
 
-  /** Fewer than `RECORD_COPIES` nearer peers have responded. */
-  #isNear({ distance }: Candidate): boolean {
-    const farthest = this.#nearest[RECORD_COPIES - 1]
+  /** How many of the nearest peers must respond: more where some are silent, because these may have held the only copies. */
+  get #width(): number {
+    return Math.min(WIDTH_MAX, RECORD_COPIES + this.#silentCount)
+  }
+
+  /** Fewer than `width` nearer peers have responded. */
+  #isNear({ distance }: Candidate, width: number): boolean {
+    const farthest = this.#nearest[width - 1]
     return farthest === undefined || compare(distance, farthest) < 0
   }
 }

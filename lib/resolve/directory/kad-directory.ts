@@ -1,4 +1,4 @@
-import type { Logger, PrivateKey } from '@libp2p/interface'
+import type { Logger, PeerInfo, PrivateKey } from '@libp2p/interface'
 import type { KadDHT, QueryEvent, SingleKadDHT, ValueEvent } from '@libp2p/kad-dht'
 import type { CID } from 'multiformats/cid'
 import { equals } from 'uint8arrays/equals'
@@ -10,6 +10,7 @@ import { SoukError } from '../../base/errors.ts'
 import {
   ADDRESSES_PER_PEER_MAX,
   ANNOUNCEMENTS_AT_ONCE,
+  DHT_SILENCE_MS_MIN,
   DIRECTORY_WALKS_MAX,
   LOOKUP_MS,
   PROVIDERS_AT_FIRST_MAX,
@@ -27,6 +28,7 @@ import { verifyRecord, type VerifiedRecord } from './record.ts'
 import { createRecordAuthor, type RecordAuthor } from './record-author.ts'
 import { eachOf } from './each-of.ts'
 import { ignore } from './ignore.ts'
+import { withPauses } from './with-pauses.ts'
 
 export interface KadDirectoryInit {
   /** The service created by `soukDht`. Its rules also validate this node's own records. */
@@ -276,12 +278,13 @@ class KadDirectory implements Directory {
   }
 
   /**
-   * Yields at most `PROVIDERS_AT_FIRST_MAX` peers of one response at once, and the others after the lookup. So one peer that
-   * names many displaces none that others name.
+   * Yields some peers of each response at once, and the others while no response comes. So one peer that names many
+   * displaces none that others name.
    */
   async *#providers(cid: CID, signal: AbortSignal, hooks: QueryHooks = {}): AsyncGenerator<PeerAddress> {
     const { onUnanswered = ignore } = hooks
     const seen = new Set<string>()
+    const later = new Map<string, PeerAddress>()
     if (signal.aborted || this.#isAlone) {
       onUnanswered()
       return
@@ -289,20 +292,19 @@ class KadDirectory implements Directory {
     const startedAt = this.#clock.elapsed()
     let leave = ignore
     let answers = 0
-    const later: PeerAddress[] = []
     try {
       leave = await this.#walks.enter(signal)
-      for await (const event of this.#dht.findProviders(cid, { signal })) {
-        if (event.name === 'PEER_RESPONSE') answers++
-        if (event.name !== 'PROVIDER') continue
-        const named = event.providers.map(({ id, multiaddrs }) => ({
-          id: id.toString(),
-          addresses: multiaddrs.slice(0, ADDRESSES_PER_PEER_MAX).map(String)
-        }))
-        const [first, rest] = this.#sample(named.filter(({ id }) => !seen.has(id)))
-        later.push(...rest)
-        for (const peer of first) {
+      const events = this.#dht.findProviders(cid, { signal })
+      for await (const event of withPauses(events, DHT_SILENCE_MS_MIN, this.#clock)) {
+        // Events of other kinds name some of these peers again.
+        if (event !== undefined && event.name !== 'PEER_RESPONSE') continue
+        if (event !== undefined) answers++
+        const named = event === undefined ? [...later.values()] : event.providers.map(addressOf)
+        const fresh = named.filter(({ id }) => !seen.has(id))
+        for (const peer of fresh) later.set(peer.id, peer)
+        for (const peer of this.#sample(fresh)) {
           seen.add(peer.id)
+          later.delete(peer.id)
           yield peer
         }
       }
@@ -313,20 +315,16 @@ class KadDirectory implements Directory {
       this.#queried('providers', cid, answers, startedAt)
       leave()
     }
-    for (const peer of later) {
-      if (seen.has(peer.id)) continue
-      seen.add(peer.id)
-      yield peer
-    }
+    yield* later.values()
   }
 
-  /** Some peers of a response, chosen at random, because all honest responses name the same ones. And the others. */
-  #sample(peers: PeerAddress[]): [PeerAddress[], PeerAddress[]] {
-    if (peers.length <= PROVIDERS_AT_FIRST_MAX) return [peers, []]
+  /** At most `PROVIDERS_AT_FIRST_MAX` peers, chosen at random, because all honest responses name the same ones. */
+  #sample(peers: PeerAddress[]): PeerAddress[] {
+    if (peers.length <= PROVIDERS_AT_FIRST_MAX) return peers
     const first: PeerAddress[] = []
     while (first.length < PROVIDERS_AT_FIRST_MAX)
       first.push(...peers.splice(Math.floor(fraction(this.#random) * peers.length), 1))
-    return [first, peers]
+    return first
   }
 
   #queried(kind: string, what: ApiId | CID, answers: number, startedAt: number): void {
@@ -335,3 +333,8 @@ class KadDirectory implements Directory {
     this.#log('DHT %s %s: %d peers responded (%s)', kind, what.toString(), answers, ms)
   }
 }
+
+const addressOf = ({ id, multiaddrs }: PeerInfo): PeerAddress => ({
+  id: id.toString(),
+  addresses: multiaddrs.slice(0, ADDRESSES_PER_PEER_MAX).map(String)
+})

@@ -35,8 +35,8 @@ class Peers extends EventTarget {
     return this.#table.length
   }
 
-  closestPeers(): PeerId[] {
-    return [...this.#table]
+  closestPeers(_key?: Uint8Array, { count } = { count: Infinity }): PeerId[] {
+    return this.#table.slice(0, count)
   }
 
   queueRoutingTableUpdate(): void {}
@@ -125,6 +125,29 @@ describe('a query of the DHT', () => {
     for (let i = 0; i < peers.asked.length; i++) await peers.fail(peers.asked[i] as PeerId)
     await ended
     assert.equal(new Set(peers.asked).size, 2 * RECORD_COPIES)
+  })
+
+  it('asks further peers of its own table if too few respond', async () => {
+    const peers = new Peers(all.slice(0, 2 * RECORD_COPIES))
+    const { responded, ended } = start(queriesOf(peers), peers)
+    await settle()
+    for (const peer of all.slice(0, RECORD_COPIES)) await peers.fail(peer)
+    for (const peer of all.slice(RECORD_COPIES, 2 * RECORD_COPIES)) await peers.respond(peer)
+    await ended
+    assert.deepEqual(responded, all.slice(RECORD_COPIES, 2 * RECORD_COPIES))
+  })
+
+  it('asks as many more peers as nearer ones were silent', async () => {
+    const peers = new Peers(all.slice(0, RECORD_COPIES))
+    const { responded, ended } = start(queriesOf(peers), peers)
+    await settle()
+    const [dead, live] = [all.slice(0, 3), all.slice(3, 2 * RECORD_COPIES)]
+    for (const peer of dead) await peers.fail(peer)
+    for (const peer of live) await peers.respond(peer, all.slice(RECORD_COPIES, 2 * RECORD_COPIES))
+    await ended
+    const wanted = RECORD_COPIES + dead.length
+    assert.deepEqual(responded.slice(0, wanted), live.slice(0, wanted))
+    assert.ok(responded.length < wanted + DHT_ASKED_AT_ONCE, `${responded.length} responded`)
   })
 
   /** Runs a query to its end. Some peers cannot be connected to, the others respond. Returns the peers that it asked at first. */
