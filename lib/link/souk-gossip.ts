@@ -4,12 +4,17 @@ import {
   GOSSIP_BUFFER_BYTES_MAX,
   GOSSIP_IDS_MAX,
   GOSSIP_MESSAGES_MAX,
+  GOSSIP_OFFERED_PERCENT,
+  GOSSIP_OFFERS,
   GOSSIP_TOPIC_BYTES_MAX,
   GOSSIP_TOPICS_MAX
 } from '../base/limits/directory.ts'
 
 /** Topic of a network's announcements. */
 export const announcementTopic = (network: string): string => `/souk/${network}/announcements/1.0.0`
+
+/** Seconds for which a neighbour can ask for the announcement after the last offer. */
+const OFFER_SLACK = 2
 
 export interface SoukGossipInit {
   /** Name of the network, as for `soukDht`. */
@@ -30,6 +35,9 @@ export function soukGossip(init: SoukGossipInit): (components: GossipSubComponen
     allowPublishToZeroTopicPeers: true,
     ignoreDuplicatePublishError: true,
     fallbackToFloodsub: false,
+    mcacheGossip: GOSSIP_OFFERS,
+    mcacheLength: GOSSIP_OFFERS + OFFER_SLACK,
+    gossipFactor: GOSSIP_OFFERED_PERCENT / 100,
     maxInboundDataLength: ANNOUNCEMENT_BYTES_MAX,
     maxOutboundBufferSize: GOSSIP_BUFFER_BYTES_MAX,
     maxTopicBytesPerPeer: GOSSIP_TOPIC_BYTES_MAX,

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { noise } from '@chainsafe/libp2p-noise'
+import { identify } from '@libp2p/identify'
+import { tcp } from '@libp2p/tcp'
+import { yamux } from '@libp2p/yamux'
+import { createLibp2p } from 'libp2p'
+import { utf8 } from '../../../lib/base/bytes.ts'
+import { announcementTopic, soukGossip } from '../../../lib/link/souk-gossip.ts'
+import { eventually } from '../../helpers/eventually.ts'
+
+const NETWORK = 'test'
+const TOPIC = announcementTopic(NETWORK)
+/** More than two meshes have places for. */
+const LEAVES = 40
+
+const gossipNode = () =>
+  createLibp2p({
+    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
+    transports: [tcp()],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux()],
+    connectionManager: { inboundConnectionThreshold: Number.POSITIVE_INFINITY, maxIncomingPendingConnections: LEAVES },
+    services: { identify: identify(), pubsub: soukGossip({ network: NETWORK, privateAddresses: true }) }
+  })
+
+describe('an announcement in a network where most nodes know only two busy ones', () => {
+  const nodes: Array<Awaited<ReturnType<typeof gossipNode>>> = []
+  const heard = new Set<string>()
+
+  before(async () => {
+    const started = await Promise.all(Array.from({ length: 2 + LEAVES }, gossipNode))
+    nodes.push(...started)
+    for (const { services, peerId } of nodes) {
+      services.pubsub.subscribe(TOPIC)
+      services.pubsub.addEventListener('message', () => void heard.add(peerId.toString()))
+    }
+    const [first, second, ...leaves] = nodes
+    if (first === undefined || second === undefined) throw new Error('no nodes')
+    await second.dial(first.getMultiaddrs())
+    for (const hub of [first, second]) for (const leaf of leaves) await leaf.dial(hub.getMultiaddrs())
+    await eventually('the busy nodes to know all others', 10_000, () =>
+      [first, second].every(({ services }) => services.pubsub.getSubscribers(TOPIC).length === nodes.length - 1)
+        ? true
+        : undefined
+    )
+  })
+  after(async () => {
+    await Promise.all(nodes.map(async (node) => node.stop()))
+  })
+
+  it('reaches all of them', async () => {
+    const publisher = nodes.at(-1)
+    await publisher?.services.pubsub.publish(TOPIC, utf8('a new listing'))
+    await eventually('all nodes to hear it', 10_000, () => (heard.size === nodes.length - 1 ? true : undefined)).catch(
+      () => assert.fail(`${heard.size} of ${nodes.length - 1} nodes heard it`)
+    )
+  })
+})
