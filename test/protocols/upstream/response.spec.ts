@@ -308,8 +308,10 @@ describe('the response of an upstream', () => {
     })
 
     it('abandons a body that is not read', async () => {
+      const clock = handClock()
       server.behave((response) => response.flushHeaders())
-      await open(server.url, { timeoutMs: 100 }).request(get)
+      await open(server.url, { timeoutMs: 1_000, clock }).request(get)
+      clock.pass(1_000)
       await until(() => server.received[0]?.gone === true, 'the upstream to lose its connection')
     })
 
