@@ -85,7 +85,8 @@ describe('x402 batch-settlement, of clients without a key', () => {
     const first = await client.fetch(url, request())
     assert.equal(first.status, 200, await first.clone().text())
     assert.notEqual(settledOf(first).transaction, '')
-    assert.equal(await bench.usdc(payer), USDC / 2n)
+    // A call is served before its deposit is mined.
+    await eventually('the deposit', 5_000, async () => ((await bench.usdc(payer)) === USDC / 2n ? true : undefined))
     for (let run = 2; run <= 5; run++) {
       const next = await client.fetch(url, request())
       assert.deepEqual([next.status, await next.json()], [200, { run }])
