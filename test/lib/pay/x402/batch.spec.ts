@@ -9,6 +9,7 @@ import {
 } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
 import type { Problem } from '../../../../lib/base/errors.ts'
+import type { Address } from '../../../../lib/interface/signer.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
@@ -49,6 +50,9 @@ describe('x402 batch-settlement, of clients without a key', () => {
     return gate.resolve
   }
 
+  /** Waits until the deposit has left the payer's balance: a call is served before its deposit is mined. */
+  const deposited = (payer: Address, left: bigint) =>
+    eventually('the deposit', 5_000, async () => ((await bench.usdc(payer)) === left ? true : undefined))
   const request = (body = '{}') => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body })
   const settledOf = (response: Response) => decodePaymentResponseHeader(response.headers.get('payment-response')!)
   const channelOf = (response: Response): ChannelId => {
@@ -85,8 +89,7 @@ describe('x402 batch-settlement, of clients without a key', () => {
     const first = await client.fetch(url, request())
     assert.equal(first.status, 200, await first.clone().text())
     assert.notEqual(settledOf(first).transaction, '')
-    // A call is served before its deposit is mined.
-    await eventually('the deposit', 5_000, async () => ((await bench.usdc(payer)) === USDC / 2n ? true : undefined))
+    await deposited(payer, USDC / 2n)
     for (let run = 2; run <= 5; run++) {
       const next = await client.fetch(url, request())
       assert.deepEqual([next.status, await next.json()], [200, { run }])
@@ -112,7 +115,7 @@ describe('x402 batch-settlement, of clients without a key', () => {
       await bench.client.setAutomine(true)
       await bench.client.mine({ blocks: 1 })
     }
-    await eventually('the deposit', 5_000, async () => ((await bench.usdc(payer)) === USDC / 2n ? true : undefined))
+    await deposited(payer, USDC / 2n)
     assert.equal((await client.fetch(url, request())).status, 200)
   })
 
@@ -213,7 +216,7 @@ describe('x402 batch-settlement, of clients without a key', () => {
     const response = await client.fetch(url, request())
     assert.equal(response.status, 200)
     // Served on credit, so the deposit may be mined after the answers.
-    await eventually('the deposit', 5_000, async () => ((await bench.usdc(payer)) === USDC / 2n ? true : undefined))
+    await deposited(payer, USDC / 2n)
     assert.equal(await owner.store.ledger.balance(`earned/${channelOf(response)}`), -PRICE)
   })
 
@@ -334,7 +337,7 @@ describe('x402 batch-settlement, of clients without a key', () => {
     const response = await client.fetch(second.at, request())
     assert.deepEqual([response.status, await response.json()], [200, { run: 1 }])
     assert.equal(await store.ledger.balance(`earned/${channelOf(response)}`), -3n * PRICE)
-    assert.equal(await bench.usdc(payer), USDC / 2n)
+    await deposited(payer, USDC / 2n)
     await second.stop()
   })
 
@@ -360,7 +363,7 @@ describe('x402 batch-settlement, of clients without a key', () => {
     })
     const client = bench.batch('roamer')
     for (let i = 0; i < 8; i++) assert.equal((await client.fetch(at, request())).status, 200)
-    assert.equal(await bench.usdc(payer), 5n * USDC - USDC / 2n)
+    await deposited(payer, 5n * USDC - USDC / 2n)
     assert.deepEqual(
       [owner.api.runs, replica.api.runs].sort((a, b) => a - b),
       [0, 8]
