@@ -140,6 +140,8 @@ export async function keylessBench() {
     return { config, scheme, fetch: wrapFetchWithPaymentFromConfig(fetch, config) }
   }
 
+  const usdc = (account: string) => createChain(parameters).balance(account.toLowerCase() as Address, 'latest')
+
   return {
     ...bench,
     batch,
@@ -159,7 +161,10 @@ export async function keylessBench() {
       await bench.mint(address, amount)
       return address.toLowerCase() as Address
     },
-    usdc: (account: string) => createChain(parameters).balance(account.toLowerCase() as Address, 'latest'),
+    usdc,
+    /** Waits until a deposit left this balance: a call is served before its deposit is mined. */
+    deposited: (payer: Address, left: bigint) =>
+      eventually('the deposit', 5_000, async () => ((await usdc(payer)) === left ? true : undefined)),
     /** Moves an account's money away, with a fee that outbids all pending transactions. */
     async moveAway(name: string, amount: bigint): Promise<void> {
       const { address } = parameters.usdc

@@ -116,6 +116,7 @@ describe('x402 batch-settlement, refunds by the standard client', () => {
       assert.deepEqual(await refusalOf(await part(amount)), [400, 'payment_malformed'])
     }
     assert.equal((await client.fetch(url, request())).status, 200)
+    await bench.deposited(payer, before - DEPOSIT)
     assert.deepEqual(await refusalOf(await resend()), [402, `${PREFIX}cumulative_amount_mismatch`])
     for (const total of ['0', '2000', '500000']) {
       const refused = await refusalOf(await member('maxClaimableAmount', total))

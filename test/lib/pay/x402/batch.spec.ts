@@ -9,7 +9,6 @@ import {
 } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
 import type { Problem } from '../../../../lib/base/errors.ts'
-import type { Address } from '../../../../lib/interface/signer.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
@@ -50,9 +49,6 @@ describe('x402 batch-settlement, of clients without a key', () => {
     return gate.resolve
   }
 
-  /** Waits until the deposit has left the payer's balance: a call is served before its deposit is mined. */
-  const deposited = (payer: Address, left: bigint) =>
-    eventually('the deposit', 5_000, async () => ((await bench.usdc(payer)) === left ? true : undefined))
   const request = (body = '{}') => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body })
   const settledOf = (response: Response) => decodePaymentResponseHeader(response.headers.get('payment-response')!)
   const channelOf = (response: Response): ChannelId => {
@@ -89,7 +85,7 @@ describe('x402 batch-settlement, of clients without a key', () => {
     const first = await client.fetch(url, request())
     assert.equal(first.status, 200, await first.clone().text())
     assert.notEqual(settledOf(first).transaction, '')
-    await deposited(payer, USDC / 2n)
+    await bench.deposited(payer, USDC / 2n)
     for (let run = 2; run <= 5; run++) {
       const next = await client.fetch(url, request())
       assert.deepEqual([next.status, await next.json()], [200, { run }])
@@ -115,7 +111,7 @@ describe('x402 batch-settlement, of clients without a key', () => {
       await bench.client.setAutomine(true)
       await bench.client.mine({ blocks: 1 })
     }
-    await deposited(payer, USDC / 2n)
+    await bench.deposited(payer, USDC / 2n)
     assert.equal((await client.fetch(url, request())).status, 200)
   })
 
@@ -215,8 +211,7 @@ describe('x402 batch-settlement, of clients without a key', () => {
     owner.api.answer = answer
     const response = await client.fetch(url, request())
     assert.equal(response.status, 200)
-    // Served on credit, so the deposit may be mined after the answers.
-    await deposited(payer, USDC / 2n)
+    await bench.deposited(payer, USDC / 2n)
     assert.equal(await owner.store.ledger.balance(`earned/${channelOf(response)}`), -PRICE)
   })
 
@@ -330,6 +325,7 @@ describe('x402 batch-settlement, of clients without a key', () => {
     }
     const first = await serve()
     assert.equal((await client.fetch(first.at, request())).status, 200)
+    await bench.deposited(payer, USDC / 2n)
     assert.deepEqual(await (await named(first.at)).json(), { run: 2 })
     await first.stop()
     const second = await serve()
@@ -337,7 +333,7 @@ describe('x402 batch-settlement, of clients without a key', () => {
     const response = await client.fetch(second.at, request())
     assert.deepEqual([response.status, await response.json()], [200, { run: 1 }])
     assert.equal(await store.ledger.balance(`earned/${channelOf(response)}`), -3n * PRICE)
-    await deposited(payer, USDC / 2n)
+    assert.equal(await bench.usdc(payer), USDC / 2n)
     await second.stop()
   })
 
@@ -362,8 +358,11 @@ describe('x402 batch-settlement, of clients without a key', () => {
       return owners.length === 2 ? true : undefined
     })
     const client = bench.batch('roamer')
-    for (let i = 0; i < 8; i++) assert.equal((await client.fetch(at, request())).status, 200)
-    await deposited(payer, 5n * USDC - USDC / 2n)
+    for (let i = 0; i < 8; i++) {
+      assert.equal((await client.fetch(at, request())).status, 200)
+      if (i === 0) await bench.deposited(payer, 5n * USDC - USDC / 2n)
+    }
+    assert.equal(await bench.usdc(payer), 5n * USDC - USDC / 2n)
     assert.deepEqual(
       [owner.api.runs, replica.api.runs].sort((a, b) => a - b),
       [0, 8]
