@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { type Environment, processEnvironment } from '../../config.ts'
-import { allocateYoung, collectBuffers, collectStartGarbage } from './collect-garbage.ts'
+import { tuneCollector, collectBuffers, collectStartGarbage } from './collect-garbage.ts'
 import { openInBrowserOf } from './open-in-browser.ts'
 import { stopSignal } from './stop-signal.ts'
 import { safeText } from './text.ts'
@@ -75,7 +75,7 @@ export function processTerminal(): Terminal {
     },
     openInBrowser: openInBrowserOf(processEnvironment()),
     collectGarbage() {
-      allocateYoung()
+      tuneCollector()
       collectStartGarbage()
       collectBuffers()
     },

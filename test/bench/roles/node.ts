@@ -1,6 +1,6 @@
 import type { ProtocolName } from '../../../protocols/index.ts'
 import { connect } from '../../../node/admin/client.ts'
-import { allocateYoung, collectBuffers } from '../../../node/cli/terminal/collect-garbage.ts'
+import { tuneCollector, collectBuffers } from '../../../node/cli/terminal/collect-garbage.ts'
 import { type NodeInfo, type ProfileLocation, runNode } from '../../../node/index.ts'
 import { NETWORKS } from '../../../node/networks.ts'
 import type { Origin } from '../loopback.ts'
@@ -39,7 +39,7 @@ play(async ({ directory, bootstrap, ingress }: NodeArgs) => {
     payments: { paymentScheme: 'metered', settleOnStop: false },
     ...(ingress ? { ingress: { host: HOST, port: ANY_PORT, trustProxy: false, corsOrigins: [] } } : {})
   })
-  allocateYoung()
+  tuneCollector()
   collectBuffers()
   const admin = await connect(profile)
   const info: NodeInfo = node.info

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
-import { allocateYoung, collectBuffers, collectStartGarbage } from '../../../../node/cli/terminal/collect-garbage.ts'
+import { tuneCollector, collectBuffers, collectStartGarbage } from '../../../../node/cli/terminal/collect-garbage.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 
 type GarbageCollection = PerformanceEntry & { readonly detail: { readonly kind?: number; readonly flags?: number } }
@@ -45,7 +45,7 @@ describe('the buffers of large bodies', () => {
 
 describe('objects of which earlier ones lived long', () => {
   it('are allocated in the young generation', () => {
-    allocateYoung()
+    tuneCollector()
     let last: unknown
     const make = (n: number) => (last = { n, list: [n], inner: { n } })
     /** Objects that survive collections, while the code is optimised. */
