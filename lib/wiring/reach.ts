@@ -19,9 +19,11 @@ import { RelayKeeper } from '../link/reach/relay-keeper.ts'
 import { Reversals } from '../link/reach/reversals.ts'
 import { Libp2pGossip } from '../link/libp2p-gossip.ts'
 import { Libp2pLink } from '../link/libp2p-link.ts'
+import { MeshKeeper, type MeshKeeperInit } from '../link/mesh-keeper.ts'
 import { Neighbours } from '../link/neighbours.ts'
 import { announcementTopic } from '../link/souk-gossip.ts'
 import type { SoukOptions } from '../options.ts'
+import { meetPeers } from '../resolve/directory/meet-peers.ts'
 import { createKadDirectory } from '../resolve/directory/kad-directory.ts'
 import type { SoukComponents } from './souk-components.ts'
 
@@ -79,6 +81,8 @@ export function createReach(
   const relays = new RelayKeeper({ ...common, bootstrap, need, onChange: tell })
   const isBehindRouter = () => need().gaps.includes('router')
   const links = new LinkKeeper({ ...common, candidates: () => neighbours.dialable(), isWanted, isBehindRouter })
+  const gossip = gossipOf(components, network)
+  const mesh = meshKeeper(components, options, { gossip, candidates: () => neighbours.dialable(), log })
   const monitor: ReachMonitor = new ReachMonitor({
     ...common,
     dialBack,
@@ -104,7 +108,7 @@ export function createReach(
     link,
     directory,
     neighbours,
-    gossip: gossipOf(components, options.network),
+    gossip,
     addresses() {
       const announced = addressManager.getAddresses().map(String)
       if (announced.length > 0) return announced
@@ -118,6 +122,7 @@ export function createReach(
       relays.start()
       links.start()
       await waitAtMost(clock, JOIN_MS, neighbours.start())
+      mesh.start()
       await reachable()
     },
     reachable,
@@ -125,6 +130,7 @@ export function createReach(
       links.stop()
       relays.stop()
       monitor.stop()
+      mesh.stop()
       neighbours.stop()
     }
   }
@@ -148,8 +154,19 @@ function kadDirectory({ dht, privateKey, logger }: SoukComponents, { clock, prov
   return createKadDirectory({ dht, privateKey, clock, log, ...(providerKey === undefined ? {} : { providerKey }) })
 }
 
+function meshKeeper(
+  { connectionManager, dht }: SoukComponents,
+  { clock, random }: SoukOptions,
+  init: Pick<MeshKeeperInit, 'gossip' | 'candidates' | 'log'>
+): MeshKeeper {
+  const explore = async (signal: AbortSignal) => {
+    if (dht !== undefined) await meetPeers(dht, random, signal)
+  }
+  return new MeshKeeper({ ...init, connectionManager, explore, clock, random })
+}
+
 /** libp2p's components throw for a service that does not exist. */
-function gossipOf(components: SoukComponents, network: string): Gossip | undefined {
+function gossipOf(components: SoukComponents, network: string): Libp2pGossip | undefined {
   let pubsub: GossipSub | undefined
   try {
     pubsub = components.pubsub
@@ -157,5 +174,7 @@ function gossipOf(components: SoukComponents, network: string): Gossip | undefin
     return undefined
   }
   const log = logOf(components.logger, 'souk:announce')
-  return pubsub === undefined ? undefined : new Libp2pGossip(pubsub, announcementTopic(network), log)
+  if (pubsub === undefined) return undefined
+  const { registrar, peerStore } = components
+  return new Libp2pGossip({ pubsub, registrar, peerStore, topic: announcementTopic(network), log })
 }

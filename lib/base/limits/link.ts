@@ -52,6 +52,14 @@ export const EXCHANGE_MS = 3 * SECOND
 export const REJOIN_MS = 2 * SECOND
 /** First pause between two attempts to reconnect. It doubles up to `REJOIN_MS`. */
 export const REJOIN_FIRST_MS = 250
+/** Neighbours that send this node announcements. With fewer, it looks for others: one that leaves must not cut it off. */
+export const NEIGHBOURS_MIN = 6
+/** Time between two checks of their number. A check takes under 1 ms. */
+export const NEIGHBOURS_CHECK_MS = 2 * SECOND
+/** First pause between two searches for neighbours. It doubles while they find none. */
+export const NEIGHBOURS_SEARCH_FIRST_MS = 4 * SECOND
+/** Longest pause between two such searches. In a network with fewer nodes each one is in vain, and costs a DHT query. */
+export const NEIGHBOURS_SEARCH_MS = 5 * MINUTE
 /** Time between two checks of the network interfaces. A check takes under 1 ms. */
 export const INTERFACES_CHECK_MS = 5 * SECOND
 /** Time between two checks for peers that send nothing while calls wait. Two of them and a probe are below a call's default timeout. */

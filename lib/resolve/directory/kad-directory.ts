@@ -18,7 +18,7 @@ import {
   RESOLUTIONS_MAX
 } from '../../base/limits/directory.ts'
 import { READY_POLL_MS } from '../../base/limits/link.ts'
-import { fraction, type Random, systemRandom } from '../../base/random.ts'
+import { draw, type Random, systemRandom } from '../../base/random.ts'
 import { Slots } from '../../base/slots.ts'
 import { within } from '../../base/within.ts'
 import type { Directory, Offer, Published, QueryHooks, RecordHooks } from '../../interface/directory.ts'
@@ -302,7 +302,8 @@ class KadDirectory implements Directory {
         const named = event === undefined ? [...later.values()] : event.providers.map(addressOf)
         const fresh = named.filter(({ id }) => !seen.has(id))
         for (const peer of fresh) later.set(peer.id, peer)
-        for (const peer of this.#sample(fresh)) {
+        // Chosen at random, because all honest responses name the same ones.
+        for (const peer of draw(this.#random, fresh, PROVIDERS_AT_FIRST_MAX)) {
           seen.add(peer.id)
           later.delete(peer.id)
           yield peer
@@ -316,15 +317,6 @@ class KadDirectory implements Directory {
       leave()
     }
     yield* later.values()
-  }
-
-  /** At most `PROVIDERS_AT_FIRST_MAX` peers, chosen at random, because all honest responses name the same ones. */
-  #sample(peers: PeerAddress[]): PeerAddress[] {
-    if (peers.length <= PROVIDERS_AT_FIRST_MAX) return peers
-    const first: PeerAddress[] = []
-    while (first.length < PROVIDERS_AT_FIRST_MAX)
-      first.push(...peers.splice(Math.floor(fraction(this.#random) * peers.length), 1))
-    return first
   }
 
   #queried(kind: string, what: ApiId | CID, answers: number, startedAt: number): void {
