@@ -1,7 +1,7 @@
 import { noise } from '@chainsafe/libp2p-noise'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { GossipSub } from '@libp2p/gossipsub'
-import { identify } from '@libp2p/identify'
+import { identify, identifyPush } from '@libp2p/identify'
 import type { ComponentLogger, Libp2p, PrivateKey } from '@libp2p/interface'
 import type { KadDHT } from '@libp2p/kad-dht'
 import { defaultLogger } from '@libp2p/logger'
@@ -191,6 +191,8 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     },
     services: {
       identify: identify(),
+      // Tells connected peers when this node's addresses change, or when it starts to serve the DHT.
+      identifyPush: identifyPush(),
       ping: ping(),
       heartbeat: heartbeat({ clock }),
       dials: staggeredDials({ clock }),

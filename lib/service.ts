@@ -49,7 +49,7 @@ import { storesPart } from './wiring/stores.ts'
  * @example
  * ```ts
  * import { noise } from '@chainsafe/libp2p-noise'
- * import { identify } from '@libp2p/identify'
+ * import { identify, identifyPush } from '@libp2p/identify'
  * import { ping } from '@libp2p/ping'
  * import { tcp } from '@libp2p/tcp'
  * import { yamux } from '@libp2p/yamux'
@@ -60,7 +60,13 @@ import { storesPart } from './wiring/stores.ts'
  *   transports: [tcp()],
  *   connectionEncrypters: [noise()],
  *   streamMuxers: [yamux()],
- *   services: { identify: identify(), ping: ping(), dht: soukDht({ network: 'dev' }), souk: souk() }
+ *   services: {
+ *     identify: identify(),
+ *     identifyPush: identifyPush(),
+ *     ping: ping(),
+ *     dht: soukDht({ network: 'dev' }),
+ *     souk: souk()
+ *   }
  * })
  * console.log(node.services.souk.status().listings) // 0
  * await node.stop()

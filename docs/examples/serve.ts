@@ -1,5 +1,5 @@
 import { noise } from '@chainsafe/libp2p-noise'
-import { identify } from '@libp2p/identify'
+import { identify, identifyPush } from '@libp2p/identify'
 import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
@@ -13,6 +13,7 @@ const node = await createLibp2p({
   streamMuxers: [yamux()],
   services: {
     identify: identify(),
+    identifyPush: identifyPush(),
     ping: ping(),
     dht: soukDht({ network: 'dev', privateAddresses: true }),
     souk: souk({ network: 'dev' })

@@ -46,7 +46,7 @@ const isUnheard = ({ published }: Announced): boolean =>
 
 /**
  * Keeps this node's APIs in the directory. It announces an API at once, and again before its record expires. It repeats an
- * announcement that the peers did not store as a whole, and one that reached no peer when a peer connects.
+ * announcement that the peers did not store as a whole, and one that reached no peer when there are any.
  */
 export class Announcer {
   readonly #init: AnnouncerInit
@@ -56,6 +56,8 @@ export class Announcer {
   #settling: Timer | undefined
   #moved: Timer | undefined
   #telling: Promise<void> = Promise.resolve()
+  #isAwaiting = false
+  #stopped = new AbortController()
   #returnedAt = -Infinity
 
   constructor(init: AnnouncerInit) {
@@ -74,6 +76,8 @@ export class Announcer {
 
   stop(): void {
     this.#isRunning = false
+    this.#stopped.abort()
+    this.#stopped = new AbortController()
     this.#timer?.cancel()
     this.#settling?.cancel()
     this.#moved?.cancel()
@@ -139,7 +143,7 @@ export class Announcer {
     await waitAtMost(this.#init.clock, JOIN_MS, this.#telling)
   }
 
-  /** A peer connected: repeats announcements that reached no peer. */
+  /** Repeats announcements that reached no peer. */
   peerJoined(): void {
     if (this.#settling === undefined && this.#hasUnheard()) this.#tellUnheard(ANNOUNCE_RETRY_MS)
   }
@@ -151,6 +155,17 @@ export class Announcer {
       await this.#init.directory.ready(signal)
       await this.#reachable()
       await this.#announceAll(isUnheard)
+    })
+  }
+
+  /** The directory has no peers, so there is nobody to try again with yet. It may get to know connected peers later. */
+  #awaitPeers(): void {
+    if (this.#isAwaiting) return
+    const { signal } = this.#stopped
+    this.#isAwaiting = true
+    void this.#init.directory.ready(signal).then(() => {
+      this.#isAwaiting = false
+      if (!signal.aborted) this.peerJoined()
     })
   }
 
@@ -190,8 +205,9 @@ export class Announcer {
         hintsLost
       )
     })
-    // Without peers there is nobody to try again with.
-    if (announced.published?.asked !== 0 && this.#hasUnheard()) this.#retryIn(ANNOUNCE_RETRY_MS)
+    if (!this.#hasUnheard()) return
+    if (announced.published?.asked === 0) this.#awaitPeers()
+    else this.#retryIn(ANNOUNCE_RETRY_MS)
   }
 
   async #limited(task: (signal: AbortSignal) => Promise<void>): Promise<void> {

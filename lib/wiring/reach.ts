@@ -19,6 +19,7 @@ import { RelayKeeper } from '../link/reach/relay-keeper.ts'
 import { Reversals } from '../link/reach/reversals.ts'
 import { Libp2pGossip } from '../link/libp2p-gossip.ts'
 import { Libp2pLink } from '../link/libp2p-link.ts'
+import { listening } from '../link/listening.ts'
 import { MeshKeeper, type MeshKeeperInit } from '../link/mesh-keeper.ts'
 import { Neighbours } from '../link/neighbours.ts'
 import { announcementTopic } from '../link/souk-gossip.ts'
@@ -116,7 +117,8 @@ export function createReach(
     },
     status: () => monitor.status(),
     async join() {
-      // The DHT announces this node's addresses from the peer store, which libp2p fills only a second later.
+      await listening(components, clock)
+      // The DHT responds to others only when the peer store has a public address of this node, and libp2p puts it there a second later.
       await peerStore.patch(peerId, { multiaddrs: addressManager.getAddresses() })
       monitor.start()
       relays.start()

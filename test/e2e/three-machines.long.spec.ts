@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { DoctorView, StatusView } from '../../node/admin/api.ts'
 import { within } from '../helpers/eventually.ts'
 import { type Machine, type Machines, machines, whyNoMachines } from '../helpers/machines.ts'
@@ -73,10 +74,35 @@ describe('three machines', () => {
   const env = () => ({ ...process.env, SOUK_HOME: home })
 
   /** Starts a node with Souk's default ports, because each machine has its own network. */
-  async function up(machine: Machine, profile: string, ...flags: string[]): Promise<{ p2p: string[] }> {
+  async function up(
+    machine: Machine,
+    profile: string,
+    ...flags: string[]
+  ): Promise<{ p2p: string[]; stop(): Promise<void> }> {
     const common = ['--payment-scheme', 'metered', '--no-input', '--json', '--profile', profile]
     const child = machine.spawn(process.execPath, [MAIN, 'up', ...common, ...flags], env())
-    return JSON.parse(await firstLine(child.stdout!, `souk up of the ${profile}`)) as { p2p: string[] }
+    const started = JSON.parse(await firstLine(child.stdout!, `souk up of the ${profile}`)) as { p2p: string[] }
+    const stop = async () => {
+      const exit = once(child, 'exit')
+      child.kill('SIGTERM')
+      await within(`the end of the ${profile}`, READY_MS, exit)
+    }
+    return { ...started, stop }
+  }
+  /** Registers an API that runs on the owner's machine. */
+  async function register(owner: Machine): Promise<void> {
+    const api = owner.spawn(process.execPath, ['--input-type=module', '--eval', API])
+    const endpoint = `http://127.0.0.1:${await firstLine(api.stdout!, 'the API')}/`
+    const terms = ['--name', 'afar', '--protocol', 'REST', '--endpoint', endpoint, '--price', '0']
+    await cli(owner, 'owner', 'api', 'register', ...terms)
+  }
+  async function call(consumer: Machine): Promise<void> {
+    const { stdout } = await consumer.run(
+      process.execPath,
+      [MAIN, '--profile', 'consumer', 'call', 'afar', '{}'],
+      env()
+    )
+    assert.deepEqual(JSON.parse(stdout), { from: 'afar' })
   }
   async function cli<View>(machine: Machine, profile: string, ...args: string[]): Promise<View> {
     const { stdout } = await machine.run(process.execPath, [MAIN, '--profile', profile, '--json', ...args], env())
@@ -93,14 +119,10 @@ describe('three machines', () => {
       const join = ['--bootstrap', address]
       const sold = await up(owner, 'owner', ...flags(1), '--no-ingress', ...join)
       assert.ok(sold.p2p[0]?.startsWith(told[1]), sold.p2p.join())
-      const api = owner.spawn(process.execPath, ['--input-type=module', '--eval', API])
-      const endpoint = `http://127.0.0.1:${await firstLine(api.stdout!, 'the API')}/`
-      const terms = ['--name', 'afar', '--protocol', 'REST', '--endpoint', endpoint, '--price', '0']
-      await cli(owner, 'owner', 'api', 'register', ...terms)
+      await register(owner)
 
       await up(consumer, 'consumer', ...flags(2), ...join)
-      const called = await consumer.run(process.execPath, [MAIN, '--profile', 'consumer', 'call', 'afar', '{}'], env())
-      assert.deepEqual(JSON.parse(called.stdout), { from: 'afar' })
+      await call(consumer)
 
       const { checks } = await cli<DoctorView>(owner, 'owner', 'doctor')
       const named = (name: string) => checks.find((check) => check.name === name)
@@ -114,6 +136,22 @@ describe('three machines', () => {
       )
       const { peers } = await cli<{ peers: Array<{ addresses: string[] }> }>(consumer, 'consumer', 'peers')
       assert.equal(peers.length, 2)
+    })
+  }
+
+  for (const laterMs of [0, 500]) {
+    it(`connect when the owner starts ${laterMs} ms after the bootstrap node`, async () => {
+      const [bootstrap, owner, consumer] = internet.all as [Machine, Machine, Machine]
+      const flags = ['--network', 'base-sepolia', '--p2p-host', '0.0.0.0']
+      const first = await up(bootstrap, 'bootstrap', ...flags, '--no-ingress')
+      await first.stop()
+      const join = [...flags, '--bootstrap', first.p2p[0] ?? '']
+      const starting = up(bootstrap, 'bootstrap', ...flags, '--no-ingress')
+      await pause(laterMs)
+      await Promise.all([starting, up(owner, 'owner', ...join, '--no-ingress')])
+      await register(owner)
+      await up(consumer, 'consumer', ...join)
+      await call(consumer)
     })
   }
 })

@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createNode, handler, type SoukNode, soukTcp } from '../../lib/index.ts'
+import { createTestnet } from '../../lib/testing/testnet.ts'
+import { eventually } from '../helpers/eventually.ts'
 
 /** libp2p's TCP transport limited to one kind of address, because it also supports Unix sockets. */
 function only(kind: '/unix/' | '/ip4/'): ReturnType<typeof soukTcp> {
@@ -70,5 +72,22 @@ describe('the transports of a node', () => {
 
   it('are TCP by default', async () => {
     assert.match(addressOf(await start({})), /^\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\//)
+  })
+})
+
+describe('a node that changes', () => {
+  it('tells its connected peers', async () => {
+    const testnet = await createTestnet()
+    try {
+      const [first, second] = testnet.nodes.map(({ libp2p }) => libp2p)
+      if (first === undefined || second === undefined) throw new Error('no nodes')
+      await first.handle('/new/1.0.0', () => {})
+      await eventually('the new protocol', 5_000, async () => {
+        const { protocols } = await second.peerStore.get(first.peerId)
+        return protocols.includes('/new/1.0.0') ? true : undefined
+      })
+    } finally {
+      await testnet.stop()
+    }
   })
 })

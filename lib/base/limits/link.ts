@@ -86,8 +86,10 @@ export const RETURN_MS = 15 * SECOND
 export const RETURN_RETRY_MS = 1 * SECOND
 /** Peers whose disconnection is remembered for so long. */
 export const RETURNS_MAX = 1_024
-/** Time between two checks whether the directory has peers, because it sends no event. */
+/** Time between two checks whether the nodes of a test network know each other. */
 export const READY_POLL_MS = 5
+/** Wait for the node's own ports at start. Opening them takes a few ms, but a port may be taken, and then never opens. */
+export const LISTEN_MS = 1 * SECOND
 /** Peers whose addresses are stored over a restart. */
 export const CACHED_PEERS_MAX = 64
 /** Time to send queued frames when a link stops. */

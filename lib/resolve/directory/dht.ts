@@ -48,7 +48,7 @@ const dhtProtocol = (network: string): string => `/souk/${network}/kad/1.0.0`
 
 /**
  * The DHT of a Souk network as a libp2p service: `services: { dht: soukDht({ network: 'dev' }) }`. Requires the
- * services `identify` and `ping`. Other DHTs in the same node are unaffected, because protocol, datastore keys and
+ * services `identify` and `ping`. Without `identifyPush`, connected peers do not learn when this node becomes public and serves the DHT. Other DHTs in the same node are unaffected, because protocol, datastore keys and
  * metrics are separate.
  */
 export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => KadDHT {

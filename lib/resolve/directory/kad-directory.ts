@@ -1,10 +1,11 @@
 import type { Logger, PeerInfo, PrivateKey } from '@libp2p/interface'
-import type { KadDHT, QueryEvent, SingleKadDHT, ValueEvent } from '@libp2p/kad-dht'
+import type { KadDHT, QueryEvent, ValueEvent } from '@libp2p/kad-dht'
 import type { CID } from 'multiformats/cid'
+import { pEvent } from 'p-event'
 import { equals } from 'uint8arrays/equals'
 import type { ApiId } from '../../base/api-name.ts'
 import { boundedMap } from '../../base/bounded-map.ts'
-import { type Clock, deadline, sleep } from '../../base/clock.ts'
+import { type Clock, deadline } from '../../base/clock.ts'
 import { inMs, reasonOf, SILENT_LOG } from '../../base/component-log.ts'
 import { SoukError } from '../../base/errors.ts'
 import {
@@ -17,7 +18,6 @@ import {
   RECORD_REPUT_MS,
   RESOLUTIONS_MAX
 } from '../../base/limits/directory.ts'
-import { READY_POLL_MS } from '../../base/limits/link.ts'
 import { draw, type Random, systemRandom } from '../../base/random.ts'
 import { Slots } from '../../base/slots.ts'
 import { within } from '../../base/within.ts'
@@ -49,6 +49,9 @@ export function createKadDirectory(init: KadDirectoryInit): Directory {
   return new KadDirectory(init)
 }
 
+/** kad-dht has this property, but its interface does not declare it. The table dispatches `peer:add`. */
+type DhtWithTable = KadDHT & { readonly routingTable: EventTarget & { readonly size: number } }
+
 interface FindOptions extends RecordHooks {
   readonly signal: AbortSignal
   /** Waits for the highest sequence number instead of the first record. */
@@ -77,7 +80,8 @@ class KadDirectory implements Directory {
   }
 
   async ready(signal: AbortSignal): Promise<void> {
-    while (this.#isAlone && !signal.aborted) await sleep(this.#clock, READY_POLL_MS, signal).catch(ignore)
+    const { routingTable } = this.#dht as DhtWithTable
+    while (this.#isAlone && !signal.aborted) await pEvent(routingTable, 'peer:add', { signal }).catch(ignore)
   }
 
   async publish(offer: Offer, signal: AbortSignal): Promise<Published> {
@@ -131,7 +135,7 @@ class KadDirectory implements Directory {
 
   /** No peer is known: then the DHT would wait for the first one, possibly forever. */
   get #isAlone(): boolean {
-    return (this.#dht as Partial<SingleKadDHT>).routingTable?.size === 0
+    return (this.#dht as Partial<DhtWithTable>).routingTable?.size === 0
   }
 
   /**

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { apiId } from '../../../lib/base/api-name.ts'
 import {
   ANNOUNCE_MOVED_MS,
@@ -168,11 +169,11 @@ describe('Announcer', () => {
 
   it('repeats unheard announcements when the first peer connects, and no others', async () => {
     await announcer.announce(signedOf('heard'), [])
+    const isReady = Promise.withResolvers<void>()
+    ready = () => isReady.promise
     publish = async () => ({ asked: 0, stored: 0 })
     await announcer.announce(signedOf('alone'), [])
     told.length = 0
-    const isReady = Promise.withResolvers<void>()
-    ready = () => isReady.promise
     publish = async () => ({ asked: 1, stored: 1 })
     announcer.peerJoined()
     announcer.peerJoined()
@@ -198,6 +199,21 @@ describe('Announcer', () => {
       assert.deepEqual(told, ['a 1', 'a 1'])
     })
   }
+
+  it('repeats unheard announcements when the directory gets its first peer, long after that peer connected', async () => {
+    const known = Promise.withResolvers<void>()
+    ready = (signal) => Promise.race([known.promise, once(signal, 'abort').then(() => undefined)])
+    publish = async () => ({ asked: 0, stored: 0 })
+    announcer.peerJoined()
+    await announcer.announce(signedOf('a'), [])
+    await announcer.announce(signedOf('b'), [])
+    await clock.advance(RECORD_REPUT_MS)
+    assert.deepEqual(told, ['a 1', 'b 1'])
+    publish = async () => ({ asked: 1, stored: 1 })
+    known.resolve()
+    await settle()
+    assert.deepEqual(told, ['a 1', 'b 1', 'a 1', 'b 1'])
+  })
 
   it('does not try again after an announcement that fails when it has stopped', async () => {
     const refused = Promise.withResolvers<Published>()
