@@ -15,12 +15,9 @@ import type { PeerAddress } from '../interface/link.ts'
 import type { Libp2pGossip } from './libp2p-gossip.ts'
 import { probeConnection } from './probe-connection.ts'
 
-type Gossip = Pick<Libp2pGossip, 'neighbours' | 'reopen'>
-
 export interface MeshKeeperInit {
   readonly connectionManager: ConnectionManager
-  /** Undefined in a node that receives no announcements, and needs no neighbours for them. */
-  readonly gossip: Gossip | undefined
+  readonly gossip: Pick<Libp2pGossip, 'neighbours' | 'reopen'>
   /** Peers that this node can probably dial. */
   readonly candidates: () => readonly PeerAddress[]
   /** Connects to nodes of the network that are new to this one. */
@@ -61,13 +58,12 @@ export class MeshKeeper {
   }
 
   #schedule(): void {
-    const { gossip, clock } = this.#init
-    if (gossip === undefined || this.#stopped.signal.aborted) return
-    this.#timer = clock.after(NEIGHBOURS_CHECK_MS, () => void this.#check(gossip).finally(() => this.#schedule()))
+    if (this.#stopped.signal.aborted) return
+    this.#timer = this.#init.clock.after(NEIGHBOURS_CHECK_MS, () => void this.#check().finally(() => this.#schedule()))
   }
 
-  async #check(gossip: Gossip): Promise<void> {
-    const { clock, log } = this.#init
+  async #check(): Promise<void> {
+    const { gossip, clock, log } = this.#init
     const { neighbours } = gossip
     const before = this.#count
     this.#count = neighbours.length
@@ -76,15 +72,15 @@ export class MeshKeeper {
     if (this.#count < before) this.#notBefore = 0
     if (this.#count >= NEIGHBOURS_MIN || clock.elapsed() < this.#notBefore) return
     log('%d neighbours send announcements, so this node looks for others', this.#count)
-    this.#repair(gossip, new Set(neighbours))
+    this.#repair(new Set(neighbours))
     await this.#search(NEIGHBOURS_MIN - neighbours.length)
     this.#notBefore = clock.elapsed() + this.#pauseMs
     this.#pauseMs = Math.min(2 * this.#pauseMs, NEIGHBOURS_SEARCH_MS)
   }
 
   /** Connected peers that send no announcements are dead, which a ping shows, or their streams failed. */
-  #repair(gossip: Gossip, neighbours: ReadonlySet<string>): void {
-    const { connectionManager, clock, log } = this.#init
+  #repair(neighbours: ReadonlySet<string>): void {
+    const { gossip, connectionManager, clock, log } = this.#init
     const repair = async (connection: Connection) => {
       await probeConnection(connection, clock)
       if (connection.status === 'open' && !this.#stopped.signal.aborted) await gossip.reopen(connection)

@@ -81,9 +81,11 @@ export function createReach(
   const need = () => (serves() ? relayNeed(monitor, transportAddresses(addressManager).map(String)) : NO_RELAYS)
   const relays = new RelayKeeper({ ...common, bootstrap, need, onChange: tell })
   const isBehindRouter = () => need().gaps.includes('router')
-  const links = new LinkKeeper({ ...common, candidates: () => neighbours.dialable(), isWanted, isBehindRouter })
+  const candidates = () => neighbours.dialable()
+  const links = new LinkKeeper({ ...common, candidates, isWanted, isBehindRouter })
   const gossip = gossipOf(components, network)
-  const mesh = meshKeeper(components, options, { gossip, candidates: () => neighbours.dialable(), log })
+  // Without gossip, a node needs no neighbours for it.
+  const mesh = gossip && meshKeeper(components, options, { gossip, candidates, log })
   const monitor: ReachMonitor = new ReachMonitor({
     ...common,
     dialBack,
@@ -124,7 +126,7 @@ export function createReach(
       relays.start()
       links.start()
       await waitAtMost(clock, JOIN_MS, neighbours.start())
-      mesh.start()
+      mesh?.start()
       await reachable()
     },
     reachable,
@@ -132,7 +134,7 @@ export function createReach(
       links.stop()
       relays.stop()
       monitor.stop()
-      mesh.stop()
+      mesh?.stop()
       neighbours.stop()
     }
   }

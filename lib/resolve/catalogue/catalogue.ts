@@ -21,7 +21,7 @@ import {
   SEARCH_CHARS_MAX
 } from '../../base/limits/directory.ts'
 import { EXCHANGE_MS } from '../../base/limits/link.ts'
-import { fraction, type Random } from '../../base/random.ts'
+import { draw, type Random } from '../../base/random.ts'
 import { searchTerms } from '../../base/search-terms.ts'
 import { within } from '../../base/within.ts'
 import type {
@@ -291,11 +291,8 @@ class IndexedCatalogue implements LearningCatalogue {
   async #pull(): Promise<void> {
     const { link, random, reader } = this.#init
     const peers = link.peers().filter((peer) => !reader.isQuiet(peer))
-    const some: PeerAddress[] = []
-    while (this.#pulled < CATALOGUE_PULLED_PEERS && peers.length > 0) {
-      some.push(...peers.splice(Math.floor(fraction(random) * peers.length), 1))
-      this.#pulled++
-    }
+    const some = draw(random, peers, CATALOGUE_PULLED_PEERS - this.#pulled)
+    this.#pulled += some.length
     await this.#limited(async (signal) => void (await Promise.all(some.map((peer) => reader.read(peer, signal)))))
   }
 

@@ -1,7 +1,6 @@
 import type { Logger, PeerInfo, PrivateKey } from '@libp2p/interface'
 import type { KadDHT, QueryEvent, ValueEvent } from '@libp2p/kad-dht'
 import type { CID } from 'multiformats/cid'
-import { pEvent } from 'p-event'
 import { equals } from 'uint8arrays/equals'
 import type { ApiId } from '../../base/api-name.ts'
 import { boundedMap } from '../../base/bounded-map.ts'
@@ -23,6 +22,7 @@ import { Slots } from '../../base/slots.ts'
 import { within } from '../../base/within.ts'
 import type { Directory, Offer, Published, QueryHooks, RecordHooks } from '../../interface/directory.ts'
 import type { PeerAddress } from '../../interface/link.ts'
+import { hasPeers, isAlone } from './dht-peers.ts'
 import { apiCid, catalogueCid, nameCid, RECORD_NAMESPACE, recordKey, splitId, tagCid } from './keys.ts'
 import { verifyRecord, type VerifiedRecord } from './record.ts'
 import { createRecordAuthor, type RecordAuthor } from './record-author.ts'
@@ -48,9 +48,6 @@ export interface KadDirectoryInit {
 export function createKadDirectory(init: KadDirectoryInit): Directory {
   return new KadDirectory(init)
 }
-
-/** kad-dht has this property, but its interface does not declare it. The table dispatches `peer:add`. */
-type DhtWithTable = KadDHT & { readonly routingTable: EventTarget & { readonly size: number } }
 
 interface FindOptions extends RecordHooks {
   readonly signal: AbortSignal
@@ -79,9 +76,8 @@ class KadDirectory implements Directory {
     this.#author = createRecordAuthor({ privateKey, clock, ...(providerKey === undefined ? {} : { providerKey }) })
   }
 
-  async ready(signal: AbortSignal): Promise<void> {
-    const { routingTable } = this.#dht as DhtWithTable
-    while (this.#isAlone && !signal.aborted) await pEvent(routingTable, 'peer:add', { signal }).catch(ignore)
+  ready(signal: AbortSignal): Promise<void> {
+    return hasPeers(this.#dht, signal)
   }
 
   async publish(offer: Offer, signal: AbortSignal): Promise<Published> {
@@ -133,9 +129,8 @@ class KadDirectory implements Directory {
     this.#announcedAt.clear()
   }
 
-  /** No peer is known: then the DHT would wait for the first one, possibly forever. */
   get #isAlone(): boolean {
-    return (this.#dht as Partial<DhtWithTable>).routingTable?.size === 0
+    return isAlone(this.#dht)
   }
 
   /**

@@ -1,5 +1,6 @@
-import type { KadDHT, SingleKadDHT } from '@libp2p/kad-dht'
+import type { KadDHT } from '@libp2p/kad-dht'
 import type { Random } from '../../base/random.ts'
+import { isAlone } from './dht-peers.ts'
 
 const KEY_BYTES = 32
 
@@ -9,6 +10,6 @@ const KEY_BYTES = 32
  */
 export async function meetPeers(dht: KadDHT, random: Random, signal: AbortSignal): Promise<void> {
   // Without any peer the query would wait for the first one.
-  if ((dht as Partial<SingleKadDHT>).routingTable?.size === 0) return
+  if (isAlone(dht)) return
   for await (const _ of dht.getClosestPeers(random.fill(new Uint8Array(KEY_BYTES)), { signal })) signal.throwIfAborted()
 }
