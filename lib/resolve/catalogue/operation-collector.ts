@@ -114,18 +114,17 @@ export class OperationCollector {
   }
 
   #work(): void {
-    while (this.#workers < OPERATIONS_FETCHED_AT_ONCE && this.#fresh.size + this.#old.size > 0) {
-      const stopping = this.#stopping
-      if (stopping === undefined) return
+    const stopping = this.#stopping
+    while (stopping !== undefined && this.#workers < OPERATIONS_FETCHED_AT_ONCE) {
+      const id = this.#next()
+      if (id === undefined) return
       this.#workers++
-      void this.#worker(stopping.signal)
+      void this.#worker(id, stopping.signal)
     }
   }
 
-  async #worker(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const id = this.#next()
-      if (id === undefined || signal.aborted) break
+  async #worker(first: ApiId, signal: AbortSignal): Promise<void> {
+    for (let id: ApiId | undefined = first; id !== undefined; id = signal.aborted ? undefined : this.#next()) {
       this.#running.add(id)
       let hasAsked = false
       try {
@@ -142,6 +141,7 @@ export class OperationCollector {
     this.#workers--
   }
 
+  /** The next listing that no worker is indexing. One that is wanted again meanwhile waits for its worker. */
   #next(): ApiId | undefined {
     for (const queue of [this.#fresh, this.#old]) {
       for (const id of queue) {

@@ -48,10 +48,10 @@ describe('operations of listings', () => {
     for (const node of [shop, consumer]) node.stop()
   })
 
-  const serveLarge = async (name: string, operations = MANY) => {
+  const serveLarge = async (name: string, operations = MANY, revision = 1) => {
     const api = await shop.shelf.publish(apiId(name, shop.link.self), { operations })
     assert.ok(api.described)
-    return shop.serve({ name, api, description: '' })
+    return shop.serve({ name, revision, api, description: '' })
   }
   const pass = async (ms = 2_000) => {
     for (let left = ms; left > 0; left -= 50) {
@@ -115,6 +115,21 @@ describe('operations of listings', () => {
     await pass(count * OPERATIONS_FETCH_PAUSE_MS)
     assert.equal(asked, count)
     assert.equal((await matching('create invoice')).length, count)
+  })
+
+  it('of a revision that arrives while those of the last one are fetched are indexed afterwards', async () => {
+    const first = Promise.withResolvers<Uint8Array>()
+    answers(() => first.promise)
+    await serveLarge('bank')
+    await settle()
+    assert.equal(asked, 1)
+    answers(serves)
+    await serveLarge('bank', [...MANY, { name: 'SettleInvoices' }], 2)
+    await pass()
+    assert.equal(asked, 1, 'only one worker for a listing')
+    first.reject(new SoukError('overloaded'))
+    await pass(2 * OPERATIONS_RETRY_MS)
+    assert.deepEqual(await matching('settle'), [['bank', 'SettleInvoices']])
   })
 
   it('of a provider without an answer are fetched later', async () => {
