@@ -114,12 +114,13 @@ export class OperationCollector {
   }
 
   #work(): void {
-    const stopping = this.#stopping
-    while (stopping !== undefined && this.#workers < OPERATIONS_FETCHED_AT_ONCE) {
+    const signal = this.#stopping?.signal
+    if (signal === undefined) return
+    while (this.#workers < OPERATIONS_FETCHED_AT_ONCE) {
       const id = this.#next()
       if (id === undefined) return
       this.#workers++
-      void this.#worker(id, stopping.signal)
+      void this.#worker(id, signal)
     }
   }
 
