@@ -63,9 +63,11 @@ export class CallProtocol implements Caller {
     return this.#count((peer) => peer.incoming.size)
   }
 
-  /** Tells every peer to send new calls elsewhere. */
-  drain(): void {
-    for (const { session } of this.#channels.values()) session.send({ kind: 'drain' })
+  /** Tells every peer to send new calls elsewhere. Resolves when the responses of their running calls were sent. */
+  async drain(): Promise<void> {
+    const peers = [...this.#channels.values()]
+    for (const { session } of peers) session.send({ kind: 'drain' })
+    await Promise.all(peers.map(({ incoming }) => incoming.idle()))
   }
 
   call(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt> {

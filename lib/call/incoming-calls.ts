@@ -48,6 +48,7 @@ export class IncomingCalls {
   #lastId = 0
   /** Calls whose response is being sent on its own stream. */
   readonly #streaming = new Set<AbortController>()
+  #idle: PromiseWithResolvers<void> | undefined
   /** Bytes of whole responses on their own streams, held until the peer has read them. */
   #unsentBytes = 0
 
@@ -61,6 +62,13 @@ export class IncomingCalls {
 
   get size(): number {
     return this.#running.size
+  }
+
+  /** Resolves when no call is running, and the last response was sent as a whole. */
+  idle(): Promise<void> {
+    if (this.size === 0) return Promise.resolve()
+    this.#idle ??= Promise.withResolvers()
+    return this.#idle.promise
   }
 
   onRequest(request: RequestFrame): void {
@@ -119,7 +127,13 @@ export class IncomingCalls {
       this.#running.delete(request.id)
       // Cancels the unread rest of the body.
       if (running.call !== undefined && 'abort' in running.call.body) running.call.body.abort(CALL_ENDED)
+      if (this.size === 0) this.#tellIdle()
     }
+  }
+
+  #tellIdle(): void {
+    this.#idle?.resolve()
+    this.#idle = undefined
   }
 
   /** @throws SoukError */

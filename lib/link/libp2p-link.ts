@@ -13,6 +13,7 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import { lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
+import { pEvent } from 'p-event'
 import type { Uint8ArrayList } from 'uint8arraylist'
 import { type Clock, deadline, type Timer } from '../base/clock.ts'
 import { inMs, logOf, reasonOf } from '../base/component-log.ts'
@@ -27,6 +28,7 @@ import {
   SILENCE_CHECK_MS
 } from '../base/limits/link.ts'
 import { unreachable } from '../base/unreachable.ts'
+import { waitAtMost } from '../base/wait-at-most.ts'
 import { within } from '../base/within.ts'
 import type {
   BulkSink,
@@ -125,6 +127,8 @@ export class Libp2pLink implements Link {
     })
     await Promise.all(channels.map((channel) => channel.close()))
     timer.cancel()
+    // A peer closes its end of a stream when it has read all of it. libp2p then closes connections without waiting for their data.
+    await waitAtMost(this.#clock, LINK_CLOSE_MS, Promise.all(this.#streams().map(closed)))
   }
 
   async connect(peer: PeerAddress, signal: AbortSignal): Promise<Channel> {
@@ -189,6 +193,12 @@ export class Libp2pLink implements Link {
   /** Whether new calls to the peer use this channel. */
   uses(channel: Channel): boolean {
     return this.#byPeer.get(channel.peer) === channel
+  }
+
+  /** Streams of calls and their bodies. */
+  #streams(): Stream[] {
+    const streams = this.#components.connectionManager.getConnections().flatMap((connection) => connection.streams)
+    return streams.filter(({ protocol }) => protocol === CALL_PROTOCOL || protocol === BULK_PROTOCOL)
   }
 
   async #open(peer: PeerAddress): Promise<Channel> {
@@ -337,6 +347,11 @@ export class Libp2pLink implements Link {
       limit.clear()
     }
   }
+}
+
+/** Resolves when both ends of the stream are closed, or it broke. */
+async function closed(stream: Stream): Promise<void> {
+  if (stream.status === 'open' || stream.status === 'closing') await pEvent(stream, 'close')
 }
 
 function asError(error: unknown): Error {

@@ -27,8 +27,8 @@ export function servingPart({ clock, link, owner, calls }: ServingInit): Part {
   return {
     start: () => link.start(),
     async [Symbol.asyncDispose]() {
-      calls.drain()
-      await Promise.race([owner.apis.drain(), sleep(clock, DRAIN_MS)])
+      const drained = Promise.all([calls.drain(), owner.apis.drain()])
+      await Promise.race([drained, sleep(clock, DRAIN_MS)])
       // libp2p closes connections in the same step, so the last responses must be sent before.
       await link.stop()
     }

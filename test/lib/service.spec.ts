@@ -9,10 +9,11 @@ import {
 } from '../../lib/index.ts'
 import type { Adapter, Store, PaymentScheme } from '../../lib/interface/index.ts'
 import { createTestnet } from '../../lib/testing/index.ts'
+import { textOf } from '../helpers/bodies.ts'
 import { emptyDirectory } from './resolve/fixtures.ts'
 
 /** Options of a node whose parts record when they start and stop. `fails` is the step that throws. */
-function noting(fails?: string) {
+function noting(fails?: string, response: object = { ok: true }) {
   const steps: string[] = []
   const take = (step: string): void => {
     steps.push(step)
@@ -37,7 +38,7 @@ function noting(fails?: string) {
       arrived.resolve()
       await leaving.promise
       take('a call is answered')
-      return { ok: true }
+      return response
     }),
     { close: async () => take('adapter closes') }
   )
@@ -120,20 +121,26 @@ describe('the service', () => {
     }
   })
 
-  it('sends the responses of running calls before it stops anything they need', async () => {
-    const { steps, options, arrived, leave } = noting()
-    const network = await createTestnet({ options: (index) => (index === 0 ? options : {}) })
-    const [owner, consumer] = network.nodes as [SoukNode, SoukNode]
-    const called = consumer.souk.call({ api: 'echo', body: new TextEncoder().encode('{}') })
-    await arrived
-    steps.length = 0
-    const stopped = owner.stop()
-    setImmediate(leave)
-    assert.equal((await called).status, 200)
-    await stopped
-    await network.stop()
-    assert.deepEqual(steps, ['a call is answered', 'adapter closes', 'till stops', 'store closes'])
-  })
+  for (const [size, text] of [
+    ['small', 'x'],
+    ['large', 'x'.repeat(1_000_000)]
+  ] as const)
+    it(`sends the ${size} responses of running calls before it stops anything they need`, async () => {
+      const { steps, options, arrived, leave } = noting(undefined, { text })
+      const network = await createTestnet({ options: (index) => (index === 0 ? options : {}) })
+      const [owner, consumer] = network.nodes as [SoukNode, SoukNode]
+      const called = consumer.souk.call({ api: 'echo', body: new TextEncoder().encode('{}') })
+      await arrived
+      steps.length = 0
+      const stopped = owner.stop()
+      setImmediate(leave)
+      const { status, body } = await called
+      assert.equal(status, 200)
+      assert.equal(await textOf(body), JSON.stringify({ text }))
+      await stopped
+      await network.stop()
+      assert.deepEqual(steps, ['a call is answered', 'adapter closes', 'till stops', 'store closes'])
+    })
 
   for (const [fails, expected] of [
     ['store opens', ['store opens', 'store closes']],

@@ -177,8 +177,7 @@ export class SimNode {
     await channelScheme.start()
     await link.start()
     const stop = async () => {
-      calls.drain()
-      await owner.apis.drain()
+      await Promise.all([calls.drain(), owner.apis.drain()])
       await link.stop()
       await channelScheme.stop()
       await store.close()

@@ -92,7 +92,7 @@ export const READY_POLL_MS = 5
 export const LISTEN_MS = 1 * SECOND
 /** Peers whose addresses are stored over a restart. */
 export const CACHED_PEERS_MAX = 64
-/** Time to send queued frames when a link stops. */
+/** Time to send queued frames when a link stops, and again for the peers to read them. */
 export const LINK_CLOSE_MS = 2 * SECOND
 /** Wait for running calls when a node stops. */
 export const DRAIN_MS = 10 * SECOND

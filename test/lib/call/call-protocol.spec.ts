@@ -341,18 +341,21 @@ describe('CallProtocol', () => {
       }
       const calling = bench.call()
       await settle()
-      bench.owner.calls.drain()
+      let isDrained = false
+      const drained = bench.owner.calls.drain().then(() => (isDrained = true))
       await settle()
       const attempt = await bench.call()
       assert.deepEqual([attempt.fate, errorOf(attempt).code], ['not_accepted', 'owner_unreachable'])
+      assert.equal(isDrained, false)
       release.resolve()
       assert.equal(await textOf(answered(await calling).body), 'late')
+      await drained
       assert.equal(bench.owner.received.length, 1)
     })
 
     it('does not stop outgoing calls of the draining node', async () => {
       await bench.call()
-      bench.owner.calls.drain()
+      await bench.owner.calls.drain()
       await settle()
       const back = await bench.owner.calls.call({ id: CONSUMER, addresses: [] }, callOf(), NEVER)
       assert.equal(back.fate, 'answered')
