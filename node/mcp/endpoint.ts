@@ -9,6 +9,7 @@ import type { BodyReader } from '../ingress/calls/body-reader.ts'
 import { hasBody } from '../ingress/calls/body.ts'
 import { isJsonType } from '../ingress/calls/request.ts'
 import type { RequestContext } from '../ingress/request-context.ts'
+import { roomIn } from '../http/room-in.ts'
 import { whileConnected } from '../http/while-connected.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Agent } from './agent.ts'
@@ -17,7 +18,7 @@ import { answerFormer } from './former-revisions.ts'
 import type { RunningCalls } from './running-calls.ts'
 
 /** The HTTP exchange of one message. */
-export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers'>
+export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers' | 'clock'>
 
 /** The sender of a message. */
 export interface AgentCaller {
@@ -141,7 +142,7 @@ function requestOf({ req }: Exchange, signal: AbortSignal): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
 }
 
-async function send({ res, headers }: Exchange, { status, headers: given, body }: Response): Promise<void> {
+async function send({ res, headers, clock }: Exchange, { status, headers: given, body }: Response): Promise<void> {
   if (res.destroyed) return
   res.writeHead(status, [...headers, ...[...given].flat()])
   if (body === null) {
@@ -150,20 +151,10 @@ async function send({ res, headers }: Exchange, { status, headers: given, body }
   }
   res.flushHeaders()
   try {
-    for await (const chunk of body) if (!res.write(chunk)) await room(res)
+    for await (const chunk of body) if (!res.write(chunk)) await roomIn(res, clock)
     res.end()
   } catch {
     // The agent disconnected, or the MCP handler failed.
     res.destroy()
   }
-}
-
-function room(res: RequestContext['res']): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      res.off('drain', go).off('close', go)
-      resolve()
-    }
-    res.on('drain', go).on('close', go)
-  })
 }

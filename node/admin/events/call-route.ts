@@ -54,7 +54,7 @@ export const callRoutes = [
     summary:
       'The Model Context Protocol, for agents of the operator. `?api=` selects the APIs, `?operation=` their operations, `?max_price=` limits the price of a call, `?daily_cap=` the cost of one day (UTC).',
     response: z.record(z.string(), z.unknown()).describe('JSON-RPC'),
-    async handler({ agents }, { request, reply }) {
+    async handler({ agents, clock }, { request, reply }) {
       const { url = '' } = request.raw
       const apis = apisIn(url).map(formatApiRef)
       const query = new URLSearchParams(url.split('?')[1] ?? '')
@@ -65,7 +65,7 @@ export const callRoutes = [
       const { market, answerAgent } = await agents()
       const agent = market.for({ apis, maxPrice, ...capped, isChosen: apis.length > 0, operations })
       reply.hijack()
-      await answerAgent({ req: request.raw, res: reply.raw, headers: [] }, agent, request.body)
+      await answerAgent({ req: request.raw, res: reply.raw, headers: [], clock }, agent, request.body)
       return reply
     }
   })

@@ -1,6 +1,7 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import { formatUsdc, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
 import type { CallReply, CallTiming, Headers, Payload, RateLimitStatus } from '../../../lib/interface/index.ts'
+import { roomIn } from '../../http/room-in.ts'
 import { paymentReceipt } from './payment-auth.ts'
 import { paymentResponse } from './payment-headers.ts'
 import { deprecationHeaders } from './deprecation-headers.ts'
@@ -193,7 +194,7 @@ async function pump(context: RequestContext, chunks: AsyncIterator<Uint8Array>):
       idle.touch()
       if (res.destroyed) return
       if (next.done === true) break
-      if (!res.write(next.value)) await writable(context)
+      if (!res.write(next.value)) await roomIn(res, context.clock)
       idle.touch()
     }
     res.off('close', stop).end()
@@ -204,19 +205,6 @@ async function pump(context: RequestContext, chunks: AsyncIterator<Uint8Array>):
   } finally {
     idle.cancel()
   }
-}
-
-/** Resolves when the client has read on or disconnected. Disconnects a client that reads nothing for `READER_STALL_MS`. */
-function writable({ res, clock }: RequestContext): Promise<void> {
-  return new Promise((resolve) => {
-    const stalled = clock.after(limits.READER_STALL_MS, () => res.destroy())
-    const go = () => {
-      stalled.cancel()
-      res.off('drain', go).off('close', go)
-      resolve()
-    }
-    res.on('drain', go).on('close', go)
-  })
 }
 
 /** Resolves when the client has read the whole response or disconnected. Disconnects a client that reads too slowly. */
