@@ -46,6 +46,8 @@ export class EventStream {
 
   /** Responds to the request that reads the stream. */
   open({ res, headers }: RequestContext): void {
+    // The client left while the scope was looked up. `close` does not come again, and the client may open it later.
+    if (res.destroyed) return
     this.#res = res
     const head = ['Content-Type', 'text/event-stream; charset=utf-8', 'Cache-Control', 'no-cache']
     res.writeHead(200, [...headers, ...head]).write(COMMENT)
