@@ -160,9 +160,12 @@ export class SoldSubscriptions {
 
   #hold(sold: SoldSubscription): Held {
     if (this.#held.size >= SUBSCRIPTIONS_CACHED_MAX) {
-      const [oldest] = this.#held
       // A quota in use stays cached, because its reservations exist in memory only.
-      if (oldest !== undefined && oldest[1].pool?.isIdle !== false) this.#held.delete(oldest[0])
+      for (const [id, { pool }] of this.#held) {
+        if (pool?.isIdle === false) continue
+        this.#held.delete(id)
+        break
+      }
     }
     const held: Held = { sold, seenAt: this.#init.clock.elapsed(), pool: undefined }
     this.#held.set(sold.id, held)
