@@ -148,18 +148,25 @@ export class Registrations {
    * Serves another provider’s published API through an upstream of this node.
    * @throws SoukError those of `Souk.resolve`, `AdapterFactory.inspect` and `Souk.serveReplica`
    */
-  serve(api: string, asked: AskedUpstream, signal: AbortSignal): Promise<Registered> {
+  async serve(api: string, asked: AskedUpstream, signal: AbortSignal): Promise<Registered> {
+    const ref = parseApiRef(api)
+    const { name } = ref
+    const known = this.#known.get(name)
+    const upstream = this.#credentialStore.taken(name, asked, known)
+    if (known?.kind === 'own') throw taken(name)
+    // Outside the mutex, as in `register`.
+    const { signed } = await this.#init.souk.resolve(ref, { signal })
+    const { protocol, provider, price } = signed.manifest
+    this.#init.payout.checkEarning(price)
+    const isOfOther = (before: Registration | undefined) =>
+      before?.kind === 'own' || (before !== undefined && before.provider !== provider)
+    if (isOfOther(known)) throw taken(name)
+    const { adapter, inspection } = await this.#inspected(protocol, upstream, signal, known)
     return this.#changes.run(async () => {
-      const ref = parseApiRef(api)
-      const { name } = ref
-      const before = this.#known.get(name)
-      const upstream = this.#credentialStore.taken(name, asked, before)
-      if (before?.kind === 'own') throw taken(name)
-      const { signed } = await this.#init.souk.resolve(ref, { signal })
-      const { protocol, provider, price } = signed.manifest
-      this.#init.payout.checkEarning(price)
-      if (before !== undefined && before.provider !== provider) throw taken(name)
-      const { adapter, inspection } = await this.#inspected(protocol, upstream, signal, before)
+      if (isOfOther(this.#known.get(name))) {
+        await adapter.close?.()
+        throw taken(name)
+      }
       const made = this.#made(name, protocol, upstream, inspection)
       return this.#publish({ ...made, kind: 'replica', provider }, inspection.warnings, adapter)
     })

@@ -33,11 +33,13 @@ describe('registrations', () => {
   let served: Adapter[]
   let closed: number
   let inspected: number
+  let onInspect: () => Promise<void>
 
   const factory: AdapterFactory = {
     protocol: 'REST',
     async inspect() {
       inspected++
+      await onInspect()
       return { description: { operations: [] }, snapshot: 'snapshot', warnings: [] }
     },
     open: (_config, snapshot) => {
@@ -89,6 +91,7 @@ describe('registrations', () => {
     served = []
     closed = 0
     inspected = 0
+    onInspect = async () => {}
     providerIsUp = true
     await registrations().serve(ID, { endpoint: 'http://127.0.0.1:9/' }, new AbortController().signal)
     assert.equal(inspected, 1)
@@ -149,6 +152,20 @@ describe('registrations', () => {
     await removed.remove('ticker').catch(() => {})
     assert.equal(served.length, 0)
     assert.deepEqual(removed.list(), [])
+  })
+
+  it('changes other listings while the upstream of a replica does not respond', async () => {
+    const again = registrations()
+    await again.restore()
+    const responds = Promise.withResolvers<void>()
+    onInspect = () => responds.promise
+    const serving = again.serve(ID, { endpoint: 'http://127.0.0.1:9/' }, new AbortController().signal)
+    await turn(() => inspected === 2)
+    await again.remove('ticker')
+    assert.deepEqual(again.list(), [])
+    responds.resolve()
+    await serving
+    assert.equal(again.list().length, 1)
   })
 
   it('rejects a name that is in use', async () => {
