@@ -2,7 +2,8 @@ import { asSoukError, checkJson, formatUsdc, type HeldBytes, limits, SoukError, 
 import type { CallReply, Payload } from '../../../lib/interface/index.ts'
 import type { CallDraft } from '../../call-draft.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
-import { sendWhole, type RequestContext } from '../request-context.ts'
+import { sendHeld } from './reply.ts'
+import type { RequestContext } from '../request-context.ts'
 import { jsonElements } from './json-elements.ts'
 import { callAdmitted, callWithKey, refOf } from './key-call.ts'
 import { isJsonType } from './request.ts'
@@ -51,7 +52,7 @@ export async function serveBatch(route: CallRoute, context: RequestContext, batc
   if (context.res.destroyed) return
   const body = Buffer.concat([...results.flatMap((result, at) => [utf8(at === 0 ? '[' : ','), result]), utf8(']')])
   const headers = ['Content-Type', 'application/json; charset=utf-8', 'Souk-Charged', formatUsdc(charged)]
-  sendWhole(context, 200, headers, body)
+  await sendHeld(context, 200, headers, body)
 }
 
 function checkBatch({ holder, call: { idempotencyKey = '' } }: Batch, operations: number): void {

@@ -71,8 +71,7 @@ export async function sendReply(
       return discard(body)
     }
     if (isWhole(body)) {
-      sendWhole(context, status, headers, body)
-      return isLarge(body) ? await untilRead(context, body.length) : undefined
+      return await sendHeld(context, status, headers, body)
     }
     const length = lengthOf(reply)
     if (length !== undefined) {
@@ -118,6 +117,17 @@ function checkHeaders(headers: readonly string[]): void {
 function sendHead(context: RequestContext, status: number, headers: string[]): ServerResponse {
   if (leavesMuchUnread(context.req)) headers.push('Connection', 'close')
   return context.res.writeHead(status, [...context.headers, ...headers])
+}
+
+/** Sends a whole response. Resolves when its memory is free: at once for a small one, else when the client has read it. */
+export async function sendHeld(
+  context: RequestContext,
+  status: number,
+  headers: readonly string[],
+  body: Uint8Array
+): Promise<void> {
+  sendWhole(context, status, headers, body)
+  if (isLarge(body)) await untilRead(context, body.length)
 }
 
 function isWhole(body: Payload): body is Uint8Array {
