@@ -10,6 +10,7 @@ import {
   BULK_STREAMS_PER_PEER_MAX,
   EARLY_STREAMS_MAX,
   LINK_BUFFER_BYTES_MAX,
+  LINK_CLOSE_MS,
   LINK_PROBE_MS,
   LINK_WINDOW_BYTES_MAX,
   SILENCE_CHECK_MS
@@ -47,6 +48,17 @@ function linkNode(clock: Clock): Promise<LinkNode> {
   })
 }
 
+/** A link that stops waits for its peers, by the clock of the test. */
+async function stop(node: LinkNode, clock: ManualClock): Promise<void> {
+  let isOver = false
+  const stopping = Promise.resolve(node.stop()).finally(() => (isOver = true))
+  await eventually('the stop', 5_000, async () => {
+    await clock.advance(LINK_CLOSE_MS)
+    return isOver ? true : undefined
+  })
+  await stopping
+}
+
 linkSuite('the libp2p link', async () => {
   const clock = manualClock()
   const nodes = await Promise.all([linkNode(clock), linkNode(clock)])
@@ -66,7 +78,7 @@ linkSuite('the libp2p link', async () => {
     },
     advance: (ms) => clock.advance(ms),
     dispose: async () => {
-      for (const node of nodes) await node.stop()
+      for (const node of nodes) await stop(node, clock)
     }
   }
 })
@@ -75,13 +87,15 @@ describe('the libp2p link', () => {
   let clock: ManualClock
   let a: LinkNode
   let b: LinkNode
+  let clockOfB: ManualClock
   beforeEach(async () => {
-    clock = manualClock()
-    ;[a, b] = await Promise.all([linkNode(clock), linkNode(manualClock())])
+    ;[clock, clockOfB] = [manualClock(), manualClock()]
+    ;[a, b] = await Promise.all([linkNode(clock), linkNode(clockOfB)])
     for (const node of [a, b]) await node.start()
   })
   afterEach(async () => {
-    for (const node of [a, b]) await node.stop()
+    await stop(a, clock)
+    await stop(b, clockOfB)
   })
 
   it('closes a connection whose peer is silent while it owes responses, after a ping', async () => {

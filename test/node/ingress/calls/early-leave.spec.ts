@@ -14,9 +14,7 @@ describe('ingress: clients that leave while the scope is looked up', () => {
       lookups++
       return looked.promise
     }
-    ingress = await startIngress({}, undefined, undefined, { providerOf } as unknown as Parameters<
-      typeof startIngress
-    >[3])
+    ingress = await startIngress({}, undefined, undefined, { providerOf })
     const manifest = manifestOf(PROVIDER, { name: 'counts', protocol: 'GraphQL' })
     const signed = { id: `counts@${PROVIDER}`, envelope: new Uint8Array(0), manifest } as const
     ingress.onResolve = async () => ({ signed, owners: [] })
