@@ -152,6 +152,14 @@ export function directorySuite(what: string, harness: DirectoryHarness): void {
       assert.deepEqual(record?.delegations.map(({ peer }) => peer).sort(), [second.self, third.self].sort())
     })
 
+    it('publishes all delegations that a delegated node knows where there is no record', async () => {
+      const delegations = await Promise.all([second, third].map(({ self }) => harness.delegate(self, first.privateKey)))
+      const mine = offer('replicated', first.self, { delegations })
+      await second.directory.publish(mine, soon())
+      const record = await third.directory.record(mine.id, soon())
+      assert.deepEqual(record?.delegations.map(({ peer }) => peer).sort(), [second.self, third.self].sort())
+    })
+
     it('refuses to publish for a provider without a delegation', async () => {
       const refused = { code: 'key_not_permitted' }
       const foreign = offer('foreign', first.self)

@@ -27,7 +27,8 @@ export interface RecordAuthor {
   owns(offer: Offer): boolean
   /**
    * The signed record to put. `current` is the network's record; the new one gets a higher sequence number. A delegated
-   * node keeps the delegations in `current`. It returns `current` unchanged while that is young and names this node.
+   * node keeps the delegations in `current`, or those of the offer if there is none. It returns `current` unchanged while
+   * that is young and names this node.
    * @throws SoukError `key_not_permitted` (no delegation to this node), `invalid_request` (too much for one record)
    */
   write(offer: Offer, current?: VerifiedRecord): Promise<Uint8Array>
@@ -79,15 +80,16 @@ export function createRecordAuthor(init: RecordAuthorInit): RecordAuthor {
     if (mine === undefined) {
       throw new SoukError('key_not_permitted', `The provider of ${offer.id} has not delegated to this node.`)
     }
-    if (current === undefined) return signRecord(draft(offer, [mine], 0n), privateKey)
+    const withOthers = (known: readonly Delegation[]) =>
+      [mine, ...newest(known, now).filter(({ peer }) => peer !== self)].slice(0, DELEGATIONS_MAX)
+    // A record may exist that a slow directory did not return. The offer has the delegations of the last one that this node read.
+    if (current === undefined) return signRecord(draft(offer, withOthers(offer.delegations), 0n), privateKey)
     const { record, bytes } = current
     const named = record.delegations.some(({ peer }) => peer === self)
     const young = record.expiresAt - now > RECORD_TTL_MS / 2
     if (named && young && record.revision >= offer.revision) return bytes
-    const others = newest(record.delegations, now).filter(({ peer }) => peer !== self)
-    const delegations = [mine, ...others].slice(0, DELEGATIONS_MAX)
     const latest = record.revision > offer.revision ? { ...offer, ...pick(record) } : offer
-    return signRecord(draft(latest, delegations, record.seq), privateKey)
+    return signRecord(draft(latest, withOthers(record.delegations), record.seq), privateKey)
   }
 
   const owns = (offer: Offer) => splitId(offer.id).provider === provider
