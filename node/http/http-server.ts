@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
 import { limits, SoukError } from '../../lib/index.ts'
 
 export interface HttpServerInit {
@@ -7,14 +8,20 @@ export interface HttpServerInit {
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
   /** Time limit for a request to arrive. Default `REQUEST_RECEIVE_MS`. */
   readonly receiveMs?: number
+  /** A client that reads nothing of its response for this long is disconnected. Default `READER_STALL_MS`. */
+  readonly stallMs?: number
   /** Whether a request becomes an upgraded connection. Default: none does. */
   readonly upgrades?: (request: IncomingMessage) => boolean
 }
 
-/** An HTTP or HTTPS server that closes connections which stay silent, stop during a request, or send it too slowly. */
+/**
+ * An HTTP or HTTPS server that closes connections which stay silent, stop during a request, send it too slowly, or stop reading the
+ * response.
+ */
 export function createHttpServer({
   tls,
   receiveMs = limits.REQUEST_RECEIVE_MS,
+  stallMs = limits.READER_STALL_MS,
   upgrades = () => false
 }: HttpServerInit = {}): Server {
   const headersTimeout = Math.min(limits.HEADERS_RECEIVE_MS, receiveMs)
@@ -29,8 +36,18 @@ export function createHttpServer({
     requireHostHeader: false,
     shouldUpgradeCallback: upgrades
   }
-  if (tls === undefined) return createServer(options)
-  return createTlsServer({ ...options, ...tls, handshakeTimeout: headersTimeout })
+  const server =
+    tls === undefined
+      ? createServer(options)
+      : createTlsServer({ ...options, ...tls, handshakeTimeout: headersTimeout })
+  server.timeout = stallMs
+  // Node.js itself would also close a connection whose response is not there yet, or is a stream without an event.
+  server.prependListener('request', (_request, response) => response.on('timeout', closeStalled))
+  return server
+}
+
+function closeStalled(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy()
 }
 
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?]*)/i
