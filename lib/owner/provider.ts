@@ -226,9 +226,10 @@ export class Provider {
 
   async #sign({ selfReport: _, ...wanted }: Manifest, lastRevision = 0): Promise<SignedManifest> {
     const { clock, manifestSigner, documents } = this.#init
-    const issuedAt = clock.now()
     const revision = lastRevision + 1
     const report = this.#init.report?.(apiId(wanted.name, wanted.provider))
+    // After the report, which may not end later.
+    const issuedAt = clock.now()
     const reported = report === undefined ? wanted : { ...wanted, selfReport: report }
     const signed = await manifestSigner.sign({ ...reported, revision, issuedAt, expiresAt: issuedAt + MANIFEST_TTL_MS })
     // Stored before it is published, so that a revision is never used twice.

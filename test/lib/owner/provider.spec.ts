@@ -39,6 +39,7 @@ describe('Provider', () => {
   let offers: Offer[]
   let withdrawn: string[]
   let reported: SelfReport | undefined
+  let onReport: () => void
 
   /** A process on the same store, the first or a later one. */
   const boot = async (word = 'provider') => {
@@ -69,13 +70,17 @@ describe('Provider', () => {
       apis: owner.apis,
       announcer,
       descriptions: new DocumentShelf(clock),
-      report: () => reported
+      report: () => {
+        onReport()
+        return reported
+      }
     })
     adapter = new StubAdapter()
   }
   beforeEach(async () => {
     store = createMemoryStore()
     reported = undefined
+    onReport = () => {}
     await boot()
   })
 
@@ -295,6 +300,20 @@ describe('Provider', () => {
       const after = await provider.serve({ ...TERMS, price: '0.002' }, adapter)
       assert.deepEqual(after.signed.manifest.selfReport, reported)
       assert.equal(revision(after), revision(before) + 1)
+    })
+
+    it('may be made in the next millisecond', async () => {
+      const { now } = clock
+      try {
+        onReport = () => {
+          clock.now = () => now() + 1
+          reported = reportOf(20)
+        }
+        const { signed } = await provider.serve(TERMS, adapter)
+        assert.deepEqual(signed.manifest.selfReport, reported)
+      } finally {
+        clock.now = now
+      }
     })
 
     it('is signed again when its figures change, once an hour at most', async () => {
