@@ -106,12 +106,18 @@ describe('the submitter under faults', () => {
   for (const depth of [1, 2, 3, 5, 10]) {
     it(`resubmits after a reorganisation of ${depth} blocks`, async () => {
       const { start, transfer, chain, mine, final, sent, nonce, reorg } = account
-      const submitter = await start()
+      const finalized = await chain.block('finalized')
+      let isReorganised = false
+      // A slow test would otherwise see the transaction final before the reorganisation, which no real chain allows.
+      const block: Chain['block'] = async (tag) =>
+        tag === 'finalized' && !isReorganised ? finalized : chain.block(tag)
+      const submitter = await start({ on: { block } })
       await mine()
       const first = await submitter.submit('a', transfer(1n))
       await bench.client.setAutomine(false)
       for (let block = 1; block < depth; block++) await mine()
       await reorg(depth)
+      isReorganised = true
       await bench.client.dropTransaction({ hash: first.hash }).catch(() => undefined)
       await eventually('it is mined again', BOUND_MS, async () => {
         await mine()
