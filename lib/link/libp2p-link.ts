@@ -127,7 +127,7 @@ export class Libp2pLink implements Link {
     })
     await Promise.all(channels.map((channel) => channel.close()))
     timer.cancel()
-    // A peer closes its end of a stream when it has read all of it. libp2p then closes connections without waiting for their data.
+    // Peers close their end of a stream when they have read all of it. libp2p closes the connections next, and drops data on its way.
     await waitAtMost(this.#clock, LINK_CLOSE_MS, Promise.all(this.#streams().map(closed)))
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { LINK_CLOSE_MS } from '../../lib/base/limits/link.ts'
 import type { BulkSource, Channel, Link, PeerAddress } from '../../lib/interface/link.ts'
 import { eventually } from '../helpers/eventually.ts'
 
@@ -22,6 +23,17 @@ export const MiB = 1024 * 1024
 export const BOUND_MS = 5_000
 export const PROTOCOL = '/test/echo/1.0.0'
 export const TAG = Uint8Array.from({ length: 17 }, (_, i) => i)
+
+/** Waits for the stop of a link, which waits for its peers by the clock of the test. */
+export async function stopped(stopping: Promise<void>, advance: (ms: number) => Promise<void>): Promise<void> {
+  let isOver = false
+  const ended = stopping.finally(() => (isOver = true))
+  await eventually('the stop', BOUND_MS, async () => {
+    await advance(LINK_CLOSE_MS)
+    return isOver ? true : undefined
+  })
+  await ended
+}
 
 /** All events of one end of a channel. */
 export interface Heard {

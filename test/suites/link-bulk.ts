@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { text, utf8 } from '../../lib/base/bytes.ts'
-import { LINK_CLOSE_MS } from '../../lib/base/limits/link.ts'
 import { bytesOf, textOf } from '../helpers/bodies.ts'
 import { eventually, within } from '../helpers/eventually.ts'
-import { type Bench, BOUND_MS, count, MiB, NEVER, TAG } from './link-bench.ts'
+import { type Bench, BOUND_MS, count, MiB, NEVER, stopped, TAG } from './link-bench.ts'
 
 /** Deterministic, and different at every position. */
 const chunkAt = (i: number, bytes: number): Uint8Array => new Uint8Array(bytes).fill(i * 37 + 1)
@@ -107,14 +106,7 @@ export function bulkCases(bench: () => Bench): void {
     const body = chunkAt(3, 200 * 1024)
     await sink.write(body)
     await sink.end()
-    let hasStopped = false
-    void bench()
-      .a.link.stop()
-      .then(() => (hasStopped = true))
-    await eventually('the stop, which waits for the reader', BOUND_MS, async () => {
-      await bench().pair.advance(LINK_CLOSE_MS)
-      return hasStopped ? true : undefined
-    })
+    await stopped(bench().a.link.stop(), bench().pair.advance)
     assert.ok((await within('the body', BOUND_MS, bytesOf(source))).equals(body))
   })
 

@@ -71,7 +71,9 @@ export async function sendReply(
       return discard(body)
     }
     if (isWhole(body)) {
-      return await sendHeld(context, status, headers, body)
+      const reading = sendHeld(context, status, headers, body)
+      if (reading !== undefined) await reading
+      return
     }
     const length = lengthOf(reply)
     if (length !== undefined) {
@@ -119,15 +121,18 @@ function sendHead(context: RequestContext, status: number, headers: string[]): S
   return context.res.writeHead(status, [...context.headers, ...headers])
 }
 
-/** Sends a whole response. Resolves when its memory is free: at once for a small one, else when the client has read it. */
-export async function sendHeld(
+/**
+ * Sends a whole response. Resolves when the client has read it and its memory is free. Undefined for a small one, whose memory is not
+ * counted any longer.
+ */
+export function sendHeld(
   context: RequestContext,
   status: number,
   headers: readonly string[],
   body: Uint8Array
-): Promise<void> {
+): Promise<void> | undefined {
   sendWhole(context, status, headers, body)
-  if (isLarge(body)) await untilRead(context, body.length)
+  return isLarge(body) ? untilRead(context, body.length) : undefined
 }
 
 function isWhole(body: Payload): body is Uint8Array {

@@ -10,7 +10,6 @@ import {
   BULK_STREAMS_PER_PEER_MAX,
   EARLY_STREAMS_MAX,
   LINK_BUFFER_BYTES_MAX,
-  LINK_CLOSE_MS,
   LINK_PROBE_MS,
   LINK_WINDOW_BYTES_MAX,
   SILENCE_CHECK_MS
@@ -23,6 +22,7 @@ import { soukTcp } from '../../../lib/link/souk-tcp.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { linkSuite } from '../../suites/link.ts'
+import { stopped } from '../../suites/link-bench.ts'
 
 type LinkNode = Libp2p<{ link: Libp2pLink }>
 
@@ -48,17 +48,6 @@ function linkNode(clock: Clock): Promise<LinkNode> {
   })
 }
 
-/** A link that stops waits for its peers, by the clock of the test. */
-async function stop(node: LinkNode, clock: ManualClock): Promise<void> {
-  let isOver = false
-  const stopping = Promise.resolve(node.stop()).finally(() => (isOver = true))
-  await eventually('the stop', 5_000, async () => {
-    await clock.advance(LINK_CLOSE_MS)
-    return isOver ? true : undefined
-  })
-  await stopping
-}
-
 linkSuite('the libp2p link', async () => {
   const clock = manualClock()
   const nodes = await Promise.all([linkNode(clock), linkNode(clock)])
@@ -78,7 +67,7 @@ linkSuite('the libp2p link', async () => {
     },
     advance: (ms) => clock.advance(ms),
     dispose: async () => {
-      for (const node of nodes) await stop(node, clock)
+      for (const node of nodes) await stopped(Promise.resolve(node.stop()), clock.advance)
     }
   }
 })
@@ -94,8 +83,8 @@ describe('the libp2p link', () => {
     for (const node of [a, b]) await node.start()
   })
   afterEach(async () => {
-    await stop(a, clock)
-    await stop(b, clockOfB)
+    await stopped(Promise.resolve(a.stop()), clock.advance)
+    await stopped(Promise.resolve(b.stop()), clockOfB.advance)
   })
 
   it('closes a connection whose peer is silent while it owes responses, after a ping', async () => {

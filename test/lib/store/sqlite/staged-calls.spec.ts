@@ -128,7 +128,7 @@ describe('staged calls', () => {
   it('take fewer than four writes of a commit', async function () {
     // Other platforms do not count system calls.
     if (process.platform !== 'linux') this.skip()
-    // Of this thread, which makes all writes of the store. Other threads of the process write too, at times.
+    // Counts the writes of this thread, which makes all of the store's. Other threads of the process write too.
     const writes = () => Number(/syscw: (\d+)/.exec(readFileSync('/proc/thread-self/io', 'utf8'))?.[1])
     // Fill the ring once: later calls overwrite its rows.
     await append(records(STAGED_SLOTS))
