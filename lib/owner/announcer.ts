@@ -126,7 +126,8 @@ export class Announcer {
     this.#moved?.cancel()
     this.#moved = this.#init.clock.after(ANNOUNCE_MOVED_MS, () => {
       this.#init.directory.moved?.()
-      void this.#announceAll(() => true)
+      // A node that has lost its relays has no address until it has others.
+      void this.#reachable().then(() => this.#announceAll(() => true))
     })
   }
 

@@ -1,8 +1,8 @@
 import { RELAY_V2_HOP_CODEC } from '@libp2p/circuit-relay-v2'
-import type { Connection, Libp2pEvents, Logger, PeerId, PeerStore } from '@libp2p/interface'
+import type { Connection, Libp2pEvents, Logger, PeerId, PeerStore, TagOptions } from '@libp2p/interface'
 import type { ConnectionManager, TransportManager } from '@libp2p/interface-internal'
 import { peerIdFromString } from '@libp2p/peer-id'
-import { multiaddr } from '@multiformats/multiaddr'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import { boundedMap, type RecentMap } from '../../base/bounded-map.ts'
 import { type Clock, deadline, type Timer } from '../../base/clock.ts'
@@ -20,7 +20,8 @@ import {
 } from '../../base/limits/reach.ts'
 import { isCircuit, isRelayed } from './is-relayed.ts'
 import { fillsGap, type Gap, GAPS } from './reach-gaps.ts'
-import { renewReservation, ReservationRefusedError } from './renew-reservation.ts'
+import { ANY_RELAY, RelayedAddresses } from './relayed-addresses.ts'
+import { reservePlace, ReservationRefusedError } from './reserve-place.ts'
 
 /** Which relays a node needs now. */
 export interface RelayNeed {
@@ -49,15 +50,13 @@ interface Candidate {
   readonly fills: readonly Gap[]
 }
 
-/** The part of libp2p's relay transport that this keeper uses. */
-interface Reservations {
-  hasReservation(peer: PeerId): boolean
-  addRelay(peer: PeerId, type: 'configured'): Promise<unknown>
-}
+/** A full node closes connections to peers without a tag first. */
+const TAG = 'souk-relay'
 
-/** A relay with a reservation. */
+/** A relay with a reservation, which ends with the connection. */
 interface HeldRelay {
-  readonly peer: PeerId
+  readonly connection: Connection
+  addresses: readonly Multiaddr[]
   /** When the reservation was made or last renewed. */
   renewedAt: number
   readonly fills: readonly Gap[]
@@ -66,22 +65,22 @@ interface HeldRelay {
 }
 
 /**
- * Keeps reservations on relays while this node needs them. libp2p drops a reservation when the
- * connection to its relay closes, and never looks for another relay by itself. It does not notice a relay that forgot
- * the reservation. So this keeper renews each reservation every `RELAY_CHECK_MS`, which also restores a forgotten one.
- * The relay's connection carries everything else to that peer as well, so a slow response does not end it.
+ * Keeps reservations on relays while this node needs them, and announces its addresses there. It renews each reservation every
+ * `RELAY_CHECK_MS`, which also restores one that the relay forgot. The relay's connection carries everything else to that peer as
+ * well, so a slow response does not end it.
  */
 export class RelayKeeper {
   readonly #init: RelayKeeperInit
-  /** Relays with a libp2p listener, which announces their addresses. */
-  readonly #listened = new Set<string>()
   readonly #held = new Map<string, HeldRelay>()
   /** When a relay that refused or failed may be asked again. */
   readonly #failed = boundedMap<string, number>(RELAYS_FAILED_MAX)
   /** When a relay that was not reached may be dialled again. If it connects, it may be asked at once. */
   readonly #unreached = boundedMap<string, number>(RELAYS_FAILED_MAX)
+  #announced: RelayedAddresses | undefined
   #timer: Timer | undefined
   #isChecking = false
+  /** Something changed during the running check. */
+  #isDue = false
   #isRunning = false
 
   constructor(init: RelayKeeperInit) {
@@ -89,7 +88,8 @@ export class RelayKeeper {
   }
 
   start(): void {
-    if (this.#reservations() === undefined) return
+    const transports = this.#init.transportManager.getTransports()
+    if (!transports.some((transport) => transport.listenFilter([ANY_RELAY]).length > 0)) return
     this.#isRunning = true
     this.#init.events.addEventListener('connection:close', this.#onClose)
     this.#init.events.addEventListener('peer:identify', this.#onIdentify)
@@ -99,14 +99,18 @@ export class RelayKeeper {
   stop(): void {
     this.#isRunning = false
     this.#timer?.cancel()
+    this.#held.clear()
     this.#init.events.removeEventListener('connection:close', this.#onClose)
     this.#init.events.removeEventListener('peer:identify', this.#onIdentify)
   }
 
   /** Peer ids of the relays with a reservation. */
   get relays(): readonly string[] {
-    const reservations = this.#reservations()
-    return [...this.#held].filter(([, { peer }]) => reservations?.hasReservation(peer) === true).map(([id]) => id)
+    return this.#open().map(({ connection }) => connection.remotePeer.toString())
+  }
+
+  #open(): HeldRelay[] {
+    return [...this.#held.values()].filter(({ connection }) => connection.status === 'open')
   }
 
   /** The need for relays changed. */
@@ -115,7 +119,9 @@ export class RelayKeeper {
   }
 
   readonly #onClose = ({ detail }: CustomEvent<Connection>) => {
-    if (this.#held.has(detail.remotePeer.toString())) this.wake()
+    if (this.#held.get(detail.remotePeer.toString())?.connection !== detail) return
+    this.#leave(detail.remotePeer)
+    this.wake()
   }
 
   readonly #onIdentify = () => {
@@ -123,16 +129,20 @@ export class RelayKeeper {
   }
 
   #schedule(ms: number): void {
+    if (this.#isChecking) {
+      this.#isDue = true
+      return
+    }
     this.#timer?.cancel()
     this.#timer = this.#init.clock.after(ms, () => {
-      // The running check schedules the next one.
-      if (this.#isChecking) return
       this.#isChecking = true
+      this.#isDue = false
       void this.#keep()
         .catch((error: unknown) => this.#init.log('relays could not be checked: %s', reasonOf(error)))
         .finally(() => {
           this.#isChecking = false
-          if (this.#isRunning) this.#schedule(this.#isShort ? RELAY_SEARCH_MS : RELAY_CHECK_MS)
+          const nextMs = this.#isShort ? RELAY_SEARCH_MS : RELAY_CHECK_MS
+          if (this.#isRunning) this.#schedule(this.#isDue ? REACH_SETTLE_MS : nextMs)
         })
     })
   }
@@ -143,22 +153,24 @@ export class RelayKeeper {
 
   /** Kinds of peers that can dial neither this node nor its relays. */
   #openGaps(): Gap[] {
-    const filled = this.relays.flatMap((id) => this.#held.get(id)?.fills ?? [])
+    const filled = this.#open().flatMap(({ fills }) => fills)
     return this.#init.need().gaps.filter((gap) => !filled.includes(gap))
   }
 
   async #keep(): Promise<void> {
-    const before = [...this.#held.keys()].join()
-    await this.#fill()
-    if (before !== this.relays.join()) this.#init.onChange()
-  }
-
-  async #fill(): Promise<void> {
-    const held = this.relays
-    for (const id of this.#held.keys()) if (!held.includes(id)) this.#held.delete(id)
+    await this.#listen()
+    if (!this.#isRunning) return
+    // Peers may still have the address of a relay that is no longer needed, so it is renewed as well.
+    await Promise.all(this.relays.map((id) => this.#renew(id)))
     const { relays, gaps } = this.#init.need()
     if (relays === 0 && gaps.length === 0) return
-    await Promise.all(held.map((id) => this.#renew(id)))
+    await this.#reserveMissing()
+    if (!this.#isShort) return
+    await this.#dialMore()
+    await this.#reserveMissing()
+  }
+
+  async #reserveMissing(): Promise<void> {
     const candidates = await this.#candidates()
     while (this.#isRunning) {
       const open = this.#openGaps()
@@ -168,17 +180,17 @@ export class RelayKeeper {
       if (next === undefined) break
       await this.#reserve(next)
     }
-    if (this.#isShort) await this.#dialMore()
   }
 
   /** Public peers that relay. This node dialled them, so their addresses work. */
   async #candidates(): Promise<Candidate[]> {
     const found: Candidate[] = []
+    const held = this.relays
     for (const connection of this.#init.connectionManager.getConnections()) {
       const id = connection.remotePeer.toString()
       if (connection.direction !== 'outbound' || connection.status !== 'open' || isRelayed(connection)) continue
       if (
-        this.#held.has(id) ||
+        held.includes(id) ||
         this.#isPaused(this.#failed, id) ||
         found.some((other) => other.connection.remotePeer.equals(connection.remotePeer))
       )
@@ -215,33 +227,31 @@ export class RelayKeeper {
   async #reserve({ connection, fills }: Candidate): Promise<void> {
     const { remotePeer } = connection
     const id = remotePeer.toString()
+    const { clock, log, onChange } = this.#init
     try {
-      // libp2p has one listener for each relay. It announces the relay's addresses, also those of a later reservation.
-      if (this.#listened.has(id)) await this.#reservations()?.addRelay(remotePeer, 'configured')
-      else await this.#init.transportManager.listen([connection.remoteAddr.encapsulate('/p2p-circuit')])
-      this.#listened.add(id)
-      this.#held.set(id, { peer: remotePeer, renewedAt: this.#init.clock.elapsed(), fills, missed: 0 })
-      this.#init.log('%s relays for this node', id)
-      this.#init.onChange()
+      const addresses = await this.#ask(connection)
+      if (connection.status !== 'open') throw new Error('the connection closed')
+      this.#held.set(id, { connection, addresses, renewedAt: clock.elapsed(), fills, missed: 0 })
+      this.#announce()
+      log('%s relays for this node', id)
+      onChange()
+      this.#tag(remotePeer, { value: 1 })
     } catch (error) {
       this.#pause(this.#failed, id, error)
     }
   }
 
-  /** A relay that refuses the reservation, or no longer responds, is left, so that its address is withdrawn. */
+  /** A relay that refuses, or no longer responds, is left, so that its addresses are withdrawn. */
   async #renew(id: string): Promise<void> {
-    const { connectionManager, clock, log } = this.#init
+    const { clock, log } = this.#init
     const held = this.#held.get(id)
-    const connection = connectionManager
-      .getConnections()
-      .find((each) => each.remotePeer.toString() === id && each.status === 'open' && !isRelayed(each))
     // Searches for further relays run more often than renewals.
-    if (held === undefined || connection === undefined || clock.elapsed() - held.renewedAt < RELAY_CHECK_MS) return
+    if (held === undefined || clock.elapsed() - held.renewedAt < RELAY_CHECK_MS) return
     held.renewedAt = clock.elapsed()
-    const limit = deadline(clock, RELAY_RESERVE_MS, () => new Error('the relay did not respond in time'))
     try {
-      await renewReservation(connection, limit.signal)
+      held.addresses = await this.#ask(held.connection)
       held.missed = 0
+      this.#announce()
     } catch (error) {
       held.missed++
       if (!(error instanceof ReservationRefusedError) && held.missed < RELAY_RENEWALS_MISSED_MAX) {
@@ -249,10 +259,47 @@ export class RelayKeeper {
         return
       }
       this.#pause(this.#failed, id, error)
-      connection.abort(new Error('the relay ended the reservation', { cause: error }))
+      if (this.#held.get(id) === held) this.#leave(held.connection.remotePeer)
+    }
+  }
+
+  async #ask(connection: Connection): Promise<Multiaddr[]> {
+    const limit = deadline(this.#init.clock, RELAY_RESERVE_MS, () => new Error('the relay did not respond in time'))
+    try {
+      return await reservePlace(connection, limit.signal)
     } finally {
       limit.clear()
     }
+  }
+
+  #leave(relay: PeerId): void {
+    this.#held.delete(relay.toString())
+    this.#announce()
+    this.#init.onChange()
+    this.#tag(relay, undefined)
+  }
+
+  #tag(relay: PeerId, tag: TagOptions | undefined): void {
+    const { peerStore, log } = this.#init
+    peerStore
+      .merge(relay, { tags: { [TAG]: tag } })
+      .catch((error: unknown) => log('%p could not be tagged: %s', relay, reasonOf(error)))
+  }
+
+  /** libp2p closes the listener when it stops. A node with libp2p's own transport over relays looks for them by itself. */
+  async #listen(): Promise<void> {
+    const { transportManager, log } = this.#init
+    const find = () => transportManager.getListeners().find((listener) => listener instanceof RelayedAddresses)
+    if (find() === undefined) await transportManager.listen([ANY_RELAY])
+    this.#announced = find()
+    if (this.#announced !== undefined) return
+    log('this node has no `soukCircuits`, so it keeps no relays')
+    this.stop()
+  }
+
+  #announce(): void {
+    const addresses = this.#open().flatMap((relay) => relay.addresses)
+    this.#announced?.set(addresses.map((address) => address.encapsulate('/p2p-circuit')))
   }
 
   #isPaused(until: RecentMap<string, number>, id: string): boolean {
@@ -262,13 +309,6 @@ export class RelayKeeper {
   #pause(until: RecentMap<string, number>, id: string, error: unknown): void {
     until.set(id, this.#init.clock.elapsed() + RELAY_RETRY_MS)
     this.#init.log('%s does not relay for this node: %s', id, reasonOf(error))
-  }
-
-  /** Undefined in a libp2p node without the relay transport. */
-  #reservations(): Reservations | undefined {
-    const transports = this.#init.transportManager.getTransports()
-    const found = transports.find((transport) => 'reservationStore' in transport)
-    return (found as { readonly reservationStore?: Reservations } | undefined)?.reservationStore
   }
 }
 

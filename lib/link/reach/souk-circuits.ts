@@ -3,7 +3,7 @@ import {
   circuitRelayTransport,
   RELAY_V2_HOP_CODEC
 } from '@libp2p/circuit-relay-v2'
-import type { Connection, ConnectionLimits, DialTransportOptions, Stream, Transport } from '@libp2p/interface'
+import type { Connection, ConnectionLimits, DialTransportOptions, PeerId, Stream, Transport } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { lpStream } from '@libp2p/utils'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -11,7 +11,13 @@ import { HOP_BYTES_MAX } from '../../base/limits/reach.ts'
 import { CircuitConnection } from './circuit-connection.ts'
 import { HOP_MESSAGE, HOP_OK, HOP_TYPE, type HopLimit } from './hop-codec.ts'
 import { isRelayed } from './is-relayed.ts'
+import { ANY_RELAY, RelayedAddresses } from './relayed-addresses.ts'
 import { SharedDials } from './shared-dials.ts'
+
+/** libp2p makes a reservation at a peer that sends a circuit, unless it has one. */
+interface Reserving {
+  readonly reservationStore: { hasReservation(peer: PeerId): boolean }
+}
 
 /**
  * libp2p's transport over relays, with faster dials. The encrypted handshake with the peer starts together with the
@@ -20,10 +26,17 @@ import { SharedDials } from './shared-dials.ts'
  *
  * There is one circuit for each relay and peer. libp2p's DHT dials a provider that it finds, at the same moment as a
  * caller does. libp2p would then abort one of the two circuits as a duplicate, with the streams that it has by then.
+ *
+ * The relay keeper makes the reservations. libp2p's own ones have four faults: a reservation that waits for another one is
+ * forgotten, and its caller waits for ever; a relay that failed may never be asked again; each failure leaves a listener; and
+ * a peer that sends a circuit gets a reservation made and its address announced, whoever it is.
  */
 export function soukCircuits(): (components: CircuitRelayTransportComponents) => Transport {
   return (components) => {
-    const transport: Transport = circuitRelayTransport()(components)
+    const transport: Transport & Partial<Reserving> = circuitRelayTransport()(components)
+    if (transport.reservationStore !== undefined) transport.reservationStore.hasReservation = () => true
+    transport.listenFilter = (addresses) => addresses.filter((address) => address.equals(ANY_RELAY))
+    transport.createListener = () => new RelayedAddresses(components.addressManager)
     const running = new SharedDials()
     transport.dial = async (address, options) => {
       const [relay, peer] = endsOf(address)

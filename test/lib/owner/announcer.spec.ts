@@ -167,6 +167,19 @@ describe('Announcer', () => {
     assert.deepEqual(told, ['a 1'])
   })
 
+  it('waits for that too when its addresses changed, because it may have lost all of them', async () => {
+    await announcer.announce(signedOf('a'), [])
+    told.length = 0
+    const isReached = Promise.withResolvers<void>()
+    reachable = () => isReached.promise
+    announcer.addressesChanged()
+    await clock.advance(ANNOUNCE_MOVED_MS)
+    assert.deepEqual(told, [])
+    isReached.resolve()
+    await settle()
+    assert.deepEqual(told, ['a 1'])
+  })
+
   it('repeats unheard announcements when the first peer connects, and no others', async () => {
     await announcer.announce(signedOf('heard'), [])
     const isReady = Promise.withResolvers<void>()

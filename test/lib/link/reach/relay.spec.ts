@@ -61,6 +61,18 @@ describe('a node that cannot be dialled', () => {
     await eventually('the relay to be dropped', 10_000, () => (relays().length === 1 ? true : undefined))
   })
 
+  it('has relays again after its links broke, however many consumers call meanwhile', async () => {
+    const owner = await hiddenOwner()
+    const relays = () => owner.souk.status().reachability.relays
+    const announced = () => owner.libp2p.getMultiaddrs().length
+    const consumers = await Promise.all([1, 2, 3].map(() => testnet.add({ listen: [] })))
+    for (let round = 0; round < 3; round++) {
+      await eventually('two relays', 10_000, () => (relays().length === 2 && announced() === 2 ? true : undefined))
+      for (const connection of owner.libp2p.getConnections()) connection.abort(new Error('the link broke'))
+      await Promise.all(consumers.map(called))
+    }
+  })
+
   it('dials a public consumer back; a running call ends on the relay, and the next one runs directly', async () => {
     const owner = await testnet.add({ listen: [] })
     const held = Promise.withResolvers<string>()

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { noise } from '@chainsafe/libp2p-noise'
-import { RELAY_V2_HOP_CODEC } from '@libp2p/circuit-relay-v2'
+import { RELAY_V2_HOP_CODEC, RELAY_V2_STOP_CODEC } from '@libp2p/circuit-relay-v2'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
 import type { Connection, Stream } from '@libp2p/interface'
+import type { TransportManager } from '@libp2p/interface-internal'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
 import { byteStream, lpStream } from '@libp2p/utils'
@@ -16,7 +17,9 @@ import type { PeerAddress } from '../../../../lib/interface/link.ts'
 import { eagerTransport } from '../../../../lib/link/eager-select.ts'
 import { Libp2pLink, type LinkComponents } from '../../../../lib/link/libp2p-link.ts'
 import { dialStep } from '../../../../lib/link/reach/dial-step.ts'
+import { ANY_RELAY, RelayedAddresses } from '../../../../lib/link/reach/relayed-addresses.ts'
 import { soukRelay } from '../../../../lib/link/reach/relay-policy.ts'
+import { reservePlace } from '../../../../lib/link/reach/reserve-place.ts'
 import { soukCircuits } from '../../../../lib/link/reach/souk-circuits.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 
@@ -26,6 +29,8 @@ const LINES = '\u0013/multistream/1.0.0\n\u0007/noise\n'
 const NOISE_BYTES = 34
 /** `HopMessage` with `type = STATUS` and `CONNECTION_FAILED`. */
 const FAILED = Uint8Array.of(8, 2, 40, 0xcb, 1)
+/** `StopMessage` with `type = STATUS` and `OK`. */
+const STOP_OK = [8, 1, 32, 100]
 const MANY_BYTES = 64 * 1_024
 
 const nodeAt = (listen: string[]) =>
@@ -38,10 +43,16 @@ const nodeAt = (listen: string[]) =>
     services: {
       identify: identify(),
       relay: soukRelay(),
+      listeners: ({ transportManager }: { readonly transportManager: TransportManager }) => ({
+        all: () => transportManager.getListeners()
+      }),
       link: (components: LinkComponents) => new Libp2pLink(components, systemClock)
     }
   })
 type TestNode = Awaited<ReturnType<typeof nodeAt>>
+
+const listenerOf = ({ services }: TestNode): RelayedAddresses =>
+  services.listeners.all().find((each) => each instanceof RelayedAddresses) ?? assert.fail('the node does not listen')
 
 const over = (relay: TestNode): string => `${relay.getMultiaddrs().join()}/p2p-circuit`
 
@@ -92,6 +103,24 @@ describe('circuits over a relay', function () {
     })
   }
 
+  it('come from any peer, which gets no reservation and no announced address for it', async () => {
+    let reservations = 0
+    await relay.unhandle(RELAY_V2_HOP_CODEC)
+    await relay.handle(RELAY_V2_HOP_CODEC, async (stream) => {
+      reservations++
+      await stream.close()
+    })
+    await consumer.dial(relay.getMultiaddrs())
+    const connection = await eventually('the connection', 5_000, () => relay.getConnections(consumer.peerId)[0])
+    const stream = await connection.newStream(RELAY_V2_STOP_CODEC)
+    const { bytes } = peerIdFromPrivateKey(await generateKeyPair('Ed25519')).toMultihash()
+    const messages = lpStream(stream)
+    await messages.write(Uint8Array.of(8, 0, 18, bytes.length + 2, 10, bytes.length, ...bytes))
+    assert.deepEqual([...(await messages.read()).subarray()], STOP_OK)
+    stream.abort(new Error('the test ends'))
+    assert.deepEqual([reservations, consumer.getMultiaddrs()], [0, []])
+  })
+
   describe('to an owner with a reservation', () => {
     let owner: TestNode
     let to: PeerAddress
@@ -99,15 +128,14 @@ describe('circuits over a relay', function () {
     let opened: Connection[]
 
     beforeEach(async () => {
-      owner = await nodeAt([over(relay)])
+      owner = await nodeAt([ANY_RELAY.toString()])
       owner.services.link.serve(ECHO_PROTOCOL, async (bytes) => bytes, { requestBytesMax: 64 })
       await owner.services.link.stop()
       await owner.services.link.start()
-      const addresses = await eventually('a reservation', 10_000, () => {
-        const found = owner.getMultiaddrs().map(String)
-        return found.length > 0 ? found : undefined
-      })
-      to = { id: owner.peerId.toString(), addresses }
+      const connection = await owner.dial(relay.getMultiaddrs())
+      const addresses = await reservePlace(connection, AbortSignal.timeout(10_000))
+      listenerOf(owner).set(addresses.map((address) => address.encapsulate('/p2p-circuit')))
+      to = { id: owner.peerId.toString(), addresses: owner.getMultiaddrs().map(String) }
       opened = []
       consumer.addEventListener('connection:open', ({ detail }) => {
         if (detail.remotePeer.equals(owner.peerId)) opened.push(detail)
