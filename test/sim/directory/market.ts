@@ -17,14 +17,17 @@ export interface Machine {
   readonly node: SoukNode
   readonly log: LookupLog
   readonly hostility: Hostility | undefined
-  isUp: boolean
   name: string | undefined
 }
 
 /** A simulated network of nodes with the code of real ones, except for TCP and Noise. */
 export class Market {
   readonly wire = new Wire()
-  readonly machines: Machine[] = []
+  /** Those that are up. The others would take most of the memory. */
+  machines: readonly Machine[] = []
+  /** What the logs say of a peer, by its id. */
+  readonly #names = new Map<string, string>()
+  #bootstrap: readonly Machine[] = []
   readonly #time: VirtualTime
   readonly #ghosts: Ghosts
   readonly #rng: Rng
@@ -38,7 +41,7 @@ export class Market {
   }
 
   get honest(): Machine[] {
-    return this.machines.filter(({ isUp, hostility }) => isUp && hostility === undefined)
+    return this.machines.filter(({ hostility }) => hostility === undefined)
   }
 
   /** Honest nodes that serve a name. */
@@ -58,7 +61,7 @@ export class Market {
   async #add(): Promise<void> {
     const index = ++this.#made
     const host = `10.0.${index >> 8}.${index & 255}`
-    const bootstrap = this.machines.slice(0, BOOTSTRAP).flatMap(({ node }) => node.libp2p.getMultiaddrs().map(String))
+    const bootstrap = this.#bootstrap.flatMap(({ node }) => node.libp2p.getMultiaddrs().map(String))
     const log = new LookupLog(() => this.#time.elapsed)
     const node = await createNode({
       privateKey: await generateKeyPairFromSeed('Ed25519', this.#rng.fill(new Uint8Array(32))),
@@ -72,8 +75,10 @@ export class Market {
     await node.start()
     // Every tenth.
     const hostility = index % 10 === 9 ? HOSTILITY[Math.floor(index / 10) % HOSTILITY.length] : undefined
-    const machine: Machine = { host, node, log, hostility, isUp: true, name: undefined }
-    this.machines.push(machine)
+    const machine: Machine = { host, node, log, hostility, name: undefined }
+    this.machines = [...this.machines, machine]
+    this.#bootstrap = [...this.#bootstrap, machine].slice(0, BOOTSTRAP)
+    this.#is(machine, 'up')
     if (hostility === undefined) return
     const names = () => this.owners.map(({ name }) => name ?? '')
     void corrupt(node, hostility, this.#ghosts, names)
@@ -88,22 +93,30 @@ export class Market {
   }
 
   async leave(machine: Machine): Promise<void> {
-    machine.isUp = false
+    this.#remove(machine, 'left')
     await machine.node.stop()
+  }
+
+  /** Nothing that it sends arrives, so its end takes no part in the simulation. */
+  powerOff(machine: Machine): void {
+    this.#remove(machine, 'dead')
+    this.wire.powerOff(machine.host)
+    void machine.node.stop()
   }
 
   /** Replaces the ids of peers by their addresses and states. */
   named(text: string): string {
-    return text.replaceAll(/12D3Koo\w+/g, (id) => {
-      const machine = this.machines.find(({ node }) => node.libp2p.peerId.toString() === id)
-      if (machine === undefined) return 'nobody'
-      const state = this.wire.isDead(machine.host) ? 'dead' : machine.isUp ? 'up' : 'left'
-      return [machine.host, state, machine.hostility, machine.name].filter((word) => word !== undefined).join('/')
-    })
+    for (const machine of this.owners) this.#is(machine, 'up')
+    return text.replaceAll(/12D3Koo\w+/g, (id) => this.#names.get(id) ?? 'nobody')
   }
 
-  powerOff(machine: Machine): void {
-    machine.isUp = false
-    this.wire.powerOff(machine.host)
+  #remove(machine: Machine, state: string): void {
+    this.machines = this.machines.filter((other) => other !== machine)
+    this.#is(machine, state)
+  }
+
+  #is({ host, node, hostility, name }: Machine, state: string): void {
+    const words = [host, state, hostility, name].filter((word) => word !== undefined)
+    this.#names.set(node.libp2p.peerId.toString(), words.join('/'))
   }
 }

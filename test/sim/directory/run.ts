@@ -65,12 +65,9 @@ export async function run(time: VirtualTime, plan: Plan, say: (line: string) => 
   await rest(SETTLE_MS)
   step(`${leavers.length} nodes left, ${leavers.length} others joined`)
 
-  const victims = pick(
-    market.machines.slice(1).filter(({ isUp }) => isUp),
-    Math.round(nodes * DEAD)
-  )
+  const victims = pick(market.machines.slice(1), Math.round(nodes * DEAD))
   for (const victim of victims) market.powerOff(victim)
-  const hostile = market.machines.filter(({ isUp, hostility }) => isUp && hostility !== undefined).length
+  const hostile = market.machines.filter(({ hostility }) => hostility !== undefined).length
   step(`${victims.length} nodes lost their power; of the others ${hostile} are hostile`)
 
   const missed: string[] = []
