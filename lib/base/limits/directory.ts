@@ -130,10 +130,10 @@ export const ANNOUNCEMENTS_PER_PUBLISHER_PER_SECOND = 1
 export const ANNOUNCEMENT_AGE_MS = 5 * MINUTE
 /** Queue for a slow neighbour. Announcements above it are dropped; catalogue queries make up for them. */
 export const GOSSIP_BUFFER_BYTES_MAX = 64 * ANNOUNCEMENT_BYTES_MAX
-/** Seconds for which a node offers an announcement to neighbours outside its mesh: nearly the time within which all nodes must hear of it. */
-export const GOSSIP_OFFERS = 9
-/** Percentage of these neighbours to which it is offered each second. One with two busy neighbours misses 1 of 250,000. */
-export const GOSSIP_OFFERED_PERCENT = 50
+/** Seconds for which a node offers an announcement to neighbours outside its mesh. A busy one may miss the first offer. */
+export const GOSSIP_OFFERS = 3
+/** Percentage of these neighbours to which it is offered each second. */
+export const GOSSIP_OFFERED_PERCENT = 100
 /** Topics in one gossip message. Souk uses one. */
 export const GOSSIP_TOPICS_MAX = 16
 /** Announcements in one gossip message. */
