@@ -4,9 +4,18 @@ import type { Clock } from '../base/clock.ts'
 import { SILENT_LOG } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import { PAGE_MAX } from '../base/limits/directory.ts'
-import { SUBSCRIPTION_BODY_BYTES_MAX, SUBSCRIPTION_FRESH_MS } from '../base/limits/plans.ts'
+import {
+  FREE_SUBSCRIBERS_MAX,
+  FREE_SUBSCRIPTION_PER_PEER_REFILL_MS,
+  FREE_SUBSCRIPTION_REFILL_MS,
+  FREE_SUBSCRIPTIONS_BURST,
+  FREE_SUBSCRIPTIONS_PER_PEER_BURST,
+  SUBSCRIPTION_BODY_BYTES_MAX,
+  SUBSCRIPTION_FRESH_MS
+} from '../base/limits/plans.ts'
 import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId } from '../base/request-id.ts'
+import { TokenBuckets } from '../base/token-bucket.ts'
 import { checkPrice } from '../base/check-price.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
@@ -51,9 +60,16 @@ export class PlanService implements PlanServiceContract {
   readonly #pool: SoldSubscriptions
   /** One change at a time per subscription. */
   readonly #changes = new KeyedMutex()
+  /** New subscriptions that cost nothing, of each peer and of all. They are stored for good. */
+  readonly #freeOfPeer: TokenBuckets
+  readonly #freeOfAll: TokenBuckets
 
   constructor(init: PlanServiceInit) {
     this.#init = init
+    const rate = (burst: number, refillMs: number) => ({ burst, perSecond: 1_000 / refillMs })
+    const ofPeer = rate(FREE_SUBSCRIPTIONS_PER_PEER_BURST, FREE_SUBSCRIPTION_PER_PEER_REFILL_MS)
+    this.#freeOfPeer = new TokenBuckets(ofPeer, FREE_SUBSCRIBERS_MAX, init.clock)
+    this.#freeOfAll = new TokenBuckets(rate(FREE_SUBSCRIPTIONS_BURST, FREE_SUBSCRIPTION_REFILL_MS), 1, init.clock)
     this.#log = init.log ?? SILENT_LOG
     this.#pool = new SoldSubscriptions(init)
   }
@@ -192,6 +208,7 @@ export class PlanService implements PlanServiceContract {
     const asking = { peer, ...(consumer === undefined ? {} : { consumer }) }
     const { sold, due } = decide(request, held?.sold, { api, manifest, now, ...asking, owner: self, freeTaken })
     checkPrice(due, maxPrice)
+    if (held === undefined && due === 0n) this.#countFree(peer)
     const before = held?.sold
     if (sold.periodNo !== before?.periodNo) {
       if (sold.isTrial) await this.#claimTrial(sold)
@@ -221,6 +238,14 @@ export class PlanService implements PlanServiceContract {
       },
       quota: () => held?.pool?.quota()
     }
+  }
+
+  /** @throws SoukError `overloaded` */
+  #countFree(peer: string): void {
+    if (this.#freeOfPeer.take(peer) && this.#freeOfAll.take('all')) return
+    const text = 'Too many subscriptions without a fee were made here. Try again later, or choose a plan with a fee.'
+    const retryAfterMs = FREE_SUBSCRIPTION_PER_PEER_REFILL_MS
+    throw new SoukError('overloaded', text, { retryAfterMs, notAccepted: true })
   }
 
   /** Only a change of plan needs it. */

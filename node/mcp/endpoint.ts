@@ -52,14 +52,24 @@ export async function serveAgent(
     if (checkJson(body) === 'scalar') throw new SoukError('invalid_request', 'A message must be a JSON object.')
     const message: unknown = JSON.parse(text(body))
     if (Array.isArray(message)) {
-      if (message.length > limits.MCP_BATCH_MAX)
-        throw new SoukError('invalid_request', `A batch may have at most ${limits.MCP_BATCH_MAX} messages.`)
+      checkBatch(message)
       for (const _ of message.slice(1)) count()
     }
     await answerCancellable(context, agent, message, running, callerOf(req, holder))
   } finally {
     held.free()
   }
+}
+
+/** The responses to a batch are in memory together, and a list may have some megabytes. */
+function checkBatch(messages: readonly unknown[]): void {
+  if (messages.length > limits.MCP_BATCH_MAX)
+    throw new SoukError('invalid_request', `A batch may have at most ${limits.MCP_BATCH_MAX} messages.`)
+  const lists = messages.flatMap((each) =>
+    isJSONRPCRequest(each) && each.method.endsWith('/list') ? [each.method] : []
+  )
+  const twice = lists.find((method, at) => lists.indexOf(method) < at)
+  if (twice !== undefined) throw new SoukError('invalid_request', `A batch may have only one request for ${twice}.`)
 }
 
 /** Undefined for the public key without a session: its holders are different agents. */

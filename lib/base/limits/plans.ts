@@ -31,6 +31,16 @@ export const ACCOUNT_PSEUDONYM_CHARS_MAX = 64
 export const SUBSCRIPTION_PEERS_MAX = 8
 /** Message about a subscription: a full plan and a few names. */
 export const SUBSCRIPTION_BODY_BYTES_MAX = 16 * KiB
+/** Subscriptions without a fee, or with a trial, that one peer creates at once. A public ingress creates one for each of its consumers. */
+export const FREE_SUBSCRIPTIONS_PER_PEER_BURST = 1_000
+/** Time until the same peer may create one more. */
+export const FREE_SUBSCRIPTION_PER_PEER_REFILL_MS = 10 * SECOND
+/** The same of all peers together, because peer ids and accounts are free to create. */
+export const FREE_SUBSCRIPTIONS_BURST = 10_000
+/** Time until one more may be created by any peer: 86,400 a day, which take about 100 MB. */
+export const FREE_SUBSCRIPTION_REFILL_MS = 1 * SECOND
+/** Peers whose subscriptions without a fee are counted. */
+export const FREE_SUBSCRIBERS_MAX = 10_000
 /** A renewal within period/24 after the end continues the period; a later one starts a new period. */
 export const RENEWAL_GRACE_PART = 24
 /** Cached subscription records. */

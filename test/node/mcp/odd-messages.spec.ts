@@ -113,6 +113,14 @@ describe('agents of all revisions and with odd messages', () => {
     assert.match(JSON.stringify(await response.json()), /at most 50 messages/)
   })
 
+  it('may ask for each list once in a batch, because the responses are in memory together', async () => {
+    const other = { ...LIST, id: 2, method: 'resources/list' }
+    assert.equal((await post([LIST, other])).status, 200)
+    const response = await post([LIST, other, { ...LIST, id: 3 }])
+    assert.equal(response.status, 400)
+    assert.match(JSON.stringify(await response.json()), /only one request for tools\/list/)
+  })
+
   it('get a JSON-RPC error for each odd input', async () => {
     const odd: ReadonlyArray<readonly [body: unknown, status: number, code: number]> = [
       ['{', 400, -32_700],
