@@ -11,7 +11,7 @@ import { transportSymbol } from '@libp2p/interface'
 import { AbstractMultiaddrConnection, type AbstractMultiaddrConnectionInit } from '@libp2p/utils'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { TypedEventEmitter } from 'main-event'
-import type { Uint8ArrayList } from 'uint8arraylist'
+import { Uint8ArrayList } from 'uint8arraylist'
 
 /** Time of a packet from one machine to another. */
 const LATENCY_MS = 20
@@ -57,8 +57,15 @@ const hostOf = (address: Multiaddr): string => address.getComponents()[0]?.value
 const peerOf = (address: Multiaddr): string | undefined =>
   address.getComponents().findLast(({ name }) => name === 'p2p')?.value
 
+/** What a machine writes to a connection at one moment. */
+interface Packet {
+  readonly sentAt: number
+  readonly bytes: Uint8ArrayList
+}
+
 class WireConnection extends AbstractMultiaddrConnection {
   other: WireConnection | undefined
+  #last: Packet | undefined
   readonly #wire: Wire
   readonly #host: string
 
@@ -71,7 +78,13 @@ class WireConnection extends AbstractMultiaddrConnection {
   sendData(data: Uint8ArrayList): { sentBytes: number; canSendMore: boolean } {
     const bytes = data.subarray()
     this.#wire.bytes += bytes.byteLength
-    this.#pass((other) => other.onData(bytes))
+    const sentAt = performance.now()
+    if (this.#last?.sentAt === sentAt) this.#last.bytes.append(bytes)
+    else {
+      const packet = { sentAt, bytes: new Uint8ArrayList(bytes) }
+      this.#last = packet
+      this.#pass((other) => other.onData(packet.bytes))
+    }
     return { sentBytes: bytes.byteLength, canSendMore: true }
   }
 
