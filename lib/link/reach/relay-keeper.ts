@@ -38,7 +38,7 @@ export interface RelayKeeperInit {
   readonly events: TypedEventTarget<Libp2pEvents>
   readonly bootstrap: readonly string[]
   readonly need: () => RelayNeed
-  /** The relays in use changed. */
+  /** A relay was reserved, or a check ended. */
   readonly onChange: () => void
   readonly clock: Clock
   readonly log: Logger
@@ -141,6 +141,7 @@ export class RelayKeeper {
         .catch((error: unknown) => this.#init.log('relays could not be checked: %s', reasonOf(error)))
         .finally(() => {
           this.#isChecking = false
+          this.#init.onChange()
           const nextMs = this.#isShort ? RELAY_SEARCH_MS : RELAY_CHECK_MS
           if (this.#isRunning) this.#schedule(this.#isDue ? REACH_SETTLE_MS : nextMs)
         })
@@ -275,7 +276,6 @@ export class RelayKeeper {
   #leave(relay: PeerId): void {
     this.#held.delete(relay.toString())
     this.#announce()
-    this.#init.onChange()
     this.#tag(relay, undefined)
   }
 
