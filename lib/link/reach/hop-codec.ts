@@ -5,6 +5,7 @@ import { message, type MessageOf, nested } from '../../base/wire/message.ts'
 /** The messages between a peer and its relay (circuit relay v2, section "Protobuf"). libp2p does not export its codec. */
 const HOP_PEER = message('Peer', 'The peer to connect to.', { id: bytes(1) })
 
+/** The size of the message limits the number of addresses. */
 const HOP_RESERVATION = message('Reservation', 'What the relay knows about the reservation.', {
   addresses: list(bytes(2, 'Addresses of the relay.'), HOP_BYTES_MAX)
 })

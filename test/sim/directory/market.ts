@@ -23,9 +23,9 @@ export interface Machine {
 /** A simulated network of nodes with the code of real ones, except for TCP and Noise. */
 export class Market {
   readonly wire = new Wire()
-  /** Those that are up. The others would take most of the memory. */
+  /** Only machines that are up, because the others would take most of the memory. */
   machines: readonly Machine[] = []
-  /** What the logs say of a peer, by its id. */
+  /** Names of peers in the logs, by id: address, state, and what the machine does. */
   readonly #names = new Map<string, string>()
   #bootstrap: readonly Machine[] = []
   readonly #time: VirtualTime
@@ -86,6 +86,7 @@ export class Market {
 
   async publish(machine: Machine): Promise<void> {
     machine.name = `api-${++this.#served}`
+    this.#is(machine, 'up')
     await machine.node.souk.serve(
       { name: machine.name, price: '0', tags: ['simulated'] },
       handler(({ body }) => body)
@@ -97,7 +98,7 @@ export class Market {
     await machine.node.stop()
   }
 
-  /** Nothing that it sends arrives, so its end takes no part in the simulation. */
+  /** Stops the node as well, to save its time. Its peers do not notice, because the wire drops what it sends. */
   powerOff(machine: Machine): void {
     this.#remove(machine, 'dead')
     this.wire.powerOff(machine.host)
@@ -106,7 +107,6 @@ export class Market {
 
   /** Replaces the ids of peers by their addresses and states. */
   named(text: string): string {
-    for (const machine of this.owners) this.#is(machine, 'up')
     return text.replaceAll(/12D3Koo\w+/g, (id) => this.#names.get(id) ?? 'nobody')
   }
 

@@ -57,7 +57,7 @@ const hostOf = (address: Multiaddr): string => address.getComponents()[0]?.value
 const peerOf = (address: Multiaddr): string | undefined =>
   address.getComponents().findLast(({ name }) => name === 'p2p')?.value
 
-/** What a machine writes to a connection at one moment. */
+/** All bytes that a machine writes to one connection at the same moment. */
 interface Packet {
   readonly sentAt: number
   readonly bytes: Uint8ArrayList
