@@ -1,7 +1,7 @@
 import type { Connection, Logger } from '@libp2p/interface'
 import type { ConnectionManager } from '@libp2p/interface-internal'
 import { multiaddr } from '@multiformats/multiaddr'
-import { type Clock, deadline, type Timer } from '../base/clock.ts'
+import { type Clock, deadline } from '../base/clock.ts'
 import { reasonOf } from '../base/component-log.ts'
 import { LOOKUP_MS } from '../base/limits/directory.ts'
 import {
@@ -14,6 +14,7 @@ import { draw, type Random } from '../base/random.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { Libp2pGossip } from './libp2p-gossip.ts'
 import { probeConnection } from './probe-connection.ts'
+import { RepeatedCheck } from './repeated-check.ts'
 
 export interface MeshKeeperInit {
   readonly connectionManager: ConnectionManager
@@ -34,35 +35,34 @@ export interface MeshKeeperInit {
  */
 export class MeshKeeper {
   readonly #init: MeshKeeperInit
-  #timer: Timer | undefined
+  readonly #checks: RepeatedCheck
   /** Pause after the next search. */
   #pauseMs = NEIGHBOURS_SEARCH_FIRST_MS
   /** Time before which no search starts, unless a neighbour leaves. */
   #notBefore = 0
   /** Number of neighbours at the last check. */
   #count = 0
-  #stopped = new AbortController()
 
   constructor(init: MeshKeeperInit) {
     this.#init = init
+    const { clock, log } = init
+    this.#checks = new RepeatedCheck({
+      check: (signal) => this.#check(signal),
+      pauseMs: () => NEIGHBOURS_CHECK_MS,
+      clock,
+      log
+    })
   }
 
   start(): void {
-    this.#stopped = new AbortController()
-    this.#schedule()
+    this.#checks.start(NEIGHBOURS_CHECK_MS)
   }
 
   stop(): void {
-    this.#stopped.abort()
-    this.#timer?.cancel()
+    this.#checks.stop()
   }
 
-  #schedule(): void {
-    if (this.#stopped.signal.aborted) return
-    this.#timer = this.#init.clock.after(NEIGHBOURS_CHECK_MS, () => void this.#check().finally(() => this.#schedule()))
-  }
-
-  async #check(): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const { gossip, clock, log } = this.#init
     const { neighbours } = gossip
     const before = this.#count
@@ -72,18 +72,18 @@ export class MeshKeeper {
     if (this.#count < before) this.#notBefore = 0
     if (this.#count >= NEIGHBOURS_MIN || clock.elapsed() < this.#notBefore) return
     log('%d neighbours send announcements, so this node looks for others', this.#count)
-    this.#repair(new Set(neighbours))
-    await this.#search(NEIGHBOURS_MIN - neighbours.length)
+    this.#repair(new Set(neighbours), signal)
+    await this.#search(NEIGHBOURS_MIN - neighbours.length, signal)
     this.#notBefore = clock.elapsed() + this.#pauseMs
     this.#pauseMs = Math.min(2 * this.#pauseMs, NEIGHBOURS_SEARCH_MS)
   }
 
   /** Connected peers that send no announcements are dead, which a ping shows, or their streams failed. */
-  #repair(neighbours: ReadonlySet<string>): void {
+  #repair(neighbours: ReadonlySet<string>, signal: AbortSignal): void {
     const { gossip, connectionManager, clock, log } = this.#init
     const repair = async (connection: Connection) => {
       await probeConnection(connection, clock)
-      if (connection.status === 'open' && !this.#stopped.signal.aborted) await gossip.reopen(connection)
+      if (connection.status === 'open' && !signal.aborted) await gossip.reopen(connection)
     }
     for (const connection of connectionManager.getConnections()) {
       if (neighbours.has(connection.remotePeer.toString())) continue
@@ -92,11 +92,11 @@ export class MeshKeeper {
   }
 
   /** Dials some known peers, and peers that are new to this node. */
-  async #search(missing: number): Promise<void> {
+  async #search(missing: number, stopped: AbortSignal): Promise<void> {
     const { connectionManager, candidates, explore, clock, random, log } = this.#init
     const connected = new Set(connectionManager.getConnections().map(({ remotePeer }) => remotePeer.toString()))
     const known = candidates().filter(({ id }) => !connected.has(id))
-    const limit = deadline(clock, LOOKUP_MS, () => new Error('the search takes too long'), this.#stopped.signal)
+    const limit = deadline(clock, LOOKUP_MS, () => new Error('the search takes too long'), stopped)
     const { signal } = limit
     const dials = draw(random, known, missing).map(({ addresses }) =>
       connectionManager.openConnection(

@@ -10,11 +10,11 @@ import {
   KEPT_LINK_RETRY_MS,
   KEPT_LINK_SLOW_MS,
   KEPT_LINKS_CHECK_MS,
-  KEPT_LINKS_WANTED,
-  REACH_SETTLE_MS
+  KEPT_LINKS_WANTED
 } from '../../base/limits/reach.ts'
 import type { PeerAddress } from '../../interface/link.ts'
 import { probeConnection } from '../probe-connection.ts'
+import { RepeatedCheck } from '../repeated-check.ts'
 import { isRelayed } from './is-relayed.ts'
 
 export interface LinkKeeperInit {
@@ -47,55 +47,45 @@ export class LinkKeeper {
   readonly #failures = new Map<string, Failure>()
   /** Pings so far. */
   #pings = 0
-  #timer: Timer | undefined
   /** While a link is pinged. */
   #slow: Timer | undefined
-  #isChecking = false
-  #stopped = new AbortController()
+  readonly #checks: RepeatedCheck
 
   constructor(init: LinkKeeperInit) {
     this.#init = init
+    const { clock, log } = init
+    this.#checks = new RepeatedCheck({
+      check: (signal) => this.#check(signal),
+      pauseMs: () => KEPT_LINKS_CHECK_MS,
+      clock,
+      log
+    })
   }
 
   start(): void {
-    this.#stopped = new AbortController()
     this.#init.events.addEventListener('connection:close', this.#onClose)
-    this.#schedule(KEPT_LINKS_CHECK_MS)
+    this.#checks.start(KEPT_LINKS_CHECK_MS)
   }
 
   stop(): void {
-    this.#stopped.abort()
-    this.#timer?.cancel()
+    this.#checks.stop()
     this.#slow?.cancel()
     this.#init.events.removeEventListener('connection:close', this.#onClose)
   }
 
   readonly #onClose = ({ detail }: CustomEvent<Connection>) => {
-    if (!isRelayed(detail) && this.#init.isWanted()) this.#schedule(REACH_SETTLE_MS)
-  }
-
-  #schedule(ms: number): void {
-    this.#timer?.cancel()
-    this.#timer = this.#init.clock.after(ms, () => {
-      // The running check schedules the next one.
-      if (this.#isChecking) return
-      this.#isChecking = true
-      void this.#check().finally(() => {
-        this.#isChecking = false
-        if (!this.#stopped.signal.aborted) this.#schedule(KEPT_LINKS_CHECK_MS)
-      })
-    })
+    if (!isRelayed(detail) && this.#init.isWanted()) this.#checks.again()
   }
 
   /** Each round replaces the peers that the round before did not reach. */
-  async #check(): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const { candidates, isWanted, isBehindRouter } = this.#init
     if (isBehindRouter() && this.#slow === undefined) void this.#ping()
-    while (isWanted() && !this.#stopped.signal.aborted) {
+    while (isWanted() && !signal.aborted) {
       const linked = this.#linked()
       const wanted = candidates().filter(({ id }) => linked.has(id) || !this.#isPaused(id))
       const missing = wanted.slice(0, KEPT_LINKS_WANTED).filter(({ id }) => !linked.has(id))
-      const reached = await Promise.all(missing.map((peer) => this.#dial(peer)))
+      const reached = await Promise.all(missing.map((peer) => this.#dial(peer, signal)))
       if (reached.every(Boolean)) return
     }
   }
@@ -133,9 +123,9 @@ export class LinkKeeper {
     return (this.#failures.get(id)?.until ?? 0) > this.#init.clock.elapsed()
   }
 
-  async #dial({ id, addresses }: PeerAddress): Promise<boolean> {
+  async #dial({ id, addresses }: PeerAddress, signal: AbortSignal): Promise<boolean> {
     const { connectionManager, clock, log } = this.#init
-    const limit = deadline(clock, DIAL_PEER_MS, () => new Error('the dial timed out'), this.#stopped.signal)
+    const limit = deadline(clock, DIAL_PEER_MS, () => new Error('the dial timed out'), signal)
     try {
       await connectionManager.openConnection(
         addresses.map((address) => multiaddr(address)),

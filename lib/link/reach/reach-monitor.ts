@@ -2,7 +2,7 @@ import type { IdentifyResult, Libp2pEvents, Logger, PeerStore } from '@libp2p/in
 import type { AddressManager, ConnectionManager } from '@libp2p/interface-internal'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
-import type { Clock, Timer } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { reasonOf } from '../../base/component-log.ts'
 import {
   DIAL_BACK_ADDRESS_CHARS_MAX,
@@ -19,6 +19,7 @@ import type { Reachability } from '../../interface/reachability.ts'
 import { hostOf } from '../host-of.ts'
 import { transportAddresses } from '../interface-addresses.ts'
 import { isNotPublic } from '../public-addresses.ts'
+import { RepeatedCheck } from '../repeated-check.ts'
 import { DIAL_BACK_PROTOCOL, type DialBack } from './dial-back.ts'
 import { isCircuit, isRelayed } from './is-relayed.ts'
 
@@ -57,30 +58,28 @@ export class ReachMonitor {
   readonly #verdicts = new Map<string, Verdict>()
   /** Addresses that this monitor announces. */
   readonly #announced = new Set<string>()
-  #timer: Timer | undefined
-  #isChecking = false
-  /** Something changed during the running check. */
-  #isDue = false
-  #isRunning = false
-  #stopped = new AbortController()
+  readonly #checks: RepeatedCheck
   #known = ''
 
   constructor(init: ReachMonitorInit) {
     this.#init = init
+    const { clock, log } = init
+    this.#checks = new RepeatedCheck({
+      check: (signal) => this.#check(signal),
+      pauseMs: () => REACH_CHECK_MS,
+      clock,
+      log
+    })
   }
 
   start(): void {
-    this.#isRunning = true
-    this.#stopped = new AbortController()
     this.#init.events.addEventListener('peer:identify', this.#onIdentify)
     this.#init.events.addEventListener('transport:listening', this.#onChange)
-    this.#schedule(REACH_SETTLE_MS)
+    this.#checks.start(REACH_SETTLE_MS)
   }
 
   stop(): void {
-    this.#isRunning = false
-    this.#stopped.abort()
-    this.#timer?.cancel()
+    this.#checks.stop()
     this.#init.events.removeEventListener('peer:identify', this.#onIdentify)
     this.#init.events.removeEventListener('transport:listening', this.#onChange)
   }
@@ -142,7 +141,7 @@ export class ReachMonitor {
       const dialled = verdict.dialled.map((address) => hostOf(multiaddr(address))?.key)
       if (!dialled.includes(host)) {
         this.#verdicts.delete(id)
-        this.#schedule(REACH_SETTLE_MS)
+        this.#checks.again()
       }
     }
     this.#onChange()
@@ -153,26 +152,10 @@ export class ReachMonitor {
     const areNew = asked !== this.#known
     this.#known = asked
     if (areNew) this.#verdicts.clear()
-    if (areNew || this.#fresh().length < REACH_ASKED_MAX) this.#schedule(REACH_SETTLE_MS)
+    if (areNew || this.#fresh().length < REACH_ASKED_MAX) this.#checks.again()
   }
 
-  #schedule(ms: number): void {
-    if (this.#isChecking) this.#isDue = true
-    if (this.#isChecking || !this.#isRunning) return
-    this.#timer?.cancel()
-    this.#timer = this.#init.clock.after(ms, () => {
-      this.#isChecking = true
-      this.#isDue = false
-      void this.#check()
-        .catch((error: unknown) => this.#init.log('reach could not be checked: %s', reasonOf(error)))
-        .finally(() => {
-          this.#isChecking = false
-          this.#schedule(this.#isDue ? REACH_SETTLE_MS : REACH_CHECK_MS)
-        })
-    })
-  }
-
-  async #check(): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const ports = this.#ports().slice(0, DIAL_BACK_PORTS_MAX)
     const addresses = this.#otherAddresses()
     if (ports.length + addresses.length === 0) return
@@ -183,7 +166,7 @@ export class ReachMonitor {
       peers.map(async (id) => {
         try {
           const asked = { ports, addresses }
-          const { dialled, reached } = await dialBack.ask({ id, addresses: [] }, asked, this.#stopped.signal)
+          const { dialled, reached } = await dialBack.ask({ id, addresses: [] }, asked, signal)
           this.#verdicts.delete(id)
           // A verdict on earlier ports would delay the next one.
           if (dialled.length > 0 && known === this.#known)
@@ -194,7 +177,7 @@ export class ReachMonitor {
         }
       })
     )
-    if (!this.#isRunning) return
+    if (signal.aborted) return
     this.#announce()
     this.#init.onChecked()
   }

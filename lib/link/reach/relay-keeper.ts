@@ -5,7 +5,7 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import { boundedMap, type RecentMap } from '../../base/bounded-map.ts'
-import { type Clock, deadline, type Timer } from '../../base/clock.ts'
+import { type Clock, deadline } from '../../base/clock.ts'
 import { reasonOf } from '../../base/component-log.ts'
 import { DIAL_ADDRESS_MS } from '../../base/limits/link.ts'
 import {
@@ -18,6 +18,7 @@ import {
   RELAYS_FAILED_MAX,
   RELAYS_WANTED
 } from '../../base/limits/reach.ts'
+import { RepeatedCheck } from '../repeated-check.ts'
 import { isCircuit, isRelayed } from './is-relayed.ts'
 import { fillsGap, type Gap, GAPS } from './reach-gaps.ts'
 import { ANY_RELAY, RelayedAddresses } from './relayed-addresses.ts'
@@ -77,28 +78,29 @@ export class RelayKeeper {
   /** When a relay that was not reached may be dialled again. If it connects, it may be asked at once. */
   readonly #unreached = boundedMap<string, number>(RELAYS_FAILED_MAX)
   #announced: RelayedAddresses | undefined
-  #timer: Timer | undefined
-  #isChecking = false
-  /** Something changed during the running check. */
-  #isDue = false
-  #isRunning = false
+  readonly #checks: RepeatedCheck
 
   constructor(init: RelayKeeperInit) {
     this.#init = init
+    const { clock, log, onChange } = init
+    this.#checks = new RepeatedCheck({
+      check: (signal) => this.#keep(signal).finally(onChange),
+      pauseMs: () => (this.#isShort ? RELAY_SEARCH_MS : RELAY_CHECK_MS),
+      clock,
+      log
+    })
   }
 
   start(): void {
     const transports = this.#init.transportManager.getTransports()
     if (!transports.some((transport) => transport.listenFilter([ANY_RELAY]).length > 0)) return
-    this.#isRunning = true
     this.#init.events.addEventListener('connection:close', this.#onClose)
     this.#init.events.addEventListener('peer:identify', this.#onIdentify)
-    this.#schedule(REACH_SETTLE_MS)
+    this.#checks.start(REACH_SETTLE_MS)
   }
 
   stop(): void {
-    this.#isRunning = false
-    this.#timer?.cancel()
+    this.#checks.stop()
     this.#held.clear()
     this.#init.events.removeEventListener('connection:close', this.#onClose)
     this.#init.events.removeEventListener('peer:identify', this.#onIdentify)
@@ -115,7 +117,7 @@ export class RelayKeeper {
 
   /** The need for relays changed. */
   wake(): void {
-    if (this.#isRunning) this.#schedule(0)
+    this.#checks.again(0)
   }
 
   readonly #onClose = ({ detail }: CustomEvent<Connection>) => {
@@ -125,27 +127,7 @@ export class RelayKeeper {
   }
 
   readonly #onIdentify = () => {
-    if (this.#isRunning && (this.#isShort || this.#openGaps().length > 0)) this.#schedule(REACH_SETTLE_MS)
-  }
-
-  #schedule(ms: number): void {
-    if (this.#isChecking) {
-      this.#isDue = true
-      return
-    }
-    this.#timer?.cancel()
-    this.#timer = this.#init.clock.after(ms, () => {
-      this.#isChecking = true
-      this.#isDue = false
-      void this.#keep()
-        .catch((error: unknown) => this.#init.log('relays could not be checked: %s', reasonOf(error)))
-        .finally(() => {
-          this.#isChecking = false
-          this.#init.onChange()
-          const nextMs = this.#isShort ? RELAY_SEARCH_MS : RELAY_CHECK_MS
-          if (this.#isRunning) this.#schedule(this.#isDue ? REACH_SETTLE_MS : nextMs)
-        })
-    })
+    if (this.#isShort || this.#openGaps().length > 0) this.#checks.again()
   }
 
   get #isShort(): boolean {
@@ -158,22 +140,22 @@ export class RelayKeeper {
     return this.#init.need().gaps.filter((gap) => !filled.includes(gap))
   }
 
-  async #keep(): Promise<void> {
+  async #keep(signal: AbortSignal): Promise<void> {
     await this.#listen()
-    if (!this.#isRunning) return
+    if (signal.aborted) return
     // Peers may still have the address of a relay that is no longer needed, so it is renewed as well.
     await Promise.all(this.relays.map((id) => this.#renew(id)))
     const { relays, gaps } = this.#init.need()
     if (relays === 0 && gaps.length === 0) return
-    await this.#reserveMissing()
+    await this.#reserveMissing(signal)
     if (!this.#isShort) return
     await this.#dialMore()
-    await this.#reserveMissing()
+    await this.#reserveMissing(signal)
   }
 
-  async #reserveMissing(): Promise<void> {
+  async #reserveMissing(signal: AbortSignal): Promise<void> {
     const candidates = await this.#candidates()
-    while (this.#isRunning) {
+    while (!signal.aborted) {
       const open = this.#openGaps()
       const index = candidates.findIndex(({ fills }) => open.some((gap) => fills.includes(gap)))
       if (index < 0 && !this.#isShort) break
