@@ -155,12 +155,13 @@ export interface ClaimLog {
 export interface Documents {
   get(collection: string, key: string): Promise<string | undefined>
   put(collection: string, key: string, value: string): Promise<void>
-  /** Writes only where the key does not exist. Resolves to true if it wrote. */
-  insert(collection: string, key: string, value: string): Promise<boolean>
+  /** Writes only where the key does not exist. Resolves to true if it wrote. @param expiresAt as in `DocumentPut` */
+  insert(collection: string, key: string, value: string, expiresAt?: number): Promise<boolean>
   /**
    * Writes only where the value equals `before`. Resolves to true if it wrote. Of concurrent attempts, one succeeds.
+   * @param expiresAt as in `DocumentPut`
    */
-  replace(collection: string, key: string, before: string, value: string): Promise<boolean>
+  replace(collection: string, key: string, before: string, value: string, expiresAt?: number): Promise<boolean>
   /** Resolves to true when it existed. */
   delete(collection: string, key: string): Promise<boolean>
   /** In reverse key order, from the key before `before`, where given. The cost is proportional to the result. */

@@ -10,7 +10,8 @@ import type { Documents } from '../interface/store.ts'
 export async function changeDocument(
   documents: Documents,
   [collection, key]: readonly [collection: string, key: string],
-  to: (before: string | undefined) => string | undefined
+  to: (before: string | undefined) => string | undefined,
+  expiresAt?: number
 ): Promise<'written' | 'left' | 'busy'> {
   for (let tries = 0; tries < REPLACE_TRIES_MAX; tries++) {
     const before = await documents.get(collection, key)
@@ -18,8 +19,8 @@ export async function changeDocument(
     if (value === undefined) return 'left'
     const isWritten =
       before === undefined
-        ? await documents.insert(collection, key, value)
-        : await documents.replace(collection, key, before, value)
+        ? await documents.insert(collection, key, value, expiresAt)
+        : await documents.replace(collection, key, before, value, expiresAt)
     if (isWritten) return 'written'
   }
   return 'busy'

@@ -1,5 +1,7 @@
 import type { ApiId } from '../base/api-name.ts'
 import { SoukError, type SoukErrorOptions } from '../base/errors.ts'
+import { FREE_SUBSCRIPTION_KEPT_MS } from '../base/limits/plans.ts'
+import { DAY_MS } from '../base/limits/time.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Manifest } from '../interface/manifest.ts'
 import type { Plan } from '../interface/plan.ts'
@@ -213,9 +215,9 @@ function agreed(plan: Plan | undefined, terms: AgreedTerms): Plan {
 }
 
 export function unknownSubscription(): SoukError {
-  return new SoukError('subscription_inactive', 'This owner has no such subscription of yours.', {
-    notAccepted: true
-  })
+  const days = FREE_SUBSCRIPTION_KEPT_MS / DAY_MS
+  const detail = `This owner has no such subscription of yours. One without a fee is deleted ${days} days after its period: subscribe again.`
+  return new SoukError('subscription_inactive', detail, { notAccepted: true })
 }
 
 /** The error carries the subscription's state, so that the consumer knows what to do. */

@@ -125,7 +125,7 @@ export class OwnSubscriptions implements Subscriptions {
     })
   }
 
-  /** Effective on this node at once, even if the owner is unreachable, because this node pays. */
+  /** Effective on this node at once, even if the owner is unreachable or has deleted it, because this node pays. */
   cancel(
     id: string,
     { now = false, ...options }: SubscriptionOptions & { now?: boolean } = {}
@@ -136,7 +136,8 @@ export class OwnSubscriptions implements Subscriptions {
       try {
         return await this.#ask(record, { request: { id, action: 'cancel', now }, price: 0n }, options)
       } catch (error) {
-        if (!UNREACHED.has(asSoukError(error).code)) throw error
+        const { code } = asSoukError(error)
+        if (!UNREACHED.has(code) && code !== 'subscription_inactive') throw error
         const state = stateAt(record.subscription, clock.now())
         const isOver = now || !takesCalls(state)
         const subscription = { ...record.subscription, state: isOver ? 'canceled' : 'canceling' } as const

@@ -11,7 +11,8 @@ import {
   FREE_SUBSCRIPTIONS_BURST,
   FREE_SUBSCRIPTIONS_PER_PEER_BURST,
   SUBSCRIPTION_BODY_BYTES_MAX,
-  SUBSCRIPTION_FRESH_MS
+  SUBSCRIPTION_FRESH_MS,
+  TRIAL_KEPT_MS
 } from '../base/limits/plans.ts'
 import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId } from '../base/request-id.ts'
@@ -60,7 +61,7 @@ export class PlanService implements PlanServiceContract {
   readonly #pool: SoldSubscriptions
   /** One change at a time per subscription. */
   readonly #changes = new KeyedMutex()
-  /** New subscriptions that cost nothing, of each peer and of all. They are stored for good. */
+  /** New subscriptions that cost nothing, of each peer and of all. */
   readonly #freeOfPeer: TokenBuckets
   readonly #freeOfAll: TokenBuckets
 
@@ -260,19 +261,23 @@ export class PlanService implements PlanServiceContract {
    * Each consumer can use the free calls of a listing with one subscription at a time. Otherwise it could multiply
    * them. @throws SoukError `payment_required`
    */
-  async #claimFree({ api, peer, account = '', id }: SoldSubscription): Promise<void> {
+  async #claimFree(sold: SoldSubscription): Promise<void> {
+    const { api, peer, account = '', id, periodEnd } = sold
     const { clock, documents, shared = documents } = this.#init
     const key = `${api}/${peer}/${account}`
     const claim = JSON.stringify({ id, at: clock.now() } satisfies FreeClaim)
-    if (await shared.insert(FREE, key, claim)) return
-    const before = (await shared.get(FREE, key)) ?? ''
+    if (await shared.insert(FREE, key, claim, periodEnd)) return
+    const before = await shared.get(FREE, key)
+    // It ended in between.
+    if (before === undefined) return this.#claimFree(sold)
     const taken = JSON.parse(before) as FreeClaim
-    if (taken.id === id) return
+    // A renewed period extends the claim.
+    if (taken.id === id) return void (await shared.replace(FREE, key, before, claim, periodEnd))
     const other = (await this.#pool.find(taken.id))?.sold
     // A subscription that is being sold is not stored yet. An abandoned one frees the claim after a while.
     const freeFrom = other?.periodEnd ?? taken.at + SUBSCRIPTION_FRESH_MS
     const isOver = clock.now() >= freeFrom || (other !== undefined && other.plan.fee > 0n)
-    if (isOver && (await shared.replace(FREE, key, before, claim))) return
+    if (isOver && (await shared.replace(FREE, key, before, claim, periodEnd))) return
     const text =
       'Another subscription of this consumer has the free calls of this API until its period ends. Use that one, or a plan with a fee.'
     throw new SoukError('payment_required', text, { notAccepted: true })
@@ -283,9 +288,9 @@ export class PlanService implements PlanServiceContract {
    * `payment_required`
    */
   async #claimTrial({ api, peer, account = '', id }: SoldSubscription): Promise<void> {
-    const { documents, shared = documents } = this.#init
+    const { clock, documents, shared = documents } = this.#init
     const key = `${api}/${peer}/${account}`
-    if (await shared.insert(TRIALS, key, JSON.stringify(id))) return
+    if (await shared.insert(TRIALS, key, JSON.stringify(id), clock.now() + TRIAL_KEPT_MS)) return
     if ((await shared.get(TRIALS, key)) === JSON.stringify(id)) return
     throw new SoukError('payment_required', 'You have already used the trial of this API. Subscribe without a trial.', {
       notAccepted: true

@@ -15,6 +15,13 @@ export interface Granted {
   readonly others: readonly number[]
 }
 
+/** A period of a subscription. */
+export interface Period {
+  readonly key: string
+  /** When its grants may be deleted. */
+  readonly deletableAt: number | undefined
+}
+
 /**
  * Grants calls from a period's quota that several owner processes share. Each slice is stored before it is used. Slices
  * shrink towards the end of a band, so that few calls stay unused at one process while another needs them.
@@ -28,15 +35,15 @@ export class QuotaGrants {
     this.#self = self
   }
 
-  async look(key: string): Promise<Granted> {
+  async look({ key }: Period): Promise<Granted> {
     return this.#of(read(await this.#documents.get(GRANTS, key)))
   }
 
   /** Grants a slice of the band, or nothing where the band is used up. */
-  async take(key: string, bands: readonly Band[], band: number): Promise<Granted> {
+  async take({ key, deletableAt }: Period, bands: readonly Band[], band: number): Promise<Granted> {
     const size = bands[band]?.size ?? 0
     let granted: Granted = { own: [], others: [] }
-    const outcome = await changeDocument(this.#documents, [GRANTS, key], (before) => {
+    const grant = (before: string | undefined) => {
       const taken = read(before)
       granted = this.#of(taken)
       const { own, others } = granted
@@ -46,7 +53,8 @@ export class QuotaGrants {
       const mine = bands.map((_, i) => (own[i] ?? 0) + (i === band ? slice : 0))
       granted = { own: mine, others }
       return JSON.stringify({ ...taken, [this.#self]: mine })
-    })
+    }
+    const outcome = await changeDocument(this.#documents, [GRANTS, key], grant, deletableAt)
     if (outcome !== 'busy') return granted
     throw new SoukError('overloaded', 'Too many owners count this subscription at once. Try again later.', {
       notAccepted: true
@@ -54,12 +62,13 @@ export class QuotaGrants {
   }
 
   /** Returns granted calls beyond `kept` to the others. */
-  async giveBack(key: string, kept: readonly number[]): Promise<void> {
-    await changeDocument(this.#documents, [GRANTS, key], (before) => {
+  async giveBack({ key, deletableAt }: Period, kept: readonly number[]): Promise<void> {
+    const give = (before: string | undefined) => {
       const taken = read(before)
       const mine = taken[this.#self]?.map((places, i) => Math.min(places, kept[i] ?? 0))
       return mine && JSON.stringify({ ...taken, [this.#self]: mine })
-    })
+    }
+    await changeDocument(this.#documents, [GRANTS, key], give, deletableAt)
   }
 
   #of(taken: Taken): Granted {

@@ -1,5 +1,5 @@
 import { SoukError } from '../base/errors.ts'
-import { RENEWAL_GRACE_PART } from '../base/limits/plans.ts'
+import { FREE_SUBSCRIPTION_KEPT_MS, RENEWAL_GRACE_PART } from '../base/limits/plans.ts'
 import { DAY_MS } from '../base/limits/time.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Plan } from '../interface/plan.ts'
@@ -34,6 +34,11 @@ export const takesCalls = (state: SubscriptionState): boolean =>
 /** True if the period has ended and the subscription may renew: it is neither paused nor cancelled. */
 export function isDue({ state, periodEnd }: Pick<Subscription, 'state' | 'periodEnd'>, now: number): boolean {
   return now >= periodEnd && (state === 'trialing' || state === 'active')
+}
+
+/** When the owner may delete it; undefined for a subscription that was paid. Strangers can create any number that are not. */
+export function deletableAt({ plan, isTrial, periodEnd }: SoldSubscription): number | undefined {
+  return isTrial || plan.fee === 0n ? periodEnd + FREE_SUBSCRIPTION_KEPT_MS : undefined
 }
 
 /** @throws SoukError `invalid_request` */

@@ -5,8 +5,8 @@ import type { DocumentPut } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'
 import { bandsOf } from './bands.ts'
 import { QuotaPool } from './quota-pool.ts'
-import { GRANTS, type Granted, QuotaGrants } from './quota-grants.ts'
-import { readSold, type SoldSubscription, soldDocument } from './sold-subscription.ts'
+import { GRANTS, type Granted, type Period, QuotaGrants } from './quota-grants.ts'
+import { deletableAt, readSold, type SoldSubscription, soldDocument } from './sold-subscription.ts'
 
 /** Document collection of an owner: sold subscriptions. */
 export const SOLD = 'subscriptions-sold'
@@ -58,7 +58,8 @@ export class SoldSubscriptions {
     if (shared === undefined) return
     const seen = new Map((await shared.list(SHARED)).map(({ key, value }) => [key, value]))
     for (const { key, value } of await documents.list(SOLD)) {
-      if (readSold(value).owner === self && seen.get(key) !== value) await shared.put(SHARED, key, value)
+      const sold = readSold(value)
+      if (sold.owner === self && seen.get(key) !== value) await shared.putAll([documentOf(SHARED, sold)])
     }
   }
 
@@ -107,17 +108,17 @@ export class SoldSubscriptions {
   /** Reads what other replicas have taken. */
   async lookAt({ sold }: Held, pool: QuotaPool): Promise<void> {
     if (this.#grants === undefined) return
-    const { own, others } = await this.#grants.look(keyOf(sold))
+    const { own, others } = await this.#grants.look(periodOf(sold))
     pool.grant(own, others)
   }
 
   /** The document that is written with each call: used calls by band. */
   used(sold: SoldSubscription, pool: QuotaPool): DocumentPut {
-    return { collection: USED, key: this.#usedKey(sold), value: JSON.stringify(pool.used) }
+    return { collection: USED, key: this.#usedKey(sold), value: JSON.stringify(pool.used), ...expiryOf(sold) }
   }
 
   changed(sold: SoldSubscription): DocumentPut {
-    return { collection: SOLD, key: sold.id, value: soldDocument(sold) }
+    return documentOf(SOLD, sold)
   }
 
   /**
@@ -132,7 +133,7 @@ export class SoldSubscriptions {
     if (held === undefined) this.#hold(sold)
     else Object.assign(held, { sold, seenAt: clock.elapsed(), pool: isSamePeriod ? held.pool : undefined })
     if (before !== undefined && before.periodEnd <= sold.periodStart) this.#forget(before)
-    await shared?.put(SHARED, sold.id, soldDocument(sold)).catch(asSoukError)
+    await shared?.putAll([documentOf(SHARED, sold)]).catch(asSoukError)
   }
 
   #isFresh({ sold, seenAt }: Held): boolean {
@@ -176,7 +177,7 @@ export class SoldSubscriptions {
     const bands = bandsOf(sold.plan, sold.isTrial)
     const document = await this.#init.documents.get(USED, this.#usedKey(sold))
     const used = document === undefined ? [] : (JSON.parse(document) as number[])
-    const granted: Granted | undefined = await this.#grants?.look(keyOf(sold))
+    const granted: Granted | undefined = await this.#grants?.look(periodOf(sold))
     const { included } = sold.plan
     const pool = new QuotaPool({
       bands,
@@ -191,7 +192,7 @@ export class SoldSubscriptions {
 
   async #take(sold: SoldSubscription, pool: QuotaPool, band: number): Promise<void> {
     if (this.#grants === undefined) return
-    const { own, others } = await this.#grants.take(keyOf(sold), pool.bands, band)
+    const { own, others } = await this.#grants.take(periodOf(sold), pool.bands, band)
     pool.grant(own, others)
   }
 
@@ -200,7 +201,7 @@ export class SoldSubscriptions {
     await this.#taking.get(pool)
     const kept = pool.letGo()
     if (kept === undefined) return
-    const giving = this.#grants.giveBack(keyOf(sold), kept).finally(() => this.#taking.delete(pool))
+    const giving = this.#grants.giveBack(periodOf(sold), kept).finally(() => this.#taking.delete(pool))
     // A call that needs quota now waits for this, then takes a new slice.
     this.#taking.set(pool, giving)
     await giving
@@ -221,4 +222,15 @@ export class SoldSubscriptions {
 /** Key of a period's quota. */
 function keyOf({ id, periodNo }: SoldSubscription): string {
   return `${id}/${periodNo}`
+}
+
+const periodOf = (sold: SoldSubscription): Period => ({ key: keyOf(sold), deletableAt: deletableAt(sold) })
+
+function documentOf(collection: string, sold: SoldSubscription): DocumentPut {
+  return { collection, key: sold.id, value: soldDocument(sold), ...expiryOf(sold) }
+}
+
+function expiryOf(sold: SoldSubscription): Pick<DocumentPut, 'expiresAt'> {
+  const expiresAt = deletableAt(sold)
+  return expiresAt === undefined ? {} : { expiresAt }
 }

@@ -227,6 +227,19 @@ export function retentionCases(current: () => Store, reopen: () => Promise<Store
     assert.equal((await fill(peerId('E'))).stored, 5)
   })
 
+  it('deletes a document that expires as it was last written', async () => {
+    const { documents } = current()
+    for (const key of ['a', 'b', 'c']) assert.equal(await documents.insert('i', key, 'x', 20), true)
+    assert.equal(await documents.insert('i', 'a', 'x', 30), false)
+    assert.equal(await documents.replace('i', 'b', 'x', 'y', 30), true)
+    assert.equal(await documents.replace('i', 'c', 'x', 'y'), true)
+    const keys = async () => (await current().documents.list('i')).map(({ key }) => key).join('')
+    assert.equal(await documents.sweep(20, 10), 1)
+    assert.equal(await keys(), 'bc')
+    assert.equal(await (await reopen()).documents.sweep(30, 10), 1)
+    assert.equal(await keys(), 'c')
+  })
+
   it('deletes documents up to a key, and expired ones, in slices', async () => {
     const { documents, ledger } = current()
     const put = (key: string, expiresAt?: number) => {

@@ -39,6 +39,10 @@ export const FREE_SUBSCRIPTION_PER_PEER_REFILL_MS = 10 * SECOND
 export const FREE_SUBSCRIPTIONS_BURST = 10_000
 /** Time until one more may be created by any peer: 86,400 a day, which take about 100 MB. */
 export const FREE_SUBSCRIPTION_REFILL_MS = 1 * SECOND
+/** A subscription without a fee, or on trial, is deleted this long after its period. */
+export const FREE_SUBSCRIPTION_KEPT_MS = 90 * DAY
+/** An owner remembers this long that a consumer used the trial of an API. */
+export const TRIAL_KEPT_MS = 365 * DAY
 /** Peers whose subscriptions without a fee are counted. */
 export const FREE_SUBSCRIBERS_MAX = 10_000
 /** A renewal within period/24 after the end continues the period; a later one starts a new period. */

@@ -38,10 +38,11 @@ const puts: Writer<DocumentPut, void> = {
 
 const inserts: Writer<DocumentPut, boolean> = {
   run: (db, items) =>
-    oneByOne(items, async ({ collection, key, value }) => {
+    oneByOne(items, async ({ collection, key, value, expiresAt }) => {
       const { rowCount } = await db.query(
-        'INSERT INTO documents (collection, key, value) VALUES ($1, $2, $3) ON CONFLICT (collection, key) DO NOTHING',
-        [bytes(collection), bytes(key), bytes(value)]
+        `INSERT INTO documents (collection, key, value, expires_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (collection, key) DO NOTHING`,
+        [bytes(collection), bytes(key), bytes(value), expiresAt ?? null]
       )
       return rowCount === 1
     })
@@ -49,10 +50,10 @@ const inserts: Writer<DocumentPut, boolean> = {
 
 const replacements: Writer<DocumentPut & { readonly before: string }, boolean> = {
   run: (db, items) =>
-    oneByOne(items, async ({ collection, key, before, value }) => {
+    oneByOne(items, async ({ collection, key, before, value, expiresAt }) => {
       const { rowCount } = await db.query(
-        'UPDATE documents SET value = $1 WHERE collection = $2 AND key = $3 AND value = $4',
-        [bytes(value), bytes(collection), bytes(key), bytes(before)]
+        'UPDATE documents SET value = $1, expires_at = $5 WHERE collection = $2 AND key = $3 AND value = $4',
+        [bytes(value), bytes(collection), bytes(key), bytes(before), expiresAt ?? null]
       )
       return rowCount === 1
     })
@@ -118,9 +119,10 @@ export function postgresDocuments(reads: PostgresReads, queue: PostgresQueue): D
       return rows[0] && text(rows[0].value)
     },
     put: (collection, key, value) => queue.write(puts, { collection, key, value }, value.length),
-    insert: (collection, key, value) => queue.write(inserts, { collection, key, value }, value.length),
-    replace: (collection, key, before, value) =>
-      queue.write(replacements, { collection, key, before, value }, value.length),
+    insert: (collection, key, value, expiresAt) =>
+      queue.write(inserts, { collection, key, value, ...until(expiresAt) }, value.length),
+    replace: (collection, key, before, value, expiresAt) =>
+      queue.write(replacements, { collection, key, before, value, ...until(expiresAt) }, value.length),
     delete: (collection, key) => queue.write(deletions, { collection, key }, key.length),
     async last(collection, { before, limit }) {
       const until = before === undefined ? '' : 'AND key < $3'
@@ -147,6 +149,8 @@ export function postgresDocuments(reads: PostgresReads, queue: PostgresQueue): D
     sweep: (now, limit) => queue.write(sweeps, { now, limit }, limit * ROW_BYTES)
   }
 }
+
+const until = (expiresAt: number | undefined) => (expiresAt === undefined ? {} : { expiresAt })
 
 async function oneByOne<I, O>(items: readonly I[], run: (item: I) => Promise<O>): Promise<O[]> {
   const results: O[] = []

@@ -100,8 +100,8 @@ export function createPostgresStore(init: PostgresStoreInit): Store {
     documents: {
       get: async (collection, key) => told(reached().documents.get(collection, key)),
       put: async (collection, key, value) => reached().documents.put(collection, key, value),
-      insert: async (collection, key, value) => reached().documents.insert(collection, key, value),
-      replace: async (collection, key, before, value) => reached().documents.replace(collection, key, before, value),
+      insert: async (...document) => reached().documents.insert(...document),
+      replace: async (...document) => reached().documents.replace(...document),
       delete: async (collection, key) => reached().documents.delete(collection, key),
       last: async (collection, query) => told(reached().documents.last(collection, query)),
       list: async (collection) => told(reached().documents.list(collection)),

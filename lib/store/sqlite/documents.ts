@@ -30,9 +30,11 @@ export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue, put: PutDo
     'SELECT key, value FROM documents WHERE collection = ? AND key < ? ORDER BY key DESC LIMIT ?'
   )
   const insert = db.prepare(
-    'INSERT INTO documents (collection, key, value) VALUES (?, ?, ?) ON CONFLICT (collection, key) DO NOTHING'
+    'INSERT INTO documents (collection, key, value, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT (collection, key) DO NOTHING'
   )
-  const update = db.prepare('UPDATE documents SET value = ? WHERE collection = ? AND key = ? AND value = ?')
+  const update = db.prepare(
+    'UPDATE documents SET value = ?, expires_at = ? WHERE collection = ? AND key = ? AND value = ?'
+  )
   const remove = db.prepare('DELETE FROM documents WHERE collection = ? AND key = ?')
   const trim = db.prepare(
     `DELETE FROM documents WHERE rowid IN (
@@ -50,11 +52,11 @@ export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue, put: PutDo
     async put(collection, key, value) {
       await queue.write(value.length, () => put([{ collection, key, value }]))
     },
-    async insert(collection, key, value) {
-      return queue.write(value.length, () => insert.run(collection, key, value).changes === 1)
+    async insert(collection, key, value, expiresAt) {
+      return queue.write(value.length, () => insert.run(collection, key, value, expiresAt ?? null).changes === 1)
     },
-    async replace(collection, key, before, value) {
-      return queue.write(value.length, () => update.run(value, collection, key, before).changes === 1)
+    async replace(collection, key, before, value, expiresAt) {
+      return queue.write(value.length, () => update.run(value, expiresAt ?? null, collection, key, before).changes === 1)
     },
     async delete(collection, key) {
       return queue.write(key.length, () => remove.run(collection, key).changes === 1)

@@ -164,8 +164,8 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
     documents: {
       get: (collection, key) => read(({ documents }) => documents.get(collection, key)),
       put: async (collection, key, value) => opened().documents.put(collection, key, value),
-      insert: async (collection, key, value) => opened().documents.insert(collection, key, value),
-      replace: async (collection, key, before, value) => opened().documents.replace(collection, key, before, value),
+      insert: async (...document) => opened().documents.insert(...document),
+      replace: async (...document) => opened().documents.replace(...document),
       delete: async (collection, key) => opened().documents.delete(collection, key),
       last: (collection, query) => read(({ documents }) => documents.last(collection, query)),
       list: (collection) => read(({ documents }) => documents.list(collection)),

@@ -84,8 +84,7 @@ export class ServiceBench {
   }
 
   async write(quotaReservation: QuotaReservation): Promise<void> {
-    for (const { collection, key, value } of quotaReservation.capture())
-      await this.documents.put(collection, key, value)
+    await this.documents.putAll([...quotaReservation.capture()])
     await quotaReservation.end(true)
   }
 
