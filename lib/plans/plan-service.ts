@@ -133,6 +133,8 @@ export class PlanService implements PlanServiceContract {
     if (held === undefined) throw unknownSubscription()
     for (;;) {
       const pool = await this.#pool.bookOf(held)
+      // A call that comes later would count in a quota of its own.
+      if (!this.#pool.isCached(held)) return this.#find(id, signed, call)
       this.#check(held.sold, signed, call)
       const place = pool.reserve()
       if (typeof place === 'object') return this.#reservationOf(held, pool, place, call)

@@ -79,6 +79,11 @@ export class SoldSubscriptions {
     return this.#held.get(id)?.sold
   }
 
+  /** False once others took its place in the cache. */
+  isCached(held: Held): boolean {
+    return this.#held.get(held.sold.id) === held
+  }
+
   async find(id: string): Promise<Held | undefined> {
     const held = this.#held.get(id)
     if (held !== undefined && this.#isFresh(held)) return held
