@@ -23,6 +23,7 @@ import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
 import { callerOf, CallLimiter } from './call-limiter.ts'
 import { type IdempotentCall, IdempotentCalls, unlessOver } from './idempotent-calls.ts'
+import { Interruptions } from './interruptions.ts'
 import { NewestIds } from './newest-ids.ts'
 import { OwnerLoad } from './owner-load.ts'
 import { PaidStreams } from './paid-streams.ts'
@@ -78,6 +79,7 @@ export class Owner {
   readonly #newest: NewestIds
   readonly #limiter: CallLimiter
   readonly #pressure: OwnerLoad
+  readonly #interruptions: Interruptions
   readonly #streams: PaidStreams
   readonly #keyed: IdempotentCalls
 
@@ -87,6 +89,7 @@ export class Owner {
     this.#newest = new NewestIds(init.epoch)
     this.#limiter = new CallLimiter(init.clock)
     this.#pressure = new OwnerLoad(init)
+    this.#interruptions = new Interruptions(init.clock, init.refusal)
     this.#streams = new PaidStreams({
       clock: init.clock,
       reserve: (api, call, price) => this.#reserve(api, call, price),
@@ -140,14 +143,24 @@ export class Owner {
   }
 
   async #repeat(call: IncomingCall, signal: AbortSignal, startedAt: number): Promise<CallResponse> {
-    return (await this.#recall(call)) ?? this.#run(call, signal, startedAt)
+    const { peer, requestId, resentFromEpoch } = call
+    const record = await this.#init.calls.find(peer, requestId)
+    if (record !== undefined) {
+      // The payment scheme responds to a call with its own payment, because it knows whether the money arrived.
+      const isCharged = call.payment !== undefined && record.charged > 0n
+      return isCharged ? this.#run(call, signal, startedAt, true) : this.#stored(record, call)
+    }
+    const isOfThisProcess = resentFromEpoch === undefined || resentFromEpoch === this.#init.epoch
+    if (isOfThisProcess) return this.#run(call, signal, startedAt)
+    return this.#interrupt(call)
   }
 
   /** Not async, because a call that is admitted waits for nothing here. @throws SoukError */
-  #run(call: IncomingCall, signal: AbortSignal, startedAt: number): Promise<CallResponse> {
+  #run(call: IncomingCall, signal: AbortSignal, startedAt: number, isCharged = false): Promise<CallResponse> {
     // A running stream is paid for until its end, even while the node stops.
     if (call.stream !== undefined) return this.#streams.pay(call, signal)
     const run = this.#admit(call, startedAt)
+    run.isCharged = isCharged
     const { idempotencyKey, payment } = call
     // A call with its own payment needs no key: the payment is spent once, and the payment scheme finds its response.
     if (idempotencyKey === undefined || payment !== undefined) return this.#perform(run, call, signal)
@@ -199,6 +212,7 @@ export class Owner {
       const reserving = this.#reserve(run.api, call, quota?.price)
       reservation = reserving instanceof Promise ? await reserving : reserving
       if (reservation.replay !== undefined) return run.over(replayed(reservation.replay, call), signal)
+      if (run.isCharged) throw await this.#refuseSecond(call, reservation)
       let reply = quota?.answer?.()
       if (reply === undefined) {
         try {
@@ -278,6 +292,17 @@ export class Owner {
     return error
   }
 
+  /** Frees a payment that did not pay for the first call of this id. */
+  async #refuseSecond(call: IncomingCall, reservation: Reservation): Promise<SoukError> {
+    const error = new SoukError(
+      'idempotency_mismatch',
+      'Another payment paid for the call of this id. This one is unused.'
+    )
+    // The books have the first call, so they reject this record.
+    await reservation.release(this.#outcome(call, error.status, 0, 0)).catch(ignore)
+    return error
+  }
+
   /** The outcome of a call with a response. */
   #replied(run: Run, call: IncomingCall, reply: AdapterReply): Outcome {
     const { status, success } = reply
@@ -313,18 +338,15 @@ export class Owner {
     return settled === undefined ? response : { ...response, ...settled }
   }
 
-  /** The stored outcome of an earlier attempt. Undefined where none arrived and the call may run now. */
-  async #recall(call: IncomingCall): Promise<CallResponse | undefined> {
-    const record = await this.#init.calls.find(call.peer, call.requestId)
-    // For a call with its own payment, the payment scheme responds, because it knows whether the money arrived.
-    if (record !== undefined && call.payment !== undefined && record.charged > 0n) return undefined
-    if (record !== undefined) return this.#stored(record, call)
-    if (call.resentFromEpoch === undefined || call.resentFromEpoch === this.#init.epoch) return undefined
-    // The call went to an earlier process and may have reached the API. The interruption is recorded, so that no later
-    // repeat runs it.
+  /**
+   * Records and reports that the call went to an earlier process and may have reached the API, so that no later repeat runs it.
+   * @throws SoukError `call_interrupted`, `overloaded`
+   */
+  async #interrupt(call: IncomingCall): Promise<never> {
     const interrupted = new SoukError('call_interrupted')
     const api = this.apis.get(call.api)
     if (api !== undefined) {
+      this.#interruptions.count(call.peer)
       // Reserved at price 0: the record must be written even if the payment is refused now.
       const reservation = await this.#reserve(api, withoutPayment(call), 0n)
       const { status, code } = interrupted
@@ -333,6 +355,8 @@ export class Owner {
     throw interrupted
   }
 }
+
+const ignore = (): void => undefined
 
 /** @throws SoukError `payment_required` where the payment scheme accepts no such payments */
 function paymentOf(call: IncomingCall, paymentScheme: PaymentScheme): Payment | undefined {

@@ -15,6 +15,8 @@ export class Run {
   readonly held: HeldBytes | undefined
   /** Present for a call with an idempotency key, once it has the key. */
   keyed: IdempotentCall | undefined
+  /** A call of this id was charged before. Only the payment scheme may respond, and the API is not called. */
+  isCharged = false
   readonly #apis: ServedApis
   #hasLeft = false
 

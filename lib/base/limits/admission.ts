@@ -23,6 +23,16 @@ export const LOAD_CALM_MS = 1 * SECOND
 export const LOAD_ADMITTED_MIN = 16
 /** `Retry-After` of an overloaded node. Half of the running calls have ended by then. */
 export const OVERLOAD_PAUSE_MS = 1 * SECOND
+/** Calls that one peer may repeat after a restart of the owner which the owner does not know: all that it may have had in flight. */
+export const INTERRUPTED_CALLS_PER_PEER_BURST = 1_024
+/** Time until it may repeat one more. */
+export const INTERRUPTED_CALL_PER_PEER_REFILL_MS = 10 * SECOND
+/** The same of all peers together. Each call takes a row of the books, and peers can invent them. */
+export const INTERRUPTED_CALLS_BURST = 20_000
+/** Time until one more is recorded: 86,400 a day, which take about 20 MB, for 30 days. */
+export const INTERRUPTED_CALL_REFILL_MS = 1 * SECOND
+/** Peers whose interrupted calls are counted. */
+export const INTERRUPTED_CALLERS_MAX = 10_000
 /** Calls of a rate limit, and its burst. Twice as many could not be counted exactly. */
 export const RATE_CALLS_MAX = 100_000
 /** Longest period of a rate limit. Longer periods are quotas. */

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
+import {
+  INTERRUPTED_CALL_PER_PEER_REFILL_MS,
+  INTERRUPTED_CALLS_PER_PEER_BURST
+} from '../../../lib/base/limits/admission.ts'
 import { requestHash } from '../../../lib/base/request-hash.ts'
+import type { IncomingCall } from '../../../lib/interface/call.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
 import { callRecord, peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
-import { ID, incoming, NEVER, OwnerBench, replyOf } from './bench.ts'
+import { CONSUMER, ID, incoming, NEVER, OwnerBench, replyOf } from './bench.ts'
 
 const EPOCH = 100n
 
@@ -241,6 +246,25 @@ describe('a repeated call', () => {
       // Not even if the repeat claims to have been sent to this process first.
       await assert.rejects(last.owner.handle({ ...call, resentFromEpoch: EPOCH + 2n }, NEVER), interrupted)
       assert.deepEqual([later.adapter.reached.length, last.adapter.reached.length], [0, 0])
+    })
+
+    it('is recorded up to a limit, because a peer can invent such calls', async () => {
+      const later = await OwnerBench.open(bench.store, EPOCH + 1n)
+      const repeat = (call: IncomingCall) => later.owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER)
+      const interrupted = { code: 'call_interrupted' }
+      const first = incoming()
+      await assert.rejects(repeat(first), interrupted)
+      for (let n = 1; n < INTERRUPTED_CALLS_PER_PEER_BURST; n++) await assert.rejects(repeat(incoming()), interrupted)
+      const refused = incoming()
+      // The consumer learns nothing of its outcome, and repeats it later.
+      const overloaded = { code: 'overloaded', notAccepted: true, retryAfterMs: INTERRUPTED_CALL_PER_PEER_REFILL_MS }
+      await assert.rejects(repeat(refused), overloaded)
+      assert.equal(await later.store.calls.find(CONSUMER, refused.requestId), undefined)
+      await assert.rejects(repeat(first), interrupted)
+      await assert.rejects(repeat(incoming({ peer: peerId('D') })), interrupted)
+      await later.clock.advance(INTERRUPTED_CALL_PER_PEER_REFILL_MS)
+      await assert.rejects(repeat(refused), interrupted)
+      assert.equal(later.adapter.reached.length, 0)
     })
 
     it('is interrupted if its API is no longer served', async () => {

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
+import { systemClock } from '../../../../lib/base/clock.ts'
 import type { Problem } from '../../../../lib/base/errors.ts'
+import { systemRandom } from '../../../../lib/base/random.ts'
+import { requestIds } from '../../../../lib/base/request-id.ts'
 import { checksummed } from '../../../../lib/pay/signing/address.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
@@ -13,13 +16,14 @@ const PRICE = 40_000n
 describe('x402 exact, of clients without a key', () => {
   let bench: KeylessBench
   let owner: Awaited<ReturnType<KeylessBench['startOwner']>>
+  let consumer: Awaited<ReturnType<KeylessBench['startConsumer']>>
   let url: string
 
   before(async () => {
     bench = await keylessBench()
     owner = await bench.startOwner()
     await owner.souk.serve({ name: 'counter', price: '0.04', payout: bench.provider }, owner.api)
-    const consumer = await bench.startConsumer(owner)
+    consumer = await bench.startConsumer(owner)
     url = `${await bench.startIngress(consumer)}/api/demo/api/counter`
   })
   after(() => bench.close())
@@ -179,6 +183,17 @@ describe('x402 exact, of clients without a key', () => {
     const response = await pay(text, '{"other":true}')
     assert.deepEqual([response.status, await codeOf(response)], [409, 'payment_id_conflict'])
     assert.equal(owner.api.runs, 1)
+  })
+
+  it('does not run a charged call again under its id, whatever payment comes with it', async () => {
+    await bench.payer('again', USDC)
+    const requestId = requestIds(systemClock, systemRandom).next()
+    const call = async () =>
+      consumer.souk.call({ api: 'counter', body: {}, requestId, payment: await payment('again') })
+    assert.equal((await call()).charged, PRICE)
+    for (let i = 0; i < 2; i++) await assert.rejects(call(), { code: 'idempotency_mismatch' })
+    assert.equal(owner.api.runs, 1)
+    assert.equal((await pay(await payment('again'))).status, 200)
   })
 
   it('is not collected if the API fails, and can be used again', async () => {
