@@ -28,6 +28,8 @@ export interface OwnRecord {
   readonly maxFee: Atoms
   readonly dailyCap?: Atoms
   readonly pending?: PendingChange
+  /** Before this time, no further period is paid. Present once a fee was paid. */
+  readonly paidUntil?: number
   /** The highest alert given, and the end of its period. */
   readonly alerted?: { readonly resetsAt: number; readonly level: 85 | 100 }
 }

@@ -1,6 +1,7 @@
 import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
+import { PAID_PERIOD_PART } from '../base/limits/plans.ts'
 import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
 import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId, type RequestIds, requestIdBytes } from '../base/request-id.ts'
@@ -17,6 +18,7 @@ import type {
 } from '../interface/subscription.ts'
 import { consumerOf } from './account-name.ts'
 import { dearestPrice } from './bands.ts'
+import { plusPeriods } from './calendar.ts'
 import type { DailySpend } from './daily-spend.ts'
 import { readReply, type SubscriptionReply, type SubscriptionRequest, writeRequest } from './messages.ts'
 import { whenDepositCounts } from './fee-wait.ts'
@@ -214,12 +216,14 @@ export class OwnSubscriptions implements Subscriptions {
   async #renew(id: string, options: SubscriptionOptions): Promise<SubscriptionChange> {
     const { records, clock } = this.#init
     const record = await this.#settled(await records.get(id), options)
-    const { subscription, maxFee, maxPrice } = record
+    const { subscription, maxFee, maxPrice, paidUntil = 0 } = record
     const now = clock.now()
     if (!isDue(subscription, now)) {
       if (takesCalls(stateAt(subscription, now))) return this.#unchanged(record)
       throw new SoukError('subscription_inactive', `The subscription is ${stateAt(subscription, now)}.`)
     }
+    // An owner could end each period at once.
+    if (now < paidUntil) throw endedEarly(paidUntil)
     const { manifest } = (await this.#look(parseApiRef(subscription.api), options)).signed
     const next = nextTerms(subscription, manifest, now)
     if (next === undefined) throw new SoukError('subscription_inactive', 'Its plan is no longer offered.')
@@ -273,7 +277,7 @@ export class OwnSubscriptions implements Subscriptions {
       const send = () => this.#send(record, { requestId, body, price, options })
       const reply = await whenDepositCounts(clock, options, send)
       allowed.end(reply.charged)
-      const kept = await records.put(told(record, reply.told))
+      const kept = await records.put(paid(told(record, reply.told), reply.charged, clock.now()))
       return {
         subscription: records.shown(kept),
         charged: reply.charged,
@@ -299,7 +303,7 @@ export class OwnSubscriptions implements Subscriptions {
       const body = Uint8Array.from(Buffer.from(pending.body, 'base64'))
       const sentTo = record.subscription.owner
       const reply = await this.#send(record, { requestId, body, price: pending.price, options: signal, sentTo })
-      return await records.put(told(rest, reply.told))
+      return await records.put(paid(told(rest, reply.told), reply.charged, this.#init.clock.now()))
     } catch (error) {
       if (UNREACHED.has(asSoukError(error).code) || options.signal?.aborted === true) throw error
     }
@@ -363,6 +367,19 @@ interface Sending {
   readonly price: Atoms
   readonly options: SubscriptionOptions
   readonly sentTo?: string
+}
+
+/** Notes that a fee paid for a period, which begins now or began shortly before. */
+function paid(record: OwnRecord, charged: Atoms, now: number): OwnRecord {
+  if (charged === 0n) return record
+  const length = plusPeriods(now, record.subscription.plan.period, 1) - now
+  return { ...record, paidUntil: now + PAID_PERIOD_PART * length }
+}
+
+function endedEarly(paidUntil: number): SoukError {
+  const until = new Date(paidUntil).toISOString()
+  const detail = `The owner ended the period early. This node pays for no other period before ${until}.`
+  return new SoukError('subscription_inactive', detail)
 }
 
 /** Applies the owner's report, unless it is outdated. */

@@ -5,6 +5,7 @@ import type { Hex } from '../../base/hex.ts'
 import { DEPOSIT_GAS } from '../../base/limits/chain.ts'
 import { CHANNELS_MAX, CHANNELS_PER_PEER_MAX, DEPOSIT_MARGIN_MS, DEPOSIT_WAIT_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
+import { KeyedMutex } from '../../base/mutex.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { ChannelConfig, ChannelId } from '../../interface/channel.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
@@ -12,7 +13,7 @@ import type { Address } from '../../interface/signer.ts'
 import { CEILING_MAX } from '../signing/authorization.ts'
 import { checkChannel } from '../channel/check-channel.ts'
 import type { DepositCredit } from './deposit-credit.ts'
-import type { PayeeChannel, PayeeChannelState } from './payee-channel.ts'
+import type { PayeeChannel, PayeeChannelInfo, PayeeChannelState } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 import type { DepositRequest, Terms } from '../channel/pay-messages.ts'
 import { depositNonce } from '../chain/settlement-calls.ts'
@@ -77,6 +78,7 @@ export class DepositService {
   readonly #running = new Map<string, Submission>()
   /** Channels with a credit, until the submission of their deposit ends. */
   readonly #onCredit = new Map<ChannelId, Promise<void>>()
+  readonly #registering = new KeyedMutex()
 
   constructor(init: DepositServiceInit) {
     this.#init = init
@@ -95,26 +97,35 @@ export class DepositService {
    * @throws SoukError `payment_rejected`, `overloaded`, `settlement_pending`, `settlement_unavailable`
    */
   async bring(deposit: Deposit, peer: string | undefined): Promise<Brought> {
-    const { chain, channels, domain, splitterOf, payouts, redeemer } = this.#init
+    const { chain, domain, splitterOf, payouts, redeemer } = this.#init
     const { config, amount } = deposit
     const channelId = domain.channelId(config)
     const receivers = new Set([...payouts()].map(splitterOf))
     checkChannel(config, { terms: this.#termsOf(config, channelId), token: chain.parameters.usdc.address, receivers })
     if (amount > 0n) this.#checkAuthorization(deposit, channelId)
     await redeemer.refreshGas(DEPOSIT_GAS)
-    const reopened = channels.get(channelId)?.reopened()
-    const known = await this.#known(channelId, peer)
-    if (known === undefined) this.#checkRoom(peer)
-    if (known === undefined && amount === 0n) await this.#checkFilled(channelId)
     const info = { channelId, config, ...(peer === undefined ? {} : { peer }) }
-    const channel = known ?? (await channels.add(info, reopened ?? (amount > 0n ? UNPAID : undefined)))
-    const task = this.#submit(channel, deposit, known !== undefined)
+    // Two requests would register it twice, and calls of one would be missing in the other.
+    const { channel, isKnown } = await this.#registering.run(channelId, () => this.#register(info, amount))
+    const task = this.#submit(channel, deposit, isKnown)
     if (deposit.isEarly === true && amount > 0n) {
-      const credit = known === undefined ? await this.#lend(channel, deposit, task) : known.payeeFunds.credit
+      const credit = isKnown ? channel.payeeFunds.credit : await this.#lend(channel, deposit, task)
       if (credit > 0n) return { channel, credit, transaction: () => redeemer.depositHash(config, deposit.salt) }
     }
     const transaction = await this.#inTime(task.mined)
     return { channel, credit: 0n, transaction: () => transaction }
+  }
+
+  async #register(info: PayeeChannelInfo, amount: Atoms): Promise<{ channel: PayeeChannel; isKnown: boolean }> {
+    const { channels } = this.#init
+    const { channelId, peer } = info
+    const reopened = channels.get(channelId)?.reopened()
+    const known = await this.#known(channelId, peer)
+    if (known !== undefined) return { channel: known, isKnown: true }
+    this.#checkRoom(peer)
+    if (amount === 0n) await this.#checkFilled(channelId)
+    const channel = await channels.add(info, reopened ?? (amount > 0n ? UNPAID : undefined))
+    return { channel, isKnown: false }
   }
 
   /** An open channel keeps its delay when the owner raises the delay for new ones: otherwise its payer could deposit no more. */
@@ -168,9 +179,13 @@ export class DepositService {
 
   /** Checks the chain before the first write, because anybody can name channels that do not exist. */
   async #checkFilled(channelId: ChannelId): Promise<void> {
-    const { channels, watch } = this.#init
+    const { channels, watch, terms } = this.#init
     await watch.refresh([channelId])
     if (channels.shownAt(channelId) <= 0n) throw empty()
+    const { balance, claimed } = channels.snapshot(channelId)?.latest ?? { balance: 0n, claimed: 0n }
+    // Only this owner claims, so it knew the channel before. Others could register any number for the gas alone.
+    if (claimed > 0n || balance >= terms.depositMin) return
+    throw new SoukError('payment_rejected', `The channel’s deposit is under ${terms.depositMin} atoms.`)
   }
 
   /** @throws SoukError `payment_rejected` */

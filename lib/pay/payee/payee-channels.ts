@@ -133,6 +133,7 @@ export class PayeeChannels implements OwnerBooks {
   async remove(channelId: ChannelId): Promise<void> {
     const payeeFunds = this.#channels.get(channelId)?.payeeFunds
     if (payeeFunds !== undefined && payeeFunds.captured + payeeFunds.reserved > 0n) return
+    this.#onLatest -= this.get(channelId)?.onLatest ?? 0n
     this.#channels.delete(channelId)
     this.#closed.delete(channelId)
     await this.#init.documents.delete(PAYEE_CHANNELS, channelId)

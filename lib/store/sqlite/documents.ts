@@ -56,7 +56,10 @@ export function sqliteDocuments(db: DatabaseSync, queue: CommitQueue, put: PutDo
       return queue.write(value.length, () => insert.run(collection, key, value, expiresAt ?? null).changes === 1)
     },
     async replace(collection, key, before, value, expiresAt) {
-      return queue.write(value.length, () => update.run(value, expiresAt ?? null, collection, key, before).changes === 1)
+      return queue.write(
+        value.length,
+        () => update.run(value, expiresAt ?? null, collection, key, before).changes === 1
+      )
     },
     async delete(collection, key) {
       return queue.write(key.length, () => remove.run(collection, key).changes === 1)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { apiId } from '../../../lib/base/api-name.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
+import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import type { CallInit, CallReply } from '../../../lib/interface/souk.ts'
 import { DailySpend } from '../../../lib/plans/daily-spend.ts'
 import { unknownSubscription } from '../../../lib/plans/decide.ts'
@@ -15,6 +16,7 @@ import { planOf } from './plan-service-bench.ts'
 const OWNER = peerId('A')
 const SELF = peerId('C')
 const FREE = planOf('free', { included: 3 })
+const PAID = planOf('paid', { fee: 5n })
 
 describe('a subscription of this node', () => {
   let clock: ManualClock
@@ -22,7 +24,7 @@ describe('a subscription of this node', () => {
     clock = manualClock()
   })
 
-  const manifest = manifestOf(OWNER, { plans: [FREE] })
+  const manifest = manifestOf(OWNER, { plans: [FREE, PAID] })
   const api = apiId(manifest.name, OWNER)
 
   const ownSubscriptions = (call: (init: CallInit) => Promise<CallReply>) => {
@@ -69,6 +71,27 @@ describe('a subscription of this node', () => {
     assert.equal((await subscribe()).subscription.state, 'active')
     assert.equal((await subscribe()).subscription.state, 'active')
     assert.deepEqual(asked, ['subscribe', 'show', 'subscribe'])
+  })
+
+  it('is not paid again while a paid period lasts, even if the owner says that it has ended', async () => {
+    let version = 0
+    let charged = 0n
+    const lies = (id: string): CallReply => {
+      const times = { createdAt: 1, periodStart: 1, periodEnd: 2, state: 'active', version: ++version } as const
+      const sold = { id, api, plan: PAID, revision: 1, major: 1, peer: SELF, peers: [], owner: OWNER }
+      charged += PAID.fee
+      return { body: writeReply({ ...sold, ...times, isShared: false }), charged: PAID.fee } as unknown as CallReply
+    }
+    const subscriptions = ownSubscriptions(async ({ body }) => lies(readRequest(body as Uint8Array).id))
+    const { id } = (await subscriptions.subscribe({ api, plan: PAID.id, maxPrice: '1' })).subscription
+    for (let n = 0; n < 2; n++) await assert.rejects(subscriptions.renew(id), { code: 'subscription_inactive' })
+    assert.equal(charged, PAID.fee)
+    await clock.advance(26 * DAY_MS)
+    await assert.rejects(subscriptions.renew(id), { code: 'subscription_inactive' })
+    await clock.advance(2 * DAY_MS)
+    await subscriptions.renew(id)
+    await assert.rejects(subscriptions.renew(id), { code: 'subscription_inactive' })
+    assert.equal(charged, 2n * PAID.fee)
   })
 
   it('that its owner has deleted can be cancelled', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { systemClock } from '../../../../lib/base/clock.ts'
+import { COUNTED_LATEST_OWNER_ATOMS_MAX } from '../../../../lib/base/limits/pay.ts'
 import type { ChannelState } from '../../../../lib/interface/chain.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import type { ChannelSnapshot } from '../../../../lib/interface/redeem.ts'
@@ -62,6 +63,34 @@ describe('the channels of an owner', () => {
     await channels.remove(info.channelId)
     assert.equal(channels.get(info.channelId)?.payeeFunds, payeeFunds)
     assert.deepEqual(await ids(), [info.channelId])
+  })
+
+  it('that are forgotten leave their room to others, of what counts before its block is safe', async () => {
+    const { channels } = await open()
+    const none = { balance: 0n, claimed: 0n, refundNonce: 0n }
+    const latest = { ...none, balance: COUNTED_LATEST_OWNER_ATOMS_MAX }
+    let look = (_ids: readonly ChannelId[]): void => {}
+    channels.follow({
+      snapshot: () => ({ latest, safe: none, finalized: none }),
+      age: () => 0,
+      refresh: async () => {},
+      onLook(listener) {
+        look = listener
+        return () => {}
+      },
+      start: async () => {},
+      stop: () => {}
+    })
+    const limits = []
+    for (let n = 2; n < 40; n++) {
+      const channelId: ChannelId = `0x${n.toString(16).padStart(64, '0')}`
+      const { payeeFunds } = await channels.add({ ...info, channelId })
+      look([channelId])
+      limits.push(payeeFunds.limit)
+      await channels.remove(channelId)
+    }
+    assert.ok((limits[0] ?? 0n) > 0n)
+    assert.deepEqual(new Set(limits), new Set([limits[0]]))
   })
 
   describe('of a payer that withdraws', () => {

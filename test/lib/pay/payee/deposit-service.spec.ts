@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { systemClock } from '../../../../lib/base/clock.ts'
+import type { ChannelState } from '../../../../lib/interface/chain.ts'
+import type { ChannelConfig, ChannelId } from '../../../../lib/interface/channel.ts'
+import type { ChannelWatch } from '../../../../lib/interface/redeem.ts'
+import type { Address } from '../../../../lib/interface/signer.ts'
+import { DepositService, type DepositServiceInit, noDeposit } from '../../../../lib/pay/payee/deposit-service.ts'
+import { PayeeChannels } from '../../../../lib/pay/payee/payee-channels.ts'
+import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
+import { peerId } from '../../../helpers/call-record.ts'
+import { PAYOUT } from '../../../helpers/scheme-bench.ts'
+
+const ID: ChannelId = `0x${'11'.repeat(32)}`
+const PEER = peerId('C')
+const MIN = 1_000n
+const CONFIG: ChannelConfig = {
+  payer: PAYOUT,
+  payerAuthorizer: PAYOUT,
+  receiver: PAYOUT,
+  receiverAuthorizer: PAYOUT,
+  token: PAYOUT,
+  withdrawDelay: 900,
+  salt: `0x${'00'.repeat(32)}`
+}
+
+describe('a channel that its payer has funded on chain', () => {
+  let state: ChannelState
+  let channels: PayeeChannels
+  let service: DepositService
+
+  beforeEach(async () => {
+    state = { balance: MIN, claimed: 0n, refundNonce: 0n }
+    const { documents, ledger, open } = createMemoryStore()
+    await open()
+    channels = new PayeeChannels({ documents, ledger, clock: systemClock, payouts: () => [PAYOUT], settlement: PAYOUT })
+    const watch: ChannelWatch = {
+      snapshot: () => ({ latest: state, safe: state, finalized: state }),
+      age: () => 0,
+      refresh: async () => {},
+      onLook: () => () => {},
+      start: async () => {},
+      stop: () => {}
+    }
+    channels.follow(watch)
+    service = new DepositService({
+      terms: { settlement: PAYOUT, withdrawDelay: 900, depositMin: MIN },
+      chain: { parameters: { usdc: { address: PAYOUT } } },
+      redeemer: { refreshGas: async () => {}, checkGas: () => {} },
+      watch,
+      channels,
+      domain: { channelId: () => ID },
+      clock: systemClock,
+      splitterOf: (payout: Address) => payout,
+      payouts: () => [PAYOUT]
+    } as unknown as DepositServiceInit)
+  })
+
+  const bring = (peer: string | undefined) => service.bring(noDeposit(CONFIG), peer)
+
+  it('is registered once, also for requests at the same time', async () => {
+    const [first, second] = await Promise.all([bring(PEER), bring(PEER)])
+    assert.equal(first.channel, second.channel)
+    assert.equal(channels.get(ID), first.channel)
+  })
+
+  it('belongs to one payer, also for requests at the same time', async () => {
+    const [first] = await Promise.all([bring(PEER), assert.rejects(bring(undefined), { code: 'payment_rejected' })])
+    assert.equal(channels.get(ID), first.channel)
+  })
+
+  it('is refused if its deposit is under the least one, unless this owner has claimed from it', async () => {
+    state = { ...state, balance: MIN - 1n }
+    await assert.rejects(bring(PEER), {
+      code: 'payment_rejected',
+      message: 'The channel’s deposit is under 1000 atoms.'
+    })
+    assert.equal(channels.get(ID), undefined)
+    state = { ...state, claimed: 1n }
+    assert.equal((await bring(PEER)).channel.info.peer, PEER)
+  })
+})
