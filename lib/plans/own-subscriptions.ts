@@ -223,7 +223,7 @@ export class OwnSubscriptions implements Subscriptions {
       throw new SoukError('subscription_inactive', `The subscription is ${stateAt(subscription, now)}.`)
     }
     // An owner could end each period at once.
-    if (now < paidUntil) throw endedEarly(paidUntil)
+    if (now < paidUntil) throw endedEarly()
     const { manifest } = (await this.#look(parseApiRef(subscription.api), options)).signed
     const next = nextTerms(subscription, manifest, now)
     if (next === undefined) throw new SoukError('subscription_inactive', 'Its plan is no longer offered.')
@@ -376,9 +376,8 @@ function paid(record: OwnRecord, charged: Atoms, now: number): OwnRecord {
   return { ...record, paidUntil: now + PAID_PERIOD_PART * length }
 }
 
-function endedEarly(paidUntil: number): SoukError {
-  const until = new Date(paidUntil).toISOString()
-  const detail = `The owner ended the period early. This node pays for no other period before ${until}.`
+function endedEarly(): SoukError {
+  const detail = 'The owner ended the paid period early. This node pays for another one only after the paid time.'
   return new SoukError('subscription_inactive', detail)
 }
 

@@ -63,6 +63,8 @@ class QueuedSubmitter implements Submitter {
   #turn: Promise<void> | undefined
   /** True if a wake-up came during a turn. */
   #isAsked = false
+  /** A write may have been durable though the store did not respond. The store is read before the next step. */
+  #isStale = false
 
   constructor(init: SubmitterInit) {
     const { chain, clock, documents, signer, log = SILENT_LOG } = init
@@ -173,7 +175,7 @@ class QueuedSubmitter implements Submitter {
 
   #scheduleNext(): void {
     if (!this.#isRunning) return
-    const isWaiting = this.#plans.planned().length + this.#plans.unmined().length > 0
+    const isWaiting = this.#isStale || this.#plans.planned().length + this.#plans.unmined().length > 0
     if (this.#isAsked) this.#wake()
     else if (isWaiting) this.#timer = this.#init.clock.after(SUBMIT_POLL_MS, () => this.#wake())
     else if (this.#plans.unfinal().length > 0) {
@@ -183,6 +185,8 @@ class QueuedSubmitter implements Submitter {
 
   async #takeTurn(): Promise<void> {
     try {
+      if (this.#isStale) await this.#plans.load()
+      this.#isStale = false
       const view = await this.#look()
       await this.#follow(view)
       await this.#signPlans(view)
@@ -193,6 +197,8 @@ class QueuedSubmitter implements Submitter {
       if (this.#log.enabled) this.#log('nothing can be sent now: %s', reasonOf(error))
       this.#init.onError(error)
       if (error.code === 'settlement_unavailable') return
+      this.#isStale = error.code === 'store_unavailable'
+      if (this.#isStale) return
       // A step that is not saved must not be sent. After a failed write the state on disk is unknown; the next start reads it.
       this.#isRunning = false
       this.#rejectAll(error)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { SoukError } from '../../../../lib/base/errors.ts'
 import type { Chain } from '../../../../lib/interface/chain.ts'
 import { type ChainBench, chainBench } from '../../../helpers/chain.ts'
 import { eventually, within } from '../../../helpers/eventually.ts'
@@ -211,6 +212,25 @@ describe('the submitter under faults', () => {
     assert.equal(errors.length, 1)
     assert.equal(await sent(), 0n)
   })
+
+  for (const isWritten of [false, true]) {
+    it(`continues after the database was away, if its write ${isWritten ? 'had' : 'had not'} arrived`, async () => {
+      const { start, store, transfer, final, sent, nonce } = account
+      let writes = 0
+      // The first write is the plan, whose caller gets the error.
+      const put = async (collection: string, key: string, value: string) => {
+        const isAway = ++writes % 2 === 0
+        if (!isAway || isWritten) await store.documents.put(collection, key, value)
+        if (isAway) throw new SoukError('store_unavailable')
+      }
+      const errors: unknown[] = []
+      const submitter = await start({ documents: { ...store.documents, put }, errors })
+      await submitter.submit('a', transfer(1n))
+      await final(submitter, 'a')
+      assert.ok(errors.length > 0)
+      assert.deepEqual([await sent(), await nonce()], [1n, 1])
+    })
+  }
 
   it('notifies a listener again after it failed', async () => {
     const { start, transfer, final } = account
