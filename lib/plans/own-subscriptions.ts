@@ -1,7 +1,7 @@
 import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
-import { PAID_PERIOD_PART } from '../base/limits/plans.ts'
+import { PAID_PERIOD_PERCENT } from '../base/limits/plans.ts'
 import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
 import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId, type RequestIds, requestIdBytes } from '../base/request-id.ts'
@@ -373,7 +373,7 @@ interface Sending {
 function paid(record: OwnRecord, charged: Atoms, now: number): OwnRecord {
   if (charged === 0n) return record
   const length = plusPeriods(now, record.subscription.plan.period, 1) - now
-  return { ...record, paidUntil: now + PAID_PERIOD_PART * length }
+  return { ...record, paidUntil: now + (length * PAID_PERIOD_PERCENT) / 100 }
 }
 
 function endedEarly(): SoukError {

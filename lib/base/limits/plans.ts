@@ -47,8 +47,8 @@ export const TRIAL_KEPT_MS = 365 * DAY
 export const FREE_SUBSCRIBERS_MAX = 10_000
 /** A renewal within period/24 after the end continues the period; a later one starts a new period. */
 export const RENEWAL_GRACE_PART = 24
-/** A node pays for the next period only after this part of the last one that it paid, whatever the owner says. */
-export const PAID_PERIOD_PART = 0.9
+/** A node pays for the next period only after this percentage of the last one that it paid, whatever the owner says. */
+export const PAID_PERIOD_PERCENT = 90
 /** Cached subscription records. */
 export const SUBSCRIPTIONS_CACHED_MAX = 10_000
 /** Cache time of a subscription that another process may change. */
