@@ -20,6 +20,7 @@ import { SERVED_STORED_MS } from '../base/limits/reach.ts'
 import { waitAtMost } from '../base/wait-at-most.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { Documents } from '../interface/store.ts'
+import { parsedAddress } from './parsed-address.ts'
 import type { PeerWorth } from './peer-worth.ts'
 
 export interface NeighboursInit {
@@ -225,11 +226,12 @@ export class Neighbours {
   }
 }
 
-/** The address with the peer's id at its end. Undefined where it ends with another id. */
+/** The address with the peer's id at its end. Undefined where it ends with another id, or its text does not parse. */
 function addressOf(address: Multiaddr, id: string): string | undefined {
   const last = address.getComponents().at(-1)
-  if (last?.name !== 'p2p') return `${address.toString()}/p2p/${id}`
-  return last.value === id ? address.toString() : undefined
+  if (last?.name === 'p2p' && last.value !== id) return undefined
+  const text = last?.name === 'p2p' ? address.toString() : `${address.toString()}/p2p/${id}`
+  return parsedAddress(text) && text
 }
 
 const lastUse = ({ metAt, servedAt = 0 }: MetPeer): number => Math.max(metAt, servedAt)
@@ -238,7 +240,8 @@ const lastUse = ({ metAt, servedAt = 0 }: MetPeer): number => Math.max(metAt, se
 function groupByPeer(addresses: readonly string[]): Array<{ readonly id: string; readonly addresses: Multiaddr[] }> {
   const groups = new Map<string, Multiaddr[]>()
   for (const text of addresses) {
-    const address = multiaddr(text)
+    const address = parsedAddress(text)
+    if (address === undefined) continue
     const peer = address.getComponents().findLast(({ name }) => name === 'p2p')?.value ?? text
     groups.set(peer, [...(groups.get(peer) ?? []), address])
   }

@@ -17,6 +17,7 @@ import {
 } from '../../base/limits/reach.ts'
 import { TokenBuckets } from '../../base/token-bucket.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
+import { parsedAddress } from '../parsed-address.ts'
 import { isNotPublic } from '../public-addresses.ts'
 import { closeUnused } from './close-unused.ts'
 import {
@@ -70,7 +71,7 @@ export class DialBack {
     })
   }
 
-  /** @throws SoukError `owner_unreachable`, also for a peer without this protocol */
+  /** Returns only texts that are addresses. @throws SoukError `owner_unreachable`, also for a peer without this protocol */
   async ask(
     peer: PeerAddress,
     request: Pick<DialBackRequest, 'ports' | 'addresses'>,
@@ -78,7 +79,9 @@ export class DialBack {
   ): Promise<DialBackResponse> {
     const bytes = DIAL_BACK_REQUEST.encode({ network: this.#init.network, ...request })
     const options = { responseBytesMax: DIAL_BACK_BYTES_MAX, timeoutMs: DIAL_BACK_MS, signal }
-    return DIAL_BACK_RESPONSE.decode(await this.#init.link.exchange(peer, DIAL_BACK_PROTOCOL, bytes, options))
+    const response = DIAL_BACK_RESPONSE.decode(await this.#init.link.exchange(peer, DIAL_BACK_PROTOCOL, bytes, options))
+    const dialled = response.dialled.filter((text) => parsedAddress(text) !== undefined)
+    return { dialled, reached: response.reached.filter((text) => dialled.includes(text)) }
   }
 
   async #answer(bytes: Uint8Array, peer: string): Promise<Uint8Array> {

@@ -4,6 +4,7 @@ import { lpStream } from '@libp2p/utils'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { ADDRESSES_PER_PEER_MAX } from '../../base/limits/directory.ts'
 import { HOP_BYTES_MAX } from '../../base/limits/reach.ts'
+import { parsedAddress } from '../parsed-address.ts'
 import { HOP_MESSAGE, HOP_OK, HOP_TYPE } from './hop-codec.ts'
 import { withPeer } from './with-peer.ts'
 
@@ -32,12 +33,22 @@ export async function reservePlace(connection: Connection, signal: AbortSignal):
   }
 }
 
+const HOSTS = /^(ip4|ip6|dns|dns4|dns6)$/
+
+/** libp2p throws for an address without a host and a port. The text of other bytes may not parse again. */
+function isAddress(address: Multiaddr): boolean {
+  const [host, port] = address.getComponents()
+  return HOSTS.test(host?.name ?? '') && port?.name === 'tcp' && parsedAddress(address.toString()) !== undefined
+}
+
 /** Without addresses of other peers, also as relays: a relay does not relay over another one. */
 function addressesOf({ remotePeer, remoteAddr }: Connection, named: readonly Uint8Array[]): Multiaddr[] {
   const relay = remotePeer.toString()
   const isOfRelay = (address: Multiaddr) =>
     address.getComponents().every(({ name, value }) => name !== 'p2p' || value === relay)
-  const all = [remoteAddr, ...named.map((bytes) => multiaddr(bytes))].filter(isOfRelay)
+  const all = [remoteAddr, ...named.map((bytes) => multiaddr(bytes))].filter(
+    (address) => isAddress(address) && isOfRelay(address)
+  )
   const unique = new Map(all.map((address) => withPeer(address, relay)).map((each) => [each.toString(), each]))
   return [...unique.values()].slice(0, ADDRESSES_PER_PEER_MAX)
 }

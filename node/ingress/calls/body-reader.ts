@@ -72,6 +72,8 @@ export class BodyReader {
   read({ req, res }: BodyExchange, bytesMax: number, held: HeldBytes): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       if (!hasBody(req)) return resolve(EMPTY)
+      // Its client left before, so no event follows.
+      if (req.destroyed) throw clientLeft()
       const announced = lengthOf(req)
       if (announced !== undefined && announced > bytesMax) throw tooLarge(bytesMax)
       // Refuse before reading if the announced length is already too much.
@@ -86,7 +88,7 @@ export class BodyReader {
         }
       }
       const onEnd = () => settle(() => resolve(body.bytes()))
-      const onGone = () => settle(() => reject(new SoukError('call_interrupted', 'The client disconnected.')))
+      const onGone = () => settle(() => reject(clientLeft()))
       const stopWatch = req.complete ? () => {} : this.#watchPace(body, (error) => settle(() => reject(error)))
       const settle = (outcome: () => void) => {
         stopWatch()
@@ -175,3 +177,5 @@ class GrowingBody {
 function free({ buffer, length }: Uint8Array): void {
   if (length > 0 && length === buffer.byteLength) freeBuffer(buffer)
 }
+
+const clientLeft = () => new SoukError('call_interrupted', 'The client disconnected.')
