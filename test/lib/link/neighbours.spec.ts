@@ -231,6 +231,20 @@ describe('Neighbours', () => {
     assert.equal(document.addresses.length, ADDRESSES_PER_PEER_MAX)
   })
 
+  it('skips stored addresses that do not parse', async () => {
+    const [a = ''] = ids
+    const good = `/ip4/127.0.0.1/tcp/1/p2p/${a}`
+    await neighbours.start()
+    await meet(a, '/ip4/127.0.0.1/tcp/1')
+    neighbours.stop()
+    const stored = (await documents.get('peers', a)) ?? ''
+    await documents.put('peers', a, stored.replace(`"${good}"`, `"/dns4/a/zzz/tcp/1/p2p/${a}","${good}"`))
+    dialled.splice(0)
+    boot()
+    await neighbours.start()
+    assert.deepEqual(dialled, [[good]])
+  })
+
   it('keeps the relay’s address of a relayed peer', async () => {
     const [a = '', relay = ''] = ids
     await neighbours.start()

@@ -166,7 +166,9 @@ describe('RelayKeeper', () => {
       return [0x12, bytes.length, ...bytes]
     }
     const circuit = `/ip4/11.1.1.9/tcp/1/p2p/${OTHER}/p2p-circuit`
-    const addresses = [...named(address), ...named('/ip4/11.1.1.1/tcp/443/ws'), ...named(circuit)]
+    // Without a host, libp2p would throw.
+    const odd = named(`/p2p/${keeper.relays[0] ?? OTHER}`)
+    const addresses = [...named(address), ...named('/ip4/11.1.1.1/tcp/443/ws'), ...named(circuit), ...odd]
     response = Uint8Array.of(...OK, 0x1a, addresses.length, ...addresses)
     await nextRenewal()
     const [relay] = keeper.relays
