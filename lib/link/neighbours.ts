@@ -1,7 +1,7 @@
 import type { IdentifyResult, Libp2pEvents, Logger, PeerId } from '@libp2p/interface'
 import type { ConnectionManager } from '@libp2p/interface-internal'
 import { peerIdFromString } from '@libp2p/peer-id'
-import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import type { Multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import { boundedMap } from '../base/bounded-map.ts'
 import type { Clock, Timer } from '../base/clock.ts'
