@@ -3,6 +3,7 @@ import { SoukError } from '../base/errors.ts'
 import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits/plans.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Documents, Signals } from '../interface/store.ts'
+import type { Period } from '../interface/plan.ts'
 import type { OwnSubscription, Quota, Subscription } from '../interface/subscription.ts'
 import { changeDocument } from './change-document.ts'
 import { type StoredPlan, storedPlan, readPlan, stateAt } from './sold-subscription.ts'
@@ -17,6 +18,8 @@ export interface PendingChange {
   readonly body: string
   /** The price promised for it. */
   readonly price: Atoms
+  /** The period that it pays for. */
+  readonly period?: Period
 }
 
 /** A subscription at the consumer. */

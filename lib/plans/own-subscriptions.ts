@@ -7,6 +7,7 @@ import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId, type RequestIds, requestIdBytes } from '../base/request-id.ts'
 import { type CallTerms, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
 import type { Resolution, ResolveOptions } from '../interface/directory.ts'
+import type { Period } from '../interface/plan.ts'
 import type { CallInit, CallReply } from '../interface/souk.ts'
 import type {
   OwnSubscription,
@@ -53,6 +54,8 @@ export interface OwnSubscriptionsInit {
 interface Wish {
   readonly request: SubscriptionRequest
   readonly price: Atoms
+  /** Of the agreed plan, where a fee pays for one. */
+  readonly period?: Period
 }
 
 /**
@@ -123,7 +126,7 @@ export class OwnSubscriptions implements Subscriptions {
       const paid = state === 'trialing' ? 0n : plan.fee
       const isAtOnce = !isSame && takesCalls(state) && wanted.fee > paid
       const request = { id, action: 'change', ...termsOf(wanted) } as const
-      return this.#ask(record, { request, price: isAtOnce ? wanted.fee : 0n }, options)
+      return this.#ask(record, { request, price: isAtOnce ? wanted.fee : 0n, period: wanted.period }, options)
     })
   }
 
@@ -201,7 +204,7 @@ export class OwnSubscriptions implements Subscriptions {
         ...(dailyCap === undefined ? {} : { dailyCap: parseUsdc(dailyCap) })
       }
       try {
-        return await this.#ask(record, { request, price: trial ? 0n : plan.fee }, options)
+        return await this.#ask(record, { request, price: trial ? 0n : plan.fee, period: plan.period }, options)
       } catch (error) {
         last = asSoukError(error)
         if (!isDefinite(last)) throw last
@@ -237,7 +240,7 @@ export class OwnSubscriptions implements Subscriptions {
     const { periodEnd } = subscription
     return this.#ask(
       record,
-      { request: { id, action: 'renew', periodEnd, ...termsOf(next) }, price: next.fee },
+      { request: { id, action: 'renew', periodEnd, ...termsOf(next) }, price: next.fee, period: next.period },
       options
     )
   }
@@ -262,14 +265,19 @@ export class OwnSubscriptions implements Subscriptions {
     })
   }
 
-  async #ask(record: OwnRecord, { request, price }: Wish, options: SubscriptionOptions): Promise<SubscriptionChange> {
+  async #ask(
+    record: OwnRecord,
+    { request, price, period }: Wish,
+    options: SubscriptionOptions
+  ): Promise<SubscriptionChange> {
     const { records, requestIds, spend, clock } = this.#init
     const requestId = requestIds.next()
     const body = writeRequest(request)
     const pending = {
       requestId: formatRequestId(requestId),
       body: Buffer.from(body).toString('base64'),
-      price
+      price,
+      ...(period === undefined ? {} : { period })
     }
     const allowed = await spend.allow(request.id, record.dailyCap, price)
     await records.put({ ...record, pending })
@@ -277,7 +285,7 @@ export class OwnSubscriptions implements Subscriptions {
       const send = () => this.#send(record, { requestId, body, price, options })
       const reply = await whenDepositCounts(clock, options, send)
       allowed.end(reply.charged)
-      const kept = await records.put(paid(told(record, reply.told), reply.charged, clock.now()))
+      const kept = await records.put(told(record, reply, clock.now(), period))
       return {
         subscription: records.shown(kept),
         charged: reply.charged,
@@ -294,7 +302,7 @@ export class OwnSubscriptions implements Subscriptions {
 
   /** The record after its pending change has a result. @throws SoukError where its owner is unreachable */
   async #settled(record: OwnRecord, options: SubscriptionOptions): Promise<OwnRecord> {
-    const { records } = this.#init
+    const { records, clock } = this.#init
     const { pending, ...rest } = record
     if (pending === undefined) return record
     const signal = options.signal === undefined ? {} : { signal: options.signal }
@@ -303,7 +311,7 @@ export class OwnSubscriptions implements Subscriptions {
       const body = Uint8Array.from(Buffer.from(pending.body, 'base64'))
       const sentTo = record.subscription.owner
       const reply = await this.#send(record, { requestId, body, price: pending.price, options: signal, sentTo })
-      return await records.put(paid(told(rest, reply.told), reply.charged, this.#init.clock.now()))
+      return await records.put(told(rest, reply, clock.now(), pending.period))
     } catch (error) {
       if (UNREACHED.has(asSoukError(error).code) || options.signal?.aborted === true) throw error
     }
@@ -312,7 +320,7 @@ export class OwnSubscriptions implements Subscriptions {
       const request = writeRequest({ id: rest.subscription.id, action: 'show' })
       const requestId = this.#init.requestIds.next()
       const reply = await this.#send(record, { requestId, body: request, price: 0n, options: signal })
-      return await records.put(told(rest, reply.told))
+      return await records.put(told(rest, reply, clock.now()))
     } catch (error) {
       if (asSoukError(error).code !== 'subscription_inactive') throw error
       const isNothing = rest.subscription.state === 'incomplete'
@@ -321,10 +329,7 @@ export class OwnSubscriptions implements Subscriptions {
     }
   }
 
-  async #send(
-    { subscription }: OwnRecord,
-    { requestId, body, price, options, sentTo }: Sending
-  ): Promise<{ readonly told: SubscriptionReply; readonly charged: Atoms }> {
+  async #send({ subscription }: OwnRecord, { requestId, body, price, options, sentTo }: Sending): Promise<Answer> {
     const { api, id, owner } = subscription
     const consumer = consumerOf(subscription.account)
     const { signal, onPrice } = options
@@ -369,11 +374,10 @@ interface Sending {
   readonly sentTo?: string
 }
 
-/** Notes that a fee paid for a period, which begins now or began shortly before. */
-function paid(record: OwnRecord, charged: Atoms, now: number): OwnRecord {
-  if (charged === 0n) return record
-  const length = plusPeriods(now, record.subscription.plan.period, 1) - now
-  return { ...record, paidUntil: now + (length * PAID_PERIOD_PERCENT) / 100 }
+/** An owner's response to a request. */
+interface Answer {
+  readonly told: SubscriptionReply
+  readonly charged: Atoms
 }
 
 function endedEarly(): SoukError {
@@ -381,9 +385,19 @@ function endedEarly(): SoukError {
   return new SoukError('subscription_inactive', detail)
 }
 
-/** Applies the owner's report, unless it is outdated. */
-function told(record: OwnRecord, { isShared, ...subscription }: SubscriptionReply): OwnRecord {
+/**
+ * Applies the owner's report, unless it is outdated. A fee paid for a period that begins now, or began shortly before.
+ * @param period as agreed, because the report may name another
+ */
+function told(
+  record: OwnRecord,
+  { told: { isShared, ...subscription }, charged }: Answer,
+  now: number,
+  period: Period = record.subscription.plan.period
+): OwnRecord {
   const { pending: _, ...rest } = record
   const isChanged = subscription.version > record.subscription.version
-  return { ...rest, isShared, subscription: isChanged ? subscription : record.subscription }
+  const heard = { ...rest, isShared, subscription: isChanged ? subscription : record.subscription }
+  if (charged === 0n) return heard
+  return { ...heard, paidUntil: now + ((plusPeriods(now, period, 1) - now) * PAID_PERIOD_PERCENT) / 100 }
 }

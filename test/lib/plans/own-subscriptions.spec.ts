@@ -78,7 +78,9 @@ describe('a subscription of this node', () => {
     let charged = 0n
     const lies = (id: string): CallReply => {
       const times = { createdAt: 1, periodStart: 1, periodEnd: 2, state: 'active', version: ++version } as const
-      const sold = { id, api, plan: PAID, revision: 1, major: 1, peer: SELF, peers: [], owner: OWNER }
+      // Not the agreed period, either.
+      const plan = { ...PAID, period: 'day' } as const
+      const sold = { id, api, plan, revision: 1, major: 1, peer: SELF, peers: [], owner: OWNER }
       charged += PAID.fee
       return { body: writeReply({ ...sold, ...times, isShared: false }), charged: PAID.fee } as unknown as CallReply
     }
