@@ -53,7 +53,8 @@ function writeMembers(members: SoukError['members']): string {
 }
 
 function readMembers(json: string): Record<string, unknown> | undefined {
-  if (json === '') return undefined
+  // A peer may send more, and errors with offers are kept.
+  if (json === '' || json.length > FAILURE_MEMBERS_CHARS_MAX) return undefined
   try {
     const members: unknown = JSON.parse(json)
     return typeof members === 'object' && members !== null && !Array.isArray(members) ? { ...members } : undefined
