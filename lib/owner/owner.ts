@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import { latin1 } from '../base/bytes.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
+import { ignore } from '../base/ignore.ts'
 import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import { PassingMap } from '../base/passing-map.ts'
 import { requestHash } from '../base/request-hash.ts'
@@ -355,8 +356,6 @@ export class Owner {
     throw interrupted
   }
 }
-
-const ignore = (): void => undefined
 
 /** @throws SoukError `payment_required` where the payment scheme accepts no such payments */
 function paymentOf(call: IncomingCall, paymentScheme: PaymentScheme): Payment | undefined {

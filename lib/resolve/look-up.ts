@@ -15,7 +15,7 @@ import { splitId } from './directory/keys.ts'
 import { fetchManifests } from './manifest/manifest-exchange.ts'
 import { notFound } from './not-found.ts'
 import type { Pins } from './pins.ts'
-import { ignore } from './directory/ignore.ts'
+import { ignore } from '../base/ignore.ts'
 
 /** The record, and the servers. */
 const DIRECTORY_QUERIES = 2

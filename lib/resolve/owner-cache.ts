@@ -13,7 +13,7 @@ import {
 import { within } from '../base/within.ts'
 import { isOffline } from './not-found.ts'
 import type { ResolveOptions } from '../interface/directory.ts'
-import { ignore } from './directory/ignore.ts'
+import { ignore } from '../base/ignore.ts'
 
 /**
  * Looks up one value. Its signal is separate from the callers' signals, because a caller may leave while others wait.

@@ -2,7 +2,7 @@ import { type Clock, deadline, sleep } from '../base/clock.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import { LOOKUP_MS } from '../base/limits/directory.ts'
 import { JOINING_RETRY_MS, RETURN_MS, RETURN_RETRY_MS } from '../base/limits/link.ts'
-import { ignore } from './directory/ignore.ts'
+import { ignore } from '../base/ignore.ts'
 import { isOffline } from './not-found.ts'
 
 /** This node's connections, as far as a lookup depends on them. */

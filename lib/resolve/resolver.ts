@@ -15,7 +15,7 @@ import type { LocalManifests } from './manifest/manifest-exchange.ts'
 import { createOwnerCache, type OwnerCache } from './owner-cache.ts'
 import { createPins, type Pins } from './pins.ts'
 import { conflict, describe, resolveName } from './resolve-name.ts'
-import { ignore } from './directory/ignore.ts'
+import { ignore } from '../base/ignore.ts'
 import { ALONE, type Joining, type LookupAttempt, repeatLookup } from './repeat-lookup.ts'
 
 export interface ResolverInit {

@@ -22,7 +22,7 @@ import { EXCHANGE_MS } from '../../base/limits/link.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { ListingIndex } from '../../interface/listing-index.ts'
 import { type CatalogueReply, type CatalogueRequest, CATALOGUE_REPLY, CATALOGUE_REQUEST } from './catalogue-codec.ts'
-import { ignore } from '../directory/ignore.ts'
+import { ignore } from '../../base/ignore.ts'
 import type { CheckedRecord, Intake } from './intake.ts'
 
 const CATALOGUE_PROTOCOL = '/souk/catalogue/1.0.0'

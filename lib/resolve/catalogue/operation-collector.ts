@@ -26,7 +26,7 @@ import type { OperationSummary } from '../../interface/operation-summary.ts'
 import type { Resolution } from '../../interface/directory.ts'
 import type { IndexedListing, ListingIndex } from '../../interface/listing-index.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
-import { ignore } from '../directory/ignore.ts'
+import { ignore } from '../../base/ignore.ts'
 import { storedManifest } from '../manifest/stored-manifest.ts'
 
 export interface OperationCollectorInit {

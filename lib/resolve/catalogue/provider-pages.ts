@@ -6,7 +6,7 @@ import { searchTerms } from '../../base/search-terms.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { ListingQuery } from '../../interface/listing-index.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
-import { ignore } from '../directory/ignore.ts'
+import { ignore } from '../../base/ignore.ts'
 import { fetchManifests } from '../manifest/manifest-exchange.ts'
 
 /** Starts a cursor in the pages of a provider. The name of the page's last API follows. */

@@ -1,6 +1,6 @@
 import type { KadDHT } from '@libp2p/kad-dht'
 import { pEvent } from 'p-event'
-import { ignore } from './ignore.ts'
+import { ignore } from '../../base/ignore.ts'
 
 /** kad-dht has this property, but its interface does not declare it. The table dispatches `peer:add`. */
 type DhtWithTable = KadDHT & { readonly routingTable: EventTarget & { readonly size: number } }

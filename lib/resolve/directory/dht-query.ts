@@ -13,7 +13,7 @@ import {
   RECORD_COPIES
 } from '../../base/limits/directory.ts'
 import { within } from '../../base/within.ts'
-import { ignore } from './ignore.ts'
+import { ignore } from '../../base/ignore.ts'
 import { SilentPeers } from './silent-peers.ts'
 
 /** Asks one peer, as in kad-dht. */

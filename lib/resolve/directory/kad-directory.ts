@@ -27,7 +27,7 @@ import { apiCid, catalogueCid, nameCid, RECORD_NAMESPACE, recordKey, splitId, ta
 import { verifyRecord, type VerifiedRecord } from './record.ts'
 import { createRecordAuthor, type RecordAuthor } from './record-author.ts'
 import { eachOf } from './each-of.ts'
-import { ignore } from './ignore.ts'
+import { ignore } from '../../base/ignore.ts'
 import { withPauses } from './with-pauses.ts'
 
 export interface KadDirectoryInit {

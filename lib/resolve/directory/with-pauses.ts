@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../../base/clock.ts'
-import { ignore } from './ignore.ts'
+import { ignore } from '../../base/ignore.ts'
 
 /** Passes on what an iterable yields, and `undefined` whenever it has yielded nothing for `ms`. */
 export async function* withPauses<T>(

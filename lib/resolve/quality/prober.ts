@@ -13,7 +13,7 @@ import { fraction, type Random } from '../../base/random.ts'
 import type { Resolution } from '../../interface/directory.ts'
 import type { Link } from '../../interface/link.ts'
 import type { Probed } from '../../interface/quality.ts'
-import { ignore } from '../directory/ignore.ts'
+import { ignore } from '../../base/ignore.ts'
 import { splitId } from '../directory/keys.ts'
 import { fetchManifests } from '../manifest/manifest-exchange.ts'
 

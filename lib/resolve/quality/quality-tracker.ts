@@ -15,7 +15,7 @@ import {
   percentile,
   together
 } from '../../base/call-statistics.ts'
-import { ignore } from '../directory/ignore.ts'
+import { ignore } from '../../base/ignore.ts'
 import { splitId } from '../directory/keys.ts'
 
 const QUALITY = 'quality'
