@@ -3,6 +3,7 @@ import type { ConnectionManager, TransportManager } from '@libp2p/interface-inte
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Clock } from '../../base/clock.ts'
+import { ignore } from '../../base/ignore.ts'
 import { AddressRace } from './address-race.ts'
 import { withPeer } from './with-peer.ts'
 
@@ -36,7 +37,8 @@ export function staggeredDials({ clock }: { readonly clock: Clock }): (component
       const race = joined ?? new AddressRace({ clock, load, dial: (address, signal) => dial(address, { signal }) })
       // libp2p would dial the addresses of a second caller only after those of the first have failed.
       if (joined === undefined) running.set(peer, race)
-      else if (!isPeerId(target)) void allowed([target].flat(), peer).then((addresses) => joined.add(addresses))
+      // The caller's own dial reports an address that cannot be dialled.
+      else if (!isPeerId(target)) allowed([target].flat(), id).then((addresses) => joined.add(addresses), ignore)
       try {
         return await open(target, {
           ...options,
@@ -66,11 +68,12 @@ export function staggeredDials({ clock }: { readonly clock: Clock }): (component
       race.add(entered)
     }
 
-    async function allowed(addresses: readonly Multiaddr[], peer: string): Promise<Multiaddr[]> {
+    async function allowed(addresses: readonly Multiaddr[], id: string | undefined): Promise<Multiaddr[]> {
       const found: Multiaddr[] = []
       for (const address of addresses) {
         if (transportManager.dialTransportForMultiaddr(address) === undefined) continue
-        if ((await connectionGater.denyDialMultiaddr?.(address)) !== true) found.push(withPeer(address, peer))
+        if ((await connectionGater.denyDialMultiaddr?.(address)) === true) continue
+        found.push(id === undefined ? address : withPeer(address, id))
       }
       return found
     }
