@@ -15,8 +15,8 @@ import {
   TRIAL_KEPT_MS
 } from '../base/limits/plans.ts'
 import { KeyedMutex } from '../base/mutex.ts'
+import { PeerBuckets } from '../base/peer-buckets.ts'
 import { formatRequestId } from '../base/request-id.ts'
-import { TokenBuckets } from '../base/token-bucket.ts'
 import { checkPrice } from '../base/check-price.ts'
 import type { IncomingCall } from '../interface/call.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
@@ -61,16 +61,17 @@ export class PlanService implements PlanServiceContract {
   readonly #pool: SoldSubscriptions
   /** One change at a time per subscription. */
   readonly #changes = new KeyedMutex()
-  /** New subscriptions that cost nothing, of each peer and of all. */
-  readonly #freeOfPeer: TokenBuckets
-  readonly #freeOfAll: TokenBuckets
+  /** New subscriptions that cost nothing. */
+  readonly #free: PeerBuckets
 
   constructor(init: PlanServiceInit) {
     this.#init = init
-    const rate = (burst: number, refillMs: number) => ({ burst, perSecond: 1_000 / refillMs })
-    const ofPeer = rate(FREE_SUBSCRIPTIONS_PER_PEER_BURST, FREE_SUBSCRIPTION_PER_PEER_REFILL_MS)
-    this.#freeOfPeer = new TokenBuckets(ofPeer, FREE_SUBSCRIBERS_MAX, init.clock)
-    this.#freeOfAll = new TokenBuckets(rate(FREE_SUBSCRIPTIONS_BURST, FREE_SUBSCRIPTION_REFILL_MS), 1, init.clock)
+    this.#free = new PeerBuckets({
+      ofPeer: { burst: FREE_SUBSCRIPTIONS_PER_PEER_BURST, refillMs: FREE_SUBSCRIPTION_PER_PEER_REFILL_MS },
+      ofAll: { burst: FREE_SUBSCRIPTIONS_BURST, refillMs: FREE_SUBSCRIPTION_REFILL_MS },
+      peersMax: FREE_SUBSCRIBERS_MAX,
+      clock: init.clock
+    })
     this.#log = init.log ?? SILENT_LOG
     this.#pool = new SoldSubscriptions(init)
   }
@@ -245,7 +246,7 @@ export class PlanService implements PlanServiceContract {
 
   /** @throws SoukError `overloaded` */
   #countFree(peer: string): void {
-    if (this.#freeOfPeer.take(peer) && this.#freeOfAll.take('all')) return
+    if (this.#free.take(peer)) return
     const text = 'Too many subscriptions without a fee were made here. Try again later, or choose a plan with a fee.'
     const retryAfterMs = FREE_SUBSCRIPTION_PER_PEER_REFILL_MS
     throw new SoukError('overloaded', text, { retryAfterMs, notAccepted: true })
