@@ -34,7 +34,7 @@ export interface DocumentPut {
   readonly key: string
   readonly value: string
   /** Milliseconds since the epoch. The store may delete the document from this time on. Default: never. */
-  readonly expiresAt?: number
+  readonly expiresAt?: number | undefined
 }
 
 export interface EntryQuery {

@@ -18,8 +18,8 @@ export interface Granted {
 /** A period of a subscription. */
 export interface Period {
   readonly key: string
-  /** When its grants may be deleted. */
-  readonly deletableAt: number | undefined
+  /** When its grants may be deleted. Undefined: never. */
+  readonly expiresAt: number | undefined
 }
 
 /**
@@ -40,7 +40,7 @@ export class QuotaGrants {
   }
 
   /** Grants a slice of the band, or nothing where the band is used up. */
-  async take({ key, deletableAt }: Period, bands: readonly Band[], band: number): Promise<Granted> {
+  async take({ key, expiresAt }: Period, bands: readonly Band[], band: number): Promise<Granted> {
     const size = bands[band]?.size ?? 0
     let granted: Granted = { own: [], others: [] }
     const grant = (before: string | undefined) => {
@@ -54,7 +54,7 @@ export class QuotaGrants {
       granted = { own: mine, others }
       return JSON.stringify({ ...taken, [this.#self]: mine })
     }
-    const outcome = await changeDocument(this.#documents, [GRANTS, key], grant, deletableAt)
+    const outcome = await changeDocument(this.#documents, [GRANTS, key], grant, expiresAt)
     if (outcome !== 'busy') return granted
     throw new SoukError('overloaded', 'Too many owners count this subscription at once. Try again later.', {
       notAccepted: true
@@ -62,13 +62,13 @@ export class QuotaGrants {
   }
 
   /** Returns granted calls beyond `kept` to the others. */
-  async giveBack({ key, deletableAt }: Period, kept: readonly number[]): Promise<void> {
+  async giveBack({ key, expiresAt }: Period, kept: readonly number[]): Promise<void> {
     const give = (before: string | undefined) => {
       const taken = read(before)
       const mine = taken[this.#self]?.map((places, i) => Math.min(places, kept[i] ?? 0))
       return mine && JSON.stringify({ ...taken, [this.#self]: mine })
     }
-    await changeDocument(this.#documents, [GRANTS, key], give, deletableAt)
+    await changeDocument(this.#documents, [GRANTS, key], give, expiresAt)
   }
 
   #of(taken: Taken): Granted {

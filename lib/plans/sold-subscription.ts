@@ -36,8 +36,8 @@ export function isDue({ state, periodEnd }: Pick<Subscription, 'state' | 'period
   return now >= periodEnd && (state === 'trialing' || state === 'active')
 }
 
-/** When the owner may delete it; undefined for a subscription that was paid. Strangers can create any number that are not. */
-export function deletableAt({ plan, isTrial, periodEnd }: SoldSubscription): number | undefined {
+/** When the owner may delete all that it stored for it; undefined for a subscription that was paid. Strangers can create any number that are not. */
+export function expiryOf({ plan, isTrial, periodEnd }: SoldSubscription): number | undefined {
   return isTrial || plan.fee === 0n ? periodEnd + FREE_SUBSCRIPTION_KEPT_MS : undefined
 }
 

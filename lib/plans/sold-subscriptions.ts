@@ -6,7 +6,7 @@ import type { Documents } from '../interface/store.ts'
 import { bandsOf } from './bands.ts'
 import { QuotaPool } from './quota-pool.ts'
 import { GRANTS, type Granted, type Period, QuotaGrants } from './quota-grants.ts'
-import { deletableAt, readSold, type SoldSubscription, soldDocument } from './sold-subscription.ts'
+import { expiryOf, readSold, type SoldSubscription, soldDocument } from './sold-subscription.ts'
 
 /** Document collection of an owner: sold subscriptions. */
 export const SOLD = 'subscriptions-sold'
@@ -119,7 +119,7 @@ export class SoldSubscriptions {
 
   /** The document that is written with each call: used calls by band. */
   used(sold: SoldSubscription, pool: QuotaPool): DocumentPut {
-    return { collection: USED, key: this.#usedKey(sold), value: JSON.stringify(pool.used), ...expiryOf(sold) }
+    return { collection: USED, key: this.#usedKey(sold), value: JSON.stringify(pool.used), expiresAt: expiryOf(sold) }
   }
 
   changed(sold: SoldSubscription): DocumentPut {
@@ -229,13 +229,8 @@ function keyOf({ id, periodNo }: SoldSubscription): string {
   return `${id}/${periodNo}`
 }
 
-const periodOf = (sold: SoldSubscription): Period => ({ key: keyOf(sold), deletableAt: deletableAt(sold) })
+const periodOf = (sold: SoldSubscription): Period => ({ key: keyOf(sold), expiresAt: expiryOf(sold) })
 
 function documentOf(collection: string, sold: SoldSubscription): DocumentPut {
-  return { collection, key: sold.id, value: soldDocument(sold), ...expiryOf(sold) }
-}
-
-function expiryOf(sold: SoldSubscription): Pick<DocumentPut, 'expiresAt'> {
-  const expiresAt = deletableAt(sold)
-  return expiresAt === undefined ? {} : { expiresAt }
+  return { collection, key: sold.id, value: soldDocument(sold), expiresAt: expiryOf(sold) }
 }

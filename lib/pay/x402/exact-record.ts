@@ -56,8 +56,7 @@ export const exactAccounts = (splitter: Address) => ({
 
 /** @param expiresAt set once nothing is left to collect */
 export function exactDocument(key: string, record: ExactRecord, expiresAt?: number): DocumentPut {
-  const value = JSON.stringify(record, numbers)
-  return { collection: EXACT_PAYMENTS, key, value, ...(expiresAt === undefined ? {} : { expiresAt }) }
+  return { collection: EXACT_PAYMENTS, key, value: JSON.stringify(record, numbers), expiresAt }
 }
 
 export function readExactDocument(value: string): ExactRecord {

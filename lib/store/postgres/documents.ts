@@ -120,9 +120,9 @@ export function postgresDocuments(reads: PostgresReads, queue: PostgresQueue): D
     },
     put: (collection, key, value) => queue.write(puts, { collection, key, value }, value.length),
     insert: (collection, key, value, expiresAt) =>
-      queue.write(inserts, { collection, key, value, ...until(expiresAt) }, value.length),
+      queue.write(inserts, { collection, key, value, expiresAt }, value.length),
     replace: (collection, key, before, value, expiresAt) =>
-      queue.write(replacements, { collection, key, before, value, ...until(expiresAt) }, value.length),
+      queue.write(replacements, { collection, key, before, value, expiresAt }, value.length),
     delete: (collection, key) => queue.write(deletions, { collection, key }, key.length),
     async last(collection, { before, limit }) {
       const until = before === undefined ? '' : 'AND key < $3'
@@ -149,8 +149,6 @@ export function postgresDocuments(reads: PostgresReads, queue: PostgresQueue): D
     sweep: (now, limit) => queue.write(sweeps, { now, limit }, limit * ROW_BYTES)
   }
 }
-
-const until = (expiresAt: number | undefined) => (expiresAt === undefined ? {} : { expiresAt })
 
 async function oneByOne<I, O>(items: readonly I[], run: (item: I) => Promise<O>): Promise<O[]> {
   const results: O[] = []
