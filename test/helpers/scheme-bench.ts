@@ -5,7 +5,7 @@ import { asSoukError, SoukError } from '../../lib/base/errors.ts'
 import { systemRandom } from '../../lib/base/random.ts'
 import { type HashedRequest, requestHash } from '../../lib/base/request-hash.ts'
 import type { Block, Chain, ChannelState } from '../../lib/interface/chain.ts'
-import type { ChannelId } from '../../lib/interface/channel.ts'
+import type { ChannelConfig, ChannelId } from '../../lib/interface/channel.ts'
 import type { ExchangeHandler } from '../../lib/interface/link.ts'
 import type { ChainParameters } from '../../lib/interface/network.ts'
 import type { ChannelSnapshot, ChannelWatch, OwnerBooks, Redeemer } from '../../lib/interface/redeem.ts'
@@ -35,6 +35,16 @@ const parameters: ChainParameters = {
 }
 const domain = settlementDomain({ chainId: parameters.chainId, address: parameters.settlement.address })
 export const PAYOUT = address('ee')
+/** A channel in which one address plays all parts. */
+export const OWN_CHANNEL: ChannelConfig = {
+  payer: PAYOUT,
+  payerAuthorizer: PAYOUT,
+  receiver: PAYOUT,
+  receiverAuthorizer: PAYOUT,
+  token: PAYOUT,
+  withdrawDelay: 900,
+  salt: `0x${'00'.repeat(32)}`
+}
 export const API: ApiId = `ticker@${peerId('P')}`
 
 interface OnChain {

@@ -4,9 +4,10 @@ import type { ConnectionManager, TransportManager } from '@libp2p/interface-inte
 import { defaultLogger } from '@libp2p/logger'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { systemClock } from '../../../../lib/base/clock.ts'
-import { DIAL_BACK_ADDRESSES_MAX } from '../../../../lib/base/limits/reach.ts'
+import { DIAL_BACK_ADDRESSES_MAX, DIAL_BACK_BYTES_MAX, DIAL_BACK_MS } from '../../../../lib/base/limits/reach.ts'
 import { createMemoryNetwork } from '../../../../lib/link/memory-link.ts'
-import { DialBack } from '../../../../lib/link/reach/dial-back.ts'
+import { DIAL_BACK_PROTOCOL, DialBack } from '../../../../lib/link/reach/dial-back.ts'
+import { DIAL_BACK_RESPONSE } from '../../../../lib/link/reach/dial-back-codec.ts'
 import { webSocketPlace } from '../../../../lib/link/websocket/websocket-address.ts'
 
 const ASKER = '12D3KooWPSgXHiPKLrWrV4E86RhL7atK4MgLrrmsdudu561RHC1G'
@@ -16,6 +17,7 @@ describe('a peer that dials back on a public network', () => {
   let dialled: string[]
   let from: string
   let asker: DialBack
+  let network: ReturnType<typeof createMemoryNetwork>
 
   const canDial = (address: Multiaddr) =>
     /^\/[^/]+\/[^/]+\/tcp\/\d+$/.test(address.toString()) || webSocketPlace(address) !== undefined
@@ -23,7 +25,7 @@ describe('a peer that dials back on a public network', () => {
   beforeEach(async () => {
     dialled = []
     from = '/ip4/11.1.1.7/tcp/5000'
-    const network = createMemoryNetwork()
+    network = createMemoryNetwork()
     const make = async (id: string) => {
       const link = network.link(id)
       const dialBack = new DialBack({
@@ -59,6 +61,17 @@ describe('a peer that dials back on a public network', () => {
     assert.deepEqual(reached, dialled)
     return dialled
   }
+
+  it('is not believed where its response names no address, or reached one that it did not dial', async () => {
+    const [good, other] = ['/ip4/11.1.1.7/tcp/1', '/ip4/11.1.1.7/tcp/2']
+    const liar = network.link('liar')
+    const lies = DIAL_BACK_RESPONSE.encode({ dialled: ['x', good, '/dns4/a/zzz/tcp/1'], reached: ['x', other, good] })
+    liar.serve(DIAL_BACK_PROTOCOL, async () => lies, { requestBytesMax: DIAL_BACK_BYTES_MAX, timeoutMs: DIAL_BACK_MS })
+    await liar.start()
+    const request = { ports: [1], addresses: [] }
+    const response = await asker.ask({ id: 'liar', addresses: [] }, request, new AbortController().signal)
+    assert.deepEqual(response, { dialled: [good], reached: [good] })
+  })
 
   it('dials ports and WebSockets at the address of the connection, and names', async () => {
     const names = ['/dns4/node.example/tcp/443/wss', '/dns/node.example/tcp/4402']

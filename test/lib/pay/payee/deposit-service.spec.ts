@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict'
 import { systemClock } from '../../../../lib/base/clock.ts'
 import type { ChannelState } from '../../../../lib/interface/chain.ts'
-import type { ChannelConfig, ChannelId } from '../../../../lib/interface/channel.ts'
-import type { ChannelWatch } from '../../../../lib/interface/redeem.ts'
+import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import type { Address } from '../../../../lib/interface/signer.ts'
 import { DepositService, type DepositServiceInit, noDeposit } from '../../../../lib/pay/payee/deposit-service.ts'
 import { PayeeChannels } from '../../../../lib/pay/payee/payee-channels.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 import { peerId } from '../../../helpers/call-record.ts'
-import { PAYOUT } from '../../../helpers/scheme-bench.ts'
+import { OWN_CHANNEL, PAYOUT } from '../../../helpers/scheme-bench.ts'
+import { shownChannels } from '../../../helpers/shown-channels.ts'
 
 const ID: ChannelId = `0x${'11'.repeat(32)}`
 const PEER = peerId('C')
 const MIN = 1_000n
-const CONFIG: ChannelConfig = {
-  payer: PAYOUT,
-  payerAuthorizer: PAYOUT,
-  receiver: PAYOUT,
-  receiverAuthorizer: PAYOUT,
-  token: PAYOUT,
-  withdrawDelay: 900,
-  salt: `0x${'00'.repeat(32)}`
-}
 
 describe('a channel that its payer has funded on chain', () => {
   let state: ChannelState
@@ -33,14 +24,7 @@ describe('a channel that its payer has funded on chain', () => {
     const { documents, ledger, open } = createMemoryStore()
     await open()
     channels = new PayeeChannels({ documents, ledger, clock: systemClock, payouts: () => [PAYOUT], settlement: PAYOUT })
-    const watch: ChannelWatch = {
-      snapshot: () => ({ latest: state, safe: state, finalized: state }),
-      age: () => 0,
-      refresh: async () => {},
-      onLook: () => () => {},
-      start: async () => {},
-      stop: () => {}
-    }
+    const watch = shownChannels(() => ({ latest: state, safe: state, finalized: state }))
     channels.follow(watch)
     service = new DepositService({
       terms: { settlement: PAYOUT, withdrawDelay: 900, depositMin: MIN },
@@ -55,7 +39,7 @@ describe('a channel that its payer has funded on chain', () => {
     } as unknown as DepositServiceInit)
   })
 
-  const bring = (peer: string | undefined) => service.bring(noDeposit(CONFIG), peer)
+  const bring = (peer: string | undefined) => service.bring(noDeposit(OWN_CHANNEL), peer)
 
   it('is registered once, also for requests at the same time', async () => {
     const [first, second] = await Promise.all([bring(PEER), bring(PEER)])

@@ -14,19 +14,12 @@ import { PayeeChannels } from '../../../../lib/pay/payee/payee-channels.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 import { peerId } from '../../../helpers/call-record.ts'
-import { PAYOUT } from '../../../helpers/scheme-bench.ts'
+import { OWN_CHANNEL, PAYOUT } from '../../../helpers/scheme-bench.ts'
+import { shownChannels } from '../../../helpers/shown-channels.ts'
 
 const info: PayeeChannelInfo = {
   channelId: `0x${'11'.repeat(32)}`,
-  config: {
-    payer: PAYOUT,
-    payerAuthorizer: PAYOUT,
-    receiver: PAYOUT,
-    receiverAuthorizer: PAYOUT,
-    token: PAYOUT,
-    withdrawDelay: 900,
-    salt: `0x${'00'.repeat(32)}`
-  },
+  config: OWN_CHANNEL,
   peer: peerId('C')
 }
 
@@ -69,23 +62,13 @@ describe('the channels of an owner', () => {
     const { channels } = await open()
     const none = { balance: 0n, claimed: 0n, refundNonce: 0n }
     const latest = { ...none, balance: COUNTED_LATEST_OWNER_ATOMS_MAX }
-    let look = (_ids: readonly ChannelId[]): void => {}
-    channels.follow({
-      snapshot: () => ({ latest, safe: none, finalized: none }),
-      age: () => 0,
-      refresh: async () => {},
-      onLook(listener) {
-        look = listener
-        return () => {}
-      },
-      start: async () => {},
-      stop: () => {}
-    })
+    const watch = shownChannels(() => ({ latest, safe: none, finalized: none }))
+    channels.follow(watch)
     const limits = []
     for (let n = 2; n < 40; n++) {
       const channelId: ChannelId = `0x${n.toString(16).padStart(64, '0')}`
       const { payeeFunds } = await channels.add({ ...info, channelId })
-      look([channelId])
+      watch.look(channelId)
       limits.push(payeeFunds.limit)
       await channels.remove(channelId)
     }
@@ -102,21 +85,11 @@ describe('the channels of an owner', () => {
     const followed = async () => {
       const opened = await open()
       let snapshot: ChannelSnapshot | undefined
-      let listener: ((ids: readonly ChannelId[]) => void) | undefined
-      opened.channels.follow({
-        snapshot: () => snapshot,
-        age: () => 0,
-        refresh: async () => {},
-        onLook: (added) => {
-          listener = added
-          return () => {}
-        },
-        start: async () => {},
-        stop: () => {}
-      })
+      const watch = shownChannels(() => snapshot)
+      opened.channels.follow(watch)
       const see = (latest: ChannelState, finalized: ChannelState) => {
         snapshot = { latest, safe: finalized, finalized }
-        listener?.([info.channelId])
+        watch.look(info.channelId)
       }
       const hold = opened.payeeFunds.reserve(60n)
       assert.ok(typeof hold === 'object')

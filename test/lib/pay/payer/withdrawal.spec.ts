@@ -10,18 +10,10 @@ import { PayerFunds } from '../../../../lib/pay/payer/payer-funds.ts'
 import { withdraw } from '../../../../lib/pay/payer/withdrawal.ts'
 import { peerId } from '../../../helpers/call-record.ts'
 import { manualClock, settle } from '../../../helpers/manual-clock.ts'
-import { PAYOUT } from '../../../helpers/scheme-bench.ts'
+import { OWN_CHANNEL, PAYOUT } from '../../../helpers/scheme-bench.ts'
 
 const channelId = `0x${'11'.repeat(32)}` as const
-const config = {
-  payer: PAYOUT,
-  payerAuthorizer: PAYOUT,
-  receiver: PAYOUT,
-  receiverAuthorizer: PAYOUT,
-  token: PAYOUT,
-  withdrawDelay: 900,
-  salt: channelId
-}
+const config = { ...OWN_CHANNEL, salt: channelId }
 const EMPTY: ChannelState = { balance: 0n, claimed: 0n, refundNonce: 0n }
 const FULL: ChannelState = { ...EMPTY, balance: 100n }
 
