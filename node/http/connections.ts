@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
+import { limits } from '../../lib/index.ts'
 import { isLocal, networkOf } from './host.ts'
 
 export interface ConnectionLimits {
@@ -20,11 +21,11 @@ interface Connection {
 
 /**
  * Limits the connections of an HTTP or HTTPS server, in total and per host. When the server is full, it closes the connection that has been
- * idle for longest. A connection without a complete request head counts as idle. If all connections have requests in progress, the server
- * refuses the new one.
+ * idle for longest. A connection without a complete request head counts as idle, an upgraded one does not. If all connections have requests
+ * in progress, the server refuses the new one. It closes a connection with more than `PIPELINED_REQUESTS_MAX` requests in progress.
  */
-export function limitConnections(server: Server, limits: ConnectionLimits): void {
-  const places = new Places(limits)
+export function limitConnections(server: Server, max: ConnectionLimits): void {
+  const places = new Places(max)
   server.on('connection', (socket: Socket) => places.take(socket))
   // Under TLS, requests arrive on the inner socket.
   if (server instanceof TlsServer) server.on('secureConnection', (inner: Socket) => places.wrap(inner))
@@ -35,10 +36,11 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
     places.begin(socket)
     res.on('close', onClose)
   })
+  server.on('upgrade', ({ socket }) => places.begin(socket))
 }
 
 class Places {
-  readonly #limits: ConnectionLimits
+  readonly #max: ConnectionLimits
   readonly #all = new Set<Connection>()
   /** Includes the inner sockets of TLS connections. */
   readonly #bySocket = new WeakMap<Socket, Connection>()
@@ -47,13 +49,13 @@ class Places {
   /** In the order in which they became idle. */
   readonly #idle = new Set<Connection>()
 
-  constructor(limits: ConnectionLimits) {
-    this.#limits = limits
+  constructor(max: ConnectionLimits) {
+    this.#max = max
   }
 
   take(socket: Socket): void {
     const { remoteAddress } = socket
-    const host = this.#limits.trustProxy || isLocal(remoteAddress) ? undefined : networkOf(remoteAddress ?? '')
+    const host = this.#max.trustProxy || isLocal(remoteAddress) ? undefined : networkOf(remoteAddress ?? '')
     if (!this.#hasRoom(host)) {
       socket.resetAndDestroy()
       return
@@ -82,6 +84,7 @@ class Places {
     if (connection === undefined) return
     connection.requests++
     this.#idle.delete(connection)
+    if (connection.requests > limits.PIPELINED_REQUESTS_MAX) socket.destroy()
   }
 
   /** Call when the response to a request is over. */
@@ -91,7 +94,7 @@ class Places {
   }
 
   #hasRoom(host: string | undefined): boolean {
-    const { connectionsMax, perHostMax } = this.#limits
+    const { connectionsMax, perHostMax } = this.#max
     if (host !== undefined && (this.#perHost.get(host) ?? 0) >= perHostMax) return false
     if (this.#all.size < connectionsMax) return true
     const [oldest] = this.#idle

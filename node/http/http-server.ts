@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { limits, SoukError } from '../../lib/index.ts'
@@ -12,6 +12,8 @@ export interface HttpServerInit {
   readonly stallMs?: number
   /** Whether a request becomes an upgraded connection. Default: none does. */
   readonly upgrades?: (request: IncomingMessage) => boolean
+  /** Handlers send `100 Continue` when they read the body, and refuse other expectations. Default: this server does both at once. */
+  readonly lateContinue?: boolean
 }
 
 /**
@@ -22,7 +24,8 @@ export function createHttpServer({
   tls,
   receiveMs = limits.REQUEST_RECEIVE_MS,
   stallMs = limits.READER_STALL_MS,
-  upgrades = () => false
+  upgrades = () => false,
+  lateContinue = false
 }: HttpServerInit = {}): Server {
   const headersTimeout = Math.min(limits.HEADERS_RECEIVE_MS, receiveMs)
   const options: ServerOptions = {
@@ -43,6 +46,10 @@ export function createHttpServer({
   server.timeout = stallMs
   // Node.js itself would also close a connection whose response is not there yet, or is a stream without an event.
   server.prependListener('request', (_request, response) => response.on('timeout', closeStalled))
+  if (lateContinue) {
+    const asRequest: RequestListener = (request, response) => void server.emit('request', request, response)
+    server.on('checkContinue', asRequest).on('checkExpectation', asRequest)
+  }
   return server
 }
 

@@ -26,6 +26,8 @@ export function shedOverload(
 ): void {
   const load = new LoadControl(clock)
   const admit = (req: IncomingMessage, res: ServerResponse) => {
+    // Of a connection that was closed for too many requests. Those that arrived with the others still come.
+    if (req.socket.destroyed) return
     if (load.admit(() => clientNetwork(req, trustProxy)) || PROBES.has(req.url ?? '')) {
       handler(req, res)
       return
@@ -34,7 +36,7 @@ export function shedOverload(
     log('%s is shed: the event loop is late', requestId)
     sendOverloaded({ req, res, clock }, requestId)
   }
-  server.on('request', admit).on('checkContinue', admit).on('checkExpectation', admit)
+  server.on('request', admit)
 }
 
 const RETRY_AFTER = String(Math.ceil(limits.OVERLOAD_PAUSE_MS / 1_000))

@@ -38,6 +38,10 @@ export class GraphqlSockets {
 
   constructor(init: GraphqlSocketsInit) {
     this.#init = init
+    this.#server.on('wsClientError', ({ message }, socket, req) => {
+      const error = new SoukError('invalid_request', `This is no WebSocket handshake: ${message}.`)
+      this.#refuse(req, socket as Socket, error, ['Sec-WebSocket-Version', '13'])
+    })
   }
 
   /** Whether a request asks for such a WebSocket. Others get 426. */
@@ -92,14 +96,15 @@ export class GraphqlSockets {
     return api
   }
 
-  #refuse(req: IncomingMessage, socket: Socket, error: unknown): void {
+  /** @param more - further headers */
+  #refuse(req: IncomingMessage, socket: Socket, error: unknown, more: readonly string[] = []): void {
     const { clock, log, ids } = this.#init
     const requestId = ids.next()
     const requestIdText = formatRequestId(requestId)
     const res = new ServerResponse(req)
     res.assignSocket(socket)
     res.once('finish', () => socket.end())
-    const headers = ['X-Request-Id', requestIdText, 'Connection', 'close']
+    const headers = ['X-Request-Id', requestIdText, 'Connection', 'close', ...more]
     sendProblem({ req, res, clock, log, requestId, requestIdText, startedAt: clock.elapsed(), headers }, error)
   }
 }

@@ -8,6 +8,7 @@ import {
   type Socket
 } from 'node:net'
 import { type ConnectionLimits, limitConnections } from '../../../node/http/connections.ts'
+import { limits } from '../../../lib/index.ts'
 import { until } from '../../helpers/scripted-upstream.ts'
 
 /** A client with one connection, which records its result. */
@@ -112,6 +113,35 @@ describe('limitConnections', () => {
     assert.ok(!first.isClosed)
     assert.match((await client().ask()).received, /quick/)
     assert.deepEqual([first.isClosed, half.isClosed].filter(Boolean).length, 1)
+  })
+
+  it('keeps an upgraded connection at the limit', async () => {
+    await start({ connectionsMax: 2 })
+    server.on('upgrade', (_request, socket) =>
+      socket
+        .on('end', () => socket.end())
+        .resume()
+        .write('upgraded')
+    )
+    const upgraded = client()
+    upgraded.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    await until(() => upgraded.received === 'upgraded', 'the upgrade')
+    const idle = await client().ask()
+    assert.match((await client().ask()).received, /quick/)
+    await closed(idle)
+    assert.ok(!upgraded.isClosed)
+  })
+
+  it('closes a connection with too many requests in progress', async () => {
+    await start({})
+    const request = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'
+    const [most, more] = [client(), client()]
+    most.socket.write(request.repeat(limits.PIPELINED_REQUESTS_MAX))
+    await until(() => slow.length === limits.PIPELINED_REQUESTS_MAX, 'all requests')
+    more.socket.write(request.repeat(limits.PIPELINED_REQUESTS_MAX + 1))
+    await closed(more)
+    for (const answer of slow) answer()
+    await until(() => most.received.match(/slow/g)?.length === limits.PIPELINED_REQUESTS_MAX, 'all responses')
   })
 
   it('rejects a new connection when all others are busy, and closes none of them', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createHttpServer } from '../../../node/http/http-server.ts'
 import { eventually } from '../../helpers/eventually.ts'
@@ -53,5 +54,23 @@ describe('createHttpServer', () => {
     responses[0]?.end(LARGE)
     await eventually('the end of the response', 5_000, () => (isClosed ? true : undefined))
     assert.equal(responses[0]?.writableFinished, true)
+  })
+
+  it('leaves expectations to its handlers, where these want that', async () => {
+    const late = createHttpServer({ lateContinue: true })
+    const expected: Array<string | undefined> = []
+    late.on('request', ({ headers }, response) => {
+      expected.push(headers.expect)
+      response.end('handled')
+    })
+    late.listen(0, '127.0.0.1')
+    await once(late, 'listening')
+    for (const expectation of ['100-continue', 'miracles']) {
+      const asking = connect((late.address() as AddressInfo).port, '127.0.0.1')
+      asking.write(`GET / HTTP/1.1\r\nHost: x\r\nExpect: ${expectation}\r\nConnection: close\r\n\r\n`)
+      assert.match((await text(asking)).split('\r\n')[0] ?? '', / 200 /)
+    }
+    assert.deepEqual(expected, ['100-continue', 'miracles'])
+    late.close()
   })
 })

@@ -8,6 +8,7 @@ import { eventually } from '../../../helpers/eventually.ts'
 import { type OverlayBench, overlayBench } from '../../../helpers/overlay-bench.ts'
 import { type YogaServer, yogaServer } from '../../../helpers/yoga.ts'
 import { Counting } from '../../../helpers/counting.ts'
+import { RawClient } from '../harness.ts'
 
 const FOREVER = new AbortController().signal
 /** The part of a result that the tests read. */
@@ -188,6 +189,17 @@ describe('graphql-ws at the ingress', () => {
       const [{ message }] = (await once(ws, 'error').catch((error: unknown) => [error])) as [Error]
       assert.match(message, /Unexpected server response: 426/, `${at} ${protocol}`)
     }
+  })
+
+  it('refuses a malformed handshake with a problem document', async () => {
+    const client = new RawClient(Number(new URL(bench.url).port))
+    open.push(() => client.destroy())
+    const head = ['GET /api/demo/api/counts HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket']
+    client.send([...head, `Sec-WebSocket-Protocol: ${PROTOCOL}`, 'Sec-WebSocket-Key: x', '\r\n'].join('\r\n'))
+    const received = await client.closed()
+    assert.match(received, /^HTTP\/1\.1 400 /)
+    assert.match(received, /\r\nSec-WebSocket-Version: 13\r\n/)
+    assert.match(received, /"code":"invalid_request"/)
   })
 
   it('closes when its node shuts down', async () => {
