@@ -2,14 +2,16 @@ import {
   createMcpHandler,
   isJSONRPCNotification,
   isJSONRPCRequest,
-  isLegacyRequest
+  isLegacyRequest,
+  type RequestId
 } from '@modelcontextprotocol/server'
-import { checkJson, limits, SoukError, systemRandom, text } from '../../lib/index.ts'
+import { checkJson, type HeldBytes, limits, SoukError, systemRandom, text } from '../../lib/index.ts'
 import type { BodyReader } from '../ingress/calls/body-reader.ts'
 import { hasBody } from '../ingress/calls/body.ts'
 import { isJsonType } from '../ingress/calls/request.ts'
-import type { RequestContext } from '../ingress/request-context.ts'
+import { type RequestContext, sendWhole } from '../ingress/request-context.ts'
 import { roomIn } from '../http/room-in.ts'
+import { untilRead } from '../http/until-read.ts'
 import { whileConnected } from '../http/while-connected.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Agent } from './agent.ts'
@@ -18,7 +20,10 @@ import { answerFormer } from './former-revisions.ts'
 import type { RunningCalls } from './running-calls.ts'
 
 /** The HTTP exchange of one message. */
-export type Exchange = Pick<RequestContext, 'req' | 'res' | 'headers' | 'clock'>
+export interface Exchange extends Pick<RequestContext, 'req' | 'res' | 'headers' | 'clock'> {
+  /** Memory reservation for what the client has not read yet. Default: not limited */
+  readonly unread?: HeldBytes
+}
 
 /** The sender of a message. */
 export interface AgentCaller {
@@ -46,7 +51,7 @@ export async function serveAgent(
     )
   }
   if (!hasBody(req)) throw new SoukError('invalid_request', 'The body is empty. Send a JSON-RPC message.')
-  const held = bodies.hold(req, holder)
+  const [held, unread] = [bodies.hold(req, holder), bodies.hold(req, holder)]
   try {
     const body = await bodies.read(context, limits.MCP_MESSAGE_BYTES_MAX, held)
     if (checkJson(body) === 'scalar') throw new SoukError('invalid_request', 'A message must be a JSON object.')
@@ -55,9 +60,10 @@ export async function serveAgent(
       checkBatch(message)
       for (const _ of message.slice(1)) count()
     }
-    await answerCancellable(context, agent, message, running, callerOf(req, holder))
+    await answerCancellable({ ...context, unread }, agent, message, running, callerOf(req, holder))
   } finally {
     held.free()
+    unread.free()
   }
 }
 
@@ -70,6 +76,11 @@ function checkBatch(messages: readonly unknown[]): void {
   )
   const twice = lists.find((method, at) => lists.indexOf(method) < at)
   if (twice !== undefined) throw new SoukError('invalid_request', `A batch may have only one request for ${twice}.`)
+  // A cancelled request gets no response, and the batch would wait for it.
+  const cancelled = new Set(messages.flatMap((each) => cancelledBy(each) ?? []))
+  if (messages.some((each) => isJSONRPCRequest(each) && cancelled.has(each.id))) {
+    throw new SoukError('invalid_request', 'A batch may not cancel a request of its own.')
+  }
 }
 
 /** Undefined for the public key without a session: its holders are different agents. */
@@ -79,28 +90,30 @@ function callerOf({ headers }: RequestContext['req'], { id, isPublic }: KeyHolde
 }
 
 async function answerCancellable(
-  context: RequestContext,
+  exchange: Exchange,
   agent: Agent,
   message: unknown,
   running: RunningCalls,
   caller: string | undefined
 ): Promise<void> {
   if (caller === undefined || !isJSONRPCRequest(message)) {
-    if (caller !== undefined) cancelBy(message, caller, running)
-    return answerAgent(context, agent, message)
+    const cancelled = cancelledBy(message)
+    if (caller !== undefined && cancelled !== undefined) running.cancel(caller, cancelled)
+    return answerAgent(exchange, agent, message)
   }
   const { signal, leave } = running.enter(caller, message.id)
   try {
-    await answerAgent(context, agent, message, signal)
+    await answerAgent(exchange, agent, message, signal)
   } finally {
     leave()
   }
 }
 
-function cancelBy(message: unknown, caller: string, running: RunningCalls): void {
-  if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return
+/** The id of the request that a message cancels; undefined for other messages. */
+function cancelledBy(message: unknown): RequestId | undefined {
+  if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return undefined
   const id = message.params?.['requestId']
-  if (typeof id === 'string' || typeof id === 'number') running.cancel(caller, id)
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined
 }
 
 /** The first request of an agent, in former revisions of the protocol and in the current one. */
@@ -152,19 +165,32 @@ function requestOf({ req }: Exchange, signal: AbortSignal): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
 }
 
-async function send({ res, headers, clock }: Exchange, { status, headers: given, body }: Response): Promise<void> {
+/** @throws SoukError `overloaded`, before the response has begun */
+async function send({ req, res, headers, clock, unread }: Exchange, response: Response): Promise<void> {
+  const { status, headers: given, body } = response
+  const own = [...given].flat()
   if (res.destroyed) return
-  res.writeHead(status, [...headers, ...[...given].flat()])
   if (body === null) {
-    res.end()
+    res.writeHead(status, [...headers, ...own]).end()
     return
   }
-  res.flushHeaders()
+  if (given.get('content-type')?.startsWith('text/event-stream') !== true) {
+    const whole = new Uint8Array(await response.arrayBuffer())
+    if (res.destroyed) return
+    unread?.take(whole.length)
+    sendWhole({ req, res, clock, headers }, status, own, whole)
+    return untilRead(res, clock, whole.length)
+  }
+  res.writeHead(status, [...headers, ...own]).flushHeaders()
   try {
-    for await (const chunk of body) if (!res.write(chunk)) await roomIn(res, clock)
+    for await (const chunk of body) {
+      unread?.take(chunk.length)
+      if (!res.write(chunk)) await roomIn(res, clock)
+      unread?.free()
+    }
     res.end()
   } catch {
-    // The agent disconnected, or the MCP handler failed.
+    // The agent disconnected, or reads too little, or the MCP handler failed.
     res.destroy()
   }
 }

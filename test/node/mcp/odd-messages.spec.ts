@@ -70,6 +70,14 @@ describe('agents of all revisions and with odd messages', () => {
     })
   }
 
+  it('may not cancel a request of the same batch, which would never get its response', async () => {
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: LIST.id } }
+    const refused = await ask([LIST, cancel], { accept: BOTH })
+    assert.equal(refused.error?.message, 'A batch may not cancel a request of its own.')
+    const other = { ...cancel, params: { requestId: 'another' } }
+    assert.ok((await ask([LIST, other], { accept: BOTH })).result !== undefined)
+  })
+
   it('may accept anything, and get JSON unless they accept a stream', async () => {
     for (const accept of ['*/*', 'application/json', 'text/html']) {
       const response = await post(LIST, { accept })
