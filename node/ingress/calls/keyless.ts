@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http'
-import type { LRUCache } from 'lru-cache'
-import { asSoukError, boundedMap, formatApiRef, limits, SoukError } from '../../../lib/index.ts'
+import { LRUCache } from 'lru-cache'
+import { asSoukError, formatApiRef, limits, SoukError } from '../../../lib/index.ts'
 import { type ApiRef, type Manifest, PAYMENT_MEMBER, RESOURCE_HEADER, type Souk } from '../../../lib/interface/index.ts'
 import type { RequestContext } from '../request-context.ts'
 import { bazaarOf } from '../discovery/bazaar-extension.ts'
 import { exampleBody } from '../discovery/example.ts'
 import { PaymentAuth, type PaymentAuthInit } from './payment-auth.ts'
 import { isPayment, type Offer, offerOf, resourceUrl } from './payment-headers.ts'
+
+/** Characters of a cache entry besides its name and its terms. */
+const ENTRY_CHARS = 500
 
 export interface KeylessInit extends PaymentAuthInit {
   readonly souk: Pick<Souk, 'call' | 'resolve'>
@@ -27,7 +30,13 @@ export class Keyless {
     this.#souk = souk
     this.#auth = new PaymentAuth(init)
     const perf = { now: () => clock.elapsed() }
-    this.#asked = boundedMap(limits.OFFERS_CACHED_MAX, { ttl: limits.OFFER_FRESH_MS, perf })
+    this.#asked = new LRUCache({
+      maxSize: limits.OFFERS_CACHED_CHARS_MAX,
+      // A client chooses the URL, and a provider the terms.
+      sizeCalculation: ({ members }, name) => name.length + JSON.stringify(members ?? '').length + ENTRY_CHARS,
+      ttl: limits.OFFER_FRESH_MS,
+      perf
+    })
   }
 
   /**

@@ -2,10 +2,12 @@ import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'no
 import { formatUsdc, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
 import type { CallReply, CallTiming, Headers, Payload, RateLimitStatus } from '../../../lib/interface/index.ts'
 import { roomIn } from '../../http/room-in.ts'
+import { untilRead } from '../../http/until-read.ts'
 import { paymentReceipt } from './payment-auth.ts'
 import { paymentResponse } from './payment-headers.ts'
 import { deprecationHeaders } from './deprecation-headers.ts'
 import { quotaHeaders, rateHeaders } from './rate-headers.ts'
+import { watchIdle } from './watch-idle.ts'
 import { leavesMuchUnread, sendWhole, type RequestContext } from '../request-context.ts'
 
 /**
@@ -132,7 +134,7 @@ export function sendHeld(
   body: Uint8Array
 ): Promise<void> | undefined {
   sendWhole(context, status, headers, body)
-  return isLarge(body) ? untilRead(context, body.length) : undefined
+  return isLarge(body) ? untilRead(context.res, context.clock, body.length) : undefined
 }
 
 function isWhole(body: Payload): body is Uint8Array {
@@ -201,7 +203,7 @@ function round(ms: number): number {
 async function pump(context: RequestContext, chunks: AsyncIterator<Uint8Array>): Promise<void> {
   const { res, log } = context
   const stop = () => cancel(chunks)
-  const idle = watchIdle(context, () => res.destroy())
+  const idle = watchIdle(context.clock, () => res.destroy())
   res.once('close', stop)
   try {
     for (;;) {
@@ -215,43 +217,12 @@ async function pump(context: RequestContext, chunks: AsyncIterator<Uint8Array>):
     res.off('close', stop).end()
   } catch (error) {
     res.off('close', stop)
+    // Still open where the response, not the stream, broke.
+    stop()
     if (!res.destroyed) log.warn('a streamed response broke', { request_id: context.requestIdText, cause: error })
     cut(context)
   } finally {
     idle.cancel()
-  }
-}
-
-/** Resolves when the client has read the whole response or disconnected. Disconnects a client that reads too slowly. */
-function untilRead({ res, clock }: RequestContext, bytes: number): Promise<void> {
-  if (res.writableFinished || res.destroyed) return Promise.resolve()
-  return new Promise((resolve) => {
-    const mostMs = limits.ANSWER_READ_MS + (bytes / 2 ** 20) * limits.ANSWER_READ_MS_PER_MIB
-    const late = clock.after(mostMs, () => res.destroy())
-    const over = () => {
-      late.cancel()
-      res.off('finish', over).off('close', over)
-      resolve()
-    }
-    res.on('finish', over).on('close', over)
-  })
-}
-
-/** Calls `expire` after `STREAM_IDLE_MS` without data in either direction. Uses one timer for all chunks. */
-function watchIdle({ clock }: RequestContext, expire: () => void): { touch(): void; cancel(): void } {
-  let movedAt = clock.elapsed()
-  const arm = (delayMs: number) =>
-    clock.after(delayMs, () => {
-      const restMs = movedAt + limits.STREAM_IDLE_MS - clock.elapsed()
-      if (restMs <= 0) expire()
-      else timer = arm(restMs)
-    })
-  let timer = arm(limits.STREAM_IDLE_MS)
-  return {
-    touch() {
-      movedAt = clock.elapsed()
-    },
-    cancel: () => timer.cancel()
   }
 }
 

@@ -53,6 +53,21 @@ describe('ingress: a call without a key', () => {
     assert.deepEqual([payment, body], ['', {}])
   })
 
+  it('keeps a limited amount of terms, however many APIs have large ones', async () => {
+    const large = { ...OFFER, note: 'x'.repeat(limits.OFFERS_CACHED_CHARS_MAX / 4) }
+    ingress.onCall = () => {
+      throw new SoukError('payment_required', 'Pay.', { source: 'owner', members: { x402: large } })
+    }
+    const ask = async (api: string) => {
+      const response = await fetch(ingress.url + PATH.replace('ticker', api), { method: 'POST' })
+      assert.equal(await codeOf(response), 'payment_required')
+      return ingress.calls.length
+    }
+    for (const [at, api] of ['a', 'b', 'c', 'd'].entries()) assert.equal(await ask(api), at + 1)
+    assert.equal(await ask('d'), 4)
+    assert.equal(await ask('a'), 5)
+  })
+
   it('is forwarded with its payment, and returns the payment’s result', async () => {
     ingress.onCall = () => answer({ payment: 'c2V0dGxlZA==' })
     const response = await post({ 'payment-signature': PAYMENT, origin: 'https://app.example' })
