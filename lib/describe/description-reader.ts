@@ -5,6 +5,7 @@ import { asSoukError, SoukError } from '../base/errors.ts'
 import {
   DESCRIBED_SCHEMA_BYTES_MAX,
   DESCRIPTION_TURN_BYTES,
+  DESCRIPTIONS_ASSEMBLED_AT_ONCE,
   DESCRIPTIONS_PARSED_MAX,
   DESCRIPTIONS_PEERS_MAX,
   DESCRIPTIONS_PER_PEER_MAX,
@@ -51,6 +52,8 @@ type Pages = ReadonlyArray<OperationSummary>
 export class DescriptionReader implements Descriptions {
   readonly #init: DescriptionReaderInit
   readonly #pages = new LRUCache<string, Pages>({ max: DESCRIPTIONS_PARSED_MAX })
+  /** Parsed schemas take several times the memory of their documents. */
+  readonly #assembling = new Slots(DESCRIPTIONS_ASSEMBLED_AT_ONCE)
   readonly #slots = boundedMap<string, Slots>(DESCRIPTIONS_PEERS_MAX)
 
   constructor(init: DescriptionReaderInit) {
@@ -106,12 +109,17 @@ export class DescriptionReader implements Descriptions {
     const found = await this.#read(known, (bytes) => readOperation(bytes, described))
     const leaves = found.flatMap(({ parts }) => (isInputOnly ? parts.input : [...parts.input, ...parts.output]))
     const parts = await this.#documents(source, [...new Set(leaves)], signal)
-    const operations: Operation[] = []
-    for (const operation of found) {
-      operations.push(assembled(operation, parts, bytesMax, isInputOnly))
-      await this.#turn()
+    const leave = await this.#assembling.enter(signal)
+    try {
+      const operations: Operation[] = []
+      for (const operation of found) {
+        operations.push(assembled(operation, parts, bytesMax, isInputOnly))
+        await this.#turn()
+      }
+      return operations
+    } finally {
+      leave()
     }
-    return operations
   }
 
   async whole(api: Resolution, signal: AbortSignal, bytesMax = LISTING_DESCRIPTION_BYTES_MAX): Promise<ApiDescription> {

@@ -3,7 +3,7 @@ import { fastifyCors } from '@fastify/cors'
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { formatRequestId, isApiName, limits, logOf, requestIds, SoukError } from '../../lib/index.ts'
+import { asSoukError, formatRequestId, isApiName, limits, logOf, requestIds, SoukError } from '../../lib/index.ts'
 import type { Clock, Random, Souk } from '../../lib/interface/index.ts'
 import { listenWide } from '../http/acceptors.ts'
 import { limitConnections } from '../http/connections.ts'
@@ -35,6 +35,7 @@ import { Keyless } from './calls/keyless.ts'
 import { PerIp } from './per-ip.ts'
 import { ingressOpenapi } from './discovery/ingress-openapi.ts'
 import { sendNoRoute } from './no-route.ts'
+import { OpenRequests } from './open-requests.ts'
 import { fromFastify, sendParserProblem, sendProblem } from './problem.ts'
 import type { ReceiptContext } from './accounts/receipt-routes.ts'
 import { addRoutes, type IngressDeclaration, type IngressRoute } from './route.ts'
@@ -125,7 +126,11 @@ export function createIngress(init: IngressInit): Ingress {
   const { options } = init
   checkBind(options)
   checkOrigins(options.corsOrigins ?? [])
-  const server = createHttpServer({ ...options, upgrades: (request) => GraphqlSockets.takes(request) })
+  const server = createHttpServer({
+    ...options,
+    upgrades: (request) => GraphqlSockets.takes(request),
+    lateContinue: true
+  })
   const ending = graceful(server, init.clock)
   const { connectionsMax = limits.HTTP_CONNECTIONS_MAX, trustProxy = false } = options
   limitConnections(server, { connectionsMax, perHostMax: limits.HTTP_CONNECTIONS_PER_HOST_MAX, trustProxy })
@@ -212,22 +217,32 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   app.setNotFoundHandler((request, reply) => sendNoRoute(contextOf(request, reply)))
 
   const served: IngressDeclaration[] = []
-  const add: AddRoutes = (routes, context) => {
+  const bodies = bodiesOf(init)
+  const keyLimiter = new KeyLimiter(init.clock)
+  const open = new OpenRequests({ clock: init.clock, trustProxy, keyLimiter, bodies })
+  app.addHook('onSend', (request, reply, body, done) => {
+    try {
+      open.hold(request, reply, body)
+      done()
+    } catch (error) {
+      done(asSoukError(error))
+    }
+  })
+  const add: AddRoutes = (routes, context, isLimited = true) => {
     served.push(...routes)
-    addRoutes(app, routes, context)
+    addRoutes(app, routes, context, isLimited ? open : undefined)
   }
   let document: string | undefined
   const openapi = () => (document ??= JSON.stringify(ingressOpenapi(served, packageVersion())))
-  add(INGRESS_ROUTES.node, { refusal: () => init.refusal?.(), openapi })
-  const bodies = bodiesOf(init)
+  // A supervisor asks these also where strangers use all the rest.
+  add(INGRESS_ROUTES.node, { refusal: () => init.refusal?.(), openapi }, false)
   addAccounts(add, init, bodies)
   const keyless = options.x402 === false ? {} : { keyless: new Keyless(init) }
-  addDiscovery(add, init, keyless.keyless)
+  addDiscovery(add, init, bodies, keyless.keyless)
   const bound = subscriptions === undefined ? {} : { boundCalls: subscriptions.boundCalls }
   const perHost = (max: number, windowMs: number) => new PerIp({ clock: init.clock, trustProxy, max, windowMs })
   const demoCalls = perHost(limits.DEMO_CALLS_PER_HOST, limits.DEMO_CALLS_PER_HOST_MS)
   const unauthenticated = perHost(unauthenticatedPerHost, limits.STRANGERS_PER_HOST_MS)
-  const keyLimiter = new KeyLimiter(init.clock)
   const agentApis = new AgentApis(subscriptions?.bindings)
   const agents = new Agents({ ...init, ...bound, demoCalls, keyLimiter, agentApis, bodies }, options.corsOrigins ?? [])
   add(INGRESS_ROUTES.agents, { agents, contextOf })
@@ -253,18 +268,20 @@ function bodiesOf({ clock, options: { trustProxy = false, heldBytesMax, bodyWind
   })
 }
 
-type AddRoutes = <C>(routes: ReadonlyArray<IngressRoute<C>>, context: C) => void
+type AddRoutes = <C>(routes: ReadonlyArray<IngressRoute<C>>, context: C, isLimited?: boolean) => void
 
 /** Routes by which people and programs find APIs. */
 function addDiscovery(
   add: AddRoutes,
   { souk, keys, accounts, clock, money = 'USDC', options }: IngressInit,
+  bodies: BodyReader,
   keyless?: Keyless
 ): void {
   const { opensAccounts = false, selfService = true } = options
   add(INGRESS_ROUTES.apis, {
     souk,
     clock,
+    bodies,
     openapiViews: new OpenapiViews({ souk, clock, isKeyless: options.x402 !== false })
   })
   add(INGRESS_ROUTES.apiCatalog, { souk })

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { SoukError } from '../../lib/index.ts'
 import { type Method, type ParamsOf, type RouteDeclaration, type RouteRequest, statusOf } from '../http/route.ts'
 import { whileConnected } from '../http/while-connected.ts'
+import type { OpenRequests } from './open-requests.ts'
 import { accountOf, type Caller, managedAccountOf, readBody, type RequestParts } from './account-request.ts'
 
 /** A route of the ingress, as documents describe it. */
@@ -66,14 +67,23 @@ export function needsKey(route: IngressDeclaration & { readonly auth?: Auth }): 
   return route.needsKey === true || route.auth !== undefined
 }
 
-/** @param context - of the handlers; includes what checks keys and reads bodies, for routes that need it */
-export function addRoutes<C>(app: FastifyInstance, routes: ReadonlyArray<IngressRoute<C>>, context: C): void {
+/**
+ * @param context - of the handlers; includes what checks keys and reads bodies, for routes that need it
+ * @param open - limits requests to routes without a key. Default: unlimited
+ */
+export function addRoutes<C>(
+  app: FastifyInstance,
+  routes: ReadonlyArray<IngressRoute<C>>,
+  context: C,
+  open?: Pick<OpenRequests, 'enter'>
+): void {
   for (const each of routes) {
     const { method, path, mediaType } = each
     app.route({
       method,
       url: path,
       async handler(request, reply) {
+        if (!needsKey(each)) open?.enter(request, reply)
         each.admit?.(context, request)
         const input = await inputOf(each, context, request, reply)
         reply.code(statusOf(each))

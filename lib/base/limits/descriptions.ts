@@ -53,6 +53,8 @@ export const LISTING_DESCRIPTION_BYTES_MAX = 32 * MiB
 export const DESCRIBED_PARTS_MAX = 2_000
 /** One schema with its shared schemas. A reader that needs more reads the provider's own documentation. */
 export const DESCRIBED_SCHEMA_BYTES_MAX = 1 * MiB
+/** Requests whose operations with their schemas are assembled at the same time. Others wait. */
+export const DESCRIPTIONS_ASSEMBLED_AT_ONCE = 4
 /** One API as an OpenAPI document. Programs that generate code read larger ones poorly. */
 export const OPENAPI_VIEW_BYTES_MAX = 16 * MiB
 /** TypeScript of one API. The compiler takes seconds for it; Kubernetes needs 5 MiB. */
@@ -63,6 +65,8 @@ export const TYPES_DEPTH_MAX = 40
 export const TYPES_ALTERNATIVES_MAX = 1_000
 /** Documentation of one name in TypeScript, as editors show it beside the code. */
 export const TYPES_COMMENT_CHARS_MAX = 1_000
+/** OpenAPI documents of APIs made at the same time at an ingress. */
+export const OPENAPI_VIEWS_MADE_AT_ONCE = 3
 /** OpenAPI documents of APIs kept at an ingress, because each takes up to a second to make. */
 export const OPENAPI_VIEWS_BYTES_MAX = 32 * MiB
 /** All schemas of a description as the console and `souk api check` show it before it is published. */

@@ -29,8 +29,8 @@ export const TICKETS_PER_HOLDER_MAX = 1_000
 export const EVENT_STREAM_RESERVED_MS = 30 * SECOND
 /** Cache time of an owner's payment options, short so that a new price shows. */
 export const OFFER_FRESH_MS = 5 * SECOND
-/** Cached payment options. */
-export const OFFERS_CACHED_MAX = 10_000
+/** Characters of cached payment options: about 10,000. */
+export const OFFERS_CACHED_CHARS_MAX = 16 * MiB
 /** `Retry-After` of a payment whose outcome is unknown: by then the owner has usually restarted, or ended the call. */
 export const PAYMENT_UNKNOWN_RETRY_MS = 5 * SECOND
 /** Hosts with a counter of new accounts and other requests. */

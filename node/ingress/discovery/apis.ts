@@ -14,6 +14,7 @@ import { listedOperations, operationOf } from '../../describe.ts'
 import { present } from '../../present.ts'
 import { reputationView } from '../../reputation-view.ts'
 import { cheapestPlan, termsView } from '../../subscriptions/terms-view.ts'
+import type { BodyReader } from '../calls/body-reader.ts'
 import type { OpenapiViews } from './openapi-views.ts'
 import { pageQuery, searchQuery } from '../parameters.ts'
 import { routesWith } from '../route.ts'
@@ -24,6 +25,8 @@ export interface ApisContext {
   /** OpenAPI documents of listings, made once each. */
   readonly openapiViews: OpenapiViews
   readonly clock: Pick<Clock, 'now'>
+  /** Reserves memory for schemas. */
+  readonly bodies: Pick<BodyReader, 'hold'>
 }
 
 const route = routesWith<ApisContext>()
@@ -84,10 +87,17 @@ export const apisRoutes = [
     summary: 'The schema of a GraphQL API.',
     response: z.string(),
     mediaType: 'application/graphql; charset=utf-8',
-    async handler({ souk }, { params, signal }) {
-      const sdl = await souk.descriptions.sdl(await souk.resolve(params.id, { signal }), signal)
-      if (sdl === undefined) throw new SoukError('api_not_found', 'This API publishes no GraphQL schema.')
-      return sdl
+    async handler({ souk, bodies }, { params, signal, request }) {
+      const api = await souk.resolve(params.id, { signal })
+      const held = bodies.hold(request.raw)
+      try {
+        held.take((api.signed.manifest.api.described?.sdlParts ?? 0) * limits.SDL_PART_BYTES_MAX)
+        const sdl = await souk.descriptions.sdl(api, signal)
+        if (sdl === undefined) throw new SoukError('api_not_found', 'This API publishes no GraphQL schema.')
+        return sdl
+      } finally {
+        held.free()
+      }
     }
   }),
   route({

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { isSoukError, limits, SoukError } from '../../../lib/index.ts'
+import { deadline, isSoukError, limits, Slots, SoukError } from '../../../lib/index.ts'
 import type { Clock, Resolution, Souk } from '../../../lib/interface/index.ts'
 import { openapiOf } from './openapi.ts'
 
@@ -10,7 +10,7 @@ const ENTRY_CHARS = 500
 
 export interface OpenapiViewsInit {
   readonly souk: Pick<Souk, 'descriptions'>
-  readonly clock: Pick<Clock, 'now' | 'soon'>
+  readonly clock: Clock
   /** Calls without a key can pay. Default false. */
   readonly isKeyless?: boolean
 }
@@ -24,6 +24,7 @@ export class OpenapiViews {
   })
   /** Requests for the same document share the work. */
   readonly #making = new Map<string, Promise<string>>()
+  readonly #slots = new Slots(limits.OPENAPI_VIEWS_MADE_AT_ONCE)
 
   constructor(init: OpenapiViewsInit) {
     this.#init = init
@@ -39,7 +40,7 @@ export class OpenapiViews {
     if (kept === TOO_LARGE) throw tooLarge()
     if (kept !== undefined) return kept
     // A client that disconnects does not stop it for the others.
-    const making = this.#make(api, AbortSignal.timeout(limits.LOOKUP_MS)).finally(() => this.#making.delete(key))
+    const making = this.#makeInTurn(api).finally(() => this.#making.delete(key))
     this.#making.set(key, making)
     try {
       const document = await making
@@ -49,6 +50,17 @@ export class OpenapiViews {
       // Making it again would take as long.
       if (isSoukError(error) && error.code === 'response_too_large') this.#kept.set(key, TOO_LARGE)
       throw error
+    }
+  }
+
+  /** A large description and its document take some 100 MB while it is made. */
+  async #makeInTurn(api: Resolution): Promise<string> {
+    const limit = deadline(this.#init.clock, limits.LOOKUP_MS, () => new SoukError('lookup_timeout'))
+    try {
+      const leave = await this.#slots.enter(limit.signal)
+      return await this.#make(api, limit.signal).finally(leave)
+    } finally {
+      limit.clear()
     }
   }
 
