@@ -23,6 +23,8 @@ export class OpenRequests {
 
   /** Counts a request like an unauthenticated call, until its response is over. @throws SoukError `overloaded` */
   enter({ raw }: FastifyRequest, { raw: res }: FastifyReply): void {
+    // Its client has left, so `close` would not come again.
+    if (res.destroyed) return
     const { keyLimiter, trustProxy } = this.#init
     const permit = keyLimiter.enter(undefined, clientHost(raw, trustProxy))
     res.once('close', () => permit.leave())
