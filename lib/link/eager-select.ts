@@ -37,6 +37,7 @@ export function eagerMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (co
         if (onRemoteStream !== undefined)
           created.onRemoteStream = (stream) => {
             keepUnread(stream)
+            keepEnd(stream)
             onRemoteStream(stream)
           }
         const createStream = created.createStream.bind(created)
@@ -127,6 +128,20 @@ function keepUnread(stream: Stream): void {
   stream.unshift = (data) => {
     if (stream.status === 'open' && stream.readStatus === 'closed') stream.readStatus = 'readable'
     unshift(data)
+  }
+}
+
+/**
+ * The peer may close its end before the handler of the protocol listens. libp2p reports that only once, so a handler
+ * that reads to the end would wait until its timeout: each ping of libp2p would leave two streams for ten seconds.
+ */
+function keepEnd(stream: Stream): void {
+  const add = stream.addEventListener.bind(stream)
+  stream.addEventListener = (...args: Parameters<typeof add>) => {
+    add(...args)
+    if (args[0] !== 'remoteCloseWrite' || stream.remoteWriteStatus !== 'closed') return
+    // After the data, which libp2p delivers in a microtask too.
+    queueMicrotask(() => stream.dispatchEvent(new Event('remoteCloseWrite')))
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Ping } from '@libp2p/ping'
 import { byteStream, lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
@@ -48,21 +49,29 @@ describe('protocols that are selected without a round trip', () => {
       received.push(Buffer.from((await byteStream(stream).read({ bytes: NOTE.length })).subarray()).toString())
       await stream.close()
     })
-    const port = Number(first.libp2p.getMultiaddrs()[0]?.getComponents()[1]?.value)
-    const slow = await inBatches(port)
-    try {
-      const address = multiaddr(`/ip4/127.0.0.1/tcp/${slow.port}/p2p/${first.libp2p.peerId.toString()}`)
-      const connection = await second.libp2p.dial(address, { force: true })
-      for (let n = 0; n < NOTES; n++) {
-        const stream = await connection.newStream('/test/note/1.0.0')
-        stream.send(Buffer.from(NOTE))
-        await stream.close()
-      }
-      await eventually('all notes', 5_000, () => (received.length === NOTES ? true : undefined))
-      await connection.close()
-    } finally {
-      slow.close()
-    }
+    await sendNotes('/test/note/1.0.0', first, second, () => received.length === NOTES)
+  })
+
+  it('end a handler that reads to the end when the end of the stream arrives together with the lines', async () => {
+    const [first, second] = pair()
+    const read: string[] = []
+    await first.libp2p.handle('/test/letter/1.0.0', async (stream) => {
+      let letter = ''
+      for await (const bytes of stream) letter += Buffer.from(bytes.subarray()).toString()
+      read.push(letter)
+      await stream.close()
+    })
+    await sendNotes('/test/letter/1.0.0', first, second, () => read.length === NOTES)
+    assert.deepEqual(new Set(read), new Set([NOTE]))
+  })
+
+  it('leave no stream behind after a ping', async () => {
+    const [first, second] = pair()
+    const connection = await connect()
+    const { ping } = second.libp2p.services as unknown as { readonly ping: Ping }
+    for (let n = 0; n < NOTES; n++) await ping.ping(first.libp2p.peerId)
+    const pings = () => connection.streams.filter(({ protocol }) => protocol.includes('/ping/'))
+    await eventually('the end of all pings', 2_000, () => (pings().length === 0 ? true : undefined))
   })
 
   it('fail at the first read where the peer does not support them, and so only for their stream', async () => {
@@ -128,6 +137,25 @@ describe('protocols that are selected without a round trip', () => {
     }
   })
 })
+
+/** Sends notes whose stream ends together with them, in the same segment. */
+async function sendNotes(protocol: string, first: SoukNode, second: SoukNode, isDone: () => boolean) {
+  const port = Number(first.libp2p.getMultiaddrs()[0]?.getComponents()[1]?.value)
+  const slow = await inBatches(port)
+  try {
+    const address = multiaddr(`/ip4/127.0.0.1/tcp/${slow.port}/p2p/${first.libp2p.peerId.toString()}`)
+    const connection = await second.libp2p.dial(address, { force: true })
+    for (let n = 0; n < NOTES; n++) {
+      const stream = await connection.newStream(protocol)
+      stream.send(Buffer.from(NOTE))
+      await stream.close()
+    }
+    await eventually('all notes', 5_000, () => isDone() || undefined)
+    await connection.close()
+  } finally {
+    slow.close()
+  }
+}
 
 /** A forwarder that collects what a node sends, as a busy network does. */
 async function inBatches(port: number) {
