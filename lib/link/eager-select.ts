@@ -12,6 +12,7 @@ import { encode } from 'uint8-varint'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { utf8 } from '../base/bytes.ts'
+import { updateWindowByHalves } from './window-updates.ts'
 
 /**
  * multistream-select without its round trip. The side that opens a stream names one protocol and sends its data at
@@ -38,11 +39,13 @@ export function eagerMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (co
           created.onRemoteStream = (stream) => {
             keepUnread(stream)
             keepEnd(stream)
+            updateWindowByHalves(stream)
             onRemoteStream(stream)
           }
         const createStream = created.createStream.bind(created)
         created.createStream = async (options = {}) => {
           const stream = await createStream(options)
+          updateWindowByHalves(stream)
           const { protocol } = options as { readonly protocol?: string }
           if (protocol === undefined || !isReceiving(stream)) return stream
           stream.protocol = protocol

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Stream } from '@libp2p/interface'
 import type { Ping } from '@libp2p/ping'
 import { byteStream, lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
@@ -74,6 +75,25 @@ describe('protocols that are selected without a round trip', () => {
     await eventually('the end of all pings', 2_000, () => (pings().length === 0 ? true : undefined))
   })
 
+  it('send no window update for each small message', async () => {
+    const [first] = pair()
+    const reading = Promise.withResolvers<Stream>()
+    let received = 0
+    await first.libp2p.handle('/test/ticks/1.0.0', (stream) => {
+      stream.addEventListener('message', ({ data }) => (received += data.byteLength))
+      reading.resolve(stream)
+    })
+    const stream = await (await connect()).newStream('/test/ticks/1.0.0')
+    stream.send(new Uint8Array(1))
+    const updated = countUpdates(await reading.promise)
+    for (let n = 1; n < NOTES; n++) {
+      stream.send(new Uint8Array(1))
+      await eventually('the message', 2_000, () => received > n || undefined)
+    }
+    assert.equal(updated(), 0)
+    await stream.close()
+  })
+
   it('fail at the first read where the peer does not support them, and so only for their stream', async () => {
     const connection = await connect()
     const stream = await connection.newStream('/test/unknown/1.0.0')
@@ -137,6 +157,18 @@ describe('protocols that are selected without a round trip', () => {
     }
   })
 })
+
+/** How many frames without data a yamux stream sends: each is a window update, or the end. */
+function countUpdates(stream: Stream): () => number {
+  const inside = stream as unknown as { sendFrame: (header: unknown, data?: unknown) => boolean }
+  const send = inside.sendFrame
+  let count = 0
+  inside.sendFrame = (header, data) => {
+    if (data === undefined) count++
+    return send(header, data)
+  }
+  return () => count
+}
 
 /** Sends notes whose stream ends together with them, in the same segment. */
 async function sendNotes(protocol: string, first: SoukNode, second: SoukNode, isDone: () => boolean) {
