@@ -2,6 +2,7 @@ import { type GossipSub, gossipsub, type GossipSubComponents, StrictNoSign } fro
 import {
   ANNOUNCEMENT_BYTES_MAX,
   GOSSIP_BUFFER_BYTES_MAX,
+  GOSSIP_DECLINED_BYTES_MIN,
   GOSSIP_IDS_MAX,
   GOSSIP_MESSAGES_MAX,
   GOSSIP_OFFERED_PERCENT,
@@ -38,6 +39,7 @@ export function soukGossip(init: SoukGossipInit): (components: GossipSubComponen
     mcacheGossip: GOSSIP_OFFERS,
     mcacheLength: GOSSIP_OFFERS + OFFER_SLACK,
     gossipFactor: GOSSIP_OFFERED_PERCENT / 100,
+    idontwantMinDataSize: GOSSIP_DECLINED_BYTES_MIN,
     maxInboundDataLength: ANNOUNCEMENT_BYTES_MAX,
     maxOutboundBufferSize: GOSSIP_BUFFER_BYTES_MAX,
     maxTopicBytesPerPeer: GOSSIP_TOPIC_BYTES_MAX,

@@ -130,6 +130,8 @@ export const ANNOUNCEMENTS_PER_PUBLISHER_PER_SECOND = 1
 export const ANNOUNCEMENT_AGE_MS = 5 * MINUTE
 /** Queue for a slow neighbour. Announcements above it are dropped; catalogue queries make up for them. */
 export const GOSSIP_BUFFER_BYTES_MAX = 64 * ANNOUNCEMENT_BYTES_MAX
+/** Announcements of this size are declined at the other neighbours of a node that has them. Declining a smaller one costs as much as receiving it. */
+export const GOSSIP_DECLINED_BYTES_MIN = 1 * KiB
 /** Seconds for which a node offers an announcement to neighbours outside its mesh. A busy one may miss the first offer. */
 export const GOSSIP_OFFERS = 3
 /** Percentage of these neighbours to which it is offered each second. */

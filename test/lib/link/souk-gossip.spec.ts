@@ -5,6 +5,7 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import { utf8 } from '../../../lib/base/bytes.ts'
+import { GOSSIP_DECLINED_BYTES_MIN } from '../../../lib/base/limits/directory.ts'
 import { announcementTopic, soukGossip } from '../../../lib/link/souk-gossip.ts'
 import { eventually } from '../../helpers/eventually.ts'
 
@@ -56,3 +57,59 @@ describe('an announcement in a network where most nodes know only two busy ones'
     )
   })
 })
+
+describe('a node with two neighbours that are connected too', () => {
+  const nodes: Array<Awaited<ReturnType<typeof gossipNode>>> = []
+  const received: number[] = []
+  /** Ids of announcements that a neighbour declined. */
+  let declined = 0
+
+  before(async () => {
+    nodes.push(...(await Promise.all([gossipNode(), gossipNode(), gossipNode()])))
+    for (const { services } of nodes) {
+      const inside = services.pubsub as unknown as Inside
+      const decline = inside.handleIdontwant.bind(inside)
+      inside.handleIdontwant = (from, lists) => {
+        declined += lists.flatMap(({ messageIDs }) => messageIDs).length
+        decline(from, lists)
+      }
+      services.pubsub.subscribe(TOPIC)
+      services.pubsub.addEventListener('message', ({ detail }) => void received.push(detail.data.length))
+    }
+    const [first, second, third] = nodes
+    for (const [from, to] of [
+      [first, second],
+      [second, third],
+      [third, first]
+    ])
+      await from?.dial(to?.getMultiaddrs() ?? [])
+    await eventually('all to be in the mesh of all', 10_000, () =>
+      nodes.every(({ services }) => (services.pubsub as unknown as Inside).getMeshPeers(TOPIC).length === 2)
+        ? true
+        : undefined
+    )
+  })
+  after(async () => {
+    await Promise.all(nodes.map(async (node) => node.stop()))
+  })
+
+  const publish = async (bytes: number) => {
+    received.length = 0
+    await nodes[0]?.services.pubsub.publish(TOPIC, new Uint8Array(bytes).fill(1))
+    await eventually('both to receive it', 5_000, () => (received.length === 2 ? true : undefined))
+  }
+
+  it('is told of large announcements that they have, and of no small ones', async () => {
+    await publish(GOSSIP_DECLINED_BYTES_MIN - 1)
+    // Messages of one connection arrive in order, so those about the first would come before those about the second.
+    await publish(GOSSIP_DECLINED_BYTES_MIN)
+    await eventually('both to decline it', 5_000, () => (declined >= 2 ? true : undefined))
+    assert.equal(declined, 2)
+  })
+})
+
+/** Private parts of gossipsub. */
+interface Inside {
+  getMeshPeers(topic: string): readonly string[]
+  handleIdontwant(from: string, lists: Array<{ readonly messageIDs: readonly Uint8Array[] }>): void
+}
