@@ -6,8 +6,8 @@
 interface Due {
   readonly at: number
   readonly order: number
-  readonly task: () => void
-  isCancelled: boolean
+  /** Undefined once it ran or was cancelled, because it may refer to much memory. */
+  task: (() => void) | undefined
 }
 
 /** What `setTimeout` returns: libraries call its methods. */
@@ -31,7 +31,7 @@ class VirtualTimer {
   }
 
   cancel(): void {
-    this.#due.isCancelled = true
+    this.#due.task = undefined
   }
 
   ref(): this {
@@ -46,6 +46,22 @@ class VirtualTimer {
     return true
   }
 }
+
+/** Node marks the signal of a timeout by it, and keeps such a signal only while it has listeners or is part of another. */
+const TIMEOUT_MARK = markOfTimeouts()
+/** The signal keeps its controller. */
+const CONTROLLER = Symbol('controller')
+
+function markOfTimeouts(): symbol {
+  const mark = Object.getOwnPropertySymbols(AbortSignal.timeout(0)).find(
+    ({ description }) => description === 'kTimeout'
+  )
+  if (mark === undefined) throw new Error('this Node.js does not mark the signals of timeouts')
+  return mark
+}
+
+/** Timers of one millisecond that run before what they caused. With all of them, that would fill the memory. */
+const TASKS_AT_ONCE = 50
 
 const realImmediate = globalThis.setImmediate
 
@@ -102,7 +118,9 @@ export class VirtualTime {
     })
     AbortSignal.timeout = (ms) => {
       const controller = new AbortController()
-      this.after(ms, () => controller.abort(new DOMException('The operation timed out.', 'TimeoutError')))
+      Object.assign(controller.signal, { [TIMEOUT_MARK]: true, [CONTROLLER]: controller })
+      const ended = new WeakRef(controller)
+      this.after(ms, () => ended.deref()?.abort(new DOMException('The operation timed out.', 'TimeoutError')))
       return controller.signal
     }
   }
@@ -110,7 +128,7 @@ export class VirtualTime {
   after(ms: number, task: () => void): Due {
     // Whole milliseconds, so that many events share a turn.
     const at = Math.ceil(this.#elapsed + Math.max(0, ms))
-    const due: Due = { at, order: this.#order++, task, isCancelled: false }
+    const due: Due = { at, order: this.#order++, task }
     this.#push(due)
     return due
   }
@@ -126,9 +144,12 @@ export class VirtualTime {
       const next = this.#heap[0]
       if (next === undefined || next.at > end) throw new Error(`nothing ended it in ${limitMs} ms of simulated time`)
       this.#elapsed = Math.max(this.#elapsed, next.at)
-      for (let due = this.#heap[0]; due !== undefined && due.at <= this.#elapsed; due = this.#heap[0]) {
+      let left = TASKS_AT_ONCE
+      for (let due = this.#heap[0]; due !== undefined && due.at <= this.#elapsed && left-- > 0; due = this.#heap[0]) {
         this.#pop()
-        if (!due.isCancelled) due.task()
+        const { task } = due
+        due.task = undefined
+        task?.()
       }
     }
   }
