@@ -16,6 +16,8 @@ const CROWD = 50
 const SETTLE_MS = 10_000
 const ANNOUNCED_MS = 60_000
 const POLL_MS = 100
+/** Simulated time between two lines about memory. It may take minutes. */
+const PROGRESS_MS = 2_000
 
 export interface Plan {
   readonly nodes: number
@@ -50,7 +52,9 @@ export async function run(time: VirtualTime, plan: Plan, say: (line: string) => 
   const market = new Market(time, await Ghosts.of(nodes, rng.fork()), rng.fork())
   const pick = <T>(from: readonly T[], count: number): T[] => draw(rng, from, count)
   const rest = (ms: number) => time.run(new Promise<void>((resolve) => void setTimeout(resolve, ms)))
-  const step = (what: string) => say(`${(time.elapsed / 1000).toFixed(1)} s: ${what}`)
+  const step = (what: string) => say(`${(time.elapsed / 1000).toFixed(1)} s: ${what} (${used()})`)
+
+  const progress = setInterval(() => step(`${market.machines.length} nodes run`), PROGRESS_MS)
 
   await market.grow(nodes)
   step(`${market.machines.length} nodes joined`)
@@ -105,6 +109,7 @@ export async function run(time: VirtualTime, plan: Plan, say: (line: string) => 
   const [publisher] = pick(market.honest, 1)
   if (publisher === undefined) throw new Error('no node is left')
   const told = await announce(time, market, publisher)
+  clearInterval(progress)
   step(`${told.length} nodes heard an announcement`)
   const heard = told.filter(Number.isFinite).toSorted((a, b) => a - b)
   return {
@@ -140,6 +145,14 @@ async function announce(time: VirtualTime, market: Market, publisher: Machine): 
   const others = market.honest.filter((machine) => machine !== publisher)
   const [times] = await time.run(Promise.all([Promise.all(others.map(hears)), serving]))
   return times
+}
+
+/** Memory and CPU time of the process so far. */
+function used(): string {
+  const { rss, heapUsed, external } = process.memoryUsage()
+  const [rssMb, heapMb, externalMb] = [rss, heapUsed, external].map((bytes) => Math.round(bytes / 2 ** 20))
+  const { user, system } = process.cpuUsage()
+  return `${rssMb} MiB, heap ${heapMb}, buffers ${externalMb}, CPU ${Math.round((user + system) / 1e6)} s`
 }
 
 const at = (sorted: readonly number[], share: number): number =>
