@@ -1,4 +1,4 @@
-/** `accept` forwards a message, `ignore` drops it, `reject` drops it and lowers the sender's score. */
+/** `accept` forwards a message, `ignore` drops it, `reject` drops it because its sender should not have sent it. */
 export type GossipVerdict = 'accept' | 'ignore' | 'reject'
 
 /** Validates a message before it is forwarded. `from` is the peer that forwarded it. */
