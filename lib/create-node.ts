@@ -35,6 +35,7 @@ import {
 import type { Souk } from './interface/souk.ts'
 import { announcedAddresses } from './link/announced-addresses.ts'
 import { BoundedDatastore } from './link/bounded-datastore.ts'
+import { boundedMuxer } from './link/bounded-muxer.ts'
 import { ConnectionGuard, type ConnectionRules } from './link/connection-guard.ts'
 import { corked } from './link/cork.ts'
 import { eagerMuxer, eagerTransport } from './link/eager-select.ts'
@@ -155,14 +156,16 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
     streamMuxers: [
       eagerMuxer(
-        yamux({
-          maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,
-          maxOutboundStreams: BULK_STREAMS_PER_PEER_MAX,
-          // Corked writes deliver many new streams at once. libp2p's default of ten would treat that as an attack.
-          maxEarlyStreams: EARLY_STREAMS_MAX,
-          keepAliveInterval: LINK_RTT_MS,
-          streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
-        })
+        boundedMuxer(
+          yamux({
+            maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,
+            maxOutboundStreams: BULK_STREAMS_PER_PEER_MAX,
+            // Corked writes deliver many new streams at once. libp2p's default of ten would treat that as an attack.
+            maxEarlyStreams: EARLY_STREAMS_MAX,
+            keepAliveInterval: LINK_RTT_MS,
+            streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
+          })
+        )
       )
     ],
     connectionManager: {

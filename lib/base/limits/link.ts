@@ -30,6 +30,8 @@ export const NOISE_TEXT_BYTES_MAX = 65_535 - NOISE_TAG_BYTES
 export const BULK_CHUNK_BYTES_SENT = NOISE_TEXT_BYTES_MAX - 12 - 3
 /** Unsent bytes of a TCP socket at which its writers wait: four chunks, which one system call sends. */
 export const SOCKET_BUFFER_BYTES = 256 * KiB
+/** Unsent bytes of a full connection at which it is closed. Bodies wait in their streams, so these are responses that the peer does not read. */
+export const CONNECTION_UNSENT_BYTES_MAX = 256 * KiB
 /** Tag of a bulk stream: a request id and a few bytes. */
 export const BULK_TAG_BYTES_MAX = 64
 /** Unsent responses to one peer before its calls are refused: two of the largest, with room for others. */

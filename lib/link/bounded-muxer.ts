@@ -1,0 +1,73 @@
+import type { MessageStream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
+import { CONNECTION_UNSENT_BYTES_MAX } from '../base/limits/link.ts'
+
+/** The parts of yamux that this file uses. */
+interface Yamux extends StreamMuxer {
+  /** Called for the pings of the peer (SYN), and for its responses (ACK). */
+  handlePing(header: Header): void
+  handleStreamMessage(frame: unknown): void
+}
+
+interface Header {
+  readonly flag: number
+}
+
+/** A stream that waits for the `drain` of its connection. */
+interface Waiting {
+  onMuxerNeedsDrain?(): void
+}
+
+const SYN = 1
+
+/**
+ * Limits what a peer can make a connection of yamux hold in memory. @libp2p/yamux 8 queues its responses without a limit
+ * for a peer that does not read them. Other muxers get only the limit of the queue.
+ */
+export function boundedMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (components: C) => StreamMuxerFactory {
+  return (components) => {
+    const inner = muxer(components)
+    return {
+      protocol: inner.protocol,
+      createStreamMuxer(connection) {
+        connection.maxWriteBufferLength = CONNECTION_UNSENT_BYTES_MAX
+        const created = inner.createStreamMuxer(connection)
+        if (!isYamux(created)) return created
+        limitPings(created, connection)
+        keepWaiting(created, connection)
+        return created
+      }
+    }
+  }
+}
+
+/** On a full connection, only the last ping gets a response, when there is room. A peer waits for one response at a time. */
+function limitPings(muxer: Yamux, connection: MessageStream): void {
+  const handlePing = muxer.handlePing.bind(muxer)
+  let last: Header | undefined
+  muxer.handlePing = (header) => {
+    if (header.flag === SYN && connection.writableNeedsDrain) last = header
+    else handlePing(header)
+  }
+  connection.addEventListener('drain', () => {
+    if (last !== undefined) handlePing(last)
+    last = undefined
+  })
+}
+
+/** The peer may grant a stream a larger window while the connection is full. Yamux would move the body to the connection. */
+function keepWaiting(muxer: Yamux, connection: MessageStream): void {
+  const handleStreamMessage = muxer.handleStreamMessage.bind(muxer)
+  muxer.handleStreamMessage = (frame) => {
+    handleStreamMessage(frame)
+    if (connection.writableNeedsDrain) for (const stream of muxer.streams) (stream as Waiting).onMuxerNeedsDrain?.()
+  }
+}
+
+function isYamux(muxer: StreamMuxer): muxer is Yamux {
+  return (
+    'handlePing' in muxer &&
+    typeof muxer.handlePing === 'function' &&
+    'handleStreamMessage' in muxer &&
+    typeof muxer.handleStreamMessage === 'function'
+  )
+}

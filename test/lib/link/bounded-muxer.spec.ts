@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { noise } from '@chainsafe/libp2p-noise'
+import type { Connection, Libp2p, MessageStream } from '@libp2p/interface'
+import { tcp } from '@libp2p/tcp'
+import { yamux } from '@libp2p/yamux'
+import { createLibp2p } from 'libp2p'
+import { CONNECTION_UNSENT_BYTES_MAX } from '../../../lib/base/limits/link.ts'
+import { createNode, type SoukNode } from '../../../lib/index.ts'
+import { eventually } from '../../helpers/eventually.ts'
+
+/** Types and flags of yamux frames. */
+const [WINDOW_UPDATE, PING] = [1, 2]
+const [SYN, ACK] = [1, 2]
+const HEADER_BYTES = 12
+/** Responses to so many frames do not fit into the buffer of a connection. */
+const FRAMES = Math.ceil((2 * CONNECTION_UNSENT_BYTES_MAX) / HEADER_BYTES)
+/** Their bodies fill all buffers between two nodes on one machine. libp2p allows so many of one protocol. */
+const STREAMS = 64
+const BODIES = 5
+const BODY = Buffer.alloc(300 * 1024)
+
+/** The parts of a libp2p connection below its streams. */
+interface Below {
+  readonly maConn: { readonly socket: Socket }
+  readonly muxer: {
+    readonly maConn: MessageStream
+    handlePing(header: { readonly flag: number; readonly length: number }): void
+  }
+}
+const below = (connection: Connection) => connection as unknown as Below
+const socketOf = (connection: Connection) => below(connection).maConn.socket
+const encrypted = (connection: Connection) => below(connection).muxer.maConn
+
+function frame(type: number, flag: number, stream: number, length: number): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES)
+  header.writeUInt8(type, 1)
+  header.writeUInt16BE(flag, 2)
+  header.writeUInt32BE(stream, 4)
+  header.writeUInt32BE(length, 8)
+  return header
+}
+
+describe('what a peer can make a connection hold', () => {
+  let node: SoukNode
+  let peer: Libp2p
+  /** The connection at the peer, and at the node. */
+  let dialled: Connection
+  let accepted: Connection
+  let reason: string
+  /** The end that dialled opens odd streams. */
+  let lastStream: number
+
+  beforeEach(async () => {
+    node = await createNode()
+    await node.start()
+    peer = await createLibp2p({
+      transports: [tcp()],
+      connectionEncrypters: [noise()],
+      streamMuxers: [yamux({ enableKeepAlive: false })],
+      connectionMonitor: { enabled: false }
+    })
+    reason = ''
+    lastStream = 999_999
+    dialled = await peer.dial(node.libp2p.getMultiaddrs())
+    accepted = await eventually('the other end', 5_000, () => node.libp2p.getConnections(peer.peerId)[0])
+    accepted.addEventListener('close', ({ error }) => (reason = error?.message ?? ''))
+  })
+  afterEach(async () => {
+    socketOf(dialled).resume()
+    await peer.stop()
+    await node.stop()
+  })
+
+  const unsent = () => encrypted(accepted).writeBufferLength
+
+  /** The peer reads nothing from here on, and the node sends until its connection is full. */
+  async function fill(): Promise<void> {
+    socketOf(dialled).pause()
+    for (let at = 0; at < STREAMS; at++) {
+      const stream = await accepted.newStream('/test/fill/1.0.0')
+      stream.send(BODY)
+    }
+    let before = 0
+    await eventually('the buffers of both machines to be full', 5_000, () => {
+      const left = accepted.streams.reduce((sum, { writeBufferLength }) => sum + writeBufferLength, 0)
+      const isFull = left === before && encrypted(accepted).writableNeedsDrain
+      before = left
+      return isFull || undefined
+    })
+  }
+
+  /** Many frames for each encrypted message. */
+  function send(frames: readonly Buffer[]): void {
+    for (let at = 0; at < frames.length; at += 5_000)
+      encrypted(dialled).send(Buffer.concat(frames.slice(at, at + 5_000)))
+  }
+
+  /** Resolves when the node has read everything that the peer sent. */
+  async function read(): Promise<void> {
+    const last = (lastStream += 2)
+    send([frame(WINDOW_UPDATE, SYN, last, 0)])
+    const hasArrived = () => accepted.streams.some(({ id }) => Number(id) === last)
+    await eventually('the node to read all', 5_000, () => hasArrived() || undefined)
+  }
+
+  /** The reason why the node closed the connection. */
+  const closed = () =>
+    eventually('the connection to close', 5_000, () => (accepted.status === 'open' ? undefined : reason))
+
+  it('is one response to the pings of a peer that does not read', async () => {
+    const answered: number[] = []
+    below(dialled).muxer.handlePing = ({ flag, length }) => void (flag === ACK && answered.push(length))
+    await fill()
+    send(Array.from({ length: FRAMES }, (_, id) => frame(PING, SYN, 0, id)))
+    await read()
+    assert.equal(accepted.status, 'open')
+    assert.ok(unsent() < CONNECTION_UNSENT_BYTES_MAX / 4, `${unsent()} bytes`)
+    socketOf(dialled).resume()
+    await eventually('the last ping to be answered', 5_000, () => answered.includes(FRAMES - 1) || undefined)
+    assert.ok(answered.length < FRAMES / 4, `${answered.length} answers`)
+  })
+
+  it('is no body, although the peer asks for more of each', async () => {
+    await fill()
+    const ids = accepted.streams.filter(({ protocol }) => protocol === '/test/fill/1.0.0').map(({ id }) => Number(id))
+    for (const id of ids.slice(0, BODIES)) {
+      send([frame(WINDOW_UPDATE, 0, id, BODY.length)])
+      await read()
+    }
+    assert.equal(accepted.status, 'open')
+    assert.ok(unsent() < CONNECTION_UNSENT_BYTES_MAX / 4, `${unsent()} bytes`)
+  })
+
+  it('ends with the connection where it is responses of other kinds', async () => {
+    await fill()
+    // Of these streams the node accepts a few, and resets the others.
+    send(Array.from({ length: FRAMES }, (_, at) => frame(WINDOW_UPDATE, SYN, 2 * at + 1_001, 0)))
+    assert.match(await closed(), /Write buffer/)
+    assert.equal(unsent(), 0)
+  })
+})
