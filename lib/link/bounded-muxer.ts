@@ -1,11 +1,12 @@
 import type { MessageStream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
-import { CONNECTION_UNSENT_BYTES_MAX } from '../base/limits/link.ts'
+import { CONNECTION_UNSENT_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../base/limits/link.ts'
 
 /** The parts of yamux that this file uses. */
 interface Yamux extends StreamMuxer {
   /** Called for the pings of the peer (SYN), and for its responses (ACK). */
   handlePing(header: Header): void
   handleStreamMessage(frame: unknown): void
+  readonly decoder: { readonly buffer: { readonly byteLength: number }; readFrame(): unknown }
 }
 
 interface Header {
@@ -18,10 +19,11 @@ interface Waiting {
 }
 
 const SYN = 1
+const HEADER_BYTES = 12
 
 /**
  * Limits what a peer can make a connection of yamux hold in memory. @libp2p/yamux 8 queues its responses without a limit
- * for a peer that does not read them. Other muxers get only the limit of the queue.
+ * for a peer that does not read them, and collects a data frame of any length. Other muxers get only the limit of the queue.
  */
 export function boundedMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (components: C) => StreamMuxerFactory {
   return (components) => {
@@ -32,11 +34,23 @@ export function boundedMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (
         connection.maxWriteBufferLength = CONNECTION_UNSENT_BYTES_MAX
         const created = inner.createStreamMuxer(connection)
         if (!isYamux(created)) return created
+        limitFrames(created)
         limitPings(created, connection)
         keepWaiting(created, connection)
         return created
       }
     }
+  }
+}
+
+/** A frame that is larger than the largest window exceeds the window of its stream. The muxer closes the connection. */
+function limitFrames({ decoder }: Yamux): void {
+  const readFrame = decoder.readFrame.bind(decoder)
+  decoder.readFrame = () => {
+    const frame = readFrame()
+    if (frame === undefined && decoder.buffer.byteLength > HEADER_BYTES + LINK_WINDOW_BYTES_MAX)
+      throw new Error('a frame is larger than the window of a stream')
+    return frame
   }
 }
 
@@ -68,6 +82,8 @@ function isYamux(muxer: StreamMuxer): muxer is Yamux {
     'handlePing' in muxer &&
     typeof muxer.handlePing === 'function' &&
     'handleStreamMessage' in muxer &&
-    typeof muxer.handleStreamMessage === 'function'
+    typeof muxer.handleStreamMessage === 'function' &&
+    'decoder' in muxer &&
+    typeof muxer.decoder === 'object'
   )
 }

@@ -5,12 +5,12 @@ import type { Connection, Libp2p, MessageStream } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
-import { CONNECTION_UNSENT_BYTES_MAX } from '../../../lib/base/limits/link.ts'
+import { CONNECTION_UNSENT_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 import { eventually } from '../../helpers/eventually.ts'
 
 /** Types and flags of yamux frames. */
-const [WINDOW_UPDATE, PING] = [1, 2]
+const [DATA, WINDOW_UPDATE, PING] = [0, 1, 2]
 const [SYN, ACK] = [1, 2]
 const HEADER_BYTES = 12
 /** Responses to so many frames do not fit into the buffer of a connection. */
@@ -138,5 +138,12 @@ describe('what a peer can make a connection hold', () => {
     send(Array.from({ length: FRAMES }, (_, at) => frame(WINDOW_UPDATE, SYN, 2 * at + 1_001, 0)))
     assert.match(await closed(), /Write buffer/)
     assert.equal(unsent(), 0)
+  })
+
+  it('is no frame above the window of a stream', async () => {
+    send([frame(DATA, SYN, 1_001, 2 * LINK_WINDOW_BYTES_MAX)])
+    const sent = LINK_WINDOW_BYTES_MAX + BODY.length
+    for (let at = 0; at < sent && dialled.status === 'open'; at += BODY.length) encrypted(dialled).send(BODY)
+    assert.match(await closed(), /window/)
   })
 })
