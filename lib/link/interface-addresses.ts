@@ -5,6 +5,7 @@ import type { TypedEventTarget } from 'main-event'
 import type { Clock, Timer } from '../base/clock.ts'
 import { INTERFACES_CHECK_MS } from '../base/limits/link.ts'
 import { probeConnection } from './probe-connection.ts'
+import { isCircuit } from './reach/is-relayed.ts'
 
 interface InterfaceAddressesComponents {
   readonly addressManager: AddressManager
@@ -24,20 +25,16 @@ export function interfaceAddresses(init: {
   readonly clock: Clock
 }): (components: InterfaceAddressesComponents) => Startable {
   return ({ addressManager, connectionManager, events }) => {
-    const vouchedFor = new Set<string>()
+    let vouchedFor = new Set<string>()
     let timer: Timer | undefined
 
     function check(): void {
-      const found = transportAddresses(addressManager).filter(isOfInterface).map(String)
-      for (const address of found.filter((text) => !vouchedFor.has(text))) {
-        vouchedFor.add(address)
-        addressManager.confirmObservedAddr(multiaddr(address), { type: 'transport' })
-      }
-      const gone = [...vouchedFor].filter((address) => !found.includes(address))
-      for (const address of gone) {
-        vouchedFor.delete(address)
-        addressManager.removeObservedAddr(multiaddr(address))
-      }
+      const found = new Set(transportAddresses(addressManager).filter(isOfInterface).map(String))
+      const gone = [...vouchedFor].filter((address) => !found.has(address))
+      vouchedFor = found
+      for (const address of gone) addressManager.removeObservedAddr(multiaddr(address))
+      // Each time, and last: libp2p withdraws all addresses of the same host and port at once.
+      for (const address of found) addressManager.confirmObservedAddr(multiaddr(address), { type: 'transport' })
       if (gone.length === 0) return
       for (const connection of connectionManager.getConnections()) void probeConnection(connection, init.clock)
     }
@@ -63,9 +60,10 @@ export function interfaceAddresses(init: {
 
 /**
  * Other transports may listen on addresses without an interface, such as a Unix socket. libp2p throws when asked to
- * confirm these.
+ * confirm these. An address at a relay states the relay's host and port.
  */
-const isOfInterface = (address: Multiaddr): boolean => /^ip[46]$/.test(address.getComponents()[0]?.name ?? '')
+const isOfInterface = (address: Multiaddr): boolean =>
+  /^ip[46]$/.test(address.getComponents()[0]?.name ?? '') && !isCircuit(address)
 
 /**
  * The listen addresses, with wildcards expanded to interfaces. Empty where the operator configured announce addresses.

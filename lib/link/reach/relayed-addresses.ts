@@ -21,10 +21,10 @@ export class RelayedAddresses extends TypedEventEmitter<ListenerEvents> implemen
   /** Nothing is announced or told if the addresses are the same. */
   set(addresses: readonly Multiaddr[]): void {
     if (addresses.join() === this.#addresses.join()) return
-    // The withdrawal first: libp2p knows an address by its host and port, which an earlier and a new one may share.
-    for (const earlier of this.#addresses) this.#addressManager.removeObservedAddr(earlier)
     this.#addresses = addresses
-    // libp2p announces an address of a listener once it is confirmed. A relay has confirmed these.
+    // libp2p announces an address of a listener once it is confirmed. A relay has confirmed these. An earlier address needs no
+    // withdrawal, because no listener has it. libp2p would withdraw all addresses of its host and port, which a relay chooses:
+    // the relay may state those of this node, or of another relay.
     for (const address of addresses) this.#addressManager.confirmObservedAddr(address, { type: 'transport' })
     this.safeDispatchEvent('listening')
   }

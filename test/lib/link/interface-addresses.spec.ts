@@ -1,20 +1,30 @@
 import assert from 'node:assert/strict'
 import os from 'node:os'
 import { noise } from '@chainsafe/libp2p-noise'
+import { identify } from '@libp2p/identify'
+import type { AddressManager, TransportManager } from '@libp2p/interface-internal'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
+import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { INTERFACES_CHECK_MS } from '../../../lib/base/limits/link.ts'
 import { createNode } from '../../../lib/create-node.ts'
 import { interfaceAddresses } from '../../../lib/link/interface-addresses.ts'
 import { muxerOf } from '../../../lib/link/ping-connection.ts'
+import { ANY_RELAY, RelayedAddresses } from '../../../lib/link/reach/relayed-addresses.ts'
+import { soukCircuits } from '../../../lib/link/reach/souk-circuits.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { manualClock } from '../../helpers/manual-clock.ts'
+import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 
 const LOOPBACK = '127.0.0.1'
 const LAN = '192.168.1.5'
 const PUBLIC = '11.1.1.2'
 const PUBLIC_6 = '2a00:11:1::2'
+
+interface Parts {
+  readonly addressManager: AddressManager
+  readonly transportManager: TransportManager
+}
 
 /** The test sets the machine's interface addresses. The listen addresses are real. */
 function setInterfaces(...addresses: string[]): void {
@@ -115,5 +125,71 @@ describe('addresses of interfaces', () => {
       await peer.stop()
       await node.stop()
     }
+  })
+
+  describe('of a node with relays', () => {
+    const OTHER = '12D3KooWPSgXHiPKLrWrV4E86RhL7atK4MgLrrmsdudu561RHC1G'
+    const RELAYED = '/ip4/11.1.1.9/tcp/443/p2p/12D3KooWGC6TvWhfapngX6wvJHMYvKpDMXPb3ZnCZ6dMoaMtimQ5/p2p-circuit'
+    let clock: ManualClock
+    let own: string
+    let announced: () => string[]
+    let relayed: RelayedAddresses
+    let manager: AddressManager
+    let stop: () => unknown
+
+    beforeEach(async () => {
+      setInterfaces(LOOPBACK, PUBLIC)
+      clock = manualClock()
+      const node = await createLibp2p({
+        addresses: { listen: ['/ip4/0.0.0.0/tcp/0', ANY_RELAY.toString()] },
+        transports: [tcp(), soukCircuits()],
+        connectionEncrypters: [noise()],
+        streamMuxers: [yamux()],
+        services: {
+          identify: identify(),
+          interfaces: interfaceAddresses({ clock }),
+          parts: ({ addressManager, transportManager }: Parts) => ({ addressManager, transportManager })
+        }
+      })
+      stop = () => node.stop()
+      announced = () => node.getMultiaddrs().map((address) => address.toString().replace(/\/p2p\/[^/]+$/, ''))
+      const { addressManager, transportManager } = node.services.parts
+      manager = addressManager
+      const listeners = transportManager.getListeners()
+      relayed = listeners.find((each) => each instanceof RelayedAddresses) ?? assert.fail('no listener')
+      own = announced().find((address) => address.includes(PUBLIC)) ?? assert.fail('not announced')
+    })
+    afterEach(() => stop())
+
+    const set = async (...addresses: string[]) => {
+      relayed.set(addresses.map((address) => multiaddr(address)))
+      await clock.advance(INTERFACES_CHECK_MS)
+    }
+
+    it('stay when a relay goes that stated the address of this node', async () => {
+      await set(`${own}/p2p/${OTHER}/p2p-circuit`)
+      relayed.set([])
+      assert.equal(announced().includes(own), true, 'at once')
+      await clock.advance(INTERFACES_CHECK_MS)
+      assert.equal(announced().includes(own), true, 'after a check')
+    })
+
+    it('stay beside those of a relay when another relay goes that stated its address', async () => {
+      await set(RELAYED, RELAYED.replace(/12D3\w+/, OTHER))
+      await set(RELAYED)
+      assert.equal(announced().includes(RELAYED), true)
+      await set()
+      assert.deepEqual(
+        announced().filter((address) => address.includes('p2p-circuit')),
+        []
+      )
+    })
+
+    it('return after libp2p withdrew them together with another address', async () => {
+      manager.removeObservedAddr(multiaddr(`${own}/ws`))
+      assert.equal(announced().includes(own), false)
+      await clock.advance(INTERFACES_CHECK_MS)
+      assert.equal(announced().includes(own), true)
+    })
   })
 })
