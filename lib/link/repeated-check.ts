@@ -1,7 +1,7 @@
 import type { Logger } from '@libp2p/interface'
 import type { Clock, Timer } from '../base/clock.ts'
 import { reasonOf } from '../base/component-log.ts'
-import { REACH_SETTLE_MS } from '../base/limits/reach.ts'
+import { REACH_SETTLE_MS, REACH_SETTLE_MS_MAX } from '../base/limits/reach.ts'
 
 export interface RepeatedCheckInit {
   /** `signal` aborts when the checks stop. */
@@ -16,6 +16,8 @@ export interface RepeatedCheckInit {
 export class RepeatedCheck {
   readonly #init: RepeatedCheckInit
   #timer: Timer | undefined
+  /** Time at which the next check starts, whatever changes meanwhile. */
+  #latest = Number.POSITIVE_INFINITY
   #isChecking = false
   /** Something changed during the running check. */
   #isDue = false
@@ -29,6 +31,7 @@ export class RepeatedCheck {
   /** The first check is in `delayMs`. */
   start(delayMs: number): void {
     this.#stopping = new AbortController()
+    this.#latest = Number.POSITIVE_INFINITY
     this.again(delayMs)
   }
 
@@ -38,13 +41,19 @@ export class RepeatedCheck {
     this.#timer?.cancel()
   }
 
-  /** The next check is in `delayMs`. If one is running, another follows it. Does nothing while stopped. */
+  /**
+   * The next check is in `delayMs`. Further calls postpone it by `REACH_SETTLE_MS_MAX` at most. If one is running, another
+   * follows it. Does nothing while stopped.
+   */
   again(delayMs = REACH_SETTLE_MS): void {
     if (this.#isChecking) this.#isDue = true
     else if (this.#stopping !== undefined) {
       this.#timer?.cancel()
       const { signal } = this.#stopping
-      this.#timer = this.#init.clock.after(delayMs, () => void this.#check(signal))
+      const { clock } = this.#init
+      this.#latest = Math.min(this.#latest, clock.elapsed() + delayMs + REACH_SETTLE_MS_MAX)
+      const waitMs = Math.min(delayMs, this.#latest - clock.elapsed())
+      this.#timer = clock.after(waitMs, () => void this.#check(signal))
     }
   }
 
@@ -52,6 +61,7 @@ export class RepeatedCheck {
     const { check, pauseMs, log } = this.#init
     this.#isChecking = true
     this.#isDue = false
+    this.#latest = Number.POSITIVE_INFINITY
     try {
       await check(signal)
     } catch (error) {

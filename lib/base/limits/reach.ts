@@ -5,6 +5,8 @@ import { HOUR, KiB, MiB, MINUTE, SECOND } from './units.ts'
 export const REACH_CHECK_MS = 60 * SECOND
 /** Pause after a change of peers or addresses before the next check, so that one check covers all of them. */
 export const REACH_SETTLE_MS = 250
+/** Longest time by which further changes postpone that check. A peer can cause changes all the time. */
+export const REACH_SETTLE_MS_MAX = 4 * REACH_SETTLE_MS
 /** Age from which a peer's verdict is replaced at once when the peer sees this node at another address. */
 export const REACH_MOVED_MS = 5 * SECOND
 /** Peers asked in one check. Two of them confirm an address, or one bootstrap peer. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { defaultLogger } from '@libp2p/logger'
-import { REACH_SETTLE_MS } from '../../../lib/base/limits/reach.ts'
+import { REACH_SETTLE_MS, REACH_SETTLE_MS_MAX } from '../../../lib/base/limits/reach.ts'
 import { RepeatedCheck } from '../../../lib/link/repeated-check.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 
@@ -53,6 +53,23 @@ describe('RepeatedCheck', () => {
     assert.equal(running.length, 0)
     await clock.advance(1)
     assert.equal(running.length, 1)
+  })
+
+  it('checks although something changes all the time, as where a peer sends its addresses again and again', async () => {
+    checks.again()
+    const everyMs = REACH_SETTLE_MS - 1
+    for (let ms = 0; ms < REACH_SETTLE_MS + REACH_SETTLE_MS_MAX; ms += everyMs) {
+      assert.equal(running.length, 0)
+      await clock.advance(everyMs)
+      checks.again()
+    }
+    assert.equal(running.length, 1)
+    await end(0)
+    for (let ms = 0; ms <= REACH_SETTLE_MS + REACH_SETTLE_MS_MAX; ms += everyMs) {
+      await clock.advance(everyMs)
+      checks.again()
+    }
+    assert.equal(running.length, 2)
   })
 
   it('repeats a check during which something changed, and never runs two', async () => {
