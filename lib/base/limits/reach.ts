@@ -9,9 +9,9 @@ export const REACH_SETTLE_MS = 250
 export const REACH_SETTLE_MS_MAX = 4 * REACH_SETTLE_MS
 /** Age from which a peer's verdict is replaced at once when the peer sees this node at another address. */
 export const REACH_MOVED_MS = 5 * SECOND
-/** Peers asked in one check. Two of them confirm an address, or one bootstrap peer. */
+/** Peers asked in one check. Two of them at different hosts confirm an address, or one bootstrap peer. */
 export const REACH_ASKED_MAX = 3
-/** Peers that have to confirm an address. One peer alone may lie; the network's bootstrap peers are trusted. */
+/** Hosts whose peers have to confirm an address. One host alone may lie, with many keys; the network's bootstrap peers are trusted. */
 export const REACH_CONFIRMATIONS_MIN = 2
 /** Time for one dial-back: a dial of `DIAL_ADDRESS_MS` for each address, all at once, and the response. */
 export const DIAL_BACK_MS = 6 * SECOND

@@ -71,7 +71,7 @@ export class DialBack {
     })
   }
 
-  /** Returns only texts that are addresses. @throws SoukError `owner_unreachable`, also for a peer without this protocol */
+  /** Returns only addresses that the request asked about. @throws SoukError `owner_unreachable`, also for a peer without this protocol */
   async ask(
     peer: PeerAddress,
     request: Pick<DialBackRequest, 'ports' | 'addresses'>,
@@ -80,7 +80,7 @@ export class DialBack {
     const bytes = DIAL_BACK_REQUEST.encode({ network: this.#init.network, ...request })
     const options = { responseBytesMax: DIAL_BACK_BYTES_MAX, timeoutMs: DIAL_BACK_MS, signal }
     const response = DIAL_BACK_RESPONSE.decode(await this.#init.link.exchange(peer, DIAL_BACK_PROTOCOL, bytes, options))
-    const dialled = response.dialled.filter((text) => parsedAddress(text) !== undefined)
+    const dialled = response.dialled.filter((text) => isAsked(text, request)).slice(0, 2 * DIAL_BACK_ADDRESSES_MAX)
     return { dialled, reached: response.reached.filter((text) => dialled.includes(text)) }
   }
 
@@ -142,6 +142,18 @@ export class DialBack {
       return false
     }
   }
+}
+
+/** An address of the request, or any IP address with one of its ports: only the peer knows at which one it sees this node. */
+function isAsked(text: string, { ports, addresses }: Pick<DialBackRequest, 'ports' | 'addresses'>): boolean {
+  if (addresses.includes(text)) return true
+  const address = parsedAddress(text)
+  return address !== undefined && isIpAndPort(address) && ports.includes(Number(address.getComponents()[1]?.value))
+}
+
+export function isIpAndPort(address: Multiaddr): boolean {
+  const [host, tcp, ...rest] = address.getComponents()
+  return /^ip[46]$/.test(host?.name ?? '') && tcp?.name === 'tcp' && rest.length === 0
 }
 
 /** The first part of an address that may be dialled. Transports refuse names of private addresses on public networks. */

@@ -1,4 +1,4 @@
-import type { IdentifyResult, Libp2pEvents, Logger, PeerStore } from '@libp2p/interface'
+import type { Connection, IdentifyResult, Libp2pEvents, Logger, PeerStore } from '@libp2p/interface'
 import type { AddressManager, ConnectionManager } from '@libp2p/interface-internal'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
@@ -20,7 +20,7 @@ import { hostOf } from '../host-of.ts'
 import { transportAddresses } from '../interface-addresses.ts'
 import { isNotPublic } from '../public-addresses.ts'
 import { RepeatedCheck } from '../repeated-check.ts'
-import { DIAL_BACK_PROTOCOL, type DialBack } from './dial-back.ts'
+import { DIAL_BACK_PROTOCOL, type DialBack, isIpAndPort } from './dial-back.ts'
 import { isCircuit, isRelayed } from './is-relayed.ts'
 
 export interface ReachMonitorInit {
@@ -44,13 +44,15 @@ export interface ReachMonitorInit {
 /** The result of one peer's dials. Addresses have no peer id. */
 interface Verdict {
   readonly at: number
+  /** The peer's host, or its id where a host is no single machine. */
+  readonly voter: string
   readonly dialled: readonly string[]
   readonly reached: readonly string[]
 }
 
 /**
  * Learns how peers reach this node, by asking some of them to dial back. An address that is not of an interface (a
- * router forwards its port here) is announced after a bootstrap peer reached it, or two other peers.
+ * router forwards its port here) is announced after a bootstrap peer reached it, or peers of two hosts.
  */
 export class ReachMonitor {
   readonly #init: ReachMonitorInit
@@ -101,12 +103,11 @@ export class ReachMonitor {
     const reached = fresh.flatMap(([, verdict]) => verdict.reached)
     // A peer that cannot dial this port, or lies, does not outweigh a peer that did.
     const isRefuted = fresh.length > 0 && reached.length === 0 && !this.#hasVisitor
-    const confirmed = reached.filter((address) => this.#confirmations(address) > 0)
     const held = relays()
     const as = (state: Reachability['state'], addresses: readonly Multiaddr[]): Reachability => ({
       state,
       addresses: addresses.map(String),
-      isConfirmed: confirmed.length > 0,
+      isConfirmed: reached.some((address) => this.#isConfirmed(address)),
       relays: held,
       port: this.#listeningPorts()[0],
       mapped: this.#init.mapped(),
@@ -163,14 +164,14 @@ export class ReachMonitor {
     const known = this.#known
     const peers = await this.#peers()
     await Promise.all(
-      peers.map(async (id) => {
+      peers.map(async ([id, voter]) => {
         try {
           const asked = { ports, addresses }
           const { dialled, reached } = await dialBack.ask({ id, addresses: [] }, asked, signal)
           this.#verdicts.delete(id)
           // A verdict on earlier ports would delay the next one.
           if (dialled.length > 0 && known === this.#known)
-            this.#verdicts.set(id, { at: clock.elapsed(), dialled, reached })
+            this.#verdicts.set(id, { at: clock.elapsed(), voter, dialled, reached })
           log('%s dialled %s and reached %s', id, dialled.join(' '), reached.join(' ') || 'none of them')
         } catch (error) {
           log('%s did not dial back: %s', id, reasonOf(error))
@@ -182,21 +183,27 @@ export class ReachMonitor {
     this.#init.onChecked()
   }
 
-  /** Bootstrap peers first, then those asked longest ago. */
-  async #peers(): Promise<string[]> {
+  /** One peer of each voter: bootstrap peers first, then those asked longest ago. */
+  async #peers(): Promise<Array<[id: string, voter: string]>> {
     const { connectionManager, peerStore, bootstrap, clock } = this.#init
-    const ids = new Set<string>()
+    const found = new Map<string, string>()
     for (const connection of connectionManager.getConnections()) {
       if (connection.status !== 'open' || isRelayed(connection)) continue
       const { protocols = [] } = (await peerStore.get(connection.remotePeer).catch(() => undefined)) ?? {}
-      if (protocols.includes(DIAL_BACK_PROTOCOL)) ids.add(connection.remotePeer.toString())
+      if (protocols.includes(DIAL_BACK_PROTOCOL)) found.set(connection.remotePeer.toString(), this.#voterOf(connection))
     }
     const rank = (id: string) => (bootstrap.has(id) ? -clock.elapsed() : 0) + (this.#verdicts.get(id)?.at ?? 0)
     const due = (id: string) => clock.elapsed() - (this.#verdicts.get(id)?.at ?? -REACH_CHECK_MS) >= REACH_CHECK_MS / 2
-    return [...ids]
-      .filter(due)
-      .toSorted((a, b) => rank(a) - rank(b))
-      .slice(0, REACH_ASKED_MAX)
+    const ranked = [...found].filter(([id]) => due(id)).toSorted(([a], [b]) => rank(a) - rank(b))
+    const perVoter = Map.groupBy(ranked, ([, voter]) => voter)
+    return [...perVoter.values()].flatMap(([first]) => (first === undefined ? [] : [first])).slice(0, REACH_ASKED_MAX)
+  }
+
+  /** All peers of one host are one voter, because keys cost nothing. In a private network, many machines may share an address. */
+  #voterOf({ remotePeer, remoteAddr }: Connection): string {
+    const host = hostOf(remoteAddr)
+    if (host === undefined || (host.isPrivate && this.#init.privateAddresses)) return remotePeer.toString()
+    return host.site ?? host.key
   }
 
   #announce(): void {
@@ -207,7 +214,7 @@ export class ReachMonitor {
     if (seen.length === 0) return
     // Nobody sees the earlier address of a router any more.
     for (const text of new Set([...seen, ...this.#announced])) {
-      const isConfirmed = this.#confirmations(text) > 0
+      const isConfirmed = this.#isConfirmed(text)
       const address = multiaddr(text)
       if (own.has(text) || (!privateAddresses && isNotPublic(address))) continue
       if (isConfirmed && !this.#announced.has(text)) {
@@ -218,11 +225,10 @@ export class ReachMonitor {
     }
   }
 
-  /** 0 below the number that confirms an address. */
-  #confirmations(address: string): number {
+  #isConfirmed(address: string): boolean {
     const reached = this.#fresh().filter(([, verdict]) => verdict.reached.includes(address))
-    const isTrusted = reached.some(([peer]) => this.#init.bootstrap.has(peer))
-    return isTrusted || reached.length >= REACH_CONFIRMATIONS_MIN ? reached.length : 0
+    const voters = new Set(reached.map(([, { voter }]) => voter))
+    return voters.size >= REACH_CONFIRMATIONS_MIN || reached.some(([peer]) => this.#init.bootstrap.has(peer))
   }
 
   #fresh(): Array<[string, Verdict]> {
@@ -256,11 +262,6 @@ export class ReachMonitor {
     })
     return [...new Set(ports)]
   }
-}
-
-function isIpAndPort(address: Multiaddr): boolean {
-  const [host, tcp, ...rest] = address.getComponents()
-  return /^ip[46]$/.test(host?.name ?? '') && tcp?.name === 'tcp' && rest.length === 0
 }
 
 function withoutPeer(address: Multiaddr): Multiaddr {

@@ -62,15 +62,35 @@ describe('a peer that dials back on a public network', () => {
     return dialled
   }
 
+  /** The addresses that the asker believes of a response. */
+  const believed = async (lies: { dialled: string[]; reached: string[] }, ports: number[], addresses: string[]) => {
+    const liar = network.link('liar')
+    const bytes = DIAL_BACK_RESPONSE.encode(lies)
+    liar.serve(DIAL_BACK_PROTOCOL, async () => bytes, { requestBytesMax: DIAL_BACK_BYTES_MAX, timeoutMs: DIAL_BACK_MS })
+    await liar.start()
+    return asker.ask({ id: 'liar', addresses: [] }, { ports, addresses }, new AbortController().signal)
+  }
+
   it('is not believed where its response names no address, or reached one that it did not dial', async () => {
     const [good, other] = ['/ip4/11.1.1.7/tcp/1', '/ip4/11.1.1.7/tcp/2']
-    const liar = network.link('liar')
-    const lies = DIAL_BACK_RESPONSE.encode({ dialled: ['x', good, '/dns4/a/zzz/tcp/1'], reached: ['x', other, good] })
-    liar.serve(DIAL_BACK_PROTOCOL, async () => lies, { requestBytesMax: DIAL_BACK_BYTES_MAX, timeoutMs: DIAL_BACK_MS })
-    await liar.start()
-    const request = { ports: [1], addresses: [] }
-    const response = await asker.ask({ id: 'liar', addresses: [] }, request, new AbortController().signal)
-    assert.deepEqual(response, { dialled: [good], reached: [good] })
+    const lies = { dialled: ['x', good, '/dns4/a/zzz/tcp/1'], reached: ['x', other, good] }
+    assert.deepEqual(await believed(lies, [1, 2], []), { dialled: [good], reached: [good] })
+  })
+
+  it('is believed only about the ports and addresses that it was asked to dial', async () => {
+    const name = '/dns4/node.example/tcp/443/wss'
+    const good = ['/ip4/11.1.1.7/tcp/4402', '/ip6/2a00::1/tcp/4402', name]
+    const others = [
+      '/ip4/11.1.1.7/tcp/22',
+      '/ip4/11.1.1.7/tcp/4402/ws',
+      '/ip4/11.1.1.7/udp/4402',
+      '/dns/a.example/tcp/4402'
+    ]
+    const all = [...others, ...good]
+    assert.deepEqual(await believed({ dialled: all, reached: all }, [4402], [name]), { dialled: good, reached: good })
+    const many = Array.from({ length: 3 * DIAL_BACK_ADDRESSES_MAX }, (_, n) => `/ip4/11.1.1.${n}/tcp/4402`)
+    const some = await believed({ dialled: many, reached: many }, [4402], [])
+    assert.equal(some.reached.length, 2 * DIAL_BACK_ADDRESSES_MAX)
   })
 
   it('dials ports and WebSockets at the address of the connection, and names', async () => {

@@ -118,4 +118,24 @@ describe('ReachMonitor', () => {
     await sees('/ip4/11.1.2.3/tcp/50001')
     assert.equal(asked.length, 2, 'a peer that sees other addresses all the time is not asked all the time')
   })
+
+  it('announces an address that two hosts reached, however many peers of one host did', async () => {
+    const forwarded = '/ip4/11.1.2.1/tcp/4402'
+    verdict = { dialled: [forwarded], reached: [forwarded] }
+    for (const [peers, isAnnounced] of [
+      [['/ip4/11.1.1.7/tcp/1', '/ip4/11.1.1.7/tcp/2', '/ip4/11.1.1.7/tcp/3'], false],
+      // One customer of a provider has a /48.
+      [['/ip6/2a00:11:7:1::1/tcp/1', '/ip6/2a00:11:7:2::1/tcp/1'], false],
+      // A web server in front of this node.
+      [['/ip4/127.0.0.1/tcp/1', '/ip4/127.0.0.1/tcp/2'], false],
+      [['/ip4/11.1.1.7/tcp/1', '/ip4/11.1.1.8/tcp/2'], true],
+      [['/ip4/11.1.1.7/tcp/1', '/ip4/11.1.1.7/tcp/2', '/ip4/11.1.1.7/tcp/3', '/ip4/11.1.1.8/tcp/1'], true]
+    ] as const) {
+      connections = peers.map((address) => connectionFrom(address, 'inbound'))
+      monitor.wake()
+      await clock.advance(REACH_SETTLE_MS)
+      assert.deepEqual([...announced], isAnnounced ? [forwarded] : [], peers.join())
+      assert.equal(monitor.status().isConfirmed, isAnnounced, peers.join())
+    }
+  })
 })
