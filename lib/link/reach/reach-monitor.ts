@@ -212,16 +212,20 @@ export class ReachMonitor {
     const own = new Set([...listened, ...this.#otherAddresses()])
     const seen = this.#fresh().flatMap(([, { dialled }]) => dialled)
     if (seen.length === 0) return
+    const others = [...new Set([...seen, ...this.#announced])].filter(
+      (text) => !own.has(text) && (privateAddresses || !isNotPublic(multiaddr(text)))
+    )
     // Nobody sees the earlier address of a router any more.
-    for (const text of new Set([...seen, ...this.#announced])) {
-      const isConfirmed = this.#isConfirmed(text)
-      const address = multiaddr(text)
-      if (own.has(text) || (!privateAddresses && isNotPublic(address))) continue
-      if (isConfirmed && !this.#announced.has(text)) {
-        this.#announced.add(text)
-        addressManager.addObservedAddr(address)
-        addressManager.confirmObservedAddr(address, { type: 'observed' })
-      } else if (!isConfirmed && this.#announced.delete(text)) addressManager.removeObservedAddr(address)
+    for (const text of others)
+      if (!this.#isConfirmed(text) && this.#announced.delete(text)) addressManager.removeObservedAddr(multiaddr(text))
+    // libp2p drops a forwarded address with another port of its host, and with one of this machine's interfaces.
+    const announced = new Set(addressManager.getAddresses().map((address) => withoutPeer(address).toString()))
+    for (const text of others) {
+      if (!this.#isConfirmed(text)) continue
+      this.#announced.add(text)
+      if (announced.has(text)) continue
+      addressManager.addObservedAddr(multiaddr(text))
+      addressManager.confirmObservedAddr(multiaddr(text), { type: 'observed' })
     }
   }
 

@@ -15,8 +15,8 @@ import { ANY_RELAY, RelayedAddresses } from '../../../lib/link/reach/relayed-add
 import { soukCircuits } from '../../../lib/link/reach/souk-circuits.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
+import { LOOPBACK, resetInterfaces, setInterfaces } from '../../helpers/set-interfaces.ts'
 
-const LOOPBACK = '127.0.0.1'
 const LAN = '192.168.1.5'
 const PUBLIC = '11.1.1.2'
 const PUBLIC_6 = '2a00:11:1::2'
@@ -26,23 +26,8 @@ interface Parts {
   readonly transportManager: TransportManager
 }
 
-/** The test sets the machine's interface addresses. The listen addresses are real. */
-function setInterfaces(...addresses: string[]): void {
-  os.networkInterfaces = () => ({
-    eth0: addresses.map((address) => {
-      const common = { address, mac: '00:00:00:00:00:00', internal: address === LOOPBACK, cidr: null }
-      return address.includes(':')
-        ? { ...common, family: 'IPv6', netmask: 'ffff:ffff:ffff:ffff::', scopeid: 0 }
-        : { ...common, family: 'IPv4', netmask: '255.255.255.0' }
-    })
-  })
-}
-
 describe('addresses of interfaces', () => {
-  const { networkInterfaces } = os
-  afterEach(() => {
-    os.networkInterfaces = networkInterfaces
-  })
+  afterEach(resetInterfaces)
 
   const told = async (listen: string, privateAddresses: boolean, announce: readonly string[] = []) => {
     const network = privateAddresses ? 'dev' : 'base'
@@ -72,7 +57,9 @@ describe('addresses of interfaces', () => {
   })
 
   it('are announced for both IP versions, as configured to listen', async function () {
-    const has6 = Object.values(networkInterfaces()).some((known = []) => known.some(({ family }) => family === 'IPv6'))
+    const has6 = Object.values(os.networkInterfaces()).some((known = []) =>
+      known.some(({ family }) => family === 'IPv6')
+    )
     setInterfaces(LOOPBACK, PUBLIC, PUBLIC_6)
     // A machine without IPv6 cannot listen on `::`.
     const listen = has6 ? '/ip6/::/tcp/0' : '/ip4/0.0.0.0/tcp/0'

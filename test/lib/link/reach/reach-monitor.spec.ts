@@ -2,13 +2,16 @@ import assert from 'node:assert/strict'
 import type { Connection, IdentifyResult, Libp2pEvents, PeerStore } from '@libp2p/interface'
 import type { AddressManager, ConnectionManager } from '@libp2p/interface-internal'
 import { defaultLogger } from '@libp2p/logger'
+import { tcp } from '@libp2p/tcp'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import { createLibp2p } from 'libp2p'
 import { TypedEventEmitter } from 'main-event'
-import { REACH_MOVED_MS, REACH_SETTLE_MS } from '../../../../lib/base/limits/reach.ts'
+import { REACH_CHECK_MS, REACH_MOVED_MS, REACH_SETTLE_MS } from '../../../../lib/base/limits/reach.ts'
 import { DIAL_BACK_PROTOCOL, type DialBack } from '../../../../lib/link/reach/dial-back.ts'
 import type { MappedPort } from '../../../../lib/interface/port-mapping.ts'
 import { ReachMonitor } from '../../../../lib/link/reach/reach-monitor.ts'
 import { type ManualClock, manualClock } from '../../../helpers/manual-clock.ts'
+import { LOOPBACK, resetInterfaces, setInterfaces } from '../../../helpers/set-interfaces.ts'
 
 const BOOTSTRAP = '/ip4/11.1.1.9/tcp/4402'
 
@@ -39,14 +42,19 @@ describe('ReachMonitor', () => {
     verdict = { dialled: [own], reached: [] }
     announced = new Set()
     events = new TypedEventEmitter()
+    start({
+      getAddresses: () => [own, ...announced].map((address) => multiaddr(address)),
+      getAddressesWithMetadata: () => [{ multiaddr: multiaddr(own), type: 'transport' }],
+      addObservedAddr: (address: Multiaddr) => void announced.add(address.toString()),
+      confirmObservedAddr: () => {},
+      removeObservedAddr: (address: Multiaddr) => void announced.delete(address.toString())
+    } as unknown as AddressManager)
+  })
+  afterEach(() => monitor.stop())
+
+  function start(addressManager: AddressManager): void {
     monitor = new ReachMonitor({
-      addressManager: {
-        getAddresses: () => [multiaddr(own)],
-        getAddressesWithMetadata: () => [{ multiaddr: multiaddr(own), type: 'transport' }],
-        addObservedAddr: (address: Multiaddr) => void announced.add(address.toString()),
-        confirmObservedAddr: () => {},
-        removeObservedAddr: (address: Multiaddr) => void announced.delete(address.toString())
-      } as unknown as AddressManager,
+      addressManager,
       connectionManager: { getConnections: () => connections } as unknown as ConnectionManager,
       peerStore: { get: async () => ({ protocols: [DIAL_BACK_PROTOCOL] }) } as unknown as PeerStore,
       events,
@@ -66,8 +74,7 @@ describe('ReachMonitor', () => {
       log: defaultLogger().forComponent('test')
     })
     monitor.start()
-  })
-  afterEach(() => monitor.stop())
+  }
 
   it('believes peers that cannot connect, unless another peer of the Internet did', async () => {
     connections = [connectionFrom('/ip4/11.1.1.9/tcp/443', 'outbound')]
@@ -136,6 +143,40 @@ describe('ReachMonitor', () => {
       await clock.advance(REACH_SETTLE_MS)
       assert.deepEqual([...announced], isAnnounced ? [forwarded] : [], peers.join())
       assert.equal(monitor.status().isConfirmed, isAnnounced, peers.join())
+    }
+  })
+
+  it('announces a forwarded address again when libp2p drops it with another interface, or another port of its host', async () => {
+    setInterfaces(LOOPBACK, '192.168.1.5', '172.17.0.1')
+    const node = await createLibp2p({
+      addresses: { listen: ['/ip4/0.0.0.0/tcp/0'] },
+      transports: [tcp()],
+      services: { addresses: ({ addressManager }: { readonly addressManager: AddressManager }) => ({ addressManager }) }
+    })
+    try {
+      monitor.stop()
+      const { addressManager } = node.services.addresses
+      start(addressManager)
+      const [, port] = /tcp\/(\d+)/.exec(node.getMultiaddrs().join()) ?? assert.fail('no port')
+      const [forwarded, former] = [`/ip4/11.1.2.1/tcp/${port}`, '/ip4/11.1.2.1/tcp/9000']
+      const isAnnounced = () => node.getMultiaddrs().some((address) => address.toString().startsWith(forwarded))
+      const check = () => clock.advance(REACH_CHECK_MS + REACH_SETTLE_MS)
+      connections = [connectionFrom(BOOTSTRAP, 'outbound')]
+      verdict = { dialled: [forwarded, former], reached: [forwarded, former] }
+      await check()
+      assert.equal(isAnnounced(), true)
+      // libp2p withdraws all ports of a host with one.
+      verdict = { dialled: [former, forwarded], reached: [forwarded] }
+      await check()
+      assert.equal(isAnnounced(), true)
+      // libp2p tied it to the last interface.
+      setInterfaces(LOOPBACK, '192.168.1.5')
+      assert.equal(isAnnounced(), false)
+      await check()
+      assert.equal(isAnnounced(), true)
+    } finally {
+      resetInterfaces()
+      await node.stop()
     }
   })
 })
