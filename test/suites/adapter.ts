@@ -25,15 +25,12 @@ import { inspectionCases, lifeCases, timeCases } from './adapter-life.ts'
 /** The contract of `lib/interface/adapter.ts`, case by case. */
 export function adapterSuite(subject: AdapterSubject): void {
   describe(`${subject.factory.protocol} implements the Adapter contract`, () => {
-    const unhandled: unknown[] = []
-    const onUnhandled = (reason: unknown) => void unhandled.push(reason)
     const opened: Adapter[] = []
     let upstream: ScriptedUpstream
     let snapshot: string
     let bench: Bench
 
     before(async () => {
-      process.on('unhandledRejection', onUnhandled)
       const described = await scriptedUpstream(subject.inspectable)
       const endpoint = described.url + subject.endpointPath
       snapshot = (await subject.factory.inspect({ endpoint }, FOREVER)).snapshot.replaceAll(
@@ -61,10 +58,6 @@ export function adapterSuite(subject: AdapterSubject): void {
     afterEach(async () => {
       for (const adapter of opened.splice(0)) await adapter.close?.()
       await upstream.close()
-    })
-    after(() => {
-      process.off('unhandledRejection', onUnhandled)
-      assert.deepEqual(unhandled, [], 'unhandled rejections')
     })
 
     const given = () => bench
