@@ -107,10 +107,7 @@ export class AccountWithdrawals {
     if (known === undefined) return
     for (const { value } of await documents.list(OPEN)) {
       const withdrawal = JSON.parse(value) as AccountWithdrawal
-      if (withdrawal.holder !== holder) continue
-      const hasEnded = (await documents.get(ENDED, withdrawal.id)) !== undefined
-      if (hasEnded) await documents.delete(OPEN, withdrawal.id)
-      else this.#follow(known, withdrawal)
+      if (withdrawal.holder === holder) this.#follow(known, withdrawal.id)
     }
   }
 
@@ -140,7 +137,7 @@ export class AccountWithdrawals {
   async withdraw(account: Account, request: WithdrawalRequest): Promise<AccountWithdrawal> {
     const id = this.#idFor(account.id, request.idempotencyKey)
     const known = await this.#find(id)
-    if (known !== undefined) return repeated(JSON.parse(known) as AccountWithdrawal, request.amount)
+    if (known !== undefined) return repeated(known, request.amount)
     const drawing = this.#drawing.get(id)
     if (drawing !== undefined) return repeated(await drawing, request.amount)
     // Serialize: two withdrawals at once would both be charged for the same deposits.
@@ -177,11 +174,13 @@ export class AccountWithdrawals {
         state: 'pending'
       }
       const drawn = await this.#draw(withdrawal, amount, mark)
-      if (drawn === withdrawal) this.#follow(wallet, withdrawal)
+      if (drawn === withdrawal) this.#follow(wallet, id)
       else if (isFree) await this.#free.giveBack(recipient)
       return drawn
     } catch (error) {
-      if (isFree) await this.#free.giveBack(recipient)
+      // The debit may be in the database. Then the withdrawal is paid, although the customer gets the error.
+      if (asSoukError(error).isChargeUnknown) this.#follow(wallet, id)
+      else if (isFree) await this.#free.giveBack(recipient)
       throw error
     }
   }
@@ -198,16 +197,27 @@ export class AccountWithdrawals {
 
   /** @throws SoukError `invalid_request` */
   async get(account: string, id: string): Promise<AccountWithdrawal> {
-    const value = await this.#find(id)
-    const withdrawal = value === undefined ? undefined : (JSON.parse(value) as AccountWithdrawal)
+    const withdrawal = await this.#find(id)
     if (withdrawal?.account === account) return withdrawal
     throw new SoukError('invalid_request', 'This account has no such withdrawal.')
   }
 
+  /** The stored withdrawal. Resumes it if an error had stopped it. */
+  async #find(id: string): Promise<AccountWithdrawal | undefined> {
+    const withdrawal = await this.#read(id)
+    if (withdrawal === undefined || hasEnded(withdrawal)) return withdrawal
+    const wallet = this.#init.wallet()
+    // A debit in progress is not durable yet.
+    const isOwn = withdrawal.holder === this.#init.holder && !this.#drawing.has(id)
+    if (isOwn && wallet !== undefined) this.#follow(wallet, id)
+    return withdrawal
+  }
+
   /** A withdrawal in both collections means that a process died between the two writes. The ended entry counts. */
-  async #find(id: string): Promise<string | undefined> {
+  async #read(id: string): Promise<AccountWithdrawal | undefined> {
     const { documents } = this.#init
-    return (await documents.get(ENDED, id)) ?? (await documents.get(OPEN, id))
+    const value = (await documents.get(ENDED, id)) ?? (await documents.get(OPEN, id))
+    return value === undefined ? undefined : (JSON.parse(value) as AccountWithdrawal)
   }
 
   #idFor(account: string, idempotencyKey: string | undefined): string {
@@ -251,11 +261,10 @@ export class AccountWithdrawals {
     return new SoukError('insufficient_funds', detail, { members: { balance: all, set_aside: aside } })
   }
 
-  #follow(wallet: Wallet, withdrawal: AccountWithdrawal): void {
-    const { id } = withdrawal
+  #follow(wallet: Wallet, id: string): void {
     if (this.#running.has(id)) return
     const { log } = this.#init
-    const following = this.#payOn(wallet, withdrawal)
+    const following = this.#payOn(wallet, id)
       .catch((error: unknown) => {
         if (!this.#stopping.signal.aborted) log.warn('a withdrawal stopped', { id, cause: error })
       })
@@ -263,12 +272,15 @@ export class AccountWithdrawals {
     this.#running.set(id, following)
   }
 
-  /** Retries while the database is unreachable. */
-  async #payOn(wallet: Wallet, withdrawal: AccountWithdrawal): Promise<void> {
-    const { clock } = this.#init
+  /** Retries while the database is unreachable. Reads the withdrawal first: it may never have been debited, or have ended. */
+  async #payOn(wallet: Wallet, id: string): Promise<void> {
+    const { clock, documents } = this.#init
     const { signal } = this.#stopping
     for (;;) {
       try {
+        const withdrawal = await this.#read(id)
+        if (withdrawal === undefined) return
+        if (hasEnded(withdrawal)) return void (await documents.delete(OPEN, id))
         return await this.#pay(wallet, withdrawal)
       } catch (error) {
         if (signal.aborted || asSoukError(error).code !== 'store_unavailable') throw error
@@ -324,6 +336,8 @@ export class AccountWithdrawals {
       log.warn('a withdrawal was refused by the chain, and is in its balance again', { id, account })
   }
 }
+
+const hasEnded = ({ state }: AccountWithdrawal): boolean => state === 'done' || state === 'failed'
 
 function put(withdrawal: AccountWithdrawal) {
   return { collection: OPEN, key: withdrawal.id, value: JSON.stringify(withdrawal) }

@@ -5,12 +5,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
  * The fault of the next COMMIT:
  * - `lost`: the connection is cut before the server gets it
  * - `unanswered`: the connection is cut after the server's commit, before the response
+ * - `outage`: as `unanswered`, and the outage begins
  * - `racing`: it is forwarded, and the connection is cut at the same time
  * - `swallowed`: nothing is forwarded from then on, and the connection stays open
  * - `silent`: it is forwarded, but no response arrives on the open connection
  * - `late`: as `swallowed`, but `release` forwards it
  */
-export type CommitFault = 'lost' | 'unanswered' | 'racing' | 'swallowed' | 'silent' | 'late'
+export type CommitFault = 'lost' | 'unanswered' | 'outage' | 'racing' | 'swallowed' | 'silent' | 'late'
 
 /** A proxy between PostgreSQL and its clients, on loopback, that parses the messages. */
 export interface PostgresProxy {
@@ -18,7 +19,9 @@ export interface PostgresProxy {
   through(url: string): string
   /** Resolves when a COMMIT has met the fault. */
   fail(fault: CommitFault): Promise<void>
-  /** Forwards the late COMMITs. */
+  /** Ends all connections, and accepts none until `release`. */
+  outage(): void
+  /** Forwards the late COMMITs, and ends the outage. */
   release(): void
   close(): Promise<void>
 }
@@ -55,6 +58,7 @@ export async function proxyPostgres(url: string): Promise<PostgresProxy> {
     server.on('data', (chunk) => {
       if (fault === undefined) client.write(chunk)
       if (fault === 'unanswered') cut()
+      if (fault === 'outage') listening.refuse()
     })
   })
   return {
@@ -64,7 +68,9 @@ export async function proxyPostgres(url: string): Promise<PostgresProxy> {
       next = { fault, met: resolve }
       return promise
     },
+    outage: listening.refuse,
     release() {
+      listening.accept()
       for (const pass of late.splice(0)) pass()
     },
     close: listening.close
@@ -149,18 +155,37 @@ function throughPort(to: string, port: number): string {
   return url.href
 }
 
-async function listen(meet: (client: Socket) => void): Promise<{ port: number; close: () => Promise<void> }> {
+interface Listening {
+  readonly port: number
+  /** Ends all connections, and accepts none until `accept`. */
+  refuse(): void
+  accept(): void
+  close(): Promise<void>
+}
+
+async function listen(meet: (client: Socket) => void): Promise<Listening> {
   const sockets = new Set<Socket>()
+  let refuses = false
   const server: Server = createServer({ noDelay: true }, (socket) => {
+    if (refuses) {
+      socket.destroy()
+      return
+    }
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
     meet(socket)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
+  const refuse = (): void => {
+    refuses = true
+    for (const socket of sockets) socket.destroy()
+  }
   return {
     port: (server.address() as AddressInfo).port,
+    refuse,
+    accept: () => void (refuses = false),
     async close() {
-      for (const socket of sockets) socket.destroy()
+      refuse()
       server.close()
       await once(server, 'close')
     }
