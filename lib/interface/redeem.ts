@@ -131,6 +131,8 @@ export interface Redeemer {
    * A splitter received money that did not come through channels. It is paid out at the same amount or age as claims.
    */
   received(amount: Atoms): void
+  /** True from reading the captured amounts for claims until their transactions are planned. */
+  readonly isClaiming: boolean
   status(): RedeemerStatus
   start(): Promise<void>
   /** Resolves when no round is running. Submitted transactions continue. */

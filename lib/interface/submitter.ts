@@ -16,7 +16,7 @@ export interface Mined {
 
 export interface SubmitterStatus {
   readonly address: Address
-  /** `planned`: not signed yet. `unmined`: signed, in no block. `unfinal`: in a block that may be reverted. */
+  /** `planned`: not signed yet, or not stored yet. `unmined`: signed, in no block. `unfinal`: in a block that may be reverted. */
   readonly planned: number
   readonly unmined: number
   readonly unfinal: number

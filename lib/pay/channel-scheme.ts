@@ -235,7 +235,7 @@ class ChannelSchemeService implements ChannelScheme {
     const admitting = { calls, channels, watch, domain, receiptSigner, depositLook }
     this.#payee = new Payee({ ...admitting, splitterOf, self: link.self, log })
     const books = { calls, documents, ledger, channels, watch, clock }
-    const receipts = new ReceiptService({ ...books, submitter, receiptSigner, log, onDispute })
+    const receipts = new ReceiptService({ ...books, submitter, redeemer, receiptSigner, log, onDispute })
     this.#receiptService = receipts
     const terms = { settlement: signer.address, withdrawDelay: rules.withdrawDelay, depositMin: rules.depositMin }
     const wired = { chain, domain, token, clock, splitterOf }

@@ -49,6 +49,8 @@ export interface LifeOptions {
   /** The earlier process, for a later process of the same node. */
   readonly of?: Life
   readonly process?: Mortal
+  /** Default: a new one in memory. */
+  readonly store?: Store
 }
 
 /** The state that nodes on one chain share. */
@@ -88,7 +90,7 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
     const { of, gas = true, usdc = 0n, process = mortal() } = options
     const signer =
       of?.signer ?? options.signer ?? keySigner(fromHex(`0x${(keys++).toString(16).padStart(64, '0')}`, 32))
-    const store = of?.store ?? createMemoryStore()
+    const store = of?.store ?? options.store ?? createMemoryStore()
     await store.open()
     if (of === undefined && gas) await bench.fundGas(signer.address)
     // One after the other, because they are transactions of one account.

@@ -154,6 +154,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
       isGasAmple: () => false,
       depositHash: () => undefined,
       isDepositing: () => false,
+      isClaiming: false,
       received: () => {},
       deposit: async (config, { amount, salt }) => {
         const balance = this.wallets.get(config.payer) ?? 0n

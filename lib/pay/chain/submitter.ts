@@ -65,6 +65,8 @@ class QueuedSubmitter implements Submitter {
   #isAsked = false
   /** A write may have been durable though the store did not respond. The store is read before the next step. */
   #isStale = false
+  /** Plans that are not stored yet. */
+  #saving = 0
 
   constructor(init: SubmitterInit) {
     const { chain, clock, documents, signer, log = SILENT_LOG } = init
@@ -135,7 +137,7 @@ class QueuedSubmitter implements Submitter {
     const oldestMs = this.#init.clock.now() - Math.min(...waiting.map(({ at }) => at))
     return {
       address: this.#init.signer.address,
-      planned: planned.length,
+      planned: planned.length + this.#saving,
       unmined: unmined.length,
       unfinal: this.#plans.unfinal().length,
       hasNoGas: this.#broadcaster.hasNoGas,
@@ -145,6 +147,7 @@ class QueuedSubmitter implements Submitter {
   }
 
   async #plan(key: string, call: ContractCall, callHash: Hex): Promise<void> {
+    this.#saving++
     try {
       if (this.#waiters.size > SUBMISSIONS_WAITING_MAX) {
         throw new SoukError('overloaded', 'Too many transactions of this node wait for the chain. Try again later.')
@@ -154,6 +157,8 @@ class QueuedSubmitter implements Submitter {
       this.#wake()
     } catch (error) {
       this.#reject(key, asSoukError(error))
+    } finally {
+      this.#saving--
     }
   }
 

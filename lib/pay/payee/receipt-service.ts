@@ -1,15 +1,15 @@
 import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../../base/clock.ts'
 import { EMPTY_BYTES } from '../../base/bytes.ts'
-import { SoukError } from '../../base/errors.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
 import { DISPUTE_KEPT_MS, DISPUTE_FAULT_CHARS_MAX } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import { formatRequestId, isRequestId, requestIdBytes } from '../../base/request-id.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { Dispute, DisputeState } from '../../interface/disputes.ts'
-import type { DocumentPut, Ledger } from '../../interface/ledger.ts'
+import type { DocumentPut, Entry, Ledger } from '../../interface/ledger.ts'
 import type { Settled } from '../../interface/payment-scheme.ts'
-import type { ChannelWatch } from '../../interface/redeem.ts'
+import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
 import type { CallLog, CallRecord, Documents } from '../../interface/store.ts'
 import type { Submitter } from '../../interface/submitter.ts'
 import type { ReceiptRequest } from '../channel/pay-messages.ts'
@@ -25,6 +25,7 @@ export interface ReceiptServiceInit {
   readonly channels: Pick<PayeeChannels, 'get'>
   readonly watch: Pick<ChannelWatch, 'refresh' | 'snapshot'>
   readonly submitter: Pick<Submitter, 'status'>
+  readonly redeemer: Pick<Redeemer, 'isClaiming'>
   readonly receiptSigner: ReceiptSigner
   readonly clock: Pick<Clock, 'now'>
   readonly log: Logger
@@ -104,7 +105,7 @@ export class ReceiptService {
   }
 
   async #takeBack(peer: string, requestId: string): Promise<Dispute> {
-    const { ledger, clock, watch, submitter, log, onDispute } = this.#init
+    const { clock, watch, submitter, redeemer, log, onDispute } = this.#init
     const charge = isRequestId(requestId) ? await this.#find(peer, requestIdBytes(requestId)) : undefined
     if (charge === undefined)
       throw new SoukError('invalid_request', 'This node charged no such call through a channel.')
@@ -115,7 +116,7 @@ export class ReceiptService {
     if (before?.state === 'taken_back') return ownerDispute(key, before)
     await watch.refresh([channelId])
     const { planned, unmined } = submitter.status()
-    if (planned + unmined > 0)
+    if (redeemer.isClaiming || planned + unmined > 0)
       throw new SoukError('settlement_pending', 'A transaction of this node is on its way. Try again when it is mined.')
     const claimed = watch.snapshot(channelId)?.latest.claimed ?? 0n
     if (channel.phase === 'closed' || channel.payeeFunds.captured - record.charged < claimed)
@@ -123,15 +124,35 @@ export class ReceiptService {
         'invalid_request',
         'The amount is already claimed on chain, so the charge cannot be taken back.'
       )
-    channel.payeeFunds.giveBack(record.charged)
     const kept = keptOf(charge, before?.fault ?? '', 'taken_back', clock.now())
     const postings = postingsOf(channel, -record.charged)
     const entry = { kind: 'taken_back', reference: `${channelId}/${requestId}`, at: clock.now(), postings }
-    await ledger.book(entry, [documentOf(key, kept)])
+    // Before it is stored, so that no claim contains it.
+    channel.payeeFunds.giveBack(record.charged)
+    try {
+      await this.#book(entry, documentOf(key, kept))
+    } catch (error) {
+      channel.payeeFunds.giveBack(-record.charged)
+      throw error
+    }
     log('%s: takes %s USDC back, which %s paid', requestId, formatUsdc(record.charged), peer)
     const dispute = ownerDispute(key, kept)
     onDispute(dispute)
     return dispute
+  }
+
+  /** Repeats a write whose result is unknown, until the database shows it. An entry is booked once. */
+  async #book(entry: Entry, document: DocumentPut): Promise<void> {
+    for (let isInDoubt = false; ; ) {
+      try {
+        await this.#init.ledger.book(entry, [document])
+        return
+      } catch (thrown) {
+        const error = asSoukError(thrown)
+        isInDoubt ||= error.isChargeUnknown
+        if (!isInDoubt || error.code !== 'store_unavailable') throw error
+      }
+    }
   }
 
   async #find(peer: string, requestId: Uint8Array): Promise<Charge | undefined> {

@@ -77,6 +77,7 @@ class PolicyRedeemer implements Redeemer {
   /** Rounds run one after the other. */
   #rounds: Promise<unknown> = Promise.resolve()
   #isBusy = false
+  #isClaiming = false
   /** True if money may be between channel and payee, for example after an earlier process was killed in a round. */
   #isDirty = true
   /** Wall-clock time of the last round that claimed something. Older earnings have waited for `ageMs`. */
@@ -204,6 +205,10 @@ class PolicyRedeemer implements Redeemer {
     this.#received = { amount: before + amount, since }
   }
 
+  get isClaiming(): boolean {
+    return this.#isClaiming
+  }
+
   status(): RedeemerStatus {
     const claims = this.#gas.claims
     return {
@@ -302,13 +307,7 @@ class PolicyRedeemer implements Redeemer {
     const signal = asked === undefined ? stopping : AbortSignal.any([asked, stopping])
     this.#isDirty = true
     await watch.refresh(Array.from(books.channels(), ({ channelId }) => channelId))
-    const batches = what === 'begun' ? [] : await this.#batches(what)
-    const claims = await Promise.all(
-      batches.map(async (rows) => {
-        const call = this.#calls.claim(rows.map(({ row }) => row))
-        return { rows, mined: await submitStep(this.#init.submitter, claimKey(call), call, signal) }
-      })
-    )
+    const claims = what === 'begun' ? [] : await this.#claimAll(what, signal)
     const done = claims.filter(({ mined }) => mined !== undefined)
     const rows = done.flatMap(({ rows }) => rows)
     if (rows.length > 0) await this.#noteClaim(clock.now())
@@ -325,6 +324,21 @@ class PolicyRedeemer implements Redeemer {
         ...paidOut.flatMap(({ transactions }) => transactions)
       ],
       refused: this.#simulation.refused
+    }
+  }
+
+  async #claimAll(what: Exclude<What, 'begun'>, signal: AbortSignal) {
+    this.#isClaiming = true
+    try {
+      const batches = await this.#batches(what)
+      return await Promise.all(
+        batches.map(async (rows) => {
+          const call = this.#calls.claim(rows.map(({ row }) => row))
+          return { rows, mined: await submitStep(this.#init.submitter, claimKey(call), call, signal) }
+        })
+      )
+    } finally {
+      this.#isClaiming = false
     }
   }
 
