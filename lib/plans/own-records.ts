@@ -3,7 +3,7 @@ import { SoukError } from '../base/errors.ts'
 import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits/plans.ts'
 import type { Atoms } from '../base/money.ts'
 import type { Documents, Signals } from '../interface/store.ts'
-import type { Period } from '../interface/plan.ts'
+import type { Period, Plan } from '../interface/plan.ts'
 import type { OwnSubscription, Quota, Subscription } from '../interface/subscription.ts'
 import { changeDocument } from './change-document.ts'
 import { type StoredPlan, storedPlan, readPlan, stateAt } from './sold-subscription.ts'
@@ -18,7 +18,9 @@ export interface PendingChange {
   readonly body: string
   /** The price promised for it. */
   readonly price: Atoms
-  /** The period that it pays for. */
+  /** The plan that it agrees to, with the terms of the listing. */
+  readonly plan?: Plan
+  /** Written instead of `plan` by earlier versions. */
   readonly period?: Period
 }
 
@@ -42,7 +44,7 @@ interface Kept extends Omit<OwnRecord, 'subscription' | 'maxPrice' | 'maxFee' | 
   readonly maxPrice: string
   readonly maxFee: string
   readonly dailyCap?: string
-  readonly pending?: Omit<PendingChange, 'price'> & { readonly price: string }
+  readonly pending?: Omit<PendingChange, 'price' | 'plan'> & { readonly price: string; readonly plan?: StoredPlan }
 }
 
 function write({ subscription, maxPrice, maxFee, dailyCap, pending, ...rest }: OwnRecord): string {
@@ -52,7 +54,7 @@ function write({ subscription, maxPrice, maxFee, dailyCap, pending, ...rest }: O
     maxPrice: String(maxPrice),
     maxFee: String(maxFee),
     ...(dailyCap === undefined ? {} : { dailyCap: String(dailyCap) }),
-    ...(pending === undefined ? {} : { pending: { ...pending, price: String(pending.price) } })
+    ...(pending === undefined ? {} : { pending: writePending(pending) })
   } satisfies Kept)
 }
 
@@ -64,8 +66,16 @@ function read(document: string): OwnRecord {
     maxPrice: BigInt(maxPrice),
     maxFee: BigInt(maxFee),
     ...(dailyCap === undefined ? {} : { dailyCap: BigInt(dailyCap) }),
-    ...(pending === undefined ? {} : { pending: { ...pending, price: BigInt(pending.price) } })
+    ...(pending === undefined ? {} : { pending: readPending(pending) })
   }
+}
+
+function writePending({ price, plan, ...rest }: PendingChange): NonNullable<Kept['pending']> {
+  return { ...rest, price: String(price), ...(plan === undefined ? {} : { plan: storedPlan(plan) }) }
+}
+
+function readPending({ price, plan, ...rest }: NonNullable<Kept['pending']>): PendingChange {
+  return { ...rest, price: BigInt(price), ...(plan === undefined ? {} : { plan: readPlan(plan) }) }
 }
 
 /**

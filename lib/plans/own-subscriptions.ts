@@ -2,12 +2,13 @@ import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { PAID_PERIOD_PERCENT } from '../base/limits/plans.ts'
+import { DAY_MS } from '../base/limits/time.ts'
 import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
 import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId, type RequestIds, requestIdBytes } from '../base/request-id.ts'
 import { type CallTerms, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
 import type { Resolution, ResolveOptions } from '../interface/directory.ts'
-import type { Period } from '../interface/plan.ts'
+import type { Plan } from '../interface/plan.ts'
 import type { CallInit, CallReply } from '../interface/souk.ts'
 import type {
   OwnSubscription,
@@ -24,7 +25,7 @@ import type { DailySpend } from './daily-spend.ts'
 import { readReply, type SubscriptionReply, type SubscriptionRequest, writeRequest } from './messages.ts'
 import { whenDepositCounts } from './fee-wait.ts'
 import { nextTerms, openPlan } from './next-terms.ts'
-import type { OwnRecord, OwnRecords } from './own-records.ts'
+import type { OwnRecord, OwnRecords, PendingChange } from './own-records.ts'
 import {
   checkFee,
   checkInit,
@@ -54,8 +55,8 @@ export interface OwnSubscriptionsInit {
 interface Wish {
   readonly request: SubscriptionRequest
   readonly price: Atoms
-  /** Of the agreed plan, where a fee pays for one. */
-  readonly period?: Period
+  /** The plan that the request agrees to. */
+  readonly plan?: Plan
 }
 
 /**
@@ -126,7 +127,7 @@ export class OwnSubscriptions implements Subscriptions {
       const paid = state === 'trialing' ? 0n : plan.fee
       const isAtOnce = !isSame && takesCalls(state) && wanted.fee > paid
       const request = { id, action: 'change', ...termsOf(wanted) } as const
-      return this.#ask(record, { request, price: isAtOnce ? wanted.fee : 0n, period: wanted.period }, options)
+      return this.#ask(record, { request, price: isAtOnce ? wanted.fee : 0n, plan: wanted }, options)
     })
   }
 
@@ -204,7 +205,7 @@ export class OwnSubscriptions implements Subscriptions {
         ...(dailyCap === undefined ? {} : { dailyCap: parseUsdc(dailyCap) })
       }
       try {
-        return await this.#ask(record, { request, price: trial ? 0n : plan.fee, period: plan.period }, options)
+        return await this.#ask(record, { request, price: trial ? 0n : plan.fee, plan }, options)
       } catch (error) {
         last = asSoukError(error)
         if (!isDefinite(last)) throw last
@@ -226,7 +227,7 @@ export class OwnSubscriptions implements Subscriptions {
       throw new SoukError('subscription_inactive', `The subscription is ${stateAt(subscription, now)}.`)
     }
     // An owner could end each period at once.
-    if (now < paidUntil) throw endedEarly()
+    if (now < paidUntil) throw endedEarly(paidUntil, now)
     const { manifest } = (await this.#look(parseApiRef(subscription.api), options)).signed
     const next = nextTerms(subscription, manifest, now)
     if (next === undefined) throw new SoukError('subscription_inactive', 'Its plan is no longer offered.')
@@ -240,7 +241,7 @@ export class OwnSubscriptions implements Subscriptions {
     const { periodEnd } = subscription
     return this.#ask(
       record,
-      { request: { id, action: 'renew', periodEnd, ...termsOf(next) }, price: next.fee, period: next.period },
+      { request: { id, action: 'renew', periodEnd, ...termsOf(next) }, price: next.fee, plan: next },
       options
     )
   }
@@ -267,7 +268,7 @@ export class OwnSubscriptions implements Subscriptions {
 
   async #ask(
     record: OwnRecord,
-    { request, price, period }: Wish,
+    { request, price, plan }: Wish,
     options: SubscriptionOptions
   ): Promise<SubscriptionChange> {
     const { records, requestIds, spend, clock } = this.#init
@@ -277,7 +278,7 @@ export class OwnSubscriptions implements Subscriptions {
       requestId: formatRequestId(requestId),
       body: Buffer.from(body).toString('base64'),
       price,
-      ...(period === undefined ? {} : { period })
+      ...(plan === undefined ? {} : { plan })
     }
     const allowed = await spend.allow(request.id, record.dailyCap, price)
     await records.put({ ...record, pending })
@@ -285,7 +286,7 @@ export class OwnSubscriptions implements Subscriptions {
       const send = () => this.#send(record, { requestId, body, price, options })
       const reply = await whenDepositCounts(clock, options, send)
       allowed.end(reply.charged)
-      const kept = await records.put(told(record, reply, clock.now(), period))
+      const kept = await records.put(told(record, reply, clock.now(), plan))
       return {
         subscription: records.shown(kept),
         charged: reply.charged,
@@ -311,7 +312,7 @@ export class OwnSubscriptions implements Subscriptions {
       const body = Uint8Array.from(Buffer.from(pending.body, 'base64'))
       const sentTo = record.subscription.owner
       const reply = await this.#send(record, { requestId, body, price: pending.price, options: signal, sentTo })
-      return await records.put(told(rest, reply, clock.now(), pending.period))
+      return await records.put(told(rest, reply, clock.now(), agreedIn(pending, reply)))
     } catch (error) {
       if (UNREACHED.has(asSoukError(error).code) || options.signal?.aborted === true) throw error
     }
@@ -320,7 +321,7 @@ export class OwnSubscriptions implements Subscriptions {
       const request = writeRequest({ id: rest.subscription.id, action: 'show' })
       const requestId = this.#init.requestIds.next()
       const reply = await this.#send(record, { requestId, body: request, price: 0n, options: signal })
-      return await records.put(told(rest, reply, clock.now()))
+      return await records.put(told(rest, reply, clock.now(), agreedIn(pending, reply)))
     } catch (error) {
       if (asSoukError(error).code !== 'subscription_inactive') throw error
       const isNothing = rest.subscription.state === 'incomplete'
@@ -380,24 +381,34 @@ interface Answer {
   readonly charged: Atoms
 }
 
-function endedEarly(): SoukError {
-  const detail = 'The owner ended the paid period early. This node pays for another one only after the paid time.'
-  return new SoukError('subscription_inactive', detail)
+function endedEarly(paidUntil: number, now: number): SoukError {
+  const days = Math.ceil((paidUntil - now) / DAY_MS)
+  const detail = `The owner ended the paid period early. This node pays for another one only after the paid time, in ${days} days.`
+  return new SoukError('subscription_inactive', detail, { retryAfterMs: paidUntil - now })
 }
 
+/** The plan that a pending change agrees to. An earlier version stored no plan, and took the reported one. */
+const agreedIn = ({ plan, period }: PendingChange, { told: reported }: Answer): Plan | undefined =>
+  plan ?? (period && { ...reported.plan, period })
+
 /**
- * Applies the owner's report, unless it is outdated. A fee paid for a period that begins now, or began shortly before.
- * @param period as agreed, because the report may name another
+ * Applies the owner's report, unless it is outdated. The plan and its terms stay as this node agreed to them, whatever the report
+ * says. A fee paid for a period that begins now, or began shortly before.
  */
 function told(
   record: OwnRecord,
-  { told: { isShared, ...subscription }, charged }: Answer,
+  { told: { isShared, plan: reported, nextPlan, ...state }, charged }: Answer,
   now: number,
-  period: Period = record.subscription.plan.period
+  agreed: Plan = record.subscription.plan
 ): OwnRecord {
   const { pending: _, ...rest } = record
-  const isChanged = subscription.version > record.subscription.version
-  const heard = { ...rest, isShared, subscription: isChanged ? subscription : record.subscription }
+  const { plan: before, version, nextPlan: known } = record.subscription
+  const isAgreed = reported.id === agreed.id && reported.since === agreed.since
+  const isNext = nextPlan === known || (!isAgreed && nextPlan === agreed.id)
+  const plan = isAgreed ? agreed : before
+  const subscription = { ...state, plan, ...(nextPlan === undefined || !isNext ? {} : { nextPlan }) }
+  const heard = { ...rest, isShared, subscription: state.version > version ? subscription : record.subscription }
   if (charged === 0n) return heard
+  const { period } = agreed
   return { ...heard, paidUntil: now + ((plusPeriods(now, period, 1) - now) * PAID_PERIOD_PERCENT) / 100 }
 }

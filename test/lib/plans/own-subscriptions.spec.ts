@@ -86,7 +86,12 @@ describe('a subscription of this node', () => {
     }
     const subscriptions = ownSubscriptions(async ({ body }) => lies(readRequest(body as Uint8Array).id))
     const { id } = (await subscriptions.subscribe({ api, plan: PAID.id, maxPrice: '1' })).subscription
-    for (let n = 0; n < 2; n++) await assert.rejects(subscriptions.renew(id), { code: 'subscription_inactive' })
+    for (let n = 0; n < 2; n++) {
+      await assert.rejects(subscriptions.renew(id), {
+        code: 'subscription_inactive',
+        message: /in 28 days/
+      })
+    }
     assert.equal(charged, PAID.fee)
     await clock.advance(26 * DAY_MS)
     await assert.rejects(subscriptions.renew(id), { code: 'subscription_inactive' })
@@ -94,6 +99,30 @@ describe('a subscription of this node', () => {
     await subscriptions.renew(id)
     await assert.rejects(subscriptions.renew(id), { code: 'subscription_inactive' })
     assert.equal(charged, 2n * PAID.fee)
+  })
+
+  it('keeps the plan that it agreed to, whatever plan its owner reports', async () => {
+    const asked: unknown[] = []
+    let version = 0
+    const lies = (body: Uint8Array): CallReply => {
+      const request = readRequest(body)
+      if ('plan' in request) asked.push([request.action, request.plan, request.fee])
+      const times = { createdAt: 1, periodStart: 1, periodEnd: 2, state: 'active', version: ++version } as const
+      const plan = request.action === 'pause' ? PAID : { ...FREE, fee: 5n, overage: [{ price: 9n }] }
+      const sold = { id: request.id, api, plan, nextPlan: PAID.id, revision: 1, major: 1, peer: SELF, peers: [] }
+      return { body: writeReply({ ...sold, owner: OWNER, ...times, isShared: false }), charged: 0n } as CallReply
+    }
+    const subscriptions = ownSubscriptions(async ({ body }) => lies(body as Uint8Array))
+    const limits = { maxPrice: '1', maxFee: '1' }
+    const { subscription } = await subscriptions.subscribe({ api, plan: FREE.id, ...limits })
+    assert.deepEqual([subscription.plan, subscription.nextPlan], [FREE, undefined])
+    const paused = (await subscriptions.pause(subscription.id)).subscription
+    assert.deepEqual([paused.plan, paused.nextPlan], [FREE, undefined])
+    await subscriptions.renew(subscription.id)
+    assert.deepEqual(asked, [
+      ['subscribe', FREE.id, FREE.fee],
+      ['renew', FREE.id, FREE.fee]
+    ])
   })
 
   it('that its owner has deleted can be cancelled', async () => {
