@@ -42,11 +42,14 @@ export interface AccountsInit {
   readonly documents: Documents
   readonly ledger: Ledger
   readonly keys: Pick<Keys, 'issue'>
+  /** Called before an account is opened. Throws or rejects if there are too many. Default: no limit. */
+  readonly makeRoom?: () => Promise<void>
   readonly clock: Clock
   readonly random: Random
 }
 
-const COLLECTION = 'accounts'
+/** Collection of the accounts, by id. */
+export const ACCOUNT_DOCUMENTS = 'accounts'
 const ID_BYTES = 12
 
 /** The accounts of one ingress, or of several that share a store. */
@@ -64,25 +67,26 @@ export class Accounts {
 
   /** Opens an empty account. @throws SoukError `quota_exceeded` */
   async open(label = ''): Promise<{ readonly account: Account; readonly key: IssuedKey }> {
-    const { documents, keys, clock, random } = this.#init
+    const { documents, keys, clock, random, makeRoom } = this.#init
+    await makeRoom?.()
     const id = `acct_${Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex')}`
     const account: Account = { id, label, createdAt: clock.now() }
     // Create the key first: an account without a key is useless, and a key without its account cannot spend.
     const key = await keys.issue({ label, account: id, manages: true })
-    await documents.put(COLLECTION, id, JSON.stringify(account))
+    await documents.put(ACCOUNT_DOCUMENTS, id, JSON.stringify(account))
     return { account, key }
   }
 
   /** @throws SoukError `invalid_request` */
   async get(id: string): Promise<Account> {
-    const value = await this.#init.documents.get(COLLECTION, id)
+    const value = await this.#init.documents.get(ACCOUNT_DOCUMENTS, id)
     if (value === undefined) throw new SoukError('invalid_request', `There is no account ${id.slice(0, 80)}.`)
     return JSON.parse(value) as Account
   }
 
   /** Sorted, oldest first. */
   async list(): Promise<Account[]> {
-    const all = (await this.#init.documents.list(COLLECTION)).map(({ value }) => JSON.parse(value) as Account)
+    const all = (await this.#init.documents.list(ACCOUNT_DOCUMENTS)).map(({ value }) => JSON.parse(value) as Account)
     return all.sort((a, b) => a.createdAt - b.createdAt)
   }
 
@@ -115,11 +119,11 @@ export class Accounts {
   async bind(id: string, funding: Address): Promise<boolean> {
     const { documents } = this.#init
     for (;;) {
-      const before = await documents.get(COLLECTION, id)
+      const before = await documents.get(ACCOUNT_DOCUMENTS, id)
       if (before === undefined) throw new SoukError('invalid_request', `There is no account ${id.slice(0, 80)}.`)
       const account = JSON.parse(before) as Account
       if (account.funding !== undefined) return account.funding === funding
-      if (await documents.replace(COLLECTION, id, before, JSON.stringify({ ...account, funding }))) return true
+      if (await documents.replace(ACCOUNT_DOCUMENTS, id, before, JSON.stringify({ ...account, funding }))) return true
     }
   }
 }

@@ -20,6 +20,7 @@ import { Accounts } from './accounts.ts'
 import { ALONE, type Coherence, SharedCoherence } from './coherence.ts'
 import { Leases } from './leases.ts'
 import { checkPepper } from './pepper-check.ts'
+import { UnfundedAccounts } from './unfunded-accounts.ts'
 import { UnpaidCalls } from './unpaid-calls.ts'
 
 export interface HostingInit {
@@ -95,7 +96,9 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   const caps = new DailyCaps({ clock, documents, onLevel: (level) => void tellCap(init, level) })
   started.defer(() => caps.stop())
   const unpaid = new UnpaidCalls({ clock, log, ...(init.events && { events: init.events }) })
-  const accounts = new Accounts({ documents, ledger, keys, clock, random: systemRandom })
+  const unfunded = new UnfundedAccounts({ documents, ledger, keys, clock })
+  const makeRoom = () => unfunded.makeRoom()
+  const accounts = new Accounts({ documents, ledger, keys, makeRoom, clock, random: systemRandom })
   const books = { accounts, funds, documents, ledger, clock, random: systemRandom, holder, log }
   const deposits = new AccountDeposits({ ...books, deposits: () => init.money()?.paymentScheme.deposits })
   const withdrawals = new AccountWithdrawals({ ...books, wallet: () => init.money()?.paymentScheme.wallet })

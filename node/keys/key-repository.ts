@@ -58,7 +58,7 @@ export class KeyRepository {
   }
 
   /** Deletes a key that nobody holds. */
-  async drop({ id, account }: KeyDocument): Promise<void> {
+  async drop({ id, account }: Pick<KeyDocument, 'id' | 'account'>): Promise<void> {
     await this.#documents.delete(COLLECTION, id)
     await this.#documents.delete(USES, id)
     if (account !== undefined) await this.#documents.delete(keysOf(account), id)

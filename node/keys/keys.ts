@@ -98,6 +98,8 @@ export interface Keys {
   disable(id: string): Promise<KeyInfo>
   /** @throws SoukError `invalid_request` */
   enable(id: string): Promise<KeyInfo>
+  /** Deletes a key of an account that no longer exists. */
+  drop(key: Pick<KeyInfo, 'id' | 'account'>): Promise<void>
   /** Revokes a key permanently. Repeating this changes nothing. @throws SoukError `invalid_request` (no such key) */
   revoke(id: string): Promise<KeyInfo>
   /**
@@ -173,6 +175,7 @@ export function createKeys(init: KeysInit): Keys {
 
   return {
     demo,
+    drop: (key) => book.drop(key),
     nameFor: createPseudonyms(pepper),
     mac: (text) => createHmac('sha256', pepper).update(`souk mac 1 ${text}`).digest('base64url'),
 

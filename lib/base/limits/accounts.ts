@@ -1,5 +1,5 @@
 /** Limits: Hosted accounts. */
-import { SECOND, MINUTE, HOUR, USDC } from './units.ts'
+import { SECOND, MINUTE, HOUR, DAY, USDC } from './units.ts'
 
 /** Cache time of data in a shared store. A change waits this long for a process that does not confirm it. */
 export const SHARED_FRESH_MS = 5 * SECOND
@@ -7,6 +7,12 @@ export const SHARED_FRESH_MS = 5 * SECOND
 export const ACCOUNTS_PER_HOST = 10
 /** Period in which the new accounts of one host are counted. */
 export const ACCOUNTS_PER_HOST_MS = 1 * HOUR
+/** Accounts without a deposit of one ingress, or of several that share a database: about 100 MB with their first keys. */
+export const ACCOUNTS_UNFUNDED_MAX = 100_000
+/** Cache time of their number. */
+export const ACCOUNTS_COUNTED_MS = 1 * MINUTE
+/** An account that never received a deposit, and whose keys were never used, may be deleted after this time. */
+export const ACCOUNT_UNUSED_KEPT_MS = 90 * DAY
 /** Balance of an account at which a warning is sent, with some calls left. */
 export const ACCOUNT_LOW_ATOMS = USDC / 10n
 /** An idle slice is returned after this time, for other processes. */

@@ -74,9 +74,9 @@ export async function startSpender(
   }
 }
 
-export async function deposit({ ledger }: Pick<Store, 'ledger'>, amount: bigint): Promise<void> {
+export async function deposit({ ledger }: Pick<Store, 'ledger'>, amount: bigint, account = ACCOUNT.id): Promise<void> {
   const event = { kind: 'deposit', reference: `deposit ${references++}`, at: 0 }
-  await ledger.book(moved(event, amount, PREPAID, balanceOf(ACCOUNT.id)))
+  await ledger.book(moved(event, amount, PREPAID, balanceOf(account)))
 }
 
 /** The customer's free balance, the leased part, and the operator's sales. */
