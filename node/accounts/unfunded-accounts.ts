@@ -11,13 +11,18 @@ export interface UnfundedAccountsInit {
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
 }
 
+interface Counted {
+  count: number
+}
+
 /**
  * Accounts without a deposit, which anybody can open for nothing. Limits their number, and deletes those whose keys were never used.
  * An account that was ever used or funded is never deleted.
  */
 export class UnfundedAccounts {
   readonly #init: UnfundedAccountsInit
-  #counted: { count: number; readonly at: number } | undefined
+  #counted: Promise<Counted> | undefined
+  #countedAt = 0
 
   constructor(init: UnfundedAccountsInit) {
     this.#init = init
@@ -25,15 +30,25 @@ export class UnfundedAccounts {
 
   /** Call it before an account is opened. @throws SoukError `quota_exceeded` */
   async makeRoom(): Promise<void> {
-    const now = this.#init.clock.elapsed()
-    if (this.#counted === undefined || now - this.#counted.at >= limits.ACCOUNTS_COUNTED_MS) {
-      this.#counted = { count: await this.#clean(), at: now }
-    }
-    if (this.#counted.count >= limits.ACCOUNTS_UNFUNDED_MAX) {
+    const counted = await this.#recent()
+    if (counted.count >= limits.ACCOUNTS_UNFUNDED_MAX) {
       const detail = 'This ingress has its maximum of accounts without a deposit. Try again later.'
       throw new SoukError('quota_exceeded', detail, { retryAfterMs: limits.ACCOUNTS_COUNTED_MS })
     }
-    this.#counted.count++
+    counted.count++
+  }
+
+  /** The last count, or a new one where that is too old. Requests at the same time share it. */
+  #recent(): Promise<Counted> {
+    const now = this.#init.clock.elapsed()
+    if (this.#counted !== undefined && now - this.#countedAt < limits.ACCOUNTS_COUNTED_MS) return this.#counted
+    const counting = this.#clean().then((count) => ({ count }))
+    this.#countedAt = now
+    this.#counted = counting
+    counting.catch(() => {
+      if (this.#counted === counting) this.#counted = undefined
+    })
+    return counting
   }
 
   /** Deletes what is old and unused. Returns the number of the other accounts without a deposit. */

@@ -9,8 +9,8 @@ export const ACCOUNTS_PER_HOST = 10
 export const ACCOUNTS_PER_HOST_MS = 1 * HOUR
 /** Accounts without a deposit of one ingress, or of several that share a database: about 100 MB with their first keys. */
 export const ACCOUNTS_UNFUNDED_MAX = 100_000
-/** Cache time of their number. */
-export const ACCOUNTS_COUNTED_MS = 1 * MINUTE
+/** Cache time of their number. Counting 100,000 takes a second. */
+export const ACCOUNTS_COUNTED_MS = 1 * HOUR
 /** An account that never received a deposit, and whose keys were never used, may be deleted after this time. */
 export const ACCOUNT_UNUSED_KEPT_MS = 90 * DAY
 /** Balance of an account at which a warning is sent, with some calls left. */

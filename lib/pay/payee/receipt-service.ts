@@ -141,7 +141,7 @@ export class ReceiptService {
     return dispute
   }
 
-  /** Repeats a write whose result is unknown, until the database shows it. An entry is booked once. */
+  /** Repeats a write whose result is unknown, until the database shows it. Each attempt waits for the database. An entry is booked once. */
   async #book(entry: Entry, document: DocumentPut): Promise<void> {
     for (let isInDoubt = false; ; ) {
       try {
