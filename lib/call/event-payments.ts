@@ -104,10 +104,12 @@ export class EventPayments {
     }
     const { status, charged: said, receipt } = attempt.answer
     await paymentScheme.accept(order, { charged: said, receipt }, call)
-    const charged = paymentScheme.movesMoney ? (said < order.price ? said : order.price) : 0n
-    this.#left -= Number(charged / price)
-    await budget.capture(charged, order.requestId)
-    return status === EVENTS_RESPONSE.over ? 'over' : 'paid'
+    const counted = said < order.price ? said : order.price
+    // A part of an event counts as one. Otherwise an owner that charges less than the price of an event is paid for ever.
+    this.#left -= Number((counted + price - 1n) / price)
+    await budget.capture(paymentScheme.movesMoney ? counted : 0n, order.requestId)
+    if (status === EVENTS_RESPONSE.over) return 'over'
+    return status === EVENTS_RESPONSE.paid && counted === 0n ? 'refused' : 'paid'
   }
 
   #next(): number {
