@@ -56,6 +56,44 @@ export function sendTo(sink: BulkSink, clock: Clock) {
   }
 }
 
+/** The chunks of a response body. Ends a body of which nothing arrives for `STREAM_IDLE_MS` while its reader waits. */
+export class ResponseBodies {
+  readonly #deadlines: Deadlines<BulkSource>
+
+  constructor(clock: Clock) {
+    this.#deadlines = new Deadlines(clock, (source) =>
+      source.abort(new SoukError('upstream_timeout', 'The owner stopped sending the response.', { source: 'owner' }))
+    )
+  }
+
+  chunksOf(source: BulkSource): AsyncIterable<Uint8Array> {
+    return {
+      [Symbol.asyncIterator]: () => {
+        const chunks = source[Symbol.asyncIterator]()
+        return {
+          next: async () => {
+            this.#deadlines.add(source, STREAM_IDLE_MS)
+            try {
+              return await chunks.next()
+            } finally {
+              this.#deadlines.delete(source)
+            }
+          },
+          return: async () => {
+            await chunks.return?.()
+            return { done: true, value: undefined }
+          }
+        }
+      }
+    }
+  }
+
+  /** No body will be added. */
+  retire(): void {
+    this.#deadlines.retire()
+  }
+}
+
 /** The error of a response body that broke off: the peer aborted it, or the link broke. */
 export function responseError(cause: unknown): SoukError {
   if (isSoukError(cause)) return cause

@@ -4,7 +4,7 @@ import { checkPrice } from '../base/check-price.ts'
 import { type Clock, deadline } from '../base/clock.ts'
 import { inMs, reasonOf, SILENT_LOG } from '../base/component-log.ts'
 import { asSoukError, SoukError, withUnknownCharge } from '../base/errors.ts'
-import { TRIES_PER_OWNER_MAX } from '../base/limits/call.ts'
+import { TRIES_PER_OWNER_MAX, UPSTREAM_TIMEOUT_MS } from '../base/limits/call.ts'
 import { type Atoms, formatUsdc } from '../base/money.ts'
 import { isOutdated } from '../base/outdated-terms.ts'
 import { formatRequestId, type RequestIds } from '../base/request-id.ts'
@@ -23,6 +23,7 @@ import { isUnchanged, TermsRechecks, withPrices } from './outdated.ts'
 import { ownerById, ownersFor, ownersOf } from './owners-to-try.ts'
 import { callFor, consumerOf, orderFor, prepareCall, type PreparedCall, sentAs } from './prepared-call.ts'
 import type { UsedKey, UsedKeys } from './used-keys.ts'
+import { wholeReply } from './whole-reply.ts'
 
 export interface ConsumerInit {
   readonly clock: Clock
@@ -55,7 +56,16 @@ export class Consumer {
   }
 
   /** @throws SoukError */
-  async call(init: CallInit, terms?: CallTerms): Promise<CallReply> {
+  call(init: CallInit, terms?: CallTerms): Promise<CallReply> {
+    const calling = this.#call(init, terms)
+    return terms?.service === undefined ? calling : this.#whole(calling, init)
+  }
+
+  async #whole(calling: Promise<CallReply>, { timeoutMs = UPSTREAM_TIMEOUT_MS }: CallInit): Promise<CallReply> {
+    return wholeReply(await calling, this.#init.clock, timeoutMs)
+  }
+
+  async #call(init: CallInit, terms: CallTerms | undefined): Promise<CallReply> {
     let prepared: PreparedCall | undefined
     try {
       prepared = prepareCall(init, this.#init.clock, this.#init.requestIds, terms)

@@ -10,7 +10,7 @@ import { watchBody } from '../base/watch-body.ts'
 import { type Attempt, type Call, type CallResponse, UNKNOWN_EPOCH } from '../interface/call.ts'
 import type { ResponseFrame } from '../interface/call-messages.ts'
 import type { BulkSink, BulkSource, PeerAddress } from '../interface/link.ts'
-import { CALL_ENDED, chunksOf, responseError, ridesInline, sendTo } from './body.ts'
+import { CALL_ENDED, chunksOf, ResponseBodies, responseError, ridesInline, sendTo } from './body.ts'
 import { BULK_OF, type BulkMailbox, bulkTag } from './bulk-mailbox.ts'
 import { failureError, givenUp } from './failure.ts'
 import type { FailureFrame, Frame } from './frame.ts'
@@ -54,6 +54,7 @@ export class OutgoingCalls {
   readonly #onBroken: OnBroken
   readonly #pending = new PassingMap<number, PendingCall>()
   readonly #deadlines: Deadlines<number>
+  readonly #bodies: ResponseBodies
   #lastId = 0
 
   constructor(
@@ -69,6 +70,7 @@ export class OutgoingCalls {
     this.#onAnswered = onAnswered
     this.#onBroken = onBroken
     this.#deadlines = new Deadlines(clock, (id) => this.#giveUp(id, new SoukError('upstream_timeout')))
+    this.#bodies = new ResponseBodies(clock)
   }
 
   get size(): number {
@@ -173,6 +175,7 @@ export class OutgoingCalls {
       pending?.settle(pending.isRepeat ? { fate: 'broken' } : this.#onBroken(pending.sent, this.#epoch))
     }
     this.#deadlines.retire()
+    this.#bodies.retire()
   }
 
   /**
@@ -234,7 +237,7 @@ export class OutgoingCalls {
     pending.settle(isLost ? { fate: 'lost', error: body } : answered(response, body, pending, ms))
   }
 
-  /** The response body from its own stream. From now on only the caller ends it. */
+  /** The response body from its own stream. From now on only the caller ends it, or a long silence. */
   async #receiveBody(id: number, { sent, upload }: PendingCall): Promise<CallResponse['body'] | SoukError> {
     const { call, signal } = sent
     let source: BulkSource
@@ -256,7 +259,7 @@ export class OutgoingCalls {
       // An owner with nothing to send does not notice that its reader left.
       else this.#session.send({ kind: 'cancel', id })
     }
-    return watchBody(source, onOver, responseError)
+    return watchBody(this.#bodies.chunksOf(source), onOver, responseError)
   }
 }
 

@@ -188,6 +188,25 @@ describe('bodies of calls', () => {
       })
     })
 
+    it('that are silent end after a while, and the owner is told to cancel', async () => {
+      let signalled: AbortSignal | undefined
+      bench.owner.handler = async (_call, signal) => {
+        signalled = signal
+        return responseOf(silentBody(signal, 'a'))
+      }
+      const reply = streamed(answered(await bench.call()).body)
+      await bench.clock.advance(2 * STREAM_IDLE_MS)
+      assert.equal((await reply.next()).done, false)
+      const waiting = assert.rejects(reply.next(), { code: 'upstream_timeout', source: 'owner' })
+      await bench.clock.advance(STREAM_IDLE_MS - 1)
+      assert.equal(signalled?.aborted, false)
+      await bench.clock.advance(1)
+      await within('the end', BOUND_MS, waiting)
+      await settle()
+      assert.equal(signalled?.aborted, true)
+      assert.equal(bench.owner.calls.serving, 0)
+    })
+
     it('that are silent end at the API when the link breaks', async () => {
       let signalled: AbortSignal | undefined
       bench.owner.handler = async (_call, signal) => {

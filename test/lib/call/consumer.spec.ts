@@ -3,7 +3,8 @@ import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { Consumer } from '../../../lib/call/consumer.ts'
 import { UsedKeys } from '../../../lib/call/used-keys.ts'
-import { type IncomingCall, UNKNOWN_EPOCH } from '../../../lib/interface/call.ts'
+import { UPSTREAM_TIMEOUT_MS } from '../../../lib/base/limits/call.ts'
+import { type IncomingCall, SUBSCRIPTION_SERVICE, UNKNOWN_EPOCH } from '../../../lib/interface/call.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
 import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
 import { freshIds } from '../../helpers/call-record.ts'
@@ -355,5 +356,33 @@ describe('Consumer', () => {
       await bytesOf(third.body)
       assert.equal(bench.clock.pending, 0)
     })
+  })
+
+  it('gives an owner that never completes its response about a subscription only the time of a call', async () => {
+    let isLeft = false
+    const body: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise(() => {}),
+        return: async () => {
+          isLeft = true
+          return { done: true, value: undefined }
+        }
+      })
+    }
+    bench.owners = { [A]: { fate: 'answered', ms: 5, answer: responseOf('', { body }) } }
+    const terms = {
+      service: SUBSCRIPTION_SERVICE,
+      price: 0n,
+      maxPrice: 0n,
+      owner: A,
+      isOnly: true,
+      paysEvents: false
+    } as const
+    const calling = assert.rejects(bench.call({}, terms), { code: 'upstream_timeout', source: 'owner' })
+    await settle()
+    await bench.clock.advance(UPSTREAM_TIMEOUT_MS)
+    await calling
+    assert.ok(isLeft)
+    assert.equal(bench.clock.pending, 0)
   })
 })
