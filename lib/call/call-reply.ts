@@ -2,6 +2,7 @@ import { text } from '../base/bytes.ts'
 import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../base/limits/call.ts'
+import { TIME_MS_MAX } from '../base/limits/time.ts'
 import type { Atoms } from '../base/money.ts'
 import type { CallResponse } from '../interface/call.ts'
 import type { Manifest } from '../interface/manifest.ts'
@@ -37,7 +38,8 @@ export function callReply({ order, manifest, answer, charged, lookupMs, payMs, t
     payment,
     replayed,
     rate,
-    quota,
+    // The owner's numbers. A time that cannot be shown would fail the call after it was paid.
+    quota: quota !== undefined && quota.resetsAt <= TIME_MS_MAX ? quota : undefined,
     deprecation: manifest.deprecation,
     timing: { lookup: lookupMs, pay: payMs, net, owner: ownerMs, upstream: upstreamMs },
     json: () => readJson(body)

@@ -4,6 +4,7 @@ import { text, utf8 } from '../base/bytes.ts'
 import type { RateLimit } from '../base/gcra.ts'
 import { SoukError } from '../base/errors.ts'
 import { ACCOUNT_PSEUDONYM_CHARS_MAX, SUBSCRIPTION_PEERS_MAX } from '../base/limits/plans.ts'
+import { TIME_MS_MAX } from '../base/limits/time.ts'
 import type { Atoms } from '../base/money.ts'
 import { isRequestId } from '../base/request-id.ts'
 import { type Period, PERIODS, type Plan } from '../interface/plan.ts'
@@ -98,7 +99,8 @@ export function readReply(body: Uint8Array): SubscriptionReply {
     Object.hasOwn(SUBSCRIPTION_MOVES, state) &&
     (account === undefined || typeof account === 'string') &&
     (nextPlan === undefined || typeof nextPlan === 'string') &&
-    [revision, major, version, createdAt, periodStart, periodEnd].every(isTime)
+    [revision, major, version].every(isCount) &&
+    [createdAt, periodStart, periodEnd].every(isTime)
   if (!isSound) throw unreadable()
   return {
     id,
@@ -129,12 +131,12 @@ function planIn(told: unknown): Plan {
     (description === undefined || typeof description === 'string') &&
     isAmount(fee) &&
     PERIODS.includes(period as Period) &&
-    isTime(trialDays) &&
-    (included === undefined || isTime(included)) &&
+    isCount(trialDays) &&
+    (included === undefined || isCount(included)) &&
     Array.isArray(overage) &&
     overage.every(isTier) &&
     (rateLimit === undefined || isRateLimit(rateLimit)) &&
-    (inFlightMax === undefined || isTime(inFlightMax)) &&
+    (inFlightMax === undefined || isCount(inFlightMax)) &&
     isTime(since) &&
     (closedAt === undefined || isTime(closedAt))
   if (!isSound) throw unreadable()
@@ -158,13 +160,13 @@ function planIn(told: unknown): Plan {
 function isTier(tier: unknown): boolean {
   if (typeof tier !== 'object' || tier === null) return false
   const { upTo, price } = tier as Record<string, unknown>
-  return isAmount(price) && (upTo === undefined || isTime(upTo))
+  return isAmount(price) && (upTo === undefined || isCount(upTo))
 }
 
 function isRateLimit(told: unknown): told is RateLimit {
   if (typeof told !== 'object' || told === null) return false
   const { calls, perMs, burst = calls } = told as Record<string, unknown>
-  return [calls, perMs, burst].every(isTime)
+  return [calls, perMs, burst].every(isCount)
 }
 
 function termsIn({ plan, since, fee }: Record<string, unknown>): AgreedTerms {
@@ -180,7 +182,9 @@ function isPeers(peers: unknown): peers is string[] {
   return isList && peers.every((peer) => typeof peer === 'string' && isProviderId(peer))
 }
 
-const isTime = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+const isTime = (value: unknown): value is number => isCount(value) && value <= TIME_MS_MAX
 
 const isAmount = (value: unknown): value is string => typeof value === 'string' && /^\d{1,16}$/.test(value)
 

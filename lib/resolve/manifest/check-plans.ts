@@ -13,6 +13,7 @@ import {
   SUNSET_MS_MIN,
   TRIAL_DAYS_MAX
 } from '../../base/limits/plans.ts'
+import { TIME_MS_MAX } from '../../base/limits/time.ts'
 import type { Deprecation, Manifest } from '../../interface/manifest.ts'
 import { PERIODS, type Plan, type Tier } from '../../interface/plan.ts'
 
@@ -53,7 +54,7 @@ function checkPlan(plan: Plan, must: Must, isText: (text: string) => boolean): v
     `the concurrent calls ${of} must be 1 to ${IN_FLIGHT_PER_API_MAX}`
   )
   checkTiers(overage, of, must)
-  must(isCount(since) && (closedAt === undefined || (isCount(closedAt) && closedAt > 0)), `the times ${of} are invalid`)
+  must(isTime(since) && (closedAt === undefined || (isTime(closedAt) && closedAt > 0)), `the times ${of} are invalid`)
 }
 
 function checkTiers(tiers: readonly Tier[], of: string, must: Must): void {
@@ -75,10 +76,8 @@ function checkDeprecation(
   must: Must,
   isText: (text: string) => boolean
 ) {
-  must(
-    isCount(at) && isCount(sunsetAt) && sunsetAt - at >= SUNSET_MS_MIN,
-    'its end is less than 30 days after the notice'
-  )
+  must(isTime(at) && isTime(sunsetAt), 'the times of its deprecation are out of range')
+  must(sunsetAt - at >= SUNSET_MS_MIN, 'its end is less than 30 days after the notice')
   const [name = '', provider = '', ...rest] = successor?.split('@') ?? []
   const isApi = isApiName(name) && isProviderId(provider) && rest.length === 0
   must(successor === undefined || isApi, 'its successor is not name@provider')
@@ -97,6 +96,8 @@ function isHttps(link: string): boolean {
 }
 
 const isPrice = (price: bigint): boolean => price >= 0n && price <= PRICE_ATOMS_MAX
+
+const isTime = (time: number): boolean => isCount(time, TIME_MS_MAX)
 
 const isCount = (count: number, max: number = Number.MAX_SAFE_INTEGER): boolean =>
   Number.isSafeInteger(count) && count >= 0 && count <= max

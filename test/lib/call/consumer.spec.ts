@@ -4,7 +4,8 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { Consumer } from '../../../lib/call/consumer.ts'
 import { UsedKeys } from '../../../lib/call/used-keys.ts'
 import { UPSTREAM_TIMEOUT_MS } from '../../../lib/base/limits/call.ts'
-import { type IncomingCall, SUBSCRIPTION_SERVICE, UNKNOWN_EPOCH } from '../../../lib/interface/call.ts'
+import { TIME_MS_MAX } from '../../../lib/base/limits/time.ts'
+import { type Attempt, type IncomingCall, SUBSCRIPTION_SERVICE, UNKNOWN_EPOCH } from '../../../lib/interface/call.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
 import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
 import { freshIds } from '../../helpers/call-record.ts'
@@ -384,5 +385,15 @@ describe('Consumer', () => {
     await calling
     assert.ok(isLeft)
     assert.equal(bench.clock.pending, 0)
+  })
+
+  it('drops a quota that ends at a time that no date can have', async () => {
+    const quotaOf = async (resetsAt: number) => {
+      const { answer } = answered() as Extract<Attempt, { fate: 'answered' }>
+      bench.owners = { [A]: { fate: 'answered', ms: 5, answer: { ...answer, quota: { used: 1, resetsAt } } } }
+      return (await bench.call()).quota
+    }
+    assert.equal((await quotaOf(TIME_MS_MAX))?.used, 1)
+    assert.equal(await quotaOf(TIME_MS_MAX + 1), undefined)
   })
 })

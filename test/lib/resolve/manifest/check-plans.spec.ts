@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { PRICE_ATOMS_MAX } from '../../../../lib/base/limits/directory.ts'
 import { PLANS_MAX, SUNSET_MS_MIN } from '../../../../lib/base/limits/plans.ts'
+import { TIME_MS_MAX } from '../../../../lib/base/limits/time.ts'
 import type { Manifest } from '../../../../lib/interface/manifest.ts'
 import type { Plan } from '../../../../lib/interface/plan.ts'
 import { checkManifest } from '../../../../lib/resolve/manifest/check-manifest.ts'
@@ -59,7 +60,9 @@ describe('a manifest with plans', () => {
     'a tier at a price below zero': { included: 1, overage: [{ price: -1n }] },
     'too many tiers': { included: 1, overage: Array.from({ length: 9 }, (_, i) => ({ upTo: i + 1, price: 1n })) },
     'times that are none': { since: -1 },
-    'an end that is none': { closedAt: 0 }
+    'an end that is none': { closedAt: 0 },
+    'a time that no date can have': { since: TIME_MS_MAX + 1 },
+    'an end that no date can have': { closedAt: TIME_MS_MAX + 1 }
   }
   for (const [what, change] of Object.entries(plans)) {
     it(`is refused for a plan with ${what}`, () => refused({ plans: [{ ...PLAN, ...change }] }))
@@ -76,6 +79,7 @@ describe('a manifest with plans', () => {
     for (const major of [0, 1, 1.5, 1_001]) refused({ major })
     const good = { at: NOW, sunsetAt: NOW + SUNSET_MS_MIN }
     refused({ deprecation: { ...good, sunsetAt: NOW + SUNSET_MS_MIN - 1 } })
+    refused({ deprecation: { ...good, sunsetAt: TIME_MS_MAX + 1 } })
     refused({ deprecation: { ...good, successor: 'ticker@nobody' } })
     for (const link of ['http://a.example/', 'https://a.example/>; rel="x"', 'https://a.example/\r\nx: y', 'nothing']) {
       refused({ deprecation: { ...good, link } })
