@@ -23,13 +23,16 @@ export interface SessionInit {
   readonly agent: string
 }
 
+/** What stays of a peer's hello. Its texts may fill a frame, and would take that memory for each channel. */
+type Greeting = Pick<Hello, 'epoch' | 'inFlightMax'>
+
 /** One channel and its hellos. Dispatches frames by kind. */
 export class Session {
   readonly channel: Channel
   /** Resolves with the peer's hello. Rejects when none arrives, it is of another network, or the channel closes. */
-  readonly ready: Promise<Hello>
+  readonly ready: Promise<Greeting>
   /** The peer's hello, once received. */
-  hello: Hello | undefined
+  hello: Greeting | undefined
   /** The peer is stopping and accepts no new calls. */
   isDraining = false
   /** Set in the turn that creates the session, before any frame arrives. */
@@ -37,7 +40,7 @@ export class Session {
 
   constructor(channel: Channel, init: SessionInit) {
     this.channel = channel
-    const hello = Promise.withResolvers<Hello>()
+    const hello = Promise.withResolvers<Greeting>()
     this.ready = hello.promise
     // Callers of this session see the rejection. An unused session must not raise it as unhandled.
     hello.promise.catch(() => {})
@@ -51,8 +54,9 @@ export class Session {
         if (this.hello !== undefined) return
         timer.cancel()
         if (frame.network === init.network) {
-          this.hello = frame
-          hello.resolve(frame)
+          const { epoch, inFlightMax } = frame
+          this.hello = { epoch, inFlightMax }
+          hello.resolve(this.hello)
         } else {
           channel.abort(new Error(`the peer belongs to network ${JSON.stringify(frame.network.slice(0, 40))}`))
         }

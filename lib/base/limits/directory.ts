@@ -92,6 +92,8 @@ export const PROVIDER_PAGES_MAX = 10
 export const CATALOGUE_DISTRUST_MS = 10 * MINUTE
 /** Peers whose catalogue cursors are remembered. */
 export const CATALOGUE_CURSORS_MAX = 4_096
+/** The epoch of a peer's catalogue, which is remembered for each of them. Souk's own has at most 32 characters. */
+export const CATALOGUE_EPOCH_CHARS_MAX = 64
 /** Time between two rounds of background queries. Announcements are faster. */
 export const CATALOGUE_PULL_MS = 60 * SECOND
 /** Connected peers queried per background round. */

@@ -28,7 +28,8 @@ export type CatalogueRequest = MessageOf<typeof CATALOGUE_REQUEST>
 export const CATALOGUE_REPLY = message('CatalogueReply', 'Reply, length-prefixed, at most 1 MiB.', {
   epoch: text(
     1,
-    'Identifies one numbering of changes. If it differs from that of the request, the reply starts from the beginning.'
+    `Identifies one numbering of changes, at most 64 characters. If it differs from that of the request, the reply starts
+    from the beginning.`
   ),
   records: list(
     bytes(2, 'Envelopes over souk.Record, with their network, oldest change first, at most 256.'),

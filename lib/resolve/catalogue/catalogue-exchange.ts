@@ -6,6 +6,7 @@ import { isSoukError, SoukError } from '../../base/errors.ts'
 import {
   CATALOGUE_CURSORS_MAX,
   CATALOGUE_DISTRUST_MS,
+  CATALOGUE_EPOCH_CHARS_MAX,
   CATALOGUE_PAGES_MAX,
   CATALOGUE_QUIET_MS,
   CATALOGUE_RECORDS_MAX,
@@ -136,6 +137,8 @@ export class CatalogueReader {
     try {
       for (let pages = 0; pages < CATALOGUE_PAGES_MAX; pages++) {
         const reply = await this.#ask(peer, { epoch: place.epoch, after: place.through }, signal)
+        if (reply.epoch.length > CATALOGUE_EPOCH_CHARS_MAX)
+          throw new SoukError('invalid_request', 'The epoch of the peer is too long.')
         await this.#takePage(reply.records, peer, signal)
         const isStuck = reply.epoch === place.epoch && reply.through <= place.through
         if (reply.hasMore && isStuck) throw new SoukError('invalid_request', 'The peer sent the same page again.')

@@ -3,10 +3,11 @@ import { utf8 } from '../../../lib/base/bytes.ts'
 import type { SoukError } from '../../../lib/base/errors.ts'
 import { IN_FLIGHT_PER_PEER_MAX } from '../../../lib/base/limits/admission.ts'
 import { FAILURE_DETAIL_CHARS_MAX } from '../../../lib/base/limits/call.ts'
-import { HELLO_MS, UNSENT_PER_PEER_BYTES_MAX } from '../../../lib/base/limits/link.ts'
+import { FRAME_BYTES_MAX, HELLO_MS, UNSENT_PER_PEER_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { requestIdBytes } from '../../../lib/base/request-id.ts'
 import type { BulkSource } from '../../../lib/interface/link.ts'
 import { encodeFrame } from '../../../lib/call/frame.ts'
+import { Session } from '../../../lib/call/session.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { responseOf, type CallBench, callBench, callOf, errorOf, HELLO, OWNER, rawPeer, requestFrame } from './bench.ts'
 
@@ -41,6 +42,20 @@ describe('a session', () => {
     const peer = await rawPeer(bench.network, OWNER)
     await bench.clock.advance(HELLO_MS)
     assert.equal(peer.closes.length, 1)
+  })
+
+  it('keeps no text of a hello, which may fill a frame', async () => {
+    const link = bench.network.link('12D3KooWlistener')
+    let session: Session | undefined
+    link.onChannel = (channel) => {
+      session = new Session(channel, { clock: bench.clock, network: 'dev', epoch: 1n, agent: 'test' })
+    }
+    await link.start()
+    const peer = await rawPeer(bench.network, link.self)
+    peer.send({ ...HELLO, agent: 'a'.repeat(FRAME_BYTES_MAX / 2) } as typeof HELLO)
+    await settle()
+    assert.deepEqual(await session?.ready, { epoch: 7n, inFlightMax: 1_024 })
+    assert.deepEqual(session?.hello, { epoch: 7n, inFlightMax: 1_024 })
   })
 
   it('that breaks right after the hello accepts no call', async () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import {
+  CATALOGUE_DISTRUST_MS,
   CATALOGUE_ENTRY_MS,
+  CATALOGUE_EPOCH_CHARS_MAX,
   CATALOGUE_FRESH_MS,
   CATALOGUE_PER_PUBLISHER_MAX,
   CATALOGUE_PULL_MS,
+  CATALOGUE_QUIET_MS,
   CATALOGUE_REFRESH_MS,
   CATALOGUE_SETTLE_MS,
   PAGE_MAX
@@ -204,6 +207,21 @@ describe('catalogue', () => {
       await bench.clock.advance(CATALOGUE_FRESH_MS)
       await self.search()
       assert.ok(asked() <= 3, String(asked()))
+    })
+
+    it('stops querying a peer whose epoch is too long to remember', async () => {
+      const ofLength = (chars: number) => liar(() => CATALOGUE_REPLY.encode({ ...reply, epoch: 'e'.repeat(chars) }))
+      const asked = await ofLength(CATALOGUE_EPOCH_CHARS_MAX + 1)
+      await self.search()
+      await bench.clock.advance(CATALOGUE_QUIET_MS)
+      await self.search()
+      assert.equal(asked(), 1)
+      await bench.clock.advance(CATALOGUE_DISTRUST_MS)
+      const askedAgain = await ofLength(CATALOGUE_EPOCH_CHARS_MAX)
+      await self.search()
+      await bench.clock.advance(CATALOGUE_QUIET_MS)
+      await self.search()
+      assert.equal(askedAgain(), 2)
     })
 
     it('rejects a manifest that was not requested, or that the record does not name', async () => {
