@@ -1,7 +1,7 @@
 import { type ApiId, checkApiName, isProviderId } from '../base/api-name.ts'
 import { boundedMap } from '../base/bounded-map.ts'
 import { SoukError } from '../base/errors.ts'
-import { RESOLUTIONS_MAX } from '../base/limits/directory.ts'
+import { MANIFEST_TTL_MS, RESOLUTIONS_MAX } from '../base/limits/directory.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import type { Documents } from '../interface/store.ts'
 
@@ -55,7 +55,9 @@ export function createPins(documents: Documents): Pins {
       const raised = { revision, issuedAt }
       if (mark !== undefined && !isOlder(mark, raised)) return
       marks.set(id, raised)
-      await documents.put(REVISIONS, id, JSON.stringify(raised))
+      // Every older manifest has expired by then. Anybody can publish APIs, and have this node look them up.
+      const expiresAt = issuedAt + MANIFEST_TTL_MS
+      await documents.putAll([{ collection: REVISIONS, key: id, value: JSON.stringify(raised), expiresAt }])
     },
 
     known: (name) => bindings.get(name),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { MANIFEST_TTL_MS } from '../../../lib/base/limits/directory.ts'
 import type { Manifest, SignedManifest } from '../../../lib/interface/manifest.ts'
 import { createPins } from '../../../lib/resolve/pins.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { signManifest } from '../../../lib/resolve/manifest/sign-manifest.ts'
 import { idOf, keyOf, manifestOf, memoryDocuments, NOW } from './fixtures.ts'
 
@@ -39,6 +41,19 @@ describe('pins', () => {
     const before = documents.writes.length
     await pins.raise(two)
     assert.equal(documents.writes.length, before)
+  })
+
+  it('are kept until all older manifests have expired', async () => {
+    const store = createMemoryStore()
+    await store.open()
+    const { documents } = store
+    const [one, two] = [await signed({ revision: 1, expiresAt: NOW + MANIFEST_TTL_MS }), await signed({ revision: 2 })]
+    await createPins(documents).raise(two)
+    await documents.sweep(NOW + MANIFEST_TTL_MS - 1, 100)
+    assert.equal(await createPins(documents).allows(one), false)
+    await documents.sweep(NOW + MANIFEST_TTL_MS, 100)
+    assert.deepEqual(await documents.list('revisions'), [])
+    await store.close()
   })
 
   it('are separate per API', async () => {
