@@ -163,7 +163,10 @@ export class CallProtocol implements Caller {
     session.halves = {
       onRequest: (request) => incoming.onRequest(request),
       onCancel: (id) => incoming.onCancel(id),
-      onAck: (requestIds) => onAck(channel.peer, requestIds),
+      onAck: (requestIds) => {
+        const counted = incoming.acknowledged(requestIds)
+        if (counted.length > 0) onAck(channel.peer, counted)
+      },
       onResponse: (response) => outgoing.onResponse(response),
       onFailure: (failure) => outgoing.onFailure(failure),
       onClose: () => {

@@ -51,6 +51,8 @@ export class IncomingCalls {
   #idle: PromiseWithResolvers<void> | undefined
   /** Bytes of whole responses on their own streams, held until the peer has read them. */
   #unsentBytes = 0
+  /** Responses sent on this channel that the peer has not acknowledged. */
+  #unacknowledged = 0
 
   constructor(session: Session, mailbox: BulkMailbox, clock: Clock, handler: CallHandler) {
     this.#session = session
@@ -101,6 +103,16 @@ export class IncomingCalls {
 
   onCancel(id: number): void {
     this.#running.get(id)?.cancel.abort(new SoukError('call_interrupted', 'The consumer cancelled the call.'))
+  }
+
+  /**
+   * The ids of an acknowledgement, at most one for each response. Others are of no response, and each would cost a read of
+   * the books.
+   */
+  acknowledged(requestIds: readonly Uint8Array[]): readonly Uint8Array[] {
+    const counted = requestIds.slice(0, this.#unacknowledged)
+    this.#unacknowledged -= counted.length
+    return counted
   }
 
   /** Cancels streamed responses, which have lost their reader. Other calls continue. */
@@ -197,6 +209,7 @@ export class IncomingCalls {
     }
     const isSent = this.#session.send(frame, this.#running.size)
     if (!isSent) throw new SoukError('response_too_large', 'The headers of the response are too large.')
+    this.#unacknowledged++
     return body !== undefined
   }
 

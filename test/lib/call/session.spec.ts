@@ -8,6 +8,7 @@ import { requestIdBytes } from '../../../lib/base/request-id.ts'
 import type { BulkSource } from '../../../lib/interface/link.ts'
 import { encodeFrame } from '../../../lib/call/frame.ts'
 import { Session } from '../../../lib/call/session.ts'
+import { freshIds } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { responseOf, type CallBench, callBench, callOf, errorOf, HELLO, OWNER, rawPeer, requestFrame } from './bench.ts'
 
@@ -206,6 +207,24 @@ describe('a session', () => {
     peer.send(requestFrame({ id: 6 }))
     await settle()
     assert.equal(failures().length, 1)
+  })
+
+  it('takes one acknowledgement for each response that it sent, and ignores the others', async () => {
+    const peer = await rawPeer(bench.network, OWNER)
+    peer.send(HELLO)
+    const ids = Array.from({ length: 1_000 }, () => freshIds.next())
+    const [first, second] = ids as [Uint8Array, Uint8Array]
+    peer.send({ kind: 'ack', requestIds: ids })
+    await settle()
+    assert.equal(bench.owner.acked.length, 0)
+    peer.send(requestFrame({ id: 1, requestId: first }))
+    peer.send(requestFrame({ id: 2, requestId: second }))
+    await settle()
+    for (let n = 0; n < 3; n++) peer.send({ kind: 'ack', requestIds: ids })
+    await settle()
+    assert.equal(bench.owner.acked.flat().length, 2)
+    assert.deepEqual(bench.owner.acked.flat(), [first, second])
+    assert.equal(peer.closes.length, 0)
   })
 
   it('ignores cancels and responses of unknown calls', async () => {
