@@ -2,8 +2,7 @@ import { asSoukError, checkJson, formatUsdc, type HeldBytes, limits, SoukError, 
 import type { CallReply, Payload } from '../../../lib/interface/index.ts'
 import type { CallDraft } from '../../call-draft.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
-import { discard, sendHeld } from './reply.ts'
-import { watchIdle } from './watch-idle.ts'
+import { sendHeld } from './reply.ts'
 import type { RequestContext } from '../request-context.ts'
 import { jsonElements } from './json-elements.ts'
 import { callAdmitted, callWithKey, refOf } from './key-call.ts'
@@ -76,7 +75,7 @@ async function resultOf(
   const one: CallDraft = { ...call, body: utf8(operation), headers: [...accepting, ['accept', 'application/json']] }
   if (call.idempotencyKey !== undefined) one.idempotencyKey = keyOf(call.idempotencyKey, at)
   const deliver = async (reply: CallReply, settle: () => void | Promise<void>) => {
-    const body = await wholeOf(context, reply.body, held)
+    const body = await wholeOf(reply.body, held)
     checkResult(reply, body)
     await settle()
     return { body, charged: reply.charged }
@@ -95,31 +94,18 @@ function keyOf(key: string, at: number): string {
 /** Memory of a chunk besides its bytes. */
 const CHUNK_BYTES = 200
 
-/** @throws SoukError `overloaded`; `upstream_timeout` after `STREAM_IDLE_MS` without a part of the result */
-async function wholeOf({ clock }: RequestContext, body: Payload, held: HeldBytes): Promise<Uint8Array> {
+/** @throws SoukError `overloaded` */
+async function wholeOf(body: Payload, held: HeldBytes): Promise<Uint8Array> {
   if (body instanceof Uint8Array) {
     held.take(body.length)
     return body
   }
-  const late = Promise.withResolvers<never>()
-  const idle = watchIdle(clock, () => {
-    discard(body)
-    late.reject(new SoukError('upstream_timeout', 'The API stopped before its response was complete.'))
-  })
-  const read = async () => {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of body) {
-      idle.touch()
-      held.take(chunk.length + CHUNK_BYTES)
-      chunks.push(chunk)
-    }
-    return Buffer.concat(chunks)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) {
+    held.take(chunk.length + CHUNK_BYTES)
+    chunks.push(chunk)
   }
-  try {
-    return await Promise.race([read(), late.promise])
-  } finally {
-    idle.cancel()
-  }
+  return Buffer.concat(chunks)
 }
 
 /** @throws SoukError if the API did not return JSON, which the array needs. Then nothing is recorded. */

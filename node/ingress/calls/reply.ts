@@ -1,13 +1,12 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import { formatUsdc, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
-import type { CallReply, CallTiming, Headers, Payload, RateLimitStatus } from '../../../lib/interface/index.ts'
+import type { CallReply, CallTiming, Clock, Headers, Payload, RateLimitStatus } from '../../../lib/interface/index.ts'
 import { roomIn } from '../../http/room-in.ts'
 import { untilRead } from '../../http/until-read.ts'
 import { paymentReceipt } from './payment-auth.ts'
 import { paymentResponse } from './payment-headers.ts'
 import { deprecationHeaders } from './deprecation-headers.ts'
 import { quotaHeaders, rateHeaders } from './rate-headers.ts'
-import { watchIdle } from './watch-idle.ts'
 import { leavesMuchUnread, sendWhole, type RequestContext } from '../request-context.ts'
 
 /**
@@ -223,6 +222,24 @@ async function pump(context: RequestContext, chunks: AsyncIterator<Uint8Array>):
     cut(context)
   } finally {
     idle.cancel()
+  }
+}
+
+/** Calls `expire` after `STREAM_IDLE_MS` without a `touch`. Uses one timer for all of them. */
+function watchIdle(clock: Pick<Clock, 'after' | 'elapsed'>, expire: () => void): { touch(): void; cancel(): void } {
+  let movedAt = clock.elapsed()
+  const arm = (delayMs: number) =>
+    clock.after(delayMs, () => {
+      const restMs = movedAt + limits.STREAM_IDLE_MS - clock.elapsed()
+      if (restMs <= 0) expire()
+      else timer = arm(restMs)
+    })
+  let timer = arm(limits.STREAM_IDLE_MS)
+  return {
+    touch() {
+      movedAt = clock.elapsed()
+    },
+    cancel: () => timer.cancel()
   }
 }
 
