@@ -21,6 +21,7 @@ export {
   toProblem
 } from './base/errors.ts'
 export { checkRateLimit, type RateLimit, RateLimiter } from './base/gcra.ts'
+export { parseExactly, rawNumber } from './base/exact-json.ts'
 export { checkJson, nestsDeeperThan } from './base/json-text.ts'
 export * as limits from './base/limits.ts'
 export { type Atoms, formatUsdc, parseUsdc } from './base/money.ts'

@@ -1,8 +1,8 @@
+import { parseExactly, rawNumber } from '../lib/base/exact-json.ts'
 import { parseJson } from './json.ts'
 
-/** `rawJSON` of ES2026, which TypeScript's es2025 library lacks. */
+/** `isRawJSON` of ES2026, which TypeScript's es2025 library lacks. */
 const Json = JSON as typeof JSON & {
-  rawJSON(text: string): unknown
   isRawJSON(value: unknown): value is { readonly rawJSON: string }
 }
 
@@ -12,11 +12,7 @@ const Json = JSON as typeof JSON & {
  * @throws SoukError `invalid_request`
  */
 export function exactly(text: string): unknown {
-  return parseJson(text, (_key, value, context) =>
-    typeof value === 'number' && context?.source !== undefined && context.source !== String(value)
-      ? Json.rawJSON(context.source)
-      : value
-  )
+  return parseJson(text, (json) => parseExactly(json, rawNumber))
 }
 
 /** The same value with ordinary numbers. */

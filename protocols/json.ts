@@ -53,13 +53,13 @@ export function jsonText(bytes: Uint8Array, contentType: string | undefined): st
   return text(bytes)
 }
 
-/** @throws SoukError `invalid_request` */
-export function parseJson(
-  text: string,
-  reviver?: (key: string, value: unknown, context?: { source?: string }) => unknown
-): unknown {
+/**
+ * @param parse throws for a text that is not JSON
+ * @throws SoukError `invalid_request`
+ */
+export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text, reviver)
+    return parse(text)
   } catch (cause) {
     throw new SoukError('invalid_request', 'The body is not valid JSON.', { cause })
   }

@@ -1,14 +1,12 @@
 import { createClient } from 'graphql-ws'
 import { SoukError } from '../../lib/base/errors.ts'
+import { rawNumber } from '../../lib/base/exact-json.ts'
 import { GRAPHQL_EVENTS_WAITING_MAX, GRAPHQL_EVENT_CHARS_WAITING_MAX } from '../../lib/base/limits/graphql.ts'
 import { UPSTREAM_CONNECT_MS } from '../../lib/base/limits/upstream.ts'
 import { interruption } from '../upstream/failure.ts'
 import type { UpstreamSockets } from '../upstream/websocket.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 import type { Results } from './result-events.ts'
-
-/** `rawJSON` of ES2026, which TypeScript's es2025 library lacks. */
-const Json = JSON as typeof JSON & { rawJSON(text: string): unknown }
 
 /**
  * Opens an operation over the GraphQL-over-WebSocket protocol (`graphql-transport-ws`), on a separate connection. Aborting the
@@ -34,7 +32,7 @@ export async function wsResults(
     connectionAckWaitTimeout: UPSTREAM_CONNECT_MS,
     // Numbers keep their original digits.
     jsonMessageReviver(this: unknown, _key: string, value: unknown, ...[context]: Array<{ source?: string }>) {
-      return typeof value === 'number' && context?.source !== undefined ? Json.rawJSON(context.source) : value
+      return typeof value === 'number' && context?.source !== undefined ? rawNumber(context.source) : value
     },
     on: { connected: () => connected.resolve() }
   })

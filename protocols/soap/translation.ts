@@ -1,5 +1,6 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
+import { parseExactly } from '../../lib/base/exact-json.ts'
 import { jsonText, parseJson } from '../json.ts'
 import type { Meter } from '../pattern/meter.ts'
 import { Attachments, shownAttachment } from './message/attachments.ts'
@@ -240,23 +241,16 @@ function envelopeOf({ bytes, type, status }: SoapReply): Received {
   }
 }
 
-/** Matches numbers that a double may not hold exactly: many digits, or an exponent. */
-const LONG_NUMBER = /\d(?:[\d.]{15}|[eE])/
-
-/**
- * A number with more digits than a double holds becomes a string, which every numeric type accepts. The reviver runs only if a
- * long run of digits exists, because it makes parsing several times slower.
- */
+/** A number with more digits than a double holds becomes a string, which every numeric type accepts. */
 function parseCall(text: string): JsonObject {
-  const call = LONG_NUMBER.test(text) ? parseJson(text, exactNumber) : parseJson(text)
+  const call = parseJson(text, (json) => parseExactly(json, exactNumber))
   if (!isObject(call)) {
     throw new SoukError('invalid_request', 'The body must be a JSON object with the operation and its parameters.')
   }
   return call
 }
 
-function exactNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined) return value
-  const canonical = canonicalDecimal(context.source)
-  return canonical === undefined || plainDecimal(value) === canonical ? value : context.source
+function exactNumber(source: string, nearest: number): number | string {
+  const canonical = canonicalDecimal(source)
+  return canonical === undefined || plainDecimal(nearest) === canonical ? nearest : source
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { RawData, WebSocket } from 'ws'
-import { asSoukError, limits, SoukError, utf8 } from '../../../lib/index.ts'
+import { asSoukError, limits, parseExactly, rawNumber, SoukError, utf8 } from '../../../lib/index.ts'
 import type { ApiRef, CallReply, Clock } from '../../../lib/interface/index.ts'
 import { sseResults } from '../../../protocols/graphql/sse-results.ts'
 import type { CallDraft } from '../../call-draft.ts'
@@ -27,9 +27,6 @@ interface Message {
   readonly type?: unknown
   readonly payload?: unknown
 }
-
-/** `rawJSON` of ES2026, which TypeScript's es2025 library lacks. */
-const Json = JSON as typeof JSON & { rawJSON(text: string): unknown }
 
 /**
  * One connection of "GraphQL over WebSocket" (`graphql-transport-ws`, the protocol of graphql-ws). The payload of `connection_init`
@@ -249,12 +246,7 @@ function text(data: RawData): string {
 /** Numbers keep their original digits. */
 function messageIn(data: RawData): Message | undefined {
   try {
-    const message: unknown = JSON.parse(
-      text(data),
-      function (this: unknown, _name: string, value: unknown, ...[context]: Array<{ source?: string }>) {
-        return typeof value === 'number' && context?.source !== undefined ? Json.rawJSON(context.source) : value
-      }
-    )
+    const message = parseExactly(text(data), rawNumber)
     return typeof message === 'object' && message !== null && !Array.isArray(message) ? message : undefined
   } catch {
     return undefined
