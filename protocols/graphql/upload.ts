@@ -12,15 +12,15 @@ export interface Upload {
 
 /** @throws SoukError `invalid_request`, GraphqlRefusal */
 export async function readUpload(bytes: Uint8Array, contentType: string): Promise<Upload> {
-  const form = await formIn(bytes, contentType)
-  const [operations, map] = [form.get('operations'), form.get('map')]
+  const fields = fieldsIn(await formIn(bytes, contentType))
+  const [operations, map] = [fields.get('operations'), fields.get('map')]
   if (typeof operations !== 'string' || typeof map !== 'string') {
     throw malformed('A request with files needs the fields "operations" and "map" before them.')
   }
   const paths = pathsIn(parseJson(jsonText(utf8(map), undefined)))
   const files = new Map<string, File>()
   for (const name of paths.keys()) {
-    const file = form.get(name)
+    const file = fields.get(name)
     if (!(file instanceof File)) throw malformed(`"map" names the file ${JSON.stringify(name)}, which is missing.`)
     files.set(name, file)
   }
@@ -29,9 +29,10 @@ export async function readUpload(bytes: Uint8Array, contentType: string): Promis
     request: { ...request, variables: filled(request.variables, [...paths.values()].flat()) },
     async encode(query) {
       const anew = new FormData()
-      anew.set('operations', text(bodyOf(query, request)))
-      anew.set('map', JSON.stringify(Object.fromEntries(paths)))
-      for (const [name, file] of files) anew.set(name, file, file.name)
+      // `set` compares a name with all others, which all differ here.
+      anew.append('operations', text(bodyOf(query, request)))
+      anew.append('map', JSON.stringify(Object.fromEntries(paths)))
+      for (const [name, file] of files) anew.append(name, file, file.name)
       const encoded = new Response(anew)
       return {
         body: new Uint8Array(await encoded.arrayBuffer()),
@@ -39,6 +40,13 @@ export async function readUpload(bytes: Uint8Array, contentType: string): Promis
       }
     }
   }
+}
+
+/** The first value of each name. `FormData.get` looks through all fields, so a form of thousands of files would take seconds. */
+function fieldsIn(form: FormData): ReadonlyMap<string, string | File> {
+  const fields = new Map<string, string | File>()
+  for (const [name, value] of form) if (!fields.has(name)) fields.set(name, value)
+  return fields
 }
 
 async function formIn(bytes: Uint8Array, contentType: string): Promise<FormData> {
