@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Clock, Timer } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { Fifo } from '../../lib/base/fifo.ts'
 import { STREAM_IDLE_MS } from '../../lib/base/limits/call.ts'
 import { BULK_CHUNK_BYTES_MAX } from '../../lib/base/limits/link.ts'
+import { ChunkQueue } from './chunk-queue.ts'
 import { failureOf, interruption } from './failure.ts'
 
 export interface ExchangeInit {
@@ -32,7 +32,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: Timer
   #hurried = true
   #controller: Dispatcher.DispatchController | undefined
-  readonly #chunks = new Fifo<Uint8Array>()
+  readonly #chunks = new ChunkQueue()
   #queuedBytes = 0
   /** The socket is paused when more bytes are queued. */
   #queueMax = BULK_CHUNK_BYTES_MAX - 1
@@ -98,7 +98,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   fail(error: SoukError): void {
     if (this.settled) return
     this.#failure = error
-    this.#chunks.clear()
+    this.#chunks.take()
     this.#letGo()
     this.#head.reject(error)
     this.#controller?.abort(error)
@@ -138,9 +138,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #collected(bytesMax: number): readonly Uint8Array[] | undefined {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#queuedBytes > bytesMax) return undefined
-    const chunks = [...this.#chunks]
-    this.#chunks.clear()
-    return chunks
+    return this.#chunks.take()
   }
 
   /** The body as it arrives; can be read once. */

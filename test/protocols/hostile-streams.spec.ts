@@ -115,6 +115,32 @@ describe('streams of a hostile API are read in linear time:', () => {
     }
   })
 
+  it('keeps a response in chunks of one byte in little memory', async () => {
+    const count = MiB
+    const server = await scriptedUpstream((response) => {
+      const { socket } = response
+      socket?.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+      // The extension of each chunk fills a read buffer, which a view of the chunk keeps.
+      socket?.end(`${`1;${'e'.repeat(100)}\r\nx\r\n`.repeat(count)}0\r\n\r\n`)
+    })
+    const upstream = createUpstream({ endpoint: server.url })
+    try {
+      const response = await upstream.request({ method: 'GET', headers: [], signal: FOREVER })
+      const pieces = await response.pieces(2 * count)
+      assert.equal(
+        pieces.reduce((sum, { byteLength }) => sum + byteLength, 0),
+        count
+      )
+      assert.ok(pieces.length < count / 100, `${pieces.length} pieces`)
+      const buffers = new Set(pieces.map(({ buffer }) => buffer))
+      const kept = [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0)
+      assert.ok(kept < 4 * count, `${kept} bytes`)
+    } finally {
+      await upstream.close()
+      await server.close()
+    }
+  })
+
   for (const [what, header] of [
     ['escaped quotes', `<>"${String.raw`<>\"`.repeat(16 * KiB)}`],
     ['open angles', '<'.repeat(64 * KiB)],

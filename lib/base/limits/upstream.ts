@@ -11,6 +11,10 @@ export const UPSTREAM_REDIRECTS_MAX = 3
 export const UPSTREAM_RETRIES_MAX = 2
 /** Pause before each retry of an upstream request. */
 export const UPSTREAM_RETRY_MS = 100
+/** Chunks of a response below this size are joined while they wait for their reader. Most chunks are larger. */
+export const SMALL_CHUNK_BYTES = 4 * KiB
+/** Chunks that are joined at once. */
+export const SMALL_CHUNKS_MAX = 256
 /** Failures in a row that open the circuit breaker of an API. */
 export const UPSTREAM_FAILURES_MAX = 20
 /** Time the circuit breaker stays open. Calls then fail at once, and consumers try other owners. */
