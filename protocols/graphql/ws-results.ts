@@ -1,7 +1,11 @@
 import { createClient } from 'graphql-ws'
 import { SoukError } from '../../lib/base/errors.ts'
 import { rawNumber } from '../../lib/base/exact-json.ts'
-import { GRAPHQL_EVENTS_WAITING_MAX, GRAPHQL_EVENT_CHARS_WAITING_MAX } from '../../lib/base/limits/graphql.ts'
+import {
+  GRAPHQL_EVENT_BYTES_MAX,
+  GRAPHQL_EVENT_CHARS_WAITING_MAX,
+  GRAPHQL_EVENTS_WAITING_MAX
+} from '../../lib/base/limits/graphql.ts'
 import { UPSTREAM_CONNECT_MS } from '../../lib/base/limits/upstream.ts'
 import { interruption } from '../upstream/failure.ts'
 import type { UpstreamSockets } from '../upstream/websocket.ts'
@@ -66,11 +70,11 @@ export async function wsResults(
   return inbox.results
 }
 
+/** undici closes a connection whose message is too large, and does not say why. */
+const LOST = `The API closed its subscription connection, accepts none, or sent an event of more than ${GRAPHQL_EVENT_BYTES_MAX} bytes.`
+
 function unreachable(cause: unknown): SoukError {
-  return new SoukError('upstream_unreachable', 'The API closed its subscription connection, or accepts none.', {
-    source: 'upstream',
-    cause
-  })
+  return new SoukError('upstream_unreachable', LOST, { source: 'upstream', cause })
 }
 
 /** Converts pushed results to pulled ones, because a WebSocket does not wait for its reader. */

@@ -1,4 +1,5 @@
 import { Agent, WebSocket } from 'undici'
+import { GRAPHQL_EVENT_BYTES_MAX } from '../../lib/base/limits/graphql.ts'
 import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
 import { credentialsOf } from './auth.ts'
 import { connectorTo } from './connect.ts'
@@ -24,7 +25,11 @@ export function socketsTo(url: string, { auth, guard }: UpstreamConfig, main: Up
   // The connection begins with HTTP (RFC 6455 §1.3).
   const endpoint = new URL(`http${url.slice(2)}`)
   for (const [name, value] of credentialsOf(auth, endpoint).query) target.searchParams.append(name, value)
-  const dispatcher = new Agent({ allowH2: false, connect: connectorTo(endpoint, guard, auth?.tls) })
+  const dispatcher = new Agent({
+    allowH2: false,
+    connect: connectorTo(endpoint, guard, auth?.tls),
+    webSocket: { maxPayloadSize: GRAPHQL_EVENT_BYTES_MAX }
+  })
   return {
     url: target.href,
     async implementation(signal) {

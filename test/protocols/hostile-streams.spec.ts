@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { WebSocketServer } from 'ws'
 import { Fifo } from '../../lib/base/fifo.ts'
 import { systemClock } from '../../lib/base/clock.ts'
+import { GRAPHQL_EVENT_BYTES_MAX } from '../../lib/base/limits/graphql.ts'
+import { graphqlFactory } from '../../protocols/graphql/graphql-factory.ts'
 import { incremental } from '../../protocols/graphql/incremental.ts'
 import { sseResults } from '../../protocols/graphql/sse-results.ts'
 import { collectEvents } from '../../protocols/rest/event-stream.ts'
 import { singleEvents } from '../../protocols/rest/single-events.ts'
 import { linksBelow } from '../../protocols/upstream/links.ts'
 import { createUpstream } from '../../protocols/upstream/upstream.ts'
-import { FOREVER } from '../helpers/adapter-bench.ts'
+import { FOREVER, plainCall, rejectsWith } from '../helpers/adapter-bench.ts'
 import { scriptedUpstream } from '../helpers/scripted-upstream.ts'
 import { cpuMs } from '../helpers/cpu-time.ts'
 
@@ -138,6 +143,36 @@ describe('streams of a hostile API are read in linear time:', () => {
     } finally {
       await upstream.close()
       await server.close()
+    }
+  })
+
+  it('reads no event of a WebSocket above the limit', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+    await once(server, 'listening')
+    server.on('connection', (socket) => {
+      socket.on('message', (data: Buffer) => {
+        const { type, id } = JSON.parse(data.toString()) as { type: string; id: string }
+        if (type === 'connection_init') socket.send('{"type":"connection_ack"}')
+        else if (type === 'subscribe') {
+          const data = { a: Array(GRAPHQL_EVENT_BYTES_MAX).fill(0) }
+          socket.send(JSON.stringify({ id, type: 'next', payload: { data } }))
+        }
+      })
+    })
+    const { port } = server.address() as AddressInfo
+    const adapter = graphqlFactory.open(
+      { endpoint: `http://127.0.0.1:${port}/`, graphql: { subscriptions: `ws://127.0.0.1:${port}/` } },
+      ''
+    )
+    try {
+      const call = plainCall({ query: 'subscription { a }' }, [['accept', 'text/event-stream']])
+      const before = cpuMs()
+      await rejectsWith(adapter.call(call, FOREVER), 'upstream_unreachable')
+      assert.ok(cpuMs() - before < CPU_MS_MAX)
+    } finally {
+      await adapter.close?.()
+      for (const client of server.clients) client.terminate()
+      server.close()
     }
   })
 
