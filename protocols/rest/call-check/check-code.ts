@@ -39,12 +39,19 @@ export function checkCode({ parameters, body, definitions }: CallSchemas): strin
     code: { source: true, regExp, formats: _`require("souk").formats` }
   })
   ajv.removeKeyword('uniqueItems')
+  ajv.removeKeyword('multipleOf')
   ajv.addKeyword({ keyword: STEP, before: '$ref', code: stepCode })
   ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
     error: { message: 'must NOT have duplicate items' },
     code: uniqueCode
+  })
+  ajv.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    error: { message: ({ schema }) => _`${`must be multiple of ${String(schema)}`}` },
+    code: multipleCode
   })
   const code = generated(ajv, {
     properties: { parameters: schemas.of(parameters), ...(body === undefined ? {} : { body: schemas.of(body) }) },
@@ -75,6 +82,11 @@ const regExp = Object.assign((pattern: string) => ({ test: () => true, toString:
 function stepCode({ gen, data, schema }: KeywordCxt): void {
   const step = gen.scopeValue('func', { ref: stepCode, code: _`require("souk").step` })
   gen.code(_`${step}(${data}, ${schema as number})`)
+}
+
+function multipleCode(cxt: KeywordCxt): void {
+  const isMultiple = cxt.gen.scopeValue('func', { ref: multipleCode, code: _`require("souk").isMultiple` })
+  cxt.pass(_`${isMultiple}(${cxt.data}, ${cxt.schema as number})`)
 }
 
 function uniqueCode(cxt: KeywordCxt): void {

@@ -15,8 +15,10 @@ const ofNode = createRequire(import.meta.url)
 
 /** Steps per member name of an object, because generated code compares it with a few others. */
 const STEPS_PER_NAME = 4
-/** Steps for serialising one value for comparison. */
+/** Steps for writing one value for comparison. */
 const STEPS_PER_VALUE = 50
+/** Decimal digits that a double keeps of any number. */
+const EXACT_DIGITS = 15
 
 /** The first problem found in a call. */
 export type CallProblem = Pick<ErrorObject, 'instancePath' | 'message' | 'params'>
@@ -41,6 +43,11 @@ export function loadCheck(code: string, onFault: () => void = () => {}): Check {
     /** Called for each schema that checks a value. @param cost the cost that does not depend on the value */
     step(value: unknown, cost: number) {
       meter.spend(cost + sizeOf(value))
+    },
+    isMultiple(value: number, factor: number) {
+      if (Number.isInteger(value / factor)) return true
+      meter.spend(STEPS_PER_VALUE)
+      return isMultiple(value, factor)
     },
     isUnique(items: readonly unknown[]) {
       return new Set(items.map((item) => canonical(item, meter))).size === items.length
@@ -81,6 +88,12 @@ function accepts(validate: ValidateFunction, value: unknown, onFault: () => void
     onFault()
     return true
   }
+}
+
+/** A fraction such as 0.01 is not a double, so the quotient of its multiples may not be whole: 19.99 / 0.01 is 1998.9999999999998. */
+function isMultiple(value: number, factor: number): boolean {
+  const nearest = Math.round(value / factor) * factor
+  return nearest.toPrecision(EXACT_DIGITS) === value.toPrecision(EXACT_DIGITS)
 }
 
 function sizeOf(value: unknown): number {

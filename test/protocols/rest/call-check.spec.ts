@@ -100,6 +100,21 @@ describe('a check of calls', () => {
     )
   })
 
+  it('reads multipleOf in decimal digits, as people do', () => {
+    const rows: ReadonlyArray<readonly [factor: number, multiples: readonly number[], others: readonly number[]]> = [
+      [0.01, [0, 19.99, -4.35, 1.1, 8.2, 1_000_000.29, 1e15], [19.999, 1.005, 1e-20, 0.001]],
+      [0.1, [0.3, 0.7, 1.1, 2], [0.25, 0.05]],
+      [0.000_1, [0.000_3, 12_345.678_9], [0.000_05]],
+      [5, [0, -10, 1e20], [1, 2.5]],
+      [2.5, [7.5, 10], [2.4]]
+    ]
+    for (const [multipleOf, multiples, others] of rows) {
+      for (const one of multiples) assert.ok(accepts({ multipleOf }, one), `${one} is a multiple of ${multipleOf}`)
+      for (const one of others) assert.ok(!accepts({ multipleOf }, one), `${one} is no multiple of ${multipleOf}`)
+    }
+    assert.ok(accepts({ multipleOf: 2 }, 'text'))
+  })
+
   it('skips a pattern that RE2 cannot express, and rejects nothing because of that', () => {
     const pattern = '^(?=.*A)'
     for (const [body, given] of [
