@@ -1,6 +1,7 @@
 import { utf8 } from '../../lib/base/bytes.ts'
 import { type Clock, systemClock, type Timer } from '../../lib/base/clock.ts'
 import { isSoukError, SoukError } from '../../lib/base/errors.ts'
+import { parseExactly, rawNumber } from '../../lib/base/exact-json.ts'
 import { nestsDeeperThan } from '../../lib/base/json-text.ts'
 import { RESPONSE_BYTES_MAX, RESPONSE_JSON_DEPTH_MAX } from '../../lib/base/limits/call.ts'
 import { SSE_HEARTBEAT_MS } from '../../lib/base/limits/upstream.ts'
@@ -10,7 +11,7 @@ import { EventLines } from '../event-lines.ts'
 export interface ServerEvent {
   readonly event?: string
   readonly id?: string
-  /** The parsed JSON, or the text if it is not JSON. */
+  /** The parsed JSON, whose numbers `JSON.stringify` writes as the API did; or the text if it is not JSON. */
   readonly data: unknown
 }
 
@@ -116,7 +117,7 @@ function jsonOrText(text: string): unknown {
   // The event becomes a part of a larger document, so its depth is limited.
   if (nestsDeeperThan(utf8(text), RESPONSE_JSON_DEPTH_MAX - EVENT_DEPTH)) return text
   try {
-    return JSON.parse(text)
+    return parseExactly(text, rawNumber)
   } catch {
     return text
   }

@@ -31,6 +31,12 @@ describe('collected events', () => {
     })
   }
 
+  it('keep the digits of their numbers', async () => {
+    const data = '{"id":12345678901234567890,"price":1.10,"none":-0}'
+    const collected = await collectEvents(inChunks(`data: ${data}\n\n`, 1_000), BOUNDS)
+    assert.equal(JSON.stringify(collected.events), `[{"data":${data}}]`)
+  })
+
   it('are limited in number, and the stream is closed then', async () => {
     let returned = false
     async function* endless() {
