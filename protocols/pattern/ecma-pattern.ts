@@ -16,8 +16,12 @@ export function ecmaPattern(pattern: string): LinearPattern {
 function translated(pattern: string): string {
   if (pattern.length > PATTERN_CHARS_MAX) throw new PatternRefused(`is longer than ${PATTERN_CHARS_MAX} characters`)
   if (!isEcma(pattern)) throw new PatternRefused('is not a regular expression of ECMA-262')
+  if (LITERAL.test(pattern)) throw new PatternRefused('is written between slashes, so no text matches it')
   return new Translation(pattern).whole()
 }
+
+/** A whole match in the notation of JavaScript and PHP. In JSON Schema, the slashes are a part of the pattern. */
+const LITERAL = /^\/\^.*\$\/[a-z]*$/s
 
 /** True if it parses as ECMA-262, with or without the flag `u`. It is not run. */
 export function isEcma(pattern: string): boolean {

@@ -142,6 +142,11 @@ describe('a check of calls', () => {
     )
   })
 
+  it('skips a pattern between slashes, which no text could match', () => {
+    for (const pattern of ['/^[a-z]+$/', '/^[a-z]+$/i']) assert.ok(accepts({ pattern }, 'abc'), pattern)
+    assert.ok(!accepts({ pattern: '^/[a-z]+/$' }, 'abc'))
+  })
+
   it('stops when its steps are used up, for any cause', () => {
     const deep = (levels: number): unknown => (levels === 0 ? 0 : [deep(levels - 1)])
     const item = { anyOf: [1, 2].map(() => ({ type: 'array', items: { $ref: '#/$defs/item' } })) }
