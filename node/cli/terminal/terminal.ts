@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { type Environment, processEnvironment } from '../../config.ts'
 import { tuneCollector, collectBuffers, collectStartGarbage } from './collect-garbage.ts'
+import { EXIT } from './exit-code.ts'
 import { openInBrowserOf } from './open-in-browser.ts'
 import { stopSignal } from './stop-signal.ts'
 import { safeText } from './text.ts'
@@ -11,12 +12,12 @@ import { UsageError } from './usage-error.ts'
 export interface Terminal {
   /** Environment variables. They also set the folder of profiles. */
   readonly env: Environment
-  /** Resolves when a long-running command must stop. */
+  /** Resolves when a long-running command must stop: at a signal, or when its output cannot be written any more. */
   stopped(): Promise<void>
   readonly stdin: AsyncIterable<Uint8Array | string>
   /** Resolves when stdout can accept more. */
   write(data: string | Uint8Array): Promise<void>
-  /** Writes one line to stderr. */
+  /** Writes one line to stderr, if anybody still reads it. */
   readonly note: (line: string) => void
   /** Replaces the progress line; '' removes it. Absent if stderr is no terminal. */
   readonly progress?: (text: string) => void
@@ -38,12 +39,15 @@ export interface Terminal {
 const ERASE = '\r\u001b[K'
 
 export function processTerminal(): Terminal {
-  // In `souk … | head` the reader stops early. This is not an error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    throw error
-  })
+  const stdout = process.stdout
   const stderr = process.stderr
+  // Nobody reads the notes any more: Ctrl-C in `souk up 2>&1 | tee log` ends `tee` first. The command continues.
+  stderr.on('error', () => {})
+  const outputLost = lostOutput()
+  let isLongRunning = false
+  void outputLost.then(() => {
+    if (!isLongRunning) process.exit()
+  })
   let shown = ''
   let isAsking = false
   const show = (text: string) => {
@@ -63,10 +67,13 @@ export function processTerminal(): Terminal {
   }
   return {
     env: processEnvironment(),
-    stopped: stopSignal,
+    stopped() {
+      isLongRunning = true
+      return Promise.race([stopSignal(), outputLost])
+    },
     ...(stderr.isTTY ? { progress: show } : {}),
     stdin: process.stdin,
-    write: (data) => new Promise((resolve) => process.stdout.write(data, () => resolve())),
+    write: (data) => new Promise((resolve) => stdout.write(data, () => resolve())),
     note(line) {
       const behind = shown
       show('')
@@ -93,6 +100,23 @@ export function processTerminal(): Terminal {
       }
     }
   }
+}
+
+/** Resolves when a write to stdout fails. Node.js reports each failed write. */
+function lostOutput(): Promise<void> {
+  return new Promise((resolve) => {
+    let isLost = false
+    process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+      if (isLost) return
+      isLost = true
+      // In `souk … | head` the reader stops early. This is not an error.
+      if (code !== 'EPIPE') {
+        process.stderr.write(`souk: The output cannot be written: ${message}.\n`)
+        process.once('exit', () => (process.exitCode = EXIT.storage))
+      }
+      resolve()
+    })
+  })
 }
 
 /** Readline echoes typed text to `output`; the terminal does not. */
