@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { homeDirectory, locateProfile } from '../config.ts'
 import { type LocalNetwork, readLocalNetwork } from '../network/local-network.ts'
+import { makeDirectory } from '../profile/private-file.ts'
 import { lockProfile, type ProfileLock } from '../profile/profile-lock.ts'
 import { readProfileJson, type RunningInfo } from '../profile/profile.ts'
 import { SetupError } from '../setup-error.ts'
@@ -16,7 +16,7 @@ export const DEMO_CONSUMER = 'demo-consumer'
  */
 export async function holdNetwork(name: LocalNetwork, env: Environment): Promise<ProfileLock> {
   const home = homeDirectory(env)
-  await mkdir(home, { recursive: true, mode: 0o700 })
+  await makeDirectory(home)
   try {
     return lockProfile(join(home, `${name}.lock`), name)
   } catch (error) {

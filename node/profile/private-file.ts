@@ -12,21 +12,35 @@ const MODES_MEAN_SOMETHING = process.platform !== 'win32'
 
 /** Creates a directory that only its owner can enter. Refuses an existing one with wider permissions. */
 export async function ensurePrivateDirectory(path: string): Promise<void> {
-  const created = await mkdir(path, { recursive: true, mode: DIRECTORY_MODE }).catch((error: unknown) => {
-    throw unusable(path, error)
-  })
+  const created = await makeDirectory(path)
   // The umask can only remove bits, and mkdir may create open parents. Only the directory itself matters.
   if (created !== undefined && MODES_MEAN_SOMETHING) await chmod(path, DIRECTORY_MODE)
   await checkPrivate(path)
 }
 
 /**
+ * Creates a directory and its parents, if they are missing.
+ * @returns the first directory that it created
+ * @throws SetupError `profile_broken`, `store_failed`
+ */
+export async function makeDirectory(path: string): Promise<string | undefined> {
+  try {
+    return await mkdir(path, { recursive: true, mode: DIRECTORY_MODE })
+  } catch (error) {
+    // On a read-only file system, the recursive form fails with ENOENT. The plain form gives the reason.
+    const isUnclear = isMissing(error) && error instanceof Error && 'path' in error
+    const cause: unknown = isUnclear ? await mkdir(String(error.path)).catch((reason: unknown) => reason) : error
+    throw await unusable(path, cause ?? error)
+  }
+}
+
+/**
  * Refuses a file or directory that other users may read or write.
- * @throws SetupError `permissions_too_open`, `profile_broken`; the system’s `ENOENT` if it does not exist.
+ * @throws SetupError `permissions_too_open`, `profile_broken`, `store_failed`; the system’s `ENOENT` if it does not exist.
  */
 export async function checkPrivate(path: string): Promise<void> {
-  const found = await stat(path).catch((error: unknown) => {
-    throw unusable(path, error)
+  const found = await stat(path).catch(async (error: unknown) => {
+    throw await unusable(path, error)
   })
   if (!MODES_MEAN_SOMETHING || (found.mode & OTHERS) === 0) return
   const wanted = found.isDirectory() ? '700' : '600'
@@ -36,7 +50,7 @@ export async function checkPrivate(path: string): Promise<void> {
   })
 }
 
-/** The bytes of a private file; undefined if it does not exist. @throws SetupError `permissions_too_open` */
+/** The bytes of a private file; undefined if it does not exist. @throws SetupError `permissions_too_open`, `profile_broken`, `store_failed` */
 export async function readPrivateFile(path: string): Promise<Uint8Array | undefined> {
   try {
     await checkPrivate(path)
@@ -48,11 +62,14 @@ export async function readPrivateFile(path: string): Promise<Uint8Array | undefi
     }
   } catch (error) {
     if (isMissing(error)) return undefined
-    throw error
+    throw await unusable(path, error)
   }
 }
 
-/** Replaces a file atomically: after a crash, it has either the old or the new content. */
+/**
+ * Replaces a file atomically: after a crash, it has either the old or the new content.
+ * @throws SetupError `store_failed`, `profile_broken`
+ */
 export async function writePrivateFile(path: string, content: Uint8Array | string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
   try {
@@ -65,8 +82,8 @@ export async function writePrivateFile(path: string, content: Uint8Array | strin
     }
     await rename(temporary, path)
   } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
+    await rm(temporary, { force: true }).catch(() => {})
+    throw await unusable(path, error)
   }
   await syncDirectory(dirname(path))
 }
@@ -82,9 +99,13 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Turns a system error about an existing path into a message for the operator. */
-function unusable(path: string, error: unknown): unknown {
-  if (isMissing(error) || !(error instanceof Error) || !('code' in error)) return error
+/** Turns a system error about a path into a message for the operator. */
+async function unusable(path: string, error: unknown): Promise<unknown> {
+  if (isMissing(error) || error instanceof SetupError || !(error instanceof Error) || !('code' in error)) return error
+  // Loaded only now, because it needs the library and most commands do not.
+  const { faultAt } = await import('./file-fault.ts')
+  const fault = faultAt(path, error)
+  if (fault?.code === 'store_failed') return fault
   return new SetupError('profile_broken', `${path} cannot be used (${String(error.code)}).`, {
     cause: error,
     hint: 'SOUK_HOME=<a directory of your own> souk …'

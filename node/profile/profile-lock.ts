@@ -2,6 +2,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SetupError } from '../setup-error.ts'
+import { faultAt } from './file-fault.ts'
 import { profileFile, type RunningInfo } from './profile.ts'
 
 /** SQLite’s result code for a database that another process has locked. */
@@ -15,16 +16,17 @@ export interface ProfileLock {
  * Locks a profile for this process: two nodes with one identity would conflict on the network and in the ledger.
  * Node has no `flock`, and a pid file outlives a killed process. This uses SQLite’s lock on an empty database file: the kernel releases it
  * when the process ends, and reused pids do no harm.
- * @throws SetupError `profile_in_use`
+ * @throws SetupError `profile_in_use`, `profile_broken`, `store_failed`
  */
 export function lockProfile(path: string, profile: string): ProfileLock {
-  // Create the file first, because SQLite would create it with the umask’s mode.
-  closeSync(openSync(path, 'a', 0o600))
-  const file = new DatabaseSync(path, { timeout: 0 })
+  let file: DatabaseSync | undefined
   try {
+    // Create the file first, because SQLite would create it with the umask’s mode.
+    closeSync(openSync(path, 'a', 0o600))
+    file = new DatabaseSync(path, { timeout: 0 })
     file.exec('BEGIN EXCLUSIVE')
   } catch (error) {
-    file.close()
+    file?.close()
     if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) {
       throw new SetupError(
         'profile_in_use',
@@ -34,7 +36,7 @@ export function lockProfile(path: string, profile: string): ProfileLock {
         }
       )
     }
-    throw error
+    throw faultAt(path, error) ?? error
   }
   return { release: () => file.close() }
 }

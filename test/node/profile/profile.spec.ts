@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -13,6 +13,7 @@ import {
   writeProfileJson
 } from '../../../node/profile/profile.ts'
 import { lockProfile } from '../../../node/profile/profile-lock.ts'
+import { makeDisk, mayMount, type SmallDisk } from '../../helpers/small-disk.ts'
 
 const LOCK = new URL('../../../node/profile/profile-lock.ts', import.meta.url).href
 
@@ -61,6 +62,46 @@ describe('profile', () => {
     await assert.rejects(openProfile(profile), { code: 'profile_broken' })
     await assert.rejects(readProfileJson(profile, 'settings'), { code: 'profile_broken' })
   })
+
+  it('reports a file that cannot be read', async () => {
+    await openProfile(profile)
+    await mkdir(profileFile(profile, 'settings'), { mode: 0o700 })
+    await assert.rejects(readProfileJson(profile, 'settings'), code('profile_broken'))
+  })
+
+  // A file system of its own needs root.
+  if (mayMount()) {
+    describe('on a disk that cannot be written', () => {
+      let disk: SmallDisk
+
+      beforeEach(() => {
+        disk = makeDisk(1)
+        profile = { name: 'shop', directory: join(disk.directory, 'souk', 'shop') }
+      })
+      afterEach(() => disk.close())
+
+      it('says that the disk is full, and keeps the old file', async () => {
+        await openProfile(profile)
+        await writeProfileJson(profile, 'settings', { network: 'dev' })
+        disk.fillTo(0)
+        await assert.rejects(writeProfileJson(profile, 'settings', { network: 'base' }), isFault(/the disk is full/))
+        assert.throws(() => lockProfile(profileFile(profile, 'lock'), 'shop'), isFault(/the disk is full/))
+        assert.deepEqual(await readProfileJson(profile, 'settings'), { network: 'dev' })
+      })
+
+      it('says that the file system is read-only', async () => {
+        disk.remount('ro')
+        await assert.rejects(openProfile(profile), isFault(/file system is read-only/))
+        assert.throws(() => lockProfile(join(disk.directory, 'lock'), 'shop'), isFault(/file system is read-only/))
+      })
+
+      const isFault = (what: RegExp) => (error: Error & { code?: string }) => {
+        assert.equal(error.code, 'store_failed')
+        assert.ok(error.message.startsWith(disk.directory))
+        return what.test(error.message)
+      }
+    })
+  }
 
   it('creates a secret once', async () => {
     await openProfile(profile)
