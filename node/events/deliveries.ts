@@ -1,4 +1,4 @@
-import { limits } from '../../lib/index.ts'
+import { asSoukError, limits } from '../../lib/index.ts'
 import type { Clock, Documents, Random, Timer } from '../../lib/interface/index.ts'
 import type { SoukEvent } from './event-types.ts'
 
@@ -129,9 +129,9 @@ export class Deliveries {
   }
 
   async #attempt(key: string, delivery: Delivery): Promise<void> {
-    const { send, onOutcome, clock } = this.#init
+    const { onOutcome, clock } = this.#init
     const { signal } = this.#stopping
-    const outcome = await send(delivery, signal)
+    const outcome = await this.#send(delivery, signal)
     if (signal.aborted && outcome.fate === 'failed') return
     // The delivery was given up meanwhile.
     if (!this.#waiting.has(key)) return
@@ -147,6 +147,16 @@ export class Deliveries {
     }
     await this.#forget(key)
     await onOutcome(delivery, outcome, true)
+  }
+
+  /** An attempt that throws has failed: it is not repeated at once either. */
+  async #send(delivery: Delivery, signal: AbortSignal): Promise<Outcome> {
+    try {
+      return await this.#init.send(delivery, signal)
+    } catch (cause) {
+      this.#init.onError(cause)
+      return { fate: 'failed', why: asSoukError(cause).message }
+    }
   }
 
   #jittered(delayMs: number): number {

@@ -24,7 +24,7 @@ interface WebhookDocument {
   readonly events: readonly string[]
   readonly allowsPrivate: boolean
   readonly createdAt: number
-  /** Newest first, encrypted. */
+  /** Newest first, encrypted with the profile's key. */
   readonly secrets: ReadonlyArray<{ readonly sealed: string; readonly endsAt?: number }>
   /** Why the webhook is disabled. */
   readonly disabled?: string
@@ -190,7 +190,8 @@ export class Webhooks {
     const now = clock.now()
     const payload = JSON.stringify(event)
     const good = webhook.secrets.filter(({ endsAt }) => endsAt === undefined || endsAt > now)
-    const secrets = good.map(({ sealed }) => this.#open(id, sealed))
+    const secrets = good.flatMap(({ sealed }) => this.#open(id, sealed) ?? [])
+    if (secrets.length === 0) return { fate: 'failed', why: unreadable(id) }
     const headers = signedHeaders(event.id, Math.floor(now / 1000), payload, secrets)
     const { createUpstream } = await import('../../protocols/index.ts')
     const upstream = createUpstream({
@@ -262,9 +263,10 @@ export class Webhooks {
     return webhook
   }
 
-  #describe({ secrets, ...webhook }: WebhookDocument): WebhookInfo {
-    const [newest] = secrets
-    const publicKey = newest === undefined ? '' : shownSecrets(this.#open(webhook.id, newest.sealed)).public_key
+  #describe({ secrets: sealed, ...webhook }: WebhookDocument): WebhookInfo {
+    const [newest] = sealed
+    const secrets = newest && this.#open(webhook.id, newest.sealed)
+    const publicKey = secrets === undefined ? '' : shownSecrets(secrets).public_key
     return { ...webhook, publicKey, pending: this.#deliveries.pending(webhook.id) }
   }
 
@@ -272,9 +274,18 @@ export class Webhooks {
     return this.#init.secretBox.seal(JSON.stringify(secrets), `webhook ${id}`)
   }
 
-  #open(id: string, sealed: string): WebhookSecrets {
-    return JSON.parse(this.#init.secretBox.open(sealed, `webhook ${id}`)) as WebhookSecrets
+  /** Undefined if this profile's key did not encrypt them: the key is lost, or of another backup. */
+  #open(id: string, sealed: string): WebhookSecrets | undefined {
+    try {
+      return JSON.parse(this.#init.secretBox.open(sealed, `webhook ${id}`)) as WebhookSecrets
+    } catch {
+      return undefined
+    }
   }
+}
+
+function unreadable(id: string): string {
+  return `The key of this profile cannot decrypt the secret of this webhook. Make a new secret: souk webhook rotate-secret ${id}`
 }
 
 /** @throws SoukError `invalid_request` */

@@ -40,8 +40,9 @@ export class CredentialStore {
    */
   taken(name: string, { auth, ...upstream }: AskedUpstream, before: StoredUpstream | undefined): UpstreamConfig {
     const isSame = before !== undefined && originsOf(before.upstream) === originsOf(upstream)
-    const known = isSame ? this.opened(name, before).auth : undefined
-    const wanted = auth === undefined ? known : (auth ?? undefined)
+    const known = () => (isSame ? this.opened(name, before).auth : undefined)
+    // New credentials replace stored ones that cannot be decrypted any more.
+    const wanted = auth === undefined ? known() : (auth ?? undefined)
     if (wanted !== undefined && this.#secretBox === undefined) throw noSecretBox('invalid_request')
     return this.#config(upstream, wanted)
   }

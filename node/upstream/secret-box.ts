@@ -35,7 +35,7 @@ export function createSecretBox(key: Uint8Array): SecretBox {
         return Buffer.concat([decipher.update(body), decipher.final()]).toString()
       } catch (cause) {
         const detail =
-          'The credentials of this API cannot be decrypted with the key of this profile. Register the API again.'
+          'The credentials of this API cannot be decrypted with the key of this profile. Register the API again with --auth-file.'
         throw new SoukError('internal_error', detail, { cause })
       }
     }

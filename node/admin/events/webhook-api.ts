@@ -25,7 +25,9 @@ export const webhookViewSchema = view(
     allow_private: z.boolean(),
     state: z.enum(['active', 'disabled']),
     note: z.string().nullable().describe('Why it is disabled, or why the last attempt failed.'),
-    public_key: z.string().describe('`whpk_…`: public key of `v1a` signatures.'),
+    public_key: z
+      .string()
+      .describe('`whpk_…`: public key of `v1a` signatures. Empty if the key of the profile cannot decrypt the secret.'),
     pending: z.number(),
     created_at: z.number(),
     delivered_at: z.number().nullable()

@@ -30,11 +30,11 @@ describe('webhooks', () => {
   let webhooks: Webhooks
   let logged: string[]
 
-  async function start(): Promise<void> {
+  async function start(key = 1): Promise<void> {
     const log = { info: (line: string) => logged.push(line), error: (line: string) => logged.push(line) }
     const seams = { clock, random: systemRandom, log }
     events = new Events(seams)
-    const secretBox = createSecretBox(Buffer.alloc(SECRET_BOX_KEY_BYTES, 1))
+    const secretBox = createSecretBox(Buffer.alloc(SECRET_BOX_KEY_BYTES, key))
     webhooks = new Webhooks({ ...seams, documents, events, secretBox })
     await webhooks.start()
   }
@@ -123,6 +123,21 @@ describe('webhooks', () => {
     await arrived(3)
     await idle()
     assert.equal(new Set(received.map(({ headers }) => headers['webhook-id'])).size, 1)
+    assert.equal(webhooks.list()[0]?.failed, undefined)
+  })
+
+  it('wait for a new secret if the key of the profile is lost', async () => {
+    const { id } = await add()
+    await webhooks.stop()
+    await start(2)
+    await paused()
+    await eventually(() => /souk webhook rotate-secret wh_/.test(webhooks.list()[0]?.failed ?? ''))
+    const [{ publicKey, pending } = assert.fail()] = webhooks.list()
+    assert.deepEqual([publicKey, pending, received.length], ['', 1, 0])
+    await webhooks.rotate(id)
+    await clock.advance(limits.WEBHOOK_RETRY_MS[0]! * 1.1)
+    await arrived(1)
+    await idle()
     assert.equal(webhooks.list()[0]?.failed, undefined)
   })
 

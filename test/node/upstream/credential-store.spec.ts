@@ -31,6 +31,14 @@ describe('the credentials of registered upstreams', () => {
     })
   })
 
+  it('can be replaced after the key is lost', () => {
+    const other = new CredentialStore({ secretBox: createSecretBox(randomBytes(SECRET_BOX_KEY_BYTES)) })
+    assert.throws(() => other.taken('ticker', { endpoint }, kept), {
+      message: /Register the API again with --auth-file/
+    })
+    assert.deepEqual(other.taken('ticker', { endpoint, auth: { bearer: 'new' } }, kept).auth, { bearer: 'new' })
+  })
+
   it('belong to one API only', () => {
     assert.throws(() => credentialStore.opened('users', kept), { code: 'internal_error' })
   })
