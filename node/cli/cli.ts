@@ -7,7 +7,7 @@ import { during, withProgress } from './terminal/progress.ts'
 import { type Column, table } from './terminal/table.ts'
 import type { Terminal } from './terminal/terminal.ts'
 import { forProfile } from './terminal/failure.ts'
-import { safeText } from './terminal/text.ts'
+import { safeJson, safeText } from './terminal/text.ts'
 
 /** Functions and settings for all commands. */
 export interface Cli {
@@ -82,8 +82,7 @@ export function createCli(program: Command, terminal: Terminal): Cli {
       return isConfirmed
     },
     async print(value, lines) {
-      // JSON escapes control characters itself.
-      const text = options().json === true ? JSON.stringify(value) : safeText(lines().join('\n'))
+      const text = options().json === true ? safeJson(value) : safeText(lines().join('\n'))
       if (text !== '') await terminal.write(`${text}\n`)
     },
     async list(value, rows, columns, { what, next }, below = []) {

@@ -22,9 +22,11 @@ export interface TestTerminalInit {
   readonly stdin?: string
   /** Answers in the order of the questions. Without them, no question is possible. */
   readonly answers?: readonly string[]
+  /** Default false: stdout is a pipe. */
+  readonly isTerminal?: boolean
 }
 
-export function testTerminal({ env = {}, stdin, answers }: TestTerminalInit = {}): TestTerminal {
+export function testTerminal({ env = {}, stdin, answers, isTerminal = false }: TestTerminalInit = {}): TestTerminal {
   const [stdout, stderr] = [new Output(), new Output()]
   const asked: Array<{ question: string; isShown: boolean }> = []
   const opened: string[] = []
@@ -37,6 +39,7 @@ export function testTerminal({ env = {}, stdin, answers }: TestTerminalInit = {}
   return {
     env,
     stdin: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]),
+    isTerminal,
     write: async (data) => stdout.add(data),
     note: (line) => stderr.add(`${line}\n`),
     canAsk: answers !== undefined,

@@ -4,6 +4,7 @@ import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
 import { milliseconds } from '../terminal/table.ts'
+import { safeBody } from '../terminal/text.ts'
 import { readAll } from '../options/read-all.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
@@ -57,7 +58,9 @@ async function tell(cli: Cli, { head, body }: CallResponse): Promise<void> {
   const type = head.headers.find(([name]) => name === 'content-type')?.[1] ?? ''
   if (cli.json) return tellJson(cli, head, body, type.startsWith('text/event-stream'))
   let last: Uint8Array | undefined
-  for await (const chunk of body) {
+  // A file or a pipe gets the bytes of the API.
+  for await (const chunk of cli.terminal.isTerminal ? safeBody(body) : body) {
+    if (chunk.length === 0) continue
     await cli.terminal.write(chunk)
     last = chunk
   }

@@ -1,6 +1,7 @@
 import type { BookEntryView, BooksView } from '../../admin/money/money-api.ts'
 import type { AddCommand } from '../cli.ts'
 import { csvLine } from '../terminal/csv.ts'
+import { safeJson } from '../terminal/text.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 interface ExportFlags {
@@ -32,7 +33,7 @@ export const addBooks: AddCommand = (to, cli) => {
           postings: [posting]
         }))
         for (const entry of [...carried, ...page.entries]) {
-          await cli.terminal.write(cli.json ? `${JSON.stringify(entry)}\n` : linesOf(entry))
+          await cli.terminal.write(cli.json ? `${safeJson(entry)}\n` : linesOf(entry))
         }
         next = page.next
       }

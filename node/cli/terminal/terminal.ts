@@ -17,6 +17,8 @@ export interface Terminal {
   readonly stdin: AsyncIterable<Uint8Array | string>
   /** Resolves when stdout can accept more. */
   write(data: string | Uint8Array): Promise<void>
+  /** True if a person sees stdout, so that it must not contain control characters of others. */
+  readonly isTerminal: boolean
   /** Writes one line to stderr, if anybody still reads it. */
   readonly note: (line: string) => void
   /** Replaces the progress line; '' removes it. Absent if stderr is no terminal. */
@@ -73,6 +75,7 @@ export function processTerminal(): Terminal {
     },
     ...(stderr.isTTY ? { progress: show } : {}),
     stdin: process.stdin,
+    isTerminal: stdout.isTTY,
     write: (data) => new Promise((resolve) => stdout.write(data, () => resolve())),
     note(line) {
       const behind = shown

@@ -2,6 +2,8 @@
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 /** The same, except line ends and tabs. */
 const UNSEEN_IN_LINES = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+/** Controls except line ends and tabs. */
+const CONTROLS = /(?![\n\t])\p{Cc}/gu
 /** Characters that take two columns: East Asian wide and full-width ones, and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u
@@ -11,6 +13,26 @@ const REPLACEMENT = '\ufffd'
 /** Text of several lines for a terminal, without control characters. */
 export function safeText(text: string): string {
   return text.replaceAll(UNSEEN_IN_LINES, REPLACEMENT)
+}
+
+/** JSON as ASCII where a character is invisible. `JSON.stringify` keeps the controls from U+007F on, of which U+009B starts a command. */
+export function safeJson(value: object): string {
+  return JSON.stringify(value).replaceAll(UNSEEN, (character) =>
+    character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  )
+}
+
+/** A response of an API for a terminal, without control characters. */
+export async function* safeBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder()
+  const safe = (chunk?: Uint8Array) =>
+    decoder
+      .decode(chunk, { stream: chunk !== undefined })
+      // The next chunk may have the other half of a CRLF.
+      .replaceAll('\r', '')
+      .replaceAll(CONTROLS, REPLACEMENT)
+  for await (const chunk of body) yield Buffer.from(safe(chunk))
+  yield Buffer.from(safe())
 }
 
 /** One line, without control characters and without two spaces in a row. */
