@@ -6,6 +6,7 @@ import { SetupError } from '../setup-error.ts'
 import { identityOf } from './identity.ts'
 import { ensurePrivateDirectory, isMissing, readPrivateFile, writePrivateFile } from './private-file.ts'
 import { lockProfile } from './profile-lock.ts'
+import { faultAt } from './file-fault.ts'
 import { fileFault, storeFault } from './store-fault.ts'
 import { type ProfileFile, type ProfileLocation, profileFile } from './profile.ts'
 
@@ -31,7 +32,7 @@ export interface ProfileBackup {
 /**
  * Copies a profile into a new directory that only its owner can enter.
  * @param copyStore writes a consistent copy of the store into a new file
- * @throws SoukError `invalid_request` for a relative path, an existing one, or one that cannot be created; SetupError
+ * @throws SoukError `invalid_request` for a relative path, an existing one, or one that cannot be created or written; SetupError
  */
 export async function backUpProfile(
   profile: ProfileLocation,
@@ -51,8 +52,14 @@ export async function backUpProfile(
   } catch (error) {
     // Remove a partial backup, because it would look complete.
     await rm(directory, { recursive: true, force: true })
-    throw fileFault(error, profile) ?? error
+    throw unwritten(error, target)
   }
+}
+
+/** A fault of the disk of a backup. It is no fault of this node, so the message must not be lost as an internal error. */
+function unwritten(error: unknown, target: ProfileLocation): unknown {
+  const fault = error instanceof SetupError ? error : faultAt(profileFile(target, 'store'), error)
+  return fault?.code === 'store_failed' ? new SoukError('invalid_request', fault.message, { cause: error }) : error
 }
 
 /** Backs up a profile whose node is stopped. @throws SetupError `profile_in_use`, SoukError */

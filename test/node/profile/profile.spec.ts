@@ -12,6 +12,7 @@ import {
   secretOf,
   writeProfileJson
 } from '../../../node/profile/profile.ts'
+import { backUpProfile } from '../../../node/profile/profile-backup.ts'
 import { lockProfile } from '../../../node/profile/profile-lock.ts'
 import { makeDisk, mayMount, type SmallDisk } from '../../helpers/small-disk.ts'
 
@@ -87,6 +88,23 @@ describe('profile', () => {
         await assert.rejects(writeProfileJson(profile, 'settings', { network: 'base' }), isFault(/the disk is full/))
         assert.throws(() => lockProfile(profileFile(profile, 'lock'), 'shop'), isFault(/the disk is full/))
         assert.deepEqual(await readProfileJson(profile, 'settings'), { network: 'dev' })
+      })
+
+      it('says that the disk of a backup is full, and leaves no part of it there', async () => {
+        const own: ProfileLocation = { name: 'shop', directory: join(home, 'shop') }
+        await openProfile(own)
+        await secretOf(own, 'identity', () => Buffer.from('key'))
+        disk.fillTo(0)
+        const directory = join(disk.directory, 'backup')
+        const refused = {
+          code: 'invalid_request',
+          message: /backup\/identity\.key cannot be written: the disk is full/
+        }
+        await assert.rejects(
+          backUpProfile(own, directory, async () => {}),
+          refused
+        )
+        assert.deepEqual(await readdir(disk.directory), ['filler'])
       })
 
       it('says that the file system is read-only', async () => {
