@@ -22,6 +22,7 @@ const EXPORTS: Record<string, Names> = {
       'LoadControl',
       'Mutex',
       'RateLimiter',
+      'Slots',
       'SoukError',
       'apiId',
       'asSoukError',
