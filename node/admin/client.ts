@@ -8,6 +8,7 @@ import {
   type RunningInfo
 } from '../profile/profile.ts'
 import { readPrivateFile } from '../profile/private-file.ts'
+import { isLocked } from '../profile/profile-lock.ts'
 import { requestTo, type RouteInput } from '../http/route-request.ts'
 import type { SendRequest } from '../http/route.ts'
 import { AdminProblem, fetchFailure, NodeNotRunning, NodeSilent, otherProgram } from './node/node-errors.ts'
@@ -41,7 +42,9 @@ export interface AdminClient {
 export async function connect(profile: ProfileLocation): Promise<AdminClient> {
   const running = (await readProfileJson(profile, 'running')) as RunningInfo | undefined
   const token = await readPrivateFile(profileFile(profile, 'adminToken'))
-  if (running === undefined || token === undefined) {
+  // After kill -9, another program may listen at the address of the file, and would get the token.
+  const isRunning = running !== undefined && isLocked(profileFile(profile, 'lock'))
+  if (!isRunning || token === undefined) {
     const isNew = (await readProfileJson(profile, 'settings')) === undefined
     throw new NodeNotRunning(profile.name, await runningProfiles(profile), isNew)
   }

@@ -7,6 +7,8 @@ import { profileFile, type RunningInfo } from './profile.ts'
 
 /** SQLite’s result code for a database that another process has locked. */
 const SQLITE_BUSY = 5
+/** `isLocked` of other processes holds the file for less. */
+const PROBE_MS = 250
 
 export interface ProfileLock {
   release(): void
@@ -23,11 +25,11 @@ export function lockProfile(path: string, profile: string): ProfileLock {
   try {
     // Create the file first, because SQLite would create it with the umask’s mode.
     closeSync(openSync(path, 'a', 0o600))
-    file = new DatabaseSync(path, { timeout: 0 })
+    file = new DatabaseSync(path, { timeout: PROBE_MS })
     file.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     file?.close()
-    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) {
+    if (isBusy(error)) {
       throw new SetupError(
         'profile_in_use',
         `Another node is running on the profile "${profile}"${placeOf(path, profile)}.`,
@@ -40,6 +42,23 @@ export function lockProfile(path: string, profile: string): ProfileLock {
   }
   return { release: () => file.close() }
 }
+
+/** Whether a process holds this lock. */
+export function isLocked(path: string): boolean {
+  let file: DatabaseSync | undefined
+  try {
+    file = new DatabaseSync(path, { readOnly: true, timeout: 0 })
+    file.exec('SELECT 1 FROM sqlite_master')
+    return false
+  } catch (error) {
+    return isBusy(error)
+  } finally {
+    file?.close()
+  }
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
 
 /** The address of the node that holds the lock; nothing while it starts. */
 function placeOf(lock: string, name: string): string {

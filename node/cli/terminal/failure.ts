@@ -53,7 +53,8 @@ const HINTS: Readonly<Record<string, string>> = {
   subscription_required: 'souk market show <api>, to list its plans; then souk subscribe',
   upstream_invalid_response: 'to correct --protocol and --endpoint',
   upstream_timeout: 'the command again, or a longer --timeout-ms',
-  upstream_unreachable: 'to reach the endpoint from this machine, for example with curl'
+  upstream_unreachable:
+    'the command again later; if the API is yours, reach its endpoint from the machine of its node, for example with curl'
 }
 
 const OURS = new Set(['SetupError', 'SoukError', 'NodeNotRunning', 'NodeSilent', 'UsageError'])

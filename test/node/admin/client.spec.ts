@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { createAdminClient } from '../../../node/admin/client.ts'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, createAdminClient } from '../../../node/admin/client.ts'
 import { failureOf } from '../../../node/cli/terminal/failure.ts'
 import { readAll } from '../../../node/cli/options/read-all.ts'
+import { writePrivateFile } from '../../../node/profile/private-file.ts'
+import { openProfile, profileFile, writeProfileJson } from '../../../node/profile/profile.ts'
+import { lockProfile } from '../../../node/profile/profile-lock.ts'
 import { deadUrl, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
 /** The error of the command line depends on how the connection to the node failed. */
@@ -74,5 +80,23 @@ describe('admin client without a valid response', () => {
     } finally {
       mute.close()
     }
+  })
+
+  it('sends the token of a profile only while a node holds its lock', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'souk-connect-'))
+    const profile = { name: 'shop', directory: join(home, 'shop') }
+    await openProfile(profile)
+    await writeProfileJson(profile, 'running', { admin: server.url })
+    await writePrivateFile(profileFile(profile, 'adminToken'), 'secret')
+    const { code } = await failure(connect(profile))
+    assert.equal(code, 'node_not_running')
+    const lock = lockProfile(profileFile(profile, 'lock'), 'shop')
+    try {
+      await connect(profile)
+    } finally {
+      lock.release()
+    }
+    assert.equal((await failure(connect(profile))).code, 'node_not_running')
+    await rm(home, { recursive: true })
   })
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { createProgram, main } from '../../../node/cli/program.ts'
+import { lockProfile, type ProfileLock } from '../../../node/profile/profile-lock.ts'
 import { scriptedUpstream, type ScriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { type TestTerminal, testTerminal } from '../../helpers/test-terminal.ts'
 
@@ -205,6 +206,7 @@ function leavesOf(command: Command, path: readonly string[] = []): string[] {
 describe('the lists of the command line', () => {
   let home: string
   let admin: ScriptedUpstream
+  let lock: ProfileLock
   let isEmpty = false
 
   before(async () => {
@@ -219,11 +221,13 @@ describe('the lists of the command line', () => {
     await mkdir(profile, { mode: 0o700 })
     await writeFile(join(profile, 'running.json'), JSON.stringify({ admin: admin.url }), { mode: 0o600 })
     await writeFile(join(profile, 'admin.token'), 'token', { mode: 0o600 })
+    lock = lockProfile(join(profile, 'lock'), 'default')
   })
   beforeEach(() => {
     isEmpty = false
   })
   after(async () => {
+    lock.release()
     await admin.close()
     await rm(home, { recursive: true })
   })
