@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { limits, SoukError } from '../../../../lib/index.ts'
+import { limits, SoukError, systemClock } from '../../../../lib/index.ts'
 import type { Manifest, Resolution } from '../../../../lib/interface/index.ts'
 import { manifestOf } from '../../../lib/resolve/fixtures.ts'
 import { answer, PROVIDER, type Running, startIngress } from '../harness.ts'
@@ -54,6 +54,10 @@ describe('ingress: a call without a key', () => {
   })
 
   it('keeps a limited amount of terms, however many APIs have large ones', async () => {
+    await ingress.close()
+    // No time passes, so that terms leave for their size only.
+    ingress = await startIngress({ x402: true }, { ...systemClock, elapsed: () => 1 })
+    list({ price: 1_000n })
     const large = { ...OFFER, note: 'x'.repeat(limits.OFFERS_CACHED_CHARS_MAX / 4) }
     ingress.onCall = () => {
       throw new SoukError('payment_required', 'Pay.', { source: 'owner', members: { x402: large } })
