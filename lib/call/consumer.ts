@@ -305,9 +305,10 @@ export class Consumer {
     const most = eventsFor(prepared, events, order)
     const isAgreed = events !== undefined && price > 0n && price <= events.price
     if (!isAgreed || most === 0 || body instanceof Uint8Array) return answer
-    const { paymentScheme, caller, requestIds } = this.#init
+    const { clock, paymentScheme, caller, requestIds } = this.#init
     const { eventBudget: budget } = prepared.init
     const paying = {
+      clock,
       paymentScheme,
       caller,
       requestIds,

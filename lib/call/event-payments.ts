@@ -1,6 +1,8 @@
 import { EMPTY_BYTES } from '../base/bytes.ts'
+import { type Clock, sleep } from '../base/clock.ts'
 import { asSoukError } from '../base/errors.ts'
 import {
+  EVENTS_NONE_PAUSE_MS,
   EVENTS_PAID_AT_ONCE_ATOMS,
   EVENTS_PAID_AT_ONCE_MAX,
   EVENTS_PAID_UNASKED_MAX,
@@ -25,6 +27,7 @@ export function eventsToPay(events: EventTerms | undefined, price: Atoms, maxPri
 }
 
 export interface EventPaymentsInit {
+  readonly clock: Clock
   readonly paymentScheme: PaymentScheme
   readonly caller: Caller
   readonly requestIds: RequestIds
@@ -109,6 +112,8 @@ export class EventPayments {
     this.#left -= Number((counted + price - 1n) / price)
     await budget.capture(paymentScheme.movesMoney ? counted : 0n, order.requestId)
     if (status === EVENTS_RESPONSE.over) return 'over'
+    // An owner that has no events waits with its response. Another one may not, and each payment takes both nodes' time.
+    if (status === EVENTS_RESPONSE.none) await sleep(this.#init.clock, EVENTS_NONE_PAUSE_MS)
     return status === EVENTS_RESPONSE.paid && counted === 0n ? 'refused' : 'paid'
   }
 

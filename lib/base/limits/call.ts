@@ -61,6 +61,8 @@ export const EVENTS_PAID_AT_ONCE_MAX = 64
 export const EVENTS_PAID_AT_ONCE_ATOMS = 10_000n
 /** Events that a call pays for where the consumer set no limit. */
 export const EVENTS_PAID_UNASKED_MAX = 1_000
+/** Pause after a payment for which the owner had no events. Souk's owners wait for events before they say so. */
+export const EVENTS_NONE_PAUSE_MS = 250
 /** Wait of an event for its payment. Then the stream ends. */
 export const EVENT_PAYMENT_MS = 15 * SECOND
 /** Wait of a payment for an event. Then its consumer sends another. */

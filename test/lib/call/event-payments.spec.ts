@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { EVENTS_NONE_PAUSE_MS } from '../../../lib/base/limits/call.ts'
 import type { Atoms } from '../../../lib/base/money.ts'
 import { type Call, EVENTS_RESPONSE } from '../../../lib/interface/call.ts'
 import { peerId } from '../../helpers/call-record.ts'
@@ -11,12 +12,17 @@ const EVENT_PRICE = 10_000n
 /** A consumer that keeps to its limit pays far less often. */
 const PAYMENTS_MAX = 50
 
+interface Result {
+  readonly status: number
+  readonly charged: Atoms
+}
+
 describe('payments for the events of a stream', () => {
-  /** Opens a stream for at most five events at an owner that never ends it. Returns what the owner charged for events. */
-  async function pay(charge: (payment: Call) => Atoms): Promise<readonly Atoms[]> {
+  /** Opens a stream for at most five events at an owner that never ends it. `payments` has the result of each payment. */
+  async function open(resultOf: (payment: Call) => Result) {
     const bench = new ConsumerBench()
     bench.manifest = manifestOf(peerId('P'), { price: 10_000n, events: { price: EVENT_PRICE, included: 0 } })
-    const payments: Atoms[] = []
+    const payments: Result[] = []
     const body: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({
         next: () => new Promise(() => {}),
@@ -32,33 +38,42 @@ describe('payments for the events of a stream', () => {
             answer: { ...responseOf(), body, charged: 10_000n, eventPrice: EVENT_PRICE }
           }
         const isOver = call.events === 0 || payments.length === PAYMENTS_MAX
-        if (!isOver) payments.push(charge(call))
-        const paid = { status: EVENTS_RESPONSE.paid, charged: payments.at(-1) ?? 0n }
-        return {
-          fate: 'answered',
-          ms: 1,
-          answer: responseOf('', isOver ? { status: EVENTS_RESPONSE.over, charged: 0n } : paid)
-        }
+        const result = isOver ? { status: EVENTS_RESPONSE.over, charged: 0n } : resultOf(call)
+        if (!isOver) payments.push(result)
+        return { fate: 'answered', ms: 1, answer: responseOf('', result) }
       }
     }
     bench.found = [[A]]
     const reply = await bench.call({ maxPrice: '0.06' })
     for (let i = 0; i < PAYMENTS_MAX; i++) await settle()
-    await (reply.body as AsyncIterableIterator<Uint8Array>).return?.()
-    return payments
+    return { payments, bench, close: () => (reply.body as AsyncIterableIterator<Uint8Array>).return?.() }
+  }
+  /** What an owner charges that accepts each payment. */
+  async function charges(charge: (payment: Call) => Atoms): Promise<readonly Atoms[]> {
+    const { payments, close } = await open((payment) => ({ status: EVENTS_RESPONSE.paid, charged: charge(payment) }))
+    await close()
+    return payments.map(({ charged }) => charged)
   }
   const sum = (amounts: readonly Atoms[]) => amounts.reduce((total, each) => total + each, 0n)
 
   it('end at the price limit of the call', async () => {
-    assert.equal(sum(await pay(({ maxPrice = 0n }) => maxPrice)), 50_000n)
+    assert.equal(sum(await charges(({ maxPrice = 0n }) => maxPrice)), 50_000n)
   })
 
   it('end there although the owner charges a little less than the price of each event', async () => {
-    const payments = await pay(() => EVENT_PRICE - 1n)
-    assert.equal(payments.length, 5, `${sum(payments)} atoms were charged`)
+    const charged = await charges(() => EVENT_PRICE - 1n)
+    assert.equal(charged.length, 5, `${sum(charged)} atoms were charged`)
   })
 
   it('end when the owner says that it charged, and charged nothing', async () => {
-    assert.equal((await pay(() => 0n)).length, 1)
+    assert.equal((await charges(() => 0n)).length, 1)
+  })
+
+  it('pause where the owner says at once that it has no events', async () => {
+    const { payments, bench, close } = await open(() => ({ status: EVENTS_RESPONSE.none, charged: 0n }))
+    assert.equal(payments.length, 1)
+    await bench.clock.advance(EVENTS_NONE_PAUSE_MS)
+    assert.equal(payments.length, 2)
+    await close()
   })
 })
