@@ -8,7 +8,7 @@ import {
   type RunningInfo
 } from '../profile/profile.ts'
 import { readPrivateFile } from '../profile/private-file.ts'
-import { isLocked } from '../profile/profile-lock.ts'
+import { isLocked } from '../profile/is-locked.ts'
 import { requestTo, type RouteInput } from '../http/route-request.ts'
 import type { SendRequest } from '../http/route.ts'
 import { AdminProblem, fetchFailure, NodeNotRunning, NodeSilent, otherProgram } from './node/node-errors.ts'

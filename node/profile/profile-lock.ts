@@ -3,10 +3,9 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SetupError } from '../setup-error.ts'
 import { faultAt } from './file-fault.ts'
+import { isBusy } from './is-locked.ts'
 import { profileFile, type RunningInfo } from './profile.ts'
 
-/** SQLite’s result code for a database that another process has locked. */
-const SQLITE_BUSY = 5
 /** `isLocked` of other processes holds the file for less. */
 const PROBE_MS = 250
 
@@ -42,23 +41,6 @@ export function lockProfile(path: string, profile: string): ProfileLock {
   }
   return { release: () => file.close() }
 }
-
-/** Whether a process holds this lock. */
-export function isLocked(path: string): boolean {
-  let file: DatabaseSync | undefined
-  try {
-    file = new DatabaseSync(path, { readOnly: true, timeout: 0 })
-    file.exec('SELECT 1 FROM sqlite_master')
-    return false
-  } catch (error) {
-    return isBusy(error)
-  } finally {
-    file?.close()
-  }
-}
-
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
 
 /** The address of the node that holds the lock; nothing while it starts. */
 function placeOf(lock: string, name: string): string {
