@@ -1,3 +1,5 @@
+import { setMember } from './set-member.ts'
+
 /** `rawJSON` of ES2026, which TypeScript's es2025 library lacks. */
 const Json = JSON as typeof JSON & { rawJSON(text: string): unknown }
 
@@ -57,10 +59,7 @@ class Reader {
       const name = this.#string()
       if (this.#next() === COLON) this.#at++
       const value = this.value()
-      // Assigning to `__proto__` would set the prototype.
-      if (name === '__proto__')
-        Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
-      else object[name] = value
+      setMember(object, name, value)
       if (this.#next() === COMMA) this.#at++
     }
     this.#at++

@@ -1,3 +1,4 @@
+import { setMember } from '../../../lib/base/set-member.ts'
 import { LRUCache } from 'lru-cache'
 import { systemClock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
@@ -169,8 +170,7 @@ function sorted(fields: JsonObject, { places, ambiguous, takesMore }: Fields): S
 
 function set(target: Record<string, unknown>, key: string, value: unknown, name: string): void {
   if (Object.hasOwn(target, key)) throw refuse(`The field "${name}" is given twice.`)
-  // Not an assignment, because `__proto__` is a valid name.
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
+  setMember(target, key, value)
 }
 
 function choices(name: string, places: Fields['places']): string {

@@ -1,3 +1,4 @@
+import { setMember } from '../../../lib/base/set-member.ts'
 import { type Definitions, dereferenced } from './openapi-schemas.ts'
 import { exactly, isObject, type JsonObject } from '../../exact-json.ts'
 
@@ -10,8 +11,7 @@ export function textCall(query: string): JsonObject {
   for (const [name, text] of new URLSearchParams(query.replace(/^\?/, ''))) {
     const before = Object.hasOwn(call, name) ? call[name] : undefined
     const value = before === undefined ? text : [...(Array.isArray(before) ? (before as unknown[]) : [before]), text]
-    // Not an assignment, because `__proto__` is a valid name.
-    Object.defineProperty(call, name, { value, enumerable: true, configurable: true, writable: true })
+    setMember(call, name, value)
   }
   return call
 }

@@ -1,3 +1,4 @@
+import { setMember } from '../../../lib/base/set-member.ts'
 import type { Meter } from '../../pattern/meter.ts'
 import { shownAttachment } from './attachments.ts'
 import { derives } from '../schema/bases.ts'
@@ -113,7 +114,7 @@ export class Decoder {
       const key = clark(namespace, name)
       const use = shape.attributesByName.get(key) ?? shape.attributesByLocalName.get(name)
       if (use === undefined && this.#references?.concerns(namespace, name) === true) continue
-      put(json, use?.json ?? `@${key}`, use === undefined ? value : this.#text(use.type, value, element))
+      setMember(json, use?.json ?? `@${key}`, use === undefined ? value : this.#text(use.type, value, element))
     }
   }
 
@@ -133,7 +134,7 @@ export class Decoder {
       if (member !== undefined) add(json, member, this.element(member.element, node), repeated)
       else open.push(readItem(node, (child) => this.declared(child), shape.wildcard?.namespace ?? ''))
     }
-    for (const member of shape.arrays) if (!Object.hasOwn(json, member.json)) put(json, member.json, [])
+    for (const member of shape.arrays) if (!Object.hasOwn(json, member.json)) setMember(json, member.json, [])
     if (open.length > 0) json.$any = open
     if (shape.order !== undefined && !isUsual(order, shape.order)) json.$order = order
     if (text.trim() !== '') json[textName(shape)] = text
@@ -184,18 +185,11 @@ function add(json: Json, member: Member, value: unknown, repeated: Set<string>):
   const name = member.json
   const before = Object.hasOwn(json, name) ? json[name] : undefined
   if ((member.many || repeated.has(name)) && Array.isArray(before)) before.push(value)
-  else if (before === undefined) put(json, name, member.many ? [value] : value)
+  else if (before === undefined) setMember(json, name, member.many ? [value] : value)
   else {
     repeated.add(name)
-    put(json, name, [before, value])
+    setMember(json, name, [before, value])
   }
-}
-
-/** Assigning to `__proto__` would set the prototype instead of a member. */
-function put(json: Json, name: string, value: unknown): void {
-  if (name === '__proto__')
-    Object.defineProperty(json, name, { value, enumerable: true, configurable: true, writable: true })
-  else json[name] = value
 }
 
 function isJson(value: unknown): value is Json {
