@@ -9,10 +9,11 @@ interface Windowed {
 /**
  * Sends a stream's window updates only after half of the window is used, as in the yamux implementations in Go and
  * Rust. @libp2p/yamux 8 sends one after every data frame, which costs a single call an extra encrypted message each
- * way. Streams of other muxers are unchanged.
+ * way. Streams of other muxers are unchanged, and so are those that `eagerMuxer` has changed before.
  */
 export function updateWindowByHalves(stream: object): void {
-  if (!isWindowed(stream)) return
+  // The method of the class is not an own property.
+  if (!isWindowed(stream) || Object.hasOwn(stream, 'sendWindowUpdate')) return
   const update = stream.sendWindowUpdate.bind(stream)
   stream.sendWindowUpdate = () => {
     if (stream.recvWindowCapacity <= stream.recvWindow / 2) update()
