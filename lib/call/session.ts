@@ -23,7 +23,7 @@ export interface SessionInit {
   readonly agent: string
 }
 
-/** What stays of a peer's hello. Its texts may fill a frame, and would take that memory for each channel. */
+/** The part of a peer's hello that a session keeps. The texts of a hello may fill a frame, for each channel. */
 type Greeting = Pick<Hello, 'epoch' | 'inFlightMax'>
 
 /** One channel and its hellos. Dispatches frames by kind. */

@@ -26,7 +26,7 @@ export function shedOverload(
 ): void {
   const load = new LoadControl(clock)
   const admit = (req: IncomingMessage, res: ServerResponse) => {
-    // Of a connection that was closed for too many requests. Those that arrived with the others still come.
+    // A connection with too many requests was closed. The requests that arrived in the same read still come.
     if (req.socket.destroyed) return
     if (load.admit(() => clientNetwork(req, trustProxy)) || PROBES.has(req.url ?? '')) {
       handler(req, res)

@@ -1,6 +1,6 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import { formatUsdc, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
-import type { CallReply, CallTiming, Clock, Headers, Payload, RateLimitStatus } from '../../../lib/interface/index.ts'
+import type { CallReply, CallTiming, Headers, Payload, RateLimitStatus } from '../../../lib/interface/index.ts'
 import { roomIn } from '../../http/room-in.ts'
 import { untilRead } from '../../http/until-read.ts'
 import { paymentReceipt } from './payment-auth.ts'
@@ -202,7 +202,7 @@ function round(ms: number): number {
 async function pump(context: RequestContext, chunks: AsyncIterator<Uint8Array>): Promise<void> {
   const { res, log } = context
   const stop = () => cancel(chunks)
-  const idle = watchIdle(context.clock, () => res.destroy())
+  const idle = watchIdle(context, () => res.destroy())
   res.once('close', stop)
   try {
     for (;;) {
@@ -225,8 +225,8 @@ async function pump(context: RequestContext, chunks: AsyncIterator<Uint8Array>):
   }
 }
 
-/** Calls `expire` after `STREAM_IDLE_MS` without a `touch`. Uses one timer for all of them. */
-function watchIdle(clock: Pick<Clock, 'after' | 'elapsed'>, expire: () => void): { touch(): void; cancel(): void } {
+/** Calls `expire` after `STREAM_IDLE_MS` without data in either direction. Uses one timer for all chunks. */
+function watchIdle({ clock }: RequestContext, expire: () => void): { touch(): void; cancel(): void } {
   let movedAt = clock.elapsed()
   const arm = (delayMs: number) =>
     clock.after(delayMs, () => {

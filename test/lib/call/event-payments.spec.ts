@@ -48,7 +48,7 @@ describe('payments for the events of a stream', () => {
     for (let i = 0; i < PAYMENTS_MAX; i++) await settle()
     return { payments, bench, close: () => (reply.body as AsyncIterableIterator<Uint8Array>).return?.() }
   }
-  /** What an owner charges that accepts each payment. */
+  /** The charges of an owner that accepts each payment. */
   async function charges(charge: (payment: Call) => Atoms): Promise<readonly Atoms[]> {
     const { payments, close } = await open((payment) => ({ status: EVENTS_RESPONSE.paid, charged: charge(payment) }))
     await close()

@@ -134,7 +134,7 @@ describe('what a peer can make a connection hold', () => {
 
   it('ends with the connection where it is responses of other kinds', async () => {
     await fill()
-    // Of these streams the node accepts a few, and resets the others.
+    // The node accepts a few of these streams, and resets the others.
     send(Array.from({ length: FRAMES }, (_, at) => frame(WINDOW_UPDATE, SYN, 2 * at + 1_001, 0)))
     assert.match(await closed(), /Write buffer/)
     assert.equal(unsent(), 0)
