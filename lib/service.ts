@@ -111,7 +111,7 @@ class SoukService implements Souk, Startable {
     this.#manifestSigner = createManifestSigner({ providerKey: options.providerKey ?? components.privateKey, clock })
     this.#reach = createReach(components, options, this.store.documents, () => this.#local().length > 0)
     const { link } = this.#reach
-    serveManifests({ link, local: () => this.#local() })
+    serveManifests({ link, local: () => this.#local(), clock })
     serveCatalogue({ link, index: this.store.listings, network, clock })
     this.#shelf = new DocumentShelf(clock)
     serveDescriptions({ link, shelf: this.#shelf, clock })

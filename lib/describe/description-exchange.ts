@@ -11,7 +11,7 @@ import {
   DESCRIPTIONS_REQUESTS_BURST,
   DESCRIPTIONS_REQUESTS_PER_SECOND
 } from '../base/limits/descriptions.ts'
-import { TokenBuckets } from '../base/token-bucket.ts'
+import { paced } from '../base/paced.ts'
 import type { DescriptionRoot } from '../interface/published-api.ts'
 import type { Link, PeerAddress } from '../interface/link.ts'
 import { DESCRIPTION_REPLY, DESCRIPTION_REQUEST, type ProvenDocument } from './description-codec.ts'
@@ -35,25 +35,22 @@ export interface ServeInit {
 /** Serves documents to peers: as many of the requested ones as this node has and fit a reply, in the requested order. */
 export function serveDescriptions({ link, shelf, clock }: ServeInit): void {
   const rate = { burst: DESCRIPTIONS_REQUESTS_BURST, perSecond: DESCRIPTIONS_REQUESTS_PER_SECOND }
-  const asking = new TokenBuckets(rate, DESCRIPTIONS_PEERS_MAX, clock)
-  link.serve(
-    DESCRIPTION_PROTOCOL,
-    async (bytes, peer) => {
-      if (!asking.take(peer)) throw new SoukError('overloaded')
-      const { root, leaves } = DESCRIPTION_REQUEST.decode(bytes)
-      const documents: ProvenDocument[] = []
-      let left = DESCRIPTIONS_REPLY_BYTES_MAX
-      for (const leaf of new Set(leaves)) {
-        const proven = shelf.get(toHex(root), leaf)
-        if (proven === undefined) continue
-        left -= proven.document.length + PROOF_BYTES
-        if (left < 0) break
-        documents.push(proven)
-      }
-      return DESCRIPTION_REPLY.encode({ documents })
-    },
-    { requestBytesMax: DESCRIPTIONS_REQUEST_BYTES_MAX }
-  )
+  const answer = async (bytes: Uint8Array) => {
+    const { root, leaves } = DESCRIPTION_REQUEST.decode(bytes)
+    const documents: ProvenDocument[] = []
+    let left = DESCRIPTIONS_REPLY_BYTES_MAX
+    for (const leaf of new Set(leaves)) {
+      const proven = shelf.get(toHex(root), leaf)
+      if (proven === undefined) continue
+      left -= proven.document.length + PROOF_BYTES
+      if (left < 0) break
+      documents.push(proven)
+    }
+    return DESCRIPTION_REPLY.encode({ documents })
+  }
+  link.serve(DESCRIPTION_PROTOCOL, paced(answer, { rate, peersMax: DESCRIPTIONS_PEERS_MAX, clock }), {
+    requestBytesMax: DESCRIPTIONS_REQUEST_BYTES_MAX
+  })
 }
 
 /**

@@ -196,6 +196,12 @@ export const ADDRESSES_PER_PEER_MAX = 16
 export const SERVERS_MAX = 16
 /** A manifest request: a name, a provider id or a cursor. */
 export const MANIFEST_REQUEST_BYTES_MAX = 1 * KiB
+/** Manifest requests of one peer at once. An ingress that starts asks for each API that its consumers call. */
+export const MANIFEST_REQUESTS_BURST = 1_000
+/** Manifest requests of one peer per second, after the burst. */
+export const MANIFEST_REQUESTS_PER_SECOND = 100
+/** Peers whose manifest requests are counted. */
+export const MANIFEST_PEERS_MAX = 4_096
 /** A manifest response: several small manifests, or one of the largest. */
 export const MANIFEST_REPLY_BYTES_MAX = 1 * MiB
 /** Signed bytes of all cached resolutions. A flood must not fill the memory. */

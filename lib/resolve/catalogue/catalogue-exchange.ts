@@ -18,7 +18,7 @@ import {
   CATALOGUE_WANTED_MAX,
   MANIFEST_REPLY_BYTES_MAX
 } from '../../base/limits/directory.ts'
-import { TokenBuckets } from '../../base/token-bucket.ts'
+import { paced } from '../../base/paced.ts'
 import { EXCHANGE_MS } from '../../base/limits/link.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { ListingIndex } from '../../interface/listing-index.ts'
@@ -41,17 +41,14 @@ export interface CatalogueExchangeInit {
 /** Serves peers that query the catalogue: records first, then the manifests they lack. */
 export function serveCatalogue({ link, index, network, clock }: Omit<CatalogueExchangeInit, 'intake'>): void {
   const rate = { burst: CATALOGUE_REQUESTS_BURST, perSecond: CATALOGUE_REQUESTS_PER_SECOND }
-  const asking = new TokenBuckets(rate, CATALOGUE_CURSORS_MAX, clock)
-  link.serve(
-    CATALOGUE_PROTOCOL,
-    async (bytes, peer) => {
-      if (!asking.take(peer)) throw new SoukError('overloaded')
-      const request = CATALOGUE_REQUEST.decode(bytes)
-      if (request.network !== network) throw new SoukError('invalid_request', 'This node belongs to another network.')
-      return CATALOGUE_REPLY.encode(await answer(index, request))
-    },
-    { requestBytesMax: CATALOGUE_REQUEST_BYTES_MAX }
-  )
+  const reply = async (bytes: Uint8Array) => {
+    const request = CATALOGUE_REQUEST.decode(bytes)
+    if (request.network !== network) throw new SoukError('invalid_request', 'This node belongs to another network.')
+    return CATALOGUE_REPLY.encode(await answer(index, request))
+  }
+  link.serve(CATALOGUE_PROTOCOL, paced(reply, { rate, peersMax: CATALOGUE_CURSORS_MAX, clock }), {
+    requestBytesMax: CATALOGUE_REQUEST_BYTES_MAX
+  })
 }
 
 async function answer(index: ListingIndex, { epoch, after, wanted }: CatalogueRequest): Promise<CatalogueReply> {

@@ -1,7 +1,15 @@
 import { apiId } from '../../base/api-name.ts'
 import type { Clock } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
-import { MANIFEST_REPLY_BYTES_MAX, MANIFEST_REQUEST_BYTES_MAX, PAGE_MAX } from '../../base/limits/directory.ts'
+import {
+  MANIFEST_PEERS_MAX,
+  MANIFEST_REPLY_BYTES_MAX,
+  MANIFEST_REQUEST_BYTES_MAX,
+  MANIFEST_REQUESTS_BURST,
+  MANIFEST_REQUESTS_PER_SECOND,
+  PAGE_MAX
+} from '../../base/limits/directory.ts'
+import { paced } from '../../base/paced.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
 import { MANIFEST_REPLY, MANIFEST_REQUEST, type ManifestReply, type ManifestRequest } from './exchange-codec.ts'
@@ -15,17 +23,23 @@ const FRAMING_BYTES = 1024
 /** Manifests of the APIs this node serves, its own and those of providers that delegated to it. */
 export type LocalManifests = () => Iterable<SignedManifest>
 
+export interface ServeInit {
+  readonly link: Link
+  readonly local: LocalManifests
+  readonly clock: Pick<Clock, 'elapsed'>
+}
+
 /** Serves peers that ask for manifests. Drafts are not shown. */
-export function serveManifests({ link, local }: { readonly link: Link; readonly local: LocalManifests }): void {
-  link.serve(
-    MANIFEST_PROTOCOL,
-    async (bytes) => {
-      const request = MANIFEST_REQUEST.decode(bytes)
-      const shown = [...local()].filter(({ manifest }) => manifest.state !== 'draft')
-      return MANIFEST_REPLY.encode(answer(request, shown))
-    },
-    { requestBytesMax: MANIFEST_REQUEST_BYTES_MAX }
-  )
+export function serveManifests({ link, local, clock }: ServeInit): void {
+  const rate = { burst: MANIFEST_REQUESTS_BURST, perSecond: MANIFEST_REQUESTS_PER_SECOND }
+  const reply = async (bytes: Uint8Array) => {
+    const request = MANIFEST_REQUEST.decode(bytes)
+    const shown = [...local()].filter(({ manifest }) => manifest.state !== 'draft')
+    return MANIFEST_REPLY.encode(answer(request, shown))
+  }
+  link.serve(MANIFEST_PROTOCOL, paced(reply, { rate, peersMax: MANIFEST_PEERS_MAX, clock }), {
+    requestBytesMax: MANIFEST_REQUEST_BYTES_MAX
+  })
 }
 
 /** Sorted by name, then by provider, as many as fit. */

@@ -74,7 +74,7 @@ describe('resolver', () => {
     const directory = parts.directory ?? createMemoryDirectory({ network: directories, privateKey: key, clock })
     const local: SignedManifest[] = []
     const learned: SignedManifest[] = []
-    serveManifests({ link, local: () => local })
+    serveManifests({ link, local: () => local, clock })
     const resolver = createResolver({
       directory,
       link,

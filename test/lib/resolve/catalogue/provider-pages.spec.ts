@@ -37,8 +37,9 @@ describe('the listings of a provider', () => {
   beforeEach(() => {
     const network = new LinkNetwork()
     local = () => all
-    serveManifests({ link: network.join('owner'), local: () => local() })
-    pages = new ProviderPages({ link: network.join('reader'), clock: manualClock(NOW) })
+    const clock = manualClock(NOW)
+    serveManifests({ link: network.join('owner'), local: () => local(), clock })
+    pages = new ProviderPages({ link: network.join('reader'), clock })
   })
 
   it('are all read, by name, from the first node that responds', async () => {

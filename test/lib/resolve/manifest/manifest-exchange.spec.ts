@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Ed25519PrivateKey } from '@libp2p/interface'
 import { utf8 } from '../../../../lib/base/bytes.ts'
-import { PAGE_MAX } from '../../../../lib/base/limits/directory.ts'
+import { MANIFEST_REQUESTS_BURST, PAGE_MAX } from '../../../../lib/base/limits/directory.ts'
 import type { Manifest, SignedManifest } from '../../../../lib/interface/manifest.ts'
 import { MANIFEST_REPLY, type ManifestRequest } from '../../../../lib/resolve/manifest/exchange-codec.ts'
 import {
@@ -19,6 +19,7 @@ const { signal } = new AbortController()
 
 describe('manifest exchange', () => {
   let provider: Ed25519PrivateKey
+  let network: LinkNetwork
   let server: StubLink
   let client: StubLink
   let local: SignedManifest[]
@@ -28,11 +29,11 @@ describe('manifest exchange', () => {
   })
 
   beforeEach(() => {
-    const network = new LinkNetwork()
+    network = new LinkNetwork()
     server = network.join('server')
     client = network.join('client')
     local = []
-    serveManifests({ link: server, local: () => local })
+    serveManifests({ link: server, local: () => local, clock })
   })
 
   const sign = (changes: Partial<Manifest>) => signManifest(manifestOf(idOf(provider), changes), provider)
@@ -62,6 +63,15 @@ describe('manifest exchange', () => {
     const { manifests } = await fetch({ name: 'ticker' })
     assert.ok(manifests.length >= 3 && manifests.length < local.length, String(manifests.length))
     assert.deepEqual((await fetch({ name: '' })).manifests, [])
+  })
+
+  it('refuses a peer that asks too often, and serves the others', async () => {
+    local = [await sign({})]
+    for (let n = 0; n < MANIFEST_REQUESTS_BURST; n++) await fetch({ name: 'ticker' })
+    await assert.rejects(fetch({ name: 'ticker' }), { code: 'overloaded' })
+    const other = { link: network.join('other'), clock, signal }
+    const { manifests } = await fetchManifests({ id: 'server', addresses: [] }, { name: 'ticker' }, other)
+    assert.deepEqual(manifests, local)
   })
 
   it('leaves out forged, expired and unrequested manifests', async () => {

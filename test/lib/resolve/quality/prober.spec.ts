@@ -34,7 +34,7 @@ describe('a node that probes', () => {
     owner = network.join('owner')
     self = network.join('self')
     self.connected = [{ id: 'owner', addresses: [] }]
-    serveManifests({ link: owner, local: () => [signed] })
+    serveManifests({ link: owner, local: () => [signed], clock })
     lost = undefined
     prober = new Prober({
       link: self,
