@@ -67,6 +67,8 @@ class QueuedSubmitter implements Submitter {
   #isStale = false
   /** Plans that are not stored yet. */
   #saving = 0
+  /** Plans whose write may have been durable, by key, with the error of the write. */
+  readonly #unsure = new Map<string, SoukError>()
 
   constructor(init: SubmitterInit) {
     const { chain, clock, documents, signer, log = SILENT_LOG } = init
@@ -96,8 +98,7 @@ class QueuedSubmitter implements Submitter {
     if (!this.#isRunning)
       throw new SoukError('settlement_unavailable', 'This node is not running, so it sends no transactions.')
     const callHash = hashOf(call)
-    const found = this.#plans.find(key)
-    const known = found !== undefined && isOver(found) ? undefined : found
+    const known = this.#known(key)
     const waiter = this.#waiters.get(key)
     const taken = waiter ?? known
     if (taken !== undefined && taken.callHash !== callHash) {
@@ -112,8 +113,7 @@ class QueuedSubmitter implements Submitter {
   }
 
   has(key: string): boolean {
-    const found = this.#plans.find(key)
-    return this.#waiters.has(key) || (found !== undefined && !isOver(found))
+    return this.#waiters.has(key) || this.#known(key) !== undefined
   }
 
   hashOf(key: string): Hex | undefined {
@@ -146,6 +146,12 @@ class QueuedSubmitter implements Submitter {
     }
   }
 
+  /** The submission of this key, unless its key is free. */
+  #known(key: string): Submission | undefined {
+    const found = this.#plans.find(key)
+    return found !== undefined && isOver(found) ? undefined : found
+  }
+
   async #plan(key: string, call: ContractCall, callHash: Hex): Promise<void> {
     this.#saving++
     try {
@@ -155,11 +161,30 @@ class QueuedSubmitter implements Submitter {
       await this.#plans.save({ key, seq: this.#plans.nextSeq(), at: this.#init.clock.now(), callHash, call })
       this.#log('%s: planned', key)
       this.#wake()
-    } catch (error) {
-      this.#reject(key, asSoukError(error))
+    } catch (thrown) {
+      const error = asSoukError(thrown)
+      if (error.code === 'store_unavailable') this.#doubt(key, error)
+      else this.#reject(key, error)
     } finally {
       this.#saving--
     }
+  }
+
+  /** Without this, a caller would hear of a failure, and the next start would send the transaction. */
+  #doubt(key: string, error: SoukError): void {
+    this.#unsure.set(key, error)
+    this.#isStale = true
+    this.#wake()
+  }
+
+  async #reload(): Promise<void> {
+    const unsure = [...this.#unsure]
+    await this.#plans.load()
+    for (const [key, error] of unsure) {
+      this.#unsure.delete(key)
+      if (this.#known(key) === undefined) this.#reject(key, error)
+    }
+    this.#isStale = this.#unsure.size > 0
   }
 
   // Turns run one at a time, so that nonces and saved steps keep their order.
@@ -190,8 +215,7 @@ class QueuedSubmitter implements Submitter {
 
   async #takeTurn(): Promise<void> {
     try {
-      if (this.#isStale) await this.#plans.load()
-      this.#isStale = false
+      if (this.#isStale) await this.#reload()
       const view = await this.#look()
       await this.#follow(view)
       await this.#signPlans(view)

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import { CHAIN_VIEW_PART, CLOSED_CHANNELS_KEPT_MAX, COUNTED_LATEST_OWNER_ATOMS_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId, ChannelPhase } from '../../interface/channel.ts'
-import type { Ledger } from '../../interface/ledger.ts'
+import type { Entry, Ledger } from '../../interface/ledger.ts'
 import type { ChannelSnapshot, ChannelWatch, OwnedChannel, OwnerBooks } from '../../interface/redeem.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
@@ -40,6 +40,8 @@ export class PayeeChannels implements OwnerBooks {
   #forget: (() => void) | undefined
   /** Total over all channels that rests on the newest block only. */
   #onLatest: Atoms = 0n
+  /** Entries about recovered amounts that are not known to be durable. */
+  readonly #unbooked = new Set<Entry>()
 
   constructor(init: PayeeChannelsInit) {
     this.#init = init
@@ -173,6 +175,7 @@ export class PayeeChannels implements OwnerBooks {
   }
 
   #see(watch: ChannelWatch, ids: readonly ChannelId[]): void {
+    for (const entry of this.#unbooked) this.#bookRecovered(entry)
     for (const id of ids) {
       const [channel, snapshot] = [this.get(id), watch.snapshot(id)]
       if (channel === undefined || snapshot === undefined) continue
@@ -200,7 +203,6 @@ export class PayeeChannels implements OwnerBooks {
    * same amount of later calls.
    */
   #recover({ info, payeeFunds }: PayeeChannel, claimed: Atoms): void {
-    const { ledger, clock } = this.#init
     const { channelId } = info
     const amount = payeeFunds.recover(claimed)
     if (amount === 0n) return
@@ -208,9 +210,16 @@ export class PayeeChannels implements OwnerBooks {
       { account: receivableOf(channelId), amount },
       { account: earnedOf(channelId), amount: -amount }
     ]
+    const entry = { kind: 'recovered', reference: `${channelId}/${claimed}`, at: this.#init.clock.now(), postings }
+    this.#unbooked.add(entry)
     // The store keeps the order of writes, so this entry comes before later captures. A crash before the write is repaired by the
     // next read.
-    ledger.book({ kind: 'recovered', reference: `${channelId}/${claimed}`, at: clock.now(), postings }).catch(ignore)
+    this.#bookRecovered(entry)
+  }
+
+  /** The next read of the chain tries it again where this fails. An entry is booked once, however often it is written. */
+  #bookRecovered(entry: Entry): void {
+    this.#init.ledger.book(entry).then(() => this.#unbooked.delete(entry), ignore)
   }
 
   /** Follows a payer's own withdrawal. If it ends with money left in the channel, the channel is open again. */

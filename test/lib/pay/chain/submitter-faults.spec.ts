@@ -232,6 +232,34 @@ describe('the submitter under faults', () => {
     })
   }
 
+  it('sends a plan that was written though the database did not say so, and tells its caller', async () => {
+    const { start, store, transfer, final, sent } = account
+    let writes = 0
+    const put = async (collection: string, key: string, value: string) => {
+      await store.documents.put(collection, key, value)
+      if (++writes === 1) throw new SoukError('store_unavailable')
+    }
+    const submitter = await start({ documents: { ...store.documents, put } })
+    const mined = await within('it is mined', BOUND_MS, submitter.submit('a', transfer(1n)))
+    assert.ok(mined.receipt.succeeded)
+    await final(submitter, 'a')
+    assert.equal(await sent(), 1n)
+  })
+
+  it('rejects a plan that the database did not get, and takes it again', async () => {
+    const { start, store, transfer, sent } = account
+    let writes = 0
+    const put = async (collection: string, key: string, value: string) => {
+      if (++writes === 1) throw new SoukError('store_unavailable')
+      await store.documents.put(collection, key, value)
+    }
+    const submitter = await start({ documents: { ...store.documents, put } })
+    const first = within('it is rejected', BOUND_MS, submitter.submit('a', transfer(1n)))
+    await assert.rejects(first, { code: 'store_unavailable' })
+    assert.ok((await within('it is mined', BOUND_MS, submitter.submit('a', transfer(1n)))).receipt.succeeded)
+    assert.equal(await sent(), 1n)
+  })
+
   it('notifies a listener again after it failed', async () => {
     const { start, transfer, final } = account
     const submitter = await start()

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { systemClock } from '../../../../lib/base/clock.ts'
+import { SoukError } from '../../../../lib/base/errors.ts'
 import { COUNTED_LATEST_OWNER_ATOMS_MAX } from '../../../../lib/base/limits/pay.ts'
 import type { ChannelState } from '../../../../lib/interface/chain.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
+import type { Entry } from '../../../../lib/interface/ledger.ts'
 import type { ChannelSnapshot } from '../../../../lib/interface/redeem.ts'
 import {
   earnedOf,
@@ -74,6 +76,34 @@ describe('the channels of an owner', () => {
     }
     assert.ok((limits[0] ?? 0n) > 0n)
     assert.deepEqual(new Set(limits), new Set([limits[0]]))
+  })
+
+  it('book a recovered amount again after the store was away, and only once', async () => {
+    const { documents, ledger, open } = createMemoryStore()
+    await open()
+    let isAway = true
+    // Every second attempt is written though the store says nothing.
+    let attempts = 0
+    const book = async (entry: Entry) => {
+      const isBooked = (++attempts % 2 === 0 || !isAway) && (await ledger.book(entry))
+      if (isAway) throw new SoukError('store_unavailable')
+      return isBooked
+    }
+    const init = { documents, clock: systemClock, payouts: () => [], settlement: PAYOUT }
+    const channels = new PayeeChannels({ ...init, ledger: { balance: (account) => ledger.balance(account), book } })
+    await channels.add(info)
+    const shown = { balance: 100n, claimed: 40n, refundNonce: 0n }
+    const watch = shownChannels(() => ({ latest: shown, safe: shown, finalized: shown }))
+    channels.follow(watch)
+    const earned = async () => {
+      watch.look(info.channelId)
+      await new Promise<void>((resolve) => void setImmediate(resolve))
+      return -(await ledger.balance(earnedOf(info.channelId)))
+    }
+    assert.deepEqual([await earned(), await earned(), await earned()], [0n, 40n, 40n])
+    isAway = false
+    assert.deepEqual([await earned(), await earned()], [40n, 40n])
+    assert.equal(attempts, 4)
   })
 
   describe('of a payer that withdraws', () => {
