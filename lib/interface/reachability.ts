@@ -17,6 +17,8 @@ export interface Reachability {
   readonly relays: readonly string[]
   /** TCP port on which this node listens for peers. */
   readonly port: number | undefined
+  /** The node listens on all interfaces, but this machine has only its own, 127.0.0.1 and ::1. */
+  readonly isOffline: boolean
   /** TCP port of the router that forwards it to this node, by its own account. */
   readonly mapped?: MappedPort | undefined
   /** Number of peers that tried to dial this node in the last check. */

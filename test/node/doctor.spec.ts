@@ -8,7 +8,7 @@ import { overCatalogue } from '../../node/registrations/over-catalogue.ts'
 describe('souk doctor', () => {
   const reach = async (network: keyof typeof NETWORKS, part: Partial<Reachability>) => {
     const known = { state: 'none', addresses: [], isConfirmed: false, relays: [], port: 4410, asked: 0 } as const
-    return reachability({ ...known, ...part }, NETWORKS[network])
+    return reachability({ ...known, isOffline: false, ...part }, NETWORKS[network])
   }
 
   it('warns a provider with more APIs than search shows', () => {

@@ -104,12 +104,14 @@ export class ReachMonitor {
     // A peer that cannot dial this port, or lies, does not outweigh a peer that did.
     const isRefuted = fresh.length > 0 && reached.length === 0 && !this.#hasVisitor
     const held = relays()
+    const [port] = this.#listeningPorts()
     const as = (state: Reachability['state'], addresses: readonly Multiaddr[]): Reachability => ({
       state,
       addresses: addresses.map(String),
       isConfirmed: reached.some((address) => this.#isConfirmed(address)),
       relays: held,
-      port: this.#listeningPorts()[0],
+      port,
+      isOffline: port === undefined && addressManager.getListenAddrs().some(isWildcard),
       mapped: this.#init.mapped(),
       asked: fresh.length
     })
@@ -267,6 +269,9 @@ export class ReachMonitor {
     return [...new Set(ports)]
   }
 }
+
+/** All interfaces of this machine. */
+const isWildcard = (address: Multiaddr): boolean => /^\/(?:ip4\/0\.0\.0\.0|ip6\/::)\//.test(address.toString())
 
 function withoutPeer(address: Multiaddr): Multiaddr {
   const last = address.getComponents().at(-1)

@@ -30,7 +30,7 @@ export function reachabilityText(reach: Reachability): ReachabilityText {
       return isLocal(reach)
         ? {
             text: `reachable from this machine only, at ${places}`,
-            hint: 'To accept peers on other machines: souk up --p2p-host 0.0.0.0'
+            hint: reach.isOffline ? OFFLINE_HINT : 'To accept peers on other machines: souk up --p2p-host 0.0.0.0'
           }
         : { text: `reachable in its own network at ${places}`, hint: undefined }
     default:
@@ -53,12 +53,15 @@ function forwardHint({ mapped }: Reachability, port: string): string {
 const isLocal = ({ port, addresses }: Reachability): boolean =>
   port === undefined && addresses.every((address) => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address))
 
+const OFFLINE_HINT = 'Connect this machine to a network. The node notices it by itself.'
+
 /** For a node that announces a web server's address only. */
 const WEB_SERVER_HINT =
   'Check that the web server at this address passes WebSockets on to the node, and that its certificate is valid.'
 
 function unreachable(reach: Reachability, port: string, forward: string): ReachabilityText {
   const { asked } = reach
+  if (reach.isOffline) return { text: 'not reachable: this machine has no network', hint: OFFLINE_HINT }
   if (isLocal(reach)) {
     return {
       text: 'not reachable: the node listens on this machine only, and no relay is in use',

@@ -53,6 +53,7 @@ describe('ReachMonitor', () => {
   afterEach(() => monitor.stop())
 
   function start(addressManager: AddressManager): void {
+    monitor?.stop()
     monitor = new ReachMonitor({
       addressManager,
       connectionManager: { getConnections: () => connections } as unknown as ConnectionManager,
@@ -146,17 +147,18 @@ describe('ReachMonitor', () => {
     }
   })
 
-  it('announces a forwarded address again when libp2p drops it with another interface, or another port of its host', async () => {
-    setInterfaces(LOOPBACK, '192.168.1.5', '172.17.0.1')
-    const node = await createLibp2p({
-      addresses: { listen: ['/ip4/0.0.0.0/tcp/0'] },
+  const listenAt = (host: string) =>
+    createLibp2p({
+      addresses: { listen: [`/ip4/${host}/tcp/0`] },
       transports: [tcp()],
       services: { addresses: ({ addressManager }: { readonly addressManager: AddressManager }) => ({ addressManager }) }
     })
+
+  it('announces a forwarded address again when libp2p drops it with another interface, or another port of its host', async () => {
+    setInterfaces(LOOPBACK, '192.168.1.5', '172.17.0.1')
+    const node = await listenAt('0.0.0.0')
     try {
-      monitor.stop()
-      const { addressManager } = node.services.addresses
-      start(addressManager)
+      start(node.services.addresses.addressManager)
       const [, port] = /tcp\/(\d+)/.exec(node.getMultiaddrs().join()) ?? assert.fail('no port')
       const [forwarded, former] = [`/ip4/11.1.2.1/tcp/${port}`, '/ip4/11.1.2.1/tcp/9000']
       const isAnnounced = () => node.getMultiaddrs().some((address) => address.toString().startsWith(forwarded))
@@ -179,4 +181,22 @@ describe('ReachMonitor', () => {
       await node.stop()
     }
   })
+  for (const [host, isOffline] of [
+    ['0.0.0.0', true],
+    [LOOPBACK, false]
+  ] as const) {
+    it(`tells a machine without a network from a node that listens at ${LOOPBACK}: ${host}`, async () => {
+      setInterfaces(LOOPBACK)
+      const node = await listenAt(host)
+      try {
+        start(node.services.addresses.addressManager)
+        assert.equal(monitor.status().isOffline, isOffline)
+        setInterfaces(LOOPBACK, '192.168.1.5')
+        assert.equal(monitor.status().isOffline, false)
+      } finally {
+        resetInterfaces()
+        await node.stop()
+      }
+    })
+  }
 })

@@ -9,6 +9,7 @@ describe('reachabilityText', () => {
     isConfirmed: true,
     relays: [],
     port: 4402,
+    isOffline: false,
     asked: 1,
     mapped: { port: 9_000, by: 'UPnP' }
   }
@@ -43,5 +44,17 @@ describe('reachabilityText', () => {
     for (const { hint } of [untried, failed]) assert.match(hint ?? '', /web server .* certificate is valid/)
     const local = { ...behind, state: 'private' as const, addresses: ['/ip4/127.0.0.1/tcp/4402'] }
     assert.match(reachabilityText(local).text, /^reachable from this machine only/)
+  })
+  it('does not blame an option where the machine has no network', () => {
+    const alone = { ...reach, addresses: ['/ip4/127.0.0.1/tcp/4402'], port: undefined, isConfirmed: false, asked: 0 }
+    const none = { ...alone, state: 'none' as const }
+    assert.deepEqual(reachabilityText({ ...none, isOffline: true }), {
+      text: 'not reachable: this machine has no network',
+      hint: 'Connect this machine to a network. The node notices it by itself.'
+    })
+    assert.equal(reachabilityText(none).hint, 'souk up --p2p-host 0.0.0.0')
+    const { text, hint } = reachabilityText({ ...alone, state: 'private', isOffline: true })
+    assert.equal(text, 'reachable from this machine only, at 127.0.0.1:4402')
+    assert.match(hint ?? '', /^Connect this machine/)
   })
 })
