@@ -1,17 +1,11 @@
 import { pipe } from 'it-pipe'
 import { isApiName, isProviderId } from '../base/api-name.ts'
+import { isCallPath, isIdempotencyKey, isMethod } from '../base/call-fields.ts'
 import type { Clock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { IN_FLIGHT_PER_PEER_MAX, OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
-import {
-  CONSUMER_BYTES,
-  DEADLINE_MS_MIN,
-  IDEMPOTENCY_KEY_CHARS_MAX,
-  PAYMENT_CHARS_MAX,
-  PATH_BYTES_MAX,
-  UPSTREAM_TIMEOUT_MS_MAX
-} from '../base/limits/call.ts'
+import { CONSUMER_BYTES, DEADLINE_MS_MIN, PAYMENT_CHARS_MAX, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits/call.ts'
 import { LINK_QUEUE_BYTES_MAX, UNSENT_PER_PEER_BYTES_MAX } from '../base/limits/link.ts'
 import { PassingMap } from '../base/passing-map.ts'
 import { isRequestIdBytes, REQUEST_ID_BYTES } from '../base/request-id.ts'
@@ -250,9 +244,6 @@ function callOf(request: RequestFrame, peer: string, body: ReceivedCall['body'])
 
 const timeoutOf = ({ timeoutMs }: RequestFrame): number => Math.min(timeoutMs, UPSTREAM_TIMEOUT_MS_MAX)
 
-const METHOD = /^[A-Z]{1,32}$/
-const PATH = /^(?:[/?].*)?$/s
-
 /** Checks that every owner relies on, whatever it serves. @throws SoukError `invalid_request`, `upstream_timeout` */
 function checkRequest(request: RequestFrame): void {
   const { api, requestId, method, path, idempotencyKey, payment, consumer, service, subscription, stream } = request
@@ -261,10 +252,9 @@ function checkRequest(request: RequestFrame): void {
     isApiName(api.slice(0, at)) &&
     isProviderId(api.slice(at + 1)) &&
     isRequestIdBytes(requestId) &&
-    METHOD.test(method) &&
-    PATH.test(path) &&
-    path.length <= PATH_BYTES_MAX &&
-    (idempotencyKey?.length ?? 0) <= IDEMPOTENCY_KEY_CHARS_MAX &&
+    isMethod(method) &&
+    isCallPath(path) &&
+    (idempotencyKey === undefined || isIdempotencyKey(idempotencyKey)) &&
     (payment?.length ?? 0) <= PAYMENT_CHARS_MAX &&
     (consumer === undefined || consumer.length === CONSUMER_BYTES) &&
     (service === undefined || service === SUBSCRIPTION_SERVICE) &&

@@ -3,16 +3,17 @@ import { EMPTY_BYTES, utf8 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { isExtraHeader } from '../base/extra-header.ts'
-import { UPSTREAM_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits/call.ts'
+import { UPSTREAM_TIMEOUT_MS } from '../base/limits/call.ts'
 import { parseUsdc } from '../base/money.ts'
 import type { HashedRequest } from '../base/request-hash.ts'
-import { isRequestIdBytes, type RequestIds } from '../base/request-id.ts'
+import type { RequestIds } from '../base/request-id.ts'
 import type { Attempt, Call, CallTerms } from '../interface/call.ts'
 import type { ApiDescription } from '../interface/adapter.ts'
 import type { Resolution } from '../interface/directory.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
 import type { CallInit } from '../interface/souk.ts'
 import type { Order } from '../interface/payment-scheme.ts'
+import { checkCall } from './check-call.ts'
 import { givenUp } from './failure.ts'
 import type { KeyUse } from './used-keys.ts'
 
@@ -46,12 +47,7 @@ export interface PreparedCall {
 export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds, terms?: CallTerms): PreparedCall {
   const { timeoutMs = UPSTREAM_TIMEOUT_MS, requestId = requestIds.next(), signal } = init
   if (signal?.aborted === true) throw givenUp(signal)
-  if (!(timeoutMs > 0 && timeoutMs <= UPSTREAM_TIMEOUT_MS_MAX)) {
-    throw new SoukError('invalid_request', `The timeout must be 1 to ${UPSTREAM_TIMEOUT_MS_MAX} milliseconds.`)
-  }
-  if (!isRequestIdBytes(requestId)) {
-    throw new SoukError('invalid_request', 'A request id must be the 16 bytes of a UUID version 7.')
-  }
+  checkCall(init)
   const startedAt = clock.elapsed()
   const { body, isSpent } = readOnce(payloadOf(init.body))
   return {

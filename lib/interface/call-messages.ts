@@ -31,7 +31,7 @@ export const REQUEST = fixedMessage(
       uint64(10, 'Price limit of the consumer, USDC atoms (10^-6). Absent: whatever the manifest says.')
     ),
     authorization: optional(bytes(11, 'Data of the payer’s payment scheme, in the format of that scheme.')),
-    idempotencyKey: nonEmpty(text(12, 'At most IDEMPOTENCY_KEY_CHARS_MAX. Empty: none.')),
+    idempotencyKey: nonEmpty(text(12, 'ASCII from space to ~, at most IDEMPOTENCY_KEY_CHARS_MAX. Empty: none.')),
     traceparent: nonEmpty(text(13, 'W3C trace context. Empty: none.')),
     resentFromEpoch: optional(
       uint64(

@@ -110,7 +110,8 @@ export interface CallInit {
    */
   readonly eventBudget?: EventBudget
   /**
-   * Repeating a request with the same key within 24 hours returns the first response, charged once.
+   * 1 to `IDEMPOTENCY_KEY_CHARS_MAX` ASCII characters. Repeating a request with the same key within 24 hours returns the
+   * first response, charged once.
    * `docs/how-to/limits-and-retries.md` says what is stored.
    */
   readonly idempotencyKey?: string

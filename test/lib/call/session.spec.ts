@@ -155,7 +155,9 @@ describe('a session', () => {
       { path: 'http://127.0.0.1/' },
       { path: '@evil.example/' },
       { path: `/${'x'.repeat(9_000)}` },
-      { idempotencyKey: 'x'.repeat(256) }
+      { idempotencyKey: 'x'.repeat(256) },
+      { idempotencyKey: 'ключ' },
+      { idempotencyKey: 'a\nb' }
     ]
     for (const [i, changes] of malformed.entries()) peer.send(requestFrame({ id: i + 1, ...changes }))
     peer.send(requestFrame({ id: 100, path: '/fine?x=\n' }))
