@@ -52,7 +52,7 @@ import { staggeredDials } from './link/reach/staggered-dials.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import { soukTcp } from './link/souk-tcp.ts'
 import { soukWebSockets } from './link/websocket/souk-websockets.ts'
-import type { SoukInit } from './options.ts'
+import { parseMultiaddr, type SoukInit } from './options.ts'
 import { DHT_DATASTORE, soukDht } from './resolve/directory/dht.ts'
 import { souk } from './service.ts'
 
@@ -130,6 +130,8 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     mdns: isOnLan = false,
     ...more
   } = rest
+  // libp2p parses announced addresses in a timer, so an error there would end the process.
+  for (const address of [...listen, ...announce]) parseMultiaddr(address)
   const direct = [soukTcp({ privateAddresses }), soukWebSockets({ privateAddresses })]
   const { transports = [...direct, soukCircuits()], ...init } = more
   const { network = 'dev', clock = systemClock } = init

@@ -1,5 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { multiaddr } from '@multiformats/multiaddr'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { type Clock, systemClock } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
 import { AGENT_CHARS_MAX } from './base/limits/link.ts'
@@ -125,17 +125,22 @@ export function soukOptions(init: SoukInit): SoukOptions {
   return options
 }
 
+/** @throws SoukError `invalid_request` */
 export function checkBootstrap(address: string): void {
-  let names: string[]
-  try {
-    names = multiaddr(address)
-      .getComponents()
-      .map(({ name }) => name)
-  } catch (cause) {
-    throw new SoukError('invalid_request', `"${address.slice(0, 100)}" is not a multiaddr.`, { cause })
-  }
+  const names = parseMultiaddr(address)
+    .getComponents()
+    .map(({ name }) => name)
   // A dnsaddr record contains the peer ids.
   if (!names.includes('p2p') && names[0] !== 'dnsaddr') {
     throw new SoukError('invalid_request', `"${address.slice(0, 100)}" names no peer. It must end in /p2p/<peer id>.`)
+  }
+}
+
+/** @throws SoukError `invalid_request` */
+export function parseMultiaddr(address: string): Multiaddr {
+  try {
+    return multiaddr(address)
+  } catch (cause) {
+    throw new SoukError('invalid_request', `"${address.slice(0, 100)}" is not a multiaddr.`, { cause })
   }
 }

@@ -68,6 +68,8 @@ describe('the service', () => {
   for (const [what, init] of [
     ['a network name', { network: 'No Network' }],
     ['a bootstrap address', { bootstrap: ['/ip4/127.0.0.1/tcp/1'] }],
+    ['a listen address', { listen: ['127.0.0.1:4402'] }],
+    ['an announced address', { announce: ['/ip4/11.1.1.1/tcp/99999'] }],
     ['an agent', { agent: 'x'.repeat(65) }]
   ] as const) {
     it(`refuses ${what} that cannot be`, async () => {

@@ -33,7 +33,13 @@ import type {
   SearchQuery
 } from '../../interface/directory.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
-import type { Grade, ListingIndex, ListingQuery, MatchingListing } from '../../interface/listing-index.ts'
+import {
+  type Grade,
+  LISTING_SORTS,
+  type ListingIndex,
+  type ListingQuery,
+  type MatchingListing
+} from '../../interface/listing-index.ts'
 import type { SignedManifest } from '../../interface/manifest.ts'
 import type { Reputation } from '../../interface/quality.ts'
 import type { CatalogueReader } from './catalogue-exchange.ts'
@@ -334,6 +340,9 @@ function toListingQuery(query: SearchQuery, now: number): ListingQuery {
   const { text = '', limit = PAGE_MAX, sort = 'relevance', minQuality, ...rest } = query
   if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
     throw new SoukError('invalid_request', `The limit must be 1 to ${PAGE_MAX}.`)
+  }
+  if (!LISTING_SORTS.includes(sort)) {
+    throw new SoukError('invalid_request', `The order must be one of: ${LISTING_SORTS.join(', ')}.`)
   }
   if (text.length > SEARCH_CHARS_MAX) {
     throw new SoukError('invalid_request', `A search can have at most ${SEARCH_CHARS_MAX} characters.`)

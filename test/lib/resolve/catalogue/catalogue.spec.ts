@@ -151,9 +151,9 @@ describe('catalogue', () => {
     assert.equal(bench.clock.pending, 0)
   })
 
-  it('rejects an invalid limit, cursor, text or quality', async () => {
+  it('rejects an invalid limit, cursor, text, order or quality', async () => {
     const bad = [{ limit: 0 }, { limit: PAGE_MAX + 1 }, { limit: 1.5 }, { cursor: '!' }, { minQuality: 2 }]
-    for (const query of [...bad, { text: 'x'.repeat(1_000) }]) {
+    for (const query of [...bad, { text: 'x'.repeat(1_000) }, { sort: 'constructor' as 'new' }]) {
       await assert.rejects(self.search(query), { code: 'invalid_request' }, JSON.stringify(query))
     }
   })
