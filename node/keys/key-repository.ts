@@ -54,7 +54,7 @@ export class KeyRepository {
       throw new SoukError('internal_error', undefined, { cause: new Error(`The key id ${id} exists already.`) })
     }
     if (account !== undefined) await this.#documents.put(keysOf(account), id, '{}')
-    if (this.#counted !== undefined) this.#counted.count++
+    else if (this.#counted !== undefined) this.#counted.count++
   }
 
   /** Deletes a key that nobody holds. */
@@ -126,10 +126,12 @@ export class KeyRepository {
     for (const { document } of ended.slice(0, Math.max(0, tooMany))) await this.drop(document)
   }
 
+  /** Keys of accounts do not count: strangers could use up the operator's own number. */
   async #checkCount(): Promise<void> {
     const now = this.#clock.elapsed()
     if (this.#counted === undefined || now - this.#counted.at >= limits.KEYS_COUNTED_MS) {
-      this.#counted = { count: (await this.#documents.list(COLLECTION)).length, at: now }
+      const all = (await this.#documents.list(COLLECTION)).map(({ value }) => JSON.parse(value) as KeyDocument)
+      this.#counted = { count: all.filter(({ account }) => account === undefined).length, at: now }
     }
     if (this.#counted.count < limits.KEYS_MAX) return
     throw new SoukError('quota_exceeded', `This node has its maximum of ${limits.KEYS_MAX} keys.`)

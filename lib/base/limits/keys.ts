@@ -1,10 +1,12 @@
 /** Limits: Consumer keys. */
 import { SECOND, MINUTE, DAY, USDC } from './units.ts'
 
-/** Consumer keys of one node. */
+/** Consumer keys of one node, without those of accounts. */
 export const KEYS_MAX = 100_000
 /** Keys of one account: a small company's programs. Ended keys are deleted first. */
 export const KEYS_PER_ACCOUNT_MAX = 100
+/** Keys of an account without a deposit, ended ones included: anybody can open one for nothing. */
+export const KEYS_PER_UNFUNDED_ACCOUNT_MAX = 10
 /** Cache time of the number of keys, which protects the disk only. */
 export const KEYS_COUNTED_MS = 10 * SECOND
 /** APIs that a key can be limited to. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { parseUsdc, SoukError } from '../../../lib/index.ts'
+import { limits, parseUsdc, SoukError } from '../../../lib/index.ts'
+import type { Account } from '../../accounts/accounts.ts'
 import { present } from '../../present.ts'
 import type { IssuedKey, KeyInfo, Keys } from '../../keys/keys.ts'
 import { keyMembers } from '../../keys/key-view.ts'
@@ -54,6 +55,7 @@ export const keyRoutes = [
     async handler({ keys }, { caller, body }) {
       const { max_price: maxPrice, daily_cap: dailyCap, expires_at: expiresAt, ...rest } = body
       const wanted = present({ ...rest, maxPrice, dailyCap, expiresAt })
+      await checkRoom(keys, caller.account)
       return issued(await keys.issue({ account: caller.account.id, ...wanted }))
     }
   }),
@@ -93,6 +95,7 @@ export const keyRoutes = [
     async handler({ keys }, { caller, params, body: { overlap_seconds: seconds, expires_at: expiresAt } }) {
       const { id } = await own(keys, caller.account.id, params.id)
       const overlapMs = seconds === undefined ? undefined : seconds * 1000
+      await checkRoom(keys, caller.account)
       return issued(await keys.rotate(id, present({ overlapMs, expiresAt })))
     }
   }),
@@ -134,6 +137,15 @@ function checkOpen({ selfService }: KeyContext): void {
   throw new SoukError(
     'ingress_not_allowed',
     'Account holders cannot create keys on this node. Ask the operator for one.'
+  )
+}
+
+/** Ended keys count too, because they take as much room. @throws SoukError `quota_exceeded` */
+async function checkRoom(keys: Keys, { id, funding }: Account): Promise<void> {
+  if (funding !== undefined || (await keys.list(id)).length < limits.KEYS_PER_UNFUNDED_ACCOUNT_MAX) return
+  throw new SoukError(
+    'quota_exceeded',
+    `An account without a deposit may have ${limits.KEYS_PER_UNFUNDED_ACCOUNT_MAX} keys, ended ones included. Make a deposit first.`
   )
 }
 

@@ -252,6 +252,19 @@ describe('consumer keys', () => {
     assert.deepEqual([(await verify(first.key)).manages, (await verify(late.key)).manages], [true, undefined])
   })
 
+  it('of accounts leave the operator the keys of the node', async () => {
+    const fill = async (label: string, account?: string) => {
+      const { id } = await keys.issue({ label, ...(account === undefined ? {} : { account }) })
+      const stored = await documents.get('consumer-keys', id)
+      for (let i = 1; i < limits.KEYS_MAX; i++) await documents.insert('consumer-keys', `${label}_${i}`, stored!)
+    }
+    await fill('strangers', 'acct_1')
+    await fill('operator')
+    now += limits.KEYS_COUNTED_MS
+    await assert.rejects(keys.issue(), { code: 'quota_exceeded' })
+    await keys.issue({ account: 'acct_2' })
+  })
+
   it('keep concurrent changes of two processes', async () => {
     const { id } = await keys.issue()
     const other = create()

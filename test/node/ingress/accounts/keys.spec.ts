@@ -68,6 +68,21 @@ describe('ingress: the keys of an account', () => {
     return { id: String(made['id']), key: String(made['key']), made }
   }
 
+  it('are few until its first deposit', async () => {
+    const { id, key } = await open()
+    const first = await issue(key)
+    assert.equal((await ask('DELETE', `/v1/keys/${first.id}`, key))[0], 200)
+    for (let made = 2; made < limits.KEYS_PER_UNFUNDED_ACCOUNT_MAX; made++) await issue(key)
+    for (const path of ['/v1/keys', `/v1/keys/${first.id}/rotate`]) {
+      const [status, refusal] = await ask('POST', path, key, {})
+      assert.deepEqual([status, refusal['code']], [429, 'quota_exceeded'], path)
+    }
+    const { documents, ledger } = store
+    const accounts = new Accounts({ documents, ledger, keys, clock, random: systemRandom })
+    assert.ok(await accounts.bind(id, `0x${'11'.repeat(20)}`))
+    await issue(key)
+  })
+
   it('are created by its holder, shown once, with their own terms', async () => {
     const { key, keyId } = await open()
     await clock.advance(1)
