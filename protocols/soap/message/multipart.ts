@@ -22,6 +22,7 @@ export interface Attachment {
 }
 
 const LINE_END = '\r\n'
+const CARRIAGE_RETURN = 13
 const MULTIPART = /^\s*multipart\/related\s*(?:;|$)/i
 
 export function isMultipart(type: string | undefined): boolean {
@@ -56,24 +57,30 @@ function partsOf(bytes: Buffer, boundary: string): Part[] {
   const parts: Part[] = []
   const mark = `--${boundary}`
   let at = bytes.indexOf(mark)
+  const lineEnd = lineEndFrom(bytes, at + mark.length)
   while (at !== -1) {
     const from = at + mark.length
     if (bytes.toString('latin1', from, from + 2) === '--') return parts
-    const next = bytes.indexOf(`${LINE_END}${mark}`, from)
+    const next = bytes.indexOf(`${lineEnd}${mark}`, from)
     if (next === -1) break
     if (parts.length >= SOAP_ATTACHMENTS_MAX) throw new XmlError('has too many attachments')
-    parts.push(partOf(bytes.subarray(from, next)))
-    at = next + LINE_END.length
+    parts.push(partOf(bytes.subarray(from, next), lineEnd))
+    at = next + lineEnd.length
   }
   throw new XmlError('breaks off within its parts')
 }
 
-function partOf(bytes: Buffer): Part {
-  const end = bytes.indexOf(`${LINE_END}${LINE_END}`)
+/** The end of the line at this position: CRLF (RFC 2046, section 4.1.1), or LF, as some servers write all lines. */
+function lineEndFrom(bytes: Buffer, from: number): string {
+  return bytes[bytes.indexOf('\n', from) - 1] === CARRIAGE_RETURN ? LINE_END : '\n'
+}
+
+function partOf(bytes: Buffer, lineEnd: string): Part {
+  const end = bytes.indexOf(lineEnd + lineEnd)
   if (end === -1) throw new XmlError('has a part without headers')
-  const headers = bytes.toString('latin1', 0, end).replaceAll(/\r\n[ \t]+/g, ' ')
+  const headers = bytes.toString('latin1', 0, end).replaceAll(/\r?\n[ \t]+/g, ' ')
   const header = (name: string) => new RegExp(`^${name}:(.*)$`, 'im').exec(headers)?.[1]?.trim()
-  const content = bytes.subarray(end + 2 * LINE_END.length)
+  const content = bytes.subarray(end + 2 * lineEnd.length)
   const id = header('content-id')
   const coded = header('content-transfer-encoding')?.toLowerCase() === 'base64'
   return {

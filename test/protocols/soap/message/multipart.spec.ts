@@ -46,6 +46,16 @@ describe('SOAP attachments', () => {
     })
   })
 
+  it('are read from messages with LF as line end, whose content is kept as it is', async () => {
+    const lines = (text: string) => Buffer.from(text.replaceAll('\r\n', '\n'))
+    const head = lines(part('a@x', '').toString()).subarray(0, -1)
+    const content = Buffer.from([0, 13, 10, 13, 10, 45, 45, 255, 10, 13])
+    const root = lines(part('root@x', echo(include('a@x'))).toString())
+    const message = [Buffer.from('a preamble\n'), root, head, content, Buffer.from('\n'), lines(END.toString())]
+    await using bench = await soapBench(WSDL, answer(...message))
+    assert.deepEqual(await bench.json({ operation: 'echo' }), { file: [content.toString('base64')] })
+  })
+
   const broken: ReadonlyArray<readonly [what: string, parts: Buffer[], type?: string]> = [
     ['a reference to nothing', [part('root@x', echo(include('gone'))), END]],
     ['a part taken twice', [part('root@x', echo(include('a') + include('a'))), part('a', bytes), END]],
