@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import { SOAP_ATTACHMENTS_MAX } from '../../../lib/base/limits/soap.ts'
 import { NS } from '../xml/names.ts'
+import { fromQuotedPrintable } from './quoted-printable.ts'
 import type { SoapVersion } from '../wsdl/wsdl.ts'
 import { XmlError } from '../xml/error.ts'
 import type { XmlElement } from '../xml/tree.ts'
@@ -80,13 +81,23 @@ function partOf(bytes: Buffer, lineEnd: string): Part {
   if (end === -1) throw new XmlError('has a part without headers')
   const headers = bytes.toString('latin1', 0, end).replaceAll(/\r?\n[ \t]+/g, ' ')
   const header = (name: string) => new RegExp(`^${name}:(.*)$`, 'im').exec(headers)?.[1]?.trim()
-  const content = bytes.subarray(end + 2 * lineEnd.length)
   const id = header('content-id')
-  const coded = header('content-transfer-encoding')?.toLowerCase() === 'base64'
   return {
     id: id === undefined ? undefined : bare(id),
     type: header('content-type'),
-    bytes: coded ? Buffer.from(content.toString('latin1'), 'base64') : content
+    bytes: transferred(bytes.subarray(end + 2 * lineEnd.length), header('content-transfer-encoding'))
+  }
+}
+
+/** The content without its transfer encoding (RFC 2045, section 6). */
+function transferred(content: Buffer, encoding: string | undefined): Buffer {
+  switch (encoding?.toLowerCase()) {
+    case 'base64':
+      return Buffer.from(content.toString('latin1'), 'base64')
+    case 'quoted-printable':
+      return fromQuotedPrintable(content)
+    default:
+      return content
   }
 }
 

@@ -46,6 +46,18 @@ describe('SOAP attachments', () => {
     })
   })
 
+  it('are read from quoted-printable parts', async () => {
+    const qp = 'Content-Transfer-Encoding: quoted-printable\r\n'
+    const coded = echo(include('a@x'))
+      .replaceAll('=', '=3D')
+      .replace(/(?:=3D|.){60}/g, '$&= \t\r\n')
+    const text = 'sch=c3=B6n\r\n1 =3D 1=20\r\na=.b'
+    await using bench = await soapBench(WSDL, answer(part('root@x', coded, qp), part('a@x', text, qp), END))
+    assert.deepEqual(await bench.json({ operation: 'echo' }), {
+      file: [Buffer.from('schön\r\n1 = 1 \r\na=.b').toString('base64')]
+    })
+  })
+
   it('are read from messages with LF as line end, whose content is kept as it is', async () => {
     const lines = (text: string) => Buffer.from(text.replaceAll('\r\n', '\n'))
     const head = lines(part('a@x', '').toString()).subarray(0, -1)
