@@ -128,7 +128,9 @@ export function unpack(element: XmlElement, attachments: Map<string, Attachment>
 
 /** Removes and returns the attachment of a `cid:`. @throws XmlError */
 export function taken(attachments: Map<string, Attachment>, href: string): Attachment {
-  const id = decoded(href.trim().replace(/^cid:/i, ''))
+  const written = href.trim().replace(/^cid:/i, '')
+  // Some servers write the escaped form as the `Content-ID` too.
+  const id = attachments.has(written) ? written : decoded(written)
   const attachment = attachments.get(id)
   if (attachment === undefined) throw new XmlError('points to an attachment that is not in it')
   attachments.delete(id)

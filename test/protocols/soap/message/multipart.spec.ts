@@ -34,6 +34,12 @@ describe('SOAP attachments', () => {
     })
   })
 
+  it('are found by an id that is escaped in both places', async () => {
+    const root = part('root@x', echo(include('1@urn%3Aws.example%2Fv1')))
+    await using bench = await soapBench(WSDL, answer(root, part('1@urn%3Aws.example%2Fv1', bytes), END))
+    assert.deepEqual(await bench.json({ operation: 'echo' }), { file: [bytes.toString('base64')] })
+  })
+
   it('without a reference or a label are kept', async () => {
     const bare = Buffer.from('--MIME;b 1\r\n\r\nx\r\n')
     await using bench = await soapBench(WSDL, answer(part('root@x', echo('')), part('a@x', bytes), bare, END))
