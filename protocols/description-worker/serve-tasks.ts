@@ -1,4 +1,6 @@
 import { Worker } from 'node:worker_threads'
+import { TASK_RESULT_CHARS_MAX } from '../../lib/base/limits/descriptions.ts'
+import { checkResultSize } from './result-size.ts'
 import { failed, type TaskOutcome } from './task-outcome.ts'
 
 /** Tasks by name, each loaded by an import. */
@@ -58,7 +60,9 @@ async function run(tasks: Tasks, { name, input }: TaskRequest): Promise<TaskOutc
     const load = tasks[name]
     if (load === undefined) throw new Error(`there is no task ${name}`)
     const task = (await load()) as (input: unknown) => unknown
-    return { value: await task(input) }
+    const value = await task(input)
+    checkResultSize(value, TASK_RESULT_CHARS_MAX)
+    return { value }
   } catch (error) {
     return failed(error)
   }

@@ -39,6 +39,14 @@ export const HOSTILE_TASKS = {
     for (;;) all.push(new Map(Array.from({ length: 1e6 }, (_, n) => [n, n])))
   }),
   outgrow: task((bytes: number) => Buffer.alloc(bytes, 1).length),
+  repeat: task(() => {
+    const text = 'x'.repeat(1e6)
+    return Array.from({ length: 100 }, () => ({ text }))
+  }),
+  share: task(() => {
+    const shared = { text: 'x'.repeat(1e6) }
+    return Array.from({ length: 100 }, () => shared)
+  }),
   exit: task(() => process.exit(0)),
   crash: task(() => process.kill(process.pid, 'SIGSEGV'))
 }

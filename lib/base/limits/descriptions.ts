@@ -19,6 +19,8 @@ export const DESCRIPTIONS_WAITING_MAX = 64
 export const DESCRIPTION_IDLE_MS = 30 * SECOND
 /** Memory of the idle process. After a larger task it ends at once, because this process needs memory for the result. */
 export const TASK_PROCESS_KEPT_BYTES = 128 * MiB
+/** Result of one task: four times the largest document. This process reads and stores it. */
+export const TASK_RESULT_CHARS_MAX = 64 * MiB
 /** A description that exceeded a limit is not reread automatically for this time, because others queue behind it. */
 export const DESCRIPTION_REST_MS = 10 * MINUTE
 /** Shortest time between two revisions of a listing because its API's description changed. */

@@ -49,6 +49,14 @@ export const taskWorker = ({ memory, endless }: HostileTasks) =>
       })
     })
 
+    it('refuses a result that is much larger than its document', async () => {
+      await assert.rejects(worker.run('repeat', undefined), {
+        code: 'description_too_complex',
+        message: /more than 67108864 characters/
+      })
+      assert.equal((await worker.run('share', undefined)).length, 100)
+    })
+
     for (const name of memory) {
       it(`survives a task that takes all memory: ${name}`, async () => {
         await assert.rejects(worker.run(name, undefined), {
