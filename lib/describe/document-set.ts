@@ -13,14 +13,13 @@ import {
   OPERATIONS_PER_PAGE,
   SDL_PART_BYTES_MAX,
   SDL_PARTS_MAX,
-  SUMMARIZED_NAME_CHARS_MAX,
   SUMMARY_CHARS_MAX
 } from '../base/limits/descriptions.ts'
 import { OPERATIONS_MAX } from '../base/limits/names.ts'
 import type { ApiDescription, JsonSchema, Operation } from '../interface/adapter.ts'
 import type { OperationSummary } from '../interface/operation-summary.ts'
 import type { PublishedApi } from '../interface/published-api.ts'
-import { CONTROLS, type OperationDocument } from './documents.ts'
+import { CONTROLS, isName, type OperationDocument } from './documents.ts'
 import { merkleTree, type MerkleTree } from './merkle.ts'
 import { directReferences, ReferenceGraph } from './references.ts'
 
@@ -81,8 +80,7 @@ function checkNames(operations: readonly Operation[]): void {
   if (names.size !== operations.length) throw invalid('two of its operations have the same name')
   if (operations.length > OPERATIONS_MAX) throw invalid(`it has more than ${OPERATIONS_MAX} operations`)
   for (const name of names) {
-    const isValid = name !== '' && name.length <= SUMMARIZED_NAME_CHARS_MAX && name.search(CONTROLS) === -1
-    if (!isValid) throw invalid('an operation has an empty or too long name, or control characters in it')
+    if (!isName(name)) throw invalid('an operation has an empty or too long name, or control characters in it')
   }
 }
 

@@ -91,7 +91,8 @@ export const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
 const isLine = (value: unknown, charsMax: number): value is string =>
   typeof value === 'string' && value.length <= charsMax && !CONTROL.test(value)
 
-const isName = (value: unknown): value is string => value !== '' && isLine(value, SUMMARIZED_NAME_CHARS_MAX)
+/** Owners check names by the same rule, because readers refuse a whole description for one name. */
+export const isName = (value: unknown): value is string => value !== '' && isLine(value, SUMMARIZED_NAME_CHARS_MAX)
 
 function object(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   must(checkJson(bytes) === 'object', 'a document is no JSON object')

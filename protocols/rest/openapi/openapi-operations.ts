@@ -1,5 +1,6 @@
 import { SoukError } from '../../../lib/base/errors.ts'
 import { isExtraHeader } from '../../../lib/base/extra-header.ts'
+import { SUMMARIZED_NAME_CHARS_MAX } from '../../../lib/base/limits/descriptions.ts'
 import { OPERATIONS_MAX } from '../../../lib/base/limits/names.ts'
 import { OPENAPI_HOPS_MAX, OPERATION_FIELDS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
@@ -256,8 +257,8 @@ class Names {
   }
 
   nameFor({ operationId }: JsonObject, method: string, path: string): string {
-    const own = typeof operationId === 'string' && operationId !== '' ? operationId : undefined
-    const plain = own ?? `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')}`
+    const own = plainName(operationId)
+    const plain = own ?? `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')}`.slice(0, NAME_CHARS_MAX)
     let name = plain
     for (let at = 2; this.#taken.has(name); at++) name = `${plain}_${at}`
     this.#taken.add(name)
@@ -268,6 +269,16 @@ class Names {
     }
     return name
   }
+}
+
+/** Room for the number of a name that several operations have. */
+const NAME_CHARS_MAX = SUMMARIZED_NAME_CHARS_MAX - `_${OPERATIONS_MAX}`.length
+
+/** An operationId as a listing may show it: one line without control characters. Undefined for an empty or too long one. */
+function plainName(operationId: unknown): string | undefined {
+  if (typeof operationId !== 'string') return undefined
+  const name = operationId.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
+  return name === '' || name.length > NAME_CHARS_MAX ? undefined : name
 }
 
 function refuse(detail: string): SoukError {

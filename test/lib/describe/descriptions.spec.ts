@@ -229,6 +229,13 @@ describe('descriptions', () => {
     assert.equal(({} as { title?: string }).title, undefined)
   })
 
+  it('is refused with a name of an operation that readers refuse', async () => {
+    const description = 'x'.repeat(INLINE_DESCRIPTION_BYTES_MAX)
+    for (const name of ['', 'two\nlines', 'a\ttab', '\u001b[31m', 'x'.repeat(501)]) {
+      await assert.rejects(shelf.publish(API, { operations: [{ name, description }] }), { code: 'invalid_request' })
+    }
+  })
+
   /** Documents that the provider itself signed, but no honest node writes. */
   const hostile = (documents: readonly unknown[], operations = 1): Resolution => {
     const bytes = documents.map((each) => utf8(typeof each === 'string' ? each : JSON.stringify(each)))

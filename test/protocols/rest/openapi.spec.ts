@@ -257,6 +257,21 @@ describe('an imported OpenAPI document', () => {
     assert.match(warnings.join('\n'), /operationId listItems\. The one at \/b is named listItems_2/)
   })
 
+  it('has names of one short line, from the path where an id is none', async () => {
+    const ids = ['list\nitems\n', 'list\titems', '\u001b[31mred\u0000', ' ', 'x'.repeat(501)]
+    const { get: operation } = SHOP.paths['/items']
+    const path = (at: number) => `/${at}/${'long'.repeat(200)}`
+    const { description } = await inspect({
+      ...SHOP,
+      paths: Object.fromEntries(ids.map((operationId, at) => [path(at), { get: { ...operation, operationId } }]))
+    })
+    const pathName = (at: number) => `get${path(at).replaceAll('/', '_')}`.slice(0, 495)
+    assert.deepEqual(
+      description.operations.map(({ name }) => name),
+      ['list items', 'list items_2', '[31mred', pathName(3), pathName(4)]
+    )
+  })
+
   it('is rejected quickly as a bomb of anchors', async () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
     for (let i = 1; i < 9; i++)
