@@ -1,4 +1,5 @@
 import { type ErrorCode, type ErrorSource, isSoukError, SoukError } from '../../lib/base/errors.ts'
+import { DESCRIPTION_NOTE_CHARS_MAX } from '../../lib/base/limits/descriptions.ts'
 
 /** The response of a worker. An error loses its class between processes, so it has the public fields of a SoukError. */
 export type TaskOutcome =
@@ -20,7 +21,7 @@ export function failed(error: unknown): TaskOutcome {
   return {
     error: {
       code,
-      message,
+      message: message.slice(0, DESCRIPTION_NOTE_CHARS_MAX),
       status,
       members,
       source,

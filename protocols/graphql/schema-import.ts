@@ -1,4 +1,5 @@
 import type { ApiDescription, Inspection } from '../../lib/interface/adapter.ts'
+import { boundedWarnings } from '../description-worker/bounded-warnings.ts'
 import { type ImportedSchema, givenSchema, introspectedSchema, shownSchema } from './built-schema.ts'
 import { type Described, describeSchema } from './graphql-schema.ts'
 import { type Introspection, schemaIn } from './introspection.ts'
@@ -25,7 +26,7 @@ export function importSchema({ read, ...shown }: SchemaInput): Inspection {
   const { sdl, warnings }: ImportedSchema =
     typeof read === 'string' ? givenSchema(read) : introspectedSchema(schemaIn(read))
   const described = describe({ sdl, ...shown })
-  return { description: described.description, warnings: [...warnings, ...described.warnings], snapshot: sdl }
+  return { description: described.description, warnings: boundedWarnings([...warnings, ...described.warnings]), snapshot: sdl }
 }
 
 /** The published description of a stored schema. */

@@ -1,5 +1,6 @@
 import { type ErrorCode, SoukError } from '../../lib/base/errors.ts'
 import type { ApiDescription, Inspection, MappingProblem, UpstreamConfig } from '../../lib/interface/adapter.ts'
+import { boundedWarnings } from '../description-worker/bounded-warnings.ts'
 import { ownBlocks } from './message/own-blocks.ts'
 import { checkOwnHeaders } from './message/own-headers.ts'
 import { checkMapping, renewedSnapshot, takeSnapshot, withMapping } from './snapshot.ts'
@@ -60,7 +61,13 @@ export async function readWsdl({ fetched, ...config }: WsdlInput): Promise<WsdlO
     checkOwnHeaders(service.operations, service.types, auth)
     const addresses = [...service.operations.values()].map(({ address }) => address)
     const warnings = [...read.warnings, ...service.warnings, ...(warning === undefined ? [] : [warning])]
-    return { snapshot, description, warnings: bounded(warnings), missing: bounded(read.missing), addresses }
+    return {
+      snapshot,
+      description,
+      warnings: boundedWarnings(warnings),
+      missing: boundedWarnings(read.missing),
+      addresses
+    }
   } catch (error) {
     throw explained(error, read.warnings)
   }
@@ -83,12 +90,4 @@ export function mapWsdl({ snapshot, mapping, isKept }: MappingInput): Inspection
 
 export function renewWsdl(snapshot: string): string {
   return renewedSnapshot(snapshot)
-}
-
-/** A WSDL with a flaw in each type has too many warnings; only the first ones are shown. */
-const WARNINGS_MAX = 200
-
-function bounded(warnings: readonly string[]): readonly string[] {
-  if (warnings.length <= WARNINGS_MAX) return warnings
-  return [...warnings.slice(0, WARNINGS_MAX), `There are ${warnings.length - WARNINGS_MAX} more warnings.`]
 }

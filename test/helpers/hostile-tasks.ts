@@ -19,6 +19,9 @@ export const HOSTILE_TASKS = {
   refuse: task(() => {
     throw new SoukError('invalid_request', 'No such thing.', { members: { at: 7 } })
   }),
+  complain: task(() => {
+    throw new SoukError('invalid_request', 'x'.repeat(1e6))
+  }),
   fail: task(() => {
     throw new TypeError('cannot read a of undefined')
   }),

@@ -21,6 +21,10 @@ export const DESCRIPTION_IDLE_MS = 30 * SECOND
 export const TASK_PROCESS_KEPT_BYTES = 128 * MiB
 /** Result of one task: four times the largest document. This process reads and stores it. */
 export const TASK_RESULT_CHARS_MAX = 64 * MiB
+/** Warnings about one description, for its provider. Real documents have up to 150. */
+export const DESCRIPTION_WARNINGS_MAX = 200
+/** One warning or error about a description. The longest names five parts of a document. */
+export const DESCRIPTION_NOTE_CHARS_MAX = 4 * KiB
 /** A description that exceeded a limit is not reread automatically for this time, because others queue behind it. */
 export const DESCRIPTION_REST_MS = 10 * MINUTE
 /** Shortest time between two revisions of a listing because its API's description changed. */

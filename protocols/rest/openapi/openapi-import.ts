@@ -1,6 +1,7 @@
 import { CALL_CODES_TRIED_BYTES_MAX, PATTERNS_SIZE_MAX } from '../../../lib/base/limits/descriptions.ts'
 import { CALL_SCHEMA_BYTES_MAX } from '../../../lib/base/limits/rest.ts'
 import type { Inspection } from '../../../lib/interface/adapter.ts'
+import { boundedWarnings } from '../../description-worker/bounded-warnings.ts'
 import { PatternBudget } from '../../pattern/pattern-budget.ts'
 import { callSchemas, NOT_CHECKED } from '../call-check/call-schemas.ts'
 import { type CallSchemas, checkCode } from '../call-check/check-code.ts'
@@ -45,14 +46,14 @@ export function importOpenapi(source: OpenapiSource): Inspection {
     about: aboutOf(document),
     description: describeOpenapi(api),
     snapshot: writeSnapshot(api, unchecked),
-    warnings: [
+    warnings: boundedWarnings([
       ...(violation === undefined
         ? []
         : [`The OpenAPI document violates its specification, but can be read: ${violation}`]),
       ...baseWarnings(documented, endpoint),
       ...warnings,
       ...unchecked
-    ]
+    ])
   }
 }
 

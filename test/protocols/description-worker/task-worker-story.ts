@@ -41,6 +41,10 @@ export const taskWorker = ({ memory, endless }: HostileTasks) =>
       await assert.rejects(worker.run('refuse', undefined), { code: 'invalid_request', message: 'No such thing.' })
     })
 
+    it('shortens an error that quotes a long name', async () => {
+      await assert.rejects(worker.run('complain', undefined), { code: 'invalid_request', message: 'x'.repeat(4_096) })
+    })
+
     it('reports a document that makes the reader fail as unreadable', async () => {
       await assert.rejects(worker.run('fail', undefined), { code: 'invalid_request' })
       await assert.rejects(worker.run('recurse', undefined), {

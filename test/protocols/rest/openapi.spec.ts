@@ -272,6 +272,15 @@ describe('an imported OpenAPI document', () => {
     )
   })
 
+  it('gives at most 200 short warnings', async () => {
+    const { get: operation } = SHOP.paths['/items']
+    const header = (at: number) => ({ in: 'header', name: `proxy-${at}${'x'.repeat(5_000)}`, schema: {} })
+    const parameters = Array.from({ length: 300 }, (_, at) => header(at))
+    const { warnings } = await inspect({ ...SHOP, paths: { '/a': { get: { ...operation, parameters } } } })
+    assert.ok(warnings.every(({ length }) => length <= 4_096))
+    assert.equal(warnings[200], 'There are 100 more warnings.')
+  })
+
   it('is rejected quickly as a bomb of anchors', async () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
     for (let i = 1; i < 9; i++)
