@@ -1,3 +1,4 @@
+import { DISCOVERY_JSON_CHARS_MAX } from '../../lib/base/limits/discovery.ts'
 import { isObject } from '../exact-json.ts'
 
 /** Kinds of descriptions, by their text. */
@@ -79,6 +80,7 @@ export function catalogued(text: string): string[] {
 }
 
 function parsed(text: string): unknown {
+  if (text.length > DISCOVERY_JSON_CHARS_MAX) return undefined
   try {
     return JSON.parse(text)
   } catch {

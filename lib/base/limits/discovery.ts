@@ -13,6 +13,8 @@ export const DISCOVERY_MS = 20 * SECOND
 export const DISCOVERY_BYTES_MAX = 15 * MiB
 /** Part of a web page that is searched for links to a description. They are in its head. */
 export const DISCOVERY_PAGE_BYTES_MAX = 256 * KiB
+/** JSON that may be a GraphQL response or a catalog of APIs. More takes this process a long turn to parse. */
+export const DISCOVERY_JSON_CHARS_MAX = 64 * KiB
 /** Descriptions that are imported, best first. One import takes seconds for a large document. */
 export const DISCOVERY_IMPORTS_MAX = 4
 /** A proposed API name. Longer ones are hard to type. */

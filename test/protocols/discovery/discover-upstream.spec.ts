@@ -4,6 +4,7 @@ import { discoverUpstream } from '../../../protocols/index.ts'
 import { accountWsdl } from '../../../node/demo/account-wsdl.ts'
 import { type Behaviour, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { yogaServer } from '../../helpers/yoga.ts'
+import { BusyTurn } from '../../helpers/busy-turn.ts'
 import { cpuMs } from '../../helpers/cpu-time.ts'
 
 const NEVER = new AbortController().signal
@@ -207,6 +208,24 @@ describe('discovery of an API at an address', () => {
     const ms = cpuMs() - started
     assert.ok(ms < 3_000, `it took ${Math.round(ms)} ms`)
   })
+
+  for (const [what, target] of [
+    ['a GraphQL response', '/deep?query=%7B__typename%7D'],
+    ['a catalog', '/.well-known/api-catalog']
+  ] as const) {
+    it(`takes no long turn to parse what may be ${what}`, async () => {
+      const half = 6e6
+      const turns = new BusyTurn()
+      turns.start()
+      try {
+        const all = await found({ '/deep': '{}', [target]: '['.repeat(half) + ']'.repeat(half) }, '/deep')
+        assert.deepEqual(all[0]?.protocol, 'REST')
+        assert.ok(turns.longestMs < 400, `the event loop was busy for ${Math.round(turns.longestMs)} ms`)
+      } finally {
+        turns.stop()
+      }
+    })
+  }
 
   it('posts to no path that is not named like a GraphQL endpoint', async () => {
     await found({}, '/orders')
