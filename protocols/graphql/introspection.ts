@@ -22,8 +22,8 @@ const NEWEST: IntrospectionOptions = {
   schemaDescription: true,
   oneOf: true
 }
-/** A longer response is a schema, which is parsed in the process for that. */
-const REFUSAL_BYTES_MAX = 16 * 1024
+/** A longer response is a schema, which only the process for descriptions parses, or no response to such a question. */
+const SHORT_BYTES_MAX = 64 * 1024
 /** The query that every server knows since 2016. Some servers refuse documents that are nested deeper. */
 const OLDEST: IntrospectionOptions = { typeDepth: 7 }
 
@@ -48,8 +48,8 @@ export function introspector(upstream: Upstream): Introspector {
       const options = await form()
       if (options === undefined) continue
       answer = await ask(upstream, getIntrospectionQuery(options), signal)
-      const isLong = answer.bytes.length > REFUSAL_BYTES_MAX
-      const response = isLong ? undefined : responseIn(answer.bytes)
+      const isLong = answer.bytes.length > SHORT_BYTES_MAX
+      const response = shortResponseIn(answer.bytes)
       worked = isLong || response?.data != null ? options : undefined
       if (worked !== undefined || response?.errors === undefined) break
     }
@@ -60,7 +60,7 @@ export function introspector(upstream: Upstream): Introspector {
 /** Undefined if the server does not say. */
 async function knownBy(upstream: Upstream, signal: AbortSignal): Promise<IntrospectionOptions | undefined> {
   const { bytes } = await ask(upstream, KNOWN, signal)
-  const { type, directive, schema } = (responseIn(bytes)?.data ?? {}) as Readonly<Record<string, KnownType | undefined>>
+  const { type, directive, schema } = (shortResponseIn(bytes)?.data ?? {}) as Readonly<Record<string, KnownType | undefined>>
   if (type == null) return undefined
   const has = (of: KnownType | undefined, name: string) => of?.fields?.some((field) => field.name === name) === true
   const takes = (of: KnownType | undefined, name: string) =>
@@ -85,7 +85,11 @@ interface KnownType {
  */
 export async function checkResponses(upstream: Upstream, signal: AbortSignal): Promise<void> {
   const { status, bytes } = await ask(upstream, '{ __typename }', signal)
-  checkResponse(status, responseIn(bytes))
+  checkResponse(status, shortResponseIn(bytes))
+}
+
+function shortResponseIn(bytes: Uint8Array): GraphqlResponse | undefined {
+  return bytes.length > SHORT_BYTES_MAX ? undefined : responseIn(bytes)
 }
 
 async function ask(upstream: Upstream, query: string, signal: AbortSignal): Promise<Introspection> {

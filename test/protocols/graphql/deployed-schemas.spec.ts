@@ -3,6 +3,7 @@ import { buildSchema, getIntrospectionQuery, graphqlSync } from 'graphql'
 import type { Adapter, GraphqlTerms } from '../../../lib/interface/index.ts'
 import { givenSchema, schemaSteps } from '../../../protocols/graphql/built-schema.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
+import { BusyTurn } from '../../helpers/busy-turn.ts'
 import { FOREVER, jsonOf, plainCall } from '../../helpers/adapter-bench.ts'
 import { type Behaviour, answering, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
@@ -270,6 +271,24 @@ describe('schemas that deployed servers have', () => {
     const { snapshot } = await opened(knowing('isRepeatable', false))
     assert.match(snapshot, /item\(key: Key\): Url/)
     assert.doesNotMatch(snapshot, /@specifiedBy/)
+  })
+
+  it('parses no long response in the process that serves calls', async () => {
+    const long = '['.repeat(5e6) + ']'.repeat(5e6)
+    const behaviour: Behaviour = (response, { body }) => {
+      const isIntrospection = body.includes('IntrospectionQuery')
+      response.writeHead(200, json).end(isIntrospection ? '{"errors":[{"message":"Unknown member"}]}' : long)
+    }
+    const turns = new BusyTurn()
+    turns.start()
+    try {
+      for (const graphql of [{}, { schema: SDL }]) {
+        await assert.rejects(opened(behaviour, graphql), { code: 'invalid_request' })
+      }
+      assert(turns.longestMs < 400, `the event loop was busy for ${Math.round(turns.longestMs)} ms`)
+    } finally {
+      turns.stop()
+    }
   })
 
   it('reads a schema of the size of GitHub in short steps', () => {
