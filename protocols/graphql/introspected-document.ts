@@ -20,7 +20,7 @@ import {
 } from 'graphql'
 
 /** An object of an introspection response. Any member may be missing or of another type. */
-type Json = Readonly<Record<string, unknown>>
+export type Json = Readonly<Record<string, unknown>>
 
 const NAME = /^[_A-Za-z]\w*$/
 const BUILT_IN: ReadonlySet<string> = new Set([...specifiedScalarTypes, ...introspectionTypes].map(({ name }) => name))
@@ -180,7 +180,8 @@ export function optional(type: TypeNode): TypeNode {
   return type.kind === Kind.NON_NULL_TYPE ? type.type : type
 }
 
-function list(value: unknown): Json[] {
+/** The objects in a list; none if it is no list. */
+export function list(value: unknown): Json[] {
   const all: readonly unknown[] = Array.isArray(value) ? value : []
   return all.filter((one): one is Json => typeof one === 'object' && one !== null)
 }

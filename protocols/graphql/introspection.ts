@@ -5,6 +5,7 @@ import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { RESPONSE_TYPE } from './graphql-accept.ts'
 import { type GraphqlResponse, responseIn } from './graphql-response.ts'
+import { type Json, list } from './introspected-document.ts'
 
 /** The response of an endpoint to an introspection query. */
 export interface Introspection {
@@ -60,11 +61,14 @@ export function introspector(upstream: Upstream): Introspector {
 /** Undefined if the server does not say. */
 async function knownBy(upstream: Upstream, signal: AbortSignal): Promise<IntrospectionOptions | undefined> {
   const { bytes } = await ask(upstream, KNOWN, signal)
-  const { type, directive, schema } = (shortResponseIn(bytes)?.data ?? {}) as Readonly<Record<string, KnownType | undefined>>
+  const { type, directive, schema } = (shortResponseIn(bytes)?.data ?? {}) as Readonly<
+    Record<string, Json | null | undefined>
+  >
   if (type == null) return undefined
-  const has = (of: KnownType | undefined, name: string) => of?.fields?.some((field) => field.name === name) === true
-  const takes = (of: KnownType | undefined, name: string) =>
-    of?.fields?.find((field) => field.name === name)?.args?.some((arg) => arg.name === 'includeDeprecated') === true
+  const named = (all: unknown, wanted: string) => list(all).find(({ name }) => name === wanted)
+  const has = (of: Json | null | undefined, name: string) => named(of?.['fields'], name) !== undefined
+  const takes = (of: Json | null | undefined, name: string) =>
+    named(named(of?.['fields'], name)?.['args'], 'includeDeprecated') !== undefined
   return {
     // The query needs it of directives too.
     inputValueDeprecation: takes(type, 'inputFields') && takes(directive, 'args'),
@@ -73,10 +77,6 @@ async function knownBy(upstream: Upstream, signal: AbortSignal): Promise<Introsp
     schemaDescription: has(schema, 'description'),
     oneOf: has(type, 'isOneOf')
   }
-}
-
-interface KnownType {
-  readonly fields?: ReadonlyArray<{ readonly name: string; readonly args?: ReadonlyArray<{ readonly name: string }> }>
 }
 
 /**

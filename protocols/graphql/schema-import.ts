@@ -26,7 +26,11 @@ export function importSchema({ read, ...shown }: SchemaInput): Inspection {
   const { sdl, warnings }: ImportedSchema =
     typeof read === 'string' ? givenSchema(read) : introspectedSchema(schemaIn(read))
   const described = describe({ sdl, ...shown })
-  return { description: described.description, warnings: boundedWarnings([...warnings, ...described.warnings]), snapshot: sdl }
+  return {
+    description: described.description,
+    warnings: boundedWarnings([...warnings, ...described.warnings]),
+    snapshot: sdl
+  }
 }
 
 /** The published description of a stored schema. */

@@ -273,6 +273,20 @@ describe('schemas that deployed servers have', () => {
     assert.doesNotMatch(snapshot, /@specifiedBy/)
   })
 
+  it('asks in the oldest form if the server gives no list of what it knows', async () => {
+    const schema = buildSchema(SDL)
+    for (const type of ['{"fields":7}', '{"fields":[null]}', '{"fields":[{"name":"inputFields","args":{}}]}', '7']) {
+      const { snapshot } = await opened((response, { body }) => {
+        const { query } = JSON.parse(body.toString()) as { query: string }
+        const isNew = query.includes('specifiedByURL')
+        const result = isNew ? { errors: [{ message: 'Unknown member' }] } : graphqlSync({ schema, source: query })
+        const isAsked = query.startsWith('{')
+        response.writeHead(200, json).end(isAsked ? `{"data":{"type":${type}}}` : JSON.stringify(result))
+      })
+      assert.match(snapshot, /item\(key: Key\): Url/)
+    }
+  })
+
   it('parses no long response in the process that serves calls', async () => {
     const long = '['.repeat(5e6) + ']'.repeat(5e6)
     const behaviour: Behaviour = (response, { body }) => {
