@@ -113,7 +113,7 @@ export class DescriptionReader implements Descriptions {
     try {
       const operations: Operation[] = []
       for (const operation of found) {
-        operations.push(assembled(operation, parts, bytesMax, isInputOnly))
+        operations.push(await this.#assembled(operation, parts, bytesMax, isInputOnly))
         await this.#turn()
       }
       return operations
@@ -149,6 +149,35 @@ export class DescriptionReader implements Descriptions {
     const bytesMax = SDL_PARTS_MAX * SDL_PART_BYTES_MAX
     const documents = await this.#documents(this.#sourceOf(api, described), leaves, signal, bytesMax)
     return Buffer.concat(leaves.map((leaf) => found(documents, leaf))).toString('utf8')
+  }
+
+  /** An operation with those of its shared schemas that fit. Only these are parsed. */
+  async #assembled(
+    { parts: leaves, ...operation }: OperationDocument,
+    documents: Documents,
+    bytesMax: number,
+    isInputOnly: boolean
+  ): Promise<Operation> {
+    const whole = async (schema: JsonSchema | undefined, needed: readonly number[]) => {
+      if (schema === undefined) return undefined
+      let bytes = JSON.stringify(schema).length
+      if (bytes > bytesMax) return {}
+      const fitting: Uint8Array[] = []
+      for (const document of needed.map((leaf) => found(documents, leaf))) {
+        if (bytes + document.length > bytesMax) continue
+        bytes += document.length
+        fitting.push(document)
+      }
+      const shared = await this.#read(fitting, (document): [string, SharedSchema] => {
+        const { name, schema } = readPart(document)
+        return [name, { schema, references: directReferences(schema) }]
+      })
+      return selfContained(schema, new Map(shared))
+    }
+    const { input, output, ...rest } = operation
+    const takes = await whole(input, leaves.input)
+    const gives = isInputOnly ? undefined : await whole(output, leaves.output)
+    return { ...rest, ...(takes && { input: takes }), ...(gives && { output: gives }) }
   }
 
   /** Parses documents with pauses, so that calls are not delayed. */
@@ -274,31 +303,6 @@ class BoundedDocuments extends Map<number, Uint8Array> {
     const why = `The description of this API is larger than ${this.#bytesMax} bytes, which is the limit.`
     throw new SoukError('response_too_large', why)
   }
-}
-
-/** An operation with those of its shared schemas that fit. Only these are parsed. */
-function assembled(
-  { parts: leaves, ...operation }: OperationDocument,
-  documents: Documents,
-  bytesMax: number,
-  isInputOnly: boolean
-): Operation {
-  const whole = (schema: JsonSchema | undefined, needed: readonly number[]) => {
-    if (schema === undefined) return undefined
-    const shared = new Map<string, SharedSchema>()
-    let bytes = JSON.stringify(schema).length
-    if (bytes > bytesMax) return {}
-    for (const document of needed.map((leaf) => found(documents, leaf))) {
-      if (bytes + document.length > bytesMax) continue
-      bytes += document.length
-      const { name, schema } = readPart(document)
-      shared.set(name, { schema, references: directReferences(schema) })
-    }
-    return selfContained(schema, shared)
-  }
-  const { input, output, ...rest } = operation
-  const [takes, gives] = [whole(input, leaves.input), isInputOnly ? undefined : whole(output, leaves.output)]
-  return { ...rest, ...(takes && { input: takes }), ...(gives && { output: gives }) }
 }
 
 function found(documents: Documents, leaf: number): Uint8Array {

@@ -320,6 +320,16 @@ describe('descriptions', () => {
     const found = hostile([...pages, ...Array.from({ length: 800 }, () => '{}')], 800)
     assert.equal((await patient.operations(found, {}, signal)).length, 800)
     assert.ok(turns >= 4, `${turns} turns of pages`)
+    turns = 0
+    const leaves = [2, 3, 4, 5, 6, 7, 8, 9]
+    const parts = leaves.map((at) => ({ name: `T${at}`, schema: { enum: Array.from({ length: 40_000 }, () => []) } }))
+    const operation = { name: 'a', input: {}, output: {}, parts: { input: leaves, output: leaves } }
+    const [read] = await patient.described(hostile([page, operation, ...parts]), ['a'], { signal })
+    assert.deepEqual(
+      [read?.input, read?.output].map((each) => Object.keys(each?.['$defs'] ?? {}).length),
+      [8, 8]
+    )
+    assert.ok(turns >= 5, `${turns} turns of schemas`)
   })
 
   it('limits the requests of one peer', async () => {
