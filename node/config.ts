@@ -24,6 +24,20 @@ export function processEnvironment(): Environment {
   return process.env
 }
 
+/** As `fetch` compares them: an IPv6 address has its brackets. */
+const LOOPBACK = 'localhost,127.0.0.1,[::1]'
+
+/**
+ * Keeps requests on this machine out of the proxy that Node.js takes from the environment (`NODE_USE_ENV_PROXY`), which would get
+ * the admin token. `fetch` reads these variables for each request.
+ */
+export function exemptLoopback(): void {
+  // Node.js ignores NO_PROXY if no_proxy is set.
+  const name = process.env['no_proxy'] === undefined ? 'NO_PROXY' : 'no_proxy'
+  const given = process.env[name] ?? ''
+  if (given !== '*') process.env[name] = given === '' ? LOOPBACK : `${given},${LOOPBACK}`
+}
+
 /**
  * Locates the directory of a profile: under `SOUK_HOME`, else under `souk` in the XDG data home.
  * @throws SetupError `config_invalid` if the name is invalid.

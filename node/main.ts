@@ -11,6 +11,8 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   console.error(`souk: This needs Node.js ${NODE_MAJOR_MIN} or newer, and runs on ${process.version}. ${advice}`)
   process.exitCode = EXIT_CONFIG
 } else {
+  const { exemptLoopback } = await import('./config.ts')
+  exemptLoopback()
   const { main } = await import('./cli/program.ts')
   // Timers of the library keep no process alive. Without this one, a command that waits for a block would end.
   const alive = setInterval(() => {}, ALIVE_MS)

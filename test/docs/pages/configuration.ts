@@ -83,6 +83,17 @@ Without \`--log\` and \`SOUK_LOG\`, \`DEBUG\` selects the [logs](logs.md).
 
 Each node on a machine has its own profile. A profile belongs to one network permanently; one process uses it at a time.
 
+## HTTP proxy
+
+With \`NODE_USE_ENV_PROXY=1\`, Node.js takes a proxy from \`HTTP_PROXY\`, \`HTTPS_PROXY\` and \`NO_PROXY\`.
+
+| Requests | Through this proxy |
+|---|---|
+| to \`localhost\`, \`127.0.0.1\` and \`[::1]\`, such as commands to the node | never |
+| to the chain's endpoint, and of \`souk mcp --ingress\` | except hosts in \`NO_PROXY\` |
+| to APIs, token servers, webhooks, servers of network files, the router | never: the node connects to them itself |
+| between nodes | never: they are not HTTP |
+
 ## Files of a profile
 
 In \`<home>/<profile>\`, mode 0700, each file 0600. A node refuses to start if others can read them. To copy them:
