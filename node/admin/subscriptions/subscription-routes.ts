@@ -106,11 +106,13 @@ export const subscriberRoutes = [
     summary: 'Subscribers of the APIs served here.',
     query: subscribersSchema,
     response: subscribersViewSchema,
-    async handler({ souk }, { query: { api, limit = limits.PAGE_MAX, cursor } }) {
+    async handler({ souk, registrations }, { query: { api, limit = limits.PAGE_MAX, cursor } }) {
       const page = await souk.subscriptions.sold({
         limit: Math.min(limit, limits.PAGE_MAX),
         ...present({ cursor, api: api === undefined ? undefined : idOf(api, souk.status().provider) })
       })
+      // Subscriptions outlive the registration of their API.
+      if (api !== undefined && page.subscriptions.length === 0) registrations.show(parseApiRef(api).name)
       return { subscribers: page.subscriptions.map(subscriberView), next: page.next ?? null }
     }
   })

@@ -61,6 +61,13 @@ describe('admin API', () => {
     )
   })
 
+  it('lists no subscribers of an API, and reports an API that does not exist', async () => {
+    const { api } = await bench.client.request('POST /apis', { body: TICKER })
+    const of = (id: string) => bench.client.request('GET /subscribers', { query: { api: id } })
+    for (const id of [api.name, api.id]) assert.deepEqual(await of(id), { subscribers: [], next: null })
+    await assert.rejects(of('nosuch'), code('api_not_found'))
+  })
+
   it('creates a new revision when a name is registered again', async () => {
     await bench.client.request('POST /apis', { body: TICKER })
     const changed = { ...TICKER, price: '0.002' }
