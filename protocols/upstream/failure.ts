@@ -6,10 +6,10 @@ const TLS =
 
 const TEXTS: Readonly<Record<string, readonly [code: ErrorCode, text: (where: string) => string]>> = {
   ECONNREFUSED: ['upstream_unreachable', (where) => `${where} refuses connections.`],
-  ENOTFOUND: ['upstream_unreachable', (where) => `The host name of ${where} is not known.`],
-  EAI_AGAIN: ['upstream_unreachable', (where) => `The host name of ${where} cannot be looked up now.`],
-  EHOSTUNREACH: ['upstream_unreachable', (where) => `There is no route to ${where}.`],
-  ENETUNREACH: ['upstream_unreachable', (where) => `There is no route to ${where}.`],
+  ENOTFOUND: ['upstream_unreachable', (where) => `The host name of ${inside(where)} is not known.`],
+  EAI_AGAIN: ['upstream_unreachable', (where) => `The host name of ${inside(where)} cannot be looked up now.`],
+  EHOSTUNREACH: ['upstream_unreachable', (where) => `There is no route to ${inside(where)}.`],
+  ENETUNREACH: ['upstream_unreachable', (where) => `There is no route to ${inside(where)}.`],
   ETIMEDOUT: ['upstream_unreachable', (where) => `${where} does not accept connections.`],
   UND_ERR_CONNECT_TIMEOUT: ['upstream_unreachable', (where) => `${where} does not accept connections in time.`],
   UND_ERR_DESTROYED: ['call_interrupted', () => 'The API was closed at its owner during the call.'],
@@ -20,6 +20,9 @@ const TEXTS: Readonly<Record<string, readonly [code: ErrorCode, text: (where: st
     (where) => `${where} sent another length than it announced.`
   ]
 }
+
+/** "The API", within a sentence. */
+const inside = (where: string): string => where.replace(/^The /, 'the ')
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -32,12 +35,13 @@ export function failureOf(error: unknown, where: string): SoukError {
   const options = { cause: error, source: 'upstream' } as const
   const known = TEXTS[code]
   if (known !== undefined) return new SoukError(known[0], known[1](where), options)
-  if (TLS.test(code)) return new SoukError('upstream_unreachable', `TLS with ${where} failed (${code}).`, options)
+  if (TLS.test(code))
+    return new SoukError('upstream_unreachable', `TLS with ${inside(where)} failed (${code}).`, options)
   // undici's parser errors have a code only if llhttp gave a known one.
   if (error instanceof Error && error.name === 'HTTPParserError') {
     return new SoukError('upstream_invalid_response', `${where} does not respond in HTTP.`, options)
   }
-  return new SoukError('upstream_unreachable', `The connection to ${where} was lost.`, options)
+  return new SoukError('upstream_unreachable', `The connection to ${inside(where)} was lost.`, options)
 }
 
 /** The error of a call whose own signal aborted. */

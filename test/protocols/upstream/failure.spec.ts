@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { createUpstream } from '../../../protocols/upstream/upstream.ts'
+import { failureOf } from '../../../protocols/upstream/failure.ts'
+import { FOREVER } from '../../helpers/adapter-bench.ts'
+import { scriptedUpstream } from '../../helpers/scripted-upstream.ts'
+
+const CODES = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_OVERFLOW',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ECONNRESET'
+]
+
+describe('failureOf', () => {
+  it('writes the name of the API as its place in the sentence needs', () => {
+    for (const code of CODES) {
+      for (const name of ['The API', "The API's token server", 'The webhook']) {
+        const { message } = failureOf(Object.assign(new Error(code), { code }), name)
+        assert.match(message, /^[A-Z]/)
+        assert.match(message, new RegExp(name, 'i'))
+        assert.doesNotMatch(message, /. The /)
+      }
+      assert.match(
+        failureOf(Object.assign(new Error(code), { code }), 'api.example.com:80').message,
+        /api\.example\.com:80/
+      )
+    }
+  })
+
+  it('says that the connection to the API was lost', async () => {
+    const server = await scriptedUpstream((response) => response.destroy())
+    const upstream = createUpstream({ endpoint: server.url, shownAs: 'The API' })
+    const asked = upstream.request({ method: 'GET', headers: [], signal: FOREVER })
+    try {
+      await assert.rejects(asked, { message: 'The connection to the API was lost.' })
+    } finally {
+      await upstream.close()
+      await server.close()
+    }
+  })
+})
