@@ -16,11 +16,15 @@ export function isProviderId(id: string): boolean {
   return PROVIDER_ID.test(id)
 }
 
+/** The member `invalid` shows that the value itself is refused, as by a schema. */
+function malformed(message: string): SoukError {
+  return new SoukError('invalid_request', message, { members: { invalid: [{ field: 'api', message }] } })
+}
+
 /** @throws SoukError `invalid_request` when it is not `[a-z0-9][a-z0-9-]{0,62}`. */
 export function checkApiName(name: string): string {
   if (!isApiName(name)) {
-    throw new SoukError(
-      'invalid_request',
+    throw malformed(
       `"${name.slice(0, 80)}" is not an API name. Use a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX} characters, first one not "-".`
     )
   }
@@ -53,10 +57,7 @@ export function parseApiRef(text: string): ApiRef {
   if (at === -1) return { name: checkApiName(text) }
   const provider = text.slice(at + 1)
   if (!isProviderId(provider)) {
-    throw new SoukError(
-      'invalid_request',
-      `"${provider.slice(0, 80)}" is not a provider id. A provider id starts with 12D3KooW.`
-    )
+    throw malformed(`"${provider.slice(0, 80)}" is not a provider id. A provider id starts with 12D3KooW.`)
   }
   return { name: checkApiName(text.slice(0, at)), provider }
 }

@@ -1,4 +1,4 @@
-import { asSoukError, type Clock, Mutex, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
+import { asSoukError, type Clock, formatApiRef, Mutex, parseApiRef, parseUsdc, SoukError } from '../../lib/index.ts'
 import type {
   Adapter,
   Address,
@@ -186,11 +186,12 @@ export class Registrations {
     return [...this.#known.keys()].sort().map((name) => this.show(name))
   }
 
-  /** @throws SoukError `api_not_found` */
+  /** @throws SoukError `api_not_found`, `invalid_request` */
   show(name: string): RegistrationStatus {
     const registration = this.#known.get(name)
-    if (registration === undefined)
-      throw new SoukError('api_not_found', `No API "${name.slice(0, 80)}" is registered here.`)
+    if (registration === undefined) {
+      throw new SoukError('api_not_found', `No API "${formatApiRef(parseApiRef(name))}" is registered here.`)
+    }
     const listing = this.#init.souk.listings().find(({ signed }) => isListingOf(registration, signed.manifest))
     return { registration, listing, problem: this.#serving.problemOf(name), warnings: this.#serving.warningsOf(name) }
   }

@@ -1,4 +1,4 @@
-import { checksummed, formatUsdc, parseAddress, parseUsdc } from '../../../lib/index.ts'
+import { checksummed, formatUsdc, parseAddress, parseApiRef, parseUsdc } from '../../../lib/index.ts'
 import type { Redemption } from '../../../lib/interface/index.ts'
 import {
   booksSchema,
@@ -75,6 +75,7 @@ export const moneyRoutes = [
     query: receiptsSchema,
     response: receiptsViewSchema,
     async handler({ money }, { query }) {
+      if (query.api !== undefined) parseApiRef(query.api)
       const { paymentScheme, name, chain } = requireMoney(money)
       const { receipts, next } = await paymentScheme.receipts(present(query))
       return {

@@ -193,6 +193,37 @@ describe('souk with running nodes', function () {
     })
   })
 
+  it('exits with 64 for a malformed name of an API, and with 1 for an unknown one, in every command', async () => {
+    const unpaid = ['--max-price', '1']
+    const lines: ReadonlyArray<readonly [before: string, ...after: string[]]> = [
+      ...['api show', 'api pause', 'api resume', 'api deprecate', 'plan list', 'mapping get', 'subscribers'].map(
+        (line) => [line] as const
+      ),
+      ['api set', '--price', '1'],
+      ['api retire', '--yes'],
+      ['api rm', '--yes'],
+      ['plan rm', 'basic'],
+      ['plan set', 'basic', '--fee', '1', '--included', '1'],
+      ...['call', 'why', 'types', 'market show'].map((line) => [line] as const),
+      ['subscribe', '--plan', 'basic', ...unpaid]
+    ]
+    for (const [before, ...after] of lines) {
+      for (const [name, expected] of [
+        ['bad name', 64],
+        ['bb-echo@bad', 64],
+        ['nosuch', 1]
+      ] as const) {
+        const { code, stderr } = await onConsumer(...before.split(' '), name, ...after)
+        assert.equal(code, expected, `${before} ${name}: ${stderr}`)
+      }
+    }
+    const options = ['key issue --label x --api', 'receipts --api', 'pin', 'api serve --endpoint http://localhost:9']
+    for (const line of [...options, `api register --protocol rest --endpoint ${upstream.url} --price 0 --name`]) {
+      const { code, stderr } = await onConsumer(...line.split(' '), 'bb-echo@bad')
+      assert.equal(code, 64, `${line}: ${stderr}`)
+    }
+  })
+
   it('explains why an API cannot be called, with a matching exit code', async () => {
     const well = await onConsumer('why', 'bb-echo')
     assert.deepEqual([well.code, /^step +ok$/m.test(well.stdout)], [0, true])
