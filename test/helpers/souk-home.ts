@@ -164,9 +164,22 @@ async function firstLine(started: SoukProcess | RunningCommand, what: string): P
   })
 }
 
-/** Prints the output of a home when a test failed. */
-export function tellWhenFailed(home: () => SoukHome): void {
+/** Prints the output of a home when a test or a hook failed. */
+export function tellWhenFailed(home: () => SoukHome | undefined): void {
+  const tell = () => console.log(home()?.log() ?? '')
   afterEach(function () {
-    if (this.currentTest?.state === 'failed') console.log(home().log())
+    if (this.currentTest?.state === 'failed') tell()
   })
+  // Mocha runs no `afterEach` after a failed `before`, and a failed hook of a test does not make the test itself fail.
+  after(function () {
+    if (hooksOf(this.test!.parent!).some(({ state }) => state === 'failed')) tell()
+  })
+}
+
+/** `getHooks` is absent from the types of mocha. */
+function hooksOf(suite: Mocha.Suite): Mocha.Hook[] {
+  const { suites } = suite
+  const known = suite as Mocha.Suite & { getHooks(name: string): Mocha.Hook[] }
+  const own = ['beforeAll', 'beforeEach', 'afterEach'].flatMap((name) => known.getHooks(name))
+  return [...own, ...suites.flatMap(hooksOf)]
 }
