@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { RateLimitInput, RateLimitView } from '../../admin/subscriptions/rate-api.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 import { wholeNumber } from './number-option.ts'
 
 export interface RateFlags {
@@ -21,9 +22,9 @@ export function addRateOptions(command: Command, whose: string): Command {
     .option('--burst <calls>', 'with --rate: calls that may arrive at once (default: all)', wholeNumber)
 }
 
-/** @throws if there is a burst without a rate */
+/** @throws UsageError if there is a burst without a rate */
 export function rateInputOf({ rate: limit, burst }: RateFlags): RateLimitInput | undefined {
-  if (limit === undefined && burst !== undefined) throw new InvalidArgumentError('--burst needs --rate.')
+  if (limit === undefined && burst !== undefined) throw new UsageError('--burst needs --rate.', '--rate, like 100/1m')
   return limit && { ...limit, ...(burst === undefined ? {} : { burst }) }
 }
 

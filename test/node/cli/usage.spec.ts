@@ -124,6 +124,7 @@ describe('souk command line', () => {
       [[...register, '1', '--protocol', 'gRPC'], /REST, SOAP, GraphQL/],
       [[...register, 'cheap', '--protocol', 'rest'], /decimal number/],
       [[...register, '1', '--protocol', 'rest', '--currency', 'EUR'], /USDC/],
+      [[...register, '1', '--protocol', 'rest', '--burst', '5'], /--burst needs --rate/],
       [['call', 'x', '{not json'], /not JSON[^]*Try: souk call/]
     ]
     await Promise.all(
