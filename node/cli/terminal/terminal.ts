@@ -126,8 +126,14 @@ function lostOutput(): Promise<void> {
 async function answerTo(question: string, output: NodeJS.WritableStream): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output, terminal: true })
+  // Readline takes Ctrl-C from the terminal. It ends the command by its signal, so that scripts and shells see it.
+  lines.once('SIGINT', () => {
+    lines.close()
+    process.stderr.write('\n')
+    process.kill(process.pid, 'SIGINT')
+  })
   try {
-    // After Ctrl-C or Ctrl-D, `question` alone would wait for ever.
+    // After Ctrl-D, `question` alone would wait for ever.
     const silence = once(lines, 'close').then(() => undefined)
     const answer = await Promise.race([lines.question(question).catch(() => undefined), silence])
     if (answer === undefined) throw new UsageError('The input ended without an answer.')

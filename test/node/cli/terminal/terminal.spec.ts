@@ -58,3 +58,37 @@ describe('a command whose output is not read', function () {
     assert.match(await notes, /^souk: The output cannot be written: ENOSPC[^\n]*\.\n$/)
   })
 })
+
+describe('a question of a command', () => {
+  let home: SoukHome
+
+  before(async () => {
+    home = await soukHome()
+  })
+  after(() => home.close())
+
+  /** Types `key` at the first question of `souk init`, on a terminal made by script(1). */
+  async function typed(key: string): Promise<{ readonly code: unknown; readonly output: string }> {
+    const command = `"${process.execPath}" "${MAIN}" init`
+    const run = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+      env: { ...process.env, SOUK_HOME: home.directory }
+    })
+    const ended = once(run, 'exit')
+    let output = ''
+    run.stdout.on('data', (chunk: Buffer) => {
+      const isAsked = output.includes('Name of the profile')
+      output += chunk.toString()
+      if (!isAsked && output.includes('Name of the profile')) run.stdin.write(key)
+    })
+    const [code] = await within('the end of souk init', END_MS, ended)
+    return { code, output }
+  }
+
+  it('ends by SIGINT at Ctrl-C, and says so at the end of the input', async () => {
+    const interrupted = await typed('\u0003')
+    assert.equal(interrupted.code, 130, interrupted.output)
+    assert.doesNotMatch(interrupted.output, /souk:/)
+    const ended = await typed('\u0004')
+    assert.deepEqual([ended.code, /The input ended without an answer/.test(ended.output)], [64, true])
+  })
+})
