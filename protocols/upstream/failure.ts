@@ -3,6 +3,9 @@ import { type ErrorCode, SoukError, isSoukError } from '../../lib/base/errors.ts
 /** Codes of Node, OpenSSL and undici that help the reader; others are not shown. */
 const TLS =
   /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|ERR_OSSL_)[A-Z0-9_]*$/
+/** Codes of a certificate that no authority signed which Node.js knows. */
+const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)/
+const TRUST = ' To trust its certificate, the provider names the authority as `ca_file` of `tls` in --auth-file.'
 
 const TEXTS: Readonly<Record<string, readonly [code: ErrorCode, text: (where: string) => string]>> = {
   ECONNREFUSED: ['upstream_unreachable', (where) => `${where} refuses connections.`],
@@ -35,8 +38,10 @@ export function failureOf(error: unknown, where: string): SoukError {
   const options = { cause: error, source: 'upstream' } as const
   const known = TEXTS[code]
   if (known !== undefined) return new SoukError(known[0], known[1](where), options)
-  if (TLS.test(code))
-    return new SoukError('upstream_unreachable', `TLS with ${inside(where)} failed (${code}).`, options)
+  if (TLS.test(code)) {
+    const advice = UNTRUSTED.test(code) ? TRUST : ''
+    return new SoukError('upstream_unreachable', `TLS with ${inside(where)} failed (${code}).${advice}`, options)
+  }
   // undici's parser errors have a code only if llhttp gave a known one.
   if (error instanceof Error && error.name === 'HTTPParserError') {
     return new SoukError('upstream_invalid_response', `${where} does not respond in HTTP.`, options)

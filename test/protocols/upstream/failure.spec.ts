@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { createUpstream } from '../../../protocols/upstream/upstream.ts'
 import { failureOf } from '../../../protocols/upstream/failure.ts'
 import { FOREVER } from '../../helpers/adapter-bench.ts'
 import { scriptedUpstream } from '../../helpers/scripted-upstream.ts'
+import { SELF_SIGNED } from '../../helpers/self-signed.ts'
 
 const CODES = [
   'ECONNREFUSED',
@@ -43,6 +47,22 @@ describe('failureOf', () => {
     } finally {
       await upstream.close()
       await server.close()
+    }
+  })
+
+  it('says how a provider trusts a self-signed certificate', async () => {
+    const server = createServer(SELF_SIGNED).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const endpoint = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const upstream = createUpstream({ endpoint, shownAs: 'The API' })
+    try {
+      await assert.rejects(upstream.request({ method: 'GET', headers: [], signal: FOREVER }), {
+        code: 'upstream_unreachable',
+        message: /^TLS with the API failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. To trust .*`ca_file`/
+      })
+    } finally {
+      await upstream.close()
+      server.close()
     }
   })
 })
