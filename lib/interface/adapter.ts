@@ -18,6 +18,8 @@ export interface AdapterRequest {
   /** The consumer's request headers that may be forwarded: content-type, accept, and those the listing allows. */
   readonly headers: Headers
   readonly body: Payload
+  /** Id of the call: the 16 bytes of a UUID version 7. A call that is sent again keeps it. */
+  readonly requestId?: Uint8Array
   /** The listing's price, which is the most the call may cost. */
   readonly price?: Atoms
   /** Each event of a stream has a price. A streamed response must be split into events and come with `events`. */

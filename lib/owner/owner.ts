@@ -380,9 +380,9 @@ function headersOf({ headers, traceparent }: IncomingCall): Headers {
 
 /** Sends one request to the upstream. */
 function ask({ api, held }: Run, call: IncomingCall, signal: AbortSignal): Promise<AdapterReply> {
-  const { method, path, body } = call
+  const { method, path, body, requestId } = call
   const { price, events } = api.signed.manifest
-  const request = { method, path, headers: headersOf(call), price, body: boundedBody(api, body, held) }
+  const request = { method, path, headers: headersOf(call), requestId, price, body: boundedBody(api, body, held) }
   return api.adapter.call(events === undefined ? request : { ...request, perEvent: true }, signal)
 }
 

@@ -6,6 +6,7 @@ import { isExtraHeader } from '../../lib/base/extra-header.ts'
 import { checkJson } from '../../lib/base/json-text.ts'
 import { INLINE_BODY_BYTES_MAX } from '../../lib/base/limits/link.ts'
 import { SSE_COLLECT_MS_MAX, SSE_EVENTS_MAX } from '../../lib/base/limits/upstream.ts'
+import { formatRequestId } from '../../lib/base/request-id.ts'
 import {
   type Adapter,
   type AdapterReply,
@@ -19,6 +20,7 @@ import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { exactly, isObject } from '../exact-json.ts'
 import { checkJsonBody, headerOf, isJsonType, wholeBody } from '../json.ts'
+import { REQUEST_ID_HEADER } from '../upstream/headers.ts'
 import type { UpstreamResponse } from '../upstream/response.ts'
 import { originOf, targetOf } from '../upstream/target.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../upstream/upstream.ts'
@@ -62,6 +64,7 @@ export function restAdapter(config: UpstreamConfig, snapshot: string, imported: 
 }
 
 interface Sent extends UpstreamRequest {
+  readonly needsRequestId?: true | undefined
   /** Base address, where it differs from the endpoint. */
   readonly server?: string
 }
@@ -133,7 +136,7 @@ class RestAdapter implements Adapter {
       : method === 'POST' && path === ''
         ? await this.#plain(body instanceof Uint8Array ? body : await wholeBody(body), headers, signal)
         : await forwarded(request, signal)
-    const response = await this.#serving(sent.server).request(sent)
+    const response = await this.#serving(sent.server).request(identified(sent, request))
     return this.#reply(response, sent, wantsEvents(headers), request.perEvent)
   }
 
@@ -188,7 +191,7 @@ class RestAdapter implements Adapter {
 
   #sent(mapped: MappedCall | undefined, headers: Headers, signal: AbortSignal): Sent {
     if (mapped === undefined) throw refuse('The operation is not known.')
-    const { method, path, body, server, cookies } = mapped
+    const { method, path, body, server, cookies, needsRequestId } = mapped
     const own = body === undefined ? mapped.headers : [...mapped.headers, ['content-type', body.type] as const]
     // Headers of the call itself override those of its HTTP request.
     const all = [...own, ...headers.filter(([name]) => !own.some(([other]) => other === name))]
@@ -197,6 +200,7 @@ class RestAdapter implements Adapter {
       path,
       headers: all,
       signal,
+      needsRequestId,
       ...(server === undefined ? {} : { server }),
       ...(cookies === undefined ? {} : { cookies }),
       ...(body === undefined ? {} : { body: body.bytes })
@@ -260,6 +264,12 @@ async function collectedReply(response: UpstreamResponse, bounds: CollectBounds)
   const own = headers.filter(([name]) => name !== 'content-type')
   const body = utf8(JSON.stringify(collected))
   return { status, headers: [...own, ['content-type', 'application/json']], body, success: true, upstreamMs }
+}
+
+/** A call that is sent again has the same id, so the API can tell it from another one. */
+function identified(sent: Sent, { requestId }: AdapterRequest): Sent {
+  if (sent.needsRequestId !== true || requestId === undefined) return sent
+  return { ...sent, headers: [...sent.headers, [REQUEST_ID_HEADER, formatRequestId(requestId)]] }
 }
 
 /** Adds the length of a body that is not held whole, and of the one that a HEAD asks about. */

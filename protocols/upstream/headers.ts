@@ -5,6 +5,9 @@ import { EXTRA_HEADERS_MAX } from '../../lib/base/limits/upstream.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import { linksBelow } from './links.ts'
 
+/** Many APIs require an id of each request in this header. The ingress uses it too, so a consumer's is not forwarded. */
+export const REQUEST_ID_HEADER = 'x-request-id'
+
 /**
  * Request headers that are forwarded to the API. An allow-list, because a gap in a deny-list would expose a server that trusts
  * its node. The consumer's credentials, hop-by-hop headers (RFC 9110 §7.6.1) and framing are never forwarded. A part of a file and
@@ -24,7 +27,8 @@ const UP: ReadonlySet<string> = new Set([
   'last-event-id',
   'range',
   'soapaction',
-  'traceparent'
+  'traceparent',
+  REQUEST_ID_HEADER
 ])
 
 /** Headers that may be lists (RFC 9110 §5.3); of the others only the first value counts. */

@@ -14,7 +14,8 @@ import { SlowChecks } from '../call-check/slow-checks.ts'
 import { type WrittenBody, writeBody } from './openapi-body.ts'
 import { type Fields, fieldsOf } from './openapi-fields.ts'
 import { headerText, partsOf, pathText } from './openapi-parameters.ts'
-import type { RestApi, RestOperation } from './rest-api.ts'
+import { REQUEST_ID_HEADER } from '../../upstream/headers.ts'
+import { isRequestId, type RestApi, type RestOperation } from './rest-api.ts'
 import { isTextCall, typed } from './text-call.ts'
 import { WrittenSize } from './written-size.ts'
 
@@ -28,6 +29,8 @@ export interface MappedCall {
   /** Base address, where it differs from the API's endpoint. */
   readonly server?: string
   readonly body?: WrittenBody
+  /** The operation has a header for an id of the request, and the call names none. */
+  readonly needsRequestId?: true
 }
 
 interface Prepared {
@@ -83,11 +86,14 @@ export class OpenapiCalls {
     )
     if (problem !== undefined) throw refuse(explained(problem))
     const { path, query, headers, cookies } = placed(operation, given.parameters)
+    const hasRequestId = headers.some(([name]) => name === REQUEST_ID_HEADER)
+    const needsRequestId = !hasRequestId && operation.parameters.some((one) => isRequestId(one.in, one.name))
     return {
       method: operation.method,
       path: query.length === 0 ? path : `${path}?${query.join('&')}`,
       headers,
       ...(cookies.length === 0 ? {} : { cookies }),
+      ...(needsRequestId ? { needsRequestId } : {}),
       ...(operation.server === undefined ? {} : { server: operation.server }),
       ...(value === undefined || body === undefined
         ? {}

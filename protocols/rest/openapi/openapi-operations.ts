@@ -13,7 +13,7 @@ import { objectOf, oldRequestBody, oldSchema, requestBody } from './openapi-requ
 import { Schemas, shownReference } from './openapi-schemas.ts'
 import { oldSerializationOf, serializationOf } from './openapi-serialization.ts'
 import { type Servers, serverOf } from './openapi-servers.ts'
-import type { RestApi, RestBody, RestOperation, RestParameter } from './rest-api.ts'
+import { isRequestId, type RestApi, type RestBody, type RestOperation, type RestParameter } from './rest-api.ts'
 
 /** The parts of a registration that decide which operations can be called. */
 export interface OperationTerms {
@@ -167,7 +167,8 @@ class Reader {
     if (typeof name !== 'string') return []
     if (place !== 'path' && place !== 'query' && place !== 'header' && place !== 'cookie') return []
     if (this.#terms.isSupplied(place, name) || !this.#isForwarded(given, operation)) return []
-    const base = { name, in: place, required: required === true || place === 'path' } as const
+    const isNeeded = required === true && !isRequestId(place, name)
+    const base = { name, in: place, required: isNeeded || place === 'path' } as const
     if (this.#isOld) {
       const isQuery = place === 'query'
       const own = this.#described(oldSchema(given), given)
@@ -208,7 +209,7 @@ class Reader {
         `it needs the cookie ${name}, and cookies are not forwarded; allow it with --request-cookie ${name}, or set it in the credentials`
       )
     }
-    if (place !== 'header' || isExtraHeader(name) || CONDITIONS.test(name))
+    if (place !== 'header' || isExtraHeader(name) || CONDITIONS.test(name) || isRequestId(place, name))
       return place !== 'header' || !DESCRIBED_ELSEWHERE.test(name)
     if (DESCRIBED_ELSEWHERE.test(name) || SET_BY_CLIENT.test(name)) return false
     if (required === true) {

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import { REQUEST_ID_HEADER } from '../../upstream/headers.ts'
 import type { Definitions } from './openapi-schemas.ts'
 
 /** `json`: the value is one JSON text. `tabDelimited` is `tsv` of OpenAPI 2.0. */
@@ -22,6 +23,10 @@ export interface Serialization {
   /** 2.0 only: the styles of lists within the list, from the outermost. */
   readonly nested?: readonly ParameterStyle[]
 }
+
+/** The header for an id of the request. A call may name one. Otherwise the API gets the id of the call. */
+export const isRequestId = (place: string, name: string): boolean =>
+  place === 'header' && name.toLowerCase() === REQUEST_ID_HEADER
 
 export interface RestParameter extends Serialization {
   readonly name: string

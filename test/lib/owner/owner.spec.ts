@@ -10,7 +10,7 @@ import type { Reservation, PaymentScheme } from '../../../lib/interface/payment-
 import { DEFAULT_TERMS } from '../../../lib/owner/served-api.ts'
 import { createMeteredScheme } from '../../../lib/pay/metered-scheme.ts'
 import { streamOf, textOf } from '../../helpers/bodies.ts'
-import { peerId } from '../../helpers/call-record.ts'
+import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { within } from '../../helpers/eventually.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { CONSUMER, ID, incoming, NEVER, OwnerBench, PROVIDER, replyOf, servedApi, StubAdapter } from './bench.ts'
@@ -31,14 +31,22 @@ describe('Owner', () => {
       await bench.clock.advance(12)
       return replyOf('{"price":1}', { status: 201, upstreamMs: 9 })
     }
-    const answer = await bench.handle({ headers: [['accept', 'application/json']] })
+    const requestId = freshIds.next()
+    const answer = await bench.handle({ requestId, headers: [['accept', 'application/json']] })
     assert.equal(await textOf(answer.body), '{"price":1}')
     const { status, charged, ownerMs, upstreamMs } = answer
     assert.deepEqual({ status, charged, ownerMs, upstreamMs }, { status: 201, charged: 0n, ownerMs: 3, upstreamMs: 9 })
     const [request] = bench.adapter.reached
     assert.deepEqual(
       { ...request, body: text(request?.body as Uint8Array) },
-      { method: 'POST', path: '', headers: [['accept', 'application/json']], price: 1_500n, body: '{"symbol":"BTC"}' }
+      {
+        method: 'POST',
+        path: '',
+        headers: [['accept', 'application/json']],
+        requestId,
+        price: 1_500n,
+        body: '{"symbol":"BTC"}'
+      }
     )
   })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { dump } from 'js-yaml'
 import type { ErrorCode } from '../../../lib/base/errors.ts'
+import { requestIdBytes } from '../../../lib/base/request-id.ts'
 import type { Adapter, Inspection, UpstreamConfig } from '../../../lib/interface/adapter.ts'
 import { restFactory } from '../../../protocols/rest/rest-factory.ts'
 import { FOREVER, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
@@ -79,6 +80,34 @@ describe('an imported OpenAPI document', () => {
       '/v1/items?limit=5&tag=a%20b&tag=c%26d&ids=1,2&range%5Bfrom%5D=1&range%5Bto%5D=2&filter=%7B%22x%22%3A%5B1%5D%7D'
     )
     assert.deepEqual([headers['x-tenant'], headers['content-type'], body.length], ['t', undefined, 0])
+  })
+
+  it('gives an API that requires X-Request-ID the id of the call, unless the call names one', async () => {
+    const parameters = [
+      { in: 'header', name: 'X-Request-ID', required: true, schema: { type: 'string', format: 'uuid' } }
+    ]
+    const responses = { 200: { description: 'The accounts.' } }
+    const paths = { '/accounts': { get: { operationId: 'accounts', parameters, responses } } }
+    await use({ openapi: '3.0.0', info: { title: 'Bank', version: '1' }, paths })
+    assert.deepEqual(inspection.warnings, [])
+    const [{ input } = {}] = inspection.description.operations
+    assert.deepEqual([Object.keys(input?.['properties'] ?? {}), input?.['required']], [['X-Request-ID'], undefined])
+    const id = '018f3c5e-7a00-7000-8000-000000000001'
+    const idOf = async (fields: object, headers: ReadonlyArray<readonly [string, string]> = []) => {
+      const request = plainCall({ operation: 'accounts', ...fields }, headers)
+      await adapter.call({ ...request, requestId: requestIdBytes(id) }, FOREVER)
+      return last().headers['x-request-id']
+    }
+    assert.equal(await idOf({}), id)
+    const own = '99391c7e-ad88-49ec-a2ad-99ddcb1f7721'
+    assert.equal(await idOf({ 'X-Request-ID': own }), own)
+    await rejectsWith(idOf({ 'X-Request-ID': 7 }), 'invalid_request')
+  })
+
+  it('names no request to an API that does not ask for it', async () => {
+    const request = plainCall({ operation: 'getItem', id: 'a' })
+    await adapter.call({ ...request, requestId: requestIdBytes('018f3c5e-7a00-7000-8000-000000000001') }, FOREVER)
+    assert.equal(last().headers['x-request-id'], undefined)
   })
 
   it('builds the body from fields that are not parameters, with all digits', async () => {
