@@ -7,16 +7,15 @@ import { splitterAbi, usdcAbi } from '../../../../lib/pay/contracts/contracts.ge
 import { earningsOf } from '../../../../lib/pay/earnings-report.ts'
 import { nodeWallet } from '../../../../lib/pay/chain/node-wallet.ts'
 import { exactAccounts } from '../../../../lib/pay/x402/exact-record.ts'
-import { createSettlement, type Settlement } from '../../../../lib/pay/settle/settlement.ts'
+import type { Settlement } from '../../../../lib/pay/settle/settlement.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 import { type ChannelBench, channelBench } from '../../../helpers/channel-bench.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 import { hastyClock } from '../../../helpers/hasty-clock.ts'
 import { redeemerBench } from '../../../helpers/redeemer-bench.ts'
+import { settlementBench } from '../../../helpers/settlement-bench.ts'
 
 const BOUND_MS = 10_000
-/** The number of blocks until a block is final on the dev chain. */
-const FINAL_BLOCKS = 3
 
 describe('the bookkeeper', () => {
   let bench: ChannelBench
@@ -40,53 +39,12 @@ describe('the bookkeeper', () => {
     await owner.close()
   })
 
-  const start = async (): Promise<Settlement> => {
-    const { chain, factory } = bench
-    const { signer, books } = owner
-    const { documents, ledger } = store
-    // Nothing is claimed unless a test requests it.
-    const policy = { atoms: 2n ** 60n, ageMs: 2 ** 40 }
-    const onError = () => undefined
-    const made = createSettlement({
-      chain,
-      signer,
-      clock: hastyClock,
-      documents,
-      ledger,
-      books,
-      factory,
-      policy,
-      onError
-    })
-    await made.start()
-    return made
-  }
-  const provider = () => [...owner.books.payouts()][0]!
-  const splitter = () => bench.factory.splitterOf(provider())
-  const finalize = () => bench.client.mine({ blocks: FINAL_BLOCKS })
-  const earnings = async () => {
-    const { providers } = await earningsOf({
-      books: owner.books,
-      ledger: store.ledger,
-      settlement,
-      onError: (error) => assert.fail(error)
-    })
-    const own = providers.find((row) => row.splitter === splitter())
-    assert.ok(own, 'no earnings')
-    return own
-  }
-  /** A capture booked like the payment scheme does, so that the whole ledger sums up. */
-  const capture = async (channelId: string, amount: bigint, reference: string) => {
-    const postings = [
-      { account: `receivable/${channelId}`, amount },
-      { account: `earned/${channelId}`, amount: -amount }
-    ]
-    await store.ledger.book({ kind: 'call', reference, at: 0, postings })
-  }
-  const balances = async () =>
-    Object.fromEntries((await store.ledger.balances('')).map(({ account, amount }) => [account, amount]))
-  const sum = async () => Object.values(await balances()).reduce((total, amount) => total + amount, 0n)
-  const kinds = async () => (await store.ledger.entries({ limit: 100 })).map(({ kind }) => kind)
+  const { start, provider, splitter, finalize, earnings, capture, balances, sum, kinds } = settlementBench(() => ({
+    bench,
+    owner,
+    store,
+    settlement
+  }))
 
   it('books a round once it is final, with each atom in one place before and after', async () => {
     const [one, two] = [

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import type { Store } from '../../../../lib/interface/store.ts'
-import { earningsOf } from '../../../../lib/pay/earnings-report.ts'
-import { createSettlement, type Settlement } from '../../../../lib/pay/settle/settlement.ts'
+import type { Settlement } from '../../../../lib/pay/settle/settlement.ts'
 import { createMemoryStore } from '../../../../lib/store/memory/store.ts'
 import { type ChannelBench, channelBench } from '../../../helpers/channel-bench.ts'
-import { hastyClock } from '../../../helpers/hasty-clock.ts'
 import { redeemerBench } from '../../../helpers/redeemer-bench.ts'
-
-const FINAL_BLOCKS = 3
+import { settlementBench } from '../../../helpers/settlement-bench.ts'
 
 describe('charges against a deposit that a reorganisation removed', () => {
   let bench: ChannelBench
@@ -32,54 +29,18 @@ describe('charges against a deposit that a reorganisation removed', () => {
     await owner.close()
   })
 
-  const start = async (): Promise<Settlement> => {
-    const { chain, factory } = bench
-    const { signer, books } = owner
-    const { documents, ledger } = store
-    // Nothing is claimed unless a test requests it.
-    const policy = { atoms: 2n ** 60n, ageMs: 2 ** 40 }
-    const onError = () => undefined
-    const made = createSettlement({
-      chain,
-      signer,
-      clock: hastyClock,
-      documents,
-      ledger,
-      books,
-      factory,
-      policy,
-      onError
-    })
-    await made.start()
-    return made
-  }
-  const provider = () => [...owner.books.payouts()][0]!
-  const splitter = () => bench.factory.splitterOf(provider())
-  const finalize = () => bench.client.mine({ blocks: FINAL_BLOCKS })
+  const {
+    start,
+    finalize,
+    capture,
+    sum,
+    kinds,
+    earnings: all
+  } = settlementBench(() => ({ bench, owner, store, settlement }))
   const earnings = async () => {
-    const { providers } = await earningsOf({
-      books: owner.books,
-      ledger: store.ledger,
-      settlement,
-      onError: (error) => assert.fail(error)
-    })
-    const own = providers.find((row) => row.splitter === splitter())
-    assert.ok(own, 'no earnings')
-    const { gross, writtenOff, captured, paid } = own
+    const { gross, writtenOff, captured, paid } = await all()
     return { gross, writtenOff, captured, paid: paid.provider + paid.treasury }
   }
-  /** A capture booked like the payment scheme does, so that the whole ledger sums up. */
-  const capture = async (channelId: string, amount: bigint, reference: string) => {
-    const postings = [
-      { account: `receivable/${channelId}`, amount },
-      { account: `earned/${channelId}`, amount: -amount }
-    ]
-    await store.ledger.book({ kind: 'call', reference, at: 0, postings })
-  }
-  const balances = async () =>
-    Object.fromEntries((await store.ledger.balances('')).map(({ account, amount }) => [account, amount]))
-  const sum = async () => Object.values(await balances()).reduce((total, amount) => total + amount, 0n)
-  const kinds = async () => (await store.ledger.entries({ limit: 100 })).map(({ kind }) => kind)
 
   const reorg = (depth: number) =>
     bench.client.request({ method: 'anvil_reorg' as never, params: [depth, []] as never })
