@@ -294,7 +294,20 @@ export function schemeBench() {
     }
   }
 
-  return { play, line, services, domain, start, call }
+  /** The newest channel. */
+  const channelId = () => [...play.channels.keys()].at(-1)!
+  const onChain = () => play.channels.get(channelId())!
+
+  /** What both sides have booked of the newest channel, after all queued writes of the payer. */
+  async function books(owner: SchemeNode, payer: SchemeNode): Promise<{ earned: bigint; spent: bigint }> {
+    await payer.paymentScheme.stop()
+    return {
+      earned: -(await owner.store.ledger.balance(`earned/${channelId()}`)),
+      spent: await payer.store.ledger.balance(`spent/${channelId()}`)
+    }
+  }
+
+  return { play, line, services, domain, start, call, channelId, onChain, books }
 }
 
 /** The request of every call of a bench. */

@@ -34,16 +34,6 @@ describe('the channel payment scheme', () => {
     bench.play.wallets.set(payer.signer.address, 10n * USDC)
   })
 
-  const channelId = () => [...bench.play.channels.keys()].at(-1)!
-  const onChain = () => bench.play.channels.get(channelId())!
-  /** The books of both sides of the only channel. */
-  const books = async (): Promise<{ earned: bigint; spent: bigint }> => {
-    await payer.paymentScheme.stop()
-    return {
-      earned: -(await owner.store.ledger.balance(`earned/${channelId()}`)),
-      spent: await payer.store.ledger.balance(`spent/${channelId()}`)
-    }
-  }
   const orderTo = ({ peer }: SchemeNode) => ({
     requestId: freshIds.next(),
     api: API,
@@ -61,14 +51,14 @@ describe('the channel payment scheme', () => {
     it('for a call through a channel that it opens by one signed deposit, with equal books on both sides', async () => {
       const settled = await bench.call(payer, owner, { price: 1_500n })
       assert.equal(settled.charged, 1_500n)
-      assert.equal(onChain().latest, USDC / 2n)
+      assert.equal(bench.onChain().latest, USDC / 2n)
       assert.equal(bench.play.wallets.get(payer.signer.address), 10n * USDC - USDC / 2n)
-      assert.deepEqual(await books(), { earned: 1_500n, spent: 1_500n })
+      assert.deepEqual(await bench.books(owner, payer), { earned: 1_500n, spent: 1_500n })
       for (const { store } of [payer, owner]) {
         const sum = (await store.ledger.balances('')).reduce((total, { amount }) => total + amount, 0n)
         assert.equal(sum, 0n)
       }
-      assert.equal(await payer.store.ledger.balance(`channel/${channelId()}`), USDC / 2n - 1_500n)
+      assert.equal(await payer.store.ledger.balance(`channel/${bench.channelId()}`), USDC / 2n - 1_500n)
     })
 
     it('less than the price for a cheaper call, and can spend the rest', async () => {
@@ -77,13 +67,13 @@ describe('the channel payment scheme', () => {
       assert.equal(readReceipt(settled.receipt)?.body.charged, 400n)
       assert.equal((await bench.call(payer, owner, { price: 1_500n, amount: 0n })).charged, 0n)
       assert.equal((await bench.call(payer, owner, { price: 1_500n })).charged, 1_500n)
-      assert.deepEqual(await books(), { earned: 1_900n, spent: 1_900n })
+      assert.deepEqual(await bench.books(owner, payer), { earned: 1_900n, spent: 1_900n })
     })
 
     it('never more than the price, whatever the owner charges', async () => {
       assert.equal((await bench.call(payer, owner, { price: 100n, amount: 101n })).charged, 100n)
       assert.equal((await bench.call(payer, owner, { price: 100n, amount: -1n })).charged, 0n)
-      assert.deepEqual(await books(), { earned: 100n, spent: 100n })
+      assert.deepEqual(await bench.books(owner, payer), { earned: 100n, spent: 100n })
     })
 
     it('and stores a receipt that proves it', async () => {
@@ -100,7 +90,7 @@ describe('the channel payment scheme', () => {
 
     it('and books the charges of one write together, with a receipt of each', async () => {
       for (const price of [100n, 200n, 300n]) await bench.call(payer, owner, { price })
-      assert.deepEqual(await books(), { earned: 600n, spent: 600n })
+      assert.deepEqual(await bench.books(owner, payer), { earned: 600n, spent: 600n })
       const ids = (await payer.store.documents.list(RECEIPTS)).map(({ key }) => key)
       const entries = await payer.store.ledger.entries({ limit: 10, kinds: ['paid'] })
       assert.deepEqual(
@@ -109,8 +99,8 @@ describe('the channel payment scheme', () => {
           [
             `${ids[0]}/${ids[2]}`,
             [
-              { account: `spent/${channelId()}`, amount: 600n },
-              { account: `channel/${channelId()}`, amount: -600n }
+              { account: `spent/${bench.channelId()}`, amount: 600n },
+              { account: `channel/${bench.channelId()}`, amount: -600n }
             ]
           ]
         ]
@@ -132,7 +122,7 @@ describe('the channel payment scheme', () => {
       assert.equal((await bench.call(payer, payer, { price: 100n })).charged, 0n)
       assert.equal((await bench.call(payer, owner, { fate: 'void' })).charged, 0n)
       assert.equal((await bench.call(payer, owner, { fate: 'failed' })).charged, 0n)
-      assert.deepEqual(await books(), { earned: 0n, spent: 0n })
+      assert.deepEqual(await bench.books(owner, payer), { earned: 0n, spent: 0n })
       assert.equal((await owner.store.calls.usage())[0]?.voided, 2)
     })
 
@@ -146,7 +136,7 @@ describe('the channel payment scheme', () => {
     it('for many concurrent calls, through one channel', async () => {
       await Promise.all(Array.from({ length: 500 }, () => bench.call(payer, owner)))
       assert.equal(bench.play.channels.size, 1)
-      assert.deepEqual(await books(), { earned: 50_000n, spent: 50_000n })
+      assert.deepEqual(await bench.books(owner, payer), { earned: 50_000n, spent: 50_000n })
     })
 
     it('each provider through a separate channel', async () => {
@@ -160,14 +150,14 @@ describe('the channel payment scheme', () => {
       const strict = await bench.start('S', { depositMin: 2n * USDC })
       for (let i = 0; i < 50; i++) await bench.call(payer, strict, { price: 41_000n })
       await settle()
-      assert.equal(onChain().latest, 4n * USDC)
+      assert.equal(bench.onChain().latest, 4n * USDC)
       assert.equal(bench.play.deposits, 2)
     })
 
     it('and tops up the channel in the background, before calls have to wait', async () => {
       for (let i = 0; i < 12; i++) await bench.call(payer, owner, { price: 40_000n })
       await settle()
-      assert.equal(onChain().latest, USDC)
+      assert.equal(bench.onChain().latest, USDC)
       assert.equal(bench.play.deposits, 2)
       // The pause is only for a top-up that failed.
       for (let i = 0; i < 11; i++) await bench.call(payer, owner, { price: 40_000n })
@@ -263,7 +253,7 @@ describe('the channel payment scheme', () => {
       ...overrides
     })
     const voucher = async (by: Signer, ceiling: bigint) =>
-      encodeAuthorization(await signVoucher(bench.domain, by, channelId(), ceiling))
+      encodeAuthorization(await signVoucher(bench.domain, by, bench.channelId(), ceiling))
     const refused = (overrides: object, expected: string) =>
       assert.rejects(async () => owner.paymentScheme.admit(admission(overrides)), code(expected))
 
@@ -277,9 +267,9 @@ describe('the channel payment scheme', () => {
     it('on a voucher that the payer did not sign, even if a higher one is known', async () => {
       await bench.call(payer, owner)
       await refused({ authorization: await voucher(owner.signer, 9_000n) }, 'payment_rejected')
-      const forged = await signVoucher(bench.domain, payer.signer, channelId(), 9_000n)
+      const forged = await signVoucher(bench.domain, payer.signer, bench.channelId(), 9_000n)
       await refused({ authorization: encodeAuthorization({ ...forged, ceiling: 9_001n }) }, 'payment_rejected')
-      assert.deepEqual((await books()).earned, 100n)
+      assert.deepEqual((await bench.books(owner, payer)).earned, 100n)
     })
 
     it('on another peer’s channel, because vouchers are bearer instruments and claims publish them', async () => {
@@ -301,7 +291,7 @@ describe('the channel payment scheme', () => {
       await bench.call(payer, owner)
       const authorization = await voucher(payer.signer, 100n * USDC)
       await refused({ authorization, price: USDC }, 'insufficient_funds')
-      onChain().withdrawing = USDC / 2n - 150n
+      bench.onChain().withdrawing = USDC / 2n - 150n
       await bench.play.clock.advance(8 * 60 * 60 * 1_000)
       await refused({ authorization }, 'insufficient_funds')
       await (await owner.paymentScheme.admit(admission({ authorization, price: 50n }))).capture(outcome())
@@ -313,7 +303,7 @@ describe('the channel payment scheme', () => {
       bench.play.wallets.set(rich.signer.address, 10n * USDC)
       await bench.call(rich, owner, { price: USDC, maxPrice: USDC })
       await assert.rejects(bench.call(rich, owner, { price: 1n }), code('settlement_pending'))
-      Object.assign(onChain(), { safe: onChain().latest })
+      Object.assign(bench.onChain(), { safe: bench.onChain().latest })
       await bench.play.clock.advance(8 * 60 * 60 * 1_000)
       await bench.call(rich, owner, { price: 1n })
     })
@@ -343,7 +333,7 @@ describe('the channel payment scheme', () => {
     it('a restarted owner continues with its captures and vouchers', async () => {
       for (let i = 0; i < 25; i++) await bench.call(payer, owner)
       owner = await restart(owner, 'D')
-      const authorization = encodeAuthorization(await signVoucher(bench.domain, payer.signer, channelId(), 1n))
+      const authorization = encodeAuthorization(await signVoucher(bench.domain, payer.signer, bench.channelId(), 1n))
       const admission = {
         requestId: freshIds.next(),
         api: API,
@@ -353,7 +343,7 @@ describe('the channel payment scheme', () => {
         payout: PAYOUT
       }
       await (await owner.paymentScheme.admit({ ...admission, authorization })).capture(outcome())
-      assert.deepEqual((await books()).earned, 2_600n)
+      assert.deepEqual((await bench.books(owner, payer)).earned, 2_600n)
     })
 
     it('calls with lost responses are paid once, and the books agree after the owner reports them', async () => {
@@ -362,7 +352,7 @@ describe('the channel payment scheme', () => {
         await bench.call(payer, owner, { fate })
       }
       for (let i = 0; i < 30; i++) await bench.call(payer, owner)
-      assert.deepEqual(await books(), { earned: 3_500n, spent: 3_500n })
+      assert.deepEqual(await bench.books(owner, payer), { earned: 3_500n, spent: 3_500n })
     })
 
     it('lost calls free their amount once the owner reports their outcome', async () => {
@@ -384,7 +374,7 @@ describe('the channel payment scheme', () => {
       assert.equal((await bench.call(careful, owner)).charged, 100n)
       assert.deepEqual(asked, ['state', 'deposit', 'state'])
       await careful.paymentScheme.stop()
-      assert.equal(await careful.store.ledger.balance(`spent/${channelId()}`), 400n)
+      assert.equal(await careful.store.ledger.balance(`spent/${bench.channelId()}`), 400n)
     })
 
     it('a payer that lost asynchronous writes trusts its own signature, and the books agree', async () => {
@@ -401,7 +391,7 @@ describe('the channel payment scheme', () => {
       for (let i = 0; i < 50; i++) await bench.call(payer, owner, { price: 3_000n })
       payer = await bench.start('C', {}, { signer: payer.signer, store })
       for (let i = 0; i < 30; i++) await bench.call(payer, owner, { price: 3_000n })
-      const { earned, spent } = await books()
+      const { earned, spent } = await bench.books(owner, payer)
       assert.equal(spent, earned)
     })
 
@@ -418,7 +408,7 @@ describe('the channel payment scheme', () => {
       })
       await bench.call(payer, owner)
       assert.equal(bench.play.deposits, 1)
-      assert.deepEqual(await books(), { earned: 100n, spent: 100n })
+      assert.deepEqual(await bench.books(owner, payer), { earned: 100n, spent: 100n })
     })
 
     it('an owner that is unreachable for the deposit gets it at the next call, once', async () => {
@@ -488,7 +478,7 @@ describe('the channel payment scheme', () => {
       isAway = false
       await bench.call(remote, owner)
       payer = remote
-      assert.deepEqual(await books(), { earned: 200n, spent: 200n })
+      assert.deepEqual(await bench.books(owner, payer), { earned: 200n, spent: 200n })
     })
   })
 })

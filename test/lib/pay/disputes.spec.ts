@@ -46,9 +46,8 @@ describe('a charge without a valid receipt', () => {
 
   afterEach(() => Promise.all([payer, owner].map(({ paymentScheme }) => paymentScheme.stop())))
 
-  const channelId = () => [...bench.play.channels.keys()].at(-1)!
-  const spent = () => payer.store.ledger.balance(`spent/${channelId()}`)
-  const disputed = () => payer.store.ledger.balance(`disputed/${channelId()}`)
+  const spent = () => payer.store.ledger.balance(`spent/${bench.channelId()}`)
+  const disputed = () => payer.store.ledger.balance(`disputed/${bench.channelId()}`)
   const channel = () => payer.paymentScheme.channels().find(({ role }) => role === 'payer')!
   const payerDisputes = async () => (await payer.paymentScheme.disputes()).filter(({ role }) => role === 'payer')
   const some = (disputes: Dispute[]) => (disputes.length === 0 ? undefined : disputes)
@@ -121,7 +120,7 @@ describe('a charge without a valid receipt', () => {
     assert.equal(await disputed(), 0n)
     assert.equal(channel().spent, 3n * PRICE)
     await payer.paymentScheme.stop()
-    assert.equal(await spent(), -(await owner.store.ledger.balance(`earned/${channelId()}`)))
+    assert.equal(await spent(), -(await owner.store.ledger.balance(`earned/${bench.channelId()}`)))
     assert.equal((await payer.store.documents.list('receipts')).length, 3)
   })
 
@@ -242,7 +241,7 @@ describe('a charge without a valid receipt', () => {
     await bench.call(payer, owner)
     assert.equal(await disputed(), 0n)
     await payer.paymentScheme.stop()
-    assert.equal(await spent(), -(await owner.store.ledger.balance(`earned/${channelId()}`)))
+    assert.equal(await spent(), -(await owner.store.ledger.balance(`earned/${bench.channelId()}`)))
   })
 
   it('ends when the owner takes it back: both books have it out, and the amount can be spent again', async () => {
@@ -265,16 +264,16 @@ describe('a charge without a valid receipt', () => {
     )
     await payer.paymentScheme.stop()
     assert.equal(await spent(), 2n * PRICE)
-    assert.equal(-(await owner.store.ledger.balance(`earned/${channelId()}`)), 2n * PRICE)
+    assert.equal(-(await owner.store.ledger.balance(`earned/${bench.channelId()}`)), 2n * PRICE)
     // Taking it back again changes nothing.
     await owner.paymentScheme.takeBack(payer.peer, id)
-    assert.equal(-(await owner.store.ledger.balance(`earned/${channelId()}`)), 2n * PRICE)
+    assert.equal(-(await owner.store.ledger.balance(`earned/${bench.channelId()}`)), 2n * PRICE)
   })
 
   it('cannot be taken back once it is claimed on chain, nor by a peer that never paid it', async () => {
     const id = await call(without)
     await assert.rejects(owner.paymentScheme.takeBack(owner.peer, id), code('invalid_request'))
-    bench.play.channels.get(channelId())!.claimed = 2n * PRICE
+    bench.play.channels.get(bench.channelId())!.claimed = 2n * PRICE
     await assert.rejects(owner.paymentScheme.takeBack(payer.peer, id), code('invalid_request'))
   })
 
@@ -319,13 +318,13 @@ describe('a charge without a valid receipt', () => {
     const { receipt } = await bench.call(payer, owner)
     const { requestId } = readReceipt(receipt)!.body
     const service = bench.services.get(owner.peer)!
-    const ask = async (peer: string, id = channelId(), call = requestId) => {
+    const ask = async (peer: string, id = bench.channelId(), call = requestId) => {
       const request = encodePayRequest({ kind: 'receipt', receipt: { channelId: id, requestId: call, dispute: '' } })
       return decodePayReply(await service(request, peer)).kind
     }
     assert.equal(await ask(payer.peer), 'receipt')
     assert.equal(await ask(owner.peer), 'refusal')
     assert.equal(await ask(payer.peer, `0x${'12'.repeat(32)}`), 'refusal')
-    assert.equal(await ask(payer.peer, channelId(), freshIds.next()), 'refusal')
+    assert.equal(await ask(payer.peer, bench.channelId(), freshIds.next()), 'refusal')
   })
 })

@@ -20,16 +20,6 @@ describe('the channel payment scheme with another disk', () => {
     bench.play.wallets.set(payer.signer.address, 10n * USDC)
   })
 
-  const channelId = () => [...bench.play.channels.keys()].at(-1)!
-  const onChain = () => bench.play.channels.get(channelId())!
-  /** The books of the only channel, after all queued writes. */
-  const books = async (): Promise<{ earned: bigint; spent: bigint }> => {
-    await payer.paymentScheme.stop()
-    return {
-      earned: -(await owner.store.ledger.balance(`earned/${channelId()}`)),
-      spent: await payer.store.ledger.balance(`spent/${channelId()}`)
-    }
-  }
   const restart = async (
     node: SchemeNode,
     name: string,
@@ -49,7 +39,7 @@ describe('the channel payment scheme with another disk', () => {
 
   it('an owner that raises its withdrawal delay takes deposits into the channels it has, and asks more of new ones', async () => {
     await bench.call(payer, owner)
-    const { config } = JSON.parse((await owner.store.documents.get('payee-channels', channelId()))!) as {
+    const { config } = JSON.parse((await owner.store.documents.get('payee-channels', bench.channelId()))!) as {
       config: { withdrawDelay: number }
     }
     await owner.paymentScheme.stop()
@@ -61,21 +51,21 @@ describe('the channel payment scheme with another disk', () => {
     const newcomer = await bench.start('N')
     bench.play.wallets.set(newcomer.signer.address, USDC)
     await bench.call(newcomer, owner)
-    const kept = await owner.store.documents.get('payee-channels', channelId())
+    const kept = await owner.store.documents.get('payee-channels', bench.channelId())
     assert.equal((JSON.parse(kept!) as { config: typeof config }).config.withdrawDelay, rules.withdrawDelay)
     await newcomer.paymentScheme.stop()
   })
 
   it('an owner that lost its books books the claimed amount as captured, so that it cannot be spent twice', async () => {
     for (let i = 0; i < 5; i++) await bench.call(payer, owner)
-    onChain().claimed = 400n
+    bench.onChain().claimed = 400n
     owner = await restart(owner, 'D', createMemoryStore())
     await bench.call(payer, owner)
     // Four were claimed, the fifth was not claimed and is lost, the sixth is new.
-    assert.equal(await owner.store.ledger.balance(`earned/${channelId()}`), -500n)
+    assert.equal(await owner.store.ledger.balance(`earned/${bench.channelId()}`), -500n)
     owner = await restart(owner, 'D')
     await bench.call(payer, owner)
-    assert.equal(await owner.store.ledger.balance(`earned/${channelId()}`), -600n)
+    assert.equal(await owner.store.ledger.balance(`earned/${bench.channelId()}`), -600n)
     assert.equal(
       (await owner.store.ledger.entries({ limit: 100 })).filter(({ kind }) => kind === 'recovered').length,
       1
@@ -90,17 +80,17 @@ describe('the channel payment scheme with another disk', () => {
       for (let i = 0; i < 3; i++) await bench.call(payer, owner)
       await kept.backUp(join(directory, 'old.db'))
       for (let i = 0; i < 4; i++) await bench.call(payer, owner)
-      onChain().claimed = 500n
+      bench.onChain().claimed = 500n
       await owner.paymentScheme.stop()
       await kept.close()
       const old = createSqliteStore({ path: join(directory, 'old.db') })
       await old.open()
       owner = await bench.start('D', {}, { store: old, signer: owner.signer })
-      const earned = async () => -(await old.ledger.balance(`earned/${channelId()}`))
+      const earned = async () => -(await old.ledger.balance(`earned/${bench.channelId()}`))
       assert.equal(await earned(), 300n)
       for (let i = 0; i < 2; i++) await bench.call(payer, owner)
       // The copy has three calls. Five were claimed, two were not claimed and are lost, two are new.
-      const { earned: inBooks, spent } = await books()
+      const { earned: inBooks, spent } = await bench.books(owner, payer)
       assert.deepEqual([inBooks, spent], [700n, 900n])
       await owner.paymentScheme.stop()
       await old.close()
@@ -117,7 +107,7 @@ describe('the channel payment scheme with another disk', () => {
     await other.paymentScheme.stop()
     owner = await bench.start('D', {}, { store: owner.store, signer: owner.signer })
     await bench.call(payer, owner)
-    assert.deepEqual(await books(), { earned: 200n, spent: 200n })
+    assert.deepEqual(await bench.books(owner, payer), { earned: 200n, spent: 200n })
   })
 
   it('a payer that lost its books finds its channel and its spending again', async () => {
@@ -126,7 +116,7 @@ describe('the channel payment scheme with another disk', () => {
     payer = await restart(payer, 'C', createMemoryStore())
     await bench.call(payer, owner)
     assert.equal(bench.play.deposits, 1)
-    assert.deepEqual(await books(), { earned: 400n, spent: 400n })
+    assert.deepEqual(await bench.books(owner, payer), { earned: 400n, spent: 400n })
     assert.equal(await payer.store.ledger.balance('wallet'), -500_000n)
   })
 })
