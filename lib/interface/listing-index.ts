@@ -124,6 +124,8 @@ export interface ListingIndex {
   /** The known ones among `ids`. */
   heads(ids: readonly ApiId[]): Promise<ListingHead[]>
   get(id: ApiId): Promise<IndexedListing | undefined>
+  /** Live listings of this very name that can be called, sorted by id. */
+  named(name: string, bounds: { readonly limit: number; readonly now: number }): Promise<ApiId[]>
   /** The manifest with this hash. */
   envelope(hash: Uint8Array): Promise<Uint8Array | undefined>
   /** Resolves to true when it existed. */

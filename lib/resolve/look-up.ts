@@ -25,6 +25,8 @@ export interface LookUpInit {
   readonly link: Link
   readonly clock: Clock
   readonly pins: Pins
+  /** The APIs of a name in the catalogue: announced, but maybe gone. All copies in the directory may be lost at once. */
+  readonly listed: (name: string) => Promise<readonly ApiId[]>
   /** Other nodes of the network are known. */
   readonly hasOthers: () => boolean
   /** Called after a query to a node: it responded, or was unreachable. */
@@ -249,13 +251,22 @@ class LookUp {
     return equals(sha256(envelope), manifestHash) || manifest.issuedAt >= issuedAt
   }
 
-  /** No announced node has the API, so the nodes named in the record are queried by id. */
+  /** No announced node has the API, so the nodes named in the record or the catalogue are queried by id. */
   #askSpares(): boolean {
-    if (this.#triedSpares || this.#best !== undefined || this.#record === undefined) return false
+    if (this.#triedSpares || this.#best !== undefined) return false
     this.#triedSpares = true
     const before = this.#running
-    for (const peer of this.#named()) this.#ask({ id: peer, addresses: [] })
+    if (this.#record === undefined) this.#track(this.#askListed())
+    else this.#askNamed()
     return this.#running > before
+  }
+
+  async #askListed(): Promise<void> {
+    if ((await this.#init.listed(this.#name)).includes(this.#id)) this.#askNamed()
+  }
+
+  #askNamed(): void {
+    for (const peer of this.#named()) this.#ask({ id: peer, addresses: [] })
   }
 
   /** Nodes that the record permits, without this node. */

@@ -17,6 +17,7 @@ import { within } from '../base/within.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
 import { ignore } from '../base/ignore.ts'
+import { splitId } from './directory/keys.ts'
 import { type LookUpInit, openChannel, type Seed } from './look-up.ts'
 import { fetchManifests } from './manifest/manifest-exchange.ts'
 import { notFound } from './not-found.ts'
@@ -80,6 +81,7 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal, isForCa
     return seeds.some((seed) => seed.peer === peer)
   }
   const { isNamed, isAnswered } = await askAll(init, name, signal, isForCall, ask)
+  if (seeds.length === 0) await askListed(init, name, ask)
   signal.throwIfAborted()
   const asked = answers + steps.length
   const isSilent = asked > 0 && answers === 0
@@ -132,6 +134,16 @@ async function askAll(
   await within(Promise.all(asking), either).catch(ignore)
   patience?.cancel()
   return { isNamed, isAnswered }
+}
+
+/** Asks the providers that the catalogue names. */
+async function askListed(
+  { listed, link }: LookUpInit,
+  name: string,
+  ask: (peer: PeerAddress) => Promise<boolean>
+): Promise<void> {
+  const providers = (await listed(name)).map((id) => splitId(id).provider).filter((id) => id !== link.self)
+  await Promise.all(providers.map((id) => ask({ id, addresses: [] })))
 }
 
 /** A manifest alone may be replayed. A live record shows that its provider still serves it. */

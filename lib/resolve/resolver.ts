@@ -32,6 +32,8 @@ export interface ResolverInit {
    * one node.
    */
   readonly joining?: Joining
+  /** The APIs of a name in the catalogue. Default: none. */
+  readonly listed?: (name: string) => Promise<readonly ApiId[]>
   /** Receives each verified manifest, e.g. for the catalogue. */
   readonly learn?: (signed: SignedManifest) => void
   /** Default: none. */
@@ -69,6 +71,7 @@ class CachingResolver implements PinningResolver {
     local,
     clock,
     random,
+    listed = async () => [],
     learn = ignore,
     joining = ALONE,
     log = SILENT_LOG
@@ -85,6 +88,7 @@ class CachingResolver implements PinningResolver {
       link,
       clock,
       pins: this.#pins,
+      listed,
       log,
       hasOthers: () => joining.hasOthers,
       onAsked: (peer, isThere) => (isThere ? this.#choice.answered(peer) : this.#choice.failed(peer))

@@ -70,6 +70,9 @@ export function searchSql(query: ListingQuery, { arg, hasWords, describedBy, has
     ORDER BY found.tier, found.value, found.id`
 }
 
+/** The first id of a name, and the one after its last. */
+export const idsOf = (name: string): readonly [string, string] => [`${name}@`, `${name}A`]
+
 /** A row as returned by the client of either database. */
 export type SqlRow = Readonly<Record<string, unknown>>
 

@@ -6,6 +6,7 @@ export function listingsOf(opened: () => ListingIndex): ListingIndex {
     put: async (listings, bounds) => opened().put(listings, bounds),
     heads: async (ids) => opened().heads(ids),
     get: async (id) => opened().get(id),
+    named: async (name, bounds) => opened().named(name, bounds),
     envelope: async (hash) => opened().envelope(hash),
     forget: async (id) => opened().forget(id),
     grade: async (grades) => opened().grade(grades),

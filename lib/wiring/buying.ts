@@ -2,7 +2,7 @@ import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import { deadline } from '../base/clock.ts'
 import { logOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
-import { LOOKUP_MS } from '../base/limits/directory.ts'
+import { CLAIMANTS_AT_ONCE, LOOKUP_MS } from '../base/limits/directory.ts'
 import { requestIds } from '../base/request-id.ts'
 import { Consumer } from '../call/consumer.ts'
 import { UsedKeys } from '../call/used-keys.ts'
@@ -68,6 +68,7 @@ export function createBuying(init: BuyingInit): Buying {
     clock,
     random,
     joining,
+    listed: (name) => store.listings.named(name, { limit: CLAIMANTS_AT_ONCE, now: clock.now() }),
     learn: (signed) => discovery.catalogue.learn(signed),
     log: logOf(logger, 'souk:resolve')
   })

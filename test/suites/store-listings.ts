@@ -84,6 +84,23 @@ export function listingCases(current: () => Store, reopen: () => Promise<Store>)
     assert.equal(await store.listings.envelope(sha256(utf8('?'))), undefined)
   })
 
+  it('names the APIs of one name that can be called, sorted by id, as many as asked for', async () => {
+    const [first, second, third] = [peerId('A'), peerId('B'), peerId('C')]
+    await put(
+      listing({ provider: second }),
+      listing({ provider: first }),
+      listing({ provider: third, state: 'retired' }),
+      ...['ticker-2', 'tick', 'tickera'].map((name) => listing({ name }))
+    )
+    const store = await reopen()
+    const named = (name: string, limit = 10, now = NOW) => store.listings.named(name, { limit, now })
+    const ids = [first, second].map((provider) => apiId('ticker', provider)).sort()
+    assert.deepEqual(await named('ticker'), ids)
+    assert.deepEqual(await named('ticker', 1), ids.slice(0, 1))
+    assert.deepEqual(await named('ticker', 10, NOW + HOUR), [])
+    assert.deepEqual(await named('t'), [])
+  })
+
   it('finds prefixes of words in name, tags, description and operations, without regard to case or accents', async () => {
     const operations = [{ name: 'getQuote' }]
     await put(

@@ -3,7 +3,17 @@ import type { ApiId } from '../../base/api-name.ts'
 import type { Grade, ListingBounds, ListingIndex, ListingPut, PutOutcome } from '../../interface/listing-index.ts'
 import { bytesOf, DEFAULT_BOUNDS, factsOf, gradeColumns, judgePut, UNMEASURED_MS } from '../listing-put.ts'
 import { OPERATION_ROWS } from '../operation-words.ts'
-import { type Dialect, HEAD_COLUMNS, headOf, indexedOf, pageOf, plain, searchSql, type SqlRow } from '../listing-sql.ts'
+import {
+  type Dialect,
+  HEAD_COLUMNS,
+  headOf,
+  idsOf,
+  indexedOf,
+  pageOf,
+  plain,
+  searchSql,
+  type SqlRow
+} from '../listing-sql.ts'
 import type { PostgresQueue } from './queue.ts'
 import type { Writer } from './transaction.ts'
 import type { PostgresReads } from './reads.ts'
@@ -36,6 +46,10 @@ export function postgresListings(reads: PostgresReads, queue: PostgresQueue, tol
     async get(id) {
       const sql = `SELECT ${HEAD_COLUMNS}, b.envelope FROM listings l JOIN listing_bodies b USING (seq) WHERE id = $1`
       return (await rows(sql, [id])).map(indexedOf)[0]
+    },
+    async named(name, { limit, now }) {
+      const sql = `SELECT id FROM listings WHERE id >= $1 AND id < $2 AND is_shown = 1 AND live_until > $3 ORDER BY id LIMIT $4`
+      return (await rows(sql, [...idsOf(name), now, limit])).map(({ id }) => id as ApiId)
     },
     async envelope(hash) {
       const sql = 'SELECT b.envelope FROM listings l JOIN listing_bodies b USING (seq) WHERE hash = $1'

@@ -1,9 +1,20 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { ApiId } from '../../base/api-name.ts'
 import type { ListingBounds, ListingIndex, ListingPut, PutOutcome } from '../../interface/listing-index.ts'
 import type { CommitQueue } from '../commit-queue.ts'
 import { bytesOf, DEFAULT_BOUNDS, factsOf, gradeColumns, judgePut, UNMEASURED_MS } from '../listing-put.ts'
 import { OPERATION_ROWS } from '../operation-words.ts'
-import { type Dialect, HEAD_COLUMNS, headOf, indexedOf, pageOf, plain, searchSql, type SqlRow } from '../listing-sql.ts'
+import {
+  type Dialect,
+  HEAD_COLUMNS,
+  headOf,
+  idsOf,
+  indexedOf,
+  pageOf,
+  plain,
+  searchSql,
+  type SqlRow
+} from '../listing-sql.ts'
 
 import { operationMatch, sqliteOperations } from './listing-operations.ts'
 
@@ -25,6 +36,9 @@ export function sqliteListings(db: DatabaseSync, queue: CommitQueue): ListingInd
   const updateGrade = db.prepare('UPDATE listings SET quality = ?, latency = ? WHERE id = ?')
   const selectEpoch = db.prepare('SELECT epoch FROM listing_feed')
   const { matching, undescribed, hasOperations, describe, prune } = sqliteOperations(db, queue)
+  const selectNamed = db.prepare(
+    `SELECT id FROM listings WHERE id >= ? AND id < ? AND is_shown = 1 AND live_until > ? ORDER BY id LIMIT ?`
+  )
   const selectChanges = db.prepare(
     `SELECT l.change, b.record FROM listings l JOIN listing_bodies b USING (seq)
      WHERE l.change > ? AND b.record IS NOT NULL ORDER BY l.change LIMIT ?`
@@ -45,6 +59,9 @@ export function sqliteListings(db: DatabaseSync, queue: CommitQueue): ListingInd
     async get(id) {
       const row = selectOne.get(id)
       return row && indexedOf(row)
+    },
+    async named(name, { limit, now }) {
+      return selectNamed.all(...idsOf(name), now, limit).map(({ id }) => id as ApiId)
     },
     async envelope(hash) {
       const row = selectEnvelope.get(hash)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Ed25519PrivateKey } from '@libp2p/interface'
+import type { ApiId } from '../../../lib/base/api-name.ts'
 import { sha256 } from '../../../lib/base/bytes.ts'
 import { type Clock, systemClock } from '../../../lib/base/clock.ts'
 import { isSoukError } from '../../../lib/base/errors.ts'
@@ -56,6 +57,8 @@ describe('resolver', () => {
   let owner: Node
   let replica: Node
   let consumer: Node
+  /** The catalogue of each node. */
+  let listed: ApiId[]
   let squatter: Node
 
   beforeEach(async () => {
@@ -66,6 +69,7 @@ describe('resolver', () => {
     replica = await node('replica')
     consumer = await node('consumer')
     squatter = await node('squatter')
+    listed = []
   })
 
   async function node(word: string, parts: { directory?: Directory; clock?: Clock } = {}): Promise<Node> {
@@ -82,6 +86,7 @@ describe('resolver', () => {
       local: () => local,
       clock: parts.clock ?? clock,
       random: seededRandom(),
+      listed: async () => listed,
       learn: (signed) => learned.push(signed)
     })
     return { key, self: link.self, link, directory, resolver, local, learned }
@@ -317,6 +322,43 @@ describe('resolver', () => {
     const found = await find()
     assert.deepEqual(found.signed, signed)
     assert.deepEqual(idsOf(found.owners), [owner.self, replica.self].sort())
+  })
+
+  describe('of which the directory has no copy any more', () => {
+    /** The squatter claims the name, and has no API of it. */
+    async function lose(signed: SignedManifest): Promise<void> {
+      await publish(squatter)
+      squatter.local.splice(0)
+      directories.offers.delete(owner.self)
+      directories.records.delete(signed.id)
+    }
+
+    it('finds an API that the catalogue has, by its name and by its id', async () => {
+      const signed = await publish(owner)
+      await lose(signed)
+      assert.equal(await codeOf(findBare()), 'api_not_found')
+      listed = [signed.id]
+      const late = await node('late')
+      assert.deepEqual(await findBare(late), { signed, owners: [{ id: owner.self, addresses: [] }] })
+      const later = await node('later')
+      const byId = later.resolver.resolve({ name: 'ticker', provider: owner.self }, { signal: signal() })
+      assert.deepEqual(await byId, { signed, owners: [{ id: owner.self, addresses: [] }] })
+    })
+
+    it('says that its node cannot be reached, and never trusts the catalogue alone', async () => {
+      const signed = await publish(owner)
+      await lose(signed)
+      listed = [signed.id]
+      owner.link.mood = 'refuses'
+      assert.equal(await codeOf(find()), 'owner_unreachable')
+    })
+
+    it('does not ask a provider for an API that the catalogue does not have', async () => {
+      await publish(owner)
+      owner.link.askedBy.length = 0
+      assert.equal(await codeOf(find('other')), 'api_not_found')
+      assert.deepEqual(owner.link.askedBy, [])
+    })
   })
 
   it('ends when the first response matches the record, although others are silent', async () => {
