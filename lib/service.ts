@@ -6,6 +6,7 @@ import { SoukError } from './base/errors.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { LocalCaller } from './call/local-caller.ts'
 import { REACH_PEERS_MAX } from './base/limits/directory.ts'
+import { malformed } from './base/malformed.ts'
 import { serveDescriptions } from './describe/description-exchange.ts'
 import { DescriptionReader } from './describe/description-reader.ts'
 import { DocumentShelf } from './describe/document-shelf.ts'
@@ -265,7 +266,7 @@ class SoukService implements Souk, Startable {
 
   async pin(name: string, provider: string): Promise<void> {
     if (!isProviderId(provider))
-      throw new SoukError('invalid_request', 'The value is not a provider id. A provider id starts with 12D3KooW.')
+      throw malformed('provider', 'The value is not a provider id. A provider id starts with 12D3KooW.')
     await this.#run().buying.resolver.pin(checkApiName(name), provider)
   }
 

@@ -1,5 +1,5 @@
-import { SoukError } from './errors.ts'
 import { API_NAME_CHARS_MAX } from './limits/names.ts'
+import { malformed } from './malformed.ts'
 
 /** Canonical id of an API: `name@<provider id>`, where the provider id is the peer id of the provider's Ed25519 key. */
 export type ApiId = `${string}@${string}`
@@ -16,15 +16,11 @@ export function isProviderId(id: string): boolean {
   return PROVIDER_ID.test(id)
 }
 
-/** The member `invalid` shows that the value itself is refused, as by a schema. */
-function malformed(message: string): SoukError {
-  return new SoukError('invalid_request', message, { members: { invalid: [{ field: 'api', message }] } })
-}
-
 /** @throws SoukError `invalid_request` when it is not `[a-z0-9][a-z0-9-]{0,62}`. */
 export function checkApiName(name: string): string {
   if (!isApiName(name)) {
     throw malformed(
+      'api',
       `"${name.slice(0, 80)}" is not an API name. Use a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX} characters, first one not "-".`
     )
   }
@@ -57,7 +53,7 @@ export function parseApiRef(text: string): ApiRef {
   if (at === -1) return { name: checkApiName(text) }
   const provider = text.slice(at + 1)
   if (!isProviderId(provider)) {
-    throw malformed(`"${provider.slice(0, 80)}" is not a provider id. A provider id starts with 12D3KooW.`)
+    throw malformed('api', `"${provider.slice(0, 80)}" is not a provider id. A provider id starts with 12D3KooW.`)
   }
   return { name: checkApiName(text.slice(0, at)), provider }
 }

@@ -1,6 +1,7 @@
 import { SoukError } from '../base/errors.ts'
 import { CLOCK_SKEW_MS } from '../base/limits/directory.ts'
 import { RECEIPT_RECORDS_READ_MAX, RECEIPTS_PAGE_MAX } from '../base/limits/pay.ts'
+import { malformed } from '../base/malformed.ts'
 import { formatRequestId } from '../base/request-id.ts'
 import type { ChannelConfig, ChannelId } from '../interface/channel.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
@@ -132,4 +133,4 @@ function isWanted(
   return isApi && at >= since && at < until
 }
 
-const notACursor = () => new SoukError('invalid_request', 'The cursor is invalid. Use the cursor of an earlier page.')
+const notACursor = () => malformed('cursor', 'The cursor is invalid. Use the cursor of an earlier page.')

@@ -2,7 +2,7 @@ import { fromString } from 'uint8arrays/from-string'
 import { toString } from 'uint8arrays/to-string'
 import { isApiName, isProviderId } from '../base/api-name.ts'
 import { text, utf8 } from '../base/bytes.ts'
-import { SoukError } from '../base/errors.ts'
+import { malformed } from '../base/malformed.ts'
 import { LISTING_SORTS, type ListingSort } from '../interface/listing-index.ts'
 
 /** The position of a listing in an order: compared by tier, then value, then id, ascending. */
@@ -27,10 +27,6 @@ export function decodeCursor(sort: ListingSort, cursor: string): Place {
     if (more.length > 0 || !isApiName(name) || !isProviderId(provider)) throw new TypeError('no id')
     return { tier: tier as number, value: value as number, id }
   } catch (error) {
-    throw new SoukError(
-      'invalid_request',
-      'The cursor is invalid. Use the cursor of an earlier page with the same order.',
-      { cause: error }
-    )
+    throw malformed('cursor', 'The cursor is invalid. Use the cursor of an earlier page with the same order.', error)
   }
 }

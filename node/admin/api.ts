@@ -4,7 +4,7 @@ import type { CallTiming } from '../../lib/interface/index.ts'
 import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 import type { ProfileBackup } from '../profile/profile-backup.ts'
 import { accountShape } from '../accounts/account-view.ts'
-import { amount, list, view, viewWith } from '../http/schemas.ts'
+import { amount, list, peerId, view, viewWith } from '../http/schemas.ts'
 import { limitsShape, rateLimitViewSchema } from './subscriptions/rate-api.ts'
 import { listingTermsViewSchema } from './subscriptions/subscription-api.ts'
 import { upstreamShape } from './apis/upstream-input.ts'
@@ -58,9 +58,9 @@ export const backupSchema = z.strictObject({ directory: z.string().min(1).max(40
 
 export const sessionInputSchema = z.strictObject({ code: z.string().max(40) })
 
-export const delegateSchema = z.strictObject({ peer: z.string() })
+export const delegateSchema = z.strictObject({ peer: peerId })
 
-export const pinSchema = z.strictObject({ provider: z.string() })
+export const pinSchema = z.strictObject({ provider: peerId })
 
 export const storeViewSchema = view(
   'StoreView',

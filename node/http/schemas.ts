@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isProviderId } from '../../lib/index.ts'
 import type { Problem } from '../../lib/interface/index.ts'
 
 /** Schemas that both HTTP surfaces use. */
@@ -7,6 +8,9 @@ import type { Problem } from '../../lib/interface/index.ts'
 export const amount = z
   .string()
   .regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
+
+/** Id of a peer, or of a provider: both are ids of Ed25519 keys. */
+export const peerId = z.string().refine(isProviderId, 'give an id that starts with 12D3KooW')
 
 /** USDC in a response. */
 export const usdc = z.string().meta({ pattern: String.raw`^-?\d+(\.\d{1,6})?$` })

@@ -186,7 +186,10 @@ describe('the commands about money', () => {
     assert.ok(left.withdrawable_at !== null && left.withdrawable_at > Date.now())
     for (const [command, code, words] of [
       [`channel withdraw 0x${'00'.repeat(32)} --yes`, 1, /no channel with this id/],
-      ['channel withdraw 0xffff', 64, /id that begins or ends with 0xffff/],
+      ['channel withdraw 0xffff', 1, /id that begins or ends with 0xffff/],
+      ['channel close zzz', 1, /begins or ends with zzz/],
+      ['disputes accept zzz --yes', 1, /begins or ends with zzz/],
+      ['disputes take-back zzz --peer zzz --yes', 64, /starts with 12D3KooW/],
       ['channel close', 64, /--all/],
       ['channel open nowhere', 1, /"nowhere"/],
       ['key issue --open-channels', 64, /needs --api/],

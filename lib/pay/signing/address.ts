@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { utf8 } from '../../base/bytes.ts'
-import { SoukError } from '../../base/errors.ts'
 import { isHex, toHex } from '../../base/hex.ts'
+import { malformed } from '../../base/malformed.ts'
 import type { Address } from '../../interface/signer.ts'
 
 const ADDRESS_BYTES = 20
@@ -20,15 +20,12 @@ export function addressOf(publicKey: Uint8Array): Address {
  */
 export function parseAddress(text: string): Address {
   if (!isHex(text, ADDRESS_BYTES)) {
-    throw new SoukError(
-      'invalid_request',
-      `"${text.slice(0, 80)}" is not an address. An address is 0x and 40 hex digits.`
-    )
+    throw malformed('address', `"${text.slice(0, 80)}" is not an address. An address is 0x and 40 hex digits.`)
   }
   const address = text.toLowerCase() as Address
   const isMixed = text.slice(2) !== text.slice(2).toLowerCase() && text.slice(2) !== text.slice(2).toUpperCase()
   if (isMixed && checksummed(address) !== text) {
-    throw new SoukError('invalid_request', `The checksum of ${text} is wrong. Check the address for typing errors.`)
+    throw malformed('address', `The checksum of ${text} is wrong. Check the address for typing errors.`)
   }
   return address
 }

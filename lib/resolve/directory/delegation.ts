@@ -2,8 +2,8 @@ import type { PrivateKey } from '@libp2p/interface'
 import { peerIdFromMultihash, peerIdFromString } from '@libp2p/peer-id'
 import { decode as decodeDigest } from 'multiformats/hashes/digest'
 import { isProviderId } from '../../base/api-name.ts'
-import { SoukError } from '../../base/errors.ts'
 import { RECORD_BYTES_MAX } from '../../base/limits/directory.ts'
+import { malformed } from '../../base/malformed.ts'
 import { bytes, uint53 } from '../../base/wire/field.ts'
 import { message } from '../../base/wire/message.ts'
 import type { Delegation } from '../../interface/manifest.ts'
@@ -31,7 +31,7 @@ export async function signDelegation(
   providerKey: PrivateKey
 ): Promise<Delegation> {
   if (!isProviderId(peer)) {
-    throw new SoukError('invalid_request', `"${peer.slice(0, 80)}" is not a peer id. A peer id starts with 12D3KooW.`)
+    throw malformed('peer', `"${peer.slice(0, 80)}" is not a peer id. A peer id starts with 12D3KooW.`)
   }
   const payload = DELEGATION_MESSAGE.encode({ peer: peerIdFromString(peer).toMultihash().bytes, expiresAt })
   return { provider: idOfKey(providerKey), peer, expiresAt, envelope: await seal(DELEGATION, payload, providerKey) }

@@ -7,7 +7,7 @@ export type { CallLine } from '../../events/watch-calls.ts'
 /** Inputs and responses of the webhook and event routes. `api.ts` states the units. */
 
 export const addWebhookSchema = z.strictObject({
-  url: z.string(),
+  url: z.string().refine((text) => URL.canParse(text), 'give an https URL'),
   events: z.array(z.string()).optional().describe('Event types, or groups such as `listing.*`. Default: all.'),
   allow_private: z
     .boolean()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LISTING_SORTS } from '../../../lib/interface/index.ts'
 import { reputationViewSchema } from '../../reputation-view.ts'
-import { amount, list, view, viewWith } from '../../http/schemas.ts'
+import { amount, list, peerId, view, viewWith } from '../../http/schemas.ts'
 import { listingViewSchema } from '../api.ts'
 import { operationViewSchema } from '../apis/description-api.ts'
 
@@ -9,7 +9,7 @@ export const searchSchema = z.strictObject({
   q: z.string().optional(),
   protocol: z.string().optional(),
   tag: z.string().optional(),
-  provider: z.string().optional().describe('A provider id. Lists its APIs by name, from its own nodes.'),
+  provider: peerId.optional().describe('A provider id. Lists its APIs by name, from its own nodes.'),
   max_price: amount.optional(),
   min_quality: z.coerce.number().min(0).max(1).optional().describe('0 to 1.'),
   sort: z.enum(LISTING_SORTS).optional(),

@@ -4,6 +4,7 @@ import type { ChannelSummary } from '../../../lib/pay/index.ts'
 import { list } from '../../http/schemas.ts'
 import { type ChannelView, channelViewSchema, closedChannelsViewSchema, openChannelSchema } from './money-api.ts'
 import { present } from '../../present.ts'
+import { parse } from '../problems.ts'
 import { requireMoney } from '../require-money.ts'
 import { route } from '../route.ts'
 
@@ -72,9 +73,10 @@ export const channelRoutes = [
 
 /** @throws SoukError `invalid_request` */
 function channelIn(text: string): Hex {
-  if (/^0x[\da-f]{64}$/.test(text)) return text as Hex
-  throw new SoukError('invalid_request', 'The channel id is not valid. Give 0x and 64 hex digits.')
+  return parse(channelIdSchema, text) as Hex
 }
+
+const channelIdSchema = z.string().regex(/^0x[\da-f]{64}$/, 'The channel id is not valid. Give 0x and 64 hex digits.')
 
 function channelView(summary: ChannelSummary): ChannelView {
   const { role, channelId, peer, receiver, state, isDisputed, withdrawableAt } = summary

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../../../lib/index.ts'
 import { DISPUTE_STATES } from '../../../lib/interface/index.ts'
-import { amount, list, view } from '../../http/schemas.ts'
+import { amount, list, peerId, view } from '../../http/schemas.ts'
 
 /** Inputs and responses of the money routes. `api.ts` states the units. */
 
@@ -88,7 +88,7 @@ export const closedChannelsViewSchema = view(
 )
 export type ClosedChannelsView = z.output<typeof closedChannelsViewSchema>
 
-export const takeBackSchema = z.strictObject({ peer: z.string().describe('Peer id of the payer.') })
+export const takeBackSchema = z.strictObject({ peer: peerId.describe('Peer id of the payer.') })
 
 export const disputeViewSchema = view(
   'DisputeView',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isProviderId, parseAddress, parseApiRef, SoukError } from '../../../lib/index.ts'
+import { parseAddress, parseApiRef } from '../../../lib/index.ts'
 import type { Delegation } from '../../../lib/interface/index.ts'
 import { list } from '../../http/schemas.ts'
 import {
@@ -61,8 +61,6 @@ export const nodeRoutes = [
     body: delegateSchema,
     response: delegationViewSchema,
     async handler({ souk }, { body: { peer } }) {
-      if (!isProviderId(peer))
-        throw new SoukError('invalid_request', 'The peer id is not valid. Peer ids start with 12D3KooW.')
       return delegationView(await souk.delegate(peer))
     }
   }),

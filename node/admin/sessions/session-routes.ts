@@ -69,10 +69,7 @@ export const sessionRoutes = [
     summary: 'Signs a browser out.',
     async handler({ sessions }, { params }) {
       if (!(await sessions.closeById(params.id))) {
-        throw new SoukError(
-          'operation_not_found',
-          'No signed-in browser has this id. List them with: souk console browsers'
-        )
+        throw new SoukError('invalid_request', `There is no signed-in browser ${params.id.slice(0, 80)}.`)
       }
     }
   })

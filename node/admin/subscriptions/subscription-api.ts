@@ -162,7 +162,10 @@ export type SubscriptionChangeView = z.output<typeof subscriptionChangeViewSchem
 export const subscribersSchema = z.strictObject({
   api: z.string().optional(),
   limit: z.coerce.number().int().min(1).optional(),
-  cursor: z.string().optional()
+  cursor: z
+    .string()
+    .regex(/^[\da-f-]{36}$/, 'use the cursor of an earlier page')
+    .optional()
 })
 
 export const subscriberViewSchema = view(

@@ -57,7 +57,7 @@ const HINTS: Readonly<Record<string, string>> = {
     'the command again later; if the API is yours, reach its endpoint from the machine of its node, for example with curl'
 }
 
-const OURS = new Set(['SetupError', 'SoukError', 'NodeNotRunning', 'NodeSilent', 'UsageError'])
+const OURS = new Set(['SetupError', 'SoukError', 'NodeNotRunning', 'NodeSilent', 'UnknownId', 'UsageError'])
 
 /** Codes caused by a failed fetch. The text of a fetch error does not help. */
 const OF_FETCH = new Set(['node_not_running', 'node_silent'])

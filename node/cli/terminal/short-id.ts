@@ -1,4 +1,4 @@
-import { UsageError } from './usage-error.ts'
+import { UnknownId } from './unknown-id.ts'
 
 /** The end of an id. The beginnings of peer ids are alike, and so are those of ids made in the same minute. */
 const END_CHARS = 8
@@ -16,7 +16,7 @@ export function shortApi(id: string): string {
 
 /**
  * The only id that is `given`, or that begins or ends with it.
- * @throws UsageError
+ * @throws UnknownId
  */
 export function fullId(given: string, ids: readonly string[], kind: string, command: string): string {
   const part = given.replace('…', '').toLowerCase()
@@ -25,5 +25,5 @@ export function fullId(given: string, ids: readonly string[], kind: string, comm
   const [only] = found
   if (only !== undefined && found.length === 1) return only
   const what = found.length === 0 ? `No ${kind} has an id` : `Several ${kind}s have an id`
-  throw new UsageError(`${what} that begins or ends with ${given}.`, command)
+  throw new UnknownId(`${what} that begins or ends with ${given}.`, command)
 }

@@ -104,6 +104,41 @@ describe('souk with running nodes', function () {
     assert.notEqual((await run('console', 'sign-out', browser.id)).code, 0)
   })
 
+  it('exits 64 for an id that cannot be one, and 1 for an unknown one', async () => {
+    const unknown = [
+      'key show zzz',
+      'key revoke zzz --yes',
+      'key issue --account zzz',
+      'account show zzz',
+      'webhook rm zzz --yes',
+      'webhook test zzz',
+      'subscriptions show zzz',
+      `subscriptions show ${'0'.repeat(36)}`,
+      'console sign-out zzz'
+    ]
+    for (const command of unknown) {
+      const { code, stderr } = await run(...command.split(' '))
+      assert.deepEqual([command, code], [command, 1], stderr)
+      assert.match(stderr, /^souk: (?:There is no|No subscription has an id) .*(?:zzz|0{36})/)
+    }
+    const malformed = [
+      'provider delegate zzz',
+      'pin name@zzz',
+      'search --provider zzz',
+      'search --cursor zzz',
+      'receipts --api Zzz',
+      'subscribers --cursor zzz',
+      'webhook add zzz',
+      'payout set 0x12',
+      'market show zzz@zzz',
+      'api show Zzz'
+    ]
+    for (const command of malformed) {
+      const { code, stderr } = await run(...command.split(' '))
+      assert.deepEqual([command, code], [command, 64], stderr)
+    }
+  })
+
   it('registers a GraphQL API with limits', async () => {
     const users = await startUsers()
     const file = join(home.directory, 'users.json')
