@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { limits } from '../../lib/index.ts'
+import { isApiName, limits } from '../../lib/index.ts'
 import type { CallTiming } from '../../lib/interface/index.ts'
 import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 import type { ProfileBackup } from '../profile/profile-backup.ts'
@@ -17,7 +17,9 @@ import { upstreamShape } from './apis/upstream-input.ts'
 const timeoutMs = z.int().min(1).max(limits.UPSTREAM_TIMEOUT_MS_MAX)
 
 export const registerSchema = z.strictObject({
-  name: z.string(),
+  name: z
+    .string()
+    .refine(isApiName, `use a-z, 0-9 and "-", at most ${limits.API_NAME_CHARS_MAX} characters, first one not "-"`),
   protocol: z.enum(PROTOCOL_NAMES),
   price: amount,
   price_per_event: amount.optional(),

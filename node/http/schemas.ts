@@ -9,6 +9,9 @@ export const amount = z
   .string()
   .regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 0.001')
 
+/** USDC to pay or to send. */
+export const amountAbove0 = amount.refine((text) => Number(text) > 0, 'give an amount above 0')
+
 /** Id of a peer, or of a provider: both are ids of Ed25519 keys. */
 export const peerId = z.string().refine(isProviderId, 'give an id that starts with 12D3KooW')
 

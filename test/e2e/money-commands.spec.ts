@@ -214,7 +214,7 @@ describe('the commands about money', () => {
 
   it('explain on a node without money what is missing', async () => {
     const node = await home.up('plain', '--no-ingress')
-    for (const command of ['earnings', 'channel list', 'wallet withdraw 1 --to 0x00 --yes']) {
+    for (const command of ['earnings', 'channel list', `wallet withdraw 1 --to 0x${'11'.repeat(20)} --yes`]) {
       const { code, stderr } = await home.run(`--profile plain ${command}`)
       assert.equal(code, 1, stderr)
       assert.match(stderr, /moves no money/)

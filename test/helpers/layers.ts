@@ -39,6 +39,8 @@ const ENTRY_POINTS = [
 ]
 /** Parts of the entry point `protocols/index.ts` that do not load all adapters. */
 const LIGHT_PROTOCOLS = ['protocols/protocol-factories.ts', 'protocols/graphql/sse-results.ts']
+/** Checks of typed values that do not load the library. */
+const LIGHT_LIB = ['lib/base/api-name.ts', 'lib/pay/signing/address.ts']
 const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts', 'lib/pay/index.ts']
 /** Data about protocols, without their adapters. */
 const DESCRIPTORS = ['protocols/descriptor.ts', 'protocols/protocol-descriptors.ts']
@@ -121,6 +123,12 @@ const LAYERS: Layer[] = [
     mayType: [...LIB_FACE, 'node/network/network-service.ts'],
     mayLazily: ['node/network/network-service.ts', 'node/profile/saved-settings.ts'],
     why: `${CLIENT_WHY}; a network is founded and joined without a running node, by what is loaded lazily`
+  },
+  {
+    of: ['node/cli/options/check-typed.ts'],
+    may: ['node/cli/'],
+    mayLazily: LIGHT_LIB,
+    why: `${CLIENT_WHY}; a typed value is checked before a question by what is loaded lazily`
   },
   {
     of: ['node/cli/money/wallet-command.ts'],

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { limits } from '../../../lib/index.ts'
 import { DISPUTE_STATES } from '../../../lib/interface/index.ts'
-import { amount, list, peerId, view } from '../../http/schemas.ts'
+import { amountAbove0, list, peerId, view } from '../../http/schemas.ts'
 
 /** Inputs and responses of the money routes. `api.ts` states the units. */
 
 export const withdrawSchema = z.strictObject({
-  amount,
+  amount: amountAbove0,
   to: z.string(),
   id: z.string().describe('Chosen by the client. A repeat with the same id sends nothing more.')
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { amount, view } from '../../http/schemas.ts'
+import { amountAbove0, view } from '../../http/schemas.ts'
 
 /** Inputs and responses of the wallet routes. */
 
@@ -21,7 +21,7 @@ export const importWalletSchema = z.strictObject({
 export type ImportWalletInput = z.input<typeof importWalletSchema>
 
 /** `POST /wallet/deposits`, on the network dev */
-export const playMoneySchema = z.strictObject({ amount })
+export const playMoneySchema = z.strictObject({ amount: amountAbove0 })
 export type PlayMoneyInput = z.input<typeof playMoneySchema>
 
 export const walletCardViewSchema = view(

@@ -57,8 +57,10 @@ export const addApi: AddCommand = (to, cli) => {
     .option(...YES)
     .action(async (name: string, { yes }: { yes?: boolean }) => {
       const consequence = 'Consumers can no longer call it, and its terms, plans and credentials are deleted here.'
+      const node = await cli.node()
+      await node.request('GET /apis/:name', { params: { name } })
       if (!(await cli.confirm({ yes, question: `Remove ${name}?`, consequence }))) return
-      await (await cli.node()).request('DELETE /apis/:name', { params: { name } })
+      await node.request('DELETE /apis/:name', { params: { name } })
       await cli.print({ name, removed: true }, () => [])
       cli.terminal.note(`${name} is no longer served here.`)
     })

@@ -71,8 +71,10 @@ export const addApiTerms: AddCommand = (api, cli) => {
     .option(...YES)
     .action(async (name: string, { yes }: { yes?: boolean }) => {
       const consequence = 'Calls get status 410 from then on. It cannot be published again.'
+      const node = await cli.node()
+      await node.request('GET /apis/:name', { params: { name } })
       if (!(await cli.confirm({ yes, question: `Retire ${name} for good?`, consequence }))) return
-      const view = await (await cli.node()).request('POST /apis/:name/retire', { params: { name } })
+      const view = await node.request('POST /apis/:name/retire', { params: { name } })
       await cli.print(view, () => [])
       cli.terminal.note(`${view.id} is retired. Calls get status 410.`)
     })

@@ -4,7 +4,8 @@ import type { AdminClient } from '../../admin/client.ts'
 import { PROTOCOLS_TEXT, type ProtocolName } from '../../../protocols/protocol-descriptors.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { readAuthFile } from '../options/auth-file.ts'
-import { decimal } from '../options/number-option.ts'
+import { checkName } from '../options/check-typed.ts'
+import { decimal, wholeNumberOr0 } from '../options/number-option.ts'
 import { protocolOption } from '../options/protocol-option.ts'
 import { WSDL_INCOMPLETE } from '../options/wsdl-options.ts'
 import { EXIT } from '../terminal/exit-code.ts'
@@ -47,8 +48,9 @@ export const addSell: AddCommand = (to, cli) => {
     .option(...WSDL_INCOMPLETE)
     .option('--replace', 'change an API that is registered under the same name')
     .option('--yes', 'do not ask for confirmation')
-    .option('--wait-ms <ms>', 'how long to wait until another node has found the API', Number, WAIT_MS)
+    .option('--wait-ms <ms>', 'how long to wait until another node has found the API', wholeNumberOr0, WAIT_MS)
     .action(async (typed: string, flags: SellFlags) => {
+      if (flags.name !== undefined) await checkName(flags.name)
       const node = await cli.node()
       const offer = await offerOf(cli, node, addressOf(typed), flags)
       if (offer === undefined) return

@@ -99,8 +99,10 @@ function addRotate(key: Command, cli: Cli): void {
     .option('--expires-in <duration>', 'lifetime of the new key (default: the lifetime of the old key)', duration)
     .action(async (id: string, { overlap, now, yes, expiresIn }: RotateOptions) => {
       const question = `Revoke ${id} at once?`
+      const node = await cli.node()
+      await node.request('GET /keys/:id', { params: { id } })
       if (now === true && !(await cli.confirm({ yes, question, consequence: 'Calls with it are refused.' }))) return
-      const issued = await (await cli.node()).request('POST /keys/:id/rotate', {
+      const issued = await node.request('POST /keys/:id/rotate', {
         params: { id },
         body: {
           overlap_ms: now === true ? 0 : overlap,
@@ -138,8 +140,10 @@ function addMoves(key: Command, cli: Cli): void {
     .option(...YES)
     .action(async (id: string, { yes }: { yes?: boolean }) => {
       const consequence = 'Calls with it are refused from now on. It cannot be enabled again.'
+      const node = await cli.node()
+      await node.request('GET /keys/:id', { params: { id } })
       if (!(await cli.confirm({ yes, question: `Revoke ${id}?`, consequence }))) return
-      const moved = await (await cli.node()).request('DELETE /keys/:id', { params: { id } })
+      const moved = await node.request('DELETE /keys/:id', { params: { id } })
       await cli.print(moved, () => [])
       cli.terminal.note(`${moved.id} is revoked.`)
     })

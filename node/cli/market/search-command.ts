@@ -1,6 +1,7 @@
 import type { FoundListingView, GradedListingView, SearchInput } from '../../admin/market/market-api.ts'
 import { PROTOCOLS_TEXT } from '../../../protocols/protocol-descriptors.ts'
 import type { AddCommand } from '../cli.ts'
+import { decimal, wholeNumber } from '../options/number-option.ts'
 import { protocolOption } from '../options/protocol-option.ts'
 import { shortApi } from '../terminal/short-id.ts'
 import { type Column, milliseconds, table } from '../terminal/table.ts'
@@ -18,7 +19,7 @@ interface SearchFlags {
   readonly maxPrice?: string
   readonly minQuality?: number
   readonly sort?: SearchInput['sort']
-  readonly limit?: string
+  readonly limit?: number
   readonly cursor?: string
 }
 
@@ -29,10 +30,10 @@ export const addSearch: AddCommand = (to, cli) => {
     .option('--protocol <protocol>', PROTOCOLS_TEXT, protocolOption)
     .option('--tag <tag>', 'with this tag')
     .option('--provider <id>', 'APIs of this provider by name, from its own nodes')
-    .option('--max-price <price>', 'maximum price in USDC per call')
+    .option('--max-price <price>', 'maximum price in USDC per call', decimal)
     .option('--min-quality <number>', 'minimum quality, 0 to 1, measured by calls of this node', qualityOf)
     .option('--sort <order>', `${SORTS.join(', ')} (default: relevance)`, sortNamed)
-    .option('--limit <number>', 'maximum number of results')
+    .option('--limit <number>', 'maximum number of results', wholeNumber)
     .option('--cursor <cursor>', 'cursor from the previous page')
     .action(async (words: readonly string[], flags: SearchFlags) => {
       const view = await (await cli.node()).request('GET /search', { query: inputOf(words, flags) })

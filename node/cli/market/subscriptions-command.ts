@@ -77,9 +77,9 @@ export const addSubscriptions: AddCommand = (to, cli) => {
     .option('--now', 'cancel at once, without a refund')
     .option(...YES)
     .action(async (id: string, { now = false, yes }: { now?: boolean; yes?: boolean }) => {
-      const consequence = 'The rest of the period is lost, without a refund.'
-      if (now && !(await cli.confirm({ yes, question: `Cancel ${id} at once?`, consequence }))) return
       const [node, params] = await named(cli, id)
+      const consequence = 'The rest of the period is lost, without a refund.'
+      if (now && !(await cli.confirm({ yes, question: `Cancel ${params.id} at once?`, consequence }))) return
       const query = { now: now ? 'true' : 'false' } as const
       await tell(cli, await node.request('DELETE /subscriptions/:id', { params, query }))
     })

@@ -1,5 +1,6 @@
 import type { DisputeView } from '../../admin/money/money-api.ts'
 import type { AddCommand, Cli } from '../cli.ts'
+import { checkPeerId } from '../options/check-typed.ts'
 import { YES } from '../terminal/confirm.ts'
 import { fullId, shortApi, shortId } from '../terminal/short-id.ts'
 import { type Column, moment, table } from '../terminal/table.ts'
@@ -41,6 +42,7 @@ export const addDisputes: AddCommand = (to, cli) => {
     .option('--peer <id>', 'peer id of the payer, for a call that is not disputed')
     .option(...YES)
     .action(async (given: string, { yes, peer }: { yes?: boolean; peer?: string }) => {
+      if (peer !== undefined) await checkPeerId(peer)
       const { request_id: request, peer: payer } =
         peer === undefined ? await disputeOf(cli, given, 'owner') : { request_id: given, peer }
       const consequence = 'The amount leaves your earnings.'

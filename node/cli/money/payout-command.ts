@@ -1,5 +1,6 @@
 import { YES } from '../terminal/confirm.ts'
 import type { AddCommand } from '../cli.ts'
+import { checkAddress } from '../options/check-typed.ts'
 
 export const addPayout: AddCommand = (to, cli) => {
   const payout = to.command('payout').description('the address that receives your earnings')
@@ -10,6 +11,7 @@ export const addPayout: AddCommand = (to, cli) => {
     .argument('<address>', 'account on the network’s chain; keep its key on another machine')
     .option(...YES)
     .action(async (address: string, { yes }: { yes?: boolean }) => {
+      await checkAddress(address)
       const node = await cli.node()
       const { payout: before } = await node.request('GET /status')
       const isChange = before !== null && before.toLowerCase() !== address.toLowerCase()

@@ -3,7 +3,7 @@ import type { WalletView } from '../../admin/money/money-api.ts'
 import { loadConfig, locateProfile } from '../../config.ts'
 import { askNetwork } from '../options/ask-network.ts'
 import type { AddCommand, Cli } from '../cli.ts'
-import { decimal } from '../options/number-option.ts'
+import { amount as amountOption } from '../options/number-option.ts'
 import { facts } from '../terminal/table.ts'
 import { addWalletWithdraw } from './wallet-withdraw-command.ts'
 
@@ -105,7 +105,7 @@ function addMoney(wallet: Command, cli: Cli): void {
   wallet
     .command('deposit')
     .description('show the address for deposits; on a play network, get play USDC')
-    .argument('[amount]', 'play networks only: amount of play USDC', decimal)
+    .argument('[amount]', 'play networks only: amount of play USDC', amountOption)
     .option('--chain-rpc <url>', 'play networks only: endpoint of the chain')
     .action(async (amount: string | undefined, flags: WalletFlags) => {
       const { playMoney, showWallet } = await walletService()

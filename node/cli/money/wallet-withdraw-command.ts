@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AddCommand } from '../cli.ts'
-import { decimal } from '../options/number-option.ts'
+import { checkAddress } from '../options/check-typed.ts'
+import { amount as amountOption } from '../options/number-option.ts'
 import { YES } from '../terminal/confirm.ts'
 import { facts } from '../terminal/table.ts'
 
@@ -13,11 +14,12 @@ interface WithdrawFlags {
 export const addWalletWithdraw: AddCommand = (to, cli) => {
   to.command('withdraw')
     .description('send USDC from the wallet; close channels first to include their deposits')
-    .argument('<amount>', 'in USDC', decimal)
+    .argument('<amount>', 'in USDC', amountOption)
     .requiredOption('--to <address>', 'account on the network’s chain')
     .option(...YES)
     .option('--id <id>', 'id of this withdrawal; a repeat with the same id sends nothing more')
     .action(async (amount: string, { to: address, yes, id = randomUUID() }: WithdrawFlags) => {
+      await checkAddress(address)
       const node = await cli.node()
       const { address: from, network, money, balance, held } = await node.request('GET /wallet')
       if (held !== null && held !== '0') {

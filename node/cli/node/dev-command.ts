@@ -1,5 +1,6 @@
 import type { AddCommand } from '../cli.ts'
-import { decimal, portNumber } from '../options/number-option.ts'
+import { checkAddress } from '../options/check-typed.ts'
+import { amount, portNumber } from '../options/number-option.ts'
 
 interface GiveFlags {
   readonly usdc: string
@@ -44,9 +45,10 @@ export const addDev: AddCommand = (to, cli) => {
     .command('give')
     .description('send play USDC, and ETH for gas, to an account on a play chain')
     .argument('<address>', 'address of a wallet; souk status shows the address of a node')
-    .option('--usdc <amount>', 'amount of play USDC', decimal, '10')
+    .option('--usdc <amount>', 'amount of play USDC', amount, '10')
     .option('--chain-rpc <url>', 'endpoint of the chain (default: the one of souk dev)')
     .action(async (address: string, { usdc, chainRpc }: GiveFlags) => {
+      await checkAddress(address)
       const { givePlayMoney } = await import('../../demo/play-chain.ts')
       await givePlayMoney(address, usdc, chainRpc)
       await cli.print({ address, usdc }, () => [])

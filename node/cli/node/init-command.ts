@@ -4,6 +4,7 @@ import { protocolDescriptors, PROTOCOLS_TEXT, type ProtocolName } from '../../..
 import { askNetwork } from '../options/ask-network.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { nextSteps, type Plan, PLAY_USDC, stepLines } from './init-steps.ts'
+import { checkName } from '../options/check-typed.ts'
 import { decimal } from '../options/number-option.ts'
 import { protocolOption } from '../options/protocol-option.ts'
 import { UsageError } from '../terminal/usage-error.ts'
@@ -65,6 +66,7 @@ interface Joining {
 /** Asks four questions at most. Creates nothing before the last one is answered. */
 export async function init(cli: Cli, flags: InitFlags, joining?: Joining): Promise<void> {
   const { env } = cli.terminal
+  if (flags.apiName !== undefined) await checkName(flags.apiName)
   const profile = locateProfile(await nameOf(cli), env)
   const { checkNeverStarted, rememberSetup } = await import('../../profile/saved-settings.ts')
   await checkNeverStarted(profile)

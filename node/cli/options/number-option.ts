@@ -6,6 +6,11 @@ export function wholeNumber(typed: string): number {
   return Number(typed)
 }
 
+/** A whole number. */
+export function wholeNumberOr0(typed: string): number {
+  return typed === '0' ? 0 : wholeNumber(typed)
+}
+
 /** A TCP port; 0 for any free one. */
 export function portNumber(typed: string): number {
   const port = /^\d{1,5}$/.test(typed) ? Number(typed) : Number.NaN
@@ -17,6 +22,12 @@ export function portNumber(typed: string): number {
 export function decimal(typed: string): string {
   if (!/^\d+(\.\d{1,6})?$/.test(typed))
     throw new InvalidArgumentError('Give a decimal number with at most six decimals, like 0.001.')
+  return typed
+}
+
+/** An amount to pay or to send. */
+export function amount(typed: string): string {
+  if (Number(decimal(typed)) === 0) throw new InvalidArgumentError('Give an amount above 0.')
   return typed
 }
 

@@ -139,6 +139,17 @@ describe('souk with running nodes', function () {
     }
   })
 
+  it('refuses a malformed name before it reads the endpoint, and an unknown id before it asks', async () => {
+    const register = 'api register --name Bad --protocol REST --endpoint http://127.0.0.1:9/ --price 0'
+    const { code, stderr } = await run(...register.split(' '))
+    assert.equal(code, 64, stderr)
+    assert.match(stderr, /^souk: name: use a-z, 0-9 and "-"/)
+    // Without a terminal, a question would exit 64.
+    for (const command of ['api rm zzz', 'api retire zzz', 'key revoke zzz', 'subscriptions cancel zzz --now']) {
+      assert.equal((await run(...command.split(' '))).code, 1, command)
+    }
+  })
+
   it('registers a GraphQL API with limits', async () => {
     const users = await startUsers()
     const file = join(home.directory, 'users.json')
