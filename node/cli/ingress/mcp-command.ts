@@ -1,5 +1,6 @@
 import { readSecret } from '../options/auth-file.ts'
 import type { AddCommand, Cli } from '../cli.ts'
+import { checkApi } from '../options/check-typed.ts'
 import { decimal } from '../options/number-option.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
@@ -40,6 +41,7 @@ export const addMcp: AddCommand = (to, cli) => {
       decimal
     )
     .action(async (flags: McpFlags) => {
+      for (const api of flags.api) await checkApi(api)
       const stopped = cli.terminal.stopped()
       const [{ RemoteAgent }, { serveStdioAgent }, post] = await Promise.all([
         import('../../mcp/remote-agent.ts'),

@@ -12,6 +12,12 @@ export async function checkName(typed: string): Promise<void> {
   check(() => checkApiName(typed))
 }
 
+/** @throws UsageError unless it is `name`, or `name@provider` */
+export async function checkApi(typed: string): Promise<void> {
+  const { parseApiRef } = await names()
+  check(() => parseApiRef(typed))
+}
+
 /** @throws UsageError unless it is a peer id */
 export async function checkPeerId(typed: string): Promise<void> {
   const { isProviderId } = await names()

@@ -10,6 +10,8 @@ const MISTYPED = ADDRESS.replace('7E', '7e')
 
 /** Each needs a node, a chain or an answer, and there is none of them: a valid command line would exit otherwise. */
 const WRONG: ReadonlyArray<readonly [command: string, args: readonly string[], message: RegExp]> = [
+  ['mcp', ['--api', 'bad name'], /"bad name" is not an API name/],
+  ['mcp', ['--api', 'name@zzz', '--ingress', 'http://127.0.0.1:9'], /"zzz" is not a provider id/],
   ['sell http://127.0.0.1:9', ['--name', 'Bad'], /"Bad" is not an API name/],
   ['sell http://127.0.0.1:9', ['--wait-ms', 'soon'], /whole number/],
   [`wallet withdraw 0 --to ${ADDRESS}`, [], /amount above 0/],
