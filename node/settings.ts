@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { limits } from '../lib/index.ts'
 import { isWebUrl } from './network/web-url.ts'
 import { SetupError } from './setup-error.ts'
+import { invalidText } from '../protocols/invalid-text.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -140,7 +141,7 @@ export function readSaved(saved: unknown): Settings {
 }
 
 function read(values: unknown, nameOf: (name: string) => string): Settings {
-  const result = settingsSchema.safeParse(values)
+  const result = settingsSchema.safeParse(values, { error: invalidText })
   if (result.success) return stripUndefined(result.data)
   const issue = result.error.issues[0]
   const name = String(issue?.path[0] ?? '')
@@ -152,7 +153,7 @@ function explain(name: string, message = 'the value has the wrong form'): string
   if (name === 'adminHost') return 'give 127.0.0.1, or inside a container 0.0.0.0 or ::'
   if (name === 'watchdog') return 'give whole seconds, or 0 for no watchdog'
   if (name.endsWith('Port')) return `give a port from 0 (any free one) to ${PORT_MAX}`
-  return message === 'Invalid input' ? 'the value has the wrong form' : message
+  return message
 }
 
 /** The option of a setting: `p2pPort` → `--p2p-port`. */

@@ -2,6 +2,7 @@ import { finished } from 'node:stream/promises'
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { asSoukError, type ErrorCode, isSoukError, limits, SoukError, toProblem } from '../../lib/index.ts'
+import { invalidText } from '../../protocols/invalid-text.ts'
 import type { Log } from '../log.ts'
 
 /** Error codes and texts for the errors of Fastify. */
@@ -50,7 +51,7 @@ function translate(thrown: unknown): SoukError {
  * @throws SoukError `invalid_request`, with every error in the member `invalid`.
  */
 export function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { error: invalidText })
   if (result.success) return result.data
   const invalid = result.error.issues.map((issue) => ({ field: issue.path.join('.'), message: issue.message }))
   const [first] = invalid

@@ -5,6 +5,7 @@ import type { Account, Accounts } from '../accounts/accounts.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { BodyReader } from './calls/body-reader.ts'
+import { invalidText } from '../../protocols/invalid-text.ts'
 
 /** Checks the key of a request and reads its body. */
 export interface RequestParts {
@@ -68,7 +69,7 @@ export async function readBody<T extends z.ZodType>(
   } finally {
     held.free()
   }
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { error: invalidText })
   if (result.success) return result.data
   const [issue] = result.error.issues
   throw new SoukError('invalid_request', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`.replace(/^: /, ''))

@@ -5,6 +5,7 @@ import { type Method, type ParamsOf, type RouteDeclaration, type RouteRequest, s
 import { whileConnected } from '../http/while-connected.ts'
 import type { OpenRequests } from './open-requests.ts'
 import { accountOf, type Caller, managedAccountOf, readBody, type RequestParts } from './account-request.ts'
+import { invalidText } from '../../protocols/invalid-text.ts'
 
 /** A route of the ingress, as documents describe it. */
 export interface IngressDeclaration<
@@ -122,7 +123,7 @@ async function inputOf<C>(
 function readQuery(schema: z.ZodType, { raw }: FastifyRequest): unknown {
   const given: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(raw.url?.split('?')[1] ?? '')) given[name] ??= value
-  const result = schema.safeParse(given)
+  const result = schema.safeParse(given, { error: invalidText })
   if (result.success) return result.data
   throw new SoukError('invalid_request', result.error.issues[0]?.message)
 }

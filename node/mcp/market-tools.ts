@@ -4,6 +4,7 @@ import { limits, SoukError } from '../../lib/index.ts'
 import { LISTING_SORTS } from '../../lib/interface/index.ts'
 import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 import type { InputSchema } from './tool-schema.ts'
+import { invalidText } from '../../protocols/invalid-text.ts'
 
 const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number of USDC, like 0.01')
 const api = z.string().describe('a name, or name@provider as souk_search gives it')
@@ -114,7 +115,7 @@ export function marketTools(): Tool[] {
 
 /** @throws SoukError `invalid_request` */
 export function marketInput<T extends MarketTool>(tool: T, given: unknown): MarketInput<T> {
-  const result = MARKET_TOOLS[tool].takes.safeParse(given)
+  const result = MARKET_TOOLS[tool].takes.safeParse(given, { error: invalidText })
   if (result.success) return result.data as MarketInput<T>
   throw new SoukError('invalid_request', result.error.issues.map((issue) => wrong(issue, given)).join('; '))
 }

@@ -5,6 +5,7 @@ import { SetupError } from '../setup-error.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { chainProblem } from './chain-rules.ts'
 import { type NetworkFile, networkFileSchema } from './network-file-schema.ts'
+import { invalidText } from '../../protocols/invalid-text.ts'
 
 /** Contexts of the signatures, so that a signature of one kind is none of another. */
 const FILE_DOMAIN = '/souk/network-file/1.0.0'
@@ -21,7 +22,7 @@ export async function readNetworkFile(content: string): Promise<NetworkFile> {
   if (Buffer.byteLength(content) > limits.NETWORK_FILE_BYTES_MAX) {
     throw refused(`is larger than ${limits.NETWORK_FILE_BYTES_MAX} bytes`)
   }
-  const parsed = networkFileSchema.safeParse(parseJson(content))
+  const parsed = networkFileSchema.safeParse(parseJson(content), { error: invalidText })
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     throw refused(`is not valid: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'wrong form'}`)

@@ -38,7 +38,11 @@ const ENTRY_POINTS = [
   'client/index.ts'
 ]
 /** Parts of the entry point `protocols/index.ts` that do not load all adapters. */
-const LIGHT_PROTOCOLS = ['protocols/protocol-factories.ts', 'protocols/graphql/sse-results.ts']
+const LIGHT_PROTOCOLS = [
+  'protocols/protocol-factories.ts',
+  'protocols/graphql/sse-results.ts',
+  'protocols/invalid-text.ts'
+]
 /** Checks of typed values that do not load the library. */
 const LIGHT_LIB = ['lib/base/api-name.ts', 'lib/pay/signing/address.ts']
 const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts', 'lib/pay/index.ts']

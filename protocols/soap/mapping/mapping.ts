@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { SoukError } from '../../../lib/base/errors.ts'
 import type { JsonSchema, MappingProblem } from '../../../lib/interface/adapter.ts'
+import { invalidText } from '../../invalid-text.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean()])
 const rename = z
@@ -63,7 +64,7 @@ export const EMPTY_MAPPING: SoapMapping = { version: 1, revision: 1, operations:
 
 /** The mapping, or the problems of its form. */
 export function parseMapping(document: unknown): SoapMapping | readonly MappingProblem[] {
-  const parsed = mapping.safeParse(document)
+  const parsed = mapping.safeParse(document, { error: invalidText })
   if (parsed.success) return parsed.data
   return parsed.error.issues.map(({ path, message }) => ({ at: pointer(path.map(String)), problem: message }))
 }

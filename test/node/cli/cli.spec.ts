@@ -150,6 +150,13 @@ describe('souk with running nodes', function () {
     }
   })
 
+  it('says in its own words what the schema of a request refuses', async () => {
+    const register = `api register --name x --protocol REST --endpoint ${upstream.url} --price 0`
+    const late = await run(...`${register} --timeout-ms 99999999`.split(' '))
+    assert.equal(late.code, 64)
+    assert.match(late.stderr, /^souk: timeout_ms: give a number of at most 120000$/m)
+  })
+
   it('registers a GraphQL API with limits', async () => {
     const users = await startUsers()
     const file = join(home.directory, 'users.json')

@@ -86,7 +86,7 @@ describe('a network file', () => {
     const { usdc } = file.chain
     for (const [change, words] of [
       [{ format: 'souk-network/2' }, /format/],
-      [{ extra: 1 }, /Unrecognized key/],
+      [{ extra: 1 }, /unknown: extra/],
       [{ revision: 0 }, /revision/],
       [{ name: 'Bazaar' }, /name/],
       [{ name: 'a'.repeat(20) }, /name/],
