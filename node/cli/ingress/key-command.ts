@@ -174,8 +174,8 @@ const COLUMNS: ReadonlyArray<Column<KeyView>> = [
   { head: 'LABEL', of: ({ label }) => label, least: 5 },
   { head: 'APIS', of: ({ apis }) => apis?.join(',') ?? 'any', short: ({ apis }) => namesOf(apis), least: 4 },
   { head: 'MADE (UTC)', of: ({ created_at: at }) => moment(at), isExtra: true },
-  { head: 'EXPIRES', of: (key) => moment(endOf(key)), isExtra: true },
-  { head: 'LAST USED', of: ({ last_used_at: at }) => moment(at), isExtra: true }
+  { head: 'EXPIRES (UTC)', of: (key) => moment(endOf(key)), isExtra: true },
+  { head: 'LAST USED (UTC)', of: ({ last_used_at: at }) => moment(at), isExtra: true }
 ]
 
 function namesOf(apis: KeyView['apis']): string {
@@ -200,10 +200,10 @@ function factsOf(key: KeyView): string[] {
     ['paid by', key.account ?? 'this node'],
     ...(key.account === null ? [] : [['manages it', key.manages ? 'yes' : 'no'] as const]),
     ['made (UTC)', moment(key.created_at)],
-    ['expires', moment(key.expires_at)],
-    ...maybe('overlap ends', key.retires_at === null ? null : moment(key.retires_at)),
+    ['expires (UTC)', moment(key.expires_at)],
+    ...maybe('overlap ends (UTC)', key.retires_at === null ? null : moment(key.retires_at)),
     ...maybe('replaces', key.replaces),
     ...maybe('replaced by', key.successor),
-    ['last used', moment(key.last_used_at)]
+    ['last used (UTC)', moment(key.last_used_at)]
   ])
 }

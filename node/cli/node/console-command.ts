@@ -20,7 +20,7 @@ export const addConsole: AddCommand = (to, cli) => {
           ['setup code', code],
           ['link', link]
         ]),
-        `The link or the code signs in one browser, once, until ${new Date(expires_at).toLocaleTimeString()}.`
+        `The link or the code signs in one browser, once, until ${moment(expires_at)} UTC.`
       ])
       if (isOpened) cli.terminal.note('The link is open in your browser.')
     })

@@ -27,7 +27,8 @@ export const addTail: AddCommand = (to, cli) => {
 }
 
 function line({ type, timestamp, ...item }: TailItem): string {
-  const at = timestamp.slice(11, 23)
+  // With the Z of UTC.
+  const at = timestamp.slice(11, 24)
   if (type !== 'call') return `${at}  ${type}  ${JSON.stringify(item['data'] ?? {})}`
   const { role, api, status, code, ms, charged } = item
   const way = role === 'owner' ? 'served' : 'called'

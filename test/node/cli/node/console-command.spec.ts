@@ -26,6 +26,7 @@ describe('souk console', () => {
     assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/#code=[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     assert.ok(link.startsWith(node.ready.admin))
     assert.ok(terminal.stdout().includes(link))
+    assert.match(terminal.stdout(), /once, until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/m)
   })
 
   it('only prints the link without a terminal, and for scripts', async () => {

@@ -43,6 +43,21 @@ describe('souk tail and souk webhook', () => {
     }
   })
 
+  it('shows times of UTC, and says so', async () => {
+    const tail = home.start('tail')
+    try {
+      const line = await eventually('an event', 20_000, async () => {
+        await home.run('key issue')
+        return tail.stdout.find((each) => each.includes('key.issued'))
+      })
+      assert.match(line, /^\d\d:\d\d:\d\d\.\d{3}Z {2}key\.issued /)
+    } finally {
+      await tail.end()
+    }
+    const id = /\bkey_\w+/.exec((await home.run('key list')).stdout)?.[0] ?? ''
+    assert.match((await home.run(`key show ${id}`)).stdout, /^expires \(UTC\) +-\nlast used \(UTC\) +-$/m)
+  })
+
   it('adds a webhook, lists it without its secret, and removes it', async () => {
     const refused = await home.run('webhook add http://127.0.0.1:1/')
     assert.notEqual(refused.code, 0)
