@@ -40,7 +40,9 @@ export function failureOf(error: unknown, where: string): SoukError {
   if (known !== undefined) return new SoukError(known[0], known[1](where), options)
   if (TLS.test(code)) {
     const advice = UNTRUSTED.test(code) ? TRUST : ''
-    return new SoukError('upstream_unreachable', `TLS with ${inside(where)} failed (${code}).${advice}`, options)
+    const detail = `TLS with ${inside(where)} failed (${code}).${advice}`
+    // Unlike a lost connection, it does not pass by itself.
+    return new SoukError('upstream_unreachable', detail, { ...options, members: { reason: 'tls' } })
   }
   // undici's parser errors have a code only if llhttp gave a known one.
   if (error instanceof Error && error.name === 'HTTPParserError') {

@@ -57,6 +57,10 @@ const HINTS: Readonly<Record<string, string>> = {
     'the command again later; if the API is yours, reach its endpoint from the machine of its node, for example with curl'
 }
 
+/** The hint for an API whose TLS fails, for example because of its certificate. Waiting does not help. */
+const TLS_HINT =
+  'curl -v on the endpoint, from the machine of the node that serves it, to see its certificate; only the provider can correct this'
+
 const OURS = new Set(['SetupError', 'SoukError', 'NodeNotRunning', 'NodeSilent', 'UnknownId', 'UsageError'])
 
 /** Codes caused by a failed fetch. The text of a fetch error does not help. */
@@ -81,7 +85,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 function problemFailure(problem: Problem): Failure {
-  const hint = candidatesHint(problem) ?? HINTS[problem.code]
+  const hint = candidatesHint(problem) ?? (problem['reason'] === 'tls' ? TLS_HINT : HINTS[problem.code])
   // The schema of the admin API refused a typed value, so this is a usage error.
   const isUsage = problem.code === 'invalid_request' && Array.isArray(problem['invalid'])
   // The title of `invalid_request` adds nothing to its detail.

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { startUsers } from '../../../node/demo/users.ts'
+import { SELF_SIGNED } from '../../helpers/self-signed.ts'
 import { startUpstream, type Upstream } from '../../helpers/echo-api.ts'
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../../helpers/souk-home.ts'
 
@@ -188,6 +192,24 @@ describe('souk with running nodes', function () {
     assert.match(stderr, /cannot be reached/)
     assert.match(stderr, /^Try: /m)
     assert.match(stderr, /^Request id: [\da-f-]{36}$/m)
+  })
+
+  it('does not advise to wait until the certificate of an endpoint is trusted', async () => {
+    const server = createServer(SELF_SIGNED).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const endpoint = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    try {
+      for (const protocol of ['REST', 'SOAP', 'GraphQL']) {
+        const { code, stderr } = await run('api', 'check', '--protocol', protocol, '--endpoint', endpoint)
+        assert.equal(code, 1)
+        assert.match(stderr, /DEPTH_ZERO_SELF_SIGNED_CERT[^]*^Try: curl -v/m)
+        assert.doesNotMatch(stderr, /again later/)
+      }
+      const { stderr } = await run('sell', endpoint, '--yes')
+      assert.match(stderr, /DEPTH_ZERO_SELF_SIGNED_CERT[^]*^Try: curl -v/m)
+    } finally {
+      server.close()
+    }
   })
 
   it('finds and calls the API from the other node: response on stdout, time and price on stderr', async () => {
