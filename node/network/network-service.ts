@@ -5,12 +5,20 @@ import type { NodeConfig } from '../node-config.ts'
 import type { Network } from '../networks.ts'
 import { SetupError } from '../setup-error.ts'
 import { formatEth } from './create-network.ts'
+import { invalidText } from '../../protocols/invalid-text.ts'
 import { formatInvitation, readInvitation } from './invitation.ts'
+import { networkFileSchema } from './network-file-schema.ts'
 
 export { createNetwork } from './create-network.ts'
 export { readInvitation } from './invitation.ts'
 export { formatNetworkFile } from './network-file.ts'
 export { signRevision } from './sign-network.ts'
+
+/** @throws SetupError `config_invalid` */
+export function checkNetworkName(name: string): void {
+  const { error } = networkFileSchema.shape.name.safeParse(name, { error: invalidText })
+  if (error !== undefined) throw new SetupError('config_invalid', `--name is not valid: ${error.issues[0]?.message}.`)
+}
 
 /** @throws SetupError `config_invalid` */
 export function parseTreasury(text: string): Address {

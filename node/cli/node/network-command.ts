@@ -55,7 +55,8 @@ function addCreate(network: Command, cli: Cli): void {
     .option('--out <file>', 'where to write the network file', OUT)
     .option('--yes', 'do not ask before the transaction')
     .action(async (flags: CreateFlags) => {
-      const { createNetwork, parseTreasury, formatNetworkFile } = await service()
+      const { checkNetworkName, createNetwork, parseTreasury, formatNetworkFile } = await service()
+      checkNetworkName(flags.name)
       const treasury = parseTreasury(await treasuryOf(cli, flags))
       const { bootstrap = [], host, lan = false, passphraseFile } = flags
       const created = await createNetwork({

@@ -46,6 +46,13 @@ describe('souk network', () => {
     assert.deepEqual([file.name, file.chain.treasury], ['shop', TREASURY])
   })
 
+  it('create refuses a malformed name before it asks, and before it reads the chain', async () => {
+    const terminal = testTerminal({ env: { SOUK_HOME: home.directory }, answers: [] })
+    const chain = ['--chain', 'http://127.0.0.1:9']
+    assert.equal(await main(['network', 'create', '--name', 'Bad Name', ...chain], terminal), 78)
+    assert.match(terminal.stderr(), /^souk: --name is not valid: use a-z, 0-9 and "-" inside\.$/m)
+  })
+
   it('show and check read a file, and a changed one is refused', async () => {
     const shown = await home.run('network show --json', [out()])
     assert.equal((JSON.parse(shown.stdout) as { treasury: string }).treasury, TREASURY)
