@@ -1,7 +1,7 @@
 import { isApiName, isProviderId } from '../base/api-name.ts'
 import { isCallPath, isIdempotencyKey, isMethod } from '../base/call-fields.ts'
-import { SoukError } from '../base/errors.ts'
 import { IDEMPOTENCY_KEY_CHARS_MAX, PATH_BYTES_MAX, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits/call.ts'
+import { malformed } from '../base/malformed.ts'
 import { isRequestIdBytes } from '../base/request-id.ts'
 import type { CallInit } from '../interface/souk.ts'
 
@@ -58,7 +58,6 @@ const RULES: readonly Rule[] = [
 export function checkCall(init: CallInit): void {
   for (const { field, fits, what } of RULES) {
     const value = init[field]
-    if (value === undefined ? field === 'api' : !fits(value))
-      throw new SoukError('invalid_request', `\`${field}\` must be ${what}.`)
+    if (value === undefined ? field === 'api' : !fits(value)) throw malformed(field, `\`${field}\` must be ${what}.`)
   }
 }
