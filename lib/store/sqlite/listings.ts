@@ -20,6 +20,8 @@ import { operationMatch, sqliteOperations } from './listing-operations.ts'
 
 /** The cost of one listing in a commit, in addition to its bytes. */
 const ROW_BYTES = 512
+const SELECT_NAMED =
+  'SELECT id FROM listings WHERE id >= ? AND id < ? AND is_shown = 1 AND live_until > ? ORDER BY id LIMIT ?'
 
 export function sqliteListings(db: DatabaseSync, queue: CommitQueue): ListingIndex {
   const take = preparePut(db)
@@ -36,9 +38,7 @@ export function sqliteListings(db: DatabaseSync, queue: CommitQueue): ListingInd
   const updateGrade = db.prepare('UPDATE listings SET quality = ?, latency = ? WHERE id = ?')
   const selectEpoch = db.prepare('SELECT epoch FROM listing_feed')
   const { matching, undescribed, hasOperations, describe, prune } = sqliteOperations(db, queue)
-  const selectNamed = db.prepare(
-    `SELECT id FROM listings WHERE id >= ? AND id < ? AND is_shown = 1 AND live_until > ? ORDER BY id LIMIT ?`
-  )
+  const selectNamed = db.prepare(SELECT_NAMED)
   const selectChanges = db.prepare(
     `SELECT l.change, b.record FROM listings l JOIN listing_bodies b USING (seq)
      WHERE l.change > ? AND b.record IS NOT NULL ORDER BY l.change LIMIT ?`
