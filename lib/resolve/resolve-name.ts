@@ -1,24 +1,13 @@
 import type { ApiId } from '../base/api-name.ts'
 import { reasonOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
-import {
-  CLAIMANTS_AT_ONCE,
-  CLAIMANTS_MAX,
-  CLAIMANTS_MS,
-  CLAIMANTS_MS_MIN,
-  CLAIMANTS_PER_PEER_MAX
-} from '../base/limits/directory.ts'
-import type { Timer } from '../base/clock.ts'
+import { CLAIMANTS_PER_PEER_MAX } from '../base/limits/directory.ts'
 import { formatUsdc } from '../base/money.ts'
-import { Slots } from '../base/slots.ts'
 import { type UnreachableStep, unreachableStep } from '../base/unreachable.ts'
-import { waitAtMost } from '../base/wait-at-most.ts'
-import { within } from '../base/within.ts'
 import type { PeerAddress } from '../interface/link.ts'
 import type { SignedManifest } from '../interface/manifest.ts'
-import { ignore } from '../base/ignore.ts'
-import { splitId } from './directory/keys.ts'
-import { type LookUpInit, openChannel, type Seed } from './look-up.ts'
+import { askClaimants } from './ask-claimants.ts'
+import type { LookUpInit, Seed } from './look-up.ts'
 import { fetchManifests } from './manifest/manifest-exchange.ts'
 import { notFound } from './not-found.ts'
 
@@ -80,8 +69,7 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal, isForCa
     }
     return seeds.some((seed) => seed.peer === peer)
   }
-  const { isNamed, isAnswered } = await askAll(init, name, signal, isForCall, ask)
-  if (seeds.length === 0) await askListed(init, name, ask)
+  const { isNamed, isAnswered } = await askClaimants(init, name, signal, isForCall, ask)
   signal.throwIfAborted()
   const asked = answers + steps.length
   const isSilent = asked > 0 && answers === 0
@@ -89,61 +77,6 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal, isForCa
   const named = isNamed ? { asked, answered: answers } : { asked: 0, answered: 0 }
   const isCutOff = !isAnswered && init.hasOthers()
   return { seeds, isSilent, trail: { ...named, refusals, hasOlder, steps, isCutOff } }
-}
-
-/**
- * Asks the claimants as the directory names them. Ends when all have responded, or some time after the first one with an
- * API of this name: of the others, and of the directory's peers, some may be offline.
- * @returns whether the directory names any, and whether it responded
- */
-async function askAll(
-  { directory, link, clock }: LookUpInit,
-  name: string,
-  signal: AbortSignal,
-  isForCall: boolean,
-  ask: (peer: PeerAddress) => Promise<boolean>
-): Promise<{ readonly isNamed: boolean; readonly isAnswered: boolean }> {
-  const startedAt = clock.elapsed()
-  const enough = new AbortController()
-  const either = AbortSignal.any([signal, enough.signal])
-  const slots = new Slots(CLAIMANTS_AT_ONCE)
-  const asking: Array<Promise<void>> = []
-  let patience: Timer | undefined
-  const askInTurn = async (peer: PeerAddress) => {
-    const leave = await slots.enter(either)
-    const asked = ask(peer)
-    // A silent claimant holds up the next ones for a moment only.
-    void waitAtMost(clock, CLAIMANTS_MS_MIN, asked).then(leave, leave)
-    const hasIt = await asked
-    const waitMs = Math.min(CLAIMANTS_MS, Math.max(CLAIMANTS_MS_MIN, clock.elapsed() - startedAt))
-    if (hasIt) patience ??= clock.after(waitMs, () => enough.abort())
-  }
-  let isAnswered = true
-  const onUnanswered = () => {
-    isAnswered = false
-  }
-  for await (const peer of directory.claimants(name, either, { onUnanswered })) {
-    if (isForCall && peer.id !== link.self && asking.length === 0) openChannel({ link, clock }, peer)
-    if (peer.id !== link.self) asking.push(askInTurn(peer).catch(ignore))
-    if (asking.length >= CLAIMANTS_MAX) break
-  }
-  const isNamed = asking.length > 0
-  // Peers that just connected may know names that the directory does not have yet.
-  const others = isNamed ? [] : link.peers().slice(0, CLAIMANTS_AT_ONCE)
-  asking.push(...others.map((peer) => askInTurn(peer).catch(ignore)))
-  await within(Promise.all(asking), either).catch(ignore)
-  patience?.cancel()
-  return { isNamed, isAnswered }
-}
-
-/** Asks the providers that the catalogue names. */
-async function askListed(
-  { listed, link }: LookUpInit,
-  name: string,
-  ask: (peer: PeerAddress) => Promise<boolean>
-): Promise<void> {
-  const providers = (await listed(name)).map((id) => splitId(id).provider).filter((id) => id !== link.self)
-  await Promise.all(providers.map((id) => ask({ id, addresses: [] })))
 }
 
 /** A manifest alone may be replayed. A live record shows that its provider still serves it. */

@@ -11,7 +11,7 @@ import {
   RESOLUTION_FRESH_MS,
   RESOLUTION_NEGATIVE_MS
 } from '../../../lib/base/limits/directory.ts'
-import type { Directory, DirectoryRecord, Resolver } from '../../../lib/interface/directory.ts'
+import type { Directory, DirectoryRecord, Resolution, Resolver } from '../../../lib/interface/directory.ts'
 import type { PeerAddress } from '../../../lib/interface/link.ts'
 import type { Delegation, Manifest, SignedManifest } from '../../../lib/interface/manifest.ts'
 import { splitId } from '../../../lib/resolve/directory/keys.ts'
@@ -343,6 +343,21 @@ describe('resolver', () => {
       const later = await node('later')
       const byId = later.resolver.resolve({ name: 'ticker', provider: owner.self }, { signal: signal() })
       assert.deepEqual(await byId, { signed, owners: [{ id: owner.self, addresses: [] }] })
+    })
+
+    it('does not wait for a slow directory if the catalogue has it', async () => {
+      const signed = await publish(owner)
+      listed = [signed.id]
+      async function* silent(_: string, until: AbortSignal): AsyncGenerator<PeerAddress> {
+        await new Promise<void>((resolve) => until.addEventListener('abort', () => resolve()))
+      }
+      const late = await node('late', { directory: emptyDirectory({ claimants: silent }) })
+      let found: Resolution | undefined
+      const finding = findBare(late).then((resolution) => (found = resolution))
+      await clock.advance(CLAIMANTS_MS_MIN)
+      assert.equal(found, undefined)
+      await clock.advance(2 * CLAIMANTS_MS_MIN)
+      assert.deepEqual((await finding).owners, [{ id: owner.self, addresses: [] }])
     })
 
     it('says that its node cannot be reached, and never trusts the catalogue alone', async () => {
