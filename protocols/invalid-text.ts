@@ -5,9 +5,10 @@ import type { z } from 'zod'
  * `error`, for all rules of a schema that have no text of their own.
  */
 export function invalidText(issue: z.core.$ZodRawIssue): string {
+  if (issue.input === undefined) return 'it is missing'
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'it is missing' : `give ${NAMES[issue.expected] ?? issue.expected}`
+      return `give ${NAMES[issue.expected] ?? issue.expected}`
     case 'too_small':
       return size(issue.origin, 'at least', Number(issue.minimum))
     case 'too_big':

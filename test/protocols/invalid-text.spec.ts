@@ -17,6 +17,7 @@ const CASES: ReadonlyArray<readonly [schema: z.ZodType, value: unknown, text: st
   [z.array(z.string()).max(2), ['a', 'b', 'c'], 'give at most 2 values'],
   [z.enum(['payer', 'owner']), 'x', 'give one of payer, owner'],
   [z.literal('USDC'), 'EUR', 'give USDC'],
+  [z.literal('USDC'), undefined, 'it is missing'],
   [z.union([z.string(), z.number()]), true, 'the value has the wrong form'],
   [z.uuid(), 'x', 'the value has the wrong form'],
   [z.string().regex(/a/, 'give an a'), 'b', 'give an a']
