@@ -19,7 +19,7 @@ function isRef(value: unknown): boolean {
   return isText(name) && isApiName(name) && (provider === undefined || (isText(provider) && isProviderId(provider)))
 }
 
-/** What TypeScript does not check, or not for JavaScript. Fields with another check of their own are not listed. */
+/** What callers get wrong, also those without TypeScript. Fields that are checked where they are used have no rule. */
 const RULES: readonly Rule[] = [
   { field: 'api', fits: (api) => isText(api) || isRef(api), what: 'a string such as "weather", or the same parsed' },
   {
