@@ -350,6 +350,7 @@ describe('resolver', () => {
       listed = [signed.id]
       async function* silent(_: string, until: AbortSignal): AsyncGenerator<PeerAddress> {
         await new Promise<void>((resolve) => until.addEventListener('abort', () => resolve()))
+        yield* []
       }
       const late = await node('late', { directory: emptyDirectory({ claimants: silent }) })
       let found: Resolution | undefined
