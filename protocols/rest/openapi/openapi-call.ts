@@ -14,7 +14,6 @@ import { SlowChecks } from '../call-check/slow-checks.ts'
 import { type WrittenBody, writeBody } from './openapi-body.ts'
 import { type Fields, fieldsOf } from './openapi-fields.ts'
 import { headerText, partsOf, pathText } from './openapi-parameters.ts'
-import { REQUEST_ID_HEADER } from '../../upstream/headers.ts'
 import { isRequestId, type RestApi, type RestOperation } from './rest-api.ts'
 import { isTextCall, typed } from './text-call.ts'
 import { WrittenSize } from './written-size.ts'
@@ -85,9 +84,7 @@ export class OpenapiCalls {
       signal
     )
     if (problem !== undefined) throw refuse(explained(problem))
-    const { path, query, headers, cookies } = placed(operation, given.parameters)
-    const hasRequestId = headers.some(([name]) => name === REQUEST_ID_HEADER)
-    const needsRequestId = !hasRequestId && operation.parameters.some((one) => isRequestId(one.in, one.name))
+    const { path, query, headers, cookies, needsRequestId } = placed(operation, given.parameters)
     return {
       method: operation.method,
       path: query.length === 0 ? path : `${path}?${query.join('&')}`,
@@ -196,18 +193,22 @@ function placed(operation: RestOperation, values: Record<string, unknown>) {
   const query: string[] = []
   const headers: Array<[string, string]> = []
   const cookies: string[] = []
+  let needsRequestId = false
   for (const parameter of operation.parameters) {
     const value = values[`${parameter.in}.${parameter.name}`]
-    if (value === undefined) continue
+    if (value === undefined || (parameter.in === 'header' && isUndefined(value))) {
+      needsRequestId ||= isRequestId(parameter.in, parameter.name)
+      continue
+    }
     if (parameter.in === 'path') {
       const [braced, text] = [`{${parameter.name}}`, pathText(parameter, value, target)]
       path = path.replaceAll(braced, () => text)
       fixed = fixed.replaceAll(braced, () => text)
     } else if (parameter.in === 'query') query.push(...partsOf(parameter, value, target))
     else if (parameter.in === 'cookie') cookies.push(...partsOf(parameter, value, header))
-    else if (!isUndefined(value)) headers.push([parameter.name.toLowerCase(), headerText(parameter, value, header)])
+    else headers.push([parameter.name.toLowerCase(), headerText(parameter, value, header)])
   }
-  return { path, query: fixed === '' ? query : [fixed, ...query], headers, cookies }
+  return { path, query: fixed === '' ? query : [fixed, ...query], headers, cookies, needsRequestId }
 }
 
 /** RFC 6570, section 2.3: null, and a list or an object without members, is an undefined value. */
