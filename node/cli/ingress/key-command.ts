@@ -100,8 +100,10 @@ function addRotate(key: Command, cli: Cli): void {
     .action(async (id: string, { overlap, now, yes, expiresIn }: RotateOptions) => {
       const question = `Revoke ${id} at once?`
       const node = await cli.node()
-      await node.request('GET /keys/:id', { params: { id } })
-      if (now === true && !(await cli.confirm({ yes, question, consequence: 'Calls with it are refused.' }))) return
+      if (now === true) {
+        await node.request('GET /keys/:id', { params: { id } })
+        if (!(await cli.confirm({ yes, question, consequence: 'Calls with it are refused.' }))) return
+      }
       const issued = await node.request('POST /keys/:id/rotate', {
         params: { id },
         body: {
