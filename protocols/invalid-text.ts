@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 
 /**
- * What is wrong with a value, as a sentence after the name of the value: `limit: give a number of at least 1`. Given to `safeParse` as
- * `error`, for all rules of a schema that have no text of their own.
+ * Says what is wrong with a value. The text follows the name of the value: `limit: give a number of at least 1`. Pass this function to
+ * `safeParse` as `error`: it serves all rules of a schema that have no text of their own.
  */
 export function invalidText(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'it is missing'

@@ -14,12 +14,13 @@ interface Rule {
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
+
 function isRef(value: unknown): boolean {
   const { name, provider } = (value ?? {}) as { readonly name?: unknown; readonly provider?: unknown }
   return isText(name) && isApiName(name) && (provider === undefined || (isText(provider) && isProviderId(provider)))
 }
 
-/** What callers get wrong, also those without TypeScript. Fields that are checked where they are used have no rule. */
+/** Rules for fields that callers get wrong, also without TypeScript. Other fields are checked where they are used. */
 const RULES: readonly Rule[] = [
   { field: 'api', fits: (api) => isText(api) || isRef(api), what: 'a string such as "weather", or the same parsed' },
   {

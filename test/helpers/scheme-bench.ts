@@ -298,7 +298,7 @@ export function schemeBench() {
   const channelId = () => [...play.channels.keys()].at(-1)!
   const onChain = () => play.channels.get(channelId())!
 
-  /** What both sides have booked of the newest channel, after all queued writes of the payer. */
+  /** The amounts that both sides have booked for the newest channel, after all queued writes of the payer. */
   async function books(owner: SchemeNode, payer: SchemeNode): Promise<{ earned: bigint; spent: bigint }> {
     await payer.paymentScheme.stop()
     return {

@@ -16,7 +16,7 @@ interface Parts {
   readonly settlement: Settlement
 }
 
-/** What tests of a settlement share. `parts` returns those of the current test. */
+/** Shared steps of tests of a settlement. `parts` returns the parts of the current test. */
 export function settlementBench(parts: () => Parts) {
   const ledger = () => parts().store.ledger
   const provider = () => [...parts().owner.books.payouts()][0]!
