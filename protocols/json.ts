@@ -1,8 +1,10 @@
-import { EMPTY_BYTES, text } from '../lib/base/bytes.ts'
+import { text } from '../lib/base/bytes.ts'
+import { collect } from '../lib/base/collect.ts'
 import { SoukError } from '../lib/base/errors.ts'
 import { checkJson } from '../lib/base/json-text.ts'
 import { REQUEST_BYTES_CEILING } from '../lib/base/limits/call.ts'
-import type { Headers, Payload } from '../lib/interface/payload.ts'
+import type { AdapterRequest } from '../lib/interface/adapter.ts'
+import type { Headers } from '../lib/interface/payload.ts'
 
 /** `application/json` and the `+json` types (RFC 6839 §3.1), with any parameters. */
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i
@@ -19,18 +21,10 @@ export function headerOf(headers: Headers, name: string): string | undefined {
  * Reads a whole body before the upstream is called. The ingress enforces the listing's limit; this enforces only the limit of all
  * listings.
  *
- * @throws SoukError `request_too_large`
+ * @throws SoukError `request_too_large`, `overloaded`
  */
-export async function wholeBody(body: Payload): Promise<Uint8Array> {
-  if (body instanceof Uint8Array) return body
-  const chunks: Uint8Array[] = []
-  let total = 0
-  for await (const chunk of body) {
-    total += chunk.byteLength
-    if (total > REQUEST_BYTES_CEILING) throw new SoukError('request_too_large')
-    chunks.push(chunk)
-  }
-  return chunks.length <= 1 ? (chunks[0] ?? EMPTY_BYTES) : Buffer.concat(chunks)
+export function wholeBody({ body, memory }: Pick<AdapterRequest, 'body' | 'memory'>): Promise<Uint8Array> {
+  return collect(body, REQUEST_BYTES_CEILING, () => new SoukError('request_too_large'), memory)
 }
 
 /**

@@ -19,8 +19,21 @@ export interface HeldBytes {
    * @throws SoukError `overloaded`; nothing is counted then
    */
   take(bytes: number): void
+  /**
+   * Counts `bytes` more once they fit: a promise, if others have to free theirs before. The work that waits longest may exceed the
+   * limits, one at a time. Otherwise several could wait for each other for ever.
+   * @throws the reason of `signal`; nothing is counted then
+   */
+  wait(bytes: number, signal: AbortSignal): Promise<void> | undefined
   /** Frees all counted bytes. A second call does nothing. */
   free(): void
+}
+
+interface Waiting {
+  readonly holding: Holding
+  readonly bytes: number
+  /** Its bytes are counted. */
+  readonly go: () => void
 }
 
 /**
@@ -30,6 +43,10 @@ export interface HeldBytes {
 export class ByteBudget {
   readonly #bytesMax: number
   readonly #byHolder = new Map<string, number>()
+  /** Oldest first. */
+  readonly #waiting = new Set<Waiting>()
+  /** May exceed the limits. */
+  #first: Holding | undefined
   #bytes = 0
 
   constructor(bytesMax: number) {
@@ -48,17 +65,14 @@ export class ByteBudget {
 
   /** As `HeldBytes.check`. */
   check(shares: readonly ByteShare[], bytes: number): void {
-    if (this.#bytes + bytes > this.#bytesMax)
-      throw full('This node has no memory left for request bodies. Try again later.')
-    for (const { holder, bytesMax } of shares) {
-      if ((this.#byHolder.get(holder) ?? 0) + bytes > bytesMax) {
-        throw full('Your running requests use all the memory you may use. Wait until some of them end.')
-      }
+    if (!this.#fits(bytes)) throw full('This node has no memory left for the bodies of calls. Try again later.')
+    if (!this.#isShared(shares, bytes)) {
+      throw full('Your running calls use all the memory you may use. Wait until some of them end.')
     }
   }
 
-  /** Counts `bytes` more for all of `shares`, or fewer. */
-  add(shares: readonly ByteShare[], bytes: number): void {
+  /** Counts `bytes` more for all of the holding's shares. */
+  add({ shares }: Holding, bytes: number): void {
     this.#bytes += bytes
     for (const { holder } of shares) {
       const sum = (this.#byHolder.get(holder) ?? 0) + bytes
@@ -66,31 +80,85 @@ export class ByteBudget {
       else this.#byHolder.delete(holder)
     }
   }
+
+  /** As `HeldBytes.wait`. */
+  wait(holding: Holding, bytes: number, signal: AbortSignal): Promise<void> | undefined {
+    if (this.#grows(holding, bytes)) return undefined
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        this.#waiting.delete(waiting)
+        reject(signal.reason)
+      }
+      const go = () => {
+        signal.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      const waiting: Waiting = { holding, bytes, go }
+      this.#waiting.add(waiting)
+      if (signal.aborted) onAbort()
+      else signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  /** Frees the holding's bytes, and lets others have them. */
+  free(holding: Holding, bytes: number): void {
+    if (bytes > 0) this.add(holding, -bytes)
+    if (this.#first === holding) this.#first = undefined
+    for (const waiting of this.#waiting) {
+      if (!this.#grows(waiting.holding, waiting.bytes)) continue
+      this.#waiting.delete(waiting)
+      waiting.go()
+    }
+  }
+
+  /** Counts `bytes` more if the holding may have them. */
+  #grows(holding: Holding, bytes: number): boolean {
+    if (!this.#fits(bytes) || !this.#isShared(holding.shares, bytes)) {
+      this.#first ??= holding
+      if (this.#first !== holding) return false
+    }
+    holding.bytes += bytes
+    this.add(holding, bytes)
+    return true
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#bytes + bytes <= this.#bytesMax
+  }
+
+  #isShared(shares: readonly ByteShare[], bytes: number): boolean {
+    return shares.every(({ holder, bytesMax }) => (this.#byHolder.get(holder) ?? 0) + bytes <= bytesMax)
+  }
 }
 
 class Holding implements HeldBytes {
+  readonly shares: readonly ByteShare[]
+  bytes = 0
   readonly #budget: ByteBudget
-  readonly #shares: readonly ByteShare[]
-  #bytes = 0
 
   constructor(budget: ByteBudget, shares: readonly ByteShare[]) {
     this.#budget = budget
-    this.#shares = shares
+    this.shares = shares
   }
 
   check(bytes: number): void {
-    this.#budget.check(this.#shares, bytes)
+    this.#budget.check(this.shares, bytes)
   }
 
   take(bytes: number): void {
     this.check(bytes)
-    this.#bytes += bytes
-    this.#budget.add(this.#shares, bytes)
+    this.bytes += bytes
+    this.#budget.add(this, bytes)
+  }
+
+  wait(bytes: number, signal: AbortSignal): Promise<void> | undefined {
+    return this.#budget.wait(this, bytes, signal)
   }
 
   free(): void {
-    if (this.#bytes > 0) this.#budget.add(this.#shares, -this.#bytes)
-    this.#bytes = 0
+    const { bytes } = this
+    this.bytes = 0
+    this.#budget.free(this, bytes)
   }
 }
 

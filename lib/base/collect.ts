@@ -1,11 +1,13 @@
 /**
  * Reads a whole body. Stops reading, and so cancels the sender, as soon as the body is too large.
- * @throws the error of `tooLarge`
+ * @param memory counts the bytes before they are kept
+ * @throws the error of `tooLarge`, and those of `memory`
  */
 export async function collect(
   body: Uint8Array | AsyncIterable<Uint8Array>,
   bytesMax: number,
-  tooLarge: () => Error
+  tooLarge: () => Error,
+  memory?: { take(bytes: number): void }
 ): Promise<Uint8Array> {
   if (body instanceof Uint8Array) {
     if (body.length > bytesMax) throw tooLarge()
@@ -16,6 +18,7 @@ export async function collect(
   for await (const chunk of body) {
     bytes += chunk.length
     if (bytes > bytesMax) throw tooLarge()
+    memory?.take(chunk.length)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, bytes)

@@ -25,6 +25,8 @@ interface RunningCall {
   readonly cancel: AbortController
   /** Undefined until its body's stream is open. */
   call: ReceivedCall | undefined
+  /** As in `CallResponse`. */
+  free: CallResponse['free']
 }
 
 /**
@@ -118,11 +120,12 @@ export class IncomingCalls {
 
   /** An async function keeps each of its variables in memory while it waits, so this one has few. */
   async #run(request: RequestFrame): Promise<void> {
-    const running: RunningCall = { cancel: new AbortController(), call: undefined }
+    const running: RunningCall = { cancel: new AbortController(), call: undefined, free: undefined }
     this.#running.set(request.id, running)
     this.#deadlines.add(request.id, timeoutOf(request))
     try {
       const answer = await this.#answer(request, running)
+      running.free = answer.free
       // From now on only the consumer ends the call: a stream may outlive the deadline of its head.
       this.#deadlines.delete(request.id)
       if (!this.#reply(request.id, answer)) await this.#stream(request.requestId, answer.body, running.cancel)
@@ -131,6 +134,7 @@ export class IncomingCalls {
     } finally {
       this.#deadlines.delete(request.id)
       this.#running.delete(request.id)
+      running.free?.()
       // Cancels the unread rest of the body.
       if (running.call !== undefined && 'abort' in running.call.body) running.call.body.abort(CALL_ENDED)
       if (this.size === 0) this.#tellIdle()

@@ -54,6 +54,8 @@ export class LocalCaller implements Caller {
       const isKeyed = call.idempotencyKey !== undefined
       const answer = await (isKeyed ? unlessLeft(answering, limit.signal) : answering)
       const ms = clock.elapsed() - startedAt
+      // The ingress counts the body from now on.
+      answer.free?.()
       // The time limit applies to the head. From now on only the caller ends a stream.
       limit.stop()
       if (answer.body instanceof Uint8Array) {
@@ -77,8 +79,10 @@ export class LocalCaller implements Caller {
 /** Cancels the body of a response whose caller has left. */
 function unlessLeft(answering: Promise<CallResponse>, signal: AbortSignal): Promise<CallResponse> {
   void answering.then(
-    ({ body }) => {
-      if (signal.aborted && !(body instanceof Uint8Array))
+    ({ body, free }) => {
+      if (!signal.aborted) return
+      free?.()
+      if (!(body instanceof Uint8Array))
         void body[Symbol.asyncIterator]()
           .return?.()
           .catch(() => {})

@@ -9,6 +9,20 @@ import type { Headers, Payload } from './payload.ts'
  */
 export type Protocol = string
 
+/** The memory of the owner's node that one call may use. All calls share it, so bytes are counted before they are kept. */
+export interface CallMemory {
+  /**
+   * Counts `bytes` more of the request's body.
+   * @throws SoukError `overloaded`: the call was not accepted
+   */
+  take(bytes: number): void
+  /**
+   * Counts `bytes` more of the response, once they fit: a promise, if other calls have to end before.
+   * @throws the reason of `signal`
+   */
+  wait(bytes: number, signal: AbortSignal): Promise<void> | undefined
+}
+
 /** A call at the owner, before it becomes one request to the provider's API. */
 export interface AdapterRequest {
   /** HTTP method of the consumer. `POST` for a plain call. */
@@ -18,6 +32,8 @@ export interface AdapterRequest {
   /** The consumer's request headers that may be forwarded: content-type, accept, and those the listing allows. */
   readonly headers: Headers
   readonly body: Payload
+  /** For an adapter that keeps a body whole. Absent: bodies are limited one by one. */
+  readonly memory?: CallMemory
   /** Id of the call: the 16 bytes of a UUID version 7. A call that is sent again keeps it. */
   readonly requestId?: Uint8Array
   /** The listing's price, which is the most the call may cost. */

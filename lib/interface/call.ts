@@ -54,6 +54,8 @@ export interface CallResponse extends Omit<ResponseFrame, 'id' | 'body' | 'owner
   readonly body: Payload
   readonly ownerMs: number
   readonly upstreamMs: number
+  /** Frees the memory of a whole body. Called once the body was sent or dropped. */
+  readonly free?: (() => void) | undefined
 }
 
 /**

@@ -51,8 +51,8 @@ export function handler(
   return {
     protocol: 'REST',
     description: { operations },
-    async call({ method, path, headers, body }: AdapterRequest, signal: AbortSignal) {
-      const input = parse(await collect(body, REQUEST_BYTES_CEILING, () => new SoukError('request_too_large')))
+    async call({ method, path, headers, body, memory }: AdapterRequest, signal: AbortSignal) {
+      const input = parse(await collect(body, REQUEST_BYTES_CEILING, () => new SoukError('request_too_large'), memory))
       const output = await handle({ body: input, method, path, headers, signal })
       const json: string | undefined = JSON.stringify(output)
       return { status: 200, headers: JSON_HEADERS, body: utf8(json ?? 'null'), success: true, upstreamMs: 0 }

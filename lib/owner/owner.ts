@@ -47,7 +47,7 @@ export interface OwnerInit {
   readonly restoredAt?: number
   /** Absent: this node sells no subscriptions. */
   readonly plans?: PlanService
-  /** Bytes of peers' bodies held at once. Default `HELD_BYTES_MAX`. */
+  /** Bytes of bodies held at once. Default `HELD_BYTES_MAX`. */
   readonly heldBytesMax?: number
   /** Like `Store.refusal`. Default: never refuses. */
   readonly refusal?: () => SoukError | undefined
@@ -179,7 +179,7 @@ export class Owner {
     // A request for the price, with an empty payment, writes nothing.
     if (call.payment !== '') refuseWork(this.#init.refusal?.())
     const permit = this.#limiter.enter(api.signed.id, call, limitsOf(api, this.#init.plans?.planOf(api.signed, call)))
-    return new Run(apis, api, permit, startedAt, this.#pressure.hold(call))
+    return new Run({ apis, api, permit, memory: this.#pressure.memoryOf(call.peer), startedAt })
   }
 
   /** Runs once for all calls with the same key. */
@@ -379,10 +379,11 @@ function headersOf({ headers, traceparent }: IncomingCall): Headers {
 }
 
 /** Sends one request to the upstream. */
-function ask({ api, held }: Run, call: IncomingCall, signal: AbortSignal): Promise<AdapterReply> {
-  const { method, path, body, requestId } = call
+function ask({ api, memory }: Run, call: IncomingCall, signal: AbortSignal): Promise<AdapterReply> {
+  const { method, path, requestId } = call
   const { price, events } = api.signed.manifest
-  const request = { method, path, headers: headersOf(call), requestId, price, body: boundedBody(api, body, held) }
+  const body = boundedBody(api, call.body)
+  const request = { method, path, headers: headersOf(call), requestId, price, body, memory }
   return api.adapter.call(events === undefined ? request : { ...request, perEvent: true }, signal)
 }
 

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { HeldBytes } from '../base/byte-budget.ts'
 import { SoukError } from '../base/errors.ts'
 import type { RateLimit } from '../base/gcra.ts'
 import {
@@ -109,24 +108,16 @@ function takes({ terms, adapter }: ServedApi, { method, path, headers }: Incomin
   return isPlain || terms.forwardsPaths || adapter.takes?.(method, path, headers) === true
 }
 
-/**
- * A body that fails once it exceeds the listing's limit.
- * @param held - counts a body that its reader collects. Absent: the body is streamed
- */
-export function boundedBody(api: ServedApi, body: IncomingCall['body'], held?: HeldBytes): IncomingCall['body'] {
-  return body instanceof Uint8Array ? body : boundedStream(api, body, held)
+/** A body that fails once it exceeds the listing's limit. */
+export function boundedBody(api: ServedApi, body: IncomingCall['body']): IncomingCall['body'] {
+  return body instanceof Uint8Array ? body : boundedStream(api, body)
 }
 
-async function* boundedStream(
-  api: ServedApi,
-  body: AsyncIterable<Uint8Array>,
-  held: HeldBytes | undefined
-): AsyncGenerator<Uint8Array> {
+async function* boundedStream(api: ServedApi, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
     if (bytes > api.terms.requestBytesMax) throw tooLarge(api)
-    held?.take(chunk.length)
     yield chunk
   }
 }

@@ -9,6 +9,7 @@ import type {
   ApiDescription,
   AdapterReply,
   AdapterRequest,
+  CallMemory,
   UpstreamConfig
 } from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
@@ -90,12 +91,12 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string, descrip
     const asked = hidden.length === 0 || !introspection ? 'no' : asksForSchema(operation)
     if (asked === 'beside') throw invalid('Request the schema in a separate operation.')
     if (asked === 'alone') return ownSchema(operation, request, accepted)
+    const { memory } = incoming
     const price = priceOf(operation, incoming.price)
     const headers = headersFor(incoming.headers)
-    const passed = withoutPersisted(request)
+    const sendable = { query: document.text, request: withoutPersisted(request), headers, memory, signal }
     if (node.operation === OperationTypeNode.SUBSCRIPTION) {
-      const framing = framingFor(accepted)
-      const opened = await subscriptions.open({ query: document.text, request: passed, headers, framing, signal })
+      const opened = await subscriptions.open({ ...sendable, framing: framingFor(accepted) })
       return { ...opened, ...price, rule: 'stream-open' as const }
     }
     const sent = upload === undefined ? undefined : await upload.encode(document.text)
@@ -108,10 +109,10 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string, descrip
         // Apollo's servers require this header as proof that the upload is not from a web form.
         ...(sent === undefined ? [] : [['apollo-require-preflight', 'true'] as const])
       ],
-      body: sent?.body ?? bodyOf(document.text, passed),
+      body: sent?.body ?? bodyOf(document.text, sendable.request),
       signal
     })
-    return { ...(await replyOf(response, accepted)), ...price }
+    return { ...(await replyOf(response, accepted, memory, signal)), ...price }
   }
 
   return {
@@ -158,7 +159,8 @@ function described(stored: StoredSchema) {
 }
 
 /** @throws SoukError, GraphqlRefusal */
-async function readCall({ method, path, headers, body }: AdapterRequest): Promise<ReadCall> {
+async function readCall(call: AdapterRequest): Promise<ReadCall> {
+  const { method, path, headers, body } = call
   if (path.startsWith('/')) {
     throw new SoukError('operation_not_found', 'A GraphQL API has no paths of its own.')
   }
@@ -171,7 +173,7 @@ async function readCall({ method, path, headers, body }: AdapterRequest): Promis
     throw new SoukError('method_not_allowed', 'A GraphQL API is called by POST, or by GET for a query.')
   }
   const contentType = headerOf(headers, 'content-type')
-  const bytes = await wholeBody(body)
+  const bytes = await wholeBody(call)
   if (contentType?.toLowerCase().startsWith('multipart/form-data') === true) {
     const upload = await readUpload(bytes, contentType)
     return { request: upload.request, upload, isGet: false }
@@ -192,7 +194,12 @@ function withoutPersisted(request: GraphqlRequest): GraphqlRequest {
   return { ...request, extensions, written: { ...request.written, extensions: rest } }
 }
 
-async function replyOf(response: UpstreamResponse, accepted: Accepted): Promise<AdapterReply> {
+async function replyOf(
+  response: UpstreamResponse,
+  accepted: Accepted,
+  memory: CallMemory | undefined,
+  signal: AbortSignal
+): Promise<AdapterReply> {
   const { status, headers, upstreamMs } = response
   if (status === 402) {
     response.discard()
@@ -200,10 +207,10 @@ async function replyOf(response: UpstreamResponse, accepted: Accepted): Promise<
   }
   const boundary = status < 300 && accepted.mixed !== undefined ? boundaryIn(headers) : undefined
   if (boundary !== undefined) {
-    const { first, body } = await incremental(response.body, boundary)
+    const { first, body } = await incremental(response.body, boundary, (bytes) => memory?.wait(bytes, signal))
     return { status, headers, body, success: first.data != null, upstreamMs, ...ruleFor(first) }
   }
-  const body = await response.bytes(RESPONSE_BYTES_MAX)
+  const body = await response.bytes(RESPONSE_BYTES_MAX, memory)
   // Errors of the upstream, or of a gateway in front of it, are passed on unchanged.
   if (status >= 400) return { status, headers, body, success: false, upstreamMs }
   const graphql = status < 300 ? responseIn(body) : undefined

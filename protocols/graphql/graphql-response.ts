@@ -1,3 +1,6 @@
+import { nestsDeeperThan } from '../../lib/base/json-text.ts'
+import { RESPONSE_JSON_DEPTH_MAX } from '../../lib/base/limits/call.ts'
+
 /** A well-formed GraphQL response (specification, section 7.1): a map with `data`, `errors` or both. */
 export interface GraphqlResponse {
   /** Null or absent after an error that left no data. */
@@ -7,8 +10,12 @@ export interface GraphqlResponse {
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Parses a response; undefined if the bytes are not one. */
+/**
+ * Parses a response; undefined if the bytes are not one, or nest deeper than `RESPONSE_JSON_DEPTH_MAX`: parsing deep brackets takes a
+ * hundred times as long as counting them.
+ */
 export function responseIn(bytes: Uint8Array): GraphqlResponse | undefined {
+  if (nestsDeeperThan(bytes, RESPONSE_JSON_DEPTH_MAX)) return undefined
   try {
     return responseOf(decoder.decode(bytes))
   } catch {

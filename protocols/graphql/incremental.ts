@@ -23,8 +23,15 @@ export function boundaryIn(headers: Headers): string | undefined {
   return boundary ?? '-'
 }
 
-/** @throws SoukError `response_too_large`, `upstream_invalid_response`, and the errors of the body */
-export async function incremental(body: AsyncIterable<Uint8Array>, boundary: string): Promise<Incremental> {
+/**
+ * @param room waits for the memory of each chunk of the first part
+ * @throws SoukError `response_too_large`, `upstream_invalid_response`, and the errors of the body
+ */
+export async function incremental(
+  body: AsyncIterable<Uint8Array>,
+  boundary: string,
+  room: (bytes: number) => Promise<void> | undefined
+): Promise<Incremental> {
   const source = body[Symbol.asyncIterator]()
   const decoder = new TextDecoder()
   const taken = new Fifo<Uint8Array>()
@@ -36,6 +43,8 @@ export async function incremental(body: AsyncIterable<Uint8Array>, boundary: str
       const detail = 'The API behind this listing ended its response early.'
       throw new SoukError('upstream_invalid_response', detail, { source: 'upstream' })
     }
+    const waiting = room(chunk.value.length)
+    if (waiting !== undefined) await waiting
     taken.push(chunk.value)
     bytes += chunk.value.length
     const first = part.push(decoder.decode(chunk.value, { stream: true }))

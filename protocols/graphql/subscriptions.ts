@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
-import type { AdapterReply, UpstreamConfig } from '../../lib/interface/adapter.ts'
+import type { AdapterReply, CallMemory, UpstreamConfig } from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import { headerOf } from '../json.ts'
 import { type Upstream, createUpstream } from '../upstream/upstream.ts'
@@ -29,6 +29,8 @@ export interface Subscriptions {
     readonly headers: Headers
     /** How the consumer gets the results. */
     readonly framing: ResultFraming
+    /** For the response of a subscription that is not opened. */
+    readonly memory: CallMemory | undefined
     readonly signal: AbortSignal
   }): Promise<AdapterReply>
   close(): Promise<void>
@@ -56,7 +58,13 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
   const sockets = url !== undefined && isWebSocket(url) ? socketsTo(url, own, main) : undefined
   const sse = url === undefined || sockets !== undefined ? main : createUpstream({ ...own, shownAs: 'The API' })
 
-  async function overSse({ query, request, headers, signal }: Parameters<Subscriptions['open']>[0]): Promise<Opened> {
+  async function overSse({
+    query,
+    request,
+    headers,
+    memory,
+    signal
+  }: Parameters<Subscriptions['open']>[0]): Promise<Opened> {
     const response = await sse.request({
       method: 'POST',
       // Servers of "GraphQL over SSE" accept only this exact value.
@@ -66,7 +74,7 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
     })
     const { status, headers: down } = response
     if (status >= 400 && status !== 402) {
-      return { status, headers: down, body: await response.bytes(RESPONSE_BYTES_MAX) }
+      return { status, headers: down, body: await response.bytes(RESPONSE_BYTES_MAX, memory) }
     }
     if (status < 300 && headerOf(down, 'content-type')?.toLowerCase().startsWith(EVENT_STREAM) === true) {
       return sseResults(response.body)

@@ -134,7 +134,7 @@ class RestAdapter implements Adapter {
     const sent = isSource
       ? this.#sent(await this.#openapi.map(textCall(path), signal), accepting(headers), signal)
       : method === 'POST' && path === ''
-        ? await this.#plain(body instanceof Uint8Array ? body : await wholeBody(body), headers, signal)
+        ? await this.#plain(body instanceof Uint8Array ? body : await wholeBody(request), headers, signal)
         : await forwarded(request, signal)
     const response = await this.#serving(sent.server).request(identified(sent, request))
     return this.#reply(response, sent, wantsEvents(headers), request.perEvent)

@@ -5,6 +5,7 @@ import type {
   Inspection,
   AdapterReply,
   AdapterRequest,
+  CallMemory,
   ApiDescription,
   UpstreamConfig
 } from '../../lib/interface/adapter.ts'
@@ -60,7 +61,7 @@ export class SoapAdapter implements Adapter {
     if (request.method !== 'POST') throw new SoukError('method_not_allowed', 'A SOAP API is called by POST.')
     if (request.path !== '')
       throw new SoukError('invalid_request', 'A SOAP API has no sub-paths. Name the operation in the body.')
-    const body = { bytes: await wholeBody(request.body), type: headerOf(request.headers, 'content-type') }
+    const body = { bytes: await wholeBody(request), type: headerOf(request.headers, 'content-type') }
     const { operation: name, document, type } = await this.#translator.request(body)
     const operation = this.#service.operations.get(name)
     if (operation === undefined) throw new SoukError('internal_error')
@@ -73,7 +74,7 @@ export class SoapAdapter implements Adapter {
       body: document,
       signal
     })
-    return this.#reply(name, response)
+    return this.#reply(name, response, request.memory)
   }
 
   async close(): Promise<void> {
@@ -86,7 +87,7 @@ export class SoapAdapter implements Adapter {
     return upstream
   }
 
-  async #reply(operation: string, response: UpstreamResponse): Promise<AdapterReply> {
+  async #reply(operation: string, response: UpstreamResponse, memory: CallMemory | undefined): Promise<AdapterReply> {
     const { status, headers, upstreamMs } = response
     if (status === 402) {
       response.discard()
@@ -98,7 +99,7 @@ export class SoapAdapter implements Adapter {
       response.discard()
       throw unreadable(status, `with ${type.split(';', 1)[0]?.trim().slice(0, 80)} instead of a SOAP envelope`)
     }
-    const pieces = await response.pieces(RESPONSE_BYTES_MAX)
+    const pieces = await response.pieces(RESPONSE_BYTES_MAX, memory)
     const body = isXml ? await this.#translator.reply({ operation, status, type }, pieces) : undefined
     if (body === undefined) return { status, headers, body: joined(pieces), success: false, upstreamMs }
     return { status: 200, headers: [['content-type', JSON_TYPE]], body, success: true, upstreamMs }

@@ -50,6 +50,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (init.signal.aborted) this.#onAbort()
   }
 
+  get signal(): AbortSignal {
+    return this.#init.signal
+  }
+
   get head(): Promise<ResponseHead> {
     return this.#head.promise
   }

@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { EMPTY_BYTES } from '../../lib/base/bytes.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { Fifo } from '../../lib/base/fifo.ts'
+import { INLINE_BODY_BYTES_MAX } from '../../lib/base/limits/link.ts'
+import type { CallMemory } from '../../lib/interface/adapter.ts'
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
 import { decoderOf } from './coding.ts'
 import type { Exchange, ResponseHead } from './exchange.ts'
@@ -22,11 +24,12 @@ export interface UpstreamResponse {
   readonly body: AsyncIterable<Uint8Array>
   /**
    * The whole body, within the time limit of the request.
+   * @param memory counts a body above `INLINE_BODY_BYTES_MAX`. Where the body waits for it, the time limit ends
    * @throws SoukError `response_too_large` past `bytesMax` decoded bytes, and the errors of `body`.
    */
-  bytes(bytesMax: number): Promise<Uint8Array>
+  bytes(bytesMax: number, memory?: CallMemory): Promise<Uint8Array>
   /** Like `bytes`, but in the received pieces, for callers that forward them unjoined. */
-  pieces(bytesMax: number): Promise<readonly Uint8Array[]>
+  pieces(bytesMax: number, memory?: CallMemory): Promise<readonly Uint8Array[]>
   /** The whole body if it has at most `inlineBytesMax` decoded bytes, within the time limit; else a stream. */
   payload(inlineBytesMax: number): Payload | Promise<Payload>
   /** Abandons the body and closes its connection. */
@@ -64,7 +67,7 @@ class ExchangedResponse implements UpstreamResponse {
     this.status = head.status
     this.headers = headers
     this.upstreamMs = upstreamMs
-    this.contentLength = decode === undefined ? lengthOf(head.headers) : undefined
+    this.contentLength = decode === undefined ? announcedLength(head.headers) : undefined
     this.#exchange = exchange
     this.#decode = decode
   }
@@ -78,12 +81,12 @@ class ExchangedResponse implements UpstreamResponse {
     }
   }
 
-  async bytes(bytesMax: number): Promise<Uint8Array> {
-    return joined(await this.pieces(bytesMax))
+  async bytes(bytesMax: number, memory?: CallMemory): Promise<Uint8Array> {
+    return joined(await this.pieces(bytesMax, memory))
   }
 
-  async pieces(bytesMax: number): Promise<readonly Uint8Array[]> {
-    const { chunks, rest } = await this.#collect(bytesMax)
+  async pieces(bytesMax: number, memory?: CallMemory): Promise<readonly Uint8Array[]> {
+    const { chunks, rest } = await (memory === undefined ? this.#collect(bytesMax) : this.#counted(bytesMax, memory))
     if (rest === undefined) return chunks
     this.#exchange.leave()
     await rest.return?.()
@@ -110,6 +113,21 @@ class ExchangedResponse implements UpstreamResponse {
     return this.#decode === undefined ? raw : this.#decode(raw)
   }
 
+  /** Reads a long body only as far as there is memory for it. */
+  async #counted(bytesMax: number, memory: CallMemory): Promise<Collected> {
+    const { chunks, rest } = await this.#collect(Math.min(bytesMax, INLINE_BODY_BYTES_MAX))
+    if (rest === undefined) return { chunks, rest }
+    const room = (bytes: number) => {
+      const waiting = memory.wait(bytes, this.#exchange.signal)
+      if (waiting !== undefined) this.#exchange.unhurry()
+      return waiting
+    }
+    const bytes = lengthOf(chunks)
+    await room(bytes)
+    const more = await take(rest, bytesMax - bytes, room)
+    return { chunks: [...chunks, ...more.chunks], rest: more.rest }
+  }
+
   /** A body without a coding is not read before it is whole: each read would wait for a promise. */
   #collect(bytesMax: number): Collected | Promise<Collected> {
     if (this.#decode !== undefined) return take(this.#open(), bytesMax)
@@ -128,14 +146,23 @@ interface Collected {
   readonly rest: Chunks | undefined
 }
 
-/** Reads until the end, or until more than `bytesMax` bytes. */
-async function take(source: Chunks, bytesMax: number): Promise<Collected> {
+/**
+ * Reads until the end, or until more than `bytesMax` bytes.
+ * @param room waits for the memory of each chunk
+ */
+async function take(
+  source: Chunks,
+  bytesMax: number,
+  room?: (bytes: number) => Promise<void> | undefined
+): Promise<Collected> {
   const chunks: Uint8Array[] = []
   let total = 0
   while (total <= bytesMax) {
     const { done, value } = await source.next()
     if (done === true) return { chunks, rest: undefined }
     total += value.byteLength
+    const waiting = room?.(value.byteLength)
+    if (waiting !== undefined) await waiting
     chunks.push(value)
   }
   return { chunks, rest: source }
@@ -175,10 +202,12 @@ function hasContent(head: ResponseHead, method: string): boolean {
   return method !== 'HEAD' && head.status !== 204 && head.status !== 304
 }
 
-function lengthOf(headers: IncomingHttpHeaders): number | undefined {
+function announcedLength(headers: IncomingHttpHeaders): number | undefined {
   const text = headers['content-length']
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
+
+const lengthOf = (chunks: readonly Uint8Array[]): number => chunks.reduce((sum, each) => sum + each.byteLength, 0)
 
 export function joined(chunks: readonly Uint8Array[]): Uint8Array {
   if (chunks.length <= 1) return chunks[0] ?? EMPTY_BYTES

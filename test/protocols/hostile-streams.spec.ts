@@ -46,7 +46,7 @@ async function cpuMsOf(work: () => unknown): Promise<number> {
 
 const head = '--b\r\ncontent-type: application/json\r\n\r\n'
 const part = async (body: AsyncIterable<Uint8Array>) => {
-  const { first, body: rest } = await incremental(body, 'b')
+  const { first, body: rest } = await incremental(body, 'b', () => undefined)
   await drained(rest)
   return first
 }

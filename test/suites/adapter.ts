@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
+import { ByteBudget } from '../../lib/base/byte-budget.ts'
 import type { ErrorCode } from '../../lib/base/errors.ts'
 import { JSON_DEPTH_MAX, RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
+import { INLINE_BODY_BYTES_MAX } from '../../lib/base/limits/link.ts'
 import type { Adapter, UpstreamConfig } from '../../lib/interface/adapter.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
 import {
@@ -149,6 +151,17 @@ function answerCases(given: () => Bench): void {
     }
   })
 
+  it('waits for the memory of a large response that it keeps whole', async () => {
+    const { adapter, subject, upstream } = given()
+    const body = subject.huge(4 * INLINE_BODY_BYTES_MAX)
+    upstream.behave(answering(200, subject.answer.headers, body))
+    let counted = 0
+    const memory = { take: () => {}, wait: async (bytes: number) => void (counted += bytes) }
+    const reply = await adapter.call({ ...plainCall(subject.call), memory }, FOREVER)
+    assert.equal(counted, subject.holdsResponses ? body.length : 0)
+    await bytesOf(reply.body)
+  })
+
   it('counts the decompressed bytes of a response', async () => {
     const { adapter, subject, upstream } = given()
     const body = gzipSync(subject.huge(RESPONSE_BYTES_MAX + 1))
@@ -263,6 +276,19 @@ function requestCases(given: () => Bench): void {
     const [first, second] = upstream.received
     assert.deepEqual([second?.target, second?.body], [first?.target, first?.body])
   })
+
+  for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x']) {
+    it(`collects a body of the type ${type.split(';')[0]} only as far as there is memory for it`, async () => {
+      const { adapter, upstream } = given()
+      const memory = new ByteBudget(10_000).hold([])
+      async function* body() {
+        for (let sent = 0; sent < 20; sent++) yield Buffer.alloc(1_000, ' ')
+      }
+      const request = { ...plainCall({}), headers: [['content-type', type]] as const, body: body(), memory }
+      await rejectsWith(adapter.call(request, FOREVER), 'overloaded')
+      assert.equal(upstream.received.length, 0)
+    })
+  }
 
   it('sends the upstream the trace, but no credentials of the consumer', async () => {
     const { adapter, subject, upstream } = given()

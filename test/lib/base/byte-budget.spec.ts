@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
 import { ByteBudget } from '../../../lib/base/byte-budget.ts'
 
 const OVERLOADED = { code: 'overloaded', retryAfterMs: 1_000 }
@@ -52,5 +53,64 @@ describe('ByteBudget', () => {
     held.check(40)
     held.check(40)
     assert.equal(budget.bytes, 0)
+  })
+
+  describe('wait', () => {
+    const NEVER = new AbortController().signal
+
+    it('counts at once what fits, and otherwise once others have freed their bytes, oldest first', async () => {
+      const budget = new ByteBudget(100)
+      const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((holder) => budget.hold(shareOf(holder, 100)))
+      assert.ok(a && b && c && d)
+      assert.equal(a.wait(90, NEVER), undefined)
+      // One may exceed the limit, so that it becomes whole.
+      assert.equal(b.wait(20, NEVER), undefined)
+      const order: string[] = []
+      const waiting = [c.wait(60, NEVER)?.then(() => order.push('c')), d.wait(60, NEVER)?.then(() => order.push('d'))]
+      assert.equal(budget.bytes, 110)
+      a.free()
+      await waiting[0]
+      assert.deepEqual([order, budget.bytes], [['c'], 80])
+      b.free()
+      await waiting[1]
+      assert.deepEqual([order, budget.bytes], [['c', 'd'], 120])
+      c.free()
+      d.free()
+      assert.equal(budget.bytes, 0)
+    })
+
+    it('never lets holdings that all need more wait for each other', async () => {
+      const budget = new ByteBudget(100)
+      const order: number[] = []
+      const read = async (at: number) => {
+        const held = budget.hold(shareOf('a', 50))
+        for (let part = 0; part < 10; part++) {
+          await held.wait(10, NEVER)
+          await turn()
+          assert.ok(budget.bytes <= 50 + 100, `${budget.bytes} bytes`)
+        }
+        order.push(at)
+        held.free()
+      }
+      await Promise.all(Array.from({ length: 20 }, (_, at) => read(at)))
+      assert.equal(order.length, 20)
+      assert.equal(budget.bytes, 0)
+    })
+
+    it('ends with the reason of the signal, and counts nothing', async () => {
+      const budget = new ByteBudget(10)
+      const [first, second, third] = [1, 2, 3].map(() => budget.hold(shareOf('a')))
+      assert.ok(first && second && third)
+      first.take(10)
+      assert.equal(second.wait(10, NEVER), undefined)
+      const over = new AbortController()
+      const waiting = third.wait(10, over.signal)
+      over.abort(new Error('over'))
+      await assert.rejects(async () => waiting, /over/)
+      await assert.rejects(async () => third.wait(10, over.signal), /over/)
+      first.free()
+      second.free()
+      assert.equal(budget.bytes, 0)
+    })
   })
 })

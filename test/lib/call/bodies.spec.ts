@@ -3,7 +3,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { asSoukError, isSoukError, SoukError } from '../../../lib/base/errors.ts'
 import { ACK_DELAY_MS, STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
-import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX, INLINE_BODY_BYTES_MAX } from '../../../lib/base/limits/link.ts'
+import {
+  BULK_OPEN_MS,
+  BULK_STREAMS_PER_PEER_MAX,
+  FRAME_BYTES_MAX,
+  INLINE_BODY_BYTES_MAX
+} from '../../../lib/base/limits/link.ts'
 import { sendTo } from '../../../lib/call/body.ts'
 import { BULK_OF, BulkMailbox, bulkTag } from '../../../lib/call/bulk-mailbox.ts'
 import type { BulkSink } from '../../../lib/interface/link.ts'
@@ -108,6 +113,27 @@ describe('bodies of calls', () => {
       await settle(100)
       assert.ok(seen.taken > before)
       await reply.return?.()
+    })
+
+    it('hold its memory until they were sent, or cannot be', async () => {
+      let freed = 0
+      const large = new Uint8Array(8 * 1024 * KiB)
+      const free = () => void freed++
+      bench.owner.handler = async () => ({ ...responseOf(''), body: large, free })
+      const reply = streamed(answered(await bench.call()).body)
+      await settle(100)
+      assert.equal(freed, 0)
+      for (let bytes = 0; bytes < large.length; ) bytes += (await reply.next()).value?.length ?? 0
+      assert.equal((await reply.next()).done, true)
+      await settle()
+      assert.equal(freed, 1)
+      bench.owner.handler = async () => ({ ...responseOf('{}'), free })
+      await bench.call()
+      await settle()
+      assert.equal(freed, 2)
+      bench.owner.handler = async () => responseOf('', { headers: [['x-long', 'x'.repeat(FRAME_BYTES_MAX)]], free })
+      assert.equal(errorOf(await bench.call()).code, 'response_too_large')
+      assert.equal(freed, 3)
     })
 
     it('continue after the deadline of the call', async () => {

@@ -9,14 +9,14 @@ import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { peerId } from '../../helpers/call-record.ts'
 import { BusyClock } from '../../helpers/busy-clock.ts'
 import { collect } from '../../../lib/base/collect.ts'
-import { asSoukError } from '../../../lib/base/errors.ts'
+import { asSoukError, SoukError } from '../../../lib/base/errors.ts'
+import type { IncomingCall } from '../../../lib/interface/call.ts'
 import { manualClock, settle } from '../../helpers/manual-clock.ts'
 import { incoming, NEVER, replyOf, SELF, servedApi, StubAdapter } from './bench.ts'
 
 const [LOUD, QUIET] = [peerId('L'), peerId('Q')]
 const NOT_ACCEPTED = { code: 'overloaded', notAccepted: true, retryAfterMs: 1_000 }
 const SHARE = 1_000
-const JSON_TYPE = [['Content-Type', 'application/json; charset=utf-8']] as const
 
 describe('an overloaded owner', () => {
   it('refuses excess calls, divides the rest among peers, and accepts its own calls', () => {
@@ -58,9 +58,9 @@ describe('an owner whose peers send large bodies', () => {
     const store = createMemoryStore()
     await store.open()
     const adapter = new StubAdapter()
-    // Adapters collect JSON bodies like this.
-    adapter.answer = async ({ body }) =>
-      replyOf(String((await collect(body, 10 * SHARE, () => new Error('large'))).length))
+    // Adapters collect bodies like this.
+    adapter.answer = async ({ body, memory }) =>
+      replyOf(String((await collect(body, 10 * SHARE, () => new Error('large'), memory)).length))
     const { calls, claims } = store
     const paymentScheme = createMeteredScheme({ log: calls })
     const heldBytesMax = HELD_HOLDER_PART * SHARE
@@ -74,11 +74,11 @@ describe('an owner whose peers send large bodies', () => {
       heldBytesMax
     })
     await owner.apis.set(servedApi(adapter))
-    return { owner, store }
+    return { owner, adapter, store }
   }
 
   /** A body of this size whose last chunk waits. */
-  function body(bytes: number): AsyncIterable<Uint8Array> {
+  function bodyOf(bytes: number): AsyncIterable<Uint8Array> {
     const { promise, resolve } = Promise.withResolvers<void>()
     gates.push(resolve)
     return (async function* () {
@@ -90,14 +90,19 @@ describe('an owner whose peers send large bodies', () => {
 
   it('limits the held bytes per peer, charges nothing for refused calls, and frees finished ones', async () => {
     const { owner, store } = await open()
-    const call = (peer: string, bytes: number, headers: typeof JSON_TYPE | [] = JSON_TYPE) =>
-      owner.handle(incoming({ peer, headers, body: body(bytes) }), NEVER)
+    const call = (peer: string, bytes: number, body: IncomingCall['body'] = bodyOf(bytes)) =>
+      owner.handle(incoming({ peer, body }), NEVER)
     const held = call(LOUD, SHARE)
     await settle()
     await assert.rejects(call(LOUD, 1), NOT_ACCEPTED)
-    const others = [call(QUIET, SHARE), call(LOUD, SHARE, [])]
+    // The frame of a body that is in memory already is a limit of the link.
+    const others = [call(QUIET, SHARE), call(LOUD, SHARE, new Uint8Array(SHARE))]
     letGo()
-    for (const each of [held, ...others]) assert.equal((await each).status, 200)
+    for (const each of [held, ...others]) {
+      const { status, free } = await each
+      assert.equal(status, 200)
+      free?.()
+    }
     const again = call(LOUD, SHARE)
     letGo()
     assert.equal((await again).status, 200)
@@ -111,13 +116,40 @@ describe('an owner whose peers send large bodies', () => {
   it('limits the held bytes of all peers together', async () => {
     const { owner } = await open()
     const peers = Array.from({ length: HELD_HOLDER_PART }, (_, at) => peerId(String.fromCharCode(65 + at)))
-    const calls = peers.map((peer) => owner.handle(incoming({ peer, headers: JSON_TYPE, body: body(SHARE) }), NEVER))
+    const calls = peers.map((peer) => owner.handle(incoming({ peer, body: bodyOf(SHARE) }), NEVER))
     await settle()
-    await assert.rejects(
-      owner.handle(incoming({ peer: QUIET, headers: JSON_TYPE, body: body(1) }), NEVER),
-      NOT_ACCEPTED
-    )
+    await assert.rejects(owner.handle(incoming({ peer: QUIET, body: bodyOf(1) }), NEVER), NOT_ACCEPTED)
     letGo()
     await Promise.all(calls)
+  })
+
+  it('reads a large response once earlier ones were sent, or until its call is over', async () => {
+    const { owner, adapter } = await open()
+    adapter.answer = async ({ memory }, signal) => {
+      await memory?.wait(SHARE, signal)
+      return replyOf('x'.repeat(SHARE))
+    }
+    const call = (peer: string, signal = NEVER) => owner.handle(incoming({ peer }), signal)
+    const first = await call(LOUD)
+    // The one that waits longest is read, so that calls do not wait for each other.
+    const second = await call(LOUD)
+    const states: string[] = []
+    const third = call(LOUD).then((answer) => {
+      states.push('third')
+      return answer
+    })
+    const over = new AbortController()
+    const fourth = call(LOUD, over.signal)
+    const quiet = await call(QUIET)
+    await settle()
+    assert.deepEqual(states, [])
+    over.abort(new SoukError('upstream_timeout'))
+    await assert.rejects(fourth, { code: 'upstream_timeout' })
+    second.free?.()
+    await settle()
+    assert.deepEqual(states, ['third'])
+    for (const { free } of [first, await third, quiet]) free?.()
+    // The node's own calls count too, and pass their bytes on to its ingress.
+    assert.equal((await call(SELF)).status, 200)
   })
 })

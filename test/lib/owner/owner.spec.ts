@@ -4,7 +4,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { IN_FLIGHT_PER_API_MAX } from '../../../lib/base/limits/admission.ts'
 import { REQUEST_BYTES_MAX } from '../../../lib/base/limits/call.ts'
 import { STORED_BODY_BYTES_MAX } from '../../../lib/base/limits/store.ts'
-import type { AdapterReply } from '../../../lib/interface/adapter.ts'
+import type { AdapterReply, AdapterRequest } from '../../../lib/interface/adapter.ts'
 import type { CallResponse } from '../../../lib/interface/call.ts'
 import type { Reservation, PaymentScheme } from '../../../lib/interface/payment-scheme.ts'
 import { DEFAULT_TERMS } from '../../../lib/owner/served-api.ts'
@@ -36,9 +36,9 @@ describe('Owner', () => {
     assert.equal(await textOf(answer.body), '{"price":1}')
     const { status, charged, ownerMs, upstreamMs } = answer
     assert.deepEqual({ status, charged, ownerMs, upstreamMs }, { status: 201, charged: 0n, ownerMs: 3, upstreamMs: 9 })
-    const [request] = bench.adapter.reached
+    const [{ memory: _, ...request }] = bench.adapter.reached as [AdapterRequest]
     assert.deepEqual(
-      { ...request, body: text(request?.body as Uint8Array) },
+      { ...request, body: text(request.body as Uint8Array) },
       {
         method: 'POST',
         path: '',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { RESPONSE_JSON_DEPTH_MAX } from '../../../lib/base/limits/call.ts'
 import { GRAPHQL_TOKENS_MAX } from '../../../lib/base/limits/graphql.ts'
 import type { Adapter, AdapterReply, AdapterRequest } from '../../../lib/interface/adapter.ts'
 import type { Headers } from '../../../lib/interface/payload.ts'
@@ -108,9 +109,10 @@ describe('a GraphQL call', () => {
     '{"errors":{}}',
     '{"data":{}',
     '<html>',
-    '\u{feff}'
+    '\u{feff}',
+    `{"data":{"a":${'['.repeat(RESPONSE_JSON_DEPTH_MAX)}${']'.repeat(RESPONSE_JSON_DEPTH_MAX)}}}`
   ]) {
-    it(`is upstream_invalid_response when the response is ${JSON.stringify(body)}`, async () => {
+    it(`is upstream_invalid_response when the response is ${JSON.stringify(body).slice(0, 40)}`, async () => {
       upstream.behave(answering(200, json, body))
       await rejectsWith(call({ query: '{ a }' }), 'upstream_invalid_response')
     })

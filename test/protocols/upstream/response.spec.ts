@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { type AddressInfo, type Server, createServer } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { ByteBudget } from '../../../lib/base/byte-budget.ts'
 import type { Clock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
@@ -175,6 +177,36 @@ describe('the response of an upstream', () => {
       assert.equal((await (await upstream.request(get)).bytes(1000)).length, 1000)
       await rejectsWith((await upstream.request(get)).bytes(999), 'response_too_large')
     })
+
+    for (const coding of ['identity', 'gzip']) {
+      it(`reads a long body, ${coding}, as far as there is memory for it`, async () => {
+        const body = randomBytes(MiB)
+        const headers = coding === 'gzip' ? { 'content-encoding': coding } : {}
+        server.behave(answering(200, headers, coding === 'gzip' ? gzipSync(body) : body))
+        const budget = new ByteBudget(2 * MiB)
+        const memory = () => budget.hold([{ holder: 'peer', bytesMax: 2 * MiB }])
+        const first = memory()
+        first.take(2 * MiB)
+        // One may go on in any case.
+        const [second, third] = [memory(), memory()]
+        const patient = open(server.url, { timeoutMs: 200 })
+        assert.equal(body.compare(await (await patient.request(get)).bytes(MiB, second)), 0)
+        const over = new AbortController()
+        const waiting = (await patient.request({ ...get, signal: over.signal })).bytes(MiB, third)
+        const late = (await patient.request(get)).bytes(MiB, third)
+        // The time limit is that of the API.
+        await sleep(400)
+        over.abort(new SoukError('upstream_timeout'))
+        await rejectsWith(waiting, 'upstream_timeout')
+        first.free()
+        assert.equal(body.compare(await late), 0)
+        assert.equal(budget.bytes, 2 * MiB)
+        third.free()
+        second.free()
+        assert.equal(budget.bytes, 0)
+        await rejectsWith((await patient.request(get)).bytes(MiB - 1, memory()), 'response_too_large')
+      })
+    }
 
     it('buffers a payload up to a size, and streams it past that', async () => {
       const body = Buffer.alloc(MiB, 'abc')
