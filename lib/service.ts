@@ -305,11 +305,12 @@ class SoukService implements Souk, Startable {
 
   #discovery(): Discovery {
     const { clock, random, network, providerKey, probes } = this.#options
-    const { link, directory, gossip, neighbours } = this.#reach
+    const { link, clocks, directory, gossip, neighbours } = this.#reach
     return createDiscovery({
       index: this.store.listings,
       directory,
       link,
+      clocks,
       network,
       privateKey: this.#components.privateKey,
       local: () => this.#local(),

@@ -27,8 +27,6 @@ export interface DoctorInit {
   readonly p2p: readonly string[]
   readonly ingress: string | undefined
   readonly admin: string
-  /** Start time on the wall clock and on the monotonic clock. */
-  readonly startedAt: { readonly now: number; readonly elapsed: number }
   readonly money: Money | undefined
   readonly whyFree: string | undefined
   readonly payout: Address | undefined
@@ -114,34 +112,31 @@ function peers({ souk }: DoctorInit): Finding {
 
 /** Only a seller has to be reached. On a private network, its own machine may be enough. */
 export function reachability(reach: Reachability, network: Pick<Network, 'privateAddresses'>): Finding {
-  const { text, hint } = reachabilityText(reach)
+  // The clock is a check of its own.
+  const { text, hint } = reachabilityText({ ...reach, clockAheadMs: 0 })
   const isFine =
     reach.state === 'direct' || reach.state === 'relayed' || (reach.state === 'private' && network.privateAddresses)
   return isFine || hint === undefined ? ok('reachability', text) : warn('reachability', text, hint)
 }
 
 /**
- * Detects a clock that jumped, a clock behind its own records, and a clock that differs from the chain’s. A play chain keeps no real
- * time, so it is not compared.
+ * Detects a clock that differs from those of peers, that is behind its own records, or that differs from the chain’s. A play chain
+ * keeps no real time, so it is not compared.
  */
-async function clock({ clock, startedAt, registrations, money, network }: DoctorInit): Promise<DoctorCheck> {
+async function clock({ clock, souk, registrations, money, network }: DoctorInit): Promise<DoctorCheck> {
   const now = clock.now()
-  const drift = now - startedAt.now - (clock.elapsed() - startedAt.elapsed)
+  const wrong = reachabilityText(souk.status().reachability).clock
+  if (wrong !== undefined) return fail('clock', `The ${wrong}.`, SET_CLOCK)
   const newest = Math.max(0, ...registrations.list().map(({ registration }) => registration.registeredAt))
-  if (Math.abs(drift) > limits.CLOCK_SKEW_MS) {
-    return fail(
-      'clock',
-      `The clock changed by ${Math.round(drift / 1000)} s since the node started.`,
-      'set up NTP, then restart'
-    )
-  }
   if (newest > now + limits.CLOCK_SKEW_MS) {
-    return fail('clock', 'The clock is behind: a registration has a later date.', 'set up NTP, then restart')
+    return fail('clock', 'The clock is behind: a registration has a later date.', SET_CLOCK)
   }
   const isReal = !network.isPlay
   const block = isReal ? await money?.chain.block('latest').catch(() => undefined) : undefined
   return againstChain(now, block?.at)
 }
+
+const SET_CLOCK = 'set the clock of this machine, for example with NTP'
 
 /** @param chainAt time of the last block; undefined if unknown */
 export function againstChain(now: number, chainAt: number | undefined): DoctorCheck {
@@ -151,7 +146,7 @@ export function againstChain(now: number, chainAt: number | undefined): DoctorCh
   const seconds = Math.round(Math.abs(ahead) / 1000)
   if (Math.abs(ahead) <= limits.CLOCK_SKEW_MS) return ok('clock', `${text}, ${seconds} s from the chain's last block`)
   return ahead < 0
-    ? fail('clock', `The clock is ${seconds} s behind the chain.`, 'set up NTP, then restart')
+    ? fail('clock', `The clock is ${seconds} s behind the chain.`, SET_CLOCK)
     : warn(
         'clock',
         `The clock is ${seconds} s ahead of the chain's last block. The clock is wrong, or the endpoint is behind.`,

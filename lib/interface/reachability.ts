@@ -23,4 +23,9 @@ export interface Reachability {
   readonly mapped?: MappedPort | undefined
   /** Number of peers that tried to dial this node in the last check. */
   readonly asked: number
+  /**
+   * How far this machine's clock is ahead of those of its peers, in milliseconds; negative if it is behind, 0 if it differs by
+   * `CLOCK_SKEW_MS` at most. Absent while no peer has told its time. With a wrong clock, others refuse what the node signs.
+   */
+  readonly clockAheadMs?: number | undefined
 }

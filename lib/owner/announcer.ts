@@ -2,6 +2,7 @@ import type { Logger } from '@libp2p/interface'
 import type { ApiId } from '../base/api-name.ts'
 import { sha256 } from '../base/bytes.ts'
 import { type Clock, deadline, type Timer } from '../base/clock.ts'
+import { onClockChange } from '../base/clock-changes.ts'
 import { SILENT_LOG } from '../base/component-log.ts'
 import {
   ANNOUNCE_MOVED_MS,
@@ -53,6 +54,7 @@ export class Announcer {
   readonly #announced = new Map<ApiId, Announced>()
   #isRunning = false
   #timer: Timer | undefined
+  #clockWatch: Timer | undefined
   #settling: Timer | undefined
   #moved: Timer | undefined
   #telling: Promise<void> = Promise.resolve()
@@ -65,19 +67,27 @@ export class Announcer {
   }
 
   start(beforeEachRound: () => Promise<void>): void {
+    const { clock } = this.#init
     this.#isRunning = true
-    this.#timer = this.#init.clock.after(RECORD_REPUT_MS, () => {
-      void beforeEachRound()
-        .then(() => this.#announceAll(() => true))
-        .catch(this.#init.onError)
-        .finally(() => this.#isRunning && this.start(beforeEachRound))
+    // With a wrong clock, peers refused everything. After a sleep, records have expired.
+    this.#clockWatch ??= onClockChange(clock, () => void this.#round(beforeEachRound))
+    this.#timer = clock.after(RECORD_REPUT_MS, () => {
+      void this.#round(beforeEachRound).finally(() => this.#isRunning && this.start(beforeEachRound))
     })
+  }
+
+  #round(before: () => Promise<void>): Promise<void> {
+    return before()
+      .then(() => this.#announceAll(() => true))
+      .catch(this.#init.onError)
   }
 
   stop(): void {
     this.#isRunning = false
     this.#stopped.abort()
     this.#stopped = new AbortController()
+    this.#clockWatch?.cancel()
+    this.#clockWatch = undefined
     this.#timer?.cancel()
     this.#settling?.cancel()
     this.#moved?.cancel()

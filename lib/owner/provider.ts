@@ -5,7 +5,7 @@ import { SoukError } from '../base/errors.ts'
 import { checkRateLimit } from '../base/gcra.ts'
 import { IN_FLIGHT_PER_API_MAX } from '../base/limits/admission.ts'
 import { UPLOAD_BYTES_CEILING } from '../base/limits/call.ts'
-import { DELEGATION_TTL_MS, MANIFEST_TTL_MS, SELF_REPORT_AGE_MS } from '../base/limits/directory.ts'
+import { CLOCK_SKEW_MS, DELEGATION_TTL_MS, MANIFEST_TTL_MS, SELF_REPORT_AGE_MS } from '../base/limits/directory.ts'
 import { SUNSET_MS_MIN } from '../base/limits/plans.ts'
 import { DAY_MS } from '../base/limits/time.ts'
 import { parseUsdc } from '../base/money.ts'
@@ -294,8 +294,10 @@ export class Provider {
     }
   }
 
-  #holdsLong({ manifest }: SignedManifest): boolean {
-    return manifest.expiresAt - this.#init.clock.now() > MANIFEST_TTL_MS / 2
+  /** False also for one that was signed by a clock that has been set back since: others refuse it. */
+  #holdsLong({ manifest: { issuedAt, expiresAt } }: SignedManifest): boolean {
+    const now = this.#init.clock.now()
+    return expiresAt - now > MANIFEST_TTL_MS / 2 && issuedAt <= now + CLOCK_SKEW_MS
   }
 
   #hasNewReport({ id, manifest }: SignedManifest): boolean {

@@ -15,6 +15,8 @@ export type NotFoundReason =
   | 'signature_refused'
   /** The manifest has expired. */
   | 'expired'
+  /** The manifest was signed in the future: a clock is wrong. */
+  | 'wrong_clock'
   /** The manifest is older than one that this node has seen. */
   | 'rolled_back'
 
@@ -25,6 +27,7 @@ const TEXTS: Readonly<Record<NotFoundReason, string>> = {
   not_served: 'the nodes that should serve it do not have it',
   signature_refused: 'its manifest is not signed correctly',
   expired: 'its manifest has expired',
+  wrong_clock: 'its manifest was signed in the future, so the clock of its provider, or of this node, is wrong',
   rolled_back: 'its manifest is older than one seen before'
 }
 
@@ -43,10 +46,15 @@ export interface Trail {
 
 export function reasonOf({ asked, answered, refusals, hasOlder, isCutOff }: Trail): NotFoundReason {
   if (hasOlder) return 'rolled_back'
-  if (refusals.length > 0) return refusals.every((why) => why.includes('expired')) ? 'expired' : 'signature_refused'
+  if (refusals.length > 0) return refusedFor(refusals)
   if (answered > 0) return 'not_served'
   if (asked > 0) return 'unreachable'
   return isCutOff ? 'network_unreachable' : 'no_provider_record'
+}
+
+function refusedFor(refusals: readonly string[]): NotFoundReason {
+  if (refusals.every((why) => why.includes('expired'))) return 'expired'
+  return refusals.some((why) => why.includes('from the future')) ? 'wrong_clock' : 'signature_refused'
 }
 
 /** The node has no peer, so the error says nothing about the API. */

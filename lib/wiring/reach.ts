@@ -5,6 +5,7 @@ import { logOf } from '../base/component-log.ts'
 import { SoukError } from '../base/errors.ts'
 import { JOIN_MS } from '../base/limits/link.ts'
 import { RELAY_READY_MS } from '../base/limits/reach.ts'
+import { PeerClocks } from '../base/peer-clocks.ts'
 import { waitAtMost } from '../base/wait-at-most.ts'
 import type { Directory } from '../interface/directory.ts'
 import type { Reachability } from '../interface/reachability.ts'
@@ -34,6 +35,7 @@ export interface Reach {
   readonly directory: Directory
   readonly neighbours: Neighbours
   readonly gossip: Gossip | undefined
+  readonly clocks: PeerClocks
   /** Announced multiaddrs with the peer id, or the listen addresses where none are announced. */
   addresses(): string[]
   status(): Reachability
@@ -66,13 +68,13 @@ export function createReach(
   const common = { addressManager, connectionManager, transportManager, peerStore, events, clock, log }
   const reversals = new Reversals({ dialBack, link, status: () => monitor.status(), clock, log })
   link.onRelayed = (channel) => void reversals.start(channel)
-  let told = ''
+  const clocks = new PeerClocks(clock, () => tell())
+  const changed = changesOnly(options.onReach)
   let firstRelay: PromiseWithResolvers<void> | undefined
+  const status = () => ({ ...monitor.status(), clockAheadMs: clocks.aheadMs })
   const tell = () => {
-    const reach = monitor.status()
-    const [before, now] = [told, JSON.stringify([reach.state, reach.isConfirmed, reach.relays.length, reach.addresses])]
-    told = now
-    if (before !== now) options.onReach?.(reach)
+    const reach = status()
+    changed(reach)
     if (reach.relays.length === 0) return
     firstRelay?.resolve()
     firstRelay = undefined
@@ -112,12 +114,13 @@ export function createReach(
     directory,
     neighbours,
     gossip,
+    clocks,
     addresses() {
       const announced = addressManager.getAddresses().map(String)
       if (announced.length > 0) return announced
       return transportAddresses(addressManager).map((address) => `${address.toString()}/p2p/${link.self}`)
     },
-    status: () => monitor.status(),
+    status,
     async join() {
       await listening(components, clock)
       // The DHT responds to others only when the peer store has a public address of this node, and libp2p puts it there a second later.
@@ -137,6 +140,17 @@ export function createReach(
       mesh?.stop()
       neighbours.stop()
     }
+  }
+}
+
+/** Passes on what differs from the time before. */
+function changesOnly(onReach: SoukOptions['onReach']): (reach: Reachability) => void {
+  let told = ''
+  return (reach) => {
+    const { state, isConfirmed, relays, addresses, clockAheadMs = 0 } = reach
+    const now = JSON.stringify([state, isConfirmed, relays.length, addresses, Math.sign(clockAheadMs)])
+    if (told !== now) onReach?.(reach)
+    told = now
   }
 }
 

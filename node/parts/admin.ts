@@ -57,7 +57,7 @@ export async function startAdminPart(init: AdminPartInit): Promise<AdminPart> {
   const { feed: calls, captures } = nodeEvents.calls
   const { keys, accounts, spending } = hosting
   // The address is known once the API listens, and is read only after that.
-  const own = { url: '', startedAt: { now: clock.now(), elapsed: clock.elapsed() } }
+  const own = { url: '', startedAt: clock.elapsed() }
   const admin = await startAdmin(
     {
       souk,
@@ -92,7 +92,8 @@ export async function startAdminPart(init: AdminPartInit): Promise<AdminPart> {
 /** The admin API’s information about itself. */
 interface Own {
   readonly url: string
-  readonly startedAt: { readonly now: number; readonly elapsed: number }
+  /** Monotonic time. */
+  readonly startedAt: number
 }
 
 function statusOf(
@@ -117,7 +118,7 @@ function statusOf(
     wallet: money === undefined ? null : checksummed(money.wallet),
     chain: money?.health.problem ?? (money === undefined ? null : 'connected'),
     payout: payout === undefined ? null : checksummed(payout),
-    uptime_ms: Math.round(clock.elapsed() - own.startedAt.elapsed),
+    uptime_ms: Math.round(clock.elapsed() - own.startedAt),
     store: storeView(stores, config.profile),
     ...rest
   }
@@ -138,7 +139,6 @@ function diagnose(init: AdminPartInit, own: Own, signal: AbortSignal): Promise<D
       p2p: souk.status().addresses,
       ingress,
       admin: own.url,
-      startedAt: own.startedAt,
       money: payments.money(),
       whyFree: payments.whyFree,
       payout: payments.payout.address,

@@ -34,6 +34,12 @@ export const ANNOUNCE_RETURNED_MS = 10 * SECOND
 export const ANNOUNCE_RETRY_MS = 1 * SECOND
 /** Accepted clock difference: how far in the future a record may be issued. */
 export const CLOCK_SKEW_MS = 5 * MINUTE
+/** Peers with whose clocks this node's is compared. */
+export const PEER_CLOCKS_MAX = 64
+/** Time between two looks at whether the machine's clock was set, or the machine slept. */
+export const CLOCK_CHECK_MS = 10 * SECOND
+/** Change of the clock after which manifests and records are signed and announced again. */
+export const CLOCK_CHANGE_MS = 1 * MINUTE
 /** Record sequence numbers kept by the validator, to reject older records. */
 export const RECORD_SEQ_MARKS_MAX = 65_536
 /** Delegations in one record. More would not fit its size. */

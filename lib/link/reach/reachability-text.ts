@@ -1,3 +1,4 @@
+import { MINUTE } from '../../base/limits/units.ts'
 import type { Reachability } from '../../interface/reachability.ts'
 
 /** How a node is reached, for people: one line, and what to do where it could be better. */
@@ -5,10 +6,33 @@ export interface ReachabilityText {
   readonly text: string
   /** Undefined where nothing has to be done. */
   readonly hint: string | undefined
+  /** Present if the clock is wrong: `clock of this machine is 10 minutes ahead of its peers’`. */
+  readonly clock?: string
 }
 
 /** Says in words how peers reach a node. The only place that words it. */
 export function reachabilityText(reach: Reachability): ReachabilityText {
+  const reached = byAddress(reach)
+  const { clockAheadMs = 0 } = reach
+  if (clockAheadMs === 0) return reached
+  const clock = `clock of this machine is ${aheadText(clockAheadMs)} its peers’`
+  return { text: `${reached.text}, but the ${clock}`, hint: CLOCK_HINT, clock }
+}
+
+function aheadText(aheadMs: number): string {
+  const minutes = Math.round(Math.abs(aheadMs) / MINUTE)
+  const [count, unit] =
+    minutes < 120
+      ? [minutes, 'minutes']
+      : minutes < 2 * 1_440
+        ? [Math.round(minutes / 60), 'hours']
+        : [Math.round(minutes / 1_440), 'days']
+  return `${count} ${unit} ${aheadMs > 0 ? 'ahead of' : 'behind'}`
+}
+
+const CLOCK_HINT = 'Set the clock, for example with NTP. Until then others do not find the APIs of this node.'
+
+function byAddress(reach: Reachability): ReachabilityText {
   const { state, isConfirmed, relays } = reach
   const port = reach.port === undefined ? 'the port' : `TCP port ${reach.port}`
   const places = placesOf(reach.addresses).join(', ')

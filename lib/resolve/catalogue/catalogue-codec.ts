@@ -40,6 +40,13 @@ export const CATALOGUE_REPLY = message('CatalogueReply', 'Reply, length-prefixed
   manifests: list(
     bytes(5, 'Envelopes over souk.Manifest that were wanted and are known, as many as fit.'),
     CATALOGUE_WANTED_MAX
+  ),
+  at: nonEmpty(
+    uint53(
+      6,
+      `Time of the replying node, milliseconds since the epoch. It tells the other whether its own clock may be wrong, and decides
+    nothing.`
+    )
   )
 })
 export type CatalogueReply = MessageOf<typeof CATALOGUE_REPLY>

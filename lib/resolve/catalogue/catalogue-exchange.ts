@@ -18,6 +18,7 @@ import {
   CATALOGUE_WANTED_MAX,
   MANIFEST_REPLY_BYTES_MAX
 } from '../../base/limits/directory.ts'
+import type { PeerClocks } from '../../base/peer-clocks.ts'
 import { paced } from '../../base/paced.ts'
 import { EXCHANGE_MS } from '../../base/limits/link.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
@@ -32,6 +33,7 @@ const FRAMING_BYTES = 4 * 1024
 
 export interface CatalogueExchangeInit {
   readonly link: Link
+  readonly clocks: PeerClocks
   readonly index: ListingIndex
   readonly intake: Intake
   readonly network: string
@@ -39,12 +41,17 @@ export interface CatalogueExchangeInit {
 }
 
 /** Serves peers that query the catalogue: records first, then the manifests they lack. */
-export function serveCatalogue({ link, index, network, clock }: Omit<CatalogueExchangeInit, 'intake'>): void {
+export function serveCatalogue({
+  link,
+  index,
+  network,
+  clock
+}: Omit<CatalogueExchangeInit, 'clocks' | 'intake'>): void {
   const rate = { burst: CATALOGUE_REQUESTS_BURST, perSecond: CATALOGUE_REQUESTS_PER_SECOND }
   const reply = async (bytes: Uint8Array) => {
     const request = CATALOGUE_REQUEST.decode(bytes)
     if (request.network !== network) throw new SoukError('invalid_request', 'This node belongs to another network.')
-    return CATALOGUE_REPLY.encode(await answer(index, request))
+    return CATALOGUE_REPLY.encode({ ...(await answer(index, request)), at: clock.now() })
   }
   link.serve(CATALOGUE_PROTOCOL, paced(reply, { rate, peersMax: CATALOGUE_CURSORS_MAX, clock }), {
     requestBytesMax: CATALOGUE_REQUEST_BYTES_MAX
@@ -194,12 +201,15 @@ export class CatalogueReader {
     { epoch = '', after = 0, wanted = [] }: Partial<CatalogueRequest>,
     signal: AbortSignal
   ): Promise<CatalogueReply> {
-    const { link, network } = this.#init
+    const { link, network, clock, clocks } = this.#init
+    const askedAt = clock.elapsed()
     const request = CATALOGUE_REQUEST.encode({ network, epoch, after, wanted })
     const bytes = await link.exchange(peer, CATALOGUE_PROTOCOL, request, {
       responseBytesMax: MANIFEST_REPLY_BYTES_MAX,
       signal
     })
-    return CATALOGUE_REPLY.decode(bytes)
+    const reply = CATALOGUE_REPLY.decode(bytes)
+    if (reply.at !== undefined) clocks.heard(peer.id, reply.at, askedAt)
+    return reply
   }
 }

@@ -1,6 +1,7 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { ApiId } from '../../base/api-name.ts'
 import type { Clock } from '../../base/clock.ts'
+import type { PeerClocks } from '../../base/peer-clocks.ts'
 import type { Random } from '../../base/random.ts'
 import type { Directory } from '../../interface/directory.ts'
 import type { Gossip } from '../../interface/gossip.ts'
@@ -23,6 +24,7 @@ export interface DiscoveryInit {
   readonly index: ListingIndex
   readonly directory: Directory
   readonly link: Link
+  readonly clocks: PeerClocks
   readonly network: string
   /** The node's own libp2p key, Ed25519. */
   readonly privateKey: PrivateKey
@@ -69,7 +71,7 @@ export function createDiscovery(init: DiscoveryInit): Discovery {
   }
   const quality = new QualityTracker({ documents, index, clock })
   const intake = new Intake({ index, network, clock, gradeOf: (id) => quality.gradeOf(id) })
-  const reader = new CatalogueReader({ link, index, intake, network, clock })
+  const reader = new CatalogueReader({ link, clocks: init.clocks, index, intake, network, clock })
   const keys = providerKey === undefined ? { privateKey } : { privateKey, providerKey }
   const author = createRecordAuthor({ ...keys, clock, network })
   const prober = probe === undefined ? undefined : new Prober({ link, clock, random, resolve: probe })

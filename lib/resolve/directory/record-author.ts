@@ -1,7 +1,7 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { Clock } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
-import { DELEGATION_TTL_MS, DELEGATIONS_MAX, RECORD_TTL_MS } from '../../base/limits/directory.ts'
+import { CLOCK_SKEW_MS, DELEGATION_TTL_MS, DELEGATIONS_MAX, RECORD_TTL_MS } from '../../base/limits/directory.ts'
 import type { DirectoryRecord, Offer } from '../../interface/directory.ts'
 import type { Delegation } from '../../interface/manifest.ts'
 import { mayServe, signDelegation } from './delegation.ts'
@@ -47,6 +47,8 @@ export function createRecordAuthor(init: RecordAuthorInit): RecordAuthor {
    */
   function nextSeq(above: bigint): bigint {
     const now = BigInt(clock.now())
+    // The clock was set back. Nobody accepted the records of that time, and nobody would accept a higher number now.
+    if (lastSeq > now + BigInt(CLOCK_SKEW_MS)) lastSeq = 0n
     const floor = (lastSeq > above ? lastSeq : above) + 1n
     lastSeq = now > floor ? now : floor
     return lastSeq

@@ -68,7 +68,7 @@ export const whyViewSchema = view(
     step: z
       .string()
       .describe(
-        '`ok`; `paused`, `retired`, `deprecated` or `draft`; or the first step that failed: `network_unreachable`, `no_provider_record`, `address`, `dial_direct`, `dial_relay`, `handshake`, `manifest`, `unreachable`, `not_served`, `signature_refused`, `expired`, `rolled_back`, `name_conflict`, `lookup_timeout`, `payment`.'
+        '`ok`; `paused`, `retired`, `deprecated` or `draft`; or the first step that failed: `network_unreachable`, `no_provider_record`, `address`, `dial_direct`, `dial_relay`, `handshake`, `manifest`, `unreachable`, `not_served`, `signature_refused`, `expired`, `wrong_clock`, `rolled_back`, `name_conflict`, `lookup_timeout`, `payment`.'
       ),
     detail: z.string(),
     id: z.string().nullable().describe('Full id, if the API was found.'),

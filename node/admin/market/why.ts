@@ -28,6 +28,7 @@ const HINTS: Readonly<Record<string, string>> = {
   not_served: 'the provider may have removed the API; find others with souk search',
   signature_refused: 'do not use this API: a node offers a manifest that the provider did not sign',
   expired: 'the provider must start its node, which signs the manifest again',
+  wrong_clock: 'run souk doctor on both machines, and set the clock of the one that is wrong',
   rolled_back: 'the provider must serve its newest revision',
   name_conflict: 'call it as name@provider, or bind the name with souk pin',
   lookup_timeout: 'run souk doctor and souk peers'

@@ -1,4 +1,4 @@
-import type { RegisteredView, RegisterInput } from '../../admin/api.ts'
+import type { RegisteredView, RegisterInput, StatusView } from '../../admin/api.ts'
 import type { DiscoveredView, DiscoverInput, ReachView } from '../../admin/apis/discovery-api.ts'
 import type { AdminClient } from '../../admin/client.ts'
 import { PROTOCOLS_TEXT, type ProtocolName } from '../../../protocols/protocol-descriptors.ts'
@@ -58,7 +58,9 @@ export const addSell: AddCommand = (to, cli) => {
       if (done === undefined) return
       const reach = await reached(cli, node, done.api.name, flags.waitMs)
       await cli.print({ ...done, ...reach }, () => soldLines(done, reach))
+      const isUnknown = reach.known_by.length === 0 && reach.peers > 0
       tellReach(cli, reach)
+      if (isUnknown) tellWhy(cli, (await node.request('GET /status')).reachability)
     })
 }
 
@@ -169,4 +171,9 @@ function tellReach(cli: Cli, { peers, known_by, stored, curl }: ReachView): void
       `None of ${peers} connected nodes has it in its catalogue yet; ${stored} stored its record. See: souk api show`
     )
   if (curl === null) note('This node has no ingress. Consumers call the API through any ingress of this network.')
+}
+
+function tellWhy(cli: Cli, { text, hint }: StatusView['reachability']): void {
+  cli.terminal.note(`This node is ${text}.`)
+  if (hint !== null) cli.terminal.note(hint)
 }

@@ -54,6 +54,14 @@ export async function exchanges(): Promise<readonly ExchangeVector[]> {
       hasMore: false,
       manifests: [manifest]
     }),
+    vector('the time', CATALOGUE_REPLY, {
+      epoch: 'e1',
+      records: [],
+      through: 0,
+      hasMore: false,
+      manifests: [],
+      at: 1_790_000_000_000
+    }),
     vector('three documents', DESCRIPTION_REQUEST, { root: hash, leaves: [0, 7, 70_000] }),
     vector('two documents', DESCRIPTION_REPLY, { documents: proven }),
     vector('ports', DIAL_BACK_REQUEST, { network: 'dev', ports: [4_402, 80], addresses: [] }),

@@ -25,6 +25,10 @@ describe('why an API was not found', () => {
       'signature_refused',
       { asked: 1, answered: 1, refusals: ['The manifest has expired.', 'The manifest has a wrong signature.'] }
     ],
+    [
+      'wrong_clock',
+      { asked: 1, answered: 1, refusals: ['The manifest has expired.', 'The manifest is from the future.'] }
+    ],
     ['rolled_back', { asked: 1, answered: 1, hasOlder: true }]
   ]
   for (const [reason, seen] of cases) {

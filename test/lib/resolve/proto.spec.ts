@@ -154,7 +154,14 @@ describe('docs/reference/souk-directory.proto', () => {
     const request = { network: 'dev', epoch: 'e', after: 7, wanted: [utf8('hash')] }
     assert.deepEqual(read('CatalogueRequest', CATALOGUE_REQUEST.encode(request)), plain(request))
     assert.deepEqual(plain(CATALOGUE_REQUEST.decode(write('CatalogueRequest', request))), plain(request))
-    const reply = { epoch: 'e', records: [utf8('r')], through: 9, hasMore: true, manifests: [utf8('m')] }
+    const reply = {
+      epoch: 'e',
+      records: [utf8('r')],
+      through: 9,
+      hasMore: true,
+      manifests: [utf8('m')],
+      at: 1_790_000_000_000
+    }
     assert.deepEqual(read('CatalogueReply', CATALOGUE_REPLY.encode(reply)), plain(reply))
     assert.deepEqual(plain(CATALOGUE_REPLY.decode(write('CatalogueReply', reply))), plain(reply))
   })

@@ -45,6 +45,24 @@ describe('reachabilityText', () => {
     const local = { ...behind, state: 'private' as const, addresses: ['/ip4/127.0.0.1/tcp/4402'] }
     assert.match(reachabilityText(local).text, /^reachable from this machine only/)
   })
+
+  it('says that the clock is wrong, and by how much', () => {
+    const clocks = [
+      [301_000, '5 minutes ahead of'],
+      [-600_000, '10 minutes behind'],
+      [7_200_000, '2 hours ahead of'],
+      [-1_790_000_000_000, '20718 days behind']
+    ] as const
+    for (const [clockAheadMs, what] of clocks) {
+      assert.deepEqual(reachabilityText({ ...reach, mapped: undefined, clockAheadMs }), {
+        text: `reachable directly at 11.1.1.2:9000, but the clock of this machine is ${what} its peers’`,
+        hint: 'Set the clock, for example with NTP. Until then others do not find the APIs of this node.',
+        clock: `clock of this machine is ${what} its peers’`
+      })
+    }
+    assert.equal(reachabilityText({ ...reach, clockAheadMs: 0 }).clock, undefined)
+  })
+
   it('does not blame an option where the machine has no network', () => {
     const alone = { ...reach, addresses: ['/ip4/127.0.0.1/tcp/4402'], port: undefined, isConfirmed: false, asked: 0 }
     const none = { ...alone, state: 'none' as const }

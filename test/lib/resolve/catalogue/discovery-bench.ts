@@ -1,5 +1,6 @@
 import type { Ed25519PrivateKey } from '@libp2p/interface'
 import type { ApiId } from '../../../../lib/base/api-name.ts'
+import { PeerClocks } from '../../../../lib/base/peer-clocks.ts'
 import { serveDescriptions } from '../../../../lib/describe/description-exchange.ts'
 import { DescriptionReader } from '../../../../lib/describe/description-reader.ts'
 import { DocumentShelf } from '../../../../lib/describe/document-shelf.ts'
@@ -98,6 +99,7 @@ export class DiscoveryBench {
       index,
       directory,
       link,
+      clocks: new PeerClocks(clock, () => {}),
       network,
       privateKey: key,
       local: () => local,
