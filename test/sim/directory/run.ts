@@ -18,6 +18,8 @@ const CROWD = 50
 const SETTLE_MS = 10_000
 const ANNOUNCED_MS = 60_000
 const POLL_MS = 100
+/** A node that hears an announcement later than this is printed. */
+const LATE_MS = 2_000
 /** Simulated time between two lines about memory. It may take minutes. */
 const PROGRESS_MS = 2_000
 
@@ -113,7 +115,7 @@ export async function run(time: VirtualTime, plan: Plan, say: (line: string) => 
 
   const [publisher] = pick(market.honest, 1)
   if (publisher === undefined) throw new Error('no node is left')
-  const told = await announce(time, market, publisher)
+  const told = await announce(time, market, publisher, (text) => say(market.named(text)))
   clearInterval(progress)
   step(`${told.length} nodes heard an announcement`)
   const heard = told.filter(Number.isFinite).toSorted((a, b) => a - b)
@@ -135,14 +137,28 @@ export async function run(time: VirtualTime, plan: Plan, say: (line: string) => 
 }
 
 /** How long each other honest node takes to know a new listing. Infinity for one that does not within `ANNOUNCED_MS`. */
-async function announce(time: VirtualTime, market: Market, publisher: Machine): Promise<number[]> {
+async function announce(
+  time: VirtualTime,
+  market: Market,
+  publisher: Machine,
+  say: (text: string) => void
+): Promise<number[]> {
   const startedAt = time.elapsed
+  const honest = new Set(market.honest.map(({ node }) => node.souk.status().peer))
+  const linksOf = ({ node }: Machine) => {
+    const peers = new Set(node.libp2p.getPeers().map(String))
+    return `${peers.intersection(honest).size} of its ${peers.size} connections led to live and honest nodes`
+  }
   const serving = market.publish(publisher)
   const terms = searchTerms(publisher.name ?? '')
-  const hears = async ({ node }: Machine): Promise<number> => {
+  const hears = async (machine: Machine): Promise<number> => {
+    const { node, host } = machine
+    const links = linksOf(machine)
     while (time.elapsed - startedAt < ANNOUNCED_MS) {
       const { listings } = await node.souk.store.listings.search({ terms, sort: 'new', limit: 1, now: Date.now() })
-      if (listings.length > 0) return time.elapsed - startedAt
+      const ms = time.elapsed - startedAt
+      if (listings.length > 0 && ms > LATE_MS) say(`${host} heard it after ${ms} ms: at first ${links}`)
+      if (listings.length > 0) return ms
       await new Promise<void>((resolve) => void setTimeout(resolve, POLL_MS))
     }
     return Infinity
