@@ -25,12 +25,18 @@ const [ONES, HIGH_BITS, QUOTES, BACKSLASHES, SPACES] = [0x01010101, 0x80808080 |
 export function checkJson(bytes: Uint8Array): JsonShape {
   if (!isUtf8(bytes)) throw new SoukError('invalid_request', 'The body is not UTF-8. JSON must be UTF-8.')
   const start = skipSpace(bytes, 0)
+  if (isMarked(bytes)) {
+    throw new SoukError('invalid_request', 'The body starts with a byte order mark (U+FEFF). Send the JSON without it.')
+  }
   if (start === bytes.length)
     throw new SoukError('invalid_request', 'The body is empty. Send a JSON object, for example {}.')
   const end = skipSpace(bytes, value(bytes, start, 0))
   if (end !== bytes.length) throw invalid(bytes, end)
   return bytes[start] === OBJECT ? 'object' : bytes[start] === ARRAY ? 'array' : 'scalar'
 }
+
+/** Windows programs write this mark. RFC 8259 forbids it. */
+const isMarked = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 
 /**
  * Each of the following functions takes the start of a part and returns the position after it. The depth limit bounds

@@ -54,7 +54,7 @@ export function whereOf(endpoint: URL): string {
  */
 export function targetOf(endpoint: URL, path: string): string {
   if (path === '') return endpoint.pathname + endpoint.search
-  if (path.length > PATH_BYTES_MAX) throw refuse('The path is too long.')
+  if (path.length > PATH_BYTES_MAX) throw refuse(`Path and query have more than ${PATH_BYTES_MAX} bytes.`)
   if (path[0] !== '/' && path[0] !== '?') throw refuse('A path must start with "/" or "?".')
   if (!VISIBLE.test(path) || path.includes('#') || path.includes('\\')) {
     throw refuse('The path contains a character that must be percent-encoded.')

@@ -47,10 +47,7 @@ export const IN_FLIGHT_PER_INGRESS_MAX = 10_000
 export const IN_FLIGHT_STRANGERS_MAX = 2_500
 /** Concurrent unauthenticated calls of one host. */
 export const IN_FLIGHT_PER_HOST_MAX = 256
-/**
- * Request bodies and unread responses that an ingress holds, and as many of peers' calls at an owner: those above `INLINE_BODY_BYTES_MAX`
- * that are kept whole. A response above it waits; one at a time goes on. A machine of 1 GiB still has room.
- */
+/** Request bodies and unread responses that an ingress holds, and as many of peers' calls at an owner. A machine of 1 GiB has room. */
 export const HELD_BYTES_MAX = 256 * MiB
 /** One key, one host, one peer, and all unauthenticated callers may each use one part in this many of `HELD_BYTES_MAX`. */
 export const HELD_HOLDER_PART = 4

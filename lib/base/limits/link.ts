@@ -54,10 +54,7 @@ export const EXCHANGE_MS = 3 * SECOND
 export const REJOIN_MS = 2 * SECOND
 /** First pause between two attempts to reconnect. It doubles up to `REJOIN_MS`. */
 export const REJOIN_FIRST_MS = 250
-/**
- * Neighbours that send this node announcements. With fewer, it looks for others. Where a third of all nodes are dead or hostile, and are not
- * noticed yet, one node of 60,000 has no other neighbours. With 6 it was one of 700.
- */
+/** Neighbours that send this node announcements. With fewer, it looks for others: a third of them may be dead, and not noticed yet. */
 export const NEIGHBOURS_MIN = 10
 /** Time between two checks of their number. A check takes under 1 ms. */
 export const NEIGHBOURS_CHECK_MS = 2 * SECOND

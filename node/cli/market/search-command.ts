@@ -42,7 +42,7 @@ export const addSearch: AddCommand = (to, cli) => {
       const empty = {
         what: isAll ? 'This node knows no API yet.' : 'No API found.',
         next: isAll
-          ? 'souk peers, to see the connected nodes; new listings arrive within seconds'
+          ? 'souk doctor, which looks at peers and clock; new listings arrive within seconds'
           : 'fewer words or options, or souk search to list all APIs'
       }
       const below = matching.length === 0 ? [] : ['', ...table(matching, MATCHING, cli.isWide)]

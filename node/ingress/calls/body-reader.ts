@@ -3,7 +3,7 @@ import { ByteBudget, type ByteShare, freeBuffer, type HeldBytes, limits, SoukErr
 import type { Clock } from '../../../lib/interface/index.ts'
 import { clientHost } from '../../http/host.ts'
 import type { KeyHolder } from '../../keys/verifier.ts'
-import { type BodyExchange, hasBody, tooLarge } from './body.ts'
+import { type BodyExchange, checkCoding, hasBody, tooLarge } from './body.ts'
 
 const EMPTY = new Uint8Array(0)
 /** First buffer size for a body without Content-Length. */
@@ -66,7 +66,7 @@ export class BodyReader {
 
   /**
    * Reads a whole body, byte for byte. `held` reserves its memory before allocation.
-   * @throws SoukError `request_too_large`, `overloaded`; `invalid_request` if it arrives too slowly; `call_interrupted` if the client
+   * @throws SoukError `request_too_large`, `unsupported_media_type`, `overloaded`; `invalid_request` if it arrives too slowly; `call_interrupted` if the client
    * disconnects
    */
   read({ req, res }: BodyExchange, bytesMax: number, held: HeldBytes): Promise<Uint8Array> {
@@ -74,6 +74,7 @@ export class BodyReader {
       if (!hasBody(req)) return resolve(EMPTY)
       // Its client left before, so no event follows.
       if (req.destroyed) throw clientLeft()
+      checkCoding(req)
       const announced = lengthOf(req)
       if (announced !== undefined && announced > bytesMax) throw tooLarge(bytesMax)
       // Refuse before reading if the announced length is already too much.

@@ -81,7 +81,7 @@ ${table(
       '`X-Consumer-Key`',
       'The key. A call of a priced API without a key gets a 402 with the x402 payment requirements.'
     ],
-    ['`Content-Type`', '`application/json` for a call with JSON.'],
+    ['`Content-Type`', '`application/json` for a call with JSON. Compressed bodies (`Content-Encoding`) get 415.'],
     ['`Accept`', '`text/event-stream` requests a stream of events.'],
     [
       '`Idempotency-Key`',

@@ -30,6 +30,13 @@ describe('checkJson', () => {
       assert.equal(checkJson(Buffer.from(scalar)), 'scalar')
   })
 
+  it('names the byte order mark that Windows programs write', () => {
+    assert.throws(() => checkJson(Buffer.from('\u{feff}{"a":1}')), {
+      code: 'invalid_request',
+      message: /byte order mark/
+    })
+  })
+
   it('accepts any output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(0, 2), (value, indent) =>

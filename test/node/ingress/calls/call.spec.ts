@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../../lib/index.ts'
-import { answer, foundListing, PROVIDER, type Running, startIngress } from '../harness.ts'
+import { answer, foundListing, PROVIDER, RawClient, type Running, startIngress } from '../harness.ts'
 
 const OTHER = '12D3KooWGzBXbTiFcQvfTVUqRt7BsxkLzTLyGgXFVYXV1PsJMhXY'
 
@@ -171,6 +171,27 @@ describe('ingress: a call', () => {
       const headers = { 'x-consumer-key': ingress.key }
       const response = await fetch(`${ingress.url}/api/demo/api/ticker`, { method: 'POST', headers })
       await refusal(response, 415, 'unsupported_media_type')
+    })
+
+    it('are not compressed, whether they are collected or streamed', async () => {
+      for (const coding of ['gzip', ' BR ', 'gzip, deflate', '\u00e9']) {
+        const headers = { 'content-encoding': coding }
+        const problem = await refusal(
+          await ingress.post('/api/demo/api/ticker', '{}', headers),
+          415,
+          'unsupported_media_type'
+        )
+        assert.match(String(problem.detail), /^The body is compressed.*Send it uncompressed\.$/)
+        const upload = { method: 'PUT', body: 'abc', headers: { ...headers, 'x-consumer-key': ingress.key } }
+        await refusal(await fetch(`${ingress.url}/api/demo/api/ticker/x`, upload), 415, 'unsupported_media_type')
+      }
+      const head = `Host: x\r\nX-Consumer-Key: ${ingress.key}\r\nContent-Type: application/json\r\nTransfer-Encoding: gzip, chunked`
+      const raw = new RawClient(Number(new URL(ingress.url).port))
+      raw.send(`POST /api/demo/api/ticker HTTP/1.1\r\n${head}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`)
+      assert.match(await raw.until('\r\n\r\n'), /^HTTP\/1\.1 415/)
+      raw.socket.destroy()
+      const plain = { 'content-encoding': 'identity' }
+      assert.equal((await ingress.post('/api/demo/api/ticker', '{}', plain)).status, 200)
     })
 
     it('must be UTF-8', async () => {
