@@ -25,8 +25,9 @@ export function connectorTo(
     allowH2: true,
     ...checkedTls(tls),
     lookup(hostname, options, callback) {
-      lookup(hostname, { ...options, all: true }, (error, found) => {
-        if (error !== null) return callback(error, [])
+      lookup(hostname, { ...options, all: true }, (error, resolved) => {
+        const found = LOCALHOST.test(hostname) ? bothLoopbacks(resolved ?? []) : resolved
+        if (found === undefined || found.length === 0) return callback(error, [])
         const refused = found.some(({ address }) => isRefused(endpoint, guard, address, port))
         // One refused address rejects the whole name, because the choice among several addresses is arbitrary.
         if (refused) return callback(refusal(), [])
@@ -42,6 +43,18 @@ export function connectorTo(
     if (literal !== undefined && isRefused(endpoint, guard, literal, port)) callback(refusal(), null)
     else connect(options, callback)
   }
+}
+
+/** RFC 6761 §6.3: names of this machine. */
+const LOCALHOST = /^(?:.+\.)?localhost\.?$/i
+
+/** Development servers listen on either, whichever one the machine’s list of hosts names. */
+function bothLoopbacks(found: readonly LookupAddress[]): LookupAddress[] {
+  const others = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 }
+  ].filter(({ family }) => found.every((each) => each.family !== family))
+  return [...found, ...others]
 }
 
 function isRefused(endpoint: URL, guard: UpstreamGuard | undefined, address: string, port: number): boolean {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import * as fc from 'fast-check'
 import type { UpstreamGuard } from '../../../lib/interface/adapter.ts'
 import { canonicalAddress, isNeverUpstream } from '../../../protocols/upstream/address.ts'
@@ -110,6 +113,27 @@ describe('the guard of upstreams', () => {
     })
     const { status } = await upstream.request({ method: 'GET', headers: [], signal: FOREVER })
     assert.equal(status, 200)
+    await upstream.close()
+  })
+
+  const hasIpv6 = networkInterfaces()['lo']?.some(({ address }) => address === '::1') === true
+  for (const host of hasIpv6 ? ['127.0.0.1', '::1'] : ['127.0.0.1']) {
+    it(`finds a server of localhost that listens on ${host} only`, async () => {
+      const only = createServer((_, response) => response.end('here'))
+      await new Promise<void>((resolve) => only.listen(0, host, resolve))
+      const upstream = createUpstream({ endpoint: `http://localhost:${(only.address() as AddressInfo).port}/` })
+      const response = await upstream.request({ method: 'GET', headers: [], signal: FOREVER })
+      assert.equal(Buffer.from(await response.bytes(10)).toString(), 'here')
+      await upstream.close()
+      await new Promise((resolve) => only.close(resolve))
+    })
+  }
+
+  it('says that a server of localhost does not run', async () => {
+    await server.close()
+    const upstream = createUpstream({ endpoint: server.url.replace('127.0.0.1', 'localhost') })
+    const request = upstream.request({ method: 'GET', headers: [], signal: FOREVER })
+    await assert.rejects(request, /refuses connections/)
     await upstream.close()
   })
 

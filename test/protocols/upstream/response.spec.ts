@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type AddressInfo, type Server, createServer } from 'node:net'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { ByteBudget } from '../../../lib/base/byte-budget.ts'
-import type { Clock } from '../../../lib/base/clock.ts'
+import { type Clock, systemClock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../../../protocols/upstream/upstream.ts'
@@ -19,6 +19,7 @@ import {
 } from '../../helpers/scripted-upstream.ts'
 
 const MiB = 1024 * 1024
+const LIMIT_MS = 54_321
 const get: UpstreamRequest = { method: 'GET', headers: [], signal: FOREVER }
 
 /** Sends a body as fast as its reader takes it. */
@@ -189,13 +190,19 @@ describe('the response of an upstream', () => {
         first.take(2 * MiB)
         // One may go on in any case.
         const [second, third] = [memory(), memory()]
-        const patient = open(server.url, { timeoutMs: 200 })
+        /** Running time limits of the API. */
+        const running = new Set<() => void>()
+        const after: Clock['after'] = (ms, task) => {
+          if (ms !== LIMIT_MS) return systemClock.after(ms, task)
+          running.add(task)
+          return { cancel: () => void running.delete(task) }
+        }
+        const patient = open(server.url, { timeoutMs: LIMIT_MS, clock: { ...systemClock, after } })
         assert.equal(body.compare(await (await patient.request(get)).bytes(MiB, second)), 0)
         const over = new AbortController()
         const waiting = (await patient.request({ ...get, signal: over.signal })).bytes(MiB, third)
         const late = (await patient.request(get)).bytes(MiB, third)
-        // The time limit is that of the API.
-        await sleep(400)
+        await until(() => running.size === 0, 'the time limits to end where bodies wait for memory')
         over.abort(new SoukError('upstream_timeout'))
         await rejectsWith(waiting, 'upstream_timeout')
         first.free()
