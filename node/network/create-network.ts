@@ -28,8 +28,8 @@ export interface CreateNetworkInit {
   readonly lan: boolean
   /** Absent: on a play chain, one is generated. */
   readonly passphrase?: PassphraseSource
-  /** Asks the founder. `wei` is undefined if the contract is there already. */
-  readonly confirm: (cost: { readonly wei: bigint | undefined; readonly wallet: string }) => Promise<void>
+  /** Asks the founder before the transaction. False: nothing is sent. */
+  readonly confirm: (cost: { readonly wei: bigint; readonly wallet: string }) => Promise<boolean>
 }
 
 export interface CreatedNetwork {
@@ -45,10 +45,10 @@ const P2P_PORT = 4402
 
 /**
  * Founds a network: deploys its splitter factory, verifies all contracts, and signs the network file with the profile’s identity. Can be
- * repeated after a failure.
+ * repeated after a failure. Resolves to undefined if the founder declined.
  * @throws SetupError, SoukError `settlement_unavailable`
  */
-export async function createNetwork(init: CreateNetworkInit): Promise<CreatedNetwork> {
+export async function createNetwork(init: CreateNetworkInit): Promise<CreatedNetwork | undefined> {
   const { profile, name, treasury } = init
   const { chain, isPlay } = await chainToFound(init.chain)
   await openProfile(profile)
@@ -68,6 +68,7 @@ export async function createNetwork(init: CreateNetworkInit): Promise<CreatedNet
     const file = await signNetworkFile({ name, revision: 1, founder, handovers: [], ...terms }, key)
     const signer = await walletOf(init, network, isPlay)
     const deployed = await deploy(init, chain, { signer, isPlay })
+    if (deployed === undefined) return undefined
     await rememberFounded(profile, networkOf(file), signer.address)
     return { file, network, ...deployed }
   } finally {
@@ -79,7 +80,7 @@ async function deploy(
   { treasury, confirm }: CreateNetworkInit,
   chain: Chain,
   { signer, isPlay }: { readonly signer: Signer; readonly isPlay: boolean }
-): Promise<{ transaction?: string; costWei: bigint }> {
+): Promise<{ transaction?: string; costWei: bigint } | undefined> {
   if (isPlay) await faucet(chain.parameters.rpcUrl).fundGas(signer.address)
   const wei = await estimateSplitters({ chain, treasury, signer })
   const wallet = checksummed(signer.address)
@@ -88,7 +89,7 @@ async function deploy(
       hint: `to send it ${formatEth(wei)} ETH on chain ${chain.parameters.chainId}, then the same command again`
     })
   }
-  await confirm({ wei, wallet })
+  if (wei !== undefined && !(await confirm({ wei, wallet }))) return undefined
   const { transaction } = await deploySplitters({ chain, clock: systemClock, treasury, signer })
   return {
     costWei: transaction?.receipt.cost ?? 0n,

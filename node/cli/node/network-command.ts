@@ -70,6 +70,7 @@ function addCreate(network: Command, cli: Cli): void {
         ...passphraseOf(cli, passphraseFile),
         confirm: (cost) => confirm(cli, flags, cost)
       })
+      if (created === undefined) return
       await writeFile(flags.out, formatNetworkFile(created.file))
       const { file, network: name, transaction, costWei } = created
       const value = {
@@ -177,14 +178,10 @@ function passphraseOf(cli: Cli, file: string | undefined) {
 
 async function confirm(
   cli: Cli,
-  { yes, ethPrice, treasury }: CreateFlags,
-  { wei, wallet }: { readonly wei: bigint | undefined; readonly wallet: string }
-): Promise<void> {
-  if (wei === undefined) return
+  { yes, ethPrice }: CreateFlags,
+  { wei, wallet }: { readonly wei: bigint; readonly wallet: string }
+): Promise<boolean> {
   const { costText } = await service()
   cli.terminal.note(`The splitter factory costs at most ${costText(wei, ethPrice)}, paid by ${wallet}.`)
-  if (yes === true) return
-  const answer = cli.canAsk ? await cli.terminal.ask('Send the transaction? [y/N]: ') : ''
-  if (/^y(?:es)?$/i.test(answer.trim())) return
-  throw new UsageError('Nothing was sent.', cli.canAsk ? undefined : `--yes, and --treasury ${treasury ?? '<address>'}`)
+  return cli.confirm({ yes, question: 'Send the transaction?' })
 }

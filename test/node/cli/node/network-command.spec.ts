@@ -36,8 +36,8 @@ describe('souk network', () => {
       return { code, stdout: terminal.stdout(), stderr: terminal.stderr() }
     }
     const no = await create('cautious', 'n', '--eth-price', '3000')
-    assert.equal(no.code, 64)
-    assert.match(no.stderr, /costs at most 0\.0\d+ ETH, about \$\d+\.\d+, paid by 0x[^]*Nothing was sent/)
+    assert.equal(no.code, 1)
+    assert.match(no.stderr, /costs at most 0\.0\d+ ETH, about \$\d+\.\d+, paid by 0x[^]*Nothing was changed/)
     assert.equal(existsSync(out()), false)
     const yes = await create('founder', 'y')
     assert.equal(yes.code, 0, yes.stderr)
@@ -81,7 +81,11 @@ describe('souk network', () => {
     ['an endpoint that is no URL', /--chain is not valid/, ['--treasury', TREASURY, '--chain', 'localhost']],
     ['an endpoint of others by http', /--chain is not valid/, ['--treasury', TREASURY, '--chain', 'http://192.0.2.1/']],
     ['a chain that does not respond', /does not respond/, ['--treasury', TREASURY, '--chain', 'http://127.0.0.1:1']],
-    ['a transaction that nobody agreed to', /Nothing was sent/, ['--treasury', `0x${'7d'.repeat(20)}`]]
+    [
+      'a transaction that nobody agreed to',
+      /no terminal to confirm this: Send the transaction\?/,
+      ['--treasury', `0x${'7d'.repeat(20)}`]
+    ]
   ] as const) {
     it(`create refuses ${what}`, async () => {
       const { code, stderr } = await home.run('--profile fresh network create --name shop', words(...args))
