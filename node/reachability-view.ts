@@ -4,7 +4,15 @@ import type { StatusView } from './admin/api.ts'
 
 /** How peers reach this node, as the admin API shows it. */
 export function reachabilityView(reach: Reachability): StatusView['reachability'] {
-  const { state, addresses, isConfirmed, relays } = reach
+  const { state, addresses, isConfirmed, relays, clockAheadMs } = reach
   const { text, hint } = reachabilityText(reach)
-  return { state, text, hint: hint ?? null, addresses: [...addresses], confirmed: isConfirmed, relays: [...relays] }
+  return {
+    state,
+    text,
+    hint: hint ?? null,
+    addresses: [...addresses],
+    confirmed: isConfirmed,
+    relays: [...relays],
+    clock_ahead_ms: clockAheadMs === undefined ? null : Math.round(clockAheadMs)
+  }
 }

@@ -89,7 +89,13 @@ const reachabilityViewSchema = view(
     hint: z.string().nullable().describe('How to make the node easier to reach; null where nothing has to be done.'),
     addresses: list(z.string()).describe('Multiaddrs that peers dial.'),
     confirmed: z.boolean().describe('A peer has dialled the node at one of its addresses.'),
-    relays: list(z.string()).describe('Peer ids of the relays in use.')
+    relays: list(z.string()).describe('Peer ids of the relays in use.'),
+    clock_ahead_ms: z
+      .number()
+      .nullable()
+      .describe(
+        "How far the machine's clock is ahead of its peers', negative if behind, 0 within five minutes; null if unknown."
+      )
   },
   'How peers reach the node.'
 )

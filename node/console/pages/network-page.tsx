@@ -83,12 +83,13 @@ export function Network() {
 
 /** Says how peers reach this node, and how to make that better. */
 function Reachability({ reachability }: { readonly reachability: StatusView['reachability'] }) {
-  const { state, text, hint } = reachability
+  const { state, text, hint, clock_ahead_ms: aheadMs } = reachability
+  const isWrong = state === 'none' || (aheadMs ?? 0) !== 0
   return (
     <section className="card">
       <div className="row between">
         <h2>Reachability</h2>
-        <State state={state === 'none' ? 'warn' : 'ok'} />
+        <State state={isWrong ? 'warn' : 'ok'} />
       </div>
       <p>This node is {text}.</p>
       {hint !== null && <p className="quiet small">{hint}</p>}
