@@ -76,6 +76,8 @@ export interface OwnSubscription extends Subscription {
   readonly dailyCap?: Atoms
   /** Quota as the owner last reported it. */
   readonly quota?: Quota
+  /** The result of the last change is unknown: its owner did not respond. */
+  readonly isUnsettled?: true
 }
 
 export interface SubscribeInit {
@@ -125,6 +127,11 @@ export interface SubscriptionOptions {
    * Receives the highest possible cost of the change before anything is sent. Throwing or rejecting cancels the change.
    */
   readonly onPrice?: (price: Atoms) => void | Promise<void>
+  /**
+   * Receives the amount of an earlier change whose result was unknown, with its request id, once the owner has told it. Throwing or
+   * rejecting leaves the change unknown; it is told again.
+   */
+  readonly onSettled?: (charged: Atoms, requestId: string) => void | Promise<void>
 }
 
 /** A subscription after a change, and the amount charged for the change. */

@@ -166,7 +166,7 @@ export class OwnRecords {
   }
 
   /** The subscription as its holder sees it now. */
-  shown({ subscription, maxPrice, maxFee, dailyCap }: OwnRecord): OwnSubscription {
+  shown({ subscription, maxPrice, maxFee, dailyCap, pending }: OwnRecord): OwnSubscription {
     const quota = this.quotaOf(subscription)
     return {
       ...subscription,
@@ -174,7 +174,8 @@ export class OwnRecords {
       maxPrice,
       maxFee,
       ...(dailyCap === undefined ? {} : { dailyCap }),
-      ...(quota === undefined ? {} : { quota })
+      ...(quota === undefined ? {} : { quota }),
+      ...(pending === undefined ? {} : { isUnsettled: true as const })
     }
   }
 

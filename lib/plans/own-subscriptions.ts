@@ -307,14 +307,18 @@ export class OwnSubscriptions implements Subscriptions {
     const { pending, ...rest } = record
     if (pending === undefined) return record
     const signal = options.signal === undefined ? {} : { signal: options.signal }
+    let reply: Answer | undefined
     try {
       const requestId = requestIdBytes(pending.requestId)
       const body = Uint8Array.from(Buffer.from(pending.body, 'base64'))
       const sentTo = record.subscription.owner
-      const reply = await this.#send(record, { requestId, body, price: pending.price, options: signal, sentTo })
-      return await records.put(told(rest, reply, clock.now(), agreedIn(pending, reply)))
+      reply = await this.#send(record, { requestId, body, price: pending.price, options: signal, sentTo })
     } catch (error) {
       if (UNREACHED.has(asSoukError(error).code) || options.signal?.aborted === true) throw error
+    }
+    if (reply !== undefined) {
+      if (reply.charged > 0n) await options.onSettled?.(reply.charged, pending.requestId)
+      return records.put(told(rest, reply, clock.now(), agreedIn(pending, reply)))
     }
     // The change never ran, or its response was deleted. The current state shows which.
     try {

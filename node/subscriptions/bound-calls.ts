@@ -42,9 +42,10 @@ export class BoundCalls {
       const detail = 'The subscription to this API is not active. Subscribe again, or cancel it to pay per call.'
       throw new SoukError('subscription_inactive', detail, { members: { subscription: id } })
     }
-    // Renew separately from the call, so that the fee is charged whatever the result of the call.
-    if (held.state !== 'canceling' && clock.now() >= held.periodEnd)
-      await service.renew(account, id, present({ signal: call.signal }))
+    // Renew separately from the call, so that the fee is charged whatever the result of the call. It also settles an earlier change,
+    // which the call itself would do without the account.
+    const isOver = held.state !== 'canceling' && clock.now() >= held.periodEnd
+    if (isOver || held.isUnsettled === true) await service.renew(account, id, present({ signal: call.signal }))
     call.api = parseApiRef(api)
     call.subscription = id
     call.onFee = () => {

@@ -41,6 +41,8 @@ export interface ChangeOptions {
  */
 export class SubscriptionService {
   readonly #init: SubscriptionServiceInit
+  /** What accounts have set aside for changes whose result is unknown, by subscription. */
+  readonly #unsettled = new Map<string, Purchase>()
 
   constructor(init: SubscriptionServiceInit) {
     this.#init = init
@@ -68,7 +70,7 @@ export class SubscriptionService {
     // Bind before paying: after a crash, the account finds the binding and repeats the same request.
     if (!isSameAgain && !(await bindings.put(account, binding, before))) throw subscribedElsewhere(api)
     try {
-      const change = await this.#paying(account, options, (paid) =>
+      const change = await this.#paying(account, binding.subscription, options, (paid) =>
         subscriptions.subscribe(
           { ...wish, api, id: binding.subscription, ...(account === undefined ? {} : { account: nameOf(account) }) },
           paid
@@ -107,7 +109,7 @@ export class SubscriptionService {
   ): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
     const { subscriptions, bindings } = this.#init
-    const change = await this.#paying(account, options, (paid) => subscriptions.change(id, terms, paid))
+    const change = await this.#paying(account, id, options, (paid) => subscriptions.change(id, terms, paid))
     await bindings.changed(account, before.api)
     return this.#told(account, before, change)
   }
@@ -117,29 +119,29 @@ export class SubscriptionService {
     account: string | undefined,
     id: string,
     now: boolean,
-    { signal }: ChangeOptions = {}
+    options: ChangeOptions = {}
   ): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
     const { api } = before
     const { subscriptions, bindings } = this.#init
-    const change = await subscriptions.cancel(id, { now, ...present({ signal }) })
+    const change = await this.#paying(account, id, options, (paid) => subscriptions.cancel(id, { now, ...paid }))
     const { state, periodEnd } = change.subscription
     if (state === 'canceled') await bindings.delete(account, api)
     else await this.#rebind(account, { api, subscription: id, until: periodEnd })
     return this.#told(account, before, change)
   }
 
-  async pause(account: string | undefined, id: string, { signal }: ChangeOptions = {}): Promise<SubscriptionChange> {
+  async pause(account: string | undefined, id: string, options: ChangeOptions = {}): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
     const { subscriptions, bindings } = this.#init
-    const change = await subscriptions.pause(id, present({ signal }))
+    const change = await this.#paying(account, id, options, (paid) => subscriptions.pause(id, paid))
     await bindings.changed(account, before.api)
     return this.#told(account, before, change)
   }
 
   async resume(account: string | undefined, id: string, options: ChangeOptions = {}): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
-    const change = await this.#paying(account, options, (paid) => this.#init.subscriptions.resume(id, paid))
+    const change = await this.#paying(account, id, options, (paid) => this.#init.subscriptions.resume(id, paid))
     await this.#rebind(account, { api: before.api, subscription: id })
     return this.#told(account, before, change)
   }
@@ -147,7 +149,7 @@ export class SubscriptionService {
   /** Pays for the next period if the last one has ended. Calls renew automatically. */
   async renew(account: string | undefined, id: string, options: ChangeOptions = {}): Promise<SubscriptionChange> {
     const before = await this.get(account, id)
-    const change = await this.#paying(account, options, (paid) => this.#init.subscriptions.renew(id, paid))
+    const change = await this.#paying(account, id, options, (paid) => this.#init.subscriptions.renew(id, paid))
     // If several calls find the period over, only one of them renews.
     return change.requestId === undefined ? change : this.#told(account, before, change)
   }
@@ -167,23 +169,43 @@ export class SubscriptionService {
     if (before?.subscription === binding.subscription) await bindings.put(account, binding, before)
   }
 
-  /** Reserves the cost of a change before sending it, and captures the cost when the result is known. */
+  /**
+   * Reserves the cost of a change before sending it, and captures the cost when the result is known. While it is unknown, the
+   * account keeps it set aside: the owner may have charged this node.
+   */
   async #paying(
     account: string | undefined,
-    options: ChangeOptions,
+    id: string,
+    { signal, ...options }: ChangeOptions,
     ask: (options: SubscriptionOptions) => Promise<SubscriptionChange>
   ): Promise<SubscriptionChange> {
-    const purchase: Purchase = this.#init.spending.beginFee(account)
+    const purchase = this.#unsettled.get(id) ?? this.#init.spending.beginFee(account)
+    this.#unsettled.delete(id)
     const onPrice = (price: Atoms) => purchase.reserve(price)
+    const onSettled = (charged: Atoms, requestId: string) => payLate(purchase, charged, requestId)
+    // A client that leaves must not hide the result of a change that its account pays for.
+    const own = account === undefined ? { signal } : {}
     try {
-      const change = await ask({ onPrice, ...present(options) })
+      const change = await ask({ onPrice, onSettled, ...present({ ...options, ...own }) })
       await purchase.capture(change.charged, change.requestId ?? change.subscription.id)
       return change
     } catch (thrown) {
       const error = asSoukError(thrown)
-      purchase.release(error.isChargeUnknown)
+      if (error.isChargeUnknown) this.#unsettled.set(id, purchase)
+      else purchase.release()
       throw purchase.explain(error)
     }
+  }
+}
+
+/** Pays for a change that the owner charged earlier. @throws SoukError with an unknown charge: the change stays unsettled */
+async function payLate(purchase: Purchase, charged: Atoms, requestId: string): Promise<void> {
+  try {
+    await purchase.reserve(charged)
+    await purchase.capture(charged, requestId)
+  } catch (thrown) {
+    const { code, message, members = {} } = asSoukError(thrown)
+    throw new SoukError(code, message, { cause: thrown, members, isChargeUnknown: true })
   }
 }
 
