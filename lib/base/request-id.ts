@@ -1,5 +1,6 @@
 import { latin1 } from './bytes.ts'
 import type { Clock } from './clock.ts'
+import { REQUEST_ID_BACK_MS } from './limits/store.ts'
 import type { Random } from './random.ts'
 
 /**
@@ -30,7 +31,8 @@ export function requestIds(clock: Clock, random: Random): RequestIds {
     next() {
       // Rounded down, so that the counter restarts only once per millisecond.
       const nowMs = Math.floor(clock.now())
-      if (nowMs > lastMs) {
+      // After a clock was wrong by more, owners would refuse ids that still increase.
+      if (nowMs > lastMs || nowMs < lastMs - REQUEST_ID_BACK_MS) {
         lastMs = nowMs
         counter = 0
       } else if (++counter > COUNTER_MAX) {

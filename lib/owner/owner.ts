@@ -128,7 +128,7 @@ export class Owner {
 
   #begin(call: IncomingCall, signal: AbortSignal, startedAt: number): Promise<CallResponse> {
     for (const watcher of this.#watchers) watcher.onCall?.(call)
-    checkAge(call.requestId, this.#init.clock.now())
+    checkAge(call, this.#init.clock.now())
     const isNew = this.#newest.isNew(call.peer, call.requestId) && call.resentFromEpoch === undefined
     return isNew ? this.#run(call, signal, startedAt) : this.#repeat(call, signal, startedAt)
   }

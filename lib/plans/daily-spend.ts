@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts'
+import { cappedDay } from '../base/capped-day.ts'
 import { SoukError } from '../base/errors.ts'
 import { leaseSize } from '../base/lease-size.ts'
 import { DAY_MS } from '../base/limits/time.ts'
@@ -72,7 +73,7 @@ export class DailySpend {
   #today(id: string) {
     const day = Math.floor(this.#clock.now() / DAY_MS)
     const known = this.#own.get(id)
-    if (known !== undefined && known.day >= day) return known
+    if (known !== undefined && cappedDay(known.day, day) === known.day) return known
     const own = { day, leased: 0n, spent: 0n, size: 0n }
     this.#own.set(id, own)
     return own
@@ -93,16 +94,20 @@ export class DailySpend {
   async #lease(id: string, own: OwnLease, cap: Atoms, missing: Atoms): Promise<void> {
     const slice = leaseSize(cap, own.size)
     let taken = 0n
+    let isReached = false
     const outcome = await changeDocument(this.#documents, [DAYS, id], (before) => {
       const known = before === undefined ? { day: own.day, leased: 0n } : readDay(before)
-      // A clock that was set back does not reset the cap.
       const leased = known.day < own.day ? 0n : known.leased
       const left = cap - leased
-      if (left < missing) throw capReached(id)
       const wanted = missing > slice ? missing : slice
-      taken = wanted < left ? wanted : left
-      return JSON.stringify({ day: Math.max(known.day, own.day), leased: String(leased + taken) })
+      isReached = left < missing
+      taken = isReached ? 0n : wanted < left ? wanted : left
+      const day = cappedDay(known.day, own.day)
+      // The day of a wrong clock is corrected also if nothing is left, so that the cap is free again tomorrow.
+      if (isReached && day === known.day) return undefined
+      return JSON.stringify({ day, leased: String(leased + taken) })
     })
+    if (isReached) throw capReached(id)
     if (outcome === 'busy')
       throw new SoukError('overloaded', 'Too many calls use this subscription at once. Try again later.')
     own.leased += taken

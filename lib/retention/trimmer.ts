@@ -13,6 +13,7 @@ import { DAY_MS } from '../base/limits/time.ts'
 import { formatRequestId, idOfTime } from '../base/request-id.ts'
 import type { Store, TrimRules } from '../interface/store.ts'
 import type { PaymentSchemeRetention } from '../interface/payment-scheme.ts'
+import { trustedTime } from './trusted-time.ts'
 
 export interface TrimmerInit {
   readonly clock: Clock
@@ -55,7 +56,8 @@ export class Trimmer {
   /** Runs one round now. @throws SoukError where the store fails */
   async round(): Promise<void> {
     const { clock, store, sharedStore } = this.#init
-    const now = clock.now()
+    const now = await trustedTime(store.documents, clock)
+    if (now === undefined) return
     await store.calls.dropResponses(now - STORED_RESPONSE_MS)
     const stores = sharedStore === undefined || sharedStore === store ? [store] : [store, sharedStore]
     for (const { claims, documents } of stores) {

@@ -132,10 +132,9 @@ export class AccountDeposits {
   #checkCount(account: string): void {
     const now = this.#init.clock.now()
     const day = Math.floor(now / limits.DAY_MS)
-    if (day > this.#day) {
-      this.#day = day
-      this.#counts.clear()
-    }
+    if (day > this.#day) this.#counts.clear()
+    // A clock that is set back starts no new day. Where it was wrong by days, the count is of today.
+    if (day > this.#day || this.#day > day + 1) this.#day = day
     if ((this.#counts.get(account) ?? 0) < limits.ACCOUNT_DEPOSITS_MAX) return
     const detail = `An account accepts ${limits.ACCOUNT_DEPOSITS_MAX} deposits a day. Make larger deposits, or wait until tomorrow.`
     throw new SoukError('quota_exceeded', detail, { retryAfterMs: (day + 1) * limits.DAY_MS - now })

@@ -140,6 +140,11 @@ export class DailyCaps {
     for (;;) {
       const before = await this.#documents.get(COLLECTION, key)
       const last = before === undefined ? { day, taken: '0' } : (JSON.parse(before) as SpentDocument)
+      if (before !== undefined && last.day > day + 1) {
+        // A wrong clock stored it. What was taken counts today, and the cap is free again tomorrow.
+        await this.#documents.replace(COLLECTION, key, before, JSON.stringify({ ...last, day }))
+        continue
+      }
       const isToday = last.day === day
       // A clock that was set back does not reset the cap.
       const current: SpentDocument = last.day >= day ? last : { day, taken: '0' }

@@ -100,6 +100,8 @@ export class FinalChecks {
       onError: fail,
       ...(retention && { paymentScheme: retention })
     })
+    // Its clock is trusted.
+    await store.documents.put('retention', 'time', JSON.stringify({ last: later.now() }))
     await trimmer.round()
     await this.#carried(node)
     const calls = store.calls

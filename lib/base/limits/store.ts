@@ -43,6 +43,12 @@ export const KEEP_DAYS_MAX = 36_500
 export const KEEP_FREE_CALLS_MS = 30 * DAY
 /** How far ahead of the owner's clock a request id may be. A later id could outlive its call's record. */
 export const REQUEST_ID_AHEAD_MS = DAY
+/** A clock that is set back further than this makes ids of its own time again, although they sort before earlier ones. */
+export const REQUEST_ID_BACK_MS = 1 * HOUR
+/** Jump of the clock after which nothing is deleted by age for a while: the clock may be wrong. */
+export const CLOCK_JUMP_MS = 3 * DAY
+/** Time that such a clock has to run on before old data is deleted. */
+export const CLOCK_TRUSTED_MS = 1 * DAY
 /** Oldest request id that is run. Records of older calls may be deleted, so a repeat would go unnoticed. */
 export const REQUEST_AGE_MS_MAX = KEEP_FREE_CALLS_MS - REQUEST_ID_AHEAD_MS
 /** Time between two deletions of expired responses and documents. */

@@ -1,3 +1,4 @@
+import { cappedDay } from '../../base/capped-day.ts'
 import type { Clock } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import {
@@ -80,11 +81,10 @@ export class UnearnedGas {
     await this.#init.documents.put(COLLECTION, KEY, value)
   }
 
-  /** A clock that is set back starts no new day. */
   #turn(): void {
-    const day = Math.floor(this.#init.clock.now() / DAY_MS)
-    if (day <= this.#day) return
-    this.#day = day
+    const before = this.#day
+    this.#day = cappedDay(before, Math.floor(this.#init.clock.now() / DAY_MS))
+    if (this.#day <= before) return
     this.#steps = 0
     this.#sum = 0n
     this.#stepsOf.clear()

@@ -1,3 +1,4 @@
+import { cappedDay } from '../../base/capped-day.ts'
 import { leaseSize } from '../../base/lease-size.ts'
 import { DAY_MS } from '../../base/limits/time.ts'
 import type { Atoms } from '../../base/money.ts'
@@ -43,8 +44,9 @@ export class DailyCap {
 
   /** The next slice, for `grant` once it is durable. Undefined if the whole cap of this day is leased. */
   next(now: number): CapLease | undefined {
-    // A clock that is set back does not reset the cap.
-    const day = Math.max(dayOf(now), this.#lease.day)
+    const day = cappedDay(this.#lease.day, dayOf(now))
+    // The lease was taken by a wrong clock. It counts today.
+    if (day < this.#lease.day) this.#lease = { day, leased: this.#lease.leased }
     const before = day > this.#lease.day ? 0n : this.#lease.leased
     if (before >= this.#cap) return undefined
     const leased = before + leaseSize(this.#cap, this.#size)

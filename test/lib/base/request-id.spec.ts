@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { systemClock } from '../../../lib/base/clock.ts'
+import { REQUEST_ID_BACK_MS } from '../../../lib/base/limits/store.ts'
 import { type Random, systemRandom } from '../../../lib/base/random.ts'
 import { formatRequestId, requestIds } from '../../../lib/base/request-id.ts'
 
@@ -37,6 +38,14 @@ describe('request ids', () => {
       assert.equal(id[6]! >> 4, 7)
       assert.equal(id[8]! >> 6, 0b10)
     }
+  })
+
+  it('ascend while the clock is set back a little, and follow a clock that was far ahead', () => {
+    const now = 1_750_000_000_000
+    const ids = requestIds(readings(now, now - 1, now - REQUEST_ID_BACK_MS, now - REQUEST_ID_BACK_MS - 1), systemRandom)
+    const [first, second, third, fourth] = [ids.next(), ids.next(), ids.next(), ids.next()]
+    assertAscending([first, second, third])
+    assert.equal(millisecondsOf(fourth.slice()), now - REQUEST_ID_BACK_MS - 1)
   })
 
   it('start with the Unix time in 48 bits', () => {

@@ -19,7 +19,9 @@ describe('the age of a request', () => {
     for (const age of [REQUEST_AGE_MS_MAX + 1, 400 * DAY_MS, bench.clock.now()]) {
       for (const resent of [{}, { resentFromEpoch: 1n }, { idempotencyKey: `key ${age}` }]) {
         const call = bench.handle({ requestId: idAt(age), ...resent })
-        await assert.rejects(call, { code: 'request_expired', status: 410, notAccepted: false, retryable: false })
+        // Another owner may run a call that no owner has seen: this one's clock may be wrong.
+        const notAccepted = !('resentFromEpoch' in resent)
+        await assert.rejects(call, { code: 'request_expired', status: 410, notAccepted })
       }
     }
     assert.equal(bench.adapter.reached.length, 0)

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import {
+  CLOCK_JUMP_MS,
+  CLOCK_TRUSTED_MS,
   IDEMPOTENCY_MS,
   KEEP_FREE_CALLS_MS,
   STORED_RESPONSE_MS,
@@ -30,6 +32,8 @@ describe('the trimmer', () => {
     clock = manualClock()
     store = createMemoryStore()
     await store.open()
+    // The clock is known.
+    await store.documents.put('retention', 'time', JSON.stringify({ last: clock.now() }))
     errors.length = 0
   })
   const trimmer = (init: Partial<TrimmerInit> = {}) =>
@@ -45,6 +49,46 @@ describe('the trimmer', () => {
     await clock.advance(60_000)
     await running
   }
+
+  describe('before a clock that may be wrong', () => {
+    const old = () => append(KEEP_FREE_CALLS_MS + 1, false)
+
+    it('deletes nothing before the clock has run on for a day, also over restarts', async () => {
+      const record = await old()
+      await clock.advance(CLOCK_JUMP_MS + 1)
+      for (let hours = 0; hours < 24; hours += 8) {
+        await round()
+        assert.equal(await has(record), true)
+        await clock.advance(CLOCK_TRUSTED_MS / 3)
+      }
+      await append(0, true)
+      await round()
+      assert.equal(await has(record), false)
+    })
+
+    it('goes on at once when the clock was set back', async () => {
+      const record = await old()
+      await append(0, true)
+      let setBy = 450 * DAY_MS
+      const wrong = { ...clock, now: () => clock.now() + setBy, elapsed: clock.elapsed, after: clock.after }
+      await round({ clock: wrong })
+      assert.equal(await has(record), true)
+      setBy = 0
+      await round({ clock: wrong })
+      assert.equal(await has(record), false)
+    })
+
+    it('deletes nothing at first with books that have no time yet', async () => {
+      await store.documents.delete('retention', 'time')
+      const record = await old()
+      await append(0, true)
+      await round()
+      assert.equal(await has(record), true)
+      await clock.advance(CLOCK_TRUSTED_MS)
+      await round()
+      assert.equal(await has(record), false)
+    })
+  })
 
   it('keeps charged calls for the configured time, and free calls for a month', async () => {
     await store.ledger.book({ kind: 'lease', reference: 'a', at: 1, postings: POSTINGS })
