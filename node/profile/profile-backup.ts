@@ -96,7 +96,8 @@ export async function restoreProfile(profile: ProfileLocation, directory: string
       hint: 'give a directory that souk backup created'
     })
   }
-  for (const file of ['identity', 'store'] as const) {
+  // A new profile may have a funded wallet before it has anything else.
+  for (const file of [...SMALL, 'store'] as const) {
     if (!(await exists(profileFile(profile, file)))) continue
     throw new SetupError('profile_exists', `The profile "${profile.name}" exists already.`, {
       hint: `another one by --profile <name>, or move ${profile.directory} away`

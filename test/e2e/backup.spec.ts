@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ApiView } from '../../node/admin/api.ts'
 import type { IssuedKeyView } from '../../node/admin/accounts/key-api.ts'
@@ -61,6 +61,12 @@ describe('a backup', () => {
       /cannot be made \(ENOENT\)/
     )
     failed(await home.run(`--profile shop restore ${backup}`), 1, /profile "shop" exists already/)
+    // It has a wallet, and nothing else yet.
+    await home.run('--profile fresh init --network dev --role buy --no-input')
+    const wallet = join(home.directory, 'fresh', 'wallet.json')
+    const before = await readFile(wallet, 'utf8')
+    failed(await home.run(`--profile fresh restore ${backup}`), 1, /profile "fresh" exists already/)
+    assert.equal(await readFile(wallet, 'utf8'), before)
   })
 
   it('restores the same node elsewhere, with its identity, APIs, keys and books', async () => {
