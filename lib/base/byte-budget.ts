@@ -71,10 +71,11 @@ export class ByteBudget {
     }
   }
 
-  /** Counts `bytes` more for all of the holding's shares. */
-  add({ shares }: Holding, bytes: number): void {
+  /** Counts `bytes` more for the holding and all of its shares. */
+  add(holding: Holding, bytes: number): void {
+    holding.bytes += bytes
     this.#bytes += bytes
-    for (const { holder } of shares) {
+    for (const { holder } of holding.shares) {
       const sum = (this.#byHolder.get(holder) ?? 0) + bytes
       if (sum > 0) this.#byHolder.set(holder, sum)
       else this.#byHolder.delete(holder)
@@ -101,8 +102,8 @@ export class ByteBudget {
   }
 
   /** Frees the holding's bytes, and lets others have them. */
-  free(holding: Holding, bytes: number): void {
-    if (bytes > 0) this.add(holding, -bytes)
+  free(holding: Holding): void {
+    if (holding.bytes > 0) this.add(holding, -holding.bytes)
     if (this.#first === holding) this.#first = undefined
     for (const waiting of this.#waiting) {
       if (!this.#grows(waiting.holding, waiting.bytes)) continue
@@ -117,7 +118,6 @@ export class ByteBudget {
       this.#first ??= holding
       if (this.#first !== holding) return false
     }
-    holding.bytes += bytes
     this.add(holding, bytes)
     return true
   }
@@ -147,7 +147,6 @@ class Holding implements HeldBytes {
 
   take(bytes: number): void {
     this.check(bytes)
-    this.bytes += bytes
     this.#budget.add(this, bytes)
   }
 
@@ -156,9 +155,7 @@ class Holding implements HeldBytes {
   }
 
   free(): void {
-    const { bytes } = this
-    this.bytes = 0
-    this.#budget.free(this, bytes)
+    this.#budget.free(this)
   }
 }
 

@@ -24,10 +24,10 @@ const [ONES, HIGH_BITS, QUOTES, BACKSLASHES, SPACES] = [0x01010101, 0x80808080 |
  */
 export function checkJson(bytes: Uint8Array): JsonShape {
   if (!isUtf8(bytes)) throw new SoukError('invalid_request', 'The body is not UTF-8. JSON must be UTF-8.')
-  const start = skipSpace(bytes, 0)
   if (isMarked(bytes)) {
     throw new SoukError('invalid_request', 'The body starts with a byte order mark (U+FEFF). Send the JSON without it.')
   }
+  const start = skipSpace(bytes, 0)
   if (start === bytes.length)
     throw new SoukError('invalid_request', 'The body is empty. Send a JSON object, for example {}.')
   const end = skipSpace(bytes, value(bytes, start, 0))

@@ -41,7 +41,7 @@ export interface ChangeOptions {
  */
 export class SubscriptionService {
   readonly #init: SubscriptionServiceInit
-  /** What accounts have set aside for changes whose result is unknown, by subscription. */
+  /** The money that accounts set aside while the result of a change is unknown, by subscription. */
   readonly #unsettled = new Map<string, Purchase>()
 
   constructor(init: SubscriptionServiceInit) {

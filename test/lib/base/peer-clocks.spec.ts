@@ -23,7 +23,7 @@ describe('PeerClocks', () => {
     const hear = (peer: string, aheadMs: number) => clocks.heard(peer, steady.now() - aheadMs, clock.elapsed())
     hear('a', 10 * MINUTE)
     assert.equal(clocks.aheadMs, 10 * MINUTE)
-    // Of two that disagree, neither is believed.
+    // Where two peers disagree, neither counts.
     hear('b', 0)
     assert.equal(clocks.aheadMs, 0)
     hear('c', 11 * MINUTE)
