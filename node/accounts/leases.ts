@@ -15,10 +15,15 @@ export interface LeasesInit {
   readonly refusal?: () => SoukError | undefined
 }
 
-/** By holder: the time until which it counts as alive. */
+/** By holder: a text that changes with each of its heartbeats. Earlier versions read it as the time until which the holder is alive. */
 const HOLDERS = 'lease-holders'
 /** By holder: its writer id for `Fencing.fence`. */
 const WRITERS = 'lease-writers'
+
+interface Seen {
+  readonly row: string
+  readonly since: number
+}
 
 /**
  * Leases on balances, from which a process reserves without further queries. Each lease is a ledger account that one process draws on, and
@@ -33,9 +38,8 @@ export class Leases {
   readonly #onListed = new Set<() => void>()
   #deafen: (() => void) | undefined
   #timer: { cancel(): void } | undefined
-  /** On the clock’s `elapsed`. Take no process for dead before this time: after an outage, all are late. */
-  #patientUntil = -Infinity
-  #hasBeaten = false
+  /** By other holder: its row, and when this process first read it, on the clock’s `elapsed`. Clocks of machines differ. */
+  #seen: ReadonlyMap<string, Seen> = new Map()
   #beating: Promise<void> = Promise.resolve()
 
   constructor(init: LeasesInit) {
@@ -57,7 +61,7 @@ export class Leases {
     })
   }
 
-  /** Whether every caller of `holders` now sees this process, even if clocks differ by half of `HOLDER_MS`. */
+  /** Whether every caller of `holders` now sees this process. */
   get isListed(): boolean {
     return this.#init.clock.elapsed() < this.#listedUntil
   }
@@ -139,17 +143,30 @@ export class Leases {
     const wasListed = this.isListed
     this.#listedUntil = startedAt + limits.HOLDER_MS / 2
     if (!wasListed) {
-      if (this.#hasBeaten) this.#patientUntil = startedAt + limits.HOLDER_MS
-      this.#hasBeaten = true
+      // After an outage, all are late.
+      this.#seen = new Map()
       for (const hear of this.#onListed) hear()
     }
-    if (startedAt < this.#patientUntil) return
-    const known = await documents.list(HOLDERS)
-    const dead = known.filter(({ value }) => Number(value) < clock.now()).map(({ key }) => key)
+    const dead = await this.#silent(startedAt)
     if (dead.length === 0) return
     for (const key of dead) await this.#fence(key)
     await this.#reclaim(new Set(dead))
     for (const key of dead) await documents.delete(HOLDERS, key)
+  }
+
+  /** The other holders whose row has not changed for `HOLDER_MS`. */
+  async #silent(at: number): Promise<readonly string[]> {
+    const { documents, clock, holder } = this.#init
+    const others = (await documents.list(HOLDERS)).filter(({ key }) => key !== holder)
+    const now = clock.elapsed()
+    const seenBefore = this.#seen
+    this.#seen = new Map(
+      others.map(({ key, value: row }) => {
+        const before = seenBefore.get(key)
+        return [key, before?.row === row ? before : { row, since: now }]
+      })
+    )
+    return [...this.#seen].filter(([, { since }]) => at - since > limits.HOLDER_MS).map(([key]) => key)
   }
 
   /** Called first: later writes of the fenced process must fail. */

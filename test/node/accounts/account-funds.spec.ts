@@ -139,6 +139,19 @@ describe('a prepaid account', () => {
     assert.deepEqual([(await booksOf(store)).sold, other.warnings], [10_000n, []])
   })
 
+  it('keeps the lease of a process on a machine with another time', async () => {
+    await deposit(store, USDC)
+    for (const hours of [-1, 1]) {
+      const elsewhere = { ...clock, now: () => clock.now() + hours * 3_600_000 }
+      const other = await startSpender(store, elsewhere, `${hours} h`)
+      await other.funds.reserve(ACCOUNT, USDC)
+      await clock.advance(limits.HOLDER_MS * 3)
+      assert.equal((await booksOf(store)).leased, USDC)
+      other.funds.release(ACCOUNT, USDC)
+      await other.stop()
+    }
+  })
+
   it('is exact to the atom under random operations and kills', async () => {
     const step = fc.record({
       process: fc.nat({ max: 2 }),
