@@ -1,7 +1,7 @@
 import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
-import { PAID_PERIOD_PERCENT } from '../base/limits/plans.ts'
+import { PAID_PERIOD_PERCENT, RENEWAL_PAUSE_MS } from '../base/limits/plans.ts'
 import { DAY_MS } from '../base/limits/time.ts'
 import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
 import { KeyedMutex } from '../base/mutex.ts'
@@ -66,6 +66,8 @@ interface Wish {
 export class OwnSubscriptions implements Subscriptions {
   readonly #init: OwnSubscriptionsInit
   readonly #renewing = new Map<string, Promise<SubscriptionChange>>()
+  /** By subscription whose period is over for this clock and not for its owner's: when to ask again, on the clock's `elapsed`. */
+  readonly #lasting = new Map<string, number>()
   /** One change at a time per subscription. */
   readonly #changes = new KeyedMutex()
   readonly sold: Subscriptions['sold']
@@ -109,6 +111,11 @@ export class OwnSubscriptions implements Subscriptions {
     const renewing = this.#changes.run(id, () => this.#renew(id, options)).finally(() => this.#renewing.delete(id))
     this.#renewing.set(id, renewing)
     return renewing
+  }
+
+  /** Its owner has refused a call because the period is over. */
+  ended(id: string): void {
+    this.#lasting.delete(id)
   }
 
   change(id: string, terms: SubscriptionTerms, options: SubscriptionOptions = {}): Promise<SubscriptionChange> {
@@ -226,6 +233,7 @@ export class OwnSubscriptions implements Subscriptions {
       if (takesCalls(stateAt(subscription, now))) return this.#unchanged(record)
       throw new SoukError('subscription_inactive', `The subscription is ${stateAt(subscription, now)}.`)
     }
+    if (clock.elapsed() < (this.#lasting.get(id) ?? 0)) return this.#unchanged(record)
     // An owner could end each period at once.
     if (now < paidUntil) throw endedEarly(paidUntil, now)
     const { manifest } = (await this.#look(parseApiRef(subscription.api), options)).signed
@@ -239,11 +247,12 @@ export class OwnSubscriptions implements Subscriptions {
       throw new SoukError('price_exceeds_limit', detail)
     }
     const { periodEnd } = subscription
-    return this.#ask(
-      record,
-      { request: { id, action: 'renew', periodEnd, ...termsOf(next) }, price: next.fee, plan: next },
-      options
-    )
+    const request = { id, action: 'renew', periodEnd, ...termsOf(next) } as const
+    const change = await this.#ask(record, { request, price: next.fee, plan: next }, options)
+    const isLasting = change.charged === 0n && change.subscription.periodEnd === periodEnd
+    if (isLasting) this.#lasting.set(id, clock.elapsed() + RENEWAL_PAUSE_MS)
+    else this.#lasting.delete(id)
+    return change
   }
 
   /** Resolves the API again, or uses the cached resolution. The owner refuses outdated terms. */

@@ -16,7 +16,7 @@ export interface PlanCallerInit {
   readonly clock: Clock
   readonly records: OwnRecords
   readonly spend: DailySpend
-  readonly subscriptions: Pick<OwnSubscriptions, 'renew' | 'settle'>
+  readonly subscriptions: Pick<OwnSubscriptions, 'renew' | 'settle' | 'ended'>
   readonly call: (init: CallInit, terms: CallTerms) => Promise<CallReply>
 }
 
@@ -42,13 +42,14 @@ export class PlanCaller {
       if (!isOver(asSoukError(error), id) || first.fee !== undefined || init.sentTo !== undefined) throw error
       const { subscription } = first.record
       if (!isDue(subscription, subscription.periodEnd)) throw error
+      subscriptions.ended(id)
       const fee = await this.#renew(init, id)
       return this.#call(init, await records.get(id), fee)
     }
   }
 
   /** The record, after paying a due period. */
-  async #ready(init: CallInit, record: OwnRecord): Promise<{ record: OwnRecord; fee?: Atoms }> {
+  async #ready(init: CallInit, record: OwnRecord): Promise<{ record: OwnRecord; fee?: Atoms | undefined }> {
     const { clock, records } = this.#init
     const { subscription } = record
     const now = clock.now()
@@ -60,10 +61,12 @@ export class PlanCaller {
     return { record: await records.get(subscription.id), fee }
   }
 
-  async #renew(init: CallInit, id: string): Promise<Atoms> {
+  /** The fee, unless nothing had to be renewed. */
+  async #renew(init: CallInit, id: string): Promise<Atoms | undefined> {
     const { onFee } = init
     const options = { ...signalOf(init), ...(onFee && { onPrice: onFee }) }
-    return (await this.#init.subscriptions.renew(id, options)).charged
+    const { charged, requestId } = await this.#init.subscriptions.renew(id, options)
+    return requestId === undefined ? undefined : charged
   }
 
   async #call(init: CallInit, record: OwnRecord, fee: Atoms | undefined): Promise<CallReply> {

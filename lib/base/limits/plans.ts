@@ -49,6 +49,8 @@ export const FREE_SUBSCRIBERS_MAX = 10_000
 export const RENEWAL_GRACE_PART = 24
 /** A node pays for the next period only after this percentage of the last one that it paid, whatever the owner says. */
 export const PAID_PERIOD_PERCENT = 90
+/** An owner that has refused to renew because the period is not over is asked again after this time. */
+export const RENEWAL_PAUSE_MS = 1 * SECOND
 /** Cached subscription records. */
 export const SUBSCRIPTIONS_CACHED_MAX = 10_000
 /** Cache time of a subscription that another process may change. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { apiId } from '../../../lib/base/api-name.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
+import { RENEWAL_PAUSE_MS } from '../../../lib/base/limits/plans.ts'
 import { DAY_MS } from '../../../lib/base/limits/time.ts'
 import type { CallInit, CallReply } from '../../../lib/interface/souk.ts'
 import { DailySpend } from '../../../lib/plans/daily-spend.ts'
@@ -8,6 +9,7 @@ import { unknownSubscription } from '../../../lib/plans/decide.ts'
 import { readRequest, writeReply } from '../../../lib/plans/messages.ts'
 import { OwnRecords } from '../../../lib/plans/own-records.ts'
 import { OwnSubscriptions } from '../../../lib/plans/own-subscriptions.ts'
+import { PlanCaller } from '../../../lib/plans/plan-caller.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { manifestOf, memoryDocuments } from '../resolve/fixtures.ts'
@@ -27,14 +29,16 @@ describe('a subscription of this node', () => {
   const manifest = manifestOf(OWNER, { plans: [FREE, PAID] })
   const api = apiId(manifest.name, OWNER)
 
-  const ownSubscriptions = (call: (init: CallInit) => Promise<CallReply>) => {
-    const documents = memoryDocuments()
+  const ownSubscriptions = (
+    call: (init: CallInit) => Promise<CallReply>,
+    records = new OwnRecords(memoryDocuments(), clock)
+  ) => {
     return new OwnSubscriptions({
       clock,
       requestIds: freshIds,
       self: SELF,
-      records: new OwnRecords(documents, clock),
-      spend: new DailySpend(documents, clock),
+      records,
+      spend: new DailySpend(memoryDocuments(), clock),
       resolve: async () => ({
         signed: { id: api, manifest, envelope: new Uint8Array() },
         owners: [{ id: OWNER, addresses: [] }]
@@ -99,6 +103,45 @@ describe('a subscription of this node', () => {
     await subscriptions.renew(id)
     await assert.rejects(subscriptions.renew(id), { code: 'subscription_inactive' })
     assert.equal(charged, 2n * PAID.fee)
+  })
+
+  it('pays for calls while its owner says that the period is not over, and asks again only after a pause', async () => {
+    const asked: string[] = []
+    const [createdAt, periodEnd] = [clock.now(), clock.now() + 31 * DAY_MS]
+    const times = { createdAt, periodStart: createdAt, periodEnd, state: 'active', version: 1 } as const
+    const records = new OwnRecords(memoryDocuments(), clock)
+    const subscriptions = ownSubscriptions(async ({ body, onPrice }) => {
+      const { id, action } = readRequest(body as Uint8Array)
+      asked.push(action)
+      await onPrice?.(PAID.fee)
+      const sold = { id, api, plan: PAID, revision: 1, major: 1, peer: SELF, peers: [], owner: OWNER }
+      const charged = action === 'subscribe' ? PAID.fee : 0n
+      return { body: writeReply({ ...sold, ...times, isShared: false }), charged } as unknown as CallReply
+    }, records)
+    const { id } = (await subscriptions.subscribe({ api, plan: PAID.id, maxPrice: '1' })).subscription
+    let isOver = false
+    const caller = new PlanCaller({
+      clock,
+      records,
+      spend: new DailySpend(memoryDocuments(), clock),
+      subscriptions,
+      call: async () => {
+        const members = { subscription: { id, state: 'paused' } }
+        if (isOver) throw new SoukError('subscription_inactive', '', { members })
+        return { charged: 0n } as CallReply
+      }
+    })
+    await clock.advance(31 * DAY_MS)
+    await subscriptions.renew(id)
+    const init = { api, body: '', onFee: () => assert.fail('the caller does not pay fees') }
+    assert.deepEqual(await caller.call(init, id), { charged: 0n })
+    assert.deepEqual(asked, ['subscribe', 'renew'])
+    await clock.advance(RENEWAL_PAUSE_MS)
+    await subscriptions.renew(id)
+    assert.deepEqual(asked, ['subscribe', 'renew', 'renew'])
+    isOver = true
+    await assert.rejects(caller.call(init, id), /does not pay fees/)
+    assert.equal(asked.length, 4)
   })
 
   it('keeps the plan that it agreed to, whatever plan its owner reports', async () => {
