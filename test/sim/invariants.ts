@@ -330,10 +330,13 @@ export const idOf = (requestId: Uint8Array): string => Buffer.from(requestId).to
 
 /** Implemented separately from `lib/pay/payee/channel-limit.ts` on purpose. */
 function limitOf({ latest, safe, finalized }: ChannelSnapshot): bigint {
-  const counted = [
-    latest.balance < COUNTED_LATEST_ATOMS_MAX ? latest.balance : COUNTED_LATEST_ATOMS_MAX,
-    safe.balance < COUNTED_SAFE_ATOMS_MAX ? safe.balance : COUNTED_SAFE_ATOMS_MAX,
-    finalized.balance
-  ].reduce((most, each) => (each > most ? each : most))
+  const part = (there: bigint, settled: bigint, most: bigint): bigint => {
+    const more = there > settled ? there - settled : 0n
+    return more < most ? more : most
+  }
+  const onSafe = part(safe.balance, finalized.balance, COUNTED_SAFE_ATOMS_MAX)
+  const isSafeBehind = safe.balance < finalized.balance
+  const onLatest = part(latest.balance, (isSafeBehind ? finalized : safe).balance, COUNTED_LATEST_ATOMS_MAX)
+  const counted = finalized.balance + onSafe + onLatest
   return (counted < latest.balance ? counted : latest.balance) - (latest.withdrawal?.amount ?? 0n)
 }

@@ -66,8 +66,10 @@ export const CHAIN_VIEW_PART = 4
 export const DEPOSIT_ATOMS_MIN = USDC / 2n
 /** Largest first deposit that an owner can ask for. */
 export const DEPOSIT_ATOMS_MAX = 20n * USDC
-/** A channel is topped up in the background when less than one part in this many of its deposits remains. */
+/** A channel is topped up in the background when less than one part in this many of a deposit remains. */
 export const TOP_UP_PART = 5n
+/** A block of Base is final after this time. A busy payer keeps what it spends in it ahead, because owners count new deposits in part. */
+export const DEPOSIT_SETTLES_MS = 20 * MINUTE
 /** Validity of a deposit's authorisation. */
 export const DEPOSIT_VALID_MS = 1 * HOUR
 /** Remaining validity of a deposit's authorisation when an owner receives it. */
@@ -102,13 +104,13 @@ export const COUNTERS_TRIED_MAX = 100
 export const RECEIPT_PATH_MAX = 12
 /** A receipt with the longest name and path has under 1 KiB. Payers store receipts, and owners may add unknown fields. */
 export const RECEIPT_BYTES_MAX = 2 * KiB
-/** Part of one channel's deposit that counts in the newest block, which may be reverted. */
+/** Part of one channel's deposits that counts in blocks that are not `safe` yet, and may be reverted. */
 export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
 /** Pause between two reads of the chain, over all channels, for calls that a new deposit does not cover yet. */
 export const PENDING_LOOK_MS = 1 * SECOND
-/** Part of all deposits at one owner that counts in the newest block. */
+/** The same of all deposits at one owner. */
 export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
-/** Part of one channel's deposit that counts in a `safe` block. The rest waits for `finalized`. */
+/** Part of one channel's deposits that counts in `safe` blocks that are not `finalized`. The rest waits. */
 export const COUNTED_SAFE_ATOMS_MAX = 25n * USDC
 /** Credit of a node in one hour against deposits that are not counted yet, with their gas. It bounds a loss to $24 a day. */
 export const CREDIT_HOUR_ATOMS_MAX = 1n * USDC

@@ -26,13 +26,13 @@ export interface ChannelLimit {
 }
 
 /**
- * How much of a channel's deposit counts. Small deposits count once mined, larger ones once `safe`, the rest once `finalized`.
- * This bounds the loss by a reorganisation, and small deposits count without a wait.
+ * How much of a channel's deposits counts: all that is final, a part of what is `safe` and not final, and a smaller part of what is only
+ * mined. This bounds the loss by a reorganisation, and a small deposit or top-up counts without a wait.
  */
 export function channelLimit({ view, refunding, latestRoom }: ChannelLimitInit): ChannelLimit {
   const { latest, safe, finalized } = view.balance
-  const settled = max(finalized, min(safe, COUNTED_SAFE_ATOMS_MAX))
-  const fresh = max(0n, min(latest, COUNTED_LATEST_ATOMS_MAX) - settled)
+  const settled = finalized + min(max(0n, safe - finalized), COUNTED_SAFE_ATOMS_MAX)
+  const fresh = min(max(0n, latest - max(safe, finalized)), COUNTED_LATEST_ATOMS_MAX)
   const onLatest = min(fresh, max(0n, latestRoom))
   const limit = min(settled + onLatest, latest) - view.withdrawing - refunding
   return { limit: max(0n, limit), onLatest }

@@ -6,6 +6,7 @@ import { encodeAuthorization } from '../signing/authorization.ts'
 import { checkMove } from '../channel/check-move.ts'
 import type { PayerFunds } from './payer-funds.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
+import { SpendingPace } from './spending-pace.ts'
 import { signVoucher } from '../signing/voucher.ts'
 
 /** Collections of a payer's documents: its channels by channel id, and the last counter of a salt. */
@@ -60,6 +61,7 @@ export class PayerChannel {
   doubtAfter = 0
   /** The part of the spending that is in the ledger or queued for it. */
   booked: Atoms = 0n
+  readonly pace = new SpendingPace()
   /** No background top-up before this time, on the monotonic clock. */
   topUpAfter = 0
   /** True while the owner is assumed to know the channel. */

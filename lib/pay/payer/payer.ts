@@ -1,10 +1,17 @@
 import type { Logger } from '@libp2p/interface'
+import { min } from '../../base/bigints.ts'
 import { latin1 } from '../../base/bytes.ts'
 import type { Clock } from '../../base/clock.ts'
 import { SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import { fromHex, isHex } from '../../base/hex.ts'
-import { EXPOSURE_WAIT_MS, PENDING_LOOK_MS, TOP_UP_PART, TOP_UP_PAUSE_MS } from '../../base/limits/pay.ts'
+import {
+  COUNTED_LATEST_ATOMS_MAX,
+  EXPOSURE_WAIT_MS,
+  PENDING_LOOK_MS,
+  TOP_UP_PART,
+  TOP_UP_PAUSE_MS
+} from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import { PassingMap } from '../../base/passing-map.ts'
 import { type HashedRequest, requestHash } from '../../base/request-hash.ts'
@@ -365,10 +372,15 @@ export class Payer {
   /** Runs in the background, before calls have to wait for a deposit. */
   #topUp(channel: PayerChannel): void {
     const { rules, clock, opener } = this.#init
+    const { left, spent, credit } = channel.payerFunds
+    const now = clock.elapsed()
+    const recent = channel.pace.recent(spent, now)
     // On credit, the first deposit is on its way.
-    if (channel.payerFunds.credit > 0n) return
-    if (channel.payerFunds.left * TOP_UP_PART >= rules.deposit || clock.elapsed() < channel.topUpAfter) return
-    channel.topUpAfter = clock.elapsed() + TOP_UP_PAUSE_MS
+    if (credit > 0n || now < channel.topUpAfter) return
+    // Of recent deposits, the owner counts only this much until they settle. A payer that spends more needs the rest ahead.
+    const ahead = recent + min(rules.deposit, COUNTED_LATEST_ATOMS_MAX) - COUNTED_LATEST_ATOMS_MAX
+    if (left * TOP_UP_PART >= rules.deposit && left >= min(ahead, rules.dailyMax)) return
+    channel.topUpAfter = now + TOP_UP_PAUSE_MS
     // If it fails, the call that needs the deposit reports the error.
     opener.fund(channel).then(
       () => (channel.topUpAfter = 0),

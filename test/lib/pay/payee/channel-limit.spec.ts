@@ -28,7 +28,14 @@ describe('channel limit', () => {
     assert.equal(limitOf(100n * USDC, 0n, 0n).limit, COUNTED_LATEST_ATOMS_MAX)
     assert.equal(limitOf(100n * USDC, 100n * USDC, 0n).limit, COUNTED_SAFE_ATOMS_MAX)
     assert.equal(limitOf(100n * USDC, 100n * USDC, 100n * USDC).limit, 100n * USDC)
-    assert.equal(limitOf(100n * USDC, 30n * USDC, 28n * USDC).limit, 28n * USDC)
+  })
+
+  it('counts as much of a later deposit, however much is final', () => {
+    assert.equal(limitOf(5n * USDC, 4n * USDC + 1n, 4n * USDC).limit, 5n * USDC)
+    assert.equal(limitOf(40n * USDC, 30n * USDC, 28n * USDC).limit, 30n * USDC + COUNTED_LATEST_ATOMS_MAX)
+    assert.equal(limitOf(99n * USDC, 99n * USDC, 50n * USDC).limit, 50n * USDC + COUNTED_SAFE_ATOMS_MAX)
+    // Endpoints may disagree for a moment.
+    assert.equal(limitOf(5n * USDC, 0n, 5n * USDC).limit, 5n * USDC)
   })
 
   it("counts no more on the newest block than the owner's limit over all channels", () => {
@@ -55,6 +62,7 @@ describe('channel limit', () => {
           const { limit, onLatest } = channelLimit({ view, refunding: refunding!, latestRoom: room! })
           assert.ok(limit >= 0n && limit <= latest!)
           assert.ok(limit + withdrawing! + refunding! <= latest! || limit === 0n)
+          assert.ok(limit <= finalized! + COUNTED_SAFE_ATOMS_MAX + COUNTED_LATEST_ATOMS_MAX)
           assert.ok(onLatest >= 0n && onLatest <= room! && onLatest <= COUNTED_LATEST_ATOMS_MAX)
         }
       )
