@@ -29,7 +29,7 @@ export interface ReceiptRow {
   readonly rule?: ChargeRule
   /** HTTP status of the response. */
   readonly status: number
-  /** Milliseconds since the epoch, by the owner's clock. */
+  /** Milliseconds since the epoch. At the payer: when it made the call. At the owner: when the call ended. */
   readonly at: number
   /**
    * At the payer: whether the owner's signature is valid; `unknown` where the channel's data was deleted. `own`: the

@@ -2,7 +2,7 @@ import { SoukError } from '../base/errors.ts'
 import { CLOCK_SKEW_MS } from '../base/limits/directory.ts'
 import { RECEIPT_RECORDS_READ_MAX, RECEIPTS_PAGE_MAX } from '../base/limits/pay.ts'
 import { malformed } from '../base/malformed.ts'
-import { formatRequestId } from '../base/request-id.ts'
+import { formatRequestId, madeAt, requestIdBytes } from '../base/request-id.ts'
 import type { ChannelConfig, ChannelId } from '../interface/channel.ts'
 import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipts.ts'
 import type { CallLog, Documents } from '../interface/store.ts'
@@ -46,7 +46,7 @@ export class ReceiptHistory {
     for (let left = RECEIPT_RECORDS_READ_MAX; left > 0; left -= RECEIPTS_PAGE_MAX) {
       const places = await read(before, RECEIPTS_PAGE_MAX)
       for (const { cursor, at, row } of places) {
-        // The rows are in the order of creation or writing, which nearly equals the order of their times.
+        // A payer's rows are in the order of their times. An owner's are in the order of writing, which is nearly the same.
         if (at < since - CLOCK_SKEW_MS) return { receipts }
         before = cursor
         if (row !== undefined && isWanted(row, query)) receipts.push(row)
@@ -112,8 +112,10 @@ async function placeOf(
   partnerOf: (channelId: ChannelId) => Promise<Partner | undefined>
 ): Promise<Place> {
   const receipt = readReceipt(bytes)
-  if (receipt === undefined) return { cursor: requestId, at: Number.POSITIVE_INFINITY, row: undefined }
-  const { channelId, api, charged, rule, status, at } = receipt.body
+  // Not the receipt's time, which is the owner's word.
+  const at = madeAt(requestIdBytes(requestId))
+  if (receipt === undefined) return { cursor: requestId, at, row: undefined }
+  const { channelId, api, charged, rule, status } = receipt.body
   const partner = await partnerOf(channelId)
   const signature =
     partner === undefined ? 'unknown' : check.isSigned(receipt, partner.config.receiverAuthorizer) ? 'valid' : 'invalid'

@@ -21,7 +21,7 @@ import type { Settlement, SettlementInit } from '../../lib/pay/settle/settlement
 import { settlementDomain } from '../../lib/pay/signing/settlement-domain.ts'
 import { createMemoryStore } from '../../lib/store/memory/store.ts'
 import { freshIds, peerId } from './call-record.ts'
-import { type ManualClock, manualClock } from './manual-clock.ts'
+import { MANUAL_START, type ManualClock, manualClock } from './manual-clock.ts'
 
 const address = (byte: string): Address => `0x${byte.repeat(20)}`
 const parameters: ChainParameters = {
@@ -316,7 +316,7 @@ export const sent = (api: ApiId = API): HashedRequest => ({ api, method: 'POST',
 export const outcome = (api: ApiId = API): Outcome => ({
   status: 200,
   requestHash: requestHash(sent(api)),
-  at: 1_750_000_000_000,
+  at: MANUAL_START,
   ownerMs: 5,
   upstreamMs: 4
 })

@@ -1,5 +1,6 @@
 /** Limits: Payments and channels. */
 import { UPSTREAM_TIMEOUT_MS_MAX } from './call.ts'
+import { REQUEST_AGE_MS_MAX, REQUEST_ID_AHEAD_MS } from './store.ts'
 import { KiB, SECOND, MINUTE, HOUR, DAY, USDC } from './units.ts'
 
 /** The largest lease of a daily cap is this part of it. A killed process loses one lease at most. */
@@ -104,10 +105,12 @@ export const COUNTERS_TRIED_MAX = 100
 export const RECEIPT_PATH_MAX = 12
 /** A receipt with the longest name and path has under 1 KiB. Payers store receipts, and owners may add unknown fields. */
 export const RECEIPT_BYTES_MAX = 2 * KiB
-/** Part of one channel's deposits that counts in blocks that are not `safe` yet, and may be reverted. */
-export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
+/** Largest difference between the time of a receipt and of its request id. An owner whose clock is further off refuses the id. */
+export const RECEIPT_TIME_OFF_MS_MAX = REQUEST_AGE_MS_MAX + REQUEST_ID_AHEAD_MS
 /** Pause between two reads of the chain, over all channels, for calls that a new deposit does not cover yet. */
 export const PENDING_LOOK_MS = 1 * SECOND
+/** Part of one channel's deposits that counts in blocks that are not `safe` yet, and may be reverted. */
+export const COUNTED_LATEST_ATOMS_MAX = 1n * USDC
 /** The same of all deposits at one owner. */
 export const COUNTED_LATEST_OWNER_ATOMS_MAX = 20n * USDC
 /** Part of one channel's deposits that counts in `safe` blocks that are not `finalized`. The rest waits. */

@@ -1,5 +1,7 @@
+import { RECEIPT_TIME_OFF_MS_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { HashedRequest } from '../../base/request-hash.ts'
+import { madeAt } from '../../base/request-id.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { ChargeRule } from '../../interface/charge-rule.ts'
 import { type Receipt, readReceipt } from '../signing/receipt.ts'
@@ -11,9 +13,10 @@ import { type Receipt, readReceipt } from '../signing/receipt.ts'
  * - `request`: it is for another call, channel, API or request hash.
  * - `price`: it states another charge than the response, or more than the price.
  * - `rule`: its rule does not fit the request.
+ * - `time`: its time is further from the call's than any owner's clock that accepts the call.
  * - `signature`: the channel's owner did not sign it.
  */
-export type ReceiptFault = 'missing' | 'malformed' | 'request' | 'price' | 'rule' | 'signature'
+export type ReceiptFault = 'missing' | 'malformed' | 'request' | 'price' | 'rule' | 'time' | 'signature'
 
 /** A valid receipt of one call states this. */
 export interface Expected {
@@ -42,6 +45,7 @@ export function readProof(bytes: Uint8Array, expected: Expected): Receipt | Rece
   if (!isAboutIt) return 'request'
   if (body.charged !== expected.charged || body.charged > expected.price) return 'price'
   if (body.charged > 0n && (body.rule === undefined || !expected.rules.includes(body.rule))) return 'rule'
+  if (Math.abs(body.at - madeAt(expected.requestId)) > RECEIPT_TIME_OFF_MS_MAX) return 'time'
   return receipt
 }
 

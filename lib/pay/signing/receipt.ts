@@ -47,7 +47,7 @@ export const RECEIPT_BODY = fixedMessage('ReceiptBody', 'The content of a receip
   captured: uint64(6, 'Total of the channel, with this call.'),
   reserved: uint64(7, 'Reserved for other calls of the channel.'),
   status: uint32(8, 'HTTP status of the response.'),
-  at: uint53(9, 'Milliseconds since the Unix epoch.'),
+  at: uint53(9, 'When the call ended, in milliseconds since the Unix epoch.'),
   rule: nonEmpty(
     textAs<ChargeRule>(
       10,

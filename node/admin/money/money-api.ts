@@ -101,7 +101,9 @@ export const disputeViewSchema = view(
     amount: z.string(),
     fault: z
       .string()
-      .describe('What is wrong with the receipt: `missing`, `malformed`, `request`, `price`, `rule` or `signature`.'),
+      .describe(
+        'What is wrong with the receipt: `missing`, `malformed`, `request`, `price`, `rule`, `time` or `signature`.'
+      ),
     state: z.enum(DISPUTE_STATES),
     at: z.number()
   },
@@ -222,7 +224,7 @@ export const receiptViewSchema = view(
     charged: z.string(),
     rule: z.string().nullable().describe('Charging rule; null if an earlier version made the charge.'),
     status: z.number(),
-    at: z.number(),
+    at: z.number().describe('At the payer: when it made the call. At the owner: when the call ended.'),
     signature: z.string().describe('`valid`, `invalid` or `unknown` at the payer; `own` at the owner.'),
     proof: z.string().nullable().describe('The proof in base64, at the payer only.'),
     channel_config: z

@@ -5,7 +5,7 @@ import type { SeriesInput } from '../../admin/events/series-api.ts'
 import type { CallLine } from '../../admin/events/webhook-api.ts'
 import { request } from './client.ts'
 
-/** Largest time between a call's end and its receipt. */
+/** Largest time between a call's start or end and its receipt's. */
 const RECEIPT_SPAN_MS = 10_000
 
 /** Queries of the console, one entry per resource. Keys start with the resource's name, so that events can invalidate them. */
@@ -118,10 +118,10 @@ export const queries = {
       queryKey: ['captures', requestId],
       queryFn: ({ signal }) => request('GET /captures/:id', { params: { id: requestId }, signal })
     }),
-  /** Receipts at about the time when the call ended. */
-  receiptsOf: ({ role, api, timestamp }: Pick<CallLine, 'role' | 'api' | 'timestamp'>) => {
+  /** Receipts at about the time of the call, from its start. */
+  receiptsOf: ({ role, api, timestamp, ms }: Pick<CallLine, 'role' | 'api' | 'timestamp' | 'ms'>) => {
     const at = Date.parse(timestamp)
-    const span = { since: String(at - RECEIPT_SPAN_MS), until: String(at + RECEIPT_SPAN_MS) }
+    const span = { since: String(at - Math.ceil(ms) - RECEIPT_SPAN_MS), until: String(at + RECEIPT_SPAN_MS) }
     return queryOptions({
       queryKey: ['receipts', role, api, at],
       queryFn: ({ signal }) => request('GET /receipts', { query: { role, api, ...span }, signal })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { asSoukError, type SoukError } from '../../../lib/base/errors.ts'
 import { DISPUTE_ASK_MS, DISPUTE_WAIT_MS, KEY_TRIAL_PAUSE_MS } from '../../../lib/base/limits/pay.ts'
+import { REQUEST_AGE_MS_MAX, REQUEST_ID_AHEAD_MS } from '../../../lib/base/limits/store.ts'
 import { formatRequestId } from '../../../lib/base/request-id.ts'
 import type { Dispute } from '../../../lib/interface/disputes.ts'
 import type { Settled } from '../../../lib/interface/payment-scheme.ts'
@@ -15,6 +16,7 @@ import { type ReceiptBody, readReceipt, receiptDigests, signReceipts } from '../
 import { keySigner } from '../../../lib/pay/signing/key-signer.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { freshIds } from '../../helpers/call-record.ts'
+import { MANUAL_START } from '../../helpers/manual-clock.ts'
 import {
   API,
   outcome,
@@ -167,6 +169,8 @@ describe('a charge without a valid receipt', () => {
     ['with the rule of another kind of call', 'rule', () => forged({ rule: 'plan' })],
     ['with a lower price', 'price', () => forged({ charged: 1n })],
     ['with a higher price', 'price', () => forged({ charged: PRICE + 1n })],
+    ['with a time before the call', 'time', () => forged({ at: 0 })],
+    ['with a time after the call', 'time', () => forged({ at: 9e15 })],
     ['for a call that the response says is free', 'price', () => (settled) => ({ ...settled, charged: 0n })],
     ['of garbage', 'malformed', () => (settled) => ({ ...settled, receipt: new Uint8Array(300).fill(9) })]
   ]
@@ -182,6 +186,12 @@ describe('a charge without a valid receipt', () => {
       await assert.rejects(bench.call(payer, owner), code('settlement_unavailable'))
     })
   }
+
+  it('is none if the clocks of both nodes differ as much as owners accept', async () => {
+    for (const at of [MANUAL_START - REQUEST_ID_AHEAD_MS, MANUAL_START + REQUEST_AGE_MS_MAX]) await call(forged({ at }))
+    assert.deepEqual(await payerDisputes(), [])
+    assert.equal(channel().spent, 3n * PRICE)
+  })
 
   it('is disputed: a receipt signed by another key, found after it was booked', async () => {
     const stop = withholding()

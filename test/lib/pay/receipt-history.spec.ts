@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
+import { systemClock } from '../../../lib/base/clock.ts'
 import { RECEIPTS_PAGE_MAX } from '../../../lib/base/limits/pay.ts'
+import { systemRandom } from '../../../lib/base/random.ts'
+import { formatRequestId, requestIds } from '../../../lib/base/request-id.ts'
 import type { ReceiptQuery, ReceiptRow } from '../../../lib/interface/receipts.ts'
-import { readReceipt, ReceiptCheck, receiptDigests } from '../../../lib/pay/signing/receipt.ts'
-import { RECEIPTS } from '../../../lib/pay/payer/stored-receipts.ts'
+import { readReceipt, ReceiptCheck, receiptDigests, signReceipts } from '../../../lib/pay/signing/receipt.ts'
+import { RECEIPTS, receiptDocument } from '../../../lib/pay/payer/stored-receipts.ts'
 import { PAYER_CHANNELS } from '../../../lib/pay/payer/payer-channel.ts'
+import { MANUAL_START } from '../../helpers/manual-clock.ts'
 import { API, schemeBench, type SchemeBench, type SchemeNode } from '../../helpers/scheme-bench.ts'
 
 const PRICES = [100n, 200n, 300n, 400n, 500n]
-/** The end time of the bench's calls, by its owner. */
-const AT = 1_750_000_000_000
+/** The time of the bench's calls. */
+const AT = MANUAL_START
+const HOUR_MS = 3_600_000
 
 describe('receipts', () => {
   let bench: SchemeBench
@@ -88,6 +93,27 @@ describe('receipts', () => {
     assert.equal(forgotten?.signature, 'unknown')
     assert.equal(forgotten?.peer, undefined)
     await documents.put(PAYER_CHANNELS, channel!.key, channel!.value)
+  })
+
+  it('of owners with any clock are listed and found by the times of their calls', async () => {
+    const { documents } = payer.store
+    const { body } = readReceipt(Buffer.from((await documents.list(RECEIPTS)).at(-1)!.value, 'base64'))!
+    const digest = receiptDigests(bench.play.chain.parameters)
+    for (const [i, at] of [AT, 9e15, 0].entries()) {
+      const madeAt = AT - (i + 1) * HOUR_MS
+      const requestId = requestIds({ ...systemClock, now: () => madeAt }, systemRandom).next()
+      const [receipt] = await signReceipts([{ ...body, requestId, at }], (root) => owner.signer.sign(digest(root)))
+      const { collection, key, value } = receiptDocument(formatRequestId(requestId), receipt!)
+      await documents.put(collection, key, value)
+    }
+    const found = await all(payer, { role: 'payer', until: AT })
+    assert.deepEqual(
+      found.map(({ at }) => at),
+      [AT - HOUR_MS, AT - 2 * HOUR_MS, AT - 3 * HOUR_MS]
+    )
+    const since = await all(payer, { role: 'payer', since: AT - 2 * HOUR_MS, until: AT })
+    assert.deepEqual(since, found.slice(0, 2))
+    assert.deepEqual(await payer.paymentScheme.receipt(found[1]!.requestId), found[1])
   })
 
   it('reject an invalid page', async () => {
