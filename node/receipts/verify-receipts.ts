@@ -20,6 +20,8 @@ const receipt = z.object({
   api: z.string(),
   charged: z.string(),
   status: z.number(),
+  at: z.number(),
+  rule: z.string().nullish(),
   channel: z.string().nullable(),
   proof: z.base64().nullable(),
   channel_config: config.nullish()
@@ -73,11 +75,18 @@ function verified(row: ReceiptInFile): VerifiedReceipt {
       (body.api !== api && 'api') ||
       (formatUsdc(body.charged) !== charged && 'charged') ||
       (body.status !== row.status && 'status') ||
+      (body.rule !== (row.rule ?? undefined) && 'rule') ||
+      (row.at !== timeIn(body.requestId) && row.at !== body.at && 'at') ||
       (body.channelId !== row.channel && 'channel')
     return differs === false ? found('valid', '') : found('invalid', `The owner signed another ${differs}.`)
   } catch (error) {
     return found('invalid', asSoukError(error).message)
   }
+}
+
+/** The time of a call, from its UUID version 7. Earlier versions wrote the time of the receipt. */
+function timeIn(requestId: Uint8Array): number {
+  return Buffer.from(requestId).readUIntBE(0, 6)
 }
 
 function parse(text: string): unknown {

@@ -6,6 +6,7 @@ import { settlementDomain } from '../../../lib/pay/signing/settlement-domain.ts'
 import { NETWORKS } from '../../../node/networks.ts'
 import { verifyReceipts } from '../../../node/receipts/verify-receipts.ts'
 import { freshIds } from '../../helpers/call-record.ts'
+import { MANUAL_START } from '../../helpers/manual-clock.ts'
 
 const { chain } = NETWORKS.dev
 const owner = keySigner(new Uint8Array(32).fill(5))
@@ -31,17 +32,20 @@ describe('souk receipts verify', () => {
     captured: 1_000n,
     reserved: 0n,
     status: 200,
-    at: 1_767_225_600_000
+    at: MANUAL_START + 40,
+    rule: 'success'
   }
-  const row = async (signer = owner) => {
+  const row = async (signer = owner, signed = body) => {
     const digest = receiptDigests(chain)
-    const [proof = new Uint8Array(0)] = await signReceipts([body], (root) => signer.sign(digest(root)))
+    const [proof = new Uint8Array(0)] = await signReceipts([signed], (root) => signer.sign(digest(root)))
     return {
       role: 'payer',
       request_id: formatRequestId(body.requestId),
       api: body.api,
       charged: formatUsdc(body.charged),
       status: 200,
+      at: MANUAL_START,
+      rule: 'success',
       channel: body.channelId,
       proof: Buffer.from(proof).toString('base64'),
       channel_config: { chain_id: chain.chainId, contract: chain.settlement.address, ...config }
@@ -57,6 +61,12 @@ describe('souk receipts verify', () => {
     assert.deepEqual([found?.result, found?.signer], ['valid', owner.address])
   })
 
+  it('accepts what earlier versions wrote: the time of the owner, and no rule', async () => {
+    assert.deepEqual(resultOf({ ...(await row()), at: body.at }), ['valid', ''])
+    const old = await row(owner, { ...body, rule: undefined })
+    assert.deepEqual(resultOf({ ...old, rule: null }), ['valid', ''])
+  })
+
   it('finds every change of a receipt', async () => {
     const good = await row()
     const other = keySigner(new Uint8Array(32).fill(8)).address
@@ -66,6 +76,10 @@ describe('souk receipts verify', () => {
       [{ ...good, charged: '0.0009' }, /another charged/],
       [{ ...good, api: 'other' }, /another api/],
       [{ ...good, status: 201 }, /another status/],
+      [{ ...good, at: MANUAL_START - 86_400_000 }, /another at/],
+      [{ ...good, rule: 'plan' }, /another rule/],
+      [{ ...good, rule: null }, /another rule/],
+      [await row(owner, { ...body, rule: undefined }), /another rule/],
       [{ ...good, request_id: formatRequestId(freshIds.next()) }, /another request_id/],
       [{ ...good, proof: proof.toString('base64') }, /not signed/],
       [{ ...good, proof: 'AAAA' }, /cannot be read/],
