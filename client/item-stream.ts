@@ -1,5 +1,5 @@
 import { type AnswerHead, bodyOf, broken } from './answer.ts'
-import { Lines } from './lines.ts'
+import { checkItem, Lines } from './lines.ts'
 import { isSoukError, jsonOrText, SoukError } from './souk-error.ts'
 
 /** One item of a stream. */
@@ -94,15 +94,19 @@ function lineSplitter(): Splitter {
 /** Server-sent events (WHATWG HTML, section 9.2.6). The end of the stream completes no event. */
 function eventSplitter(): Splitter {
   const lines = new Lines()
-  let [event, id, data]: [string, string, string[]] = ['', '', []]
+  let [event, id, data, chars]: [string, string, string[], number] = ['', '', [], 0]
   const take = (line: string): Item[] => {
     const [, field, value = ''] = /^([^:]*):? ?([^]*)$/.exec(line) ?? []
     if (field === 'event') event = value
-    if (field === 'data') data.push(value)
+    if (field === 'data') {
+      // Empty lines need memory too.
+      checkItem((chars += line.length + 1))
+      data.push(value)
+    }
     if (field === 'id' && !value.includes('\0')) id = value
     if (line !== '') return []
     const [name, text, isEmpty] = [event, data.join('\n'), data.length === 0]
-    ;[event, data] = ['', []]
+    ;[event, data, chars] = ['', [], 0]
     if (name === 'souk-end') throw endedBy(text)
     // GraphQL over SSE ends an operation by an event without data.
     if (name === 'complete' && text === '') return ['complete']

@@ -1,7 +1,14 @@
 import { SoukError } from './souk-error.ts'
 
-/** Characters of one item of a stream. Without a bound, an API that never ends its line would fill the memory of the program. */
+/** Characters of one item of a stream. Without a bound, an API that never ends its item would fill the memory of the program. */
 const ITEM_CHARS_MAX = 2 ** 24
+
+/** @throws SoukError `response_too_large` */
+export function checkItem(chars: number): void {
+  if (chars <= ITEM_CHARS_MAX) return
+  const detail = `An item of the stream has more than ${ITEM_CHARS_MAX} characters.`
+  throw new SoukError('response_too_large', detail, { source: 'upstream', charged: null })
+}
 
 /** Splits text that arrives in chunks at its line ends: CR, LF or both. */
 export class Lines {
@@ -37,10 +44,7 @@ export class Lines {
 
   #hold(text: string): void {
     this.#chars += text.length
-    if (this.#chars > ITEM_CHARS_MAX) {
-      const detail = `An item of the stream has more than ${ITEM_CHARS_MAX} characters.`
-      throw new SoukError('response_too_large', detail, { source: 'upstream', charged: null })
-    }
+    checkItem(this.#chars)
     if (text !== '') this.#parts.push(text)
   }
 }

@@ -6,7 +6,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal
   /**
    * Time limit of the whole call with its retries, in milliseconds; of a stream until it opens. The ingress, the provider and the API get it
-   * too. Default: that of the ingress, 30 seconds.
+   * too. At most 120,000. Default: that of the ingress, 30 seconds.
    */
   readonly timeoutMs?: number
   /**

@@ -1,5 +1,7 @@
 import { SoukError } from './souk-error.ts'
 
+/** Longest time limit that an ingress takes. */
+const TIMEOUT_MS_MAX = 120_000
 /** The ingress has a little longer to say itself that the time is over, and whether the call was charged. */
 const GRACE_MS = 1_000
 
@@ -18,8 +20,9 @@ export interface TimeLimit {
 /** @throws SoukError `invalid_request`; the reason of an aborted signal */
 export function timeLimit(timeoutMs: number | undefined, given: AbortSignal | undefined): TimeLimit {
   given?.throwIfAborted()
-  if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0)) {
-    throw new SoukError('invalid_request', 'timeoutMs must be a whole number of milliseconds.')
+  if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX)) {
+    const detail = `timeoutMs must be a whole number of milliseconds, 1 to ${TIMEOUT_MS_MAX}.`
+    throw new SoukError('invalid_request', detail)
   }
   const endsAt = timeoutMs === undefined ? Infinity : performance.now() + timeoutMs
   const own = new AbortController()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CallOptions, type ClientInit, createClient } from '../../client/index.ts'
-import { SoukError as NodeError } from '../../lib/index.ts'
+import { limits, SoukError as NodeError } from '../../lib/index.ts'
 import type { CallInit } from '../../lib/interface/index.ts'
 import { answer, PROVIDER, type Running, startIngress } from '../node/ingress/harness.ts'
 import { fails } from './fails.ts'
@@ -173,7 +173,8 @@ describe('souk/client', () => {
       for (const api of ['', '.', '..', 'a@', '@b', 'a@..']) await wrong(api, '')
       for (const maxPrice of ['', '-1', '1e3', '0.0000001', 'NaN']) await wrong('a', '', {}, { maxPrice })
       for (const idempotencyKey of ['', 'é', 'a\nb', 'a'.repeat(256)]) await wrong('a', '', {}, { idempotencyKey })
-      for (const timeoutMs of [0, -1, 1.5, Number.NaN]) await wrong('a', '', {}, { timeoutMs })
+      for (const timeoutMs of [0, -1, 1.5, Number.NaN, limits.UPSTREAM_TIMEOUT_MS_MAX + 1, 2 ** 31, Infinity])
+        await wrong('a', '', {}, { timeoutMs })
       await wrong('a', 'named', new Blob([]))
       await wrong('a', '', { n: 1n })
       for (const method of ['TRACE', 'G ET']) await wrong('a', '', undefined, { method })
@@ -213,6 +214,11 @@ describe('souk/client', () => {
         })
       await assert.rejects(client().call('a', '', {}, { signal: aborter.signal }), reason)
       await assert.rejects(client().call('a', '', {}, { signal: AbortSignal.abort(reason) }), reason)
+    })
+
+    it('may be as long as those of the ingress', async () => {
+      await client({ timeoutMs: limits.UPSTREAM_TIMEOUT_MS_MAX }).call('a', '')
+      assert.ok(last().timeoutMs! > limits.UPSTREAM_TIMEOUT_MS_MAX / 2)
     })
 
     it('end a call that nobody answers', async () => {
@@ -391,6 +397,21 @@ describe('souk/client', () => {
         })()
       )
       await fails(items(client().stream('a', '')), 'response_too_large')
+      for (const part of [Buffer.from(`data: ${'a'.repeat(2 ** 20)}\n`), Buffer.from('data\n'.repeat(2 ** 18))]) {
+        replies('text/event-stream', chunks(...Array<string>(20).fill(part.toString()), '\n'))
+        await fails(items(client().stream('a', '')), 'response_too_large')
+      }
+    })
+
+    it('reads any number of items, each up to its limit', async () => {
+      const event = `data: ${'a'.repeat(2 ** 22)}\n`.repeat(3)
+      replies('text/event-stream', chunks(...Array<string>(3).fill(`${event}\n`)))
+      let count = 0
+      for await (const { data } of client().stream('a', '')) {
+        assert.equal((data as string).length, 3 * 2 ** 22 + 2)
+        count++
+      }
+      assert.equal(count, 3)
     })
   })
 
