@@ -90,7 +90,10 @@ export class Scopes {
 
 /** Queries the system’s DNS servers, or the given ones (`address:port`), with a time limit. */
 export function dnsLookup(servers?: readonly string[]): TxtLookup {
-  const resolver = new Resolver({ timeout: limits.DNS_MS / 2, tries: 2 })
-  if (servers !== undefined) resolver.setServers(servers)
-  return (name) => resolver.resolveTxt(name)
+  return (name) => {
+    // A resolver reads the system's servers only when it is made. They change with the machine's network.
+    const resolver = new Resolver({ timeout: limits.DNS_MS / 2, tries: 2 })
+    if (servers !== undefined) resolver.setServers(servers)
+    return resolver.resolveTxt(name)
+  }
 }

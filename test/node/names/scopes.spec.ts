@@ -88,6 +88,20 @@ describe('scopes', () => {
     assert.equal(results.filter(({ status }) => status === 'rejected').length, 1)
   })
 
+  it('are looked up at the servers of the moment: a machine changes its network', async () => {
+    const servers = [dns.address]
+    const lookup = dnsLookup(servers)
+    await assert.rejects(lookup('_souk.moved.com'), { code: 'ENOTFOUND' })
+    const elsewhere = await startDns()
+    try {
+      elsewhere.records.set('_souk.moved.com', ['here'])
+      servers[0] = elsewhere.address
+      assert.deepEqual(await lookup('_souk.moved.com'), [['here']])
+    } finally {
+      elsewhere.close()
+    }
+  })
+
   it('fail in time if the DNS does not respond, and are looked up again', async function () {
     this.timeout(limits.DNS_MS * 4)
     dns.silent.add('_souk.silent.com')
