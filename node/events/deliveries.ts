@@ -17,6 +17,14 @@ export interface Delivery {
   readonly failures: number
   readonly firstAt: number
   readonly nextAt: number
+  /** The pause before `nextAt`. Absent in deliveries of earlier versions. */
+  readonly pauseMs?: number
+}
+
+/** A delivery, and the latest time of its attempt on the monotonic clock: the wall clock may be set back. */
+interface Waiting {
+  readonly delivery: Delivery
+  readonly latestAt: number
 }
 
 export interface DeliveriesInit {
@@ -32,6 +40,8 @@ export interface DeliveriesInit {
 const COLLECTION = 'webhook-deliveries'
 /** Adds at most a tenth to a delay, so that deliveries that failed together do not retry together. */
 const JITTER_PART = 10
+/** Longest pause, for deliveries that an earlier version stored. */
+const PAUSE_MS_MAX = limits.DAY_MS + limits.DAY_MS / JITTER_PART
 
 /**
  * The retry queue of webhooks, kept across restarts. An event is stored before `add` resolves, and until it is delivered or given up. It
@@ -39,7 +49,7 @@ const JITTER_PART = 10
  */
 export class Deliveries {
   readonly #init: DeliveriesInit
-  readonly #waiting = new Map<string, Delivery>()
+  readonly #waiting = new Map<string, Waiting>()
   readonly #running = new Map<string, Promise<void>>()
   readonly #stopping = new AbortController()
   #timer: Timer | undefined
@@ -50,7 +60,7 @@ export class Deliveries {
 
   async start(): Promise<void> {
     for (const { key, value } of await this.#init.documents.list(COLLECTION)) {
-      this.#waiting.set(key, JSON.parse(value) as Delivery)
+      this.#wait(key, JSON.parse(value) as Delivery)
     }
     this.#plan()
   }
@@ -66,11 +76,11 @@ export class Deliveries {
   async add(webhook: string, event: SoukEvent): Promise<void> {
     const own = this.#of(webhook)
     if (own.length >= limits.WEBHOOK_QUEUE_MAX) {
-      const [oldest] = own.filter(([key]) => !this.#running.has(key))
-      if (oldest !== undefined) await this.#forget(oldest[0])
+      const oldest = own.find((key) => !this.#running.has(key))
+      if (oldest !== undefined) await this.#forget(oldest)
     }
     const at = this.#init.clock.now()
-    await this.#put({ webhook, event, failures: 0, firstAt: at, nextAt: at })
+    await this.#put({ webhook, event, failures: 0, firstAt: at, nextAt: at, pauseMs: 0 })
     this.#plan()
   }
 
@@ -80,17 +90,24 @@ export class Deliveries {
 
   /** Gives up all pending deliveries of a webhook. */
   async drop(webhook: string): Promise<void> {
-    await Promise.all(this.#of(webhook).map(([key]) => this.#forget(key)))
+    await Promise.all(this.#of(webhook).map((key) => this.#forget(key)))
   }
 
-  #of(webhook: string): Array<[key: string, delivery: Delivery]> {
-    return [...this.#waiting].filter(([, delivery]) => delivery.webhook === webhook)
+  #of(webhook: string): string[] {
+    return [...this.#waiting.keys()].filter((key) => webhookIn(key) === webhook)
   }
 
   async #put(delivery: Delivery): Promise<void> {
     const key = `${delivery.webhook}/${delivery.event.id}`
     await this.#init.documents.put(COLLECTION, key, JSON.stringify(delivery))
-    this.#waiting.set(key, delivery)
+    this.#wait(key, delivery)
+  }
+
+  #wait(key: string, delivery: Delivery): void {
+    const { clock } = this.#init
+    const { nextAt, pauseMs = PAUSE_MS_MAX } = delivery
+    const leftMs = Math.min(nextAt - clock.now(), pauseMs)
+    this.#waiting.set(key, { delivery, latestAt: clock.elapsed() + leftMs })
   }
 
   async #forget(key: string): Promise<void> {
@@ -101,21 +118,23 @@ export class Deliveries {
   #plan(): void {
     this.#timer?.cancel()
     if (this.#stopping.signal.aborted) return
-    const now = this.#init.clock.now()
+    const { clock } = this.#init
+    const [now, elapsed] = [clock.now(), clock.elapsed()]
     const running = new Map<string, number>()
     for (const key of this.#running.keys()) count(running, webhookIn(key))
-    let soonest = Infinity
-    for (const [key, delivery] of this.#waiting) {
+    let soonestMs = Infinity
+    for (const [key, { delivery, latestAt }] of this.#waiting) {
       if (this.#running.has(key)) continue
-      if (delivery.nextAt > now) soonest = Math.min(soonest, delivery.nextAt)
+      const leftMs = Math.min(delivery.nextAt - now, latestAt - elapsed)
+      if (leftMs > 0) soonestMs = Math.min(soonestMs, leftMs)
       else if ((running.get(delivery.webhook) ?? 0) < limits.WEBHOOK_AT_ONCE) {
         count(running, delivery.webhook)
         this.#run(key, delivery)
       }
     }
-    // Timers are limited to 24 days. Waking up every minute also notices a changed clock.
-    const delayMs = Math.min(soonest - now, limits.WEBHOOK_LOOK_MS)
-    if (soonest !== Infinity) this.#timer = this.#init.clock.after(delayMs, () => this.#plan())
+    // Waking up every minute notices that the clock was set forward, or the machine slept.
+    const delayMs = Math.min(soonestMs, limits.WEBHOOK_LOOK_MS)
+    if (soonestMs !== Infinity) this.#timer = clock.after(delayMs, () => this.#plan())
   }
 
   #run(key: string, delivery: Delivery): void {
@@ -135,13 +154,15 @@ export class Deliveries {
     if (signal.aborted && outcome.fate === 'failed') return
     // The delivery was given up meanwhile.
     if (!this.#waiting.has(key)) return
-    const pauseMs = limits.WEBHOOK_RETRY_MS[delivery.failures]
-    if (outcome.fate === 'failed' && pauseMs !== undefined) {
+    const retryMs = limits.WEBHOOK_RETRY_MS[delivery.failures]
+    if (outcome.fate === 'failed' && retryMs !== undefined) {
       const asked = Math.min(outcome.retryAfterMs ?? 0, limits.DAY_MS)
-      const nextAt = clock.now() + Math.max(asked, this.#jittered(pauseMs))
-      const later: Delivery = { ...delivery, failures: delivery.failures + 1, nextAt }
+      const pauseMs = Math.max(asked, this.#jittered(retryMs))
+      const now = clock.now()
+      const firstAt = Math.min(delivery.firstAt, now)
+      const later: Delivery = { ...delivery, failures: delivery.failures + 1, firstAt, nextAt: now + pauseMs, pauseMs }
       // Update memory before storing, so that a delivery given up meanwhile stays given up.
-      this.#waiting.set(key, later)
+      this.#wait(key, later)
       await this.#init.documents.put(COLLECTION, key, JSON.stringify(later))
       return onOutcome(delivery, outcome, false)
     }

@@ -38,14 +38,14 @@ export interface SeriesReading {
 
 /** Statistics of this node’s calls since its start, per minute and per quarter of an hour. In memory only: the ledger has the totals. */
 export class Series {
-  readonly startedAt: number
+  readonly #started: { readonly at: number; readonly elapsed: number }
   readonly #clock: Clock
   readonly #rings: Readonly<Record<CallRole, readonly [minutes: Ring, quarters: Ring]>>
   readonly #end: () => void
 
   constructor({ calls, clock }: { readonly calls: Feed<EndedCall>; readonly clock: Clock }) {
     this.#clock = clock
-    this.startedAt = clock.now()
+    this.#started = { at: clock.now(), elapsed: clock.elapsed() }
     const rings = () =>
       [new Ring(MINUTE_MS, limits.SERIES_MINUTES_MAX), new Ring(QUARTER_MS, limits.SERIES_QUARTERS_MAX)] as const
     this.#rings = { owner: rings(), payer: rings() }
@@ -53,6 +53,12 @@ export class Series {
       const now = clock.now()
       for (const ring of this.#rings[line.role]) ring.add(now, line)
     })
+  }
+
+  /** Start of the data, also after the clock was set back. The monotonic clock may stop while the machine sleeps. */
+  get startedAt(): number {
+    const { at, elapsed } = this.#started
+    return Math.min(at, Math.floor(this.#clock.now() - (this.#clock.elapsed() - elapsed)))
   }
 
   /** Statistics since `since`, per minute as far back as minutes are kept. */
@@ -80,27 +86,32 @@ class Ring {
   }
 
   add(now: number, line: EndedCall): void {
-    const at = this.#stepOf(now)
-    let last = this.#buckets.at(-1)
-    // After the clock was set back, calls count in the newest bucket.
-    if (last === undefined || at > last.at) {
-      last = new Bucket(at)
-      this.#buckets.push(last)
-      if (this.#buckets.length > this.#lengthMax) this.#buckets.shift()
-    }
-    last.add(line)
+    this.#present(now).add(line)
   }
 
   read(since: number, now: number): SeriesReading {
     const stepMs = this.#stepMs
-    const last = this.#stepOf(now)
+    const last = this.#present(now).at
     const first = Math.max(this.#stepOf(since), last - (this.#lengthMax - 1) * stepMs)
-    const known = new Map(this.#buckets.filter(({ at }) => at >= first && at <= last).map((each) => [each.at, each]))
+    const known = new Map(this.#buckets.filter(({ at }) => at >= first).map((each) => [each.at, each]))
     const points: Point[] = []
     for (let at = first; at <= last; at += stepMs) points.push({ at, ...spanOf(known.get(at) ?? new Bucket(at)) })
     const total = new Bucket(first)
     for (const bucket of known.values()) total.merge(bucket)
     return { stepMs, points, total: spanOf(total) }
+  }
+
+  /** The bucket of this step. Later ones, from before the clock was set back, become part of it. */
+  #present(now: number): Bucket {
+    const at = this.#stepOf(now)
+    const last = this.#buckets.at(-1)
+    if (last?.at === at) return last
+    const present = new Bucket(at)
+    const earlier = this.#buckets.findLastIndex((bucket) => bucket.at < at) + 1
+    for (const later of this.#buckets.splice(earlier)) present.merge(later)
+    this.#buckets.push(present)
+    if (this.#buckets.length > this.#lengthMax) this.#buckets.shift()
+    return present
   }
 
   #stepOf(now: number): number {
