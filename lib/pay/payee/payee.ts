@@ -2,7 +2,7 @@ import type { Logger } from '@libp2p/interface'
 import { SILENT_LOG } from '../../base/component-log.ts'
 import { SoukError, type SoukErrorOptions } from '../../base/errors.ts'
 import { toHex } from '../../base/hex.ts'
-import { VOUCHERS_CACHED_MAX } from '../../base/limits/pay.ts'
+import { DEPOSIT_WAIT_MS, VOUCHERS_CACHED_MAX } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import { formatRequestId } from '../../base/request-id.ts'
 import type { Voucher } from '../../interface/channel.ts'
@@ -111,9 +111,11 @@ export class Payee {
     }
     const sum = channel.payeeFunds.captured + channel.payeeFunds.reserved + admission.price
     const isComing = sum <= channels.shownAt(channel.info.channelId)
-    throw isComing
-      ? refusal('settlement_pending', 'The deposit is too new to count in full. Try again later.', booksOf(channel))
-      : refusal('insufficient_funds', 'The channel’s deposit does not cover this call.', booksOf(channel))
+    if (!isComing) {
+      throw refusal('insufficient_funds', 'The channel’s deposit does not cover this call.', booksOf(channel))
+    }
+    const options = { ...booksOf(channel), retryAfterMs: DEPOSIT_WAIT_MS }
+    throw refusal('settlement_pending', 'The deposit is too new to count in full. Try again later.', options)
   }
 
   #logReserve({ requestId, price }: Admission, { info, payeeFunds }: PayeeChannel, hold: Hold | string): void {

@@ -1,6 +1,7 @@
 import type { PaymentPayload } from '@x402/core/types'
 import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
+import { DEPOSIT_WAIT_MS } from '../../base/limits/pay.ts'
 import { type Hex, toHex } from '../../base/hex.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId, Voucher } from '../../interface/channel.ts'
@@ -296,7 +297,7 @@ export class BatchScheme {
     if (typeof hold === 'object') return hold
     if (voucher.ceiling <= channels.shownAt(channelId)) {
       const detail = 'The deposit is too new to count in full. Try again later.'
-      throw new SoukError('settlement_pending', detail, { source: 'owner' })
+      throw new SoukError('settlement_pending', detail, { source: 'owner', retryAfterMs: DEPOSIT_WAIT_MS })
     }
     const reason = `${ERROR_PREFIX}cumulative_exceeds_balance`
     throw offers.refuse(admission, {

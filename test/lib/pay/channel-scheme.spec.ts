@@ -302,7 +302,7 @@ describe('the channel payment scheme', () => {
       const rich = await bench.start('R', { deposit: 5n * USDC, exposureMax: 5n * USDC, dailyMax: 5n * USDC })
       bench.play.wallets.set(rich.signer.address, 10n * USDC)
       await bench.call(rich, owner, { price: USDC, maxPrice: USDC })
-      await assert.rejects(bench.call(rich, owner, { price: 1n }), code('settlement_pending'))
+      await assert.rejects(bench.call(rich, owner, { price: 1n }), { code: 'settlement_pending', retryAfterMs: 10_000 })
       Object.assign(bench.onChain(), { safe: bench.onChain().latest })
       await bench.play.clock.advance(8 * 60 * 60 * 1_000)
       await bench.call(rich, owner, { price: 1n })
