@@ -4,7 +4,13 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { type Network, NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
 import { readPrivateFile } from './profile/private-file.ts'
-import { DEFAULT_PROFILE, profileFile, type ProfileLocation, readProfileJson } from './profile/profile.ts'
+import {
+  checkRestored,
+  DEFAULT_PROFILE,
+  profileFile,
+  type ProfileLocation,
+  readProfileJson
+} from './profile/profile.ts'
 import { SetupError } from './setup-error.ts'
 import type { Environment, Settings } from './settings.ts'
 
@@ -93,6 +99,7 @@ export async function loadConfig(options: LoadOptions): Promise<NodeConfig> {
     import('./node-config.ts')
   ])
   const profile = locateProfile(options.profile, options.env)
+  await checkRestored(profile)
   const saved = readSaved(await readProfileJson(profile, 'settings'))
   const typed = { ...readEnvironment(options.env), ...readFlags(options.flags) }
   const asked = { ...urlOf(typed.network), ...typed }

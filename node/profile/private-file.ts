@@ -73,13 +73,7 @@ export async function readPrivateFile(path: string): Promise<Uint8Array | undefi
 export async function writePrivateFile(path: string, content: Uint8Array | string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
   try {
-    const file = await open(temporary, 'wx', FILE_MODE)
-    try {
-      await file.writeFile(content)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    await writeNew(temporary, content)
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {})
@@ -88,8 +82,30 @@ export async function writePrivateFile(path: string, content: Uint8Array | strin
   await syncDirectory(dirname(path))
 }
 
-/** A rename is durable only after its directory is synced. */
-async function syncDirectory(path: string): Promise<void> {
+/**
+ * Writes a new file of any size. A crash may leave a part of it. Its name is durable only after `syncDirectory`.
+ * @throws SetupError `store_failed`, `profile_broken`, and what `content` throws
+ */
+export async function createPrivateFile(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    await writeNew(path, content)
+  } catch (error) {
+    throw await unusable(path, error)
+  }
+}
+
+async function writeNew(path: string, content: Uint8Array | string | AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(path, 'wx', FILE_MODE)
+  try {
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** A new name, a rename or a removal is durable only after its directory is synced. */
+export async function syncDirectory(path: string): Promise<void> {
   if (!MODES_MEAN_SOMETHING) return
   const directory = await open(path, 'r')
   try {

@@ -1,25 +1,43 @@
-import { mkdir, readFile, rm, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createSqliteStore, markRestored, SoukError, systemClock } from '../../lib/index.ts'
+import { buffer } from 'node:stream/consumers'
+import { createSqliteStore, markRestored, SoukError, storeFaultOf, systemClock } from '../../lib/index.ts'
 import { SetupError } from '../setup-error.ts'
 import { identityOf } from './identity.ts'
-import { ensurePrivateDirectory, isMissing, readPrivateFile, writePrivateFile } from './private-file.ts'
+import {
+  createPrivateFile,
+  ensurePrivateDirectory,
+  isMissing,
+  readPrivateFile,
+  syncDirectory,
+  writePrivateFile
+} from './private-file.ts'
 import { lockProfile } from './profile-lock.ts'
 import { faultAt } from './file-fault.ts'
 import { fileFault, storeFault } from './store-fault.ts'
-import { type ProfileFile, type ProfileLocation, profileFile } from './profile.ts'
+import { checkRestored, type ProfileFile, type ProfileLocation, profileFile } from './profile.ts'
 
-/** The files of a backup, besides the store. The admin API’s token is created anew. */
+/**
+ * The files of a backup, besides the store. The admin API’s token is created anew. The identity is the last: a directory without it is
+ * no complete backup.
+ */
 const SMALL = [
   'settings',
-  'identity',
   'pepper',
   'upstreamKey',
-  'wallet',
+  'network',
   'passphrase',
-  'network'
+  'wallet',
+  'identity'
 ] as const satisfies readonly ProfileFile[]
+const ALL = ['store', ...SMALL] as const
+
+/** SQLite applies these files to the store beside them, whichever store they are from. */
+const LOGS = ['-wal', '-journal']
+/** Fewer reads than by default. */
+const READ_BYTES = 2 ** 20
 
 /** A backup: a directory with the profile’s files under their names. */
 export interface ProfileBackup {
@@ -43,14 +61,13 @@ export async function backUpProfile(
   await makeNew(directory)
   const target: ProfileLocation = { name: profile.name, directory }
   try {
+    await copyStore(profileFile(target, 'store'))
     for (const file of SMALL) {
       const bytes = await readPrivateFile(profileFile(profile, file))
       if (bytes !== undefined) await writePrivateFile(profileFile(target, file), bytes)
     }
-    await copyStore(profileFile(target, 'store'))
     return await listed(target)
   } catch (error) {
-    // Remove a partial backup, because it would look complete.
     await rm(directory, { recursive: true, force: true })
     throw unwritten(error, target)
   }
@@ -62,8 +79,9 @@ function unwritten(error: unknown, target: ProfileLocation): unknown {
   return fault?.code === 'store_failed' ? new SoukError('invalid_request', fault.message, { cause: error }) : error
 }
 
-/** Backs up a profile whose node is stopped. @throws SetupError `profile_in_use`, SoukError */
+/** Backs up a profile whose node is stopped. @throws SetupError `profile_in_use`, `profile_broken`, SoukError */
 export async function backUpStopped(profile: ProfileLocation, directory: string): Promise<ProfileBackup> {
+  await checkRestored(profile)
   if (!(await exists(profileFile(profile, 'identity')))) {
     throw new SetupError('config_invalid', `There is no profile "${profile.name}" in ${profile.directory}.`, {
       hint: '--profile <name>, or SOUK_HOME=<directory> souk backup …'
@@ -86,52 +104,131 @@ export async function backUpStopped(profile: ProfileLocation, directory: string)
 }
 
 /**
- * Creates a profile from a backup, after checking that the key is valid and the store undamaged.
- * @throws SetupError `profile_exists`, `profile_broken`, `config_invalid`
+ * Creates a profile from a backup, after checking that the key is valid and the store undamaged. Until the profile is complete, its file
+ * `restoring` keeps nodes away, and another restore starts anew.
+ * @throws SetupError `profile_exists`, `profile_in_use`, `profile_broken`, `config_invalid`, `store_failed`
  */
 export async function restoreProfile(profile: ProfileLocation, directory: string): Promise<ProfileBackup> {
   const source: ProfileLocation = { name: profile.name, directory }
-  if (!(await exists(profileFile(source, 'identity'))) || !(await exists(profileFile(source, 'store')))) {
-    throw new SetupError('config_invalid', `${directory} is not a backup of a profile.`, {
-      hint: 'give a directory that souk backup created'
-    })
-  }
-  // A new profile may have a funded wallet before it has anything else.
-  for (const file of [...SMALL, 'store'] as const) {
-    if (!(await exists(profileFile(profile, file)))) continue
-    throw new SetupError('profile_exists', `The profile "${profile.name}" exists already.`, {
-      hint: `another one by --profile <name>, or move ${profile.directory} away`
-    })
-  }
-  await ensurePrivateDirectory(profile.directory)
-  const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
-  const made: string[] = []
   try {
-    for (const file of [...SMALL, 'store'] as const) {
-      if (!(await exists(profileFile(source, file)))) continue
-      made.push(profileFile(profile, file))
-      await writePrivateFile(profileFile(profile, file), await readFile(profileFile(source, file)))
+    await checkBackup(source)
+    await ensurePrivateDirectory(profile.directory)
+    const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
+    try {
+      await checkNew(profile, source)
+      await fill(profile, source)
+      return await listed(profile)
+    } finally {
+      lock.release()
     }
-    await identityOf(profile)
-    checkStore(profileFile(profile, 'store'))
-    await markStore(profile)
-    return await listed(profile)
   } catch (error) {
-    for (const path of made) await rm(path, { force: true })
     throw fileFault(error, profile) ?? error
-  } finally {
-    lock.release()
   }
 }
 
-/** @throws SetupError `profile_broken` */
-function checkStore(path: string): void {
+/** @throws SetupError `config_invalid` */
+async function checkBackup(source: ProfileLocation): Promise<void> {
+  const store = profileFile(source, 'store')
+  const isWhole = (await exists(profileFile(source, 'identity'))) && (await exists(store))
+  // Without its log, a store may lack commits. The profile of a killed node has one.
+  const sizes = await Promise.all(LOGS.map((log) => sizeOf(store + log)))
+  if (isWhole && sizes.every((bytes = 0) => bytes === 0)) return
+  throw new SetupError('config_invalid', `${source.directory} is not a complete backup of a profile.`, {
+    hint: 'give a directory that souk backup created'
+  })
+}
+
+/**
+ * Refuses a profile that has anything of a node, except what an interrupted restore left.
+ * @throws SetupError `profile_exists`
+ */
+async function checkNew(profile: ProfileLocation, source: ProfileLocation): Promise<void> {
+  const isInterrupted = await exists(profileFile(profile, 'restoring'))
+  if (isInterrupted ? !(await hasOtherWallet(profile, source)) : !(await hasAny(profile))) return
+  throw new SetupError('profile_exists', `The profile "${profile.name}" exists already.`, {
+    hint: `another one by --profile <name>, or move ${profile.directory} away`
+  })
+}
+
+/** A new profile may have a funded wallet before it has anything else. */
+async function hasAny(profile: ProfileLocation): Promise<boolean> {
+  for (const path of pathsOf(profile)) if (await exists(path)) return true
+  return false
+}
+
+/** Somebody may have put a wallet with money there by hand. */
+async function hasOtherWallet(profile: ProfileLocation, source: ProfileLocation): Promise<boolean> {
+  const found = await readPrivateFile(profileFile(profile, 'wallet'))
+  return found !== undefined && (await contentOf(source, 'wallet'))?.equals(found) !== true
+}
+
+async function fill(profile: ProfileLocation, source: ProfileLocation): Promise<void> {
+  try {
+    await writePrivateFile(profileFile(profile, 'restoring'), '')
+    await empty(profile)
+    const store = profileFile(source, 'store')
+    await createPrivateFile(profileFile(profile, 'store'), pieces(store))
+    for (const file of SMALL) {
+      const bytes = await contentOf(source, file)
+      if (bytes !== undefined) await writePrivateFile(profileFile(profile, file), bytes)
+    }
+    await identityOf(profile)
+    checkStore(profile)
+    await markStore(profile)
+  } catch (error) {
+    // If this fails as well, the profile stays marked.
+    await empty(profile)
+      .then(() => finish(profile))
+      .catch(() => {})
+    throw error
+  }
+  await finish(profile)
+}
+
+async function empty(profile: ProfileLocation): Promise<void> {
+  for (const path of pathsOf(profile)) await rm(path, { force: true })
+}
+
+/** From here, the profile is complete, or there is none. */
+async function finish(profile: ProfileLocation): Promise<void> {
+  await syncDirectory(profile.directory)
+  await rm(profileFile(profile, 'restoring'), { force: true })
+  await syncDirectory(profile.directory)
+}
+
+function pathsOf(profile: ProfileLocation): string[] {
+  const store = profileFile(profile, 'store')
+  return [...[...LOGS, '-shm'].map((suffix) => store + suffix), ...ALL.map((file) => profileFile(profile, file))]
+}
+
+async function contentOf(source: ProfileLocation, file: ProfileFile): Promise<Buffer | undefined> {
+  const path = profileFile(source, file)
+  return (await exists(path)) ? buffer(pieces(path)) : undefined
+}
+
+/** A file of a backup. @throws SetupError `config_invalid` */
+async function* pieces(path: string): AsyncIterable<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: READ_BYTES }) as AsyncIterable<Uint8Array>
+  } catch (cause) {
+    throw new SetupError('config_invalid', `${path} cannot be read.`, {
+      cause,
+      hint: 'souk restore as a user who can read it, or an earlier backup'
+    })
+  }
+}
+
+/** @throws SetupError `profile_broken`, and SQLite’s error if the disk fails */
+function checkStore(profile: ProfileLocation): void {
   let found: unknown
   try {
-    using db = new DatabaseSync(path)
-    found = db.prepare('PRAGMA quick_check').get()?.['quick_check']
+    using db = new DatabaseSync(profileFile(profile, 'store'))
+    // An empty file is a valid database.
+    const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
+    found = version === 0 ? 'empty' : db.prepare('PRAGMA quick_check').get()?.['quick_check']
   } catch (error) {
-    found = error
+    const fault = storeFaultOf(error)
+    if (fault !== undefined && fault !== 'damaged') throw error
   }
   if (found === 'ok') return
   throw new SetupError('profile_broken', 'The store in the backup is damaged.', { hint: 'an earlier backup' })
@@ -165,20 +262,26 @@ async function makeNew(directory: string): Promise<void> {
 async function listed(at: ProfileLocation): Promise<ProfileBackup> {
   const files: string[] = []
   let bytes = 0
-  for (const file of [...SMALL, 'store'] as const) {
+  for (const file of ALL) {
     const path = profileFile(at, file)
-    if (!(await exists(path))) continue
+    const size = await sizeOf(path)
+    if (size === undefined) continue
     files.push(path.slice(join(at.directory, '/').length))
-    bytes += (await stat(path)).size
+    bytes += size
   }
   return { directory: at.directory, files, bytes }
 }
 
 async function exists(path: string): Promise<boolean> {
+  return (await sizeOf(path)) !== undefined
+}
+
+/** Bytes; undefined if the file does not exist. */
+async function sizeOf(path: string): Promise<number | undefined> {
   return stat(path).then(
-    () => true,
+    ({ size }) => size,
     (error: unknown) => {
-      if (isMissing(error)) return false
+      if (isMissing(error)) return undefined
       throw error
     }
   )

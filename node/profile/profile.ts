@@ -31,6 +31,8 @@ const FILES = {
   /** The definition of the network, if it is not built in. */
   network: 'network.json',
   store: 'souk.db',
+  /** Exists while a restore is not complete. */
+  restoring: 'restoring',
   lock: 'lock'
 } as const
 
@@ -53,9 +55,10 @@ export function profileFile(profile: ProfileLocation, file: ProfileFile): string
   return join(profile.directory, FILES[file])
 }
 
-/** Creates the directory if missing. @throws SetupError `permissions_too_open` */
+/** Creates the directory if missing. @throws SetupError `permissions_too_open`, `profile_broken` */
 export async function openProfile(profile: ProfileLocation): Promise<void> {
   await ensurePrivateDirectory(profile.directory)
+  await checkRestored(profile)
   for (const file of PROFILE_FILES) {
     try {
       await checkPrivate(profileFile(profile, file))
@@ -63,6 +66,16 @@ export async function openProfile(profile: ProfileLocation): Promise<void> {
       if (!isMissing(error)) throw error
     }
   }
+}
+
+/**
+ * Refuses a profile with only a part of a backup: it could get a new identity or wallet beside the restored store.
+ * @throws SetupError `profile_broken`
+ */
+export async function checkRestored(profile: ProfileLocation): Promise<void> {
+  if ((await readPrivateFile(profileFile(profile, 'restoring'))) === undefined) return
+  const what = `The profile "${profile.name}" is incomplete: its restore was interrupted, or is still running.`
+  throw new SetupError('profile_broken', what, { hint: 'souk restore <directory of the backup>' })
 }
 
 /** `profile.json` or `running.json` as parsed JSON, not validated; undefined if missing. */

@@ -35,6 +35,7 @@ const FILES: Readonly<Record<ProfileFile, readonly [what: string, without: strin
     'APIs, keys, channels and books (SQLite).',
     'All data that is not on the chain is lost: see [backups](../how-to/when-something-breaks.md#backups).'
   ],
+  restoring: ['Exists until `souk restore` is complete. Until then, no node starts on the profile.', '–'],
   lock: ['Locked by the process that runs on the profile.', '–']
 }
 
