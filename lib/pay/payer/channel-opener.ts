@@ -1,4 +1,5 @@
 import type { Logger } from '@libp2p/interface'
+import { max } from '../../base/bigints.ts'
 import type { Clock } from '../../base/clock.ts'
 import { reasonOf, SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
@@ -140,10 +141,12 @@ export class ChannelOpener {
   /**
    * Finishes a pending deposit, or makes one. Concurrent callers share it. If the owner gives a credit for the first deposit of a
    * channel, resolves at once and finishes in the background.
+   * @param missing the deposit is at least this
+   * @param wish the deposit is this, if that is more and the wallet has it
    * @throws as `open`
    */
-  fund(channel: PayerChannel, missing: Atoms = 0n): Promise<void> {
-    return this.#shared(channel, () => this.#fund(channel, missing))
+  fund(channel: PayerChannel, missing: Atoms = 0n, wish: Atoms = 0n): Promise<void> {
+    return this.#shared(channel, () => this.#fund(channel, missing, wish))
   }
 
   /** Finishes a pending deposit: when this resolves, it is mined. @throws as `open` */
@@ -195,7 +198,7 @@ export class ChannelOpener {
     return reply.state
   }
 
-  async #fund(channel: PayerChannel, missing: Atoms): Promise<void> {
+  async #fund(channel: PayerChannel, missing: Atoms, wish: Atoms): Promise<void> {
     const { channels, clock } = this.#init
     const { payerFunds } = channel
     const expiry = (channel.pending?.validBefore ?? 0) * 1_000 - DEPOSIT_MARGIN_MS
@@ -207,7 +210,7 @@ export class ChannelOpener {
     if (channel.pending === undefined) {
       channel.checkOpen()
       const { depositMin } = await this.#terms(channel.info.owner)
-      channel.pending = this.#newDeposit(await this.#amountFor(missing, depositMin))
+      channel.pending = this.#newDeposit(await this.#amountFor(missing, depositMin, wish))
       await channels.save(channel)
     }
     const { pending } = channel
@@ -312,12 +315,11 @@ export class ChannelOpener {
    * otherwise the calls that follow would wait for a second deposit.
    * @throws SoukError `insufficient_funds`
    */
-  async #amountFor(needed: Atoms, least: Atoms = 0n): Promise<Atoms> {
-    const { rules } = this.#init
-    const usual = rules.deposit > least ? rules.deposit : least
-    const amount = needed > usual ? needed : usual
-    const balance = await this.#checkWallet(amount)
-    return needed > usual && balance >= needed + usual ? needed + usual : amount
+  async #amountFor(needed: Atoms, least: Atoms, wish: Atoms = 0n): Promise<Atoms> {
+    const usual = max(this.#init.rules.deposit, least)
+    const amount = max(needed, usual)
+    const better = needed > usual ? needed + usual : max(amount, wish)
+    return (await this.#checkWallet(amount)) >= better ? better : amount
   }
 
   /** The wallet's balance. @throws SoukError `insufficient_funds` if it is below `amount` */

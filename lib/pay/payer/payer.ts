@@ -381,8 +381,8 @@ export class Payer {
     const ahead = recent + min(rules.deposit, COUNTED_LATEST_ATOMS_MAX) - COUNTED_LATEST_ATOMS_MAX
     if (left * TOP_UP_PART >= rules.deposit && left >= min(ahead, rules.dailyMax)) return
     channel.topUpAfter = now + TOP_UP_PAUSE_MS
-    // If it fails, the call that needs the deposit reports the error.
-    opener.fund(channel).then(
+    // Few large deposits instead of many small ones, because each costs gas. If it fails, the call that needs the deposit reports the error.
+    opener.fund(channel, 0n, min(recent / TOP_UP_PART, rules.depositMax)).then(
       () => (channel.topUpAfter = 0),
       () => {}
     )
