@@ -12,6 +12,8 @@ export interface ChannelView {
 
 export interface ChannelLimitInit {
   readonly view: ChannelView
+  /** Captured and reserved. */
+  readonly used: Atoms
   /** Refunds that the owner has signed and that are not mined. */
   readonly refunding: Atoms
   /** The amount that the owner may still count on blocks that are not final, over all its channels. */
@@ -27,13 +29,15 @@ export interface ChannelLimit {
 
 /**
  * How much of a channel's deposits counts: all that is final, a part of what is `safe` and not final, and a smaller part of what is only
- * mined. This bounds the loss by a reorganisation, and a small deposit or top-up counts without a wait.
+ * mined. This bounds the loss by a reorganisation, and a small deposit or top-up counts without a wait. What is only mined counts as far as
+ * the channel may soon need it, so that busy payers leave the owner's room to newcomers.
  */
-export function channelLimit({ view, refunding, latestRoom }: ChannelLimitInit): ChannelLimit {
+export function channelLimit({ view, used, refunding, latestRoom }: ChannelLimitInit): ChannelLimit {
   const { latest, safe, finalized } = view.balance
   const settled = finalized + min(max(0n, safe - finalized), COUNTED_SAFE_ATOMS_MAX)
-  const fresh = min(max(0n, latest - max(safe, finalized)), COUNTED_LATEST_ATOMS_MAX)
-  const onLatest = min(fresh, max(0n, latestRoom))
+  const fresh = max(0n, latest - max(safe, finalized))
+  const needed = max(0n, COUNTED_LATEST_ATOMS_MAX - max(0n, settled - used))
+  const onLatest = min(min(fresh, needed), max(0n, latestRoom))
   const limit = min(settled + onLatest, latest) - view.withdrawing - refunding
   return { limit: max(0n, limit), onLatest }
 }

@@ -6,7 +6,7 @@ import type { PayeeChannel } from './payee-channel.ts'
 import type { PayeeChannels } from './payee-channels.ts'
 
 export interface DepositLookInit {
-  readonly channels: Pick<PayeeChannels, 'shownAt'>
+  readonly channels: Pick<PayeeChannels, 'shownAt' | 'recount'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
   readonly clock: Pick<Clock, 'elapsed'>
 }
@@ -25,10 +25,13 @@ export class DepositLook {
    * Undefined if a new read cannot help, or is not due. Otherwise resolves when the chain is read. If the read fails, the old state
    * still decides.
    */
-  look({ info, payeeFunds }: PayeeChannel, price: Atoms): Promise<void> | undefined {
+  look(channel: PayeeChannel, price: Atoms): Promise<void> | undefined {
+    const { info, payeeFunds } = channel
     const sum = payeeFunds.captured + payeeFunds.reserved + price
     if (sum <= payeeFunds.limit || sum <= payeeFunds.credit) return undefined
     const { channels, watch, clock } = this.#init
+    channels.recount(channel)
+    if (sum <= payeeFunds.limit) return undefined
     const now = clock.elapsed()
     if (sum > channels.shownAt(info.channelId) || now < this.#nextAt) return undefined
     this.#nextAt = now + PENDING_LOOK_MS

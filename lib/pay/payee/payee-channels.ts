@@ -94,6 +94,12 @@ export class PayeeChannels implements OwnerBooks {
     return (latest?.balance ?? 0n) - (latest?.withdrawal?.amount ?? 0n)
   }
 
+  /** Counts a channel's deposits again, by the last read of the chain: since then, it may need more of the new ones. */
+  recount(channel: PayeeChannel): void {
+    const snapshot = this.#watch?.snapshot(channel.info.channelId)
+    if (snapshot !== undefined) this.#count(channel, snapshot)
+  }
+
   /** True if the last read is much younger than the channel's withdrawal delay. */
   isFresh({ info }: PayeeChannel): boolean {
     const age = this.#watch?.age(info.channelId) ?? Number.POSITIVE_INFINITY
@@ -179,22 +185,27 @@ export class PayeeChannels implements OwnerBooks {
     for (const id of ids) {
       const [channel, snapshot] = [this.get(id), watch.snapshot(id)]
       if (channel === undefined || snapshot === undefined) continue
-      const { latest, safe, finalized } = snapshot
-      this.#onLatest -= channel.onLatest
-      const { limit, onLatest } = channelLimit({
-        view: {
-          balance: { latest: latest.balance, safe: safe.balance, finalized: finalized.balance },
-          withdrawing: latest.withdrawal?.amount ?? 0n
-        },
-        refunding: refunding(channel, latest.refundNonce),
-        latestRoom: COUNTED_LATEST_OWNER_ATOMS_MAX - this.#onLatest
-      })
-      if (channel.phase !== 'closed') this.#recover(channel, latest.claimed)
-      channel.payeeFunds.limitTo(limit)
-      channel.onLatest = onLatest
-      this.#onLatest += onLatest
+      if (channel.phase !== 'closed') this.#recover(channel, snapshot.latest.claimed)
+      this.#count(channel, snapshot)
       this.#followLeaving(channel, snapshot)
     }
+  }
+
+  #count(channel: PayeeChannel, { latest, safe, finalized }: ChannelSnapshot): void {
+    const { payeeFunds } = channel
+    this.#onLatest -= channel.onLatest
+    const { limit, onLatest } = channelLimit({
+      view: {
+        balance: { latest: latest.balance, safe: safe.balance, finalized: finalized.balance },
+        withdrawing: latest.withdrawal?.amount ?? 0n
+      },
+      used: payeeFunds.captured + payeeFunds.reserved,
+      refunding: refunding(channel, latest.refundNonce),
+      latestRoom: COUNTED_LATEST_OWNER_ATOMS_MAX - this.#onLatest
+    })
+    payeeFunds.limitTo(limit)
+    channel.onLatest = onLatest
+    this.#onLatest += onLatest
   }
 
   /**

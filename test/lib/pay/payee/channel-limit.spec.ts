@@ -18,6 +18,7 @@ describe('channel limit', () => {
   ) =>
     channelLimit({
       view: { balance: { latest, safe, finalized }, withdrawing: 0n },
+      used: finalized > safe ? finalized : safe,
       refunding: 0n,
       latestRoom: COUNTED_LATEST_OWNER_ATOMS_MAX,
       ...rest
@@ -38,6 +39,11 @@ describe('channel limit', () => {
     assert.equal(limitOf(5n * USDC, 0n, 5n * USDC).limit, 5n * USDC)
   })
 
+  it('counts what is only mined as far as less than a dollar of the rest is left', () => {
+    const counted = (used: bigint) => limitOf(20n * USDC, 10n * USDC, 10n * USDC, { used }).onLatest
+    assert.deepEqual([0n, 9n * USDC, 9n * USDC + 1n, 10n * USDC, 11n * USDC].map(counted), [0n, 0n, 1n, USDC, USDC])
+  })
+
   it("counts no more on the newest block than the owner's limit over all channels", () => {
     assert.deepEqual(limitOf(USDC, 0n, 0n, { latestRoom: 300n }), { limit: 300n, onLatest: 300n })
     assert.deepEqual(limitOf(USDC, 0n, 0n, { latestRoom: -1n }), { limit: 0n, onLatest: 0n })
@@ -46,9 +52,9 @@ describe('channel limit', () => {
 
   it('counts a withdrawal as done as soon as it shows, and a refund as soon as it is signed', () => {
     const view = { balance: { latest: 10n, safe: 10n, finalized: 10n }, withdrawing: 7n }
-    assert.equal(channelLimit({ view, refunding: 0n, latestRoom: 0n }).limit, 3n)
-    assert.equal(channelLimit({ view, refunding: 2n, latestRoom: 0n }).limit, 1n)
-    assert.equal(channelLimit({ view, refunding: 5n, latestRoom: 0n }).limit, 0n)
+    assert.equal(channelLimit({ view, used: 0n, refunding: 0n, latestRoom: 0n }).limit, 3n)
+    assert.equal(channelLimit({ view, used: 0n, refunding: 2n, latestRoom: 0n }).limit, 1n)
+    assert.equal(channelLimit({ view, used: 0n, refunding: 5n, latestRoom: 0n }).limit, 0n)
   })
 
   it('never counts a deposit that the newest block no longer shows', () => {
@@ -56,10 +62,10 @@ describe('channel limit', () => {
     const atoms = fc.bigInt({ min: 0n, max: 100n * USDC })
     fc.assert(
       fc.property(
-        fc.array(atoms, { minLength: 6, maxLength: 6 }),
-        ([latest, safe, finalized, withdrawing, refunding, room]) => {
+        fc.array(atoms, { minLength: 7, maxLength: 7 }),
+        ([latest, safe, finalized, withdrawing, refunding, room, used]) => {
           const view = { balance: { latest: latest!, safe: safe!, finalized: finalized! }, withdrawing: withdrawing! }
-          const { limit, onLatest } = channelLimit({ view, refunding: refunding!, latestRoom: room! })
+          const { limit, onLatest } = channelLimit({ view, used: used!, refunding: refunding!, latestRoom: room! })
           assert.ok(limit >= 0n && limit <= latest!)
           assert.ok(limit + withdrawing! + refunding! <= latest! || limit === 0n)
           assert.ok(limit <= finalized! + COUNTED_SAFE_ATOMS_MAX + COUNTED_LATEST_ATOMS_MAX)

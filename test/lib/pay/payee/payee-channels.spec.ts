@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { systemClock } from '../../../../lib/base/clock.ts'
 import { SoukError } from '../../../../lib/base/errors.ts'
-import { COUNTED_LATEST_OWNER_ATOMS_MAX } from '../../../../lib/base/limits/pay.ts'
+import { COUNTED_LATEST_ATOMS_MAX, COUNTED_LATEST_OWNER_ATOMS_MAX } from '../../../../lib/base/limits/pay.ts'
 import type { ChannelState } from '../../../../lib/interface/chain.ts'
 import type { ChannelId } from '../../../../lib/interface/channel.ts'
 import type { Entry } from '../../../../lib/interface/ledger.ts'
@@ -76,6 +76,24 @@ describe('the channels of an owner', () => {
     }
     assert.ok((limits[0] ?? 0n) > 0n)
     assert.deepEqual(new Set(limits), new Set([limits[0]]))
+  })
+
+  it('with enough settled deposits leave the room to newcomers, and take it once they need it', async () => {
+    const { channels, payeeFunds } = await open()
+    const state = (balance: bigint) => ({ balance, claimed: 0n, refundNonce: 0n })
+    const settled = 5n * COUNTED_LATEST_ATOMS_MAX
+    const [latest, safe] = [state(2n * settled), state(settled)]
+    const watch = shownChannels(() => ({ latest, safe, finalized: safe }))
+    channels.follow(watch)
+    watch.look(info.channelId)
+    assert.equal(payeeFunds.limit, settled)
+    payeeFunds.raise(2n * settled)
+    assert.equal(payeeFunds.reserve(settled + 1n), 'limit')
+    assert.equal(typeof payeeFunds.reserve(settled), 'object')
+    const channel = channels.get(info.channelId)
+    assert.ok(channel !== undefined)
+    channels.recount(channel)
+    assert.equal(payeeFunds.limit, settled + COUNTED_LATEST_ATOMS_MAX)
   })
 
   it('book a recovered amount again after the store was away, and only once', async () => {
