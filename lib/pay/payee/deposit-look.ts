@@ -22,8 +22,8 @@ export class DepositLook {
   }
 
   /**
-   * Undefined if a new read cannot help, or is not due. Otherwise resolves when the chain is read. If the read fails, the old state
-   * still decides.
+   * Undefined if the last read covers the call by now, or a new one cannot help or is not due. Otherwise resolves when the chain is read. If
+   * the read fails, the old state still decides.
    */
   look(channel: PayeeChannel, price: Atoms): Promise<void> | undefined {
     const { info, payeeFunds } = channel
