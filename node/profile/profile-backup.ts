@@ -36,6 +36,7 @@ const ALL = ['store', ...SMALL] as const
 
 /** SQLite applies these files to the store beside them, whichever store they are from. */
 const LOGS = ['-wal', '-journal']
+const BESIDE_STORE = [...LOGS, '-shm']
 /** Fewer reads than by default. */
 const READ_BYTES = 2 ** 20
 
@@ -105,16 +106,18 @@ export async function backUpStopped(profile: ProfileLocation, directory: string)
 
 /**
  * Creates a profile from a backup, after checking that the key is valid and the store undamaged. Until the profile is complete, its file
- * `restoring` keeps nodes away, and another restore starts anew.
- * @throws SetupError `profile_exists`, `profile_in_use`, `profile_broken`, `config_invalid`, `store_failed`
+ * `restoring` keeps nodes away, and the next restore replaces everything.
+ * @throws SetupError `profile_exists`, `profile_broken`, `profile_in_use`, `config_invalid`, `store_failed`
  */
 export async function restoreProfile(profile: ProfileLocation, directory: string): Promise<ProfileBackup> {
   const source: ProfileLocation = { name: profile.name, directory }
   try {
     await checkBackup(source)
     await ensurePrivateDirectory(profile.directory)
+    await checkNew(profile, source)
     const lock = lockProfile(profileFile(profile, 'lock'), profile.name)
     try {
+      // Another restore may have finished since.
       await checkNew(profile, source)
       await fill(profile, source)
       return await listed(profile)
@@ -128,23 +131,33 @@ export async function restoreProfile(profile: ProfileLocation, directory: string
 
 /** @throws SetupError `config_invalid` */
 async function checkBackup(source: ProfileLocation): Promise<void> {
-  const store = profileFile(source, 'store')
-  const isWhole = (await exists(profileFile(source, 'identity'))) && (await exists(store))
-  // Without its log, a store may lack commits. The profile of a killed node has one.
-  const sizes = await Promise.all(LOGS.map((log) => sizeOf(store + log)))
-  if (isWhole && sizes.every((bytes = 0) => bytes === 0)) return
+  if (await isBackup(source)) return
   throw new SetupError('config_invalid', `${source.directory} is not a complete backup of a profile.`, {
     hint: 'give a directory that souk backup created'
   })
 }
 
+async function isBackup(source: ProfileLocation): Promise<boolean> {
+  const store = profileFile(source, 'store')
+  try {
+    for (const file of ['identity', 'store'] as const) if (!(await exists(profileFile(source, file)))) return false
+    if (await exists(profileFile(source, 'restoring'))) return false
+    // Without its log, a store may lack commits. SQLite leaves one if it is killed.
+    for (const log of LOGS) if (((await sizeOf(store + log)) ?? 0) > 0) return false
+    return true
+  } catch (error) {
+    throw unreadable(source.directory, error)
+  }
+}
+
 /**
- * Refuses a profile that has anything of a node, except what an interrupted restore left.
+ * Refuses a profile that has anything of a node, except the part of a backup that an interrupted restore left.
  * @throws SetupError `profile_exists`
  */
 async function checkNew(profile: ProfileLocation, source: ProfileLocation): Promise<void> {
   const isInterrupted = await exists(profileFile(profile, 'restoring'))
-  if (isInterrupted ? !(await hasOtherWallet(profile, source)) : !(await hasAny(profile))) return
+  const isTaken = isInterrupted ? await hasOtherWallet(profile, source) : await hasAny(profile)
+  if (!isTaken) return
   throw new SetupError('profile_exists', `The profile "${profile.name}" exists already.`, {
     hint: `another one by --profile <name>, or move ${profile.directory} away`
   })
@@ -156,28 +169,29 @@ async function hasAny(profile: ProfileLocation): Promise<boolean> {
   return false
 }
 
-/** Somebody may have put a wallet with money there by hand. */
+/** Whether somebody put a wallet into the profile after the interrupted restore, which may have written a part of its own. */
 async function hasOtherWallet(profile: ProfileLocation, source: ProfileLocation): Promise<boolean> {
   const found = await readPrivateFile(profileFile(profile, 'wallet'))
-  return found !== undefined && (await contentOf(source, 'wallet'))?.equals(found) !== true
+  if (found === undefined) return false
+  const path = profileFile(source, 'wallet')
+  const restored = (await exists(path)) ? await buffer(contentOf(path)) : Buffer.alloc(0)
+  return !restored.subarray(0, found.length).equals(found)
 }
 
 async function fill(profile: ProfileLocation, source: ProfileLocation): Promise<void> {
   try {
     await writePrivateFile(profileFile(profile, 'restoring'), '')
-    await empty(profile)
-    const store = profileFile(source, 'store')
-    await createPrivateFile(profileFile(profile, 'store'), pieces(store))
-    for (const file of SMALL) {
-      const bytes = await contentOf(source, file)
-      if (bytes !== undefined) await writePrivateFile(profileFile(profile, file), bytes)
+    await empty(profile, source)
+    for (const file of ALL) {
+      const path = profileFile(source, file)
+      if (await exists(path)) await createPrivateFile(profileFile(profile, file), contentOf(path))
     }
     await identityOf(profile)
     checkStore(profile)
     await markStore(profile)
   } catch (error) {
     // If this fails as well, the profile stays marked.
-    await empty(profile)
+    await empty(profile, source)
       .then(() => finish(profile))
       .catch(() => {})
     throw error
@@ -185,7 +199,9 @@ async function fill(profile: ProfileLocation, source: ProfileLocation): Promise<
   await finish(profile)
 }
 
-async function empty(profile: ProfileLocation): Promise<void> {
+/** Removes what a restore wrote, but no wallet from elsewhere: it may hold money. @throws SetupError `profile_exists` */
+async function empty(profile: ProfileLocation, source: ProfileLocation): Promise<void> {
+  await checkNew(profile, source)
   for (const path of pathsOf(profile)) await rm(path, { force: true })
 }
 
@@ -198,24 +214,23 @@ async function finish(profile: ProfileLocation): Promise<void> {
 
 function pathsOf(profile: ProfileLocation): string[] {
   const store = profileFile(profile, 'store')
-  return [...[...LOGS, '-shm'].map((suffix) => store + suffix), ...ALL.map((file) => profileFile(profile, file))]
+  return [...BESIDE_STORE.map((suffix) => store + suffix), ...ALL.map((file) => profileFile(profile, file))]
 }
 
-async function contentOf(source: ProfileLocation, file: ProfileFile): Promise<Buffer | undefined> {
-  const path = profileFile(source, file)
-  return (await exists(path)) ? buffer(pieces(path)) : undefined
-}
-
-/** A file of a backup. @throws SetupError `config_invalid` */
-async function* pieces(path: string): AsyncIterable<Uint8Array> {
+/** @throws SetupError `config_invalid` */
+async function* contentOf(path: string): AsyncIterable<Uint8Array> {
   try {
     yield* createReadStream(path, { highWaterMark: READ_BYTES }) as AsyncIterable<Uint8Array>
-  } catch (cause) {
-    throw new SetupError('config_invalid', `${path} cannot be read.`, {
-      cause,
-      hint: 'souk restore as a user who can read it, or an earlier backup'
-    })
+  } catch (error) {
+    throw unreadable(path, error)
   }
+}
+
+function unreadable(path: string, cause: unknown): SetupError {
+  return new SetupError('config_invalid', `${path} cannot be read.`, {
+    cause,
+    hint: 'souk restore as a user who can read it, or an earlier backup'
+  })
 }
 
 /** @throws SetupError `profile_broken`, and SQLite’s error if the disk fails */
@@ -223,6 +238,8 @@ function checkStore(profile: ProfileLocation): void {
   let found: unknown
   try {
     using db = new DatabaseSync(profileFile(profile, 'store'))
+    // Else SQLite needs a `-shm` file, and reports a full disk as a failing one.
+    db.exec('PRAGMA locking_mode = EXCLUSIVE')
     // An empty file is a valid database.
     const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
     found = version === 0 ? 'empty' : db.prepare('PRAGMA quick_check').get()?.['quick_check']

@@ -46,7 +46,7 @@ describe('a backup', () => {
     const calls = Promise.all(Array.from({ length: 20 }, () => call(node)))
     const made = await node.cli<ProfileBackup>(`backup ${backup}`)
     for (const { status } of await calls) assert.equal(status, 200)
-    assert.deepEqual(made.files, ['profile.json', 'identity.key', 'pepper', 'upstream.key', 'souk.db'])
+    assert.deepEqual(made.files, ['souk.db', 'profile.json', 'pepper', 'upstream.key', 'identity.key'])
     assert.equal((await stat(backup)).mode & 0o777, 0o700)
     for (const file of await readdir(backup)) {
       assert.equal((await stat(join(backup, file))).mode & 0o777, 0o600, file)
@@ -95,7 +95,7 @@ describe('a backup', () => {
   it('is rejected if invalid or damaged, and leaves no partial profile', async () => {
     const empty = join(home.directory, 'empty')
     await mkdir(empty)
-    failed(await home.run(`--profile other restore ${empty}`), 78, /is not a backup/)
+    failed(await home.run(`--profile other restore ${empty}`), 78, /is not a complete backup/)
     const damaged = join(home.directory, 'stopped')
     await chmod(join(damaged, 'souk.db'), 0o644)
     await truncate(join(damaged, 'souk.db'), 8192 + 100)
