@@ -12,7 +12,7 @@ export interface ChannelView {
 
 export interface ChannelLimitInit {
   readonly view: ChannelView
-  /** Captured and reserved. */
+  /** Captured, reserved, and the price of a call that asks. */
   readonly used: Atoms
   /** Refunds that the owner has signed and that are not mined. */
   readonly refunding: Atoms

@@ -30,7 +30,7 @@ export class DepositLook {
     const sum = payeeFunds.captured + payeeFunds.reserved + price
     if (sum <= payeeFunds.limit || sum <= payeeFunds.credit) return undefined
     const { channels, watch, clock } = this.#init
-    channels.recount(channel)
+    channels.recount(channel, price)
     if (sum <= payeeFunds.limit) return undefined
     const now = clock.elapsed()
     if (sum > channels.shownAt(info.channelId) || now < this.#nextAt) return undefined

@@ -94,10 +94,10 @@ export class PayeeChannels implements OwnerBooks {
     return (latest?.balance ?? 0n) - (latest?.withdrawal?.amount ?? 0n)
   }
 
-  /** Counts a channel's deposits again, by the last read of the chain: since then, it may need more of the new ones. */
-  recount(channel: PayeeChannel): void {
+  /** Counts a channel's deposits again for a call, by the last read of the chain: it may need more of the new ones than then. */
+  recount(channel: PayeeChannel, price: Atoms): void {
     const snapshot = this.#watch?.snapshot(channel.info.channelId)
-    if (snapshot !== undefined) this.#count(channel, snapshot)
+    if (snapshot !== undefined) this.#count(channel, snapshot, price)
   }
 
   /** True if the last read is much younger than the channel's withdrawal delay. */
@@ -191,7 +191,7 @@ export class PayeeChannels implements OwnerBooks {
     }
   }
 
-  #count(channel: PayeeChannel, { latest, safe, finalized }: ChannelSnapshot): void {
+  #count(channel: PayeeChannel, { latest, safe, finalized }: ChannelSnapshot, price = 0n): void {
     const { payeeFunds } = channel
     this.#onLatest -= channel.onLatest
     const { limit, onLatest } = channelLimit({
@@ -199,7 +199,7 @@ export class PayeeChannels implements OwnerBooks {
         balance: { latest: latest.balance, safe: safe.balance, finalized: finalized.balance },
         withdrawing: latest.withdrawal?.amount ?? 0n
       },
-      used: payeeFunds.captured + payeeFunds.reserved,
+      used: payeeFunds.captured + payeeFunds.reserved + price,
       refunding: refunding(channel, latest.refundNonce),
       latestRoom: COUNTED_LATEST_OWNER_ATOMS_MAX - this.#onLatest
     })

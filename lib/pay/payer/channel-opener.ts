@@ -49,6 +49,15 @@ export interface ChannelOpenerInit {
 
 const OPEN = { phase: 'open', isDisputed: false } as const
 
+/** A deposit before it is needed. */
+export interface Ahead {
+  /** The amount, if that is more than usual and the wallet has it. */
+  readonly wish: Atoms
+  /** What the wallet must have left, for channels to other owners. */
+  readonly keep: Atoms
+}
+const NOT_AHEAD: Ahead = { wish: 0n, keep: 0n }
+
 /** Opens and funds channels: the payer signs one deposit, and the owner submits it. */
 export class ChannelOpener {
   readonly #init: ChannelOpenerInit
@@ -141,12 +150,11 @@ export class ChannelOpener {
   /**
    * Finishes a pending deposit, or makes one. Concurrent callers share it. If the owner gives a credit for the first deposit of a
    * channel, resolves at once and finishes in the background.
-   * @param missing the deposit is at least this
-   * @param wish the deposit is this, if that is more and the wallet has it
+   * @param missing the least amount
    * @throws as `open`
    */
-  fund(channel: PayerChannel, missing: Atoms = 0n, wish: Atoms = 0n): Promise<void> {
-    return this.#shared(channel, () => this.#fund(channel, missing, wish))
+  fund(channel: PayerChannel, missing: Atoms = 0n, ahead: Ahead = NOT_AHEAD): Promise<void> {
+    return this.#shared(channel, () => this.#fund(channel, missing, ahead))
   }
 
   /** Finishes a pending deposit: when this resolves, it is mined. @throws as `open` */
@@ -198,7 +206,7 @@ export class ChannelOpener {
     return reply.state
   }
 
-  async #fund(channel: PayerChannel, missing: Atoms, wish: Atoms): Promise<void> {
+  async #fund(channel: PayerChannel, missing: Atoms, ahead: Ahead): Promise<void> {
     const { channels, clock } = this.#init
     const { payerFunds } = channel
     const expiry = (channel.pending?.validBefore ?? 0) * 1_000 - DEPOSIT_MARGIN_MS
@@ -210,7 +218,7 @@ export class ChannelOpener {
     if (channel.pending === undefined) {
       channel.checkOpen()
       const { depositMin } = await this.#terms(channel.info.owner)
-      channel.pending = this.#newDeposit(await this.#amountFor(missing, depositMin, wish))
+      channel.pending = this.#newDeposit(await this.#amountFor(missing, depositMin, ahead))
       await channels.save(channel)
     }
     const { pending } = channel
@@ -315,11 +323,11 @@ export class ChannelOpener {
    * otherwise the calls that follow would wait for a second deposit.
    * @throws SoukError `insufficient_funds`
    */
-  async #amountFor(needed: Atoms, least: Atoms, wish: Atoms = 0n): Promise<Atoms> {
+  async #amountFor(needed: Atoms, least: Atoms, { wish, keep } = NOT_AHEAD): Promise<Atoms> {
     const usual = max(this.#init.rules.deposit, least)
     const amount = max(needed, usual)
     const better = needed > usual ? needed + usual : max(amount, wish)
-    return (await this.#checkWallet(amount)) >= better ? better : amount
+    return (await this.#checkWallet(amount + keep)) >= better + keep ? better : amount
   }
 
   /** The wallet's balance. @throws SoukError `insufficient_funds` if it is below `amount` */

@@ -382,7 +382,7 @@ export class Payer {
     if (left * TOP_UP_PART >= rules.deposit && left >= min(ahead, rules.dailyMax)) return
     channel.topUpAfter = now + TOP_UP_PAUSE_MS
     // Few large deposits instead of many small ones, because each costs gas. If it fails, the call that needs the deposit reports the error.
-    opener.fund(channel, 0n, min(recent / TOP_UP_PART, rules.depositMax)).then(
+    opener.fund(channel, 0n, { wish: min(recent / TOP_UP_PART, rules.depositMax), keep: left }).then(
       () => (channel.topUpAfter = 0),
       () => {}
     )

@@ -41,4 +41,19 @@ describe('a payer that spends more in some minutes than an owner counts of new d
     const left = bench.onChain().latest - spent
     assert.ok(left <= 10n * USDC, `${left} is ahead: more than 20 minutes and a deposit need`)
   })
+
+  it('keeps as much in its wallet, for other owners', async () => {
+    const bench = schemeBench()
+    const { play } = bench
+    const owner = await bench.start('D')
+    const payer = await bench.start('C')
+    play.wallets.set(payer.signer.address, 6n * USDC)
+    for (let spent = 40_000n; spent <= 4n * USDC; spent += 40_000n) {
+      await bench.call(payer, owner, { price: 40_000n })
+      await settle()
+      const [wallet = 0n, left] = [play.wallets.get(payer.signer.address), bench.onChain().latest - spent]
+      assert.ok(wallet + USDC >= left, `${wallet} in the wallet, ${left} ahead`)
+    }
+    assert.ok(play.deposits > 5)
+  })
 })
