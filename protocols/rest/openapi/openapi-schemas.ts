@@ -141,7 +141,8 @@ export function shownReference(reference: string): string {
 export function definitionsOf(schemas: readonly unknown[], all: Definitions): Definitions {
   const needed = new Map<string, JsonSchema>()
   const waiting: unknown[] = [...schemas]
-  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+  while (waiting.length > 0) {
+    const at = waiting.pop()
     if (typeof at !== 'object' || at === null) continue
     for (const [key, value] of Object.entries(at)) {
       if (key !== '$ref' || typeof value !== 'string') {

@@ -109,4 +109,21 @@ describe('texts and examples of an OpenAPI document', () => {
       c: {}
     })
   })
+
+  it('that are not published leave the definitions after them', () => {
+    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+    const schemas = {
+      Pet: { type: 'object', properties: { dog: ref('Dog'), cat: ref('Cat') }, example: { dog: {} } },
+      Dog: { type: 'object', properties: { name: ref('Name') } },
+      Cat: { type: 'object' },
+      Name: { type: 'string' }
+    }
+    const schema = { type: 'object', properties: { pet: ref('Pet') } }
+    const body = { content: { 'application/json': { schema } } }
+    const document = { openapi: '3.1.0', components: { schemas }, paths: paths({ requestBody: body }) }
+    const text = JSON.stringify({ info: { title: 'x', version: '1' }, ...document })
+    const [operation] = importOpenapi({ text, endpoint: 'http://127.0.0.1/' }).description.operations
+    assert.doesNotThrow(() => new Ajv2020({ strict: false }).compile(operation?.input ?? {}))
+    assert.deepEqual(Object.keys(operation?.input?.['$defs'] ?? {}).sort(), ['Cat', 'Dog', 'Name', 'Pet'])
+  })
 })
