@@ -157,10 +157,7 @@ export class SchemaWriter {
     const type = use.type()
     // If a mapping changes a nested field, the type differs from its shared definition.
     const inline = field !== undefined && field.fields.byName.size > 0 && type.kind === 'complex'
-    if (use.fixed !== undefined && type.kind === 'atomic') {
-      const fixed = normalise(use.fixed, type.builtin.whitespace)
-      return { const: type.builtin.read(fixed) ?? fixed }
-    }
+    if (use.fixed !== undefined && type.kind === 'atomic') return fixedSchema(type, use.fixed)
     const schema = inline ? this.#object(type.shape(), {}, field.fields) : this.#type(type, field !== undefined)
     this.#spend(use.documentation?.length ?? 0)
     const nullable = use.nillable ? orNull(schema) : schema
@@ -210,9 +207,11 @@ export class SchemaWriter {
   }
 
   #standIn(type: ComplexType): Schema {
-    return this.#defined(this.#standIns, type, `${type.label}.`, () =>
-      this.#object(type.shape(), { $type: { const: this.#types.nameOf(type) } })
-    )
+    return this.#defined(this.#standIns, type, `${type.label}.`, () => {
+      const shape = type.shape()
+      const text = shape.text === undefined ? {} : { value: this.#simple(shape.text) }
+      return this.#object(shape, { $type: { const: this.#types.nameOf(type) }, ...text })
+    })
   }
 
   #defined<T extends Type>(names: Map<T, string>, type: T, label: string, make: () => Schema): Schema {
@@ -278,7 +277,10 @@ export class SchemaWriter {
       const field = byName.get(use.json)
       if (field?.hidden === true) continue
       const name = field?.shown ?? use.json
-      properties.push([name, constrained(this.#simple(use.type, field !== undefined), field)])
+      const { type, fixed } = use
+      const isFixed = fixed !== undefined && type.kind === 'atomic'
+      const own = isFixed ? fixedSchema(type, fixed) : this.#simple(type, field !== undefined)
+      properties.push([name, constrained(own, field)])
       if (isRequired(use.required && use.fixed === undefined, field)) required.push(name)
     }
     if (shape.mixed) properties.push([textName(shape), { type: 'string' }])
@@ -383,6 +385,11 @@ function withAttachments(
 
 function isRequired(byWsdl: boolean, field: Field | undefined): boolean {
   return (byWsdl && field?.rule.default === undefined) || field?.rule.required === true
+}
+
+function fixedSchema({ builtin }: AtomicType, text: string): Schema {
+  const fixed = normalise(text, builtin.whitespace)
+  return { const: builtin.read(fixed) ?? fixed }
 }
 
 /** Adds a mapping's rules to the schema of a value. */

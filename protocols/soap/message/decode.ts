@@ -67,9 +67,11 @@ export class Decoder {
     if (actual.kind === 'array') return readArray(actual, element, (item, node) => this.element(item, node))
     if (actual.kind === 'complex') {
       const json = this.complex(actual, element)
-      return actual !== declared && isJson(json) && actual.name !== undefined
-        ? { $type: this.#types.nameOf(actual), ...json }
-        : json
+      if (actual === declared || actual.name === undefined) return json
+      const $type = this.#types.nameOf(actual)
+      if (isJson(json)) return { $type, ...json }
+      // Simple content without attributes is a bare value, which has no place for the type.
+      return declared.kind === 'complex' ? { $type, value: json } : json
     }
     const text = textOf(element)
     if (actual === SWA_REF && this.#attachments !== undefined && /^\s*cid:/i.test(text)) {

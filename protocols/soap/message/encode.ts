@@ -316,7 +316,10 @@ export class Encoder implements Encoding {
     for (const use of shape.attributes) {
       const given = attributeValue(use, value)
       if (given !== undefined && given !== null) {
-        this.at(use.json, () => this.writer.attribute(use.namespace, use.name, this.#attributeText(use.type, given)))
+        this.at(use.json, () => {
+          if (use.fixed !== undefined && this.checks) this.#checkFixed(use.type, given, use.fixed)
+          this.writer.attribute(use.namespace, use.name, this.#attributeText(use.type, given))
+        })
       } else if (use.required && use.fixed !== undefined) {
         this.spend(CHAR_STEPS * (use.name.length + use.fixed.length))
         this.writer.attribute(use.namespace, use.name, use.fixed)

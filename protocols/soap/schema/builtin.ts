@@ -12,6 +12,8 @@ export interface Builtin {
   write(value: unknown): string | undefined
   /** The JSON value of a lexical form with normalised white space; undefined if it is invalid. */
   read(text: string): JsonScalar | undefined
+  /** The same value in its other lexical form, for types with a pattern that only that one matches. */
+  otherForm?(text: string): string
   /** The expected form, for messages: completes "must be …". */
   readonly expects: string
   readonly schema: JsonSchema
@@ -174,6 +176,7 @@ function boolean(): Builtin {
       return Object.hasOwn(values, key) ? String(values[key]) : undefined
     },
     read: (text) => (Object.hasOwn(values, text) ? values[text] : undefined),
+    otherForm: (text) => (text === 'true' ? '1' : '0'),
     expects: 'true or false',
     schema: { type: 'boolean' },
     numeric: false

@@ -62,7 +62,11 @@ function writeAtomic(type: AtomicType, value: unknown, { write, meter }: Writing
   if (text === undefined) return new Refusal(`be ${builtin.expects}`)
   if (facets === NO_FACETS && builtin.name !== 'QName') return text
   const broken = brokenFacet(type, facets, normalise(text, builtin.whitespace), meter)
-  if (broken !== undefined) return new Refusal(broken)
+  if (broken !== undefined) {
+    const other = builtin.otherForm?.(text)
+    const isOther = other !== undefined && brokenFacet(type, facets, other, meter) === undefined
+    return isOther ? other : new Refusal(broken)
+  }
   if (builtin.name !== 'QName') return text
   const { namespace, name } = parseClark(text)
   return write(namespace, name)

@@ -21,6 +21,7 @@ const SIMPLE = [
   restricted('xs:integer', { maxInclusive: -3, totalDigits: 3 }),
   restricted('xs:int', { pattern: '[0-9]{4}' }),
   restricted('xs:double', { minInclusive: 1, maxExclusive: 2 }),
+  restricted('xs:boolean', { pattern: '0|1' }),
   restricted('xs:token', { minLength: 2, maxLength: 4 }),
   restricted('xs:string', { length: 3 }),
   restricted('xs:string', { enumeration: 'a b' }),
@@ -109,9 +110,10 @@ class SchemaText {
 
   element(depth: number, occurs: string): string {
     const own = `name="e${this.#names++}" ${occurs} ${this.#one(['', '', 'nillable="true"'])}`
-    const type = depth > 2 || this.#isLarge() ? 'simple' : this.#one(['simple', 'builtin', 'complex', 'base'])
+    const type = depth > 2 || this.#isLarge() ? 'simple' : this.#one(['simple', 'builtin', 'complex', 'base', 'text'])
     if (type === 'builtin') return `<xs:element ${own} type="xs:${this.#one(BUILTIN)}"/>`
     if (type === 'base') return `<xs:element ${own} type="t:Base"/>`
+    if (type === 'text') return `<xs:element ${own} type="t:Text"/>`
     const content =
       type === 'simple' ? this.#one(SIMPLE) : `<xs:complexType>${this.complexType(depth + 1)}</xs:complexType>`
     return `<xs:element ${own}>${content}</xs:element>`
@@ -119,7 +121,10 @@ class SchemaText {
 }
 
 const BASE = `<xs:complexType name="Base"><xs:sequence><xs:element name="id" type="xs:int"/></xs:sequence></xs:complexType>
-  <xs:complexType name="More"><xs:complexContent><xs:extension base="t:Base"><xs:choice><xs:element name="x" type="xs:int"/><xs:element name="y" type="xs:string"/></xs:choice></xs:extension></xs:complexContent></xs:complexType>`
+  <xs:complexType name="More"><xs:complexContent><xs:extension base="t:Base"><xs:choice><xs:element name="x" type="xs:int"/><xs:element name="y" type="xs:string"/></xs:choice></xs:extension></xs:complexContent></xs:complexType>
+  <xs:complexType name="Text"><xs:simpleContent><xs:extension base="xs:string"/></xs:simpleContent></xs:complexType>
+  <xs:complexType name="Marked"><xs:simpleContent><xs:extension base="t:Text"><xs:attribute name="mark" type="xs:int" fixed="7"/></xs:extension></xs:simpleContent></xs:complexType>
+  <xs:complexType name="Short"><xs:simpleContent><xs:restriction base="t:Text"><xs:maxLength value="5"/></xs:restriction></xs:simpleContent></xs:complexType>`
 
 function published(content: string): PublishedSchema {
   const schema = `${BASE}<xs:element name="echo"><xs:complexType>${content}</xs:complexType></xs:element>`
