@@ -69,7 +69,7 @@ export const DEPOSIT_ATOMS_MIN = USDC / 2n
 export const DEPOSIT_ATOMS_MAX = 20n * USDC
 /** A channel is topped up in the background when less than one part in this many of a deposit remains. */
 export const TOP_UP_PART = 5n
-/** A block of Base is final after this time. A busy payer keeps what it spends in it ahead, because owners count new deposits in part. */
+/** A block of Base is final after this time. Until then owners count a deposit in part, so a busy payer deposits ahead. */
 export const DEPOSIT_SETTLES_MS = 20 * MINUTE
 /** Validity of a deposit's authorisation. */
 export const DEPOSIT_VALID_MS = 1 * HOUR
