@@ -1,5 +1,5 @@
 import type { Logger } from '@libp2p/interface'
-import { max } from '../../base/bigints.ts'
+import { max, min } from '../../base/bigints.ts'
 import type { Clock } from '../../base/clock.ts'
 import { reasonOf, SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
@@ -48,15 +48,6 @@ export interface ChannelOpenerInit {
 }
 
 const OPEN = { phase: 'open', isDisputed: false } as const
-
-/** A deposit before it is needed. */
-export interface Ahead {
-  /** The amount, if that is more than usual and the wallet has it. */
-  readonly wish: Atoms
-  /** What the wallet must have left, for channels to other owners. */
-  readonly keep: Atoms
-}
-const NOT_AHEAD: Ahead = { wish: 0n, keep: 0n }
 
 /** Opens and funds channels: the payer signs one deposit, and the owner submits it. */
 export class ChannelOpener {
@@ -150,11 +141,25 @@ export class ChannelOpener {
   /**
    * Finishes a pending deposit, or makes one. Concurrent callers share it. If the owner gives a credit for the first deposit of a
    * channel, resolves at once and finishes in the background.
-   * @param missing the least amount
+   * @param missing the deposit is at least this
+   * @param wish the deposit is this, if that is more and the wallet has it
    * @throws as `open`
    */
-  fund(channel: PayerChannel, missing: Atoms = 0n, ahead: Ahead = NOT_AHEAD): Promise<void> {
-    return this.#shared(channel, () => this.#fund(channel, missing, ahead))
+  fund(channel: PayerChannel, missing: Atoms = 0n, wish: Atoms = 0n): Promise<void> {
+    return this.#shared(channel, () => this.#fund(channel, missing, wish))
+  }
+
+  /**
+   * Deposits before it is needed, unless the wallet then had less than `keep`, for channels to other owners. Returns false in that case.
+   * @throws as `open`
+   */
+  async fundAhead(channel: PayerChannel, wish: Atoms, keep: Atoms): Promise<boolean> {
+    const { chain, signer, rules } = this.#init
+    // Not as a part of `fund`: a call that needs the deposit meanwhile must not share this refusal.
+    const spare = (await chain.balance(signer.address, 'latest')) - keep
+    if (spare < rules.deposit) return false
+    await this.fund(channel, 0n, min(wish, spare))
+    return true
   }
 
   /** Finishes a pending deposit: when this resolves, it is mined. @throws as `open` */
@@ -206,7 +211,7 @@ export class ChannelOpener {
     return reply.state
   }
 
-  async #fund(channel: PayerChannel, missing: Atoms, ahead: Ahead): Promise<void> {
+  async #fund(channel: PayerChannel, missing: Atoms, wish: Atoms): Promise<void> {
     const { channels, clock } = this.#init
     const { payerFunds } = channel
     const expiry = (channel.pending?.validBefore ?? 0) * 1_000 - DEPOSIT_MARGIN_MS
@@ -218,7 +223,7 @@ export class ChannelOpener {
     if (channel.pending === undefined) {
       channel.checkOpen()
       const { depositMin } = await this.#terms(channel.info.owner)
-      channel.pending = this.#newDeposit(await this.#amountFor(missing, depositMin, ahead))
+      channel.pending = this.#newDeposit(await this.#amountFor(missing, depositMin, wish))
       await channels.save(channel)
     }
     const { pending } = channel
@@ -323,11 +328,11 @@ export class ChannelOpener {
    * otherwise the calls that follow would wait for a second deposit.
    * @throws SoukError `insufficient_funds`
    */
-  async #amountFor(needed: Atoms, least: Atoms, { wish, keep } = NOT_AHEAD): Promise<Atoms> {
+  async #amountFor(needed: Atoms, least: Atoms, wish: Atoms = 0n): Promise<Atoms> {
     const usual = max(this.#init.rules.deposit, least)
     const amount = max(needed, usual)
     const better = needed > usual ? needed + usual : max(amount, wish)
-    return (await this.#checkWallet(amount + keep)) >= better + keep ? better : amount
+    return (await this.#checkWallet(amount)) >= better ? better : amount
   }
 
   /** The wallet's balance. @throws SoukError `insufficient_funds` if it is below `amount` */

@@ -379,11 +379,15 @@ export class Payer {
     if (credit > 0n || now < channel.topUpAfter) return
     // Of recent deposits, the owner counts only this much until they settle. A payer that spends more needs the rest ahead.
     const ahead = recent + min(rules.deposit, COUNTED_LATEST_ATOMS_MAX) - COUNTED_LATEST_ATOMS_MAX
-    if (left * TOP_UP_PART >= rules.deposit && left >= min(ahead, rules.dailyMax)) return
+    const isLow = left * TOP_UP_PART < rules.deposit
+    if (!isLow && left >= min(ahead, rules.dailyMax)) return
     channel.topUpAfter = now + TOP_UP_PAUSE_MS
     // Few large deposits instead of many small ones, because each costs gas. If it fails, the call that needs the deposit reports the error.
-    opener.fund(channel, 0n, { wish: min(recent / TOP_UP_PART, rules.depositMax), keep: left }).then(
-      () => (channel.topUpAfter = 0),
+    const wish = min(recent / TOP_UP_PART, rules.depositMax)
+    opener.fundAhead(channel, wish, isLow ? 0n : left).then(
+      (isFunded) => {
+        if (isFunded) channel.topUpAfter = 0
+      },
       () => {}
     )
   }

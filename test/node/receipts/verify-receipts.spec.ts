@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { madeAt } from '../../../lib/base/request-id.ts'
 import { formatRequestId, formatUsdc } from '../../../lib/index.ts'
 import { keySigner } from '../../../lib/pay/signing/key-signer.ts'
 import { type ReceiptBody, receiptDigests, signReceipts } from '../../../lib/pay/signing/receipt.ts'
@@ -44,7 +45,7 @@ describe('souk receipts verify', () => {
       api: body.api,
       charged: formatUsdc(body.charged),
       status: 200,
-      at: MANUAL_START,
+      at: madeAt(body.requestId),
       rule: 'success',
       channel: body.channelId,
       proof: Buffer.from(proof).toString('base64'),
