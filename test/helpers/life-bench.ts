@@ -2,7 +2,7 @@ import { defaultLogger } from '@libp2p/logger'
 import type { ApiId } from '../../lib/base/api-name.ts'
 import { asSoukError, SoukError } from '../../lib/base/errors.ts'
 import { type Clock, systemClock } from '../../lib/base/clock.ts'
-import { DEPOSIT_WAIT_MS, PAY_EXCHANGE_MS } from '../../lib/base/limits/pay.ts'
+import { DEPOSIT_WAIT_MS, PAYER_WRITE_MS, PAY_EXCHANGE_MS } from '../../lib/base/limits/pay.ts'
 import { fromHex } from '../../lib/base/hex.ts'
 import { systemRandom } from '../../lib/base/random.ts'
 import type { ChannelId } from '../../lib/interface/channel.ts'
@@ -24,10 +24,13 @@ import { outcome, sent } from './scheme-bench.ts'
 
 const BOUND_MS = 15_000
 const DELAY_S = 900
-/** Shortens polls and pauses, but not maximum waiting times, because test machines may be slow. */
+/**
+ * Shortens polls and pauses, but not maximum waiting times, because test machines may be slow, nor the delay of writes, so that a
+ * process dies with as much unwritten as a real one.
+ */
 const shortOf = (delayMs: number): number => Math.min(delayMs / 100, 60)
 const SLOWER = 10
-const PATIENT: readonly number[] = [PAY_EXCHANGE_MS, DEPOSIT_WAIT_MS]
+const PATIENT: readonly number[] = [PAY_EXCHANGE_MS, DEPOSIT_WAIT_MS, PAYER_WRITE_MS]
 let keys = 5_000
 
 /** One process of a node. The node's store, wallet and name outlive it. */

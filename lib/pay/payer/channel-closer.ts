@@ -120,12 +120,12 @@ export class ChannelCloser {
     // Settle pending deposits first: one may be mined after the withdrawal.
     await opener.recheck(channel)
     await opener.conclude(channel)
-    const onBegun = (until: number): void => {
-      // Saved, because after a restart an empty channel may show no other sign of the withdrawal.
-      if (channel.withdrawableAt !== until) {
-        channel.withdrawableAt = until
-        channels.touch(channel)
-      }
+    let saved: number | undefined
+    const onBegun = async (until: number): Promise<void> => {
+      channel.withdrawableAt = until
+      // Saved first, because after a restart an empty channel may show no other sign of the withdrawal.
+      if (saved !== until) await channels.save(channel)
+      saved = until
       this.#begun.get(channel)?.resolve()
       this.#begun.delete(channel)
     }

@@ -30,14 +30,15 @@ export async function checkWithdrawGas({ chain, signer }: WithdrawalInit): Promi
 /**
  * Withdraws all money of a channel that the owner does not claim within the channel's delay. Each step depends only on the state
  * of the chain, so a restart continues where it was and repeats no request.
- * @param onBegun called with the end of the delay, once the chain shows that the delay has begun
+ * @param onBegun called with the end of the delay, once the chain shows that the delay has begun. Nothing is withdrawn before the
+ *     returned promise resolves.
  * @returns the amount that the owner keeps, when nothing is left to withdraw
  * @throws SoukError as `Submitter.submit`, without `payment_rejected`; the signal's reason when it aborts
  */
 export async function withdraw(
   init: WithdrawalInit,
   channel: PayerChannel,
-  { signal, onBegun }: { readonly signal: AbortSignal; readonly onBegun: (until: number) => void }
+  { signal, onBegun }: { readonly signal: AbortSignal; readonly onBegun: (until: number) => Promise<void> }
 ): Promise<Atoms> {
   const { chain, calls, clock } = init
   const { channelId, config } = channel.info
@@ -58,7 +59,7 @@ export async function withdraw(
       isContested = !(await isDone(init, key, calls.initiateWithdraw(config, amount), signal))
     } else {
       const until = withdrawal.since + config.withdrawDelay * 1_000
-      onBegun(until)
+      await onBegun(until)
       const leftMs = until - block.at
       if (leftMs <= 0) {
         const key = `left/${channelId}/${withdrawal.since}/${withdrawal.amount}`
