@@ -1,3 +1,6 @@
+import assert from 'node:assert/strict'
+import { onCommonMachine } from './cpu-time.ts'
+
 const TICK_MS = 5
 
 /**
@@ -23,9 +26,13 @@ export class BusyTurn {
     this.#longestUs = 0
   }
 
-  get longestMs(): number {
+  /** Fails if one turn took `maxMs` or more, on a common machine. */
+  assertBelow(maxMs: number): void {
     this.#tick()
-    return this.#longestUs / 1_000
+    const ms = this.#longestUs / 1_000
+    if (ms < maxMs) return
+    const common = onCommonMachine(ms)
+    assert.ok(common < maxMs, `the event loop was busy for ${Math.round(common)} ms`)
   }
 
   #tick(): void {

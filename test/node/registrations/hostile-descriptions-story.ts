@@ -288,10 +288,7 @@ export const hostileDescriptions = (isMeant: (what: string) => boolean) =>
       turns.start()
     })
     beforeEach(() => turns.reset())
-    afterEach(() => {
-      const ms = turns.longestMs
-      assert.ok(ms < TURN_MS_MAX, `the event loop was busy for ${Math.round(ms)} ms`)
-    })
+    afterEach(() => turns.assertBelow(TURN_MS_MAX))
     after(async () => {
       turns.stop()
       registrations.stop()

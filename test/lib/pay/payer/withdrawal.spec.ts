@@ -42,7 +42,7 @@ describe('a withdrawal', () => {
     }
     const calls = { initiateWithdraw: call('begin'), finalizeWithdraw: call('finish') }
     const signer = keySigner(new Uint8Array(32).fill(1))
-    const onBegun = (until: number) => (channel.withdrawableAt = until)
+    const onBegun = async (until: number) => void (channel.withdrawableAt = until)
     const ended = withdraw({ chain, calls, submitter: { submit }, signer, clock }, channel, {
       signal: new AbortController().signal,
       onBegun
