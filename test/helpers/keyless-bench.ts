@@ -5,7 +5,7 @@ import { BatchSettlementEvmScheme, InMemoryClientChannelStorage } from '@x402/ev
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapAxiosWithPaymentFromConfig } from '@x402/axios'
 import { wrapFetchWithPaymentFromConfig, type x402ClientConfig } from '@x402/fetch'
-import { type Clock, systemClock } from '../../lib/base/clock.ts'
+import { systemClock } from '../../lib/base/clock.ts'
 import { systemRandom } from '../../lib/base/random.ts'
 import { createNode, type NodeOptions, type SoukNode } from '../../lib/create-node.ts'
 import type { Adapter, AdapterReply } from '../../lib/interface/adapter.ts'
@@ -24,15 +24,10 @@ import { DailyCaps } from '../../node/spending/daily-caps.ts'
 import { Spending } from '../../node/spending/spending.ts'
 import { actor, chainBench } from './chain.ts'
 import { eventually } from './eventually.ts'
-
-const HASTE = 10
+import { hasted } from './hasty-clock.ts'
 
 /** Timers of the payment scheme run ten times faster: it polls ten times a second and waits at most one second for blocks. */
-export const schemeClock: Clock = {
-  ...systemClock,
-  elapsed: () => systemClock.elapsed() * HASTE,
-  after: (delayMs, task) => systemClock.after(delayMs / HASTE, task)
-}
+export const schemeClock = hasted(10)
 
 export interface Upstream extends Adapter {
   /** Number of requests so far. */

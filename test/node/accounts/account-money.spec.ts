@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
-import { createMemoryStore, formatUsdc, limits, parseUsdc, systemClock, systemRandom } from '../../../lib/index.ts'
-import type { Address, Clock, Store } from '../../../lib/interface/index.ts'
+import { createMemoryStore, formatUsdc, limits, parseUsdc, systemRandom } from '../../../lib/index.ts'
+import type { Address, Store } from '../../../lib/interface/index.ts'
 import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
 import { createIngress } from '../../../node/ingress/ingress.ts'
 import { createLog } from '../../../node/log.ts'
@@ -14,17 +14,13 @@ import { NETWORKS } from '../../../node/networks.ts'
 import { openProfile } from '../../../node/profile/profile.ts'
 import { actor } from '../../helpers/chain.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { hasted } from '../../helpers/hasty-clock.ts'
 import { type KeylessBench, keylessBench } from '../../helpers/keyless-bench.ts'
 import { booksOf } from './bench.ts'
 
 const USDC = 1_000_000n
-const HASTE = 10
-/** Timers run ten times faster, to shorten waits for the chain. */
-const clock: Clock = {
-  ...systemClock,
-  elapsed: () => systemClock.elapsed() * HASTE,
-  after: (delayMs, task) => systemClock.after(delayMs / HASTE, task)
-}
+/** Shortens waits for the chain. */
+const clock = hasted(10)
 
 type Json = Record<string, unknown>
 interface Customer {
