@@ -1,5 +1,8 @@
 import { isObject, type JsonObject } from '../../exact-json.ts'
 
+/** A longer `$id` changes the meaning of no reference, because each one is resolved against it. */
+const SCOPE_CHARS_MAX = 2_048
+
 /** The references of a document to itself and to other files. */
 export class References {
   readonly root: JsonObject
@@ -8,7 +11,7 @@ export class References {
   /** Addresses of files that are referred to, but unknown, without fragment. */
   readonly missing: ReadonlySet<string>
   readonly #others: ReadonlyMap<string, unknown>
-  /** Values with a name of their own (`$anchor`, `$id`) by address. */
+  /** Values with a name of their own (`$anchor`, `$id`, `$self`) by address. */
   readonly #named = new Map<string, unknown>()
 
   /**
@@ -19,8 +22,10 @@ export class References {
     this.root = root
     this.url = url
     this.#others = others
+    const documents = [[url, root] as const, ...others]
+    for (const [base, value] of documents) this.#nameIn(value, base)
     const targets = new Set<string>()
-    for (const [base, value] of [[url, root] as const, ...others]) this.#resolveIn(value, base, url, targets)
+    for (const [base, value] of documents) this.#resolveIn(value, base, targets)
     this.missing = new Set([...targets].filter((target) => !others.has(target) && !this.#named.has(target)))
   }
 
@@ -35,25 +40,64 @@ export class References {
     return fragment === '' ? value : pointed(value, fragment)
   }
 
-  #resolveIn(document: unknown, base: string, root: string, targets: Set<string>): void {
-    const waiting: unknown[] = [document]
-    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-      if (typeof at !== 'object' || at === null) continue
-      if (isObject(at)) {
-        const { $ref, $id, $anchor } = at
-        if (typeof $ref === 'string') {
-          const resolved = absolute($ref, base, root)
-          Object.assign(at, { $ref: resolved })
-          const file = resolved.replace(/#.*$/s, '')
-          if (file !== '') targets.add(file)
-        }
-        const name = typeof $id === 'string' ? absolute($id, base, root).replace(/#$/, '') : undefined
-        if (name !== undefined && name !== '') this.#named.set(name, at)
-        if (typeof $anchor === 'string') this.#named.set(absolute(`#${$anchor}`, base, root), at)
-      }
-      for (const value of Object.values(at)) waiting.push(value)
+  #nameIn(document: unknown, base: string): void {
+    for (const { object, outer, scope } of objectsIn(document, base)) {
+      const { $id, $anchor, $self } = object
+      if (typeof $id === 'string') this.#name(absolute($id, outer, this.url), object)
+      if (typeof $anchor === 'string') this.#name(absolute(`#${$anchor}`, scope, this.url), object)
+      if (typeof $self === 'string' && object === document) this.#name(absolute($self, base, this.url), object)
     }
   }
+
+  #name(address: string, object: JsonObject): void {
+    const name = address.replace(/#$/, '')
+    if (name !== '') this.#named.set(name, object)
+  }
+
+  #resolveIn(document: unknown, base: string, targets: Set<string>): void {
+    for (const { object, scope } of objectsIn(document, base)) {
+      const { $ref } = object
+      if (typeof $ref !== 'string') continue
+      const resolved = this.#resolved($ref, base, scope)
+      Object.assign(object, { $ref: resolved })
+      const file = resolved.replace(/#.*$/s, '')
+      if (file !== '') targets.add(file)
+    }
+  }
+
+  /** Relative to the `$id` around it (JSON Schema 2020-12, section 8.2.1). Many documents mean the file in spite of it. */
+  #resolved(reference: string, base: string, scope: string): string {
+    const inFile = absolute(reference, base, this.url)
+    if (scope === base) return inFile
+    const inScope = absolute(reference, scope, this.url)
+    return this.target(inScope) === undefined ? inFile : inScope
+  }
+}
+
+interface Located {
+  readonly object: JsonObject
+  /** The nearest `$id` around the object, without fragment; the file's address outside of any. */
+  readonly outer: string
+  /** The same for what is in the object: its own `$id`, if it has one. */
+  readonly scope: string
+}
+
+/** Iterative, for deep documents. */
+function* objectsIn(document: unknown, base: string): Generator<Located> {
+  const waiting: Array<readonly [value: unknown, outer: string]> = [[document, base]]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [value, outer] = next
+    if (typeof value !== 'object' || value === null) continue
+    const scope = isObject(value) ? scopeOf(value, outer) : outer
+    if (isObject(value)) yield { object: value, outer, scope }
+    for (const one of Object.values(value)) waiting.push([one, scope])
+  }
+}
+
+function scopeOf({ $id }: JsonObject, outer: string): string {
+  if (typeof $id !== 'string' || $id.startsWith('#')) return outer
+  const href = URL.parse($id, outer)?.href.replace(/#.*$/s, '') ?? outer
+  return href.length <= SCOPE_CHARS_MAX ? href : outer
 }
 
 /** @param root - the address of the root document, which needs none in a reference */

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import type { JsonObject } from '../../../../protocols/exact-json.ts'
+import { readOpenapi } from '../../../../protocols/rest/openapi/openapi-document.ts'
+
+const URL = 'https://docs.example/v1/openapi.json'
+
+interface Found {
+  /** The target of the reference at `components.schemas.From.properties.to`. */
+  readonly target: unknown
+  readonly missing: readonly string[]
+}
+
+function found(schemas: JsonObject, files: Readonly<Record<string, unknown>> = {}): Found {
+  const document = { openapi: '3.1.0', info: { title: 't', version: '1' }, paths: {}, components: { schemas } }
+  const texts = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, JSON.stringify(file)]))
+  const { root, references } = readOpenapi({ text: JSON.stringify(document), url: URL, files: texts })
+  const { From } = (root as typeof document).components.schemas as { From: { properties: { to: { $ref: string } } } }
+  return { target: references.target(From.properties.to.$ref), missing: [...references.missing] }
+}
+const from = (rest: JsonObject, $ref: string): JsonObject => ({ ...rest, properties: { to: { $ref } } })
+const wanted = (rest: JsonObject = {}): JsonObject => ({ ...rest, title: 'wanted' })
+
+describe('a reference in a schema', () => {
+  const cases: Readonly<Record<string, readonly [schemas: JsonObject, files?: Readonly<Record<string, unknown>>]>> = {
+    'with an $id leads to a definition of that schema': [
+      { From: from({ $id: 'https://s.example/from', $defs: { a: wanted() } }, '#/$defs/a') }
+    ],
+    'with an $id leads to an anchor of that schema, not to the same one elsewhere': [
+      {
+        Other: { $anchor: 'a', title: 'other' },
+        From: from({ $id: 'https://s.example/from', $defs: { a: wanted({ $anchor: 'a' }) } }, '#a')
+      }
+    ],
+    'with an $id leads to another $id beside it': [
+      { From: from({ $id: 'https://s.example/from' }, 'to'), To: wanted({ $id: 'https://s.example/to' }) }
+    ],
+    'with an $id in an $id leads on from the inner one': [
+      {
+        From: { $id: 'https://s.example/a/from', properties: { to: { $id: '../b/inner', $ref: 'to' } } },
+        To: wanted({ $id: 'https://s.example/b/to' })
+      }
+    ],
+    'with a name as $id leads to the document': [
+      { From: from({ $id: 'From' }, '#/components/schemas/To'), To: wanted() }
+    ],
+    'with an $id leads to a file beside the document': [
+      { From: from({ $id: 'https://s.example/from' }, 'to.json') },
+      { 'https://docs.example/v1/to.json': wanted() }
+    ],
+    'leads to an $id in another file': [
+      { From: from({}, 'to.json'), Other: { $ref: 'other.json' } },
+      { 'https://docs.example/v1/other.json': { $defs: { a: wanted({ $id: 'https://docs.example/v1/to.json' }) } } }
+    ],
+    'leads to a pointer below an $id': [
+      { From: from({}, 'https://s.example/to#/$defs/a'), To: { $id: 'https://s.example/to', $defs: { a: wanted() } } }
+    ],
+    'with a very long $id leads to the document': [
+      { From: from({ $id: `https://s.example/${'a'.repeat(5_000)}` }, '#/components/schemas/To'), To: wanted() }
+    ]
+  }
+  for (const [what, [schemas, files]] of Object.entries(cases)) {
+    it(what, () => {
+      const { target, missing } = found(schemas, files)
+      assert.equal((target as JsonObject | undefined)?.['title'], 'wanted')
+      assert.deepEqual(missing, [])
+    })
+  }
+
+  it('with an $id asks for a file beside the document, and for no other', () => {
+    const { target, missing } = found({ From: from({ $id: 'https://s.example/from' }, 'to.json') })
+    assert.deepEqual([target, missing], [undefined, ['https://docs.example/v1/to.json']])
+  })
+
+  it('leads to the document by the address that it gives itself', () => {
+    const text = JSON.stringify({
+      openapi: '3.1.0',
+      $self: 'https://s.example/api',
+      info: { title: 't', version: '1' },
+      paths: {},
+      components: { schemas: { From: { $ref: 'https://s.example/api#/components/schemas/To' }, To: wanted() } }
+    })
+    const { references } = readOpenapi({ text, url: URL })
+    assert.deepEqual(references.target('https://s.example/api#/components/schemas/To'), wanted())
+    assert.deepEqual([...references.missing], [])
+  })
+})
