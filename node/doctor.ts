@@ -3,6 +3,7 @@ import type { Address, Clock, Reachability, Souk } from '../lib/interface/index.
 import type { DoctorCheck, DoctorView, StoreView } from './admin/api.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import type { Network } from './networks.ts'
+import { connectionShares, openFilesMax } from './open-files.ts'
 import { moneyChecks } from './payments/money-checks.ts'
 import type { Money } from './payments/money.ts'
 import { checkPrivate, isMissing } from './profile/private-file.ts'
@@ -48,7 +49,7 @@ export async function examine(init: DoctorInit, signal: AbortSignal): Promise<Do
     ...moneyChecks(init),
     ...init.registrations.list().flatMap((status) => [listing(status), upstream(init, status, signal)])
   ])
-  const checks = [...asked, disk(init), ...database(init), ...catalogue(init)]
+  const checks = [...asked, ...openFiles(), disk(init), ...database(init), ...catalogue(init)]
   return { ok: checks.every(({ result }) => result !== 'fail'), checks }
 }
 
@@ -152,6 +153,16 @@ export function againstChain(now: number, chainAt: number | undefined): DoctorCh
         `The clock is ${seconds} s ahead of the chain's last block. The clock is wrong, or the endpoint is behind.`,
         'set up NTP; or souk up --chain-rpc <url of an endpoint>'
       )
+}
+
+/** Nothing where the system does not tell. */
+export function openFiles(files = openFilesMax()): DoctorCheck[] {
+  if (files === undefined) return []
+  const { http, peers } = connectionShares(files)
+  if (http === limits.HTTP_CONNECTIONS_MAX && peers === limits.CONNECTIONS_MAX) return [ok('open files', String(files))]
+  const message = `This process may open ${files} files, so the node accepts ${http} connections of consumers and ${peers} of peers.`
+  const wanted = 2 * limits.HTTP_CONNECTIONS_MAX
+  return [warn('open files', message, `ulimit -n ${wanted} before souk up, or LimitNOFILE=${wanted} in its service`)]
 }
 
 export function disk({ profile, store }: Pick<DoctorInit, 'profile' | 'store'>): DoctorCheck {

@@ -26,6 +26,7 @@ import { Agents } from './discovery/agents.ts'
 import { Bazaar } from './discovery/bazaar.ts'
 import { BodyReader } from './calls/body-reader.ts'
 import { addCallRoutes, type ContextOf } from './add-call-routes.ts'
+import { connectionShares } from '../open-files.ts'
 import { CALL_METHODS } from './call-routes.ts'
 import type { CallRoute } from './calls/call-route.ts'
 import { GraphqlSockets } from './calls/graphql-sockets.ts'
@@ -72,7 +73,7 @@ export interface IngressOptions extends ListenTarget {
   readonly heldBytesMax?: number
   /** In each such window, at least `BODY_WINDOW_BYTES_MIN` of a body must arrive. Default `BODY_WINDOW_MS`. */
   readonly bodyWindowMs?: number
-  /** Default `HTTP_CONNECTIONS_MAX`. */
+  /** Default: `HTTP_CONNECTIONS_MAX`, or half of the files that this process may open. */
   readonly connectionsMax?: number
 }
 
@@ -132,8 +133,9 @@ export function createIngress(init: IngressInit): Ingress {
     lateContinue: true
   })
   const ending = graceful(server, init.clock)
-  const { connectionsMax = limits.HTTP_CONNECTIONS_MAX, trustProxy = false } = options
-  limitConnections(server, { connectionsMax, perHostMax: limits.HTTP_CONNECTIONS_PER_HOST_MAX, trustProxy })
+  const { connectionsMax = connectionShares().http, trustProxy = false } = options
+  const perHostMax = Math.min(limits.HTTP_CONNECTIONS_PER_HOST_MAX, Math.ceil(connectionsMax / 2))
+  limitConnections(server, { connectionsMax, perHostMax, trustProxy })
   const app = createApp(init, server, ending)
 
   return {

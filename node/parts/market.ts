@@ -9,6 +9,7 @@ import { SubscriptionEvents } from '../events/subscription-events.ts'
 import { type P2pPlace, p2pPlace, PortTaken } from '../http/p2p-port.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
+import { connectionShares } from '../open-files.ts'
 import type { Payments } from '../payments/payments.ts'
 import { identityOf } from '../profile/identity.ts'
 import { isForOneMachine, relayFor } from '../networks.ts'
@@ -116,6 +117,7 @@ async function nodeOptions({ config, log, logger, store, shared, payments: { pay
     network: network.name,
     privateKey: await identityOf(profile),
     logger,
+    connections: { connectionsMax: connectionShares().peers },
     relay: p2p.relay === true ? ('anyone' as const) : p2p.relay === false ? ('known' as const) : relayFor(network),
     bootstrap: [...network.bootstrap, ...p2p.bootstrap],
     store,

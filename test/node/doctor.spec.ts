@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { limits } from '../../lib/index.ts'
 import type { Reachability } from '../../lib/interface/index.ts'
-import { againstChain, disk, reachability } from '../../node/doctor.ts'
+import { againstChain, disk, openFiles, reachability } from '../../node/doctor.ts'
 import { NETWORKS } from '../../node/networks.ts'
 import { overCatalogue } from '../../node/registrations/over-catalogue.ts'
 
@@ -41,6 +41,16 @@ describe('souk doctor', () => {
     assert.deepEqual([loopback.result, loopback.message], ['ok', 'reachable from this machine only, at 127.0.0.1:1'])
     const lan = await reach('dev', { state: 'private', addresses: ['/ip4/192.168.1.5/tcp/1'] })
     assert.equal(lan.message, 'reachable in its own network at 192.168.1.5:1')
+  })
+
+  it('warns where the system lets the node have few connections', () => {
+    assert.deepEqual(openFiles(2 * limits.HTTP_CONNECTIONS_MAX), [
+      { name: 'open files', result: 'ok', message: '16384' }
+    ])
+    const [few] = openFiles(1_024)
+    assert.equal(few?.result, 'warn')
+    assert.match(few?.message ?? '', /accepts 512 connections of consumers and 256 of peers/)
+    assert.deepEqual(openFiles(undefined).length, process.platform === 'linux' ? 1 : 0)
   })
 
   it('warns of low disk space, and fails when calls are rejected', () => {

@@ -9,9 +9,9 @@ export const HEADERS_RECEIVE_MS = 15 * SECOND
 export const REQUEST_RECEIVE_MS = 120 * SECOND
 /** Idle time of a kept connection. Common load balancers close theirs after 60 s. */
 export const KEEP_ALIVE_MS = 72 * SECOND
-/** Connections of an HTTP server, 20 KiB each. Idle ones are closed first. */
+/** Connections of an HTTP server, 20 KiB each; at most half of the files that its process may open. Idle ones are closed first. */
 export const HTTP_CONNECTIONS_MAX = 8_192
-/** HTTP connections of one host: an office behind one address. */
+/** HTTP connections of one host: an office behind one address. At most half of all. */
 export const HTTP_CONNECTIONS_PER_HOST_MAX = 1_024
 /**
  * Requests of one connection whose responses are not complete. More close the connection: 1,900 requests fit in the 64 KiB
