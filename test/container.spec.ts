@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,6 +13,12 @@ import type { NodeConfig } from '../node/node-config.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const readText = (name: string) => readFileSync(join(ROOT, name), 'utf8')
+
+/** Makes links to Node.js and to this folder, because neither a shebang nor a unit can name a path with spaces. */
+async function linked(directory: string): Promise<void> {
+  await symlink(process.execPath, join(directory, 'node'))
+  await symlink(ROOT, join(directory, 'souk'))
+}
 
 interface Instruction {
   readonly stage: number
@@ -125,10 +131,11 @@ describe('the container', () => {
       SOUK_P2P_PORT: '0'
     }
     try {
+      await linked(home)
       // The RUN line that makes the command, on paths of this machine.
       const made = all.find(({ word, text }) => word === 'RUN' && text.includes('/made/bin/souk'))?.text ?? ''
-      const here = made.replaceAll('/made', join(home, 'made')).replace('/nodejs/bin/node', process.execPath)
-      const script = here.replace('import("/app/dist/node/main.js")', `import("${join(ROOT, 'node/main.ts')}")`)
+      const here = made.replaceAll('/made', join(home, 'made')).replace('/nodejs/bin/node', join(home, 'node'))
+      const script = here.replace('import("/app/dist/node/main.js")', `import("${join(home, 'souk/node/main.ts')}")`)
       assert.equal(spawnSync('sh', ['-c', script]).status, 0, script)
       const command = join(home, 'made/bin/souk')
       const node = spawn(command, [...(JSON.parse(of('CMD')[0] ?? '') as string[]), '--json'], { env, stdio: 'pipe' })
@@ -164,8 +171,9 @@ describe('the container', () => {
     const directory = await mkdtemp(join(tmpdir(), 'souk-unit-'))
     try {
       // Uses an existing program, because souk is not installed at the unit's path here.
+      await linked(directory)
       const path = join(directory, 'souk.service')
-      await writeFile(path, unit.replace('/usr/local/bin/souk', process.execPath))
+      await writeFile(path, unit.replace('/usr/local/bin/souk', join(directory, 'node')))
       const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', path], { encoding: 'utf8' })
       assert.deepEqual([status, stderr.split('\n').filter((line) => line.includes('souk.service'))], [0, []])
     } finally {

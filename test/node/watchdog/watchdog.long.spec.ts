@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { createInterface } from 'node:readline'
 import { EXIT } from '../../../node/cli/terminal/exit-code.ts'
 import { eventually } from '../../helpers/eventually.ts'
@@ -149,7 +150,7 @@ describe('the watchdog', function () {
   })
 
   it('watches `souk up`', async () => {
-    const preload = ['--conditions=development', '--import', join(ROLES, 'hang-on-signal.ts')]
+    const preload = ['--conditions=development', '--import', pathToFileURL(join(ROLES, 'hang-on-signal.ts')).href]
     const main = join(import.meta.dirname, '../../../node/main.ts')
     const up =
       'up --network dev --payment-scheme metered --no-input --json --no-ingress --p2p-port 0 --admin-port 0 --watchdog 2'

@@ -24,10 +24,8 @@ describe('a protocol that is a folder and a line in each list', () => {
   let seen: Seen
 
   before(async () => {
-    const [hooks, story] = ['./register-hooks.ts', './story.ts'].map((file) =>
-      fileURLToPath(new URL(file, import.meta.url))
-    )
-    const given = ['--conditions=development', '--import', hooks!, story!]
+    const [hooks, story] = ['./register-hooks.ts', './story.ts'].map((file) => new URL(file, import.meta.url))
+    const given = ['--conditions=development', '--import', hooks!.href, fileURLToPath(story!)]
     const { stdout } = await promisify(execFile)(process.execPath, given, { timeout: 50_000 })
     seen = JSON.parse(stdout) as Seen
   })
