@@ -124,13 +124,23 @@ async function nodeOptions({ config, log, logger, store, shared, payments: { pay
     sharedStore: shared,
     paymentScheme,
     onSold: (sold: Subscription, before: Subscription | undefined) => news.sold(before, sold),
-    onReach: (reach: Reachability) => log.info(`This node is ${reachabilityText(reach).text}.`),
+    onReach: reachTeller(log),
     agent: `souk/${packageVersion()}`,
     privateAddresses: network.privateAddresses,
     ...(selfReport === undefined ? {} : { selfReport }),
     probes: config.probe ?? false,
     ...(keepDays === undefined ? {} : { keepDays }),
     trimmedKinds: TRIMMED_KINDS
+  }
+}
+
+/** Some changes of the reach do not show in its text. */
+function reachTeller(log: Log): (reach: Reachability) => void {
+  let told = ''
+  return (reach) => {
+    const { text } = reachabilityText(reach)
+    if (text !== told) log.info(`This node is ${text}.`)
+    told = text
   }
 }
 
