@@ -2,10 +2,8 @@ import type { Clock } from '../base/clock.ts'
 import { latin1 } from '../base/bytes.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { ignore } from '../base/ignore.ts'
-import { OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import { PassingMap } from '../base/passing-map.ts'
 import { requestHash } from '../base/request-hash.ts'
-import { within } from '../base/within.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
 import type { CallResponse, CallWatcher, IncomingCall } from '../interface/call.ts'
 import type { Headers } from '../interface/payload.ts'
@@ -19,7 +17,7 @@ import {
   type Reservation,
   type Settled
 } from '../interface/payment-scheme.ts'
-import { answeredBefore, responseOf, checkSame, repeatable, replayed, ruleOf, storable } from './stored-responses.ts'
+import { answeredBefore, responseOf, replayed, ruleOf, storable } from './stored-responses.ts'
 import { checkDeliverable } from './deliverable.ts'
 import { mayHaveReachedApi } from './failure-limits.ts'
 import { callerOf, CallLimiter } from './call-limiter.ts'
@@ -30,6 +28,7 @@ import { OwnerLoad } from './owner-load.ts'
 import { PaidStreams } from './paid-streams.ts'
 import { checkAge } from './request-age.ts'
 import { Run } from './run.ts'
+import { RunningCall } from './running-call.ts'
 import { admit, boundedBody, limitsOf, type ServedApi } from './served-api.ts'
 import { ServedApis } from './served-apis.ts'
 import { isUnderPlan, settleUnderPlan } from './under-plan.ts'
@@ -54,14 +53,6 @@ export interface OwnerInit {
   /** Default: none. */
   readonly watchers?: readonly CallWatcher[]
 }
-
-interface RunningCall {
-  readonly call: IncomingCall
-  answer: Promise<CallResponse>
-}
-
-/** The answer of a call that has not started. Nobody sees it, because a call starts in the same turn. */
-const NOT_STARTED = new Promise<never>(() => {})
 
 /**
  * Runs the calls of the APIs that this node serves. It admits a call, reserves its payment, calls the adapter and books
@@ -103,21 +94,21 @@ export class Owner {
   handle(call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
     const key = call.peer + latin1(call.requestId)
     const running = this.#running.get(key)
-    if (running !== undefined) return join(running, call, signal)
+    if (running !== undefined) return running.join(call, signal)
     // Registered before the call starts, so that of two concurrent repeats one finds the other.
-    const started: RunningCall = { call, answer: NOT_STARTED }
+    const started = new RunningCall(call)
     this.#running.set(key, started)
-    started.answer = this.#start(key, call, signal)
-    return started.answer
+    return (started.answer = this.#start(key, started, signal))
   }
 
   /** An async function keeps each of its variables in memory while it waits, so this one has few. */
-  async #start(key: string, call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
+  async #start(key: string, started: RunningCall, signal: AbortSignal): Promise<CallResponse> {
+    const { call } = started
     const startedAt = this.#init.clock.elapsed()
     try {
       const answer = await this.#begin(call, signal, startedAt)
       this.#onAnswer(call, answer, startedAt)
-      return answer
+      return started.shared(answer)
     } catch (error) {
       this.#onError(call, error, startedAt, signal)
       throw error
@@ -189,7 +180,7 @@ export class Owner {
     try {
       keyed = await this.#keyed.enter({ ...call, body: boundedBody(run.api, call.body) }, callerOf(call), key)
       if (!('end' in keyed)) {
-        return run.over({ ...answeredBefore(keyed), ownerMs: clock.elapsed() - run.startedAt }, signal)
+        return run.overStored({ ...answeredBefore(keyed), ownerMs: clock.elapsed() - run.startedAt }, signal)
       }
     } catch (error) {
       run.leave()
@@ -212,7 +203,7 @@ export class Owner {
       if (isUnderPlan(call)) quota = await this.#planned(run.api, call)
       const reserving = this.#reserve(run.api, call, quota?.price)
       reservation = reserving instanceof Promise ? await reserving : reserving
-      if (reservation.replay !== undefined) return run.over(replayed(reservation.replay, call), signal)
+      if (reservation.replay !== undefined) return run.overStored(replayed(reservation.replay, call), signal)
       if (run.isCharged) throw await this.#refuseSecond(call, reservation)
       let reply = quota?.answer?.()
       if (reply === undefined) {
@@ -332,11 +323,13 @@ export class Owner {
     return { status, code, rule, requestHash: requestHash(call), at, ownerMs, upstreamMs, response, claim }
   }
 
-  /** The stored response, with the receipt of its charge. */
+  /** The stored response, with the receipt of its charge. @throws SoukError `overloaded`: its peer has too much to read */
   async #stored(record: CallRecord, call: IncomingCall): Promise<CallResponse> {
     const response = responseOf(record, call)
     const settled = record.charged > 0n ? await this.#init.paymentScheme.settled?.(record) : undefined
-    return settled === undefined ? response : { ...response, ...settled }
+    const memory = this.#pressure.memoryOf(call.peer)
+    memory.take(record.response?.body.length ?? 0)
+    return { ...response, ...settled, free: () => memory.free() }
   }
 
   /**
@@ -401,24 +394,6 @@ function settle(
 ): Promise<Settled> {
   if (quotaReservation !== undefined) return settleUnderPlan(reply, outcome, reservation, quotaReservation)
   return reply.success ? reservation.capture(outcome, reply.price) : reservation.release(outcome)
-}
-
-/**
- * The answer of a repeat of a running call. The call may still be charged when the repeat gives up, and a failure would say that it
- * was not. So the repeat gets the one refusal that leaves the outcome open.
- */
-async function join(running: RunningCall, call: IncomingCall, signal: AbortSignal): Promise<CallResponse> {
-  checkSame(call, requestHash(running.call))
-  try {
-    return repeatable(await within(running.answer, signal))
-  } catch (error) {
-    if (!signal.aborted || error !== signal.reason || call.resentFromEpoch === undefined) throw error
-    throw new SoukError('overloaded', 'The first attempt of this call is still running. Repeat the call later.', {
-      cause: error,
-      notAccepted: true,
-      retryAfterMs: OVERLOAD_PAUSE_MS
-    })
-  }
 }
 
 /** Nothing has started, so another owner may accept the call. */

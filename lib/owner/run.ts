@@ -51,6 +51,12 @@ export class Run {
     this.#apis.leave(this.api)
   }
 
+  /** As `over`, for a response from the books. @throws SoukError `overloaded`: its peer has too much to read */
+  overStored(answer: CallResponse, signal: AbortSignal): CallResponse {
+    if (answer.body instanceof Uint8Array) this.memory.take(answer.body.length)
+    return this.over(answer, signal)
+  }
+
   /**
    * The response as it is sent. A streamed body holds the resources until it ends, or until its reader cancels. A whole one holds only
    * memory, until `free`.

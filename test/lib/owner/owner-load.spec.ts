@@ -17,6 +17,7 @@ import { incoming, NEVER, replyOf, SELF, servedApi, StubAdapter } from './bench.
 const [LOUD, QUIET] = [peerId('L'), peerId('Q')]
 const NOT_ACCEPTED = { code: 'overloaded', notAccepted: true, retryAfterMs: 1_000 }
 const SHARE = 1_000
+const EPOCH = 100n
 
 describe('an overloaded owner', () => {
   it('refuses excess calls, divides the rest among peers, and accepts its own calls', () => {
@@ -70,7 +71,7 @@ describe('an owner whose peers send large bodies', () => {
       calls,
       claims,
       self: SELF,
-      epoch: 100n,
+      epoch: EPOCH,
       heldBytesMax
     })
     await owner.apis.set(servedApi(adapter))
@@ -151,5 +152,43 @@ describe('an owner whose peers send large bodies', () => {
     for (const { free } of [first, await third, quiet]) free?.()
     // The node's own calls count too, and pass their bytes on to its ingress.
     assert.equal((await call(SELF)).status, 200)
+  })
+
+  it('reads no response from the books above the limit, and says nothing about the charge then', async () => {
+    const { owner, adapter } = await open()
+    adapter.answer = async () => replyOf('x'.repeat(SHARE / 2))
+    const call = incoming({ peer: LOUD, idempotencyKey: 'key' })
+    await owner.handle(call, NEVER)
+    const repeat = () => owner.handle({ ...call, resentFromEpoch: EPOCH }, NEVER)
+    const keyed = () => owner.handle({ ...call, requestId: incoming().requestId }, NEVER)
+    const held = [await repeat(), await keyed()]
+    for (const read of [repeat, keyed]) await assert.rejects(read(), NOT_ACCEPTED)
+    held[0]?.free?.()
+    held.push(await keyed())
+    await assert.rejects(repeat(), NOT_ACCEPTED)
+    for (const { free } of held) free?.()
+    assert.equal((await repeat()).status, 200)
+    assert.equal(owner.apis.inFlight, 0)
+  })
+
+  it('holds a response until the call and its repeats are sent it', async () => {
+    const { owner, adapter } = await open()
+    adapter.answer = async ({ memory }, signal) => {
+      await memory?.wait(SHARE / 2, signal)
+      return replyOf('x'.repeat(SHARE / 2))
+    }
+    const call = incoming({ peer: LOUD })
+    const [first, copy] = await Promise.all([owner.handle(call, NEVER), owner.handle(call, NEVER)])
+    const second = await owner.handle(incoming({ peer: LOUD }), NEVER)
+    // It exceeds the limit, as the one that waits longest may.
+    await owner.handle(incoming({ peer: LOUD }), NEVER)
+    let isRead = false
+    void owner.handle(incoming({ peer: LOUD }), NEVER).then(() => (isRead = true))
+    for (const { free } of [first, first, second]) free?.()
+    await settle()
+    assert.equal(isRead, false)
+    copy.free?.()
+    await settle()
+    assert.equal(isRead, true)
   })
 })
