@@ -11,7 +11,7 @@ import type { Channel, Link, PeerAddress } from '../interface/link.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { BulkMailbox } from './bulk-mailbox.ts'
 import { givenUp } from './failure.ts'
-import { IncomingCalls } from './incoming-calls.ts'
+import { IncomingCalls, type Unsent } from './incoming-calls.ts'
 import { OutgoingCalls, type SentCall } from './outgoing-calls.ts'
 import { Session } from './session.ts'
 
@@ -41,6 +41,7 @@ export class CallProtocol implements Caller {
   readonly #init: CallProtocolInit
   readonly #log: Logger
   readonly #mailbox: BulkMailbox
+  readonly #unsent: Unsent = { bytes: 0 }
   readonly #channels = new Map<Channel, PeerCalls>()
   /** The channel to use per peer: the newest one that accepts calls. */
   readonly #byPeer = new Map<string, PeerCalls>()
@@ -159,7 +160,7 @@ export class CallProtocol implements Caller {
       (requestId) => acks.add(requestId),
       (sent, epoch) => this.#resend(sent, epoch)
     )
-    const incoming = new IncomingCalls(session, this.#mailbox, clock, handler)
+    const incoming = new IncomingCalls(session, this.#mailbox, clock, handler, this.#unsent)
     session.halves = {
       onRequest: (request) => incoming.onRequest(request),
       onCancel: (id) => incoming.onCancel(id),

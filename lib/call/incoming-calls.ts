@@ -6,7 +6,7 @@ import { Deadlines } from '../base/deadlines.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { IN_FLIGHT_PER_PEER_MAX, OVERLOAD_PAUSE_MS } from '../base/limits/admission.ts'
 import { CONSUMER_BYTES, DEADLINE_MS_MIN, PAYMENT_CHARS_MAX, UPSTREAM_TIMEOUT_MS_MAX } from '../base/limits/call.ts'
-import { LINK_QUEUE_BYTES_MAX, UNSENT_PER_PEER_BYTES_MAX } from '../base/limits/link.ts'
+import { LINK_QUEUE_BYTES_MAX, UNSENT_BYTES_MAX, UNSENT_PER_PEER_BYTES_MAX } from '../base/limits/link.ts'
 import { PassingMap } from '../base/passing-map.ts'
 import { isRequestIdBytes, REQUEST_ID_BYTES } from '../base/request-id.ts'
 import { type CallResponse, type CallHandler, type IncomingCall, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
@@ -19,6 +19,11 @@ import type { Session } from './session.ts'
 
 interface ReceivedCall extends IncomingCall {
   readonly body: Uint8Array | RequestBody
+}
+
+/** Bytes of whole responses on their own streams, to all peers. */
+export interface Unsent {
+  bytes: number
 }
 
 interface RunningCall {
@@ -45,12 +50,14 @@ export class IncomingCalls {
   /** Calls whose response is being sent on its own stream. */
   readonly #streaming = new Set<AbortController>()
   #idle: PromiseWithResolvers<void> | undefined
-  /** Bytes of whole responses on their own streams, held until the peer has read them. */
+  readonly #unsentToAll: Unsent
+  /** Those to this peer, held until it has read them. */
   #unsentBytes = 0
   /** Responses sent on this channel that the peer has not acknowledged. */
   #unacknowledged = 0
 
-  constructor(session: Session, mailbox: BulkMailbox, clock: Clock, handler: CallHandler) {
+  constructor(session: Session, mailbox: BulkMailbox, clock: Clock, handler: CallHandler, unsentToAll: Unsent) {
+    this.#unsentToAll = unsentToAll
     this.#session = session
     this.#mailbox = mailbox
     this.#clock = clock
@@ -93,7 +100,8 @@ export class IncomingCalls {
     return (
       this.#running.size >= IN_FLIGHT_PER_PEER_MAX ||
       queuedBytes >= LINK_QUEUE_BYTES_MAX ||
-      this.#unsentBytes >= UNSENT_PER_PEER_BYTES_MAX
+      this.#unsentBytes >= UNSENT_PER_PEER_BYTES_MAX ||
+      (this.#unsentBytes > 0 && this.#unsentToAll.bytes >= UNSENT_BYTES_MAX)
     )
   }
 
@@ -215,6 +223,7 @@ export class IncomingCalls {
   async #stream(requestId: Uint8Array, body: CallResponse['body'], cancel: AbortController): Promise<void> {
     const unsentBytes = body instanceof Uint8Array ? body.length : 0
     this.#unsentBytes += unsentBytes
+    this.#unsentToAll.bytes += unsentBytes
     this.#streaming.add(cancel)
     try {
       const sink = await this.#session.channel.openBulk(bulkTag(requestId, BULK_OF.response), cancel.signal)
@@ -224,6 +233,7 @@ export class IncomingCalls {
       cancel.abort(new SoukError('call_interrupted', undefined, { cause: error }))
     } finally {
       this.#unsentBytes -= unsentBytes
+      this.#unsentToAll.bytes -= unsentBytes
       this.#streaming.delete(cancel)
     }
   }

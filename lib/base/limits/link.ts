@@ -36,6 +36,8 @@ export const CONNECTION_UNSENT_BYTES_MAX = 256 * KiB
 export const BULK_TAG_BYTES_MAX = 64
 /** Unsent responses to one peer before its calls are refused: two of the largest, with room for others. */
 export const UNSENT_PER_PEER_BYTES_MAX = 32 * MiB
+/** Unsent responses to all peers. Above it, a peer that has not read its own gets no new calls: as many bytes as bodies may have. */
+export const UNSENT_BYTES_MAX = 256 * MiB
 /** Concurrent bulk streams with one peer. */
 export const BULK_STREAMS_PER_PEER_MAX = 128
 /** Open control streams of one peer: one each way, and one more each while it is replaced. */

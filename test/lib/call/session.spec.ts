@@ -3,12 +3,17 @@ import { utf8 } from '../../../lib/base/bytes.ts'
 import type { SoukError } from '../../../lib/base/errors.ts'
 import { IN_FLIGHT_PER_PEER_MAX } from '../../../lib/base/limits/admission.ts'
 import { FAILURE_DETAIL_CHARS_MAX } from '../../../lib/base/limits/call.ts'
-import { FRAME_BYTES_MAX, HELLO_MS, UNSENT_PER_PEER_BYTES_MAX } from '../../../lib/base/limits/link.ts'
+import {
+  FRAME_BYTES_MAX,
+  HELLO_MS,
+  UNSENT_BYTES_MAX,
+  UNSENT_PER_PEER_BYTES_MAX
+} from '../../../lib/base/limits/link.ts'
 import { requestIdBytes } from '../../../lib/base/request-id.ts'
 import type { BulkSource } from '../../../lib/interface/link.ts'
 import { encodeFrame } from '../../../lib/call/frame.ts'
 import { Session } from '../../../lib/call/session.ts'
-import { freshIds } from '../../helpers/call-record.ts'
+import { freshIds, peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { responseOf, type CallBench, callBench, callOf, errorOf, HELLO, OWNER, rawPeer, requestFrame } from './bench.ts'
 
@@ -209,6 +214,38 @@ describe('a session', () => {
     peer.send(requestFrame({ id: 6 }))
     await settle()
     assert.equal(failures().length, 1)
+  })
+
+  it('refuses calls of peers that leave responses unread, while those of all peers fill the memory', async () => {
+    const large = new Uint8Array(UNSENT_BYTES_MAX / 16)
+    bench.owner.handler = async () => ({ ...responseOf('{}'), body: large })
+    const sources: BulkSource[] = []
+    const peers = await Promise.all(
+      Array.from({ length: 16 }, async (_, at) => {
+        const peer = await rawPeer(bench.network, OWNER, peerId('123456789abcdefg'.charAt(at)))
+        peer.link.onBulk = (_peer, _tag, source) => void sources.push(source)
+        peer.send(HELLO)
+        return peer
+      })
+    )
+    const failures = ({ heard }: (typeof peers)[number]) => heard.filter((frame) => frame.kind === 'failure').length
+    const call = async (id: number) => {
+      for (const peer of peers) peer.send(requestFrame({ id }))
+      await settle()
+    }
+    await call(1)
+    assert.deepEqual(peers.map(failures), Array(16).fill(0))
+    await call(2)
+    assert.deepEqual(peers.map(failures), Array(16).fill(1))
+    const reader = await rawPeer(bench.network, OWNER, peerId('Z'))
+    reader.send(HELLO)
+    reader.send(requestFrame())
+    await settle()
+    assert.equal(failures(reader), 0)
+    for (const source of sources) source.abort(new Error('not wanted'))
+    await settle()
+    await call(3)
+    assert.deepEqual(peers.map(failures), Array(16).fill(1))
   })
 
   it('takes one acknowledgement for each response that it sent, and ignores the others', async () => {
