@@ -1,7 +1,7 @@
 import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../base/clock.ts'
 import { reasonOf, SILENT_LOG } from '../base/component-log.ts'
-import { SoukError } from '../base/errors.ts'
+import { SoukError, withUnknownCharge } from '../base/errors.ts'
 import { SLOW_COMMIT_MS } from '../base/limits/process.ts'
 import { COMMIT_BATCH_BYTES_MAX, COMMIT_BATCH_MAX } from '../base/limits/store.ts'
 
@@ -46,7 +46,7 @@ export interface CommitQueue {
    * Resolves with the result of `apply` when its transaction is durable. `apply` may run twice; the first run is then rolled
    * back.
    * @param bytes the approximate size of the write
-   * @throws SoukError `internal_error`: this write is not possible, or the store failed.
+   * @throws SoukError `internal_error`: this write is not possible, or the store failed. With `isChargeUnknown`, it may be on disk
    */
   write<T>(bytes: number, apply: () => T): Promise<T>
   /** Like `write` without a result. The write is lost if the store fails. */
@@ -125,7 +125,7 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
       const ms = clock.elapsed() - startedAt
       if (ms >= SLOW_COMMIT_MS) log('slow commit: %d writes took %d ms', batch.length, Math.round(ms))
       // After a failure, no write is reported as successful, because it may be lost.
-      if (hasFailed) for (const write of batch) write.reject(storeFailed())
+      if (hasFailed) for (const write of batch) write.reject(withUnknownCharge(storeFailed()))
       else if (error === null) for (const each of settled) each.resolve()
       else fail(error, batch)
       resolve()
@@ -138,9 +138,10 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
     hasFailed = true
     const error = storeFailed(cause)
     if (log.enabled) log('a commit of %d writes failed: %s', batch.length, reasonOf(cause))
-    const lost = [...batch, ...waiting]
+    const unbegun = waiting
     waiting = []
-    for (const write of lost) write.reject(error)
+    for (const write of batch) write.reject(withUnknownCharge(error))
+    for (const write of unbegun) write.reject(error)
     if (isFirst) onFailure(error)
   }
 

@@ -1,5 +1,6 @@
 import type { DocumentPut, Entry } from '../../lib/interface/ledger.ts'
 import type { CallEffects, CallRecord, Claim, Store, TrimRules } from '../../lib/interface/store.ts'
+import { withUnknownCharge } from '../../lib/base/errors.ts'
 import { storeFailed, storeNotOpen } from '../../lib/store/commit-queue.ts'
 import { createMemoryStore } from '../../lib/store/memory/store.ts'
 import type { Life } from './life.ts'
@@ -234,9 +235,10 @@ class Session {
   /** The database failed, and the outcome is unknown. */
   #fail(batch: readonly Waiting[]): void {
     this.#hasFailed = true
-    const lost = [...batch, ...this.#waiting]
+    const unbegun = this.#waiting
     this.#waiting = []
-    for (const { reject } of lost) reject(storeFailed())
+    for (const { reject } of batch) reject(withUnknownCharge(storeFailed()))
+    for (const { reject } of unbegun) reject(storeFailed())
     this.#onFailure()
   }
 

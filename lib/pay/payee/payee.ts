@@ -1,6 +1,6 @@
 import type { Logger } from '@libp2p/interface'
 import { SILENT_LOG } from '../../base/component-log.ts'
-import { SoukError, type SoukErrorOptions } from '../../base/errors.ts'
+import { asSoukError, SoukError, type SoukErrorOptions } from '../../base/errors.ts'
 import { toHex } from '../../base/hex.ts'
 import { DEPOSIT_WAIT_MS, VOUCHERS_CACHED_MAX } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
@@ -141,9 +141,9 @@ export class Payee {
           ...(charged === 0n ? {} : { postings: postingsOf(channel, charged) })
         })
       } catch (error) {
-        // Either the ledger holds nothing of this call, or the store failed and the process ends.
         if (vouchers.length > 0) channel.notSaved()
-        hold.release()
+        // Else the ledger may have the charge. The amount stays reserved until a start of the node reads the ledger again.
+        if (!asSoukError(error).isChargeUnknown) hold.release()
         receiptSigner.underWay--
         throw error
       }
