@@ -242,7 +242,10 @@ export class Payer {
     const { opener } = this.#init
     return opener.books(channel).catch(async (error: unknown) => {
       if (asSoukError(error).code !== 'payment_required') throw error
-      await opener.introduce(channel)
+      // The owner forgot its credit too. It takes no channel without a deposit.
+      channel.payerFunds.lend(0n)
+      const isEmpty = channel.payerFunds.deposit === 0n && channel.pending !== undefined
+      await (isEmpty ? opener.fund(channel) : opener.introduce(channel))
       return opener.books(channel)
     })
   }
