@@ -84,17 +84,29 @@ export class RefundService {
   async #close(channel: PayeeChannel, signal: AbortSignal): Promise<void> {
     const { channels } = this.#init
     const refund = channel.channelState.refund ?? (await this.#decide(channel, signal))
-    if (refund !== undefined) await this.#pay(channel, refund, signal)
+    if (refund !== undefined) {
+      await this.#pay(channel, refund, signal)
+      // The chain's endpoint may have been behind at the decision. Where it shows the refund, it shows the deposits before.
+      const isAll = channel.channelState.refundMax === undefined
+      const rest = isAll ? await this.#decide(channel, signal, refund.nonce + 1n) : undefined
+      if (rest !== undefined) await this.#pay(channel, rest, signal)
+    }
     await channels.close(channel)
   }
 
-  /** Decides the refund; undefined if the owner has earned the whole deposit. Durable when it resolves; the decision is final. */
-  async #decide(channel: PayeeChannel, signal: AbortSignal): Promise<DecidedRefund | undefined> {
+  /**
+   * Decides the refund; undefined if the owner has earned the whole deposit. Durable when it resolves; the decision is final.
+   * @param nonce the number of earlier refunds, which the chain must show
+   */
+  async #decide(channel: PayeeChannel, signal: AbortSignal, nonce = 0n): Promise<DecidedRefund | undefined> {
     const { channels, redeemer } = this.#init
     await this.#ended(channel, signal)
     const { captured } = channel.payeeFunds
     if ((await this.#look(channel)).claimed < captured) await redeemer.claim(channel.info.channelId, signal)
     const { balance, claimed, refundNonce } = await this.#look(channel)
+    if (refundNonce < nonce) {
+      throw new SoukError('settlement_pending', 'The chain does not show the refund at the moment. Try again later.')
+    }
     const owed = captured < balance ? captured : balance
     if (claimed < owed) {
       throw new SoukError('settlement_pending', 'The owner claims its earnings first, and the claim is not mined yet.')
