@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.ts'
-import { asSoukError } from '../../base/errors.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
 import { DEPOSIT_VALID_MS, PAYER_RECEIPTS_MAX, PAYER_WRITE_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId } from '../../interface/channel.ts'
@@ -68,6 +68,7 @@ export class PayerChannels {
   readonly #changed = new Set<PayerChannel>()
   readonly #charges = new Map<PayerChannel, Charges>()
   /** Number of receipts that wait for the next write. */
+  #hasStopped = false
   #receipts = 0
   #timer: Timer | undefined
   #counter = 0n
@@ -118,6 +119,12 @@ export class PayerChannels {
     await this.#leasing?.catch(asSoukError)
     const lease = this.#init.cap.giveBack()
     if (lease !== undefined) await this.#keep(lease)
+    this.#hasStopped = true
+  }
+
+  /** A deposit may end after the stop. Then it is left to the next start, whose changes a write of this one would undo. */
+  #checkRunning(): void {
+    if (this.#hasStopped) throw new SoukError('settlement_pending', 'The node has stopped.')
   }
 
   /**
@@ -198,6 +205,7 @@ export class PayerChannels {
    * Forgets a deposit that can never be mined, and writes off what the owner charged for it. Durable when it resolves.
    */
   async onVoid(channel: PayerChannel, pending: PendingDeposit): Promise<void> {
+    this.#checkRunning()
     await this.#flush()
     const { ledger, clock } = this.#init
     const { channelId } = channel.info
@@ -241,6 +249,7 @@ export class PayerChannels {
 
   /** Durable when it resolves. */
   async save(channel: PayerChannel): Promise<void> {
+    this.#checkRunning()
     await this.#init.documents.put(PAYER_CHANNELS, channel.info.channelId, payerDocument(channel))
   }
 
@@ -254,6 +263,7 @@ export class PayerChannels {
 
   /** Queues the channel for writing. */
   touch(channel: PayerChannel): void {
+    if (this.#hasStopped) return
     this.#changed.add(channel)
     this.#timer ??= this.#init.clock.after(PAYER_WRITE_MS, () => void this.#flush())
   }
