@@ -169,7 +169,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'souk network': ['souk network show', 'souk network check network.json'],
   'souk network create': [
     'souk network create --name village --chain http://127.0.0.1:8545 --treasury 0x7472656173757279000000000000000000000001',
-    'souk network create --name village --chain base-sepolia --host souk.example.com --passphrase-file passphrase.txt'
+    'souk network create --name village --chain base-sepolia --treasury 0x7472656173757279000000000000000000000001 --host souk.example.com --passphrase-file passphrase.txt'
   ],
   'souk network sign': ['souk network sign --host souk.example.com', 'souk network sign --lan --out network.json'],
   'souk network show': ['souk network show', 'souk network show network.json'],
