@@ -155,13 +155,13 @@ export function againstChain(now: number, chainAt: number | undefined): DoctorCh
       )
 }
 
-/** Nothing where the system does not tell. */
+/** No check where the system does not tell the limit. */
 export function openFiles(files = openFilesMax()): DoctorCheck[] {
   if (files === undefined) return []
-  const { http, peers } = connectionShares(files)
-  if (http === limits.HTTP_CONNECTIONS_MAX && peers === limits.CONNECTIONS_MAX) return [ok('open files', String(files))]
-  const message = `This process may open ${files} files, so the node accepts ${http} connections of consumers and ${peers} of peers.`
   const wanted = 2 * limits.HTTP_CONNECTIONS_MAX
+  if (files >= wanted) return [ok('open files', String(files))]
+  const { http, peers } = connectionShares(files)
+  const message = `This process may open ${files} files, so the node accepts ${http} connections of consumers and ${peers} of peers.`
   return [warn('open files', message, `ulimit -n ${wanted} before souk up, or LimitNOFILE=${wanted} in its service`)]
 }
 

@@ -3,9 +3,9 @@ import { limits } from '../lib/index.ts'
 
 /** The connections that others may open to this node. */
 export interface ConnectionShares {
-  /** Of the ingress. */
+  /** Connections that the ingress accepts. */
   readonly http: number
-  /** Of peers. */
+  /** Connections with peers. */
   readonly peers: number
 }
 

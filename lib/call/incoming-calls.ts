@@ -51,7 +51,7 @@ export class IncomingCalls {
   readonly #streaming = new Set<AbortController>()
   #idle: PromiseWithResolvers<void> | undefined
   readonly #unsentToAll: Unsent
-  /** Those to this peer, held until it has read them. */
+  /** The part of these bytes that is for this peer, held until the peer has read it. */
   #unsentBytes = 0
   /** Responses sent on this channel that the peer has not acknowledged. */
   #unacknowledged = 0

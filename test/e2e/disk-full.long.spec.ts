@@ -28,7 +28,7 @@ if (mayMount()) {
 
     before(async () => {
       disk = makeDisk(DISK_MIB)
-      home = await soukHome(disk.directory)
+      home = await soukHome({ parent: disk.directory })
       api = await judgeApi('full')
       node = await home.asProcess.up('node')
       await node.cli(`api register --name judge --protocol REST --endpoint ${api.url} --price 0.001`)

@@ -72,10 +72,16 @@ export interface SoukHome {
   close(): Promise<void>
 }
 
-/** @param parent the parent of its directory */
-export async function soukHome(parent = tmpdir()): Promise<SoukHome> {
+export interface SoukHomeInit {
+  /** The parent of its directory. Default: the one for temporary files. */
+  readonly parent?: string
+  /** The files that each process may open. Default: as many as the system allows. */
+  readonly openFiles?: number
+}
+
+export async function soukHome({ parent = tmpdir(), openFiles }: SoukHomeInit = {}): Promise<SoukHome> {
   const directory = await mkdtemp(join(parent, 'souk-home-'))
-  const processes = soukProcesses(directory)
+  const processes = soukProcesses(directory, openFiles)
   const running = new Set<RunningCommand>()
   const logs: Array<readonly [string, { readonly stderr: readonly string[] }]> = []
 

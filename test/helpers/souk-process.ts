@@ -59,7 +59,8 @@ export interface SoukProcesses {
   close(): Promise<void>
 }
 
-export function soukProcesses(home: string): SoukProcesses {
+/** @param openFiles the files that each process may open. Default: as many as the system allows */
+export function soukProcesses(home: string, openFiles?: number): SoukProcesses {
   const running = new Set<ChildProcess>()
   const groups = new Set<number>()
   // Each leads its own process group, so that its children end with it, even after a failed test.
@@ -68,7 +69,9 @@ export function soukProcesses(home: string): SoukProcesses {
 
   const spawnSouk = (command: string, args: readonly string[], { preload, env }: ProcessOptions): ChildProcess => {
     const options = preload === undefined ? [] : ['--import', preload]
-    const child = spawn(process.execPath, [...options, MAIN, ...command.split(' '), ...args], {
+    const limited = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`]
+    const [program, ...given] = [...limited, process.execPath, ...options, MAIN, ...command.split(' '), ...args]
+    const child = spawn(program!, given, {
       // Off, because a test machine may be very busy. A test of the watchdog enables it by its flag.
       env: { ...process.env, SOUK_HOME: home, TMPDIR: home, SOUK_WATCHDOG: '0', ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,46 +1,26 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { limits } from '../../lib/index.ts'
 import { connectionShares } from '../../node/open-files.ts'
-import { eventually, within } from '../helpers/eventually.ts'
-import { MAIN } from '../helpers/souk-process.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { type SoukHome, soukHome } from '../helpers/souk-home.ts'
 
 const FILES = 200
-const FLAGS = '--network dev --payment-scheme metered --no-input --json --p2p-port 0 --admin-port 0 --ingress-port 0'
 
 describe('a node that may open few files', () => {
-  let home: string
-  let node: ChildProcess
-  let ingress: URL
+  let home: SoukHome
   const strangers: Socket[] = []
 
   before(async () => {
-    home = await mkdtemp(join(tmpdir(), 'souk-files-'))
-    const command = [process.execPath, MAIN, 'up', ...FLAGS.split(' ')]
-    node = spawn('sh', ['-c', `ulimit -n ${FILES} && exec "$0" "$@"`, ...command], {
-      env: { ...process.env, SOUK_HOME: home, SOUK_WATCHDOG: '0' },
-      stdio: ['ignore', 'pipe', 'ignore']
-    })
-    const [line] = (await within('the start', 20_000, once(createInterface({ input: node.stdout! }), 'line'))) as [
-      string
-    ]
-    ingress = new URL((JSON.parse(line) as { ingress: string }).ingress)
+    home = await soukHome({ openFiles: FILES })
   })
   after(async () => {
     for (const stranger of strangers) stranger.destroy()
-    const ended = once(node, 'exit')
-    node.kill('SIGKILL')
-    await ended
-    await rm(home, { recursive: true })
+    await home.close()
   })
 
   it('serves consumers while strangers open more connections than that', async () => {
+    const ingress = new URL((await home.asProcess.up('node')).ingress)
     let open = 0
     for (let n = 0; n < 2 * FILES; n++) {
       const stranger = connect(Number(ingress.port), ingress.hostname, () => open++)

@@ -22,10 +22,21 @@ export class References {
     this.root = root
     this.url = url
     this.#others = others
-    const documents = [[url, root] as const, ...others]
-    for (const [base, value] of documents) this.#nameIn(value, base)
+    const referring: Array<Located & { readonly base: string }> = []
+    for (const [base, document] of [[url, root] as const, ...others]) {
+      for (const located of objectsIn(document, base)) {
+        this.#nameIn(located, located.object === document)
+        if (typeof located.object['$ref'] === 'string') referring.push({ ...located, base })
+      }
+    }
     const targets = new Set<string>()
-    for (const [base, value] of documents) this.#resolveIn(value, base, targets)
+    // After all names are known, because a reference may lead to a later one.
+    for (const { object, base, scope } of referring) {
+      const resolved = this.#resolved(String(object['$ref']), base, scope)
+      Object.assign(object, { $ref: resolved })
+      const file = resolved.replace(/#.*$/s, '')
+      if (file !== '') targets.add(file)
+    }
     this.missing = new Set([...targets].filter((target) => !others.has(target) && !this.#named.has(target)))
   }
 
@@ -40,29 +51,16 @@ export class References {
     return fragment === '' ? value : pointed(value, fragment)
   }
 
-  #nameIn(document: unknown, base: string): void {
-    for (const { object, outer, scope } of objectsIn(document, base)) {
-      const { $id, $anchor, $self } = object
-      if (typeof $id === 'string') this.#name(absolute($id, outer, this.url), object)
-      if (typeof $anchor === 'string') this.#name(absolute(`#${$anchor}`, scope, this.url), object)
-      if (typeof $self === 'string' && object === document) this.#name(absolute($self, base, this.url), object)
-    }
+  #nameIn({ object, outer, scope }: Located, isDocument: boolean): void {
+    const { $id, $anchor, $self } = object
+    if (typeof $id === 'string') this.#name(absolute($id, outer, this.url), object)
+    if (typeof $anchor === 'string') this.#name(absolute(`#${$anchor}`, scope, this.url), object)
+    if (typeof $self === 'string' && isDocument) this.#name(absolute($self, outer, this.url), object)
   }
 
   #name(address: string, object: JsonObject): void {
     const name = address.replace(/#$/, '')
     if (name !== '') this.#named.set(name, object)
-  }
-
-  #resolveIn(document: unknown, base: string, targets: Set<string>): void {
-    for (const { object, scope } of objectsIn(document, base)) {
-      const { $ref } = object
-      if (typeof $ref !== 'string') continue
-      const resolved = this.#resolved($ref, base, scope)
-      Object.assign(object, { $ref: resolved })
-      const file = resolved.replace(/#.*$/s, '')
-      if (file !== '') targets.add(file)
-    }
   }
 
   /** Relative to the `$id` around it (JSON Schema 2020-12, section 8.2.1). Many documents mean the file in spite of it. */

@@ -1,11 +1,16 @@
 import { CREDIT_ADDRESS_ATOMS_MAX, EXPOSURE_ATOMS_MAX } from '../../../lib/base/limits/pay.ts'
 import assert from 'node:assert/strict'
-import { SoukError } from '../../../lib/base/errors.ts'
+import { SoukError, withUnknownCharge } from '../../../lib/base/errors.ts'
+import type { Chain } from '../../../lib/interface/chain.ts'
 import type { ChannelId } from '../../../lib/interface/channel.ts'
 import { decodePayRequest, encodePayReply, encodePayRequest } from '../../../lib/pay/channel/pay-messages.ts'
 import { verifyReceipt } from '../../../lib/pay/verify-receipt.ts'
+import { storeFailed } from '../../../lib/store/commit-queue.ts'
+import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { type ChannelBench, channelBench } from '../../helpers/channel-bench.ts'
 import { type Life, lifeBench, type LifeBench } from '../../helpers/life-bench.ts'
+import { type Mortal, mortal } from '../../helpers/mortal.ts'
+import { outcome } from '../../helpers/scheme-bench.ts'
 
 const USDC = 1_000_000n
 const DEPOSIT = USDC / 2n
@@ -40,6 +45,22 @@ describe('the lifecycle of a channel', () => {
   const spend = async (calls: number, price = 1_000n): Promise<void> => {
     for (let i = 0; i < calls; i++) await lives.call(payer, owner, price)
   }
+
+  it('keeps an amount reserved while a failed commit may have charged it', async () => {
+    const store = createMemoryStore()
+    let fails = false
+    const calls: typeof store.calls = {
+      ...store.calls,
+      append: (...args) => (fails ? Promise.reject(withUnknownCharge(storeFailed())) : store.calls.append(...args))
+    }
+    const other = await lives.start('E', { store: { ...store, calls } })
+    await lives.call(payer, other)
+    const { order, reservation } = await lives.begin(payer, other, 1_000n)
+    fails = true
+    await assert.rejects(reservation.capture({ ...outcome(order.api), rule: 'success' }), { isChargeUnknown: true })
+    const { spent, reserved } = lives.channel(other)
+    assert.deepEqual([spent, reserved], [1_000n, 1_000n])
+  })
 
   describe('closed with its owner', () => {
     it('refunds the exact unspent amount, and pays 95% of the rest to the provider', async () => {
@@ -126,6 +147,34 @@ describe('the lifecycle of a channel', () => {
       assert.equal(await wallet(), USDC - 1_000n)
       await assert.rejects(payer.paymentScheme.close(`0x${'00'.repeat(32)}`), code('invalid_request'))
       await assert.rejects(owner.paymentScheme.close(id), code('invalid_request'))
+    })
+
+    it('refunds a deposit that the endpoint did not show at first', async () => {
+      const process = mortal()
+      /** The endpoint shows this balance until the first refund. */
+      const shown: { balance?: bigint } = {}
+      const behind: Mortal = {
+        ...process,
+        chain: (chain: Chain): Chain => ({
+          ...process.chain(chain),
+          channels: async (ids, at) => {
+            const view = await chain.channels(ids, at)
+            const { balance } = shown
+            if (balance === undefined || view.channels.some((state) => state?.refundNonce !== 0n)) return view
+            return { ...view, channels: view.channels.map((state) => state && { ...state, balance }) }
+          }
+        })
+      }
+      const other = await lives.start('E', { process: behind })
+      await lives.call(payer, other)
+      const { channelId } = lives.channel(payer)
+      await lives.until('the deposit', async () => (await lives.onChain(channelId)).balance > 0n)
+      const first = (await lives.onChain(channelId)).balance
+      while ((await lives.onChain(channelId)).balance === first) await lives.call(payer, other, PRICE)
+      const { spent } = lives.channel(payer)
+      shown.balance = spent + 1n
+      await payer.paymentScheme.close(channelId)
+      assert.equal(await wallet(), USDC - spent)
     })
 
     it('closes only for its payer', async () => {
