@@ -20,13 +20,13 @@ import { depositNonce } from '../chain/settlement-calls.ts'
 import type { SettlementDomain } from '../signing/settlement-domain.ts'
 import { signerOf } from '../signing/signature.ts'
 import { within } from '../../base/within.ts'
-import type { UnearnedGas } from './unearned-gas.ts'
+import type { GiveBack, UnearnedGas } from './unearned-gas.ts'
 import type { TokenDomain } from '../signing/token-domain.ts'
 
 export interface DepositServiceInit {
   readonly terms: Terms
   readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed'>
-  readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'depositHash' | 'refreshGas'>
+  readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'depositHash' | 'isDepositing' | 'refreshGas'>
   readonly unearned: Pick<UnearnedGas, 'takeFor'>
   readonly credit: Pick<DepositCredit, 'give' | 'end'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
@@ -265,23 +265,36 @@ export class DepositService {
     // A second transaction for a deposit that is on chain could only fail.
     const nonce = depositNonce(channel.info.channelId, deposit.salt)
     if (await chain.authorizationUsed(config.payer, nonce)) return undefined
+    let giveBack: GiveBack | undefined
     const admit = async () => {
-      await this.#admit(channel, isFurther)
+      giveBack = await this.#admit(channel, isFurther)
       onSubmitting()
     }
-    return (await redeemer.deposit(config, deposit, undefined, admit)).hash
+    try {
+      return (await redeemer.deposit(config, deposit, undefined, admit)).hash
+    } catch (error) {
+      const isUnsent =
+        !redeemer.isDepositing(config, deposit.salt) && redeemer.depositHash(config, deposit.salt) === undefined
+      if (isUnsent) await giveBack?.()
+      throw error
+    }
   }
 
   /**
    * Each deposit costs gas, so the channel must first have earned the gas of its earlier deposits. Called when the contract would
-   * accept the deposit: a deposit that is never sent costs no gas and uses no allowance.
+   * accept the deposit. The result is for a deposit that is not sent after all: it costs no gas, so it uses no allowance.
    */
-  async #admit(channel: PayeeChannel, isFurther: boolean): Promise<void> {
+  async #admit(channel: PayeeChannel, isFurther: boolean): Promise<GiveBack> {
     const { channels, redeemer, unearned } = this.#init
     const spent = redeemer.costOf(BigInt(channel.deposits) * DEPOSIT_GAS)
-    if (isFurther) await unearned.takeFor(channel, spent, UNEARNED)
-    channel.countDeposit()
+    const giveBack = isFurther ? await unearned.takeFor(channel, spent, UNEARNED) : undefined
+    channel.countDeposits(1)
     await channels.save(channel)
+    return async () => {
+      channel.countDeposits(-1)
+      await channels.save(channel)
+      await giveBack?.()
+    }
   }
 }
 

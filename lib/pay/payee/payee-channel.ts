@@ -137,8 +137,8 @@ export class PayeeChannel {
   }
 
   /** Counts one more deposit in memory. The caller saves the channel before it submits the deposit. */
-  countDeposit(): void {
-    this.#state = { ...this.#state, deposits: this.deposits + 1 }
+  countDeposits(change: 1 | -1): void {
+    this.#state = { ...this.#state, deposits: this.deposits + change }
   }
 
   get voucher(): Voucher | undefined {

@@ -12,6 +12,9 @@ import type { Atoms } from '../../base/money.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { PayeeChannel } from './payee-channel.ts'
 
+/** Gives back what was taken, for a transaction that was never sent. Durable when it resolves. */
+export type GiveBack = () => Promise<void>
+
 /** The owner's document with the UTC day and the sum of that day. */
 const COLLECTION = 'unearned-gas'
 const KEY = 'today'
@@ -51,11 +54,11 @@ export class UnearnedGas {
    * Takes the part of `cost` that exceeds the channel's total earnings. Durable when it resolves.
    * @throws SoukError as `take`
    */
-  async takeFor({ info, payeeFunds }: PayeeChannel, cost: Atoms, detail: string): Promise<void> {
+  async takeFor({ info, payeeFunds }: PayeeChannel, cost: Atoms, detail: string): Promise<GiveBack> {
     const missing = cost - payeeFunds.captured
-    if (missing <= 0n) return
+    if (missing <= 0n) return async () => {}
     const { peer, config } = info
-    await this.take(missing, [config.payer, ...(peer === undefined ? [] : [peer])], detail)
+    return this.take(missing, [config.payer, ...(peer === undefined ? [] : [peer])], detail)
   }
 
   /**
@@ -63,8 +66,9 @@ export class UnearnedGas {
    * @param detail of the error: the refused step, and what the payer can do
    * @throws SoukError `settlement_unavailable` with the time until the next day
    */
-  async take(amount: Atoms, names: readonly string[], detail: string): Promise<void> {
+  async take(amount: Atoms, names: readonly string[], detail: string): Promise<GiveBack> {
     this.#turn()
+    const day = this.#day
     const fresh = names.filter((name) => !this.#stepsOf.has(name)).length
     const isUsedUp =
       (this.#sum + amount > UNEARNED_GAS_ATOMS_MAX && this.#steps >= UNEARNED_STEPS_MIN) ||
@@ -74,8 +78,20 @@ export class UnearnedGas {
       const retryAfterMs = (this.#day + 1) * DAY_MS - this.#init.clock.now()
       throw new SoukError('settlement_unavailable', detail, { source: 'owner', retryAfterMs })
     }
-    for (const name of names) this.#stepsOf.set(name, (this.#stepsOf.get(name) ?? 0) + 1)
-    this.#steps++
+    await this.#add(1, amount, names)
+    return async () => {
+      this.#turn()
+      if (this.#day === day) await this.#add(-1, -amount, names)
+    }
+  }
+
+  async #add(steps: 1 | -1, amount: Atoms, names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const counted = (this.#stepsOf.get(name) ?? 0) + steps
+      if (counted === 0) this.#stepsOf.delete(name)
+      else this.#stepsOf.set(name, counted)
+    }
+    this.#steps += steps
     this.#sum += amount
     const value = JSON.stringify({ day: this.#day, steps: this.#steps, sum: this.#sum.toString() })
     await this.#init.documents.put(COLLECTION, KEY, value)

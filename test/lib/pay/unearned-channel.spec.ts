@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import type { SoukError } from '../../../lib/base/errors.ts'
 import { DAY_MS } from '../../../lib/base/limits/time.ts'
+import type { Chain } from '../../../lib/interface/chain.ts'
 import type { ChannelId, DepositAuthorization } from '../../../lib/interface/channel.ts'
 import { decodePayReply, encodePayRequest } from '../../../lib/pay/channel/pay-messages.ts'
 import { channelSalt } from '../../../lib/pay/signing/channel-salt.ts'
 import { type ChannelBench, channelBench } from '../../helpers/channel-bench.ts'
+import { type Mortal, mortal } from '../../helpers/mortal.ts'
 import { type Life, lifeBench, type LifeBench } from '../../helpers/life-bench.ts'
 
 const USDC = 1_000_000n
@@ -102,6 +104,35 @@ describe('a channel that earned less than its gas', () => {
     await bench.mint(bench.payer.address, 2n * DEPOSIT)
     assert.equal((await send(await bench.authorize(config, DEPOSIT))).kind, 'state')
     assert.equal((await send(await bench.authorize(config, DEPOSIT))).kind, 'state')
+  })
+
+  it('loses no deposit of the day to deposits that are refused right before they are sent', async () => {
+    const process = mortal()
+    /** While it is on, the chain accepts each transaction at first, and refuses it when it is to be signed. */
+    const changing = { isOn: false, asked: 0 }
+    const fickle: Mortal = {
+      ...process,
+      chain: (chain: Chain): Chain => ({
+        ...process.chain(chain),
+        simulate: async (from, call) =>
+          changing.isOn && changing.asked++ % 2 === 1 ? { ok: false, reason: 'no' } : chain.simulate(from, call)
+      })
+    }
+    owner = await lives.start('E', { process: fickle })
+    const { config, send } = await newChannel('R')
+    await bench.mint(bench.payer.address, 10n * DEPOSIT)
+    assert.equal((await send(await bench.authorize(config, DEPOSIT))).kind, 'state')
+    changing.isOn = true
+    const further = await bench.authorize(config, DEPOSIT)
+    for (let times = 0; times < 4; times++) {
+      const refused = await send(further)
+      assert.ok(refused.kind === 'refusal' && refused.code === 'payment_rejected', JSON.stringify(refused.kind))
+    }
+    assert.equal(changing.asked, 8)
+    changing.isOn = false
+    assert.equal((await send(further)).kind, 'state')
+    const kept = await owner.store.documents.get('payee-channels', bench.domain.channelId(config))
+    assert.equal((JSON.parse(kept!) as { deposits: number }).deposits, 2)
   })
 
   it('accepts a few more deposits a day, and repeats of them always', async () => {

@@ -52,6 +52,20 @@ describe('the allowance for unearned gas', () => {
     await assert.rejects((await start()).take(1n, someone(), 'no'), used)
   })
 
+  it('counts nothing that is given back, but for another day', async () => {
+    const { clock, start } = await gas()
+    const unearned = await start()
+    for (let i = 0; i < 3 * UNEARNED_STEPS_MIN; i++) {
+      const giveBack = await unearned.take(UNEARNED_GAS_ATOMS_MAX, ['node'], 'no')
+      await giveBack()
+    }
+    const late = await unearned.take(1n, ['node'], 'no')
+    clock.ms += DAY_MS
+    for (let i = 0; i < UNEARNED_STEPS_MAX; i++) await unearned.take(1n, ['node'], 'no')
+    await late()
+    await assert.rejects(unearned.take(1n, ['node'], 'no'), used)
+  })
+
   it('counts concurrent payers', async () => {
     const unearned = await (await gas()).start()
     const asked = await Promise.allSettled(Array.from({ length: 9 }, () => unearned.take(1n, ['node'], 'no')))
