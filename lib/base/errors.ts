@@ -70,7 +70,7 @@ export const ERRORS = {
   owner_unreachable: kind(503, 'No node that serves this API can be reached.', true),
   overloaded: kind(503, 'This node is overloaded.', true),
   store_unavailable: kind(503, 'The database of this node cannot be used at the moment.', true),
-  storage_full: kind(503, 'The disk of this node is full.', true),
+  storage_full: kind(503, 'The disk of a node is full.', true),
   settlement_pending: kind(503, 'The payment is still being settled.', true),
   settlement_unavailable: kind(503, 'Payments cannot be settled at the moment.', true),
   lookup_timeout: kind(504, 'The API could not be found in time.', true),

@@ -278,9 +278,9 @@ export class Consumer {
     const { id, manifest } = found.signed
     const { error } = attempt
     if (mayBeCharged(attempt) && this.#isPaid(order, init)) prepared.isChargeUnknown = true
-    // A replica's `quota_exceeded` is more useful to the caller than another owner's `owner_unreachable`.
+    // One owner's refusal is more useful to the caller than that another one is unreachable. A broken link is not.
     const isLess = attempt.fate === 'not_accepted' && error.code === 'owner_unreachable'
-    const last = isLess && offer.last?.code === 'quota_exceeded' ? offer.last : error
+    const last = isLess && offer.last?.code !== 'call_interrupted' ? (offer.last ?? error) : error
     offer.last = last
     if (init.signal?.aborted !== true) this.#observe(id, owner.id, seenError(error))
     if (prepared.signal?.aborted === true || isForAll(last, prepared)) throw last

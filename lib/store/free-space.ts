@@ -48,6 +48,6 @@ export class FreeSpace {
 }
 
 function storageFull(): SoukError {
-  const detail = 'The disk of this node is nearly full. The node accepts work again when there is free space.'
+  const detail = 'The disk of the node is nearly full. The node accepts work again when there is free space.'
   return new SoukError('storage_full', detail, { retryAfterMs: STORAGE_RETRY_MS })
 }

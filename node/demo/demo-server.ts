@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
+import { SetupError } from '../setup-error.ts'
 
 /** A running sample API of the demo. */
 export interface DemoServer {
@@ -82,10 +83,18 @@ export async function runAlone(
     port: Number(values.port),
     ...(values.host !== undefined && { host: values.host }),
     ...(values.state !== undefined && { stateFile: values.state })
-  })
+  }).catch(exit)
   const stop = () => void server.close().then(() => process.exit(0))
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
   process.once('disconnect', stop)
   console.log(JSON.stringify({ url: server.url }))
+}
+
+/** The process that started this one shows the text to its user. */
+function exit(error: unknown): never {
+  if (!(error instanceof SetupError)) throw error
+  const why = error.cause instanceof Error ? ` ${error.cause.message}` : ''
+  console.error(`${error.message}${why}${error.hint === undefined ? '' : `\nTry: ${error.hint}`}`)
+  process.exit(1)
 }

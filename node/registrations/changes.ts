@@ -62,8 +62,12 @@ function rowsOf({ protocol, terms, upstream }: Compared): Map<string, string> {
 function addRows(rows: Map<string, string>, values: object): void {
   for (const [name, value] of Object.entries(values)) {
     if (SKIPPED.has(name) || isEmpty(value)) continue
-    rows.set(snakeCase(name), typeof value === 'string' ? value : JSON.stringify(value))
+    rows.set(snakeCase(name), asText(value))
   }
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** A value of a field in few words. */
@@ -86,13 +90,15 @@ function wsdlInWords({ files, zip, ...others }: NonNullable<UpstreamConfig['wsdl
   return [...described, ...settingsInWords(others)].join(', ')
 }
 
-function graphqlInWords({ schema, ...others }: NonNullable<UpstreamConfig['graphql']> = {}): string {
-  return [...(schema === undefined ? [] : ['a schema']), ...settingsInWords(others)].join(', ')
+function graphqlInWords({ schema, documents, ...others }: NonNullable<UpstreamConfig['graphql']> = {}): string {
+  const count = Object.keys(documents ?? {}).length
+  const named = [...(schema === undefined ? [] : ['a schema']), ...(count === 0 ? [] : [`documents ${count}`])]
+  return [...named, ...settingsInWords(others)].join(', ')
 }
 
 function settingsInWords(settings: object): string[] {
   const set = Object.entries(settings).filter(([, value]) => value !== undefined)
-  return set.map(([name, value]) => brief(`${snakeCase(name)} ${String(value)}`))
+  return set.map(([name, value]) => brief(`${snakeCase(name)} ${asText(value)}`))
 }
 
 function isEmpty(value: unknown): boolean {

@@ -119,12 +119,18 @@ export function mappingOf(snapshot: string): SoapMapping {
   return parseSnapshot(snapshot).mapping ?? EMPTY_MAPPING
 }
 
-/** The problems of a mapping with the WSDL of a snapshot; empty if there are none. @throws SoukError `invalid_request` */
+/** The problems of a mapping with a snapshot’s WSDL and its mapping; empty if there are none. @throws SoukError `invalid_request` */
 export function checkMapping(snapshot: string, mapping: unknown): readonly MappingProblem[] {
   const parsed = parseMapping(mapping)
   if (!('version' in parsed)) return parsed
-  const { problems, unmatched } = compileMapping(planned(parseSnapshot(snapshot)).service.operations, parsed)
-  return [...problems, ...unmatched]
+  const before = parseSnapshot(snapshot)
+  const { problems, unmatched } = compileMapping(planned(before).service.operations, parsed)
+  return [...revisionProblems(before, parsed), ...problems, ...unmatched]
+}
+
+function revisionProblems({ mapping }: Snapshot, { revision }: SoapMapping): readonly MappingProblem[] {
+  if (mapping === undefined || revision > mapping.revision) return []
+  return [{ at: '/revision', problem: `The stored mapping has revision ${mapping.revision}. Use a higher one.` }]
 }
 
 /**
@@ -138,10 +144,8 @@ export function withMapping(snapshot: string, mapping: unknown, isKept = false):
   const parsed = parseMapping(mapping)
   if (!('version' in parsed)) return refuseMapping(parsed)
   const before = parseSnapshot(snapshot)
-  if (before.mapping !== undefined && parsed.revision <= before.mapping.revision) {
-    const { revision } = before.mapping
-    refuseMapping([{ at: '/revision', problem: `The stored mapping has revision ${revision}. Use a higher one.` }])
-  }
+  const outdated = revisionProblems(before, parsed)
+  if (outdated.length > 0) refuseMapping(outdated)
   const { service, plan, files } = planned(before)
   const { mapped, unchecked } = withRules(service, parsed, isKept)
   const { api, warning } = describe(mapped)

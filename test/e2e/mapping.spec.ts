@@ -78,6 +78,10 @@ describe('souk mapping', () => {
     const { problems } = await node.cli<MappingCheckView>('mapping check account', right)
     assert.deepEqual(problems, [])
     await node.cli('mapping set account', right)
+    const again = await home.run(`--profile provider --json mapping check account ${right}`)
+    assert.deepEqual((JSON.parse(again.stdout) as MappingCheckView).problems, [
+      { at: '/revision', problem: 'The stored mapping has revision 1. Use a higher one.' }
+    ])
     const { body } = await call({ operation: 'getBalance', account: 'ACC-1001' })
     assert.equal(typeof (body as { amount?: unknown }).amount, 'number')
     const refused = await home.run('--profile provider call account', ['{"operation":"getBalance","account":"x"}'])

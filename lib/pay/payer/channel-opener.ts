@@ -233,7 +233,11 @@ export class ChannelOpener {
     if (typeof credit !== 'bigint') return this.#concluded(channel, pending, credit)
     if (credit === 0n) return isEarly ? this.#concluded(channel, pending) : this.#bring(channel, pending)
     payerFunds.lend(credit < pending.amount ? credit : pending.amount)
-    this.#log('channel %s: the owner serves %s USDC before the deposit is mined', channel.info.channelId, credit)
+    this.#log(
+      'channel %s: the owner serves %s USDC before the deposit is mined',
+      channel.info.channelId,
+      formatUsdc(credit)
+    )
     this.#followUps.start(channel, (signal) => this.finish(channel, signal))
   }
 

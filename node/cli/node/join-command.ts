@@ -4,6 +4,9 @@ import { loadConfig } from '../../config.ts'
 
 type NodeConfig = Awaited<ReturnType<typeof loadConfig>>
 
+/** A running node looks for a newer file only where its network publishes one. */
+const RESTART = 'Restart a running node of this profile to use it.'
+
 export const addJoin: AddCommand = (to, cli) => {
   const join = to
     .command('join')
@@ -45,6 +48,7 @@ async function updated(cli: Cli, network: NodeConfig['network']): Promise<boolea
   await rememberNetworkFile(profile, newest)
   const revision = newest.file?.revision
   await cli.print({ network: newest.name, revision }, () => [`The profile has revision ${revision} of ${newest.name}.`])
+  if (revision !== known.network.file?.revision) cli.terminal.note(RESTART)
   return true
 }
 

@@ -118,6 +118,7 @@ function addSign(network: Command, cli: Cli): void {
       await writeFile(out, formatNetworkFile(file))
       await cli.print({ file: out, revision: file.revision }, () => [`Revision ${file.revision} is in ${out}.`])
       cli.terminal.note('Publish it where the earlier one was. Nodes that joined from there take it within an hour.')
+      cli.terminal.note('Restart a running node of this profile to use it.')
     })
 }
 

@@ -27,7 +27,7 @@ const HINTS: Readonly<Record<string, string>> = {
   idempotency_mismatch: 'another --idempotency-key, as this is another call',
   insufficient_funds: 'souk wallet deposit',
   invalid_request: 'to correct the arguments; the command with --help describes them',
-  key_not_permitted: 'to ask the provider to run: souk provider delegate <your peer id>',
+  key_not_permitted: 'souk provider delegate <your peer id>, which the provider runs on the other machine',
   lookup_timeout: 'the command again, or souk peers to see the connected nodes',
   method_not_allowed: 'souk call without --method and --path',
   operation_not_found: 'souk market show <api>, to list its operations',
@@ -61,6 +61,10 @@ const HINTS: Readonly<Record<string, string>> = {
 const TLS_HINT =
   'curl -v on the endpoint, from the machine of the node that serves it, to see its certificate; only the provider can correct this'
 
+/** Errors whose hint is about this node. They can also come from the node that serves the API. */
+const OF_A_NODE = new Set(['settlement_unavailable', 'storage_full', 'store_unavailable'])
+const AT_OWNER_HINT = 'the command again later; this is a fault of the node that serves the API'
+
 const OURS = new Set(['SetupError', 'SoukError', 'NodeNotRunning', 'NodeSilent', 'UnknownId', 'UsageError'])
 
 /** Codes caused by a failed fetch. The text of a fetch error does not help. */
@@ -85,7 +89,9 @@ export function failureOf(error: unknown): Failure {
 }
 
 function problemFailure(problem: Problem): Failure {
-  const hint = candidatesHint(problem) ?? (problem['reason'] === 'tls' ? TLS_HINT : HINTS[problem.code])
+  const isAtOwner = problem.source === 'owner' && OF_A_NODE.has(problem.code)
+  const usual = isAtOwner ? AT_OWNER_HINT : HINTS[problem.code]
+  const hint = candidatesHint(problem) ?? (problem['reason'] === 'tls' ? TLS_HINT : usual)
   // The schema of the admin API refused a typed value, so this is a usage error.
   const isUsage = problem.code === 'invalid_request' && Array.isArray(problem['invalid'])
   // The title of `invalid_request` adds nothing to its detail.

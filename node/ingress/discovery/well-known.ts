@@ -101,7 +101,7 @@ function llmsText(base: string, listings: readonly FoundListing[], takesX402: bo
     const { name, protocol, price, api } = manifest
     const count = operationCount(api)
     const cost = price === 0n ? 'free' : `${formatUsdc(price)} USDC a call`
-    return `- [${name}](${base}/v1/apis/${encodeURIComponent(id)}): ${protocol}, ${cost}, ${count} operations`
+    return `- [${name}](${base}/v1/apis/${encodeURIComponent(id)}): ${protocol}, ${cost}, ${count === 1 ? '1 operation' : `${count} operations`}`
   })
   return [
     '# Souk',

@@ -196,6 +196,20 @@ describe('failover between owners', () => {
     })
   })
 
+  for (const order of [
+    [A, B],
+    [B, A]
+  ]) {
+    it(`returns the refusal of ${order[0] === A ? 'the first' : 'the last'} owner, not that the other one is away`, async () => {
+      bench.found = [order]
+      bench.owners = {
+        [A]: failed('not_accepted', 'settlement_unavailable'),
+        [B]: failed('not_accepted', 'owner_unreachable')
+      }
+      await assert.rejects(bench.call(), { code: 'settlement_unavailable' })
+    })
+  }
+
   describe('a second lookup', () => {
     it('runs once when no owner accepted the call, and finds new owners', async () => {
       bench.found = [[A], [A, C]]

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -22,6 +22,21 @@ describe('the demo’s chain', () => {
       assert.equal(new Set(chains.map(({ info }) => info['url'])).size, chains.length)
     } finally {
       for (const chain of await Promise.allSettled(starting)) if (chain.status === 'fulfilled') await chain.value.stop()
+      await rm(home, { recursive: true, force: true })
+    }
+  })
+
+  it('says why it does not start, without a stack', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'souk-start-chain-'))
+    try {
+      const stateFile = join(home, 'chain.json')
+      await writeFile(stateFile, 'not a chain')
+      await assert.rejects(startChain(stateFile, process.env), (error: Error) => {
+        assert.match(error.message, /^chain ended \(1\)\.\nThe play chain \(anvil\) ended: /)
+        assert.doesNotMatch(error.message, /^ {4}at /m)
+        return true
+      })
+    } finally {
       await rm(home, { recursive: true, force: true })
     }
   })

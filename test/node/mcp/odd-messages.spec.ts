@@ -51,6 +51,7 @@ describe('agents of all revisions and with odd messages', () => {
       assert.match(session, /^[\w-]{22}$/)
       const [{ result = {} } = {}] = await messages(response)
       assert.equal(result['protocolVersion'], revision)
+      assert.doesNotMatch(JSON.stringify(result['capabilities']), /"listChanged":true/)
       assert.deepEqual(Object.keys(result['capabilities'] as object).sort(), [
         'completions',
         'prompts',

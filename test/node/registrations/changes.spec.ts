@@ -63,6 +63,10 @@ describe('changes of a registration', () => {
       'openapi: a document → http://127.0.0.1:1/o.json'
     ])
     assert.deepEqual(lines(of({}), of({ graphql: { schema: 'type Query { a: Int }' } })), ['graphql: - → a schema'])
+    assert.deepEqual(
+      lines(of({ graphql: { costs: { 'Query.a': 2 } } }), of({ graphql: { documents: { one: '{ a }' } } })),
+      ['graphql: costs {"Query.a":2} → documents 1']
+    )
   })
 
   it('show no credentials', () => {

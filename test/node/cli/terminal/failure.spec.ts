@@ -52,6 +52,12 @@ describe('errors on the command line', () => {
     assert.equal(new NodeNotRunning('default', others, true).hint, '--profile demo-consumer, or souk init')
   })
 
+  it('tell the faults of the node that serves the API from those of this node', () => {
+    const atOwner = toProblem(new SoukError('storage_full', undefined, { source: 'owner' }), '019a-7')
+    assert.match(failureOf(new AdminProblem(atOwner)).hint ?? '', /the node that serves the API/)
+    assert.match(failureFor('storage_full').hint ?? '', /disk of the profile/)
+  })
+
   it('have a hint for every code that a command can get', () => {
     const without = codes.filter((code) => failureFor(code).hint === undefined)
     assert.deepEqual(without.toSorted(), [...NEVER_TYPED, ...SELF_EVIDENT].toSorted())
