@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { canonicalDecimal, compareDecimals, isExactNumber, plainDecimal } from './decimal.ts'
+import { EXISTING, LEXICAL } from './temporal.ts'
 
 /**
  * A built-in type of XML Schema part 2 and its JSON form, without loss. A value that a JavaScript number cannot hold exactly is a
@@ -17,6 +18,8 @@ export interface Builtin {
   /** The expected form, for messages: completes "must be …". */
   readonly expects: string
   readonly schema: JsonSchema
+  /** What the schema of a request has instead. */
+  readonly sent?: JsonSchema
   /** True if values are ordered numbers, so that ranges and digits can be checked. */
   readonly numeric: boolean
   /** The least and the greatest value of an integer; undefined means unbounded. */
@@ -26,26 +29,6 @@ export interface Builtin {
 }
 
 export type JsonScalar = string | number | boolean
-
-const ZONE = '(Z|[+-]\\d{2}:\\d{2})?'
-const YEAR = '-?\\d{4,}'
-const TIME = '\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?'
-/**
- * Lexical forms of XML Schema part 2, section 3.2. Rules without a lexical form, such as days of a month, are left to the
- * upstream.
- */
-const TEMPORAL: Readonly<Record<string, string>> = {
-  dateTime: `${YEAR}-\\d{2}-\\d{2}T${TIME}${ZONE}`,
-  dateTimeStamp: `${YEAR}-\\d{2}-\\d{2}T${TIME}(Z|[+-]\\d{2}:\\d{2})`,
-  date: `${YEAR}-\\d{2}-\\d{2}${ZONE}`,
-  time: TIME + ZONE,
-  gYear: YEAR + ZONE,
-  gYearMonth: `${YEAR}-\\d{2}${ZONE}`,
-  gMonth: `--\\d{2}(--)?${ZONE}`,
-  gMonthDay: `--\\d{2}-\\d{2}${ZONE}`,
-  gDay: `---\\d{2}${ZONE}`,
-  duration: '-?P(?=[\\dT])(\\d+Y)?(\\d+M)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?'
-}
 
 /** Minimum and maximum; undefined means unbounded. */
 const INTEGERS: Readonly<Record<string, readonly [string | undefined, string | undefined]>> = {
@@ -71,7 +54,7 @@ export const BUILTINS: ReadonlyMap<string, Builtin> = new Map(
     text('string', 'preserve'),
     text('normalizedString', 'replace'),
     ...COLLAPSED_STRINGS.map((name) => text(name, 'collapse')),
-    ...Object.entries(TEMPORAL).map(([name, pattern]) => temporal(name, pattern)),
+    ...Object.entries(LEXICAL).map(([name, pattern]) => temporal(name, pattern, EXISTING[name])),
     ...Object.entries(INTEGERS).map(([name, [least, greatest]]) => integer(name, least, greatest)),
     boolean(),
     decimal(),
@@ -103,19 +86,22 @@ function text(name: string, whitespace: Builtin['whitespace']): Builtin {
   }
 }
 
-function temporal(name: string, pattern: string): Builtin {
-  const whole = new RegExp(`^${pattern}$`)
+/** A response may have a date that does not exist, such as 0000-00-00: the API's own clients read it too. */
+function temporal(name: string, lexical: string, existing = lexical): Builtin {
+  const whole = new RegExp(`^${lexical}$`)
+  const sent = new RegExp(`^${existing}$`)
   return {
     name,
     whitespace: 'collapse',
     write(value) {
       if (typeof value !== 'string') return undefined
-      if (whole.test(value)) return value
-      return whole.test(value.trim()) ? value.trim() : undefined
+      const text = value.trim()
+      return sent.test(text) ? text : undefined
     },
     read: (text) => (whole.test(text) ? text : undefined),
     expects: `a string with an XML Schema ${name}`,
-    schema: { type: 'string', pattern: `^${pattern}$` },
+    schema: { type: 'string', pattern: whole.source },
+    sent: { pattern: sent.source },
     numeric: false
   }
 }

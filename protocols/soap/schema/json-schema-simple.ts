@@ -35,6 +35,7 @@ export function simpleSchema(type: SimpleType, direction: Direction, inner: (typ
   const isNormal = isCollapsed && direction === 'input' && Object.keys(lengths).length > 0
   return {
     ...builtin.schema,
+    ...(direction === 'input' ? builtin.sent : undefined),
     ...(isNormal ? { pattern: COLLAPSED } : {}),
     ...lengths,
     ...(isText(type) ? patternSchema(facets, isCollapsed ? SPACE : '') : patternNote(facets))
