@@ -8,7 +8,7 @@ import type { PayerChannels } from './payer-channels.ts'
 export interface ChannelSyncInit {
   readonly chain: Pick<Chain, 'channels'>
   readonly channels: Pick<PayerChannels, 'end' | 'save'>
-  readonly opener: Pick<ChannelOpener, 'conclude' | 'recheck'>
+  readonly opener: Pick<ChannelOpener, 'conclude' | 'fund' | 'recheck'>
   /** Finishes a withdrawal in the background. */
   readonly leave: (channel: PayerChannel) => void
 }
@@ -24,7 +24,7 @@ export class ChannelSync {
     this.#init = init
   }
 
-  /** @throws SoukError `settlement_pending`, `settlement_unavailable` */
+  /** @throws SoukError `settlement_pending`, and as `ChannelOpener.open` */
   async sync(channel: PayerChannel): Promise<void> {
     const { channels, opener, leave } = this.#init
     if (channel.phase !== 'open') return
@@ -47,6 +47,8 @@ export class ChannelSync {
     } else if (channel.mined.length > 0 && latest.refundNonce === 0n) {
       // The endpoint may be behind the deposit.
       channel.isInDoubt = true
+      // Or the chain lost it. A pending deposit fills the channel, and the lost one can be sent again after it.
+      if (channel.pending !== undefined) await opener.fund(channel)
       throw new SoukError('settlement_pending', 'The chain does not show the deposit at the moment. Try again later.')
     } else if (
       (isRefunded || (isEmpty(final) && isEmpty(latest))) &&

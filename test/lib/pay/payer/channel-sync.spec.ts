@@ -3,7 +3,7 @@ import { encodeFunctionData, parseAbi } from 'viem'
 import { asSoukError, SoukError } from '../../../../lib/base/errors.ts'
 import { DEPOSIT_VALID_MS } from '../../../../lib/base/limits/pay.ts'
 import type { ChannelConfig, ChannelId } from '../../../../lib/interface/channel.ts'
-import { encodePayRequest } from '../../../../lib/pay/channel/pay-messages.ts'
+import { decodePayRequest, encodePayRequest } from '../../../../lib/pay/channel/pay-messages.ts'
 import { type ChannelBench, channelBench } from '../../../helpers/channel-bench.ts'
 import { type Life, lifeBench, type LifeBench } from '../../../helpers/life-bench.ts'
 
@@ -101,6 +101,29 @@ describe('a channel whose deposit has gone', () => {
     holds(DEPOSIT)
     assert.equal(await payer.store.ledger.balance(`uncollected/${id}`), 0n)
     assert.equal(await payer.store.ledger.balance('wallet'), -DEPOSIT)
+    await sumsToZero()
+  })
+
+  it('by a reorganisation is filled by a deposit that was not sent before', async () => {
+    const deposited = await bench.client.getBlockNumber()
+    const service = lives.services.get(owner.peer) ?? assert.fail('no owner')
+    lives.services.set(owner.peer, (request, peer) => {
+      if (decodePayRequest(request).kind === 'deposit') return Promise.reject(new SoukError('owner_unreachable'))
+      return service(request, peer)
+    })
+    for (let i = 0; i < 9; i++) await lives.call(payer, owner, 50n * PRICE)
+    await assert.rejects(lives.call(payer, owner, 50n * PRICE), { code: 'owner_unreachable' })
+    await lives.stop(owner)
+    const [kept] = await payer.store.documents.list('payer-channels')
+    assert.match(kept?.value ?? '', /"pending":\{/)
+    const depth = Number((await bench.client.getBlockNumber()) - deposited) + 1
+    await bench.client.request({ method: 'anvil_reorg' as never, params: [depth, []] as never })
+    assert.equal((await lives.onChain(first())).balance, 0n)
+    await drain()
+    owner = await lives.start('D', { signer: owner.signer, rules: NO_CREDIT })
+    await refusal()
+    await bench.mint(payer.signer.address, 2n * USDC)
+    await isServed()
     await sumsToZero()
   })
 
