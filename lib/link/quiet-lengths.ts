@@ -1,16 +1,17 @@
-/** Created once, because capturing the stack is the expensive part of an error. */
-const TOO_SHORT = new RangeError('a length needs two bytes')
+/** Noise, section 3: the longest message that a length of two bytes can announce. */
+const LONGEST = 0xffff
 
-/** The parts of a chunk, or a chunk list, that reading a length uses. */
+/** The parts of a chunk list that reading a length uses. */
 interface Bytes {
   readonly byteLength: number
-  subarray(start: number, end: number): Uint8Array
+  get(index: number): number
 }
 
 /**
- * @chainsafe/libp2p-noise 17 reads message lengths until reading throws. So every chunk costs an error with its stack,
- *   which is more than decrypting a small message. This function makes an encrypted connection reuse one error. Other
- *   connections are unchanged.
+ * @chainsafe/libp2p-noise 17 reads message lengths until reading throws. So every chunk costs a thrown error, which is more
+ *   than decrypting a small message. This function makes an encrypted connection read the longest length instead where
+ *   none has arrived. The decoder then waits for more bytes, because fewer than that are there. Other connections are
+ *   unchanged.
  */
 export function quietLengths(connection: object): void {
   if (!('decoder' in connection)) return
@@ -21,7 +22,5 @@ export function quietLengths(connection: object): void {
 
 /** Noise, section 3: a message starts with its length in two bytes, big-endian. */
 function readLength(bytes: Bytes): number {
-  if (bytes.byteLength < 2) throw TOO_SHORT
-  const [high = 0, low = 0] = bytes.subarray(0, 2)
-  return (high << 8) | low
+  return bytes.byteLength < 2 ? LONGEST : (bytes.get(0) << 8) | bytes.get(1)
 }
