@@ -5,8 +5,11 @@ import { NOISE_TAG_BYTES, NOISE_TEXT_BYTES_MAX } from '../base/limits/link.ts'
 
 const CIPHER = 'chacha20-poly1305'
 const OPTIONS = { authTagLength: NOISE_TAG_BYTES }
-/** Up to this size, noise's WebAssembly is faster than creating an OpenSSL cipher. */
-export const SMALL_MESSAGE_BYTES = 512
+/**
+ * Up to this size, noise's WebAssembly is faster than creating an OpenSSL cipher: a single call with a body of 1 KiB. In a loop,
+ * WebAssembly is slower from 512 bytes on. But a node with few calls runs this code from a cold cache, and OpenSSL runs far more of it.
+ */
+export const SMALL_MESSAGE_BYTES = 1_536
 
 type Bytes = Parameters<ICryptoInterface['chaCha20Poly1305Encrypt']>[0]
 

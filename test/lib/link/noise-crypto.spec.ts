@@ -4,12 +4,12 @@ import { defaultCrypto } from '@chainsafe/libp2p-noise/crypto'
 import { encodingLength } from 'uint8-varint'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { BULK_CHUNK_BYTES_SENT, NOISE_TAG_BYTES, NOISE_TEXT_BYTES_MAX } from '../../../lib/base/limits/link.ts'
-import { noiseCrypto } from '../../../lib/link/noise-crypto.ts'
+import { noiseCrypto, SMALL_MESSAGE_BYTES } from '../../../lib/link/noise-crypto.ts'
 
 type Bytes = Parameters<typeof defaultCrypto.chaCha20Poly1305Encrypt>[0]
 
 const [KEY, NONCE, AD] = [randomBytes(32), randomBytes(12), randomBytes(20)]
-const SIZES = [0, 1, 512, 513, 5_000, NOISE_TEXT_BYTES_MAX]
+const SIZES = [0, 1, SMALL_MESSAGE_BYTES, SMALL_MESSAGE_BYTES + 1, 5_000, NOISE_TEXT_BYTES_MAX]
 
 /** A list of noise's own version has the same methods. */
 const listOf = (bytes: Uint8Array, partBytes: number): Bytes => {
