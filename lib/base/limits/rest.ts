@@ -47,8 +47,10 @@ export const CALL_CHECKS_CHARS_MAX = 16 * MiB
 export const CALL_CHECK_STEPS_MAX = 2_000_000
 /** Time limit of one schema check in the check process. Generating its code counts too. */
 export const CALL_CHECK_MS = 2 * SECOND
-/** After a schema check timed out, calls of its API that need as many steps are refused for this time. */
+/** After a schema check timed out, calls of its operation that need as many steps are refused for this time. */
 export const CALL_CHECK_REST_MS = 30 * SECOND
+/** While so many operations of an API are refused for that, all slow schema checks of the API are. */
+export const CALL_CHECKS_RESTING_MAX = 4
 /** Heap of the check process: a body of 10 MiB as JSON, several times. */
 export const CALL_CHECK_HEAP_MIB_MAX = 384
 /** Schema checks queued for the check process. */

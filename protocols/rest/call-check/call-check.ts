@@ -13,11 +13,13 @@ const STRAINED_STEPS_MAX = CALL_CHECK_STEPS_MAX / 40
  */
 export class CallCheck {
   readonly code: string
+  readonly #operation: string
   readonly #check: Check
   readonly #slow: SlowChecks
 
   /** @param onFault - called for each call on which the generated code fails. Such a call is not checked. */
-  constructor(code: string, slow: SlowChecks, onFault: () => void) {
+  constructor(operation: string, code: string, slow: SlowChecks, onFault: () => void) {
+    this.#operation = operation
     this.code = code
     this.#check = loadCheck(code, onFault)
     this.#slow = slow
@@ -32,9 +34,9 @@ export class CallCheck {
       // A smaller budget under strain, because 200 concurrent checks together would block the event loop.
       return this.#check(values, this.#slow.isStrained ? STRAINED_STEPS_MAX : CALL_CHECK_STEPS_MAX)
     } catch (error) {
-      // A schema that directly refers to itself overflows the stack.
+      // A deep value overflows the stack.
       if (!(error instanceof OutOfSteps) && !(error instanceof RangeError)) throw error
     }
-    return this.#slow.problemOf(this.code, values, signal)
+    return this.#slow.problemOf(this.#operation, this.code, values, signal)
   }
 }

@@ -9,6 +9,7 @@ import { PatternBudget } from '../../pattern/pattern-budget.ts'
 import type { Definitions } from '../openapi/openapi-schemas.ts'
 import { CheckableSchemas, STEP } from './checkable-schema.ts'
 import { FORMATS } from './formats.ts'
+import { LOOP, ONCE } from './loops.ts'
 
 /** The schemas for the calls of one operation. */
 export interface CallSchemas {
@@ -41,6 +42,7 @@ export function checkCode({ parameters, body, definitions }: CallSchemas): strin
   ajv.removeKeyword('uniqueItems')
   ajv.removeKeyword('multipleOf')
   ajv.addKeyword({ keyword: STEP, before: '$ref', code: stepCode })
+  ajv.addKeyword({ keyword: ONCE, schemaType: 'object', code: onceCode })
   ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
@@ -82,6 +84,22 @@ const regExp = Object.assign((pattern: string) => ({ test: () => true, toString:
 function stepCode({ gen, data, schema }: KeywordCxt): void {
   const step = gen.scopeValue('func', { ref: stepCode, code: _`require("souk").step` })
   gen.code(_`${step}(${data}, ${schema as number})`)
+}
+
+function onceCode(cxt: KeywordCxt): void {
+  const { gen, data } = cxt
+  const loops = gen.scopeValue('func', { ref: onceCode, code: _`require("souk").loops` })
+  const loop = String(cxt.parentSchema[LOOP])
+  const isValid = gen.let('isValid', true)
+  gen.if(_`${loops}.enter(${loop}, ${data})`, () => {
+    const isAccepted = gen.name('isAccepted')
+    // The code of a composite rule goes on after an error, so `leave` is always called.
+    const inner = cxt.subschema({ keyword: ONCE, compositeRule: true }, isAccepted)
+    gen.assign(isValid, isAccepted)
+    gen.code(_`${loops}.leave(${loop}, ${data})`)
+    cxt.mergeValidEvaluated(inner, isAccepted)
+  })
+  cxt.ok(isValid)
 }
 
 function multipleCode(cxt: KeywordCxt): void {

@@ -38,8 +38,22 @@ export type Check = (values: CallValues, steps: number) => CallProblem | undefin
  */
 export function loadCheck(code: string, onFault: () => void = () => {}): Check {
   let meter = new Meter(0)
+  /** The values that a definition of `loopsIn` is checking, by its name. */
+  const checking = new Map<string, Set<unknown>>()
   const runtime = {
     formats: FORMATS,
+    loops: {
+      /** False if the definition is checking this value already. */
+      enter(name: string, value: unknown): boolean {
+        const values = checking.get(name) ?? new Set()
+        if (values.has(value)) return false
+        checking.set(name, values.add(value))
+        return true
+      },
+      leave(name: string, value: unknown): void {
+        checking.get(name)?.delete(value)
+      }
+    },
     /** Called for each schema that checks a value. @param cost the cost that does not depend on the value */
     step(value: unknown, cost: number) {
       meter.spend(cost + sizeOf(value))
@@ -69,6 +83,8 @@ export function loadCheck(code: string, onFault: () => void = () => {}): Check {
   const validate = module.exports
   return (value, steps) => {
     meter = new Meter(steps)
+    // A check that ran out of steps left its values here.
+    checking.clear()
     if (accepts(validate, value, onFault)) return undefined
     const [error] = validate.errors ?? []
     const { instancePath, message, params } = error ?? { instancePath: '', message: 'is not as described', params: {} }

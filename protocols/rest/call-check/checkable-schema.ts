@@ -4,6 +4,7 @@ import { type Definitions, MANY, NAMED, ONE, REF } from '../openapi/openapi-sche
 import { ASSERTIONS } from '../openapi/schema-keywords.ts'
 import { discriminated } from './discriminated.ts'
 import { FORMATS } from './formats.ts'
+import { LOOP, loopsIn, ONCE } from './loops.ts'
 
 /** The keyword that charges for one check of a value; see `check-runtime.ts`. */
 export const STEP = 'x-souk-step'
@@ -32,7 +33,12 @@ export class CheckableSchemas {
   }
 
   definitions(): Definitions {
-    return Object.fromEntries(Object.entries(this.#definitions).map(([name, one]) => [name, this.of(one)]))
+    const loops = loopsIn(this.#definitions)
+    const checkable = Object.entries(this.#definitions).map(([name, one]) => {
+      const schema = this.of(one)
+      return [name, loops.has(name) ? { [LOOP]: name, [ONCE]: schema } : schema] as const
+    })
+    return Object.fromEntries(checkable)
   }
 
   of(schema: unknown): JsonSchema {

@@ -129,10 +129,10 @@ export class OpenapiCalls {
     const { name } = operation
     const prepare = async (): Promise<Prepared> => {
       const schemas = callSchemas(operation, this.#api.definitions)
-      const code = schemas && (await this.#slow.code(schemas, FOREVER))
+      const code = schemas && (await this.#slow.code(name, schemas, FOREVER))
       if (schemas !== undefined && code === undefined) this.#unchecked.set(name, NOT_CHECKED)
       const onFault = () => void this.#unchecked.set(name, PARTLY_CHECKED)
-      const check = code === undefined ? undefined : new CallCheck(code, this.#slow, onFault)
+      const check = code === undefined ? undefined : new CallCheck(name, code, this.#slow, onFault)
       const prepared = { operation, fields: fieldsOf(operation, this.#api.definitions), check }
       this.#prepared.set(name, prepared)
       return prepared

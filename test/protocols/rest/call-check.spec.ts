@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import * as fc from 'fast-check'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import type { JsonObject } from '../../../protocols/exact-json.ts'
 import { OutOfSteps } from '../../../protocols/pattern/meter.ts'
 import { type CallSchemas, checkCode } from '../../../protocols/rest/call-check/check-code.ts'
 import { loadCheck } from '../../../protocols/rest/call-check/check-runtime.ts'
@@ -172,6 +173,39 @@ describe('a check of calls', () => {
     }
   })
 
+  it('checks a value once where schemas refer to each other in a loop', () => {
+    const [pet, cat, dog, self] = ['Pet', 'Cat', 'Dog', 'Self'].map((one) => ({ $ref: `#/$defs/${one}` }))
+    const definitions = {
+      Pet: {
+        type: 'object',
+        required: ['type'],
+        properties: { type: { type: 'string' }, friends: { type: 'array', items: pet } },
+        discriminator: { propertyName: 'type' },
+        oneOf: [cat, dog]
+      },
+      Cat: { allOf: [pet, { properties: { lives: { type: 'integer' } } }] },
+      Dog: { allOf: [pet, { properties: { bark: { type: 'boolean' } } }] },
+      Self: { allOf: [self], type: 'string' }
+    } as Definitions
+    const rows: ReadonlyArray<readonly [body: unknown, given: unknown, isAccepted: boolean]> = [
+      [pet, { type: 'Cat', lives: 9 }, true],
+      [cat, { type: 'Cat', lives: 9 }, true],
+      [pet, { type: 'Cat', lives: 'nine' }, false],
+      [pet, { type: 'Dog', lives: 'nine' }, true],
+      [pet, { lives: 9 }, false],
+      [cat, { lives: 9 }, false],
+      [pet, { type: 'Cat', friends: [{ type: 'Dog', bark: true }] }, true],
+      [pet, { type: 'Cat', friends: [{ type: 'Dog', bark: 1 }] }, false],
+      [{ anyOf: [{ allOf: [pet, { required: ['x'] }] }, { allOf: [pet, {}] }] }, { lives: 9 }, false],
+      [{ anyOf: [{ allOf: [pet, { required: ['x'] }] }, pet] }, { type: 'Dog', bark: 1 }, false],
+      [{ allOf: [cat], unevaluatedProperties: false }, { type: 'Cat', lives: 9 }, true],
+      [self, 'text', true],
+      [self, 1, false]
+    ]
+    for (const [body, given, isAccepted] of rows)
+      assert.equal(accepts(body as JsonSchema, given, definitions), isAccepted, JSON.stringify([body, given]))
+  })
+
   it('is not made where a reference leads nowhere, which is a warning when the document is read', () => {
     const dangling = { $ref: '#/$defs/gone' }
     const operation = (name: string, schema: JsonSchema): RestOperation => ({
@@ -194,6 +228,26 @@ describe('a check of calls', () => {
     assert.deepEqual(calls.warnings, [])
     await calls.map({ operation: 'bad', body: { a: 1 } }, new AbortController().signal)
     assert.deepEqual(calls.warnings, [WARNING])
+  })
+
+  it('that takes too long stops only calls of its own operation', async () => {
+    const item = { anyOf: [1, 2].map(() => ({ type: 'array', items: { $ref: '#/$defs/item' } })) }
+    const deep = (levels: number): unknown => (levels === 0 ? 0 : [deep(levels - 1)])
+    const operation = (name: string, schema: JsonSchema): RestOperation => ({
+      name,
+      method: 'POST',
+      path: `/${name}`,
+      parameters: [],
+      body: { type: 'application/json', schema, required: true }
+    })
+    const operations = [operation('slow', { $ref: '#/$defs/item' }), operation('quick', { type: 'object' })]
+    const calls = new OpenapiCalls({ operations, definitions: { item } })
+    const { signal } = new AbortController()
+    for (let times = 0; times < 2; times++)
+      await assert.rejects(calls.map({ operation: 'slow', body: deep(40) } as JsonObject, signal), {
+        code: 'description_too_complex'
+      })
+    assert.equal((await calls.map({ operation: 'quick', body: { a: 1 } }, signal)).path, '/quick')
   })
 
   it('tells of each value that its code fails on', () => {
