@@ -8,6 +8,7 @@ import { pairsOf } from './openapi-parameters.ts'
 import type { RestBody, RestEncoding } from './rest-api.ts'
 import { COMPOSING, composedOf } from './composed-schema.ts'
 import type { Definitions } from './openapi-schemas.ts'
+import { MultipartWriter } from './multipart-writer.ts'
 import { writeXml } from './openapi-xml.ts'
 import { WrittenSize } from './written-size.ts'
 
@@ -27,7 +28,7 @@ const REPEATED = { style: 'form', explode: true } as const
  * Writes the body of a request in the media type of its operation. Files are base64 in a call, because JSON has no form for them.
  * @throws SoukError `invalid_request`, `request_too_large`
  */
-export async function writeBody(body: RestBody, value: unknown, definitions: Definitions): Promise<WrittenBody> {
+export function writeBody(body: RestBody, value: unknown, definitions: Definitions): WrittenBody {
   const { type, schema } = body
   if (isJson(type)) return { bytes: utf8(JSON.stringify(value)), type }
   if (isJsonLines(type)) return { bytes: utf8(linesOf(type, value)), type }
@@ -81,9 +82,9 @@ interface Writing {
   readonly size: WrittenSize
 }
 
-async function multipart(body: RestBody, value: unknown, { definitions, size }: Writing): Promise<WrittenBody> {
+function multipart(body: RestBody, value: unknown, { definitions, size }: Writing): WrittenBody {
   const { schema, encoding = {} } = body
-  const form = new FormData()
+  const writer = new MultipartWriter(body.type)
   const composed = composedOf(schema, definitions)
   for (const [name, member] of membersOf(value)) {
     const described = propertyOf(composed, name)
@@ -94,7 +95,7 @@ async function multipart(body: RestBody, value: unknown, { definitions, size }: 
     const isOneText = serialization !== undefined && !serialization.explode
     if (isOneText && Array.isArray(member)) {
       for (const [, text] of pairsOf({ name, ...serialization }, member, size)) {
-        form.append(name, decodeURIComponent(text))
+        writer.add(decodeURIComponent(text), { name })
       }
       continue
     }
@@ -107,16 +108,10 @@ async function multipart(body: RestBody, value: unknown, { definitions, size }: 
     }
     for (const one of Array.isArray(member) && !isJsonPart ? (member as unknown[]) : [member]) {
       if (one === null) continue
-      append(form, name, one, part)
+      append(writer, name, one, part)
     }
   }
-  // Written by the platform, which chooses a boundary that occurs in no part.
-  const response = new Response(form)
-  const written = response.headers.get('content-type') ?? ''
-  return {
-    bytes: new Uint8Array(await response.arrayBuffer()),
-    type: written.replace('multipart/form-data', body.type)
-  }
+  return { bytes: writer.bytes(), type: writer.type }
 }
 
 interface Part extends Writing {
@@ -125,17 +120,17 @@ interface Part extends Writing {
   readonly described: JsonSchema | undefined
 }
 
-function append(form: FormData, name: string, value: unknown, part: Part): void {
+function append(writer: MultipartWriter, name: string, value: unknown, part: Part): void {
   const { type, described, size } = part
   size.add(name.length + PART_CHARS)
   const text = textOf(value)
-  if (type !== undefined && isJson(type)) form.append(name, new Blob([JSON.stringify(value)], { type }))
+  if (type !== undefined && isJson(type)) writer.add(JSON.stringify(value), { name, type })
   else if (text !== undefined && part.isFile) {
-    form.append(name, new Blob([new Uint8Array(fileIn(name, text))], { type: type ?? '' }), name)
+    writer.add(fileIn(name, text), { name, type: type ?? 'application/octet-stream', isFile: true })
   } else if (text === undefined && type !== undefined && isXml(type)) {
-    form.append(name, new Blob([writeXml(value, described ?? {}, part, name)], { type }))
-  } else if (text === undefined) form.append(name, new Blob([JSON.stringify(value)], { type: 'application/json' }))
-  else form.append(name, type === undefined ? text : new Blob([text], { type }))
+    writer.add(writeXml(value, described ?? {}, part, name), { name, type })
+  } else if (text === undefined) writer.add(JSON.stringify(value), { name, type: 'application/json' })
+  else writer.add(text, { name, type })
 }
 
 /** A member of an object that may be composed of parts. */

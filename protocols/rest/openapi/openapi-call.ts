@@ -12,7 +12,7 @@ import { callSchemas, NOT_CHECKED } from '../call-check/call-schemas.ts'
 import type { CallProblem } from '../call-check/check-runtime.ts'
 import { SlowChecks } from '../call-check/slow-checks.ts'
 import { type WrittenBody, writeBody } from './openapi-body.ts'
-import { type Fields, fieldsOf } from './openapi-fields.ts'
+import { type BodyMember, type Fields, fieldsOf } from './openapi-fields.ts'
 import { headerText, partsOf, pathText } from './openapi-parameters.ts'
 import { isRequestId, type RestApi, type RestOperation } from './rest-api.ts'
 import { isTextCall, typed } from './text-call.ts'
@@ -92,9 +92,7 @@ export class OpenapiCalls {
       ...(cookies.length === 0 ? {} : { cookies }),
       ...(needsRequestId ? { needsRequestId } : {}),
       ...(operation.server === undefined ? {} : { server: operation.server }),
-      ...(value === undefined || body === undefined
-        ? {}
-        : { body: await writeBody(body, value, this.#api.definitions) })
+      ...(value === undefined || body === undefined ? {} : { body: writeBody(body, value, this.#api.definitions) })
     }
   }
 
@@ -159,6 +157,7 @@ function sorted(fields: JsonObject, { places, ambiguous, takesMore }: Fields): S
     const place = places.get(name)
     if (place?.kind === 'parameter') set(parameters, `${place.parameter.in}.${place.parameter.name}`, value, name)
     else if (place?.kind === 'property') set(members, place.name, value, name)
+    else if (place?.kind === 'body' && isMember(place.member, value)) set(members, 'body', value, name)
     else if (place?.kind === 'body') whole = { value }
     else if (ambiguous.has(name))
       throw refuse(`The field "${name}" exists in several places. Use ${choices(name, places)}.`)
@@ -169,6 +168,14 @@ function sorted(fields: JsonObject, { places, ambiguous, takesMore }: Fields): S
   if (whole !== undefined && hasMembers) throw refuse('Give the body as a whole or field by field, not both.')
   const body = whole === undefined ? (hasMembers ? members : undefined) : whole.value
   return { parameters, body }
+}
+
+/** Whether the field `body` is the body's member of that name. A whole body is an object. @throws SoukError `invalid_request` */
+function isMember(member: BodyMember | undefined, value: unknown): boolean {
+  if (member === undefined || (member === 'other' && isObject(value))) return false
+  if (isObject(value))
+    throw refuse('The field "body" can be the body or its member "body". Name the member "body.body".')
+  return true
 }
 
 function set(target: Record<string, unknown>, key: string, value: unknown, name: string): void {

@@ -10,7 +10,10 @@ import { dereferenced, type Definitions, definitionsOf } from './openapi-schemas
 export type Place =
   | { readonly kind: 'parameter'; readonly parameter: RestParameter }
   | { readonly kind: 'property'; readonly name: string }
-  | { readonly kind: 'body' }
+  | { readonly kind: 'body'; readonly member?: BodyMember }
+
+/** What a body's own member `body` may be, where the body is an object. */
+export type BodyMember = 'object' | 'other'
 
 /** The fields of a call of one operation. */
 export interface Fields {
@@ -61,20 +64,32 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
     if (isRequired) required.push(published)
   }
   if (body !== undefined) {
-    places.set('body', { kind: 'body' })
+    const member = members?.properties.get('body')
+    places.set('body', {
+      kind: 'body',
+      ...(member === undefined ? {} : { member: mayBeObject(member, definitions) ? 'object' : 'other' })
+    })
     if (members === undefined) {
       properties['body'] = body.schema
       if (body.required) required.push('body')
     }
   }
-  const takesMore = members?.takesMore === true
+  const { takesMore = false, patterns = {} } = members ?? {}
+  const hasPatterns = Object.keys(patterns).length > 0
   const schema = {
     type: 'object',
     properties,
+    ...(hasPatterns ? { patternProperties: patterns } : {}),
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: takesMore
   }
-  return { places, ambiguous, takesMore, schema }
+  return { places, ambiguous, takesMore: takesMore || hasPatterns, schema }
+}
+
+function mayBeObject(schema: unknown, definitions: Definitions): boolean {
+  if (!isObject(schema)) return true
+  const { type } = dereferenced(schema, definitions)
+  return type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'))
 }
 
 /** A schema with the definitions that it needs. @param flag - members with it are not required: `readOnly` in a request */
@@ -91,6 +106,8 @@ export function withDefinitions(schema: JsonSchema, definitions: Definitions, fl
 interface Members {
   readonly properties: ReadonlyMap<string, unknown>
   readonly required: ReadonlySet<string>
+  /** Schemas of further members, by patterns of their names. */
+  readonly patterns: JsonSchema
   readonly takesMore: boolean
 }
 
@@ -98,6 +115,7 @@ interface Members {
 function membersOf(schema: RestBody['schema'], definitions: Definitions): Members | undefined {
   const properties = new Map<string, unknown>()
   const required = new Set<string>()
+  const patterns: Record<string, unknown> = {}
   let takesMore = true
   let isObjects = false
   // Each part counts once, however many references it has.
@@ -118,9 +136,10 @@ function membersOf(schema: RestBody['schema'], definitions: Definitions): Member
     if (own.length > OPERATION_FIELDS_MAX) return undefined
     for (const [name, one] of own) if (!properties.has(name)) properties.set(name, one)
     for (const name of Array.isArray(part['required']) ? (part['required'] as string[]) : []) required.add(name)
+    if (isObject(part['patternProperties'])) Object.assign(patterns, part['patternProperties'])
     takesMore &&= part['additionalProperties'] !== false
     if (properties.size > OPERATION_FIELDS_MAX) return undefined
     for (const one of parts) waiting.push(one)
   }
-  return isObjects ? { properties, required, takesMore } : undefined
+  return isObjects ? { properties, required, patterns, takesMore } : undefined
 }

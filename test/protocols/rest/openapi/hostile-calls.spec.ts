@@ -32,6 +32,42 @@ function callsOf(operation: Json, schemas: Json = {}, path = '/x'): OpenapiCalls
 
 const bodyOf = (type: string, schema: unknown): Json => ({ requestBody: { content: { [type]: { schema } } } })
 
+describe('a call of an OpenAPI operation', () => {
+  const refused = (schema: Json, call: Json, message: RegExp) =>
+    assert.rejects(callsOf(bodyOf('application/json', schema)).map(call, NEVER), { code: 'invalid_request', message })
+
+  it('names a member "body" that could be the body too', async () => {
+    const content = { type: 'object', properties: { content: { type: 'string' } } }
+    const mail = { type: 'object', properties: { subject: { type: 'string' }, body: content } }
+    const given = { content: 'hi' }
+    await refused(
+      mail,
+      { body: given },
+      /^The field "body" can be the body or its member "body". Name .* "body.body"\.$/
+    )
+    const { body } = await callsOf(bodyOf('application/json', mail)).map({ 'body.body': given, subject: 's' }, NEVER)
+    assert.equal(Buffer.from(body?.bytes ?? []).toString(), '{"body":{"content":"hi"},"subject":"s"}')
+  })
+
+  it('has only members whose names match', async () => {
+    const schema = { type: 'object', patternProperties: { '^x-': { type: 'integer' } }, additionalProperties: false }
+    await refused(schema, { 'x-a': 'one' }, /^The field "x-a" must be integer/)
+    await refused(schema, { y: 1 }, /must NOT have additional properties/)
+  })
+
+  it('has times, moments and durations that exist', async () => {
+    const schema = (format: string) => ({ type: 'object', properties: { at: { type: 'string', format } } })
+    for (const [format, text] of [
+      ['time', '25:00:00'],
+      ['date-time', '2026-13-01T00:00:00Z'],
+      ['date-time', '2026-01-01'],
+      ['duration', 'PT'],
+      ['duration', '1 day']
+    ] as const)
+      await refused(schema(format), { at: text }, /must match format/)
+  })
+})
+
 describe('a hostile call of an OpenAPI operation', () => {
   const parameter = (more: Json): Json => ({ parameters: [{ name: 'q', in: 'query', schema: {}, ...more }] })
   // Half a megabyte, which would be written as hundreds.

@@ -265,7 +265,7 @@ describe('bodies of OpenAPI', () => {
       several: [base64, base64],
       image: base64,
       meta: { a: 1 },
-      note: 'n'
+      note: 'a\nb'
     }
     const media = { schema: { type: 'object', properties }, encoding }
     const { bytes, type } = await bodyOf('multipart/form-data', media, value, { schemas: { File: file } })
@@ -274,10 +274,31 @@ describe('bodies of OpenAPI', () => {
       assert.deepEqual(Buffer.from(await (part as File).arrayBuffer()), Buffer.from([0, 255, 13]))
     }
     assert.equal(form.getAll('several').length, 2)
-    assert.deepEqual(
-      ['image', 'meta', 'note'].map((name) => (form.get(name) as File).type),
-      ['image/png', 'application/json', 'text/markdown']
+    assert.equal((form.get('image') as File).type, 'image/png')
+    const text = Buffer.from(bytes).toString('latin1')
+    for (const [name, part, content] of [
+      ['meta', 'application/json', '{"a":1}'],
+      ['note', 'text/markdown', 'a\nb']
+    ]) {
+      const wanted = `form-data; name="${name}"\r\nContent-Type: ${part}\r\n\r\n${content}\r\n--`
+      assert.ok(text.includes(wanted), `${name} is a value, not a file`)
+    }
+  })
+
+  it('multipart changes no text and takes no header from a name', async () => {
+    const value = { 'a"\r\nX-Evil: 1': 'one\ntwo\r\nthree\r' }
+    const { bytes, type } = await bodyOf('multipart/form-data', { schema: { type: 'object' } }, value, {})
+    const [, boundary = ''] = /boundary=(\S+)$/.exec(type) ?? []
+    assert.equal(
+      Buffer.from(bytes).toString(),
+      `--${boundary}\r\nContent-Disposition: form-data; name="a%22%0D%0AX-Evil: 1"\r\n\r\none\ntwo\r\nthree\r\r\n--${boundary}--\r\n`
     )
+  })
+
+  it('multipart of another kind has parts without names', async () => {
+    const { bytes, type } = await bodyOf('multipart/mixed', { schema: { type: 'object' } }, { a: { b: 1 } }, {})
+    assert.match(type, /^multipart\/mixed; boundary=/)
+    assert.match(Buffer.from(bytes).toString(), /^--\S+\r\nContent-Type: application\/json\r\n\r\n\{"b":1\}\r\n--/)
   })
 
   it('XML is written by its schema', async () => {

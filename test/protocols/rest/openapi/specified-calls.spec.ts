@@ -49,6 +49,8 @@ const form = (encoding: Json, members: Json, sent: string) =>
 const BASE64 = Buffer.from('\u0000\u00ff', 'latin1').toString('base64')
 const TEXT = { type: 'string' }
 
+const NOTE = { schema: { type: 'object', properties: { title: TEXT, body: TEXT } } }
+
 /** Written from the text of OpenAPI 3.0.4 and 3.1.1, sections 4.8.12 to 4.8.15, RFC 6570, and Swagger 2.0. */
 const CASES: Readonly<Record<string, Case>> = {
   'a list with a comma in an item': query({ explode: false }, ['a,b', 'c'], '?p=a%2Cb,c'),
@@ -71,6 +73,32 @@ const CASES: Readonly<Record<string, Case>> = {
   'spaceDelimited, exploded': query({ style: 'spaceDelimited', explode: true }, ['a', 'b'], '?p=a&p=b'),
   'an empty member of deepObject': query({ style: 'deepObject' }, { a: '', b: null }, '?p%5Ba%5D='),
   'an exact number': query({ schema: { type: 'number' } }, 1.5, '?p=1.5'),
+  'a time without a zone': query({ schema: { type: 'string', format: 'time' } }, '10:00:00', '?p=10%3A00%3A00'),
+  'a moment without a zone': query(
+    { schema: { type: 'string', format: 'date-time' } },
+    '2026-01-02T10:00:00',
+    '?p=2026-01-02T10%3A00%3A00'
+  ),
+  'a duration with a fraction': query({ schema: { type: 'string', format: 'duration' } }, '-P1DT0.5S', '?p=-P1DT0.5S'),
+  'the member "body" of a body': body('application/json', NOTE, { body: 'b' }, '{"body":"b"}'),
+  'the member "body" beside others': body(
+    'application/json',
+    NOTE,
+    { body: 'b', title: 't' },
+    '{"body":"b","title":"t"}'
+  ),
+  'a whole body with a member "body"': body(
+    'application/json',
+    NOTE,
+    { body: { title: 't', body: 'b' } },
+    '{"title":"t","body":"b"}'
+  ),
+  'members by a pattern of their names': body(
+    'application/json',
+    { schema: { type: 'object', patternProperties: { '^x-': { type: 'integer' } }, additionalProperties: false } },
+    { 'x-a': 1 },
+    '{"x-a":1}'
+  ),
   'an emoji': query({}, '😀', '?p=%F0%9F%98%80'),
   'a media type of JSON': query(
     { schema: undefined, content: { 'application/json': { schema: {} } } },
