@@ -27,6 +27,9 @@ export interface Fields {
   readonly schema: JsonSchema
 }
 
+/** Published pairs of a body's members, of which one needs the other. More are only checked in calls. */
+const DEPENDENT_PAIRS_MAX = 256
+
 /** Names that the call itself uses. */
 const RESERVED: ReadonlySet<string> = new Set(['operation', 'body'])
 
@@ -37,7 +40,7 @@ const RESERVED: ReadonlySet<string> = new Set(['operation', 'body'])
 export function fieldsOf(operation: RestOperation, definitions: Definitions): Fields {
   const { parameters, body } = operation
   const members = body === undefined ? undefined : membersOf(body.schema, definitions)
-  const all: Array<{ name: string; place: Place; where: string; schema: unknown; required: boolean }> = []
+  const all: Array<{ name: string; place: Place; where: string; schema: unknown; required: boolean | 'with body' }> = []
   for (const parameter of parameters) {
     const { name, in: where, schema, required } = parameter
     all.push({ name, place: { kind: 'parameter', parameter }, where, schema, required })
@@ -45,13 +48,16 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
   for (const [name, given] of members?.properties ?? []) {
     const schema = isObject(given) ? withExample(given, body?.example?.[name]) : given
     const isSent = !isFlagged(schema, 'readOnly', definitions)
-    const required = isSent && body?.required === true && members?.required.has(name) === true
+    const isNeeded = isSent && members?.required.has(name) === true
+    const required = isNeeded && (body?.required === true || 'with body')
     all.push({ name, place: { kind: 'property', name }, where: 'body', schema, required })
   }
   const places = new Map<string, Place>()
   const ambiguous = new Set<string>()
   const properties: Record<string, unknown> = {}
   const required: string[] = []
+  const inBody: string[] = []
+  const neededInBody: string[] = []
   const uses = new Map<string, number>()
   for (const { name } of all) uses.set(name, (uses.get(name) ?? 0) + 1)
   for (const { name, place, where, schema, required: isRequired } of all) {
@@ -61,7 +67,9 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
     if (isPlain) places.set(name, place)
     places.set(`${where}.${name}`, place)
     properties[published] = schema
-    if (isRequired) required.push(published)
+    if (where === 'body') inBody.push(published)
+    if (isRequired === true) required.push(published)
+    if (isRequired === 'with body') neededInBody.push(published)
   }
   if (body !== undefined) {
     const member = members?.properties.get('body')
@@ -81,9 +89,18 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
     properties,
     ...(hasPatterns ? { patternProperties: patterns } : {}),
     ...(required.length === 0 ? {} : { required }),
+    ...dependentOn(inBody, neededInBody),
     additionalProperties: takesMore
   }
   return { places, ambiguous, takesMore: takesMore || hasPatterns, schema }
+}
+
+/** A body that may be left out needs its required members once it has any. */
+function dependentOn(inBody: readonly string[], needed: readonly string[]): JsonSchema {
+  const others = inBody.map((name) => [name, needed.filter((one) => one !== name)] as const)
+  const dependent = others.filter(([, names]) => names.length > 0)
+  if (dependent.length === 0 || inBody.length * needed.length > DEPENDENT_PAIRS_MAX) return {}
+  return { dependentRequired: Object.fromEntries(dependent) }
 }
 
 function mayBeObject(schema: unknown, definitions: Definitions): boolean {

@@ -126,4 +126,27 @@ describe('texts and examples of an OpenAPI document', () => {
     assert.doesNotThrow(() => new Ajv2020({ strict: false }).compile(operation?.input ?? {}))
     assert.deepEqual(Object.keys(operation?.input?.['$defs'] ?? {}).sort(), ['Cat', 'Dog', 'Name', 'Pet'])
   })
+
+  it('requires the members of a body that may be left out once one of them is given', () => {
+    const schema = {
+      type: 'object',
+      required: ['id', 'name', 'query'],
+      properties: { id: { type: 'string', readOnly: true }, name: {}, note: {}, query: {} }
+    }
+    const operation = {
+      operationId: 'op',
+      parameters: [{ name: 'query', in: 'query', schema: {} }],
+      requestBody: { content: { 'application/json': { schema } } },
+      responses: { 200: { description: 'ok' } }
+    }
+    const info = { title: 'x', version: '1' }
+    const text = JSON.stringify({ openapi: '3.1.0', info, paths: { '/': { post: operation } } })
+    const [only] = importOpenapi({ text, endpoint: 'http://127.0.0.1/' }).description.operations
+    const takes = new Ajv2020({ strict: false }).compile(only?.input ?? {})
+    assert.ok(takes({}))
+    assert.ok(takes({ 'query.query': 1 }))
+    assert.ok(takes({ name: 1, 'body.query': 1 }))
+    assert.ok(!takes({ note: 1 }))
+    assert.ok(!takes({ name: 1 }))
+  })
 })
