@@ -5,6 +5,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { HEADER_BYTES_MAX, PATH_BYTES_MAX } from '../../../lib/base/limits/call.ts'
 import { CALL_CHECKS_CHARS_MAX } from '../../../lib/base/limits/rest.ts'
 import { within } from '../../../lib/base/within.ts'
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import type { Headers } from '../../../lib/interface/payload.ts'
 import { isObject, type JsonObject, plainly } from '../../exact-json.ts'
 import { CallCheck } from '../call-check/call-check.ts'
@@ -149,7 +150,7 @@ interface Sorted {
 }
 
 /** @throws SoukError `invalid_request` */
-function sorted(fields: JsonObject, { places, ambiguous, takesMore }: Fields): Sorted {
+function sorted(fields: JsonObject, { places, ambiguous, takesMore, schema }: Fields): Sorted {
   const parameters: Record<string, unknown> = {}
   const members: Record<string, unknown> = {}
   let whole: { readonly value: unknown } | undefined
@@ -162,12 +163,17 @@ function sorted(fields: JsonObject, { places, ambiguous, takesMore }: Fields): S
     else if (ambiguous.has(name))
       throw refuse(`The field "${name}" exists in several places. Use ${choices(name, places)}.`)
     else if (takesMore) set(members, name.replace(/^body\./, ''), value, name)
-    else throw refuse(`The operation has no field "${name.slice(0, 80)}".`)
+    else throw refuse(`The operation has no field "${name.slice(0, 80)}".${bodyHint(schema)}`)
   }
   const hasMembers = Object.keys(members).length > 0
   if (whole !== undefined && hasMembers) throw refuse('Give the body as a whole or field by field, not both.')
   const body = whole === undefined ? (hasMembers ? members : undefined) : whole.value
   return { parameters, body }
+}
+
+/** Callers may give the members of a body that has to be given as a whole. */
+function bodyHint({ properties }: JsonSchema): string {
+  return isObject(properties) && Object.hasOwn(properties, 'body') ? ' Give the whole body as the field "body".' : ''
 }
 
 /** Whether the field `body` is the body's member of that name. A whole body is an object. @throws SoukError `invalid_request` */

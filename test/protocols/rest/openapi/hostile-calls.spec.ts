@@ -49,6 +49,11 @@ describe('a call of an OpenAPI operation', () => {
     assert.equal(Buffer.from(body?.bytes ?? []).toString(), '{"body":{"content":"hi"},"subject":"s"}')
   })
 
+  it('gives a body of several alternatives as a whole', async () => {
+    const schema = { oneOf: [{ type: 'object', required: ['a'] }, { type: 'object', required: ['b'] }] }
+    await refused(schema, { a: 1 }, /^The operation has no field "a". Give the whole body as the field "body".$/)
+  })
+
   it('has only members whose names match', async () => {
     const schema = { type: 'object', patternProperties: { '^x-': { type: 'integer' } }, additionalProperties: false }
     await refused(schema, { 'x-a': 'one' }, /^The field "x-a" must be integer/)
