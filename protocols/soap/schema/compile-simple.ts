@@ -170,14 +170,29 @@ export function asSimple(type: Type): SimpleType {
 
 /** `base` with the facets of `restriction`, which override inherited ones of the same kind. */
 export function restrict(
-  base: SimpleType,
+  given: SimpleType,
   restriction: Definition,
   name: QName | undefined,
   types: SimpleTypes
 ): SimpleType {
+  const base = spaced(given, restriction)
   const own = facetsOf(restriction, base, types)
   const facets: Facets = Object.keys(own).length === 0 ? base.facets : { ...base.facets, ...own }
-  return types.derived({ ...base, name, facets }, [base])
+  return types.derived({ ...base, name, facets }, [given])
+}
+
+/** The built-in string types by their white space. */
+const BY_SPACE: ReadonlyMap<string, string> = new Map([
+  ['replace', 'normalizedString'],
+  ['collapse', 'token']
+])
+
+/** `base` with the `whiteSpace` of `restriction`, which applies before its other facets. Only strings have a choice of it. */
+function spaced(base: SimpleType, { node }: Definition): SimpleType {
+  if (base.kind !== 'atomic' || !['string', 'normalizedString'].includes(base.builtin.name)) return base
+  const facet = elements(node, NS.xsd, 'whiteSpace').at(-1)
+  const builtin = BUILTINS.get(BY_SPACE.get(facet === undefined ? '' : (attribute(facet, 'value') ?? '').trim()) ?? '')
+  return builtin === undefined || builtin.name === base.builtin.name ? base : { ...base, builtin }
 }
 
 type NumberFacet = 'length' | 'minLength' | 'maxLength' | 'totalDigits' | 'fractionDigits'

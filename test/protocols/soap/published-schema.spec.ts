@@ -25,6 +25,8 @@ const SIMPLE = [
   restricted('xs:token', { minLength: 2, maxLength: 4 }),
   restricted('xs:string', { length: 3 }),
   restricted('xs:string', { enumeration: 'a b' }),
+  restricted('xs:string', { whiteSpace: 'collapse', length: 3 }),
+  restricted('xs:string', { whiteSpace: 'replace', maxLength: 3 }),
   restricted('xs:base64Binary', { minLength: 2, maxLength: 4 }),
   restricted('xs:hexBinary', { length: 2 }),
   list('xs:int'),

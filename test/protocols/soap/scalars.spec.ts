@@ -168,4 +168,18 @@ describe('SOAP scalars', () => {
       )
     })
   })
+
+  it('normalises white space before it checks other facets', async () => {
+    const restricted = (name: string, facets: string) =>
+      `<xs:element name="${name}" minOccurs="0"><xs:simpleType><xs:restriction base="xs:string">${facets}</xs:restriction></xs:simpleType></xs:element>`
+    const three = '<xs:whiteSpace value="collapse"/><xs:length value="3"/>'
+    const tabbed = '<xs:pattern value="a b"/><xs:whiteSpace value="replace"/>'
+    const content = `${restricted('three', three)}${restricted('tabbed', tabbed)}`
+    const schema = `<xs:element name="echo"><xs:complexType><xs:sequence>${content}</xs:sequence></xs:complexType></xs:element>`
+    await using bench = await soapBench(wsdlOf({ schema }))
+    const sent = { operation: 'echo', three: ' abc ', tabbed: 'a\tb' }
+    assert.deepEqual(await bench.json(sent), { three: 'abc', tabbed: 'a b' })
+    await assert.rejects(bench.json({ operation: 'echo', three: ' ab ' }), { code: 'invalid_request' })
+    await assert.rejects(bench.json({ operation: 'echo', tabbed: ' a b' }), { code: 'invalid_request' })
+  })
 })

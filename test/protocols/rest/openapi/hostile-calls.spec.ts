@@ -50,7 +50,12 @@ describe('a call of an OpenAPI operation', () => {
   })
 
   it('gives a body of several alternatives as a whole', async () => {
-    const schema = { oneOf: [{ type: 'object', required: ['a'] }, { type: 'object', required: ['b'] }] }
+    const schema = {
+      oneOf: [
+        { type: 'object', required: ['a'] },
+        { type: 'object', required: ['b'] }
+      ]
+    }
     await refused(schema, { a: 1 }, /^The operation has no field "a". Give the whole body as the field "body".$/)
   })
 
