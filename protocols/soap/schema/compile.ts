@@ -24,6 +24,9 @@ import { Prefixes } from '../xml/write.ts'
 /** Marks a group whose content is being compiled. */
 const BUSY: unique symbol = Symbol('busy')
 
+/** A colon, white space or punctuation of ASCII, or a start that is none of a name (Namespaces in XML, section 3). */
+const NOT_NCNAME = /[\s!-,/:-@[-^`{-~]|^[\d.-]/
+
 /**
  * Compiles the definitions of a `SchemaSet` into the model, each once and only when needed. A missing or contradictory part
  * becomes open content with a warning, because a flaw in one part of a schema must not disable the whole WSDL.
@@ -242,10 +245,13 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     const { node } = definition
     const is = (name: string) => ['true', '1'].includes(attribute(node, name)?.trim() ?? '')
     const fixed = attribute(node, 'fixed')
+    const name = attribute(node, 'name')?.trim() ?? ''
+    if (NOT_NCNAME.test(name))
+      this.warn(definition, 'has a name that XML does not allow: no service can read a message with it')
     const use: ElementUse = {
       ...(fixed === undefined ? {} : { fixed }),
       namespace,
-      name: attribute(node, 'name')?.trim() ?? '',
+      name,
       type: once(() => this.#elementType(definition)),
       nillable: is('nillable'),
       abstract: is('abstract'),

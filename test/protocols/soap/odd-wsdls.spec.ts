@@ -78,6 +78,16 @@ describe('an odd SOAP service', () => {
     await assert.rejects(two.json({ operation: 'echo', n: 1 }), { code: 'upstream_invalid_response' })
   })
 
+  it('may have names that XML does not allow, with a warning', async () => {
+    const names = ['area:Code', '1st', 'a b', 'é-1.x_', 'ok']
+    const content = names.map((name) => `<xs:element name="${name}" type="xs:int" minOccurs="0"/>`).join('')
+    const { inspection } = await open(wsdlOf({ schema: echo(content) }))
+    const told = inspection.warnings.map(
+      (text) => /^element "(.*)" in .* has a name that XML does not allow/.exec(text)?.[1]
+    )
+    assert.deepEqual(told, names.slice(0, 3))
+  })
+
   it('may have text where the schema has none', async () => {
     const wsdl = wsdlOf({ schema: echo('<xs:element name="n" type="xs:int"/>') })
     const bench = await open(wsdl, '<x:echo xmlns:x="urn:t">Careful: <x:n>7</x:n></x:echo>')
