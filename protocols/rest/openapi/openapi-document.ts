@@ -28,7 +28,7 @@ export interface OpenapiDocument {
 }
 
 /**
- * Reads an OpenAPI document (3.0, 3.1, or 2.0, formerly Swagger) in JSON or YAML. References are resolved but never expanded,
+ * Reads an OpenAPI document (3.0, 3.1, 3.2, or 2.0, formerly Swagger) in JSON or YAML. References are resolved but never expanded,
  * because forty short schemas could expand to a billion.
  *
  * @throws SoukError `invalid_request` with the problem
@@ -110,7 +110,10 @@ function checkSize(root: unknown): void {
 export function versionOf({ swagger, openapi }: JsonObject): OpenapiVersion {
   if (String(swagger) === '2' || swagger === '2.0') return '2.0'
   const match = /^3(?:\.(\d+))?(?:\.|$)/.exec(String(openapi))
-  if (match !== null) return match[1] === undefined || match[1] === '0' ? '3.0' : '3.1'
+  if (match !== null) {
+    const minor = Number(match[1] ?? 0)
+    return minor === 0 ? '3.0' : minor === 1 ? '3.1' : '3.2'
+  }
   throw refuse(
     'The document must be OpenAPI 3, or Swagger 2.0: it needs a member "openapi" or "swagger" with its version.'
   )

@@ -24,7 +24,8 @@ export interface OperationTerms {
   takesCookie(name: string): boolean
 }
 
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
+const FORWARDED: readonly string[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
+const METHODS = [...FORWARDED, 'trace', 'query']
 /** Headers that OpenAPI describes by other means (3.1, section 4.8.12). */
 const DESCRIBED_ELSEWHERE = /^(?:accept|content-type|authorization)$/i
 /** Conditional requests, which are always forwarded. */
@@ -46,9 +47,7 @@ export function operationsOf(document: OpenapiDocument, terms: OperationTerms): 
   for (const [path, given] of Object.entries(objectOf(document.root['paths']))) {
     if (path.startsWith('x-')) continue
     const item = reader.item(given, path, leftOut)
-    for (const method of METHODS) {
-      const operation = item[method]
-      if (!isObject(operation)) continue
+    for (const [method, operation] of operationsIn(item)) {
       const name = names.nameFor(operation, method, path)
       try {
         operations.push(reader.operation({ name, method, path, item, operation }))
@@ -64,6 +63,21 @@ export function operationsOf(document: OpenapiDocument, terms: OperationTerms): 
   if (operations.length === 0) throw refuse(noOperation(document.root, leftOut))
   const definitions = schemas.definitions()
   return { api: { operations, definitions }, warnings: [...leftOut, ...reader.warnings, ...schemas.warnings] }
+}
+
+/** Also the operations that 3.2 adds: `query`, and those of `additionalOperations`. */
+function operationsIn(item: JsonObject): ReadonlyArray<readonly [method: string, operation: JsonObject]> {
+  const described = METHODS.map((method) => [method, item[method]] as const)
+  return [...described, ...Object.entries(objectOf(item['additionalOperations']))].flatMap(([method, operation]) =>
+    isObject(operation) ? [[method, operation] as const] : []
+  )
+}
+
+function notForwarded(method: string): string {
+  const described = method.toLowerCase()
+  return FORWARDED.includes(described)
+    ? `additionalOperations cannot have the method ${method}; describe it as "${described}" of the path`
+    : `${method.toUpperCase()} is never forwarded; describe it with another method`
 }
 
 const REASONS_SHOWN = 3
@@ -111,7 +125,7 @@ class Reader {
   }
 
   operation({ name, method, path, item, operation }: Place): RestOperation {
-    if (method === 'trace') throw new LeftOut('TRACE is never forwarded; describe it with another method')
+    if (!FORWARDED.includes(method)) throw new LeftOut(notForwarded(method))
     const given = this.#parameters(item, operation)
     if (given.length > OPERATION_FIELDS_MAX) throw new LeftOut(`it has more than ${OPERATION_FIELDS_MAX} parameters`)
     const declared = given.flatMap((one) => this.#parameter(one, name))
@@ -165,6 +179,7 @@ class Reader {
   #parameter(given: JsonObject, operation: string): RestParameter[] {
     const { name, in: place, required = false, schema, content } = given
     if (typeof name !== 'string') return []
+    if (place === 'querystring') return this.#wholeQuery(name, required === true, operation)
     if (place !== 'path' && place !== 'query' && place !== 'header' && place !== 'cookie') return []
     if (this.#terms.isSupplied(place, name) || !this.#isForwarded(given, operation)) return []
     const isNeeded = required === true && !isRequestId(place, name)
@@ -179,7 +194,7 @@ class Reader {
       const serialization = isJson(media[0])
         ? ({ style: 'json', explode: false } as const)
         : { style: place === 'query' || place === 'cookie' ? ('form' as const) : ('simple' as const), explode: false }
-      const { schema: own, ...examples } = objectOf(media[1])
+      const { schema: own, ...examples } = this.#follow(media[1])
       const schema = this.#described(own, { ...examples, ...given })
       return [{ ...base, schema, ...serialization }]
     }
@@ -190,6 +205,14 @@ class Reader {
       )
     }
     return [{ ...base, schema: this.#described(schema, given), ...serialization }]
+  }
+
+  /** `in: querystring` of 3.2. @throws LeftOut if it is required */
+  #wholeQuery(name: string, isRequired: boolean, operation: string): [] {
+    const why = 'is a whole query string, which Souk does not write; describe its members as parameters in "query"'
+    if (isRequired) throw new LeftOut(`its parameter ${name} ${why}`)
+    this.warnings.push(`The parameter ${name} of ${operation} is left out: it ${why}.`)
+    return []
   }
 
   /** A parameter's schema with its text, its example, and the empty value that a query may allow. */
@@ -222,7 +245,10 @@ class Reader {
   }
 
   #body(given: readonly JsonObject[], operation: JsonObject): RestBody | undefined {
-    if (!this.#isOld) return requestBody(this.#follow(operation['requestBody']), this.#convert)
+    if (!this.#isOld) {
+      const follow = (value: unknown) => this.#follow(value)
+      return requestBody(this.#follow(operation['requestBody']), this.#convert, follow)
+    }
     return oldRequestBody(given, operation['consumes'] ?? this.#document.root['consumes'], this.#convert)
   }
 
@@ -230,15 +256,15 @@ class Reader {
   #output(operation: JsonObject): JsonSchema | undefined {
     const responses = objectOf(operation['responses'])
     const status = Object.keys(responses).find((one) => /^2(?:\d\d|XX)$/i.test(one))
-    const response = this.#response(status === undefined ? undefined : responses[status])
+    const response = this.#ofResponse(status === undefined ? undefined : responses[status])
     if (this.#isOld) return response['schema'] === undefined ? undefined : this.#convert(response['schema'])
     const content = objectOf(response['content'])
     const type = Object.keys(content).find((one) => isJson(one))
-    return type === undefined ? undefined : this.#convert(objectOf(content[type])['schema'])
+    return type === undefined ? undefined : this.#convert(this.#ofResponse(content[type])['schema'])
   }
 
-  /** A response whose description is missing does not prevent calls. */
-  #response(given: unknown): JsonObject {
+  /** A response, or its media type. One whose description is missing does not prevent calls. */
+  #ofResponse(given: unknown): JsonObject {
     try {
       return this.#follow(given)
     } catch (error) {

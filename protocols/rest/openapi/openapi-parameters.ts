@@ -160,8 +160,15 @@ function members(value: Readonly<Record<string, unknown>>): Array<[string, unkno
   return Object.entries(value).filter(([, one]) => one !== null)
 }
 
-function encoderOf({ allowReserved }: Named): Encode {
-  return allowReserved === true ? encodeUnreserved : encode
+function encoderOf(named: Named): Encode {
+  if (named.style === 'cookie') return (text) => cookieText(named, text)
+  return named.allowReserved === true ? encodeUnreserved : encode
+}
+
+/** A cookie of OpenAPI 3.2 is not percent-encoded, so it can only have the characters of RFC 6265, section 4.1.1. */
+function cookieText(named: Named, text: string): string {
+  if (/^[!#-+\--:<-[\]-~]*$/.test(text)) return text
+  throw refuse(named, 'has a character that a cookie cannot hold')
 }
 
 /** Percent-encodes everything but the unreserved characters (RFC 6570 §3.2.1). */

@@ -6,12 +6,14 @@ import { oldSerializationOf } from './openapi-serialization.ts'
 import type { RestBody, RestEncoding, Serialization } from './rest-api.ts'
 
 type Convert = (schema: unknown) => JsonSchema
+/** Follows the reference that a media type may be in 3.2. */
+type Follow = (media: unknown) => JsonObject
 
 const FORM = 'application/x-www-form-urlencoded'
 const STYLES: readonly unknown[] = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject']
 
 /** The body of a request, in the media type that a JSON call can express best. Undefined without one. */
-export function requestBody(body: JsonObject, convert: Convert): RestBody | undefined {
+export function requestBody(body: JsonObject, convert: Convert, follow: Follow): RestBody | undefined {
   const content = objectOf(body['content'])
   const types = Object.keys(content)
   const chosen =
@@ -21,7 +23,7 @@ export function requestBody(body: JsonObject, convert: Convert): RestBody | unde
     types.find((type) => /^(?:\*|application)\/\*$/.test(bareType(type))) ??
     types[0]
   if (chosen === undefined) return undefined
-  const media = objectOf(content[chosen])
+  const media = follow(content[chosen])
   const type = chosen.includes('*') ? 'application/json' : bareType(chosen)
   // `itemSchema` of 3.2 describes one line.
   const isItems = media['schema'] === undefined && media['itemSchema'] !== undefined

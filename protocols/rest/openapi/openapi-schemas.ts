@@ -73,7 +73,7 @@ export class Schemas {
     if (schema === false) return { not: {} }
     if (!isObject(schema)) return {}
     const { $ref: reference } = schema
-    const isOld = this.#document.version !== '3.1'
+    const isOld = this.#document.version === '2.0' || this.#document.version === '3.0'
     if (typeof reference === 'string') {
       const $ref = this.#define(reference)
       // Before 3.1, siblings of a reference are ignored.

@@ -2,12 +2,12 @@ import { PARAMETER_LISTS_MAX } from '../../../lib/base/limits/rest.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import type { ParameterStyle, RestParameter, Serialization } from './rest-api.ts'
 
-/** The styles of each place, the default first (OpenAPI 3.1, section 4.8.12.2.2). */
+/** The styles of each place, the default first (OpenAPI 3.1, section 4.8.12.2.2; `cookie` of 3.2). */
 const STYLES: Readonly<Record<RestParameter['in'], readonly ParameterStyle[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
   header: ['simple'],
-  cookie: ['form']
+  cookie: ['form', 'cookie']
 }
 const COLLECTION_FORMATS: Readonly<Record<string, ParameterStyle>> = {
   csv: 'simple',
@@ -29,7 +29,7 @@ export function serializationOf(
   if (style === undefined) return undefined
   return {
     style,
-    explode: typeof wanted === 'boolean' ? wanted : style === 'form',
+    explode: typeof wanted === 'boolean' ? wanted : style === 'form' || style === 'cookie',
     ...(allowReserved === true && place === 'query' ? { allowReserved } : {})
   }
 }

@@ -3,7 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import Ajv4 from 'ajv-draft-04'
 import type { JsonObject } from '../../exact-json.ts'
 
-export type OpenapiVersion = '2.0' | '3.0' | '3.1'
+export type OpenapiVersion = '2.0' | '3.0' | '3.1' | '3.2'
 
 const PROBLEM_CHARS_MAX = 600
 const OPTIONS = { strict: false, validateFormats: false, logger: false } as const
@@ -21,7 +21,8 @@ export function problemOf(version: OpenapiVersion, root: JsonObject): string | u
 function validatorOf(version: OpenapiVersion): ValidateFunction {
   if (version === '2.0') return new Ajv4.default(OPTIONS).compile(openapi.v2 as object)
   if (version === '3.0') return new Ajv4.default(OPTIONS).compile(openapi.v3 as object)
-  return new Ajv2020(OPTIONS).compile(withoutDynamic(openapi.v31legacy) as object)
+  const newer = version === '3.1' ? openapi.v31legacy : openapi.v32legacy
+  return new Ajv2020(OPTIONS).compile(withoutDynamic(newer) as object)
 }
 
 /** Replaces `$dynamicRef`, which Ajv resolves to the wrong place, with references by name. */

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { REQUEST_ID_HEADER } from '../../upstream/headers.ts'
 import type { Definitions } from './openapi-schemas.ts'
 
-/** `json`: the value is one JSON text. `tabDelimited` is `tsv` of OpenAPI 2.0. */
+/** `json`: the value is one JSON text. `tabDelimited` is `tsv` of OpenAPI 2.0. `cookie` of 3.2 is `form` without percent-encoding. */
 export type ParameterStyle =
   | 'matrix'
   | 'label'
@@ -12,6 +12,7 @@ export type ParameterStyle =
   | 'pipeDelimited'
   | 'tabDelimited'
   | 'deepObject'
+  | 'cookie'
   | 'json'
 
 /** How a value becomes text (OpenAPI 3.1, section 4.8.12.2.3). */

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
-import { OpenapiCalls } from '../../../../protocols/rest/openapi/openapi-call.ts'
-import { importOpenapi } from '../../../../protocols/rest/openapi/openapi-import.ts'
-import { readSnapshot } from '../../../../protocols/rest/snapshot.ts'
+import { callsOf, documentOf, type Json } from './document-kit.ts'
 
-type Json = Record<string, unknown>
-
-const NEVER = new AbortController().signal
 const TEXT = { type: 'string' }
 const xml = (more: Json, schema: Json = TEXT): Json => ({ ...schema, xml: more })
 const ref = (name: string, more: Json = {}): Json => ({ $ref: `#/components/schemas/${name}`, ...more })
@@ -14,12 +9,8 @@ const ref = (name: string, more: Json = {}): Json => ({ $ref: `#/components/sche
 async function written(properties: Json, value: Json, schemas: Json = {}, openapi = '3.1.1'): Promise<string> {
   const schema = { type: 'object', xml: { name: 'r' }, properties }
   const requestBody = { required: true, content: { 'application/xml': { schema } } }
-  const responses = { 200: { description: 'ok' } }
-  const paths = { '/x': { post: { operationId: 'op', requestBody, responses } } }
-  const document = { openapi, info: { title: 't', version: '1' }, paths, components: { schemas } }
-  const { snapshot } = importOpenapi({ text: JSON.stringify(document), endpoint: 'https://api.example/v1' })
-  const { api } = readSnapshot(snapshot) ?? assert.fail('no snapshot')
-  const { body } = await new OpenapiCalls(api).map({ operation: 'op', body: value }, NEVER)
+  const { map } = callsOf(documentOf({ requestBody }, '/x', openapi, { components: { schemas } }))
+  const { body } = await map({ operation: 'op', body: value })
   return Buffer.from(body?.bytes ?? [])
     .toString()
     .replace(/^<\?xml.*\?>\n/, '')
