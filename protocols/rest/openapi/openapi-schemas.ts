@@ -104,11 +104,12 @@ export class Schemas {
     const { propertyName, mapping } = isObject(given) ? given : { propertyName: given }
     if (typeof propertyName !== 'string') return undefined
     const branches = Object.entries(isObject(mapping) ? mapping : {}).flatMap(([value, target]) => {
-      if (typeof target !== 'string') return []
-      const reference = /[#/.]/.test(target) ? target : `#/components/schemas/${target}`
-      return this.#document.references.target(reference) === undefined
-        ? []
-        : [[value, this.#define(reference)['$ref']] as const]
+      if (typeof target !== 'string' || target === '') return []
+      // The name of a schema, which may look like an address, else a reference (3.1, section 4.8.25).
+      const reference = [`#/components/schemas/${target}`, target].find(
+        (one) => this.#document.references.target(one) !== undefined
+      )
+      return reference === undefined ? [] : [[value, this.#define(reference)['$ref']] as const]
     })
     return { propertyName, ...(branches.length === 0 ? {} : { mapping: Object.fromEntries(branches) }) }
   }

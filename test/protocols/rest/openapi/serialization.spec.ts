@@ -337,4 +337,18 @@ describe('bodies of OpenAPI', () => {
     const definitions = description.operations[0]?.output?.['$defs'] as Record<string, Json> | undefined
     assert.deepEqual(definitions?.['Cat']?.['required'], ['kind', 'lives'])
   })
+
+  it('takes the branch that a discriminator maps to a name with a dot', async () => {
+    const kind = { type: 'string' }
+    const schemas = {
+      'm.Cat': { type: 'object', required: ['kind', 'lives'], properties: { kind, lives: { type: 'integer' } } },
+      'm.Dog': { type: 'object', required: ['kind', 'barks'], properties: { kind, barks: { type: 'boolean' } } }
+    }
+    const oneOf = Object.keys(schemas).map((name) => ({ $ref: `#/components/schemas/${name}` }))
+    const schema = { oneOf, discriminator: { propertyName: 'kind', mapping: { c: 'm.Cat', d: 'm.Dog' } } }
+    const write = (value: Json) => textOf('application/json', { schema }, value, { schemas })
+    assert.equal(await write({ kind: 'c', lives: 9 }), '{"kind":"c","lives":9}')
+    await assert.rejects(write({ kind: 'c', barks: true }), /required property 'lives'/)
+    await assert.rejects(write({ kind: 'd', lives: 9 }), /required property 'barks'/)
+  })
 })
