@@ -14,7 +14,7 @@ import type { CallProblem } from '../call-check/check-runtime.ts'
 import { SlowChecks } from '../call-check/slow-checks.ts'
 import { type WrittenBody, writeBody } from './openapi-body.ts'
 import { type BodyMember, type Fields, fieldsOf } from './openapi-fields.ts'
-import { headerText, partsOf, pathText } from './openapi-parameters.ts'
+import { checkOptional, headerText, partsOf, pathText } from './openapi-parameters.ts'
 import { isRequestId, type RestApi, type RestOperation } from './rest-api.ts'
 import { isTextCall, typed } from './text-call.ts'
 import { WrittenSize } from './written-size.ts'
@@ -210,6 +210,7 @@ function placed(operation: RestOperation, values: Record<string, unknown>) {
   for (const parameter of operation.parameters) {
     const value = values[`${parameter.in}.${parameter.name}`]
     if (value === undefined || (parameter.in === 'header' && isUndefined(value))) {
+      if (value !== undefined) checkOptional(parameter)
       needsRequestId ||= isRequestId(parameter.in, parameter.name)
       continue
     }

@@ -183,7 +183,13 @@ class Reader {
     if (place !== 'path' && place !== 'query' && place !== 'header' && place !== 'cookie') return []
     if (this.#terms.isSupplied(place, name) || !this.#isForwarded(given, operation)) return []
     const isNeeded = required === true && !isRequestId(place, name)
-    const base = { name, in: place, required: isNeeded || place === 'path' } as const
+    const allowsEmpty = place === 'query' && given['allowEmptyValue'] === true
+    const base = {
+      name,
+      in: place,
+      required: isNeeded || place === 'path',
+      ...(allowsEmpty ? { allowsEmpty } : {})
+    } as const
     if (this.#isOld) {
       const isQuery = place === 'query'
       const own = this.#described(oldSchema(given), given)

@@ -67,7 +67,17 @@ export function headerText(parameter: RestParameter, value: unknown, size: Writt
 
 /** The parts of a query, or cookies: `name=value` each; empty for null. @throws SoukError `invalid_request`, `request_too_large` */
 export function partsOf(parameter: RestParameter, value: unknown, size: WrittenSize): string[] {
-  return pairsOf(parameter, value, size).map(([name, text]) => `${name}=${text}`)
+  const pairs = pairsOf(parameter, value, size)
+  if (pairs.length > 0) return pairs.map(([name, text]) => `${name}=${text}`)
+  if (parameter.required && parameter.allowsEmpty === true) return [`${encode(parameter.name)}=`]
+  checkOptional(parameter)
+  return []
+}
+
+/** For a value of which nothing is written: null, or a list or an object without members. @throws SoukError `invalid_request` */
+export function checkOptional(parameter: RestParameter): void {
+  if (parameter.required)
+    throw refuse(parameter, 'is required, and cannot be null or empty, because it would not be sent')
 }
 
 /** The pairs of a query or a form, percent-encoded; empty for null. @throws SoukError `invalid_request`, `request_too_large` */

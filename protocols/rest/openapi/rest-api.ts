@@ -33,6 +33,8 @@ export interface RestParameter extends Serialization {
   readonly name: string
   readonly in: 'path' | 'query' | 'header' | 'cookie'
   readonly required: boolean
+  /** A query may have it with an empty value (`allowEmptyValue`). */
+  readonly allowsEmpty?: true
   readonly schema: JsonSchema
 }
 

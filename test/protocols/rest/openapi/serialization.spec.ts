@@ -154,6 +154,32 @@ describe('parameters of OpenAPI', () => {
     assert.match(warnings.join('\n'), /undescribed parameter a/)
   })
 
+  it('needs a value of a required parameter that is sent', async () => {
+    const required = { required: true }
+    const refused = { code: 'invalid_request', message: /"color" is required, and cannot be null or empty/ }
+    const styles = [
+      { in: 'query' },
+      { in: 'query', explode: false },
+      { in: 'query', style: 'deepObject' },
+      { in: 'cookie' },
+      { in: 'header' }
+    ]
+    for (const style of styles) {
+      for (const empty of [[], {}, null]) await assert.rejects(written({ ...style, ...required }, empty), refused)
+      assert.match(await written({ ...style }, []), /^$/)
+    }
+    const items = { type: 'array', items: { type: 'string' } }
+    for (const version of ['2.0', '3.0.3']) {
+      const schema = version === '2.0' ? items : { schema: items }
+      const query = { in: 'query', ...required, ...schema }
+      await assert.rejects(written(query, [], version), refused)
+      assert.equal(await written({ ...query, allowEmptyValue: true }, [], version), '?color=')
+    }
+    await assert.rejects(written({ in: 'path' }, []), /"color" cannot be empty/)
+    const json = { schema: undefined, content: { 'application/json': { schema: {} } } }
+    assert.equal(await written({ in: 'query', ...required, ...json }, []), '?color=%5B%5D')
+  })
+
   it('needs neither headers of the HTTP client nor what the credentials supply', async () => {
     const parameters = [
       { name: 'Content-Length', in: 'header', required: true, schema: {} },
