@@ -163,7 +163,7 @@ const taken: ReadonlyArray<readonly [what: string, document: unknown, call: Sche
       schemas(1, () => ({ allOf: [ref('A0')] }))
     ),
     { f: 1 },
-    /description_too_complex: .*nested/
+    200
   ],
   [
     'a schema that is only a reference to itself',
@@ -172,7 +172,7 @@ const taken: ReadonlyArray<readonly [what: string, document: unknown, call: Sche
       schemas(1, () => ref('A0'))
     ),
     { f: 1 },
-    /description_too_complex/
+    200
   ],
   [
     '20,000 schemas in a row',
