@@ -96,8 +96,8 @@ describe('SOAP headers of the provider', () => {
     const mapping = { version: 1, revision: 1, operations: { get: { input: { get: { rename: 'it' } } } } }
     const mapped = await soapFactory.mapping?.with(snapshot, mapping)
     assert.doesNotMatch(JSON.stringify(mapped?.description), /Auth/)
-    const taken = { get: { input: { '$headers/Auth/key': { value: 'x' } } } }
-    assert.deepEqual(await soapFactory.mapping?.check(mapped?.snapshot ?? '', { ...mapping, operations: taken }), [
+    const taken = { version: 1, revision: 2, operations: { get: { input: { '$headers/Auth/key': { value: 'x' } } } } }
+    assert.deepEqual(await soapFactory.mapping?.check(mapped?.snapshot ?? '', taken), [
       {
         at: '/operations/get/input/$headers~1Auth~1key',
         problem: 'The credentials of the registration set Auth (soap_headers), so a mapping cannot.'
