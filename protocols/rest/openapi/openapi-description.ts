@@ -3,6 +3,7 @@ import { INLINE_DESCRIPTION_BYTES_MAX, OPERATION_TEXT_CHARS_MAX } from '../../..
 import type { ApiDescription, Operation } from '../../../lib/interface/adapter.ts'
 import { fieldsOf, withDefinitions } from './openapi-fields.ts'
 import { readSnapshot } from '../snapshot.ts'
+import { publishedSchema } from './published-schema.ts'
 import type { RestApi, RestOperation } from './rest-api.ts'
 import { sharedDefinitions } from './shared-definitions.ts'
 
@@ -12,7 +13,8 @@ export function describeOpenapi(api: RestApi): ApiDescription {
   if (complete !== undefined) return { operations: complete }
   const shared = sharedDefinitions(api.definitions)
   const operations = api.operations.map((each) => described(each, api, shared))
-  return { operations, definitions: shared.definitions }
+  const definitions = Object.entries(shared.definitions).map(([name, one]) => [name, publishedSchema(one)] as const)
+  return { operations, definitions: Object.fromEntries(definitions) }
 }
 
 /** The published description of a stored document. @throws SoukError `invalid_request` if it cannot be read */
@@ -48,7 +50,7 @@ function described(operation: RestOperation, { definitions }: RestApi, directed:
   return {
     name,
     ...(description === undefined ? {} : { description: description.slice(0, OPERATION_TEXT_CHARS_MAX) }),
-    input: directed.input(fieldsOf(operation, definitions).schema),
-    ...(output === undefined ? {} : { output: directed.output(output) })
+    input: publishedSchema(directed.input(fieldsOf(operation, definitions).schema)),
+    ...(output === undefined ? {} : { output: publishedSchema(directed.output(output)) })
   }
 }

@@ -150,3 +150,55 @@ describe('texts and examples of an OpenAPI document', () => {
     assert.ok(!takes({ name: 1 }))
   })
 })
+
+describe('patterns of an OpenAPI document', () => {
+  const comma = String.raw`^-?\d{0,2}(?:\,\d{0,2})?$`
+  const lost = String.raw`^\d+\Z`
+  const published = (schema: object, padding = '') => {
+    const properties = { a: { $ref: '#/components/schemas/A' } }
+    const content = { 'application/json': { schema: { type: 'object', properties } } }
+    const operation = {
+      description: padding,
+      requestBody: { content },
+      responses: { 200: { description: 'ok', content } }
+    }
+    const paths = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`/${at}`, { post: operation }]))
+    const info = { title: 'x', version: '1' }
+    const text = JSON.stringify({ openapi: '3.1.0', info, paths, components: { schemas: { A: schema } } })
+    const { description } = importOpenapi({ text, endpoint: 'http://127.0.0.1/' })
+    const [operation0] = completeOperations(description, 1_000_000)
+    const validators = [operation0?.input, operation0?.output].map((one) =>
+      new Ajv2020({ strict: false }).compile(one ?? {})
+    )
+    return {
+      takes: (a: unknown) => validators.every((validate) => validate({ a })),
+      a: (operation0?.input?.['$defs'] as Record<string, Record<string, unknown>> | undefined)?.['A']
+    }
+  }
+
+  it('are published in a form that is valid with the flag u', () => {
+    for (const padding of ['', PADDING]) {
+      const { takes, a } = published({ pattern: comma, patternProperties: { '^\\,': false } }, padding)
+      assert.equal(a?.['pattern'], comma.replace('\\,', ','))
+      assert.deepEqual(['1,2', '12', '1;2', { ',x': 1 }, { x: 1 }].map(takes), [true, true, false, false, true])
+    }
+  })
+
+  it('are left out with a comment if they have no such form, and reject nothing because of that', () => {
+    const cases: ReadonlyArray<readonly [schema: object, value: unknown]> = [
+      [{ pattern: lost }, 'x'],
+      [{ not: { pattern: lost } }, 'x'],
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      [{ if: { pattern: lost }, then: { maxLength: 1 } }, 'xyz'],
+      [{ contains: { pattern: lost }, maxContains: 1 }, ['x', 'y']],
+      [{ oneOf: [{ pattern: lost }, { maxLength: 9 }] }, 'x'],
+      [{ patternProperties: { [lost]: true }, additionalProperties: false }, { 1: 1 }]
+    ]
+    for (const [schema, value] of cases) {
+      const { takes, a } = published({ ...schema, title: 'kept' })
+      assert.ok(takes(value), JSON.stringify(schema))
+      assert.match(String(a?.['$comment']), /^The pattern .*Z" is left out/)
+      assert.equal(a?.['title'], 'kept')
+    }
+  })
+})
