@@ -12,7 +12,7 @@ export type Place =
   | { readonly kind: 'property'; readonly name: string }
   | { readonly kind: 'body'; readonly member?: BodyMember }
 
-/** What a body's own member `body` may be, where the body is an object. */
+/** The kind of a body's own member `body`: one that may be an object is easily confused with the body. */
 export type BodyMember = 'object' | 'other'
 
 /** The fields of a call of one operation. */
@@ -97,10 +97,10 @@ export function fieldsOf(operation: RestOperation, definitions: Definitions): Fi
 
 /** A body that may be left out needs its required members once it has any. */
 function dependentOn(inBody: readonly string[], needed: readonly string[]): JsonSchema {
+  if (inBody.length * needed.length > DEPENDENT_PAIRS_MAX) return {}
   const others = inBody.map((name) => [name, needed.filter((one) => one !== name)] as const)
   const dependent = others.filter(([, names]) => names.length > 0)
-  if (dependent.length === 0 || inBody.length * needed.length > DEPENDENT_PAIRS_MAX) return {}
-  return { dependentRequired: Object.fromEntries(dependent) }
+  return dependent.length === 0 ? {} : { dependentRequired: Object.fromEntries(dependent) }
 }
 
 function mayBeObject(schema: unknown, definitions: Definitions): boolean {
