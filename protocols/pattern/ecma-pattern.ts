@@ -1,5 +1,6 @@
 import { PATTERN_CHARS_MAX } from '../../lib/base/limits/descriptions.ts'
 import { type LinearPattern, linearPattern, PatternRefused } from './linear-pattern.ts'
+import { parses } from './unicode-pattern.ts'
 
 /**
  * Compiles a regular expression of JSON Schema, in the syntax of ECMA-262: with the flag `u`, or without it if only that parses.
@@ -25,13 +26,7 @@ const LITERAL = /^\/\^.*\$\/[a-z]*$/s
 
 /** True if it parses as ECMA-262, with or without the flag `u`. It is not run. */
 export function isEcma(pattern: string): boolean {
-  return ['u', ''].some((flags) => {
-    try {
-      return Boolean(new RegExp(pattern, flags))
-    } catch {
-      return false
-    }
-  })
+  return ['u', ''].some((flags) => parses(pattern, flags))
 }
 
 /** WhiteSpace and LineTerminator of ECMA-262, wider than the `\s` of RE2. */

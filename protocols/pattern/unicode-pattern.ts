@@ -16,7 +16,8 @@ export function unicodePattern(pattern: string): string | undefined {
   return parses(written, 'u') ? written : undefined
 }
 
-function parses(pattern: string, flags: string): boolean {
+/** True if ECMA-262 accepts the expression with these flags. It is not run. */
+export function parses(pattern: string, flags: string): boolean {
   try {
     return Boolean(new RegExp(pattern, flags))
   } catch {

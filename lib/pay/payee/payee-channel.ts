@@ -136,7 +136,7 @@ export class PayeeChannel {
     return this.#state.refunds ?? 0
   }
 
-  /** Counts one more deposit in memory. The caller saves the channel before it submits the deposit. */
+  /** Counts one more deposit in memory, or one less that was not sent. The caller saves the channel before it submits a deposit. */
   countDeposits(change: 1 | -1): void {
     this.#state = { ...this.#state, deposits: this.deposits + change }
   }

@@ -5,7 +5,7 @@ import { loadConfig } from '../../config.ts'
 type NodeConfig = Awaited<ReturnType<typeof loadConfig>>
 
 /** A running node looks for a newer file only where its network publishes one. */
-const RESTART = 'Restart a running node of this profile to use it.'
+export const RESTART = 'Restart a running node of this profile to use it.'
 
 export const addJoin: AddCommand = (to, cli) => {
   const join = to

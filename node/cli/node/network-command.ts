@@ -6,6 +6,7 @@ import type { AddCommand, Cli } from '../cli.ts'
 import { decimal } from '../options/number-option.ts'
 import { facts } from '../terminal/table.ts'
 import { UsageError } from '../terminal/usage-error.ts'
+import { RESTART } from './join-command.ts'
 
 interface CreateFlags {
   readonly name: string
@@ -118,7 +119,7 @@ function addSign(network: Command, cli: Cli): void {
       await writeFile(out, formatNetworkFile(file))
       await cli.print({ file: out, revision: file.revision }, () => [`Revision ${file.revision} is in ${out}.`])
       cli.terminal.note('Publish it where the earlier one was. Nodes that joined from there take it within an hour.')
-      cli.terminal.note('Restart a running node of this profile to use it.')
+      cli.terminal.note(RESTART)
     })
 }
 

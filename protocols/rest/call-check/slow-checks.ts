@@ -28,7 +28,7 @@ export class SlowChecks {
 
   /** True if a slow check of this API is running, or exceeded a limit recently. Further slow checks are likely then. */
   get isStrained(): boolean {
-    return this.#asking > 0 || (this.#resting.size > 0 && this.#rests().length > 0)
+    return this.#asking > 0 || this.#pausing() > 0
   }
 
   /** Runs `checkCode` in the worker. @throws SoukError those of `TaskWorker.run` */
@@ -58,8 +58,8 @@ export class SlowChecks {
   async #inTurn<T>(operation: string, ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const leave = await this.#turn.enter(signal)
     try {
-      const rests = this.#rests()
-      const rest = this.#resting.get(operation) ?? (rests.length < CALL_CHECKS_RESTING_MAX ? undefined : rests[0])
+      const [first] = this.#pausing() < CALL_CHECKS_RESTING_MAX ? [] : this.#resting.values()
+      const rest = this.#resting.get(operation) ?? first
       if (rest !== undefined) throw rest.refusal
       return await ask().catch((error: unknown) => {
         if (isSoukError(error) && error.code === 'description_too_complex')
@@ -71,10 +71,10 @@ export class SlowChecks {
     }
   }
 
-  /** Those that are not over. */
-  #rests(): readonly Rest[] {
+  /** Ends the pauses that are over. Returns the number of operations that still pause. */
+  #pausing(): number {
     for (const [operation, { until }] of this.#resting)
       if (this.#clock.elapsed() >= until) this.#resting.delete(operation)
-    return [...this.#resting.values()]
+    return this.#resting.size
   }
 }

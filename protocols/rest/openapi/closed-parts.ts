@@ -1,6 +1,5 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
-import { isObject } from '../../exact-json.ts'
-import { composedOf } from './composed-schema.ts'
+import { composedOf, memberOf } from './composed-schema.ts'
 import { isFlagged } from './directed-schema.ts'
 import { type Definitions, definitionsOf } from './openapi-schemas.ts'
 import type { RestApi } from './rest-api.ts'
@@ -39,8 +38,4 @@ function excludedMember(schema: JsonSchema, definitions: Definitions): string | 
   return parts
     .flatMap(({ required }) => (Array.isArray(required) ? (required as string[]) : []))
     .find((name) => closed.some((part) => memberOf(part, name) === undefined) && !isReadOnly(name))
-}
-
-function memberOf({ properties }: JsonSchema, name: string): unknown {
-  return isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
 }

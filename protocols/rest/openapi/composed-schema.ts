@@ -25,3 +25,8 @@ export function composedOf(
   }
   return [...parts]
 }
+
+/** A member of an object that one part describes; undefined if it does not. */
+export function memberOf({ properties }: JsonSchema, name: string): unknown {
+  return isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+}

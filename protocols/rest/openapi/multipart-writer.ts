@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { utf8 } from '../../../lib/base/bytes.ts'
 
-/** A media type or a name in a header: printable ASCII, so no line break. */
+/** A media type that a header can have: no line break ends it. */
 const PRINTABLE = /^[ -~]+$/
 const BOUNDARY_BYTES = 16
 

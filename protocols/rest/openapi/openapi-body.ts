@@ -6,7 +6,7 @@ import { isObject, textOf } from '../../exact-json.ts'
 import { bareType, isJson, isJsonLines, isText, isXml } from './openapi-media.ts'
 import { pairsOf } from './openapi-parameters.ts'
 import type { RestBody, RestEncoding } from './rest-api.ts'
-import { COMPOSING, composedOf } from './composed-schema.ts'
+import { COMPOSING, composedOf, memberOf } from './composed-schema.ts'
 import type { Definitions } from './openapi-schemas.ts'
 import { MultipartWriter } from './multipart-writer.ts'
 import { writeXml } from './openapi-xml.ts'
@@ -135,9 +135,7 @@ function append(writer: MultipartWriter, name: string, value: unknown, part: Par
 
 /** A member of an object that may be composed of parts. */
 function propertyOf(composed: readonly JsonSchema[], name: string): JsonSchema | undefined {
-  return composed
-    .map(({ properties }) => (isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined))
-    .find(isObject)
+  return composed.map((part) => memberOf(part, name)).find(isObject)
 }
 
 /** A binary string with its media type, also if it may be null, is in a list, or is composed of parts. */

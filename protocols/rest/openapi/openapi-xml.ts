@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject, textOf } from '../../exact-json.ts'
 import { escapeAttribute, escapeText } from '../../soap/xml/escape.ts'
 import { isXmlText } from '../../soap/xml/text.ts'
-import { composedOf } from './composed-schema.ts'
+import { composedOf, memberOf } from './composed-schema.ts'
 import { type Definitions, REF } from './openapi-schemas.ts'
 import type { WrittenSize } from './written-size.ts'
 
@@ -19,7 +19,7 @@ interface Described {
   readonly xml: JsonObject
 }
 
-/** What the members of an object add to its element. */
+/** The attributes and child nodes that an object's members, or a list's items, add to its element. */
 interface Content {
   /** By their qualified names. */
   readonly attributes: Map<string, string>
@@ -170,8 +170,9 @@ function qualified(name: string, { xml }: Described): string {
 }
 
 function memberSchema(parts: readonly JsonSchema[], name: string): JsonSchema {
-  for (const { properties } of parts) {
-    if (isObject(properties) && Object.hasOwn(properties, name)) return properties[name] as JsonSchema
+  for (const part of parts) {
+    const member = memberOf(part, name)
+    if (member !== undefined) return member as JsonSchema
   }
   return parts.map(({ additionalProperties }) => additionalProperties).find(isObject) ?? {}
 }

@@ -18,7 +18,7 @@ export interface Builtin {
   /** The expected form, for messages: completes "must be …". */
   readonly expects: string
   readonly schema: JsonSchema
-  /** What the schema of a request has instead. */
+  /** Keywords that replace those of `schema` in requests. */
   readonly sent?: JsonSchema
   /** True if values are ordered numbers, so that ranges and digits can be checked. */
   readonly numeric: boolean

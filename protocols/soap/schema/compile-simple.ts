@@ -191,7 +191,8 @@ const BY_SPACE: ReadonlyMap<string, string> = new Map([
 function spaced(base: SimpleType, { node }: Definition): SimpleType {
   if (base.kind !== 'atomic' || !['string', 'normalizedString'].includes(base.builtin.name)) return base
   const facet = elements(node, NS.xsd, 'whiteSpace').at(-1)
-  const builtin = BUILTINS.get(BY_SPACE.get(facet === undefined ? '' : (attribute(facet, 'value') ?? '').trim()) ?? '')
+  const name = BY_SPACE.get((facet && attribute(facet, 'value'))?.trim() ?? '')
+  const builtin = name === undefined ? undefined : BUILTINS.get(name)
   return builtin === undefined || builtin.name === base.builtin.name ? base : { ...base, builtin }
 }
 

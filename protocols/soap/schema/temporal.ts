@@ -16,7 +16,7 @@ export const LEXICAL: Readonly<Record<string, string>> = {
   duration: '-?P(?=[\\dT])(\\d+Y)?(\\d+M)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?'
 }
 
-/** The forms of values that exist. Only the 29th of February exists in every year here. Absent for durations, which all exist. */
+/** The forms of values that exist. Every year has a 29th of February here. Absent for durations, which all exist. */
 export const EXISTING: Readonly<Record<string, string>> = formsOf({
   year: '-?([1-9]\\d+|0\\d)\\d{2}',
   month: '(0[1-9]|1[0-2])',

@@ -79,6 +79,19 @@ const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => {
 
 const codeOf = (schemas: CallSchemas): string => checkCode(schemas) ?? assert.fail('no code can be generated')
 
+/** Checks a list in it twice, so each further level doubles the steps. */
+const item = { anyOf: [1, 2].map(() => ({ type: 'array', items: { $ref: '#/$defs/item' } })) }
+const deep = (levels: number): unknown => (levels === 0 ? 0 : [deep(levels - 1)])
+
+/** An operation that takes a body. */
+const operation = (name: string, schema: JsonSchema): RestOperation => ({
+  name,
+  method: 'POST',
+  path: `/${name}`,
+  parameters: [],
+  body: { type: 'application/json', schema, required: true }
+})
+
 describe('a check of calls', () => {
   it('accepts the same calls as Ajv', () => {
     fc.assert(
@@ -148,8 +161,6 @@ describe('a check of calls', () => {
   })
 
   it('stops when its steps are used up, for any cause', async () => {
-    const deep = (levels: number): unknown => (levels === 0 ? 0 : [deep(levels - 1)])
-    const item = { anyOf: [1, 2].map(() => ({ type: 'array', items: { $ref: '#/$defs/item' } })) }
     for (const [body, given] of [
       [{ $ref: '#/$defs/item' }, deep(40)],
       [{ pattern: '^(a|b)*a(a|b){500}$' }, 'ab'.repeat(50_000)],
@@ -207,13 +218,6 @@ describe('a check of calls', () => {
 
   it('is not made where a reference leads nowhere, which is a warning when the document is read', () => {
     const dangling = { $ref: '#/$defs/gone' }
-    const operation = (name: string, schema: JsonSchema): RestOperation => ({
-      name,
-      method: 'POST',
-      path: `/${name}`,
-      parameters: [],
-      body: { type: 'application/json', schema, required: true }
-    })
     const api = { operations: [operation('good', {}), operation('bad', dangling)], definitions: {} }
     assert.equal(checkCode({ parameters: {}, body: dangling, definitions: {} }), undefined)
     assert.deepEqual(checkWarnings(api), [WARNING])
@@ -221,24 +225,13 @@ describe('a check of calls', () => {
 
   it('is a warning of the API once a call finds out', async () => {
     const dangling = { $ref: '#/$defs/gone' }
-    const body = { type: 'application/json', schema: dangling, required: true }
-    const operations = [{ name: 'bad', method: 'POST', path: '/bad', parameters: [], body }]
-    const calls = new OpenapiCalls({ operations, definitions: {} })
+    const calls = new OpenapiCalls({ operations: [operation('bad', dangling)], definitions: {} })
     assert.deepEqual(calls.warnings, [])
     await calls.map({ operation: 'bad', body: { a: 1 } }, new AbortController().signal)
     assert.deepEqual(calls.warnings, [WARNING])
   })
 
   it('that takes too long stops only calls of its own operation', async () => {
-    const item = { anyOf: [1, 2].map(() => ({ type: 'array', items: { $ref: '#/$defs/item' } })) }
-    const deep = (levels: number): unknown => (levels === 0 ? 0 : [deep(levels - 1)])
-    const operation = (name: string, schema: JsonSchema): RestOperation => ({
-      name,
-      method: 'POST',
-      path: `/${name}`,
-      parameters: [],
-      body: { type: 'application/json', schema, required: true }
-    })
     const operations = [operation('slow', { $ref: '#/$defs/item' }), operation('quick', { type: 'object' })]
     const calls = new OpenapiCalls({ operations, definitions: { item } })
     const { signal } = new AbortController()
