@@ -53,6 +53,7 @@ export class Announcer {
   readonly #init: AnnouncerInit
   readonly #announced = new Map<ApiId, Announced>()
   #isRunning = false
+  #renew: () => Promise<void> = () => Promise.resolve()
   #timer: Timer | undefined
   #clockWatch: Timer | undefined
   #settling: Timer | undefined
@@ -66,20 +67,22 @@ export class Announcer {
     this.#init = init
   }
 
-  start(beforeEachRound: () => Promise<void>): void {
+  /** @param renew - signs and announces the listings whose signature is no longer valid. Runs before announcements are repeated. */
+  start(renew: () => Promise<void>): void {
     const { clock } = this.#init
     this.#isRunning = true
+    this.#renew = renew
     // With a wrong clock, peers refused everything. After a sleep, records have expired.
-    this.#clockWatch ??= onClockChange(clock, () => void this.#round(beforeEachRound))
+    this.#clockWatch ??= onClockChange(clock, () => void this.#repeat(() => true))
     this.#timer = clock.after(RECORD_REPUT_MS, () => {
-      void this.#round(beforeEachRound).finally(() => this.#isRunning && this.start(beforeEachRound))
+      void this.#repeat(() => true).finally(() => this.#isRunning && this.start(renew))
     })
   }
 
-  #round(before: () => Promise<void>): Promise<void> {
-    return before()
-      .then(() => this.#announceAll(() => true))
-      .catch(this.#init.onError)
+  async #repeat(which: (announced: Announced) => boolean): Promise<void> {
+    // Listings that cannot be renewed, because the disk is full, are announced as they are.
+    await this.#renew().catch(this.#init.onError)
+    await this.#announceAll(which)
   }
 
   stop(): void {
@@ -165,7 +168,8 @@ export class Announcer {
     this.#telling = this.#limited(async (signal) => {
       await this.#init.directory.ready(signal)
       await this.#reachable()
-      await this.#announceAll(isUnheard)
+      // Peers may have refused it because this clock was wrong for a moment, which no check of the clock noticed.
+      await this.#repeat(isUnheard)
     })
   }
 

@@ -123,13 +123,15 @@ describe('Announcer', () => {
     assert.deepEqual([told.length, rounds], [4, 2])
   })
 
-  it('continues its rounds after a failed one', async () => {
+  it('continues its rounds after a failed one, and announces what could not be renewed', async () => {
     announcer.start(async () => {
       rounds++
       throw new Error('the disk is full')
     })
+    await announcer.announce(signedOf('a'), [])
     await clock.advance(2 * RECORD_REPUT_MS)
     assert.deepEqual([rounds, errors.length], [2, 2])
+    assert.deepEqual(told, ['a 1', 'a 1', 'a 1'])
   })
 
   it('stops, even during a round', async () => {
@@ -212,6 +214,14 @@ describe('Announcer', () => {
       assert.deepEqual(told, ['a 1', 'a 1'])
     })
   }
+
+  it('renews a refused announcement before it repeats it, because the clock may have been wrong for a moment', async () => {
+    announcer.start(() => announcer.announce(signedOf('a', 2), []))
+    publish = async ({ revision }) => ({ asked: 2, stored: revision === 1 ? 0 : 2 })
+    await announcer.announce(signedOf('a', 1), [])
+    await clock.advance(ANNOUNCE_RETRY_MS)
+    assert.deepEqual(told, ['a 1', 'a 2'])
+  })
 
   it('repeats unheard announcements when the directory gets its first peer, long after that peer connected', async () => {
     const known = Promise.withResolvers<void>()
