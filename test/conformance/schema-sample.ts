@@ -58,9 +58,10 @@ export class SchemaSample {
   #resolved(given: unknown): Schema {
     let schema = isSchema(given) ? given : {}
     while (typeof schema['$ref'] === 'string') {
-      const found = (this.#root['$defs'] as Schema)[schema['$ref'].slice('#/$defs/'.length)]
-      if (!isSchema(found)) throw new Error(`dangling ${schema['$ref']}`)
-      schema = found
+      const { $ref, ...others } = schema
+      const found = (this.#root['$defs'] as Schema)[$ref.slice('#/$defs/'.length)]
+      if (!isSchema(found)) throw new Error(`dangling ${$ref}`)
+      schema = { ...found, ...others }
     }
     return schema
   }

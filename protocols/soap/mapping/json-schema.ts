@@ -18,6 +18,7 @@ import {
   type SimpleType,
   type Type,
   type TypeIndex,
+  type Wildcard,
   textName
 } from '../schema/model.ts'
 import { normalise } from '../schema/simple.ts'
@@ -284,7 +285,10 @@ export class SchemaWriter {
       if (isRequired(use.required && use.fixed === undefined, field)) required.push(name)
     }
     if (shape.mixed) properties.push([textName(shape), { type: 'string' }])
-    if (shape.wildcard !== undefined) properties.push(['$any', this.#open.items()])
+    if (shape.wildcard !== undefined) {
+      properties.push(['$any', this.#any(shape.wildcard, shape.mixed)])
+      if (isInput && shape.wildcard.required) required.push('$any')
+    }
     if (shape.order !== undefined) properties.push(['$order', orderSchema(shape.order, byName)])
     return {
       type: 'object',
@@ -294,6 +298,12 @@ export class SchemaWriter {
       ...(isInput ? { additionalProperties: false } : {}),
       ...this.#presence(shape, byName)
     }
+  }
+
+  #any(wildcard: Wildcard, isMixed: boolean): Schema {
+    if (this.#direction === 'output') return this.#open.items()
+    const counts = countsOf({ ...wildcard, most: wildcard.count })
+    return isMixed ? mixedItems(this.#open.items(), counts) : { ...this.#open.elements(), ...counts }
   }
 
   #presence({ particle, plain, membersByName }: Shape, byName: Fields['byName']): Schema {
@@ -324,8 +334,20 @@ export class SchemaWriter {
   }
 }
 
+interface Counts {
+  readonly minItems?: number
+  readonly maxItems?: number
+}
+
+/** Only elements count, not the text between them. */
+function mixedItems(items: Schema, { minItems, maxItems }: Counts): Schema {
+  if (minItems === undefined && maxItems === undefined) return items
+  const most = maxItems === undefined ? {} : { maxContains: maxItems }
+  return { ...items, contains: { type: 'object' }, minContains: minItems ?? 0, ...most }
+}
+
 /** Arrays of a choice or an optional group have items, because their presence counts. */
-function countsOf({ free, required, least, most }: Member): { readonly minItems?: number; readonly maxItems?: number } {
+function countsOf({ free, required, least, most }: Pick<Member, 'free' | 'required' | 'least' | 'most'>): Counts {
   return {
     ...(free && !required ? {} : { minItems: least }),
     ...(Number.isFinite(most) ? { maxItems: most } : {})

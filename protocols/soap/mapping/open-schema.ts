@@ -32,16 +32,25 @@ export class OpenSchemas {
   /** Elements with their names, and the text between them, in document order. */
   items(): Schema {
     if (this.#direction === 'output') return { type: 'array', items: { type: ['object', 'string'] } }
-    return this.#defined('anyItems', () => ({
+    return this.#defined('anyItems', () => this.#items(['object', 'string']))
+  }
+
+  /** Elements with their names, in a request that may have no text between them. */
+  elements(): Schema {
+    return this.#defined('anyElements', () => this.#items('object'))
+  }
+
+  #items(type: string | readonly string[]): Schema {
+    return {
       type: 'array',
       items: {
-        type: ['object', 'string'],
+        type,
         minProperties: 1,
         maxProperties: 1,
         propertyNames: { pattern: ELEMENT_NAME },
         additionalProperties: orNull(this.content())
       }
-    }))
+    }
   }
 }
 

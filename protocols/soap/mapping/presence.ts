@@ -28,7 +28,7 @@ export class Presence {
   }
 
   #conditionsOf(particle: Particle): readonly Schema[] {
-    if (particle.kind === 'any') return []
+    if (particle.kind === 'any') return particle.min > 0 ? this.#some(particle) : []
     if (particle.kind === 'element') {
       const { element, min } = particle
       return min > 0 && element.fixed === undefined ? this.#some(particle) : []

@@ -1,3 +1,4 @@
+import { AnyItems } from './any-items.ts'
 import type { Encoding, JsonObject } from './encoding.ts'
 import { Order } from './order.ts'
 import type { AnyParticle, ElementParticle, GroupParticle, Member, Particle, Shape } from '../schema/model.ts'
@@ -21,15 +22,13 @@ export class ContentWriter {
   readonly #shape: Shape
   /** By `{namespace}name`. Elements without remaining values are removed. */
   readonly #pending = new Map<string, Queue>()
-  #any: unknown
-  /** The number of items of `#any` that are written. */
-  #anyWritten = 0
+  readonly #any: AnyItems
   readonly #order: Order | undefined
 
   constructor(encoder: Encoding, shape: Shape, value: JsonObject) {
     this.#encoder = encoder
     this.#shape = shape
-    this.#any = value.$any
+    this.#any = AnyItems.of(encoder, shape, value.$any)
     for (const name of Object.keys(value)) {
       const member = shape.members.get(name)
       const values = member === undefined ? [] : valuesOf(member, value[name])
@@ -43,7 +42,7 @@ export class ContentWriter {
   }
 
   #isLeft(name: string): boolean {
-    if (name === '$any') return this.#any !== undefined
+    if (name === '$any') return this.#any.isLeft
     const element = this.#shape.members.get(name)?.element
     return element !== undefined && this.#pending.has(clark(element.namespace, element.name))
   }
@@ -60,28 +59,20 @@ export class ContentWriter {
         throw this.#encoder.refuse(rule)
       })
     }
-    if (this.#any !== undefined && this.#shape.wildcard !== undefined) {
-      this.#encoder.at('$any', () => {
-        throw this.#encoder.refuse('cannot be given together with the other fields')
-      })
-    }
+    this.#any.refuseRest(this.#encoder)
   }
 
   #particle(particle: Particle): void {
     if (particle.kind === 'element') this.#element(particle)
     else if (particle.kind !== 'any') this.#group(particle)
-    else if (this.#any !== undefined) this.#wildcard(particle)
+    else this.#wildcard(particle)
   }
 
-  #wildcard({ namespace, max }: AnyParticle): void {
-    const items = this.#any
-    const left = Array.isArray(items) ? items.length - this.#anyWritten : 0
-    const count = this.#order?.count('$any', Math.min(max, left)) ?? left
-    if (left > 0 && count === 0) return
-    const from = this.#anyWritten
-    this.#anyWritten += count
-    if (count === left) this.#any = undefined
-    this.#encoder.any(Array.isArray(items) && count < left ? items.slice(0, from + count) : items, namespace, from)
+  #wildcard({ namespace, min, max }: AnyParticle): void {
+    const most = this.#any.itemsWithin(max)
+    const { range, missing } = this.#any.take(this.#order?.count('$any', most) ?? most, min)
+    if (range.to > range.from) this.#encoder.any(this.#any.items, namespace, range)
+    if (missing > 0 && this.#encoder.checks) this.#tooFew('$any', min - missing, min)
   }
 
   #group(group: GroupParticle): void {
@@ -116,7 +107,7 @@ export class ContentWriter {
   }
 
   #hasValues(group: GroupParticle): boolean {
-    if (this.#any !== undefined && group.wildcard !== undefined && this.#mayTake('$any')) return true
+    if (this.#any.isLeft && group.wildcard !== undefined && this.#mayTake('$any')) return true
     let looked = 0
     let found = false
     for (const [key, { member }] of this.#pending) {
@@ -139,13 +130,13 @@ export class ContentWriter {
   }
 
   #matches(item: Particle): number {
-    if (item.kind === 'any') return this.#any !== undefined && this.#mayTake('$any') ? 1 : 0
+    if (item.kind === 'any') return this.#any.isLeft && this.#mayTake('$any') ? 1 : 0
     if (item.kind === 'element') {
       const queue = this.#pending.get(clark(item.element.namespace, item.element.name))
       return queue !== undefined && this.#mayTake(queue.member.json) ? 1 : 0
     }
     this.#encoder.spend(MEMBER_STEPS * this.#pending.size)
-    let count = item.wildcard !== undefined && this.#any !== undefined && this.#mayTake('$any') ? 1 : 0
+    let count = item.wildcard !== undefined && this.#any.isLeft && this.#mayTake('$any') ? 1 : 0
     for (const [key, { member }] of this.#pending) if (item.slots.has(key) && this.#mayTake(member.json)) count++
     return count
   }
@@ -166,13 +157,11 @@ export class ContentWriter {
   /** Reports the missing elements of a group without any value. */
   #missing(group: GroupParticle): void {
     if (group.kind !== 'choice' || group.items.length === 1) {
-      for (const item of group.items) {
-        if (item.kind === 'element') this.#element(item)
-        else if (item.kind !== 'any') this.#group(item)
-      }
+      for (const item of group.items) this.#particle(item)
       return
     }
     const names = [...group.slots.keys()].map((key) => this.#shape.membersByName.get(key)?.json ?? key)
+    if (group.wildcard !== undefined) names.push('$any')
     throw this.#encoder.refuse(`must have one of ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`)
   }
 }

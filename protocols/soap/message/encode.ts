@@ -264,11 +264,14 @@ export class Encoder implements Encoding {
     this.#path.push(step)
   }
 
-  any(items: unknown, namespace: string, from: number): void {
+  any(
+    items: readonly unknown[],
+    namespace: string,
+    { from, to }: { readonly from: number; readonly to: number }
+  ): void {
     this.at('$any', () => {
-      if (!Array.isArray(items)) throw this.refuse('must be an array', items)
-      for (const [index, item] of items.entries()) {
-        if (index >= from) this.at(index, () => writeGeneric(this, this.#types, { $any: [item] }, namespace))
+      for (let index = from; index < to; index++) {
+        this.at(index, () => writeGeneric(this, this.#types, { $any: [items[index]] }, namespace))
       }
     })
   }

@@ -20,8 +20,8 @@ export interface Encoding {
   /** An error about the value at the current path. `rule` completes "`path` …". */
   refuse(rule: string, value?: unknown): SoukError
   element(use: ElementUse, value: unknown): void
-  /** Writes open content, from the given item on. @param namespace the namespace of names without one */
-  any(items: unknown, namespace: string, from: number): void
+  /** Writes items of `$any`. @param namespace the namespace of names without one */
+  any(items: readonly unknown[], namespace: string, range: { readonly from: number; readonly to: number }): void
   /** Writes an undeclared attribute, `@name` or `@{namespace}name`, as text. */
   openAttribute(name: string, value: unknown): void
 }

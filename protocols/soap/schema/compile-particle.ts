@@ -1,11 +1,12 @@
 import {
   ANY_TYPE,
-  type AnyParticle,
   type ElementParticle,
   type ElementUse,
   type GroupParticle,
+  type Occurrence,
   type Particle,
   type Slot,
+  type Wildcard,
   synthetic
 } from './model.ts'
 import { NS, clark } from '../xml/names.ts'
@@ -88,26 +89,28 @@ export function groupOf(
 ): GroupParticle {
   const slots = new Map<string, Slot>()
   const choice = kind === 'choice' && items.length > 1
-  for (const item of items) {
-    for (const [key, slot] of slotsOf(item)) {
-      const before = slots.get(key)
-      const isSum = slot.required && before?.required === true && !choice
-      const once =
-        before === undefined ? slot.count : choice ? Math.max(before.count, slot.count) : before.count + slot.count
-      slots.set(key, {
-        element: before?.element ?? slot.element,
-        least: isSum ? before.least + slot.least : Math.min(before?.least ?? slot.least, slot.least),
-        count: once,
-        // Content missing from a repeated sequence is an empty array. Content missing from a choice or an optional group is absent
-        // with it.
-        free: slot.free && !choice && (max > 1 || min > 0),
-        required: (slot.required || before?.required === true) && !choice && min > 0
-      })
+  const added = <T extends Occurrence>(before: T | undefined, one: T): T => {
+    const isSum = one.required && before?.required === true && !choice
+    const once =
+      before === undefined ? one.count : choice ? Math.max(before.count, one.count) : before.count + one.count
+    return {
+      ...(before ?? one),
+      least: isSum ? before.least + one.least : Math.min(before?.least ?? one.least, one.least),
+      count: once,
+      // Content missing from a repeated sequence is an empty array. Content missing from a choice or an optional group is absent
+      // with it.
+      free: one.free && !choice && (max > 1 || min > 0),
+      required: (one.required || before?.required === true) && !choice && min > 0
     }
   }
+  let wildcard: Wildcard | undefined
+  for (const item of items) {
+    for (const [key, slot] of slotsOf(item)) slots.set(key, added(slots.get(key), slot))
+    const any = wildcardOf(item)
+    if (any !== undefined) wildcard = added(wildcard, any)
+  }
   if (max > 1) for (const [key, slot] of slots) slots.set(key, { ...slot, count: slot.count * max })
-  // The schema does not say what a wildcard requires, so its absence is left to the upstream.
-  const empty = (item: Particle) => item.min === 0 || item.kind === 'any' || (item.kind !== 'element' && item.emptiable)
+  const empty = (item: Particle) => item.min === 0 || ('emptiable' in item && item.emptiable)
   return {
     kind,
     items,
@@ -115,7 +118,7 @@ export function groupOf(
     max,
     slots,
     depth: items.reduce((depth, item) => Math.max(depth, 'depth' in item ? item.depth + 1 : 0), 1),
-    wildcard: items.map(wildcardOf).find((any) => any !== undefined),
+    wildcard: wildcard && { ...wildcard, count: wildcard.count * max },
     emptiable: items.length === 0 || min === 0 || (choice ? items.some(empty) : items.every(empty))
   }
 }
@@ -132,8 +135,11 @@ function slotsOf(item: Particle): Iterable<readonly [string, Slot]> {
   ]
 }
 
-function wildcardOf(item: Particle): AnyParticle | undefined {
-  return item.kind === 'any' ? item : item.kind === 'element' ? undefined : item.wildcard
+function wildcardOf(item: Particle): Wildcard | undefined {
+  if (item.kind === 'element') return undefined
+  if (item.kind !== 'any') return item.wildcard
+  const { namespace, min, max } = item
+  return { namespace, least: Math.max(min, 1), count: max, free: true, required: min > 0 }
 }
 
 /** A wildcard for exactly one namespace: JSON names its elements without the namespace. */

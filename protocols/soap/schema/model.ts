@@ -117,8 +117,8 @@ export interface Shape {
   readonly plain: readonly PlainMember[] | undefined
   /** For `plain` with many members: the position of each by JSON name, and the members that matter when absent. */
   readonly sparse: SparseMembers | undefined
-  /** The first wildcard; undefined if only declared elements may occur. */
-  readonly wildcard: AnyParticle | undefined
+  /** All wildcards together; undefined if only declared elements may occur. */
+  readonly wildcard: Wildcard | undefined
   /** Undefined if the order of the elements follows from the schema and their numbers. */
   readonly order: OpenOrder | undefined
 }
@@ -213,7 +213,7 @@ export interface GroupParticle extends Occurs {
   readonly items: readonly Particle[]
   /** All elements within, at any depth, each once, by `{namespace}name`. */
   readonly slots: ReadonlyMap<string, Slot>
-  readonly wildcard: AnyParticle | undefined
+  readonly wildcard: Wildcard | undefined
   /** The nesting depth of groups, including this one. */
   readonly depth: number
   /** True if nothing within is required. */
@@ -221,8 +221,17 @@ export interface GroupParticle extends Occurs {
 }
 
 /** An element within a group. */
-export interface Slot {
+export interface Slot extends Occurrence {
   readonly element: ElementUse
+}
+
+/** The wildcards within a group. The namespace is that of the first one. */
+export interface Wildcard extends Occurrence {
+  readonly namespace: string
+}
+
+/** How often something occurs within a group. */
+export interface Occurrence {
   /** The minimum number of occurrences, where it occurs at all. */
   readonly least: number
   /** The maximum number of occurrences. */

@@ -105,7 +105,7 @@ class SchemaText {
     }
     if (kind === 'any' && !this.#hasAny) {
       this.#hasAny = true
-      return '<xs:any namespace="##other" processContents="lax" minOccurs="0" maxOccurs="unbounded"/>'
+      return `<xs:any namespace="##other" processContents="lax" ${this.#one(OCCURS)}/>`
     }
     return this.element(depth, this.#one(OCCURS))
   }
@@ -116,9 +116,14 @@ class SchemaText {
     if (type === 'builtin') return `<xs:element ${own} type="xs:${this.#one(BUILTIN)}"/>`
     if (type === 'base') return `<xs:element ${own} type="t:Base"/>`
     if (type === 'text') return `<xs:element ${own} type="t:Text"/>`
-    const content =
-      type === 'simple' ? this.#one(SIMPLE) : `<xs:complexType>${this.complexType(depth + 1)}</xs:complexType>`
+    const content = type === 'simple' ? this.#one(SIMPLE) : this.#anonymous(depth)
     return `<xs:element ${own}>${content}</xs:element>`
+  }
+
+  #anonymous(depth: number): string {
+    const content = this.complexType(depth + 1)
+    const mixed = content.startsWith('<xs:simpleContent') ? '' : this.#one(['', '', 'mixed="true"'])
+    return `<xs:complexType ${mixed}>${content}</xs:complexType>`
   }
 }
 
