@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { canonicalDecimal, compareDecimals, isExactNumber, plainDecimal } from './decimal.ts'
 import { EXISTING, LEXICAL } from './temporal.ts'
+import { compareTemporal } from './temporal-order.ts'
 
 /**
  * A built-in type of XML Schema part 2 and its JSON form, without loss. A value that a JavaScript number cannot hold exactly is a
@@ -22,6 +23,8 @@ export interface Builtin {
   readonly sent?: JsonSchema
   /** True if values are ordered numbers, so that ranges and digits can be checked. */
   readonly numeric: boolean
+  /** Compares dates or times; undefined where their order is not determinate. */
+  readonly compare?: (a: string, b: string) => number | undefined
   /** The least and the greatest value of an integer; undefined means unbounded. */
   readonly range?: readonly [least: string | undefined, greatest: string | undefined]
   /** The byte length of a lexical form, if lengths count bytes. */
@@ -102,6 +105,7 @@ function temporal(name: string, lexical: string, existing = lexical): Builtin {
     expects: `a string with an XML Schema ${name}`,
     schema: { type: 'string', pattern: whole.source },
     sent: { pattern: sent.source },
+    ...(name === 'duration' ? {} : { compare: compareTemporal }),
     numeric: false
   }
 }

@@ -209,7 +209,7 @@ function facetsOf(restriction: Definition, base: SimpleType, types: SimpleTypes)
     const value = attribute(node, 'value') ?? ''
     if (node.name === 'enumeration') enumeration.add(enumerated(node, value, base))
     if (node.name === 'pattern') patterns.push(value)
-    if (BOUNDS.has(node.name) && !Number.isNaN(Number(value))) facets[node.name as BoundFacet] = value.trim()
+    if (BOUNDS.has(node.name) && isBound(base, value.trim())) facets[node.name as BoundFacet] = value.trim()
     if (NUMBERS.has(node.name) && /^\s*\d{1,15}\s*$/.test(value)) facets[node.name as NumberFacet] = Number(value)
   }
   types.spend(1 + enumeration.size + patterns.length)
@@ -219,6 +219,11 @@ function facetsOf(restriction: Definition, base: SimpleType, types: SimpleTypes)
   if (typeof pattern === 'object') facets.patterns = [...(base.facets.patterns ?? []), pattern]
   else if (pattern !== undefined) types.warn(restriction, unchecked(patterns, pattern))
   return facets
+}
+
+function isBound(base: SimpleType, text: string): boolean {
+  const isOrdered = base.kind === 'atomic' && base.builtin.compare !== undefined
+  return isOrdered ? base.builtin.read(text) !== undefined : !Number.isNaN(Number(text))
 }
 
 function unchecked(patterns: readonly string[], reason: string): string {

@@ -38,6 +38,7 @@ export function simpleSchema(type: SimpleType, direction: Direction, inner: (typ
     ...(direction === 'input' ? builtin.sent : undefined),
     ...(isNormal ? { pattern: COLLAPSED } : {}),
     ...lengths,
+    ...(direction === 'input' && builtin.compare !== undefined ? rangeNote(facets) : {}),
     ...(isText(type) ? patternSchema(facets, isCollapsed ? SPACE : '') : patternNote(facets))
   }
 }
@@ -85,6 +86,14 @@ function patternNote({ patterns = [] }: Facets): Schema {
   if (patterns.length === 0) return {}
   const sources = patterns.map(({ source }) => source.slice(0, 200))
   return { $comment: `The provider checks patterns of XML Schema: ${sources.join(' and ')}` }
+}
+
+/** JSON Schema has no ranges of text. */
+function rangeNote({ minInclusive, maxInclusive, minExclusive, maxExclusive }: Facets): Schema {
+  const bounds = Object.entries({ minInclusive, maxInclusive, minExclusive, maxExclusive })
+    .filter(([, bound]) => bound !== undefined)
+    .map(([name, bound]) => `${name} ${bound}`)
+  return bounds.length === 0 ? {} : { $comment: `The provider checks the range of XML Schema: ${bounds.join(' and ')}` }
 }
 
 function lengthSchema({ length, minLength, maxLength }: Facets, what: 'Length' | 'Items'): Schema {

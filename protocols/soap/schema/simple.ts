@@ -188,7 +188,12 @@ function brokenFacet(type: AtomicType, facets: Facets, text: string, meter: Mete
   const unit = builtin.bytes === undefined ? 'characters' : 'bytes'
   // Characters are code points (XML Schema part 2, section 4.3.1). They are counted only if a length facet needs it.
   const length = builtin.bytes?.(text) ?? (hasLengths(facets) ? Array.from(text).length : 0)
-  return brokenLength(facets, length, unit) ?? (builtin.numeric ? brokenRange(facets, text) : undefined)
+  const order = builtin.numeric ? compareNumbers : builtin.compare
+  return (
+    brokenLength(facets, length, unit) ??
+    (order && brokenRange(facets, text, order)) ??
+    (builtin.numeric ? brokenDigits(facets, text) : undefined)
+  )
 }
 
 /** True if two lexical forms have the same value. */
@@ -220,26 +225,35 @@ function brokenLength(facets: Facets, length: number, unit: string): string | un
   return undefined
 }
 
-function brokenRange(facets: Facets, text: string): string | undefined {
-  const canonical = canonicalDecimal(text)
-  const compared = (bound: string) => {
-    const limit = canonicalDecimal(bound)
-    // Numbers with exponents, INF and NaN are compared as floating-point numbers.
-    return canonical === undefined || limit === undefined
-      ? Number(text) - Number(bound)
-      : compareDecimals(canonical, limit)
+function brokenRange(
+  { minInclusive, maxInclusive, minExclusive, maxExclusive }: Facets,
+  text: string,
+  order: (a: string, b: string) => number | undefined
+): string | undefined {
+  const fits = (bound: string | undefined, holds: (compared: number) => boolean) => {
+    const compared = bound === undefined ? undefined : order(text, bound)
+    return compared === undefined || holds(compared)
   }
-  const { minInclusive, maxInclusive, minExclusive, maxExclusive, totalDigits, fractionDigits } = facets
-  if (minInclusive !== undefined && !(compared(minInclusive) >= 0)) return `be at least ${minInclusive}`
-  if (maxInclusive !== undefined && !(compared(maxInclusive) <= 0)) return `be at most ${maxInclusive}`
-  if (minExclusive !== undefined && !(compared(minExclusive) > 0)) return `be greater than ${minExclusive}`
-  if (maxExclusive !== undefined && !(compared(maxExclusive) < 0)) return `be less than ${maxExclusive}`
+  if (!fits(minInclusive, (compared) => compared >= 0)) return `be at least ${minInclusive}`
+  if (!fits(maxInclusive, (compared) => compared <= 0)) return `be at most ${maxInclusive}`
+  if (!fits(minExclusive, (compared) => compared > 0)) return `be greater than ${minExclusive}`
+  return fits(maxExclusive, (compared) => compared < 0) ? undefined : `be less than ${maxExclusive}`
+}
+
+function compareNumbers(a: string, b: string): number {
+  const [x, y] = [canonicalDecimal(a), canonicalDecimal(b)]
+  // Numbers with exponents, INF and NaN are compared as floating-point numbers.
+  return x === undefined || y === undefined ? Number(a) - Number(b) : compareDecimals(x, y)
+}
+
+function brokenDigits({ totalDigits, fractionDigits }: Facets, text: string): string | undefined {
+  if (totalDigits === undefined && fractionDigits === undefined) return undefined
+  const canonical = canonicalDecimal(text)
   if (canonical === undefined) return undefined
   const [whole = '', fraction = ''] = canonical.replace('-', '').split('.')
   if (fractionDigits !== undefined && fraction.length > fractionDigits) {
     return `have at most ${fractionDigits} digits after the point`
   }
   const digits = (whole === '0' ? 0 : whole.length) + fraction.length
-  if (totalDigits !== undefined && digits > totalDigits) return `have at most ${totalDigits} digits`
-  return undefined
+  return totalDigits !== undefined && digits > totalDigits ? `have at most ${totalDigits} digits` : undefined
 }

@@ -169,6 +169,44 @@ describe('SOAP scalars', () => {
     })
   })
 
+  describe('with a range of dates or times', () => {
+    const cases: ReadonlyArray<
+      readonly [type: string, facets: string, fits: readonly string[], broken: readonly string[]]
+    > = [
+      ['date', 'minInclusive 2020-01-31', ['2020-01-31', '2020-02-01', '2020-01-30Z'], ['2020-01-30', '-0001-02-01']],
+      ['date', 'maxExclusive 2020-03-01Z', ['2020-02-29Z', '2020-03-01+14:00', '2021-01-01'], ['2020-03-01Z']],
+      ['dateTime', 'maxInclusive 2020-12-31T24:00:00', ['2021-01-01T00:00:00.0'], ['2021-01-01T00:00:00.001']],
+      [
+        'dateTime',
+        'minExclusive 2020-01-01T00:00:00.5Z',
+        ['2020-01-01T02:00:00.51+02:00'],
+        ['2020-01-01T02:00:00.50+02:00']
+      ],
+      ['time', 'minInclusive 08:00:00', ['08:00:00', '23:59:59.9'], ['07:59:59.9', '24:00:00']],
+      ['gYear', 'minInclusive 2000', ['2000', '12000'], ['1999', '-2000']],
+      ['gYearMonth', 'maxInclusive 2000-11', ['2000-11', '1999-12'], ['2000-12']],
+      ['gMonth', 'minInclusive --06', ['--06', '--12', '--07--'], ['--05']],
+      ['gMonthDay', 'maxInclusive --02-29', ['--02-29'], ['--03-01']],
+      ['gDay', 'maxExclusive ---15', ['---14'], ['---15']]
+    ]
+    for (const [type, facet, fits, broken] of cases) {
+      it(`are checked: ${type}, ${facet}`, async () => {
+        const [name = '', bound = ''] = facet.split(' ')
+        const schema = `<xs:element name="echo"><xs:complexType><xs:sequence><xs:element name="at"><xs:simpleType>
+          <xs:restriction base="xs:${type}"><xs:${name} value="${bound}"/></xs:restriction></xs:simpleType></xs:element></xs:sequence></xs:complexType></xs:element>`
+        await using bench = await soapBench(wsdlOf({ schema }))
+        const [operation] = bench.inspection.description.operations
+        assert(JSON.stringify(operation?.input).includes(`XML Schema: ${facet}`))
+        assert(!JSON.stringify(operation?.output).includes(facet))
+        for (const at of fits) assert.deepEqual(await bench.json({ operation: 'echo', at }), { at })
+        for (const at of broken) {
+          const refused = { code: 'invalid_request', members: { path: '$.at' }, message: /^\$\.at must be / }
+          await assert.rejects(bench.json({ operation: 'echo', at }), refused, at)
+        }
+      })
+    }
+  })
+
   it('normalises white space before it checks other facets', async () => {
     const restricted = (name: string, facets: string) =>
       `<xs:element name="${name}" minOccurs="0"><xs:simpleType><xs:restriction base="xs:string">${facets}</xs:restriction></xs:simpleType></xs:element>`
