@@ -1,6 +1,7 @@
 import { SCHEMA_DERIVATIONS_MAX, SCHEMA_PARTS_MAX, SCHEMA_TYPE_PARTS_MAX } from '../../../lib/base/limits/soap.ts'
 import { baseName, Bases } from './bases.ts'
 import { compileParticle, documentationOf, groupOf } from './compile-particle.ts'
+import { commonAttributes } from './common-attributes.ts'
 import { anyArray, compileArray, isArrayName } from './compile-array.ts'
 import { type Shapes, compileShape } from './compile-shape.ts'
 import { SWA_REF, builtinType, compileSimple } from './compile-simple.ts'
@@ -209,6 +210,8 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     const name = nameIn(definition, ref)
     const found = this.#set.find('attributeGroup', clark(name.namespace, name.name))
     if (found === undefined) {
+      const common = commonAttributes(name)
+      if (common !== undefined) return common
       this.warn(definition, `refers to the attribute group ${ref}, which is defined nowhere`)
       return []
     }

@@ -88,6 +88,20 @@ describe('an odd SOAP service', () => {
     assert.deepEqual(told, names.slice(0, 3))
   })
 
+  for (const [namespace, names] of [
+    ['http://schemas.xmlsoap.org/soap/encoding/', ['id', 'href']],
+    ['http://www.w3.org/2003/05/soap-encoding', ['id']]
+  ] as const) {
+    it(`may have the common attributes of ${namespace}`, async () => {
+      const type = `<xs:element name="n"><xs:complexType><xs:attributeGroup ref="enc:commonAttributes"/></xs:complexType></xs:element>`
+      const schema = echo(type)
+      const bench = await open(wsdlOf({ schema }).replace('<wsdl:types>', `<wsdl:types xmlns:enc="${namespace}">`))
+      assert.deepEqual(bench.inspection.warnings, [])
+      const n = { ...Object.fromEntries(names.map((name) => [name, 'x'])), '@{urn:o}a': '1' }
+      assert.deepEqual(await bench.json({ operation: 'echo', n }), { n })
+    })
+  }
+
   it('may have text where the schema has none', async () => {
     const wsdl = wsdlOf({ schema: echo('<xs:element name="n" type="xs:int"/>') })
     const bench = await open(wsdl, '<x:echo xmlns:x="urn:t">Careful: <x:n>7</x:n></x:echo>')
