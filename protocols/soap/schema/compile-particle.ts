@@ -12,6 +12,7 @@ import {
 import { NS, clark } from '../xml/names.ts'
 import { type Definition, nameIn } from './schema-set.ts'
 import { attribute, elements, firstElement, lineOf } from '../xml/tree.ts'
+import { isUnnameable } from './unnameable.ts'
 
 /** The services that compiling content needs. */
 export interface Contents {
@@ -76,6 +77,7 @@ function compileElement(
   if (element === undefined) return { kind: 'any', namespace: name?.namespace ?? '', min: 0, max }
   const others = name === undefined ? [] : contents.substitutes(clark(name.namespace, name.name))
   const candidates = element.abstract ? [...others] : [element, ...others]
+  if (min === 0 && candidates.length <= 1 && isUnnameable(element.name)) return undefined
   if (candidates.length <= 1) return { kind: 'element', element: candidates[0] ?? element, min, max }
   const items = candidates.map((one): ElementParticle => ({ kind: 'element', element: one, min: 1, max: 1 }))
   return contents.counted(groupOf('choice', items, { min, max }))

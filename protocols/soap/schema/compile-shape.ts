@@ -15,6 +15,7 @@ import type {
 import { NS, type QName, clark } from '../xml/names.ts'
 import { type Definition, contentNode, derivationOf, nameIn } from './schema-set.ts'
 import { type XmlElement, attribute, elements, firstElement } from '../xml/tree.ts'
+import { isUnnameable, UNNAMEABLE, UNNAMEABLE_WARNING } from './unnameable.ts'
 
 export interface Shapes extends Contents, SimpleTypes {
   /** Counts the elements or attributes of one type. @throws SoukError `description_too_complex` past the limits of a schema */
@@ -138,6 +139,11 @@ function addAttribute(definition: Definition, attributes: Map<string, Attribute>
   const use = attribute(node, 'use')?.trim()
   if (use === 'prohibited') {
     attributes.delete(key)
+    return
+  }
+  if (isUnnameable(name.name)) {
+    shapes.warn(definition, UNNAMEABLE_WARNING)
+    if (use === 'required') attributes.set(key, { ...name, type: UNNAMEABLE, required: true, fixed: undefined })
     return
   }
   const declared = ref === undefined ? definition : shapes.globalAttribute(name)

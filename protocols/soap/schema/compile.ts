@@ -20,13 +20,11 @@ import { PatternBook } from './pattern.ts'
 import { type Definition, type SchemaSet, derivationOf, nameIn } from './schema-set.ts'
 import { tooDeep, tooLarge } from './too-complex.ts'
 import { attribute, elements, firstElement } from '../xml/tree.ts'
+import { isUnnameable, UNNAMEABLE, UNNAMEABLE_WARNING } from './unnameable.ts'
 import { Prefixes } from '../xml/write.ts'
 
 /** Marks a group whose content is being compiled. */
 const BUSY: unique symbol = Symbol('busy')
-
-/** A colon, white space or punctuation of ASCII, or a start that is none of a name (Namespaces in XML, section 3). */
-const NOT_NCNAME = /[\s!-,/:-@[-^`{-~]|^[\d.-]/
 
 /**
  * Compiles the definitions of a `SchemaSet` into the model, each once and only when needed. A missing or contradictory part
@@ -249,14 +247,14 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     const is = (name: string) => ['true', '1'].includes(attribute(node, name)?.trim() ?? '')
     const fixed = attribute(node, 'fixed')
     const name = attribute(node, 'name')?.trim() ?? ''
-    if (NOT_NCNAME.test(name))
-      this.warn(definition, 'has a name that XML does not allow: no service can read a message with it')
+    const isBad = isUnnameable(name)
+    if (isBad) this.warn(definition, UNNAMEABLE_WARNING)
     const use: ElementUse = {
-      ...(fixed === undefined ? {} : { fixed }),
+      ...(fixed === undefined || isBad ? {} : { fixed }),
       namespace,
       name,
-      type: once(() => this.#elementType(definition)),
-      nillable: is('nillable'),
+      type: isBad ? () => UNNAMEABLE : once(() => this.#elementType(definition)),
+      nillable: is('nillable') && !isBad,
       abstract: is('abstract'),
       default: attribute(node, 'default') ?? fixed,
       documentation: documentationOf(definition)

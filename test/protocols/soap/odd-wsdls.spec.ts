@@ -81,11 +81,42 @@ describe('an odd SOAP service', () => {
   it('may have names that XML does not allow, with a warning', async () => {
     const names = ['area:Code', '1st', 'a b', 'é-1.x_', 'ok']
     const content = names.map((name) => `<xs:element name="${name}" type="xs:int" minOccurs="0"/>`).join('')
-    const { inspection } = await open(wsdlOf({ schema: echo(content) }))
+    const { inspection, json } = await open(wsdlOf({ schema: echo(content) }))
+    assert.deepEqual(await json({ operation: 'echo', ok: 1 }), { ok: 1 })
+    for (const name of names.slice(0, 3)) {
+      const message = /is not known here; known: é-1\.x_, ok\.$/
+      await assert.rejects(json({ operation: 'echo', [name]: 1 }), { code: 'invalid_request', message })
+    }
     const told = inspection.warnings.map(
       (text) => /^element "(.*)" in .* has a name that XML does not allow/.exec(text)?.[1]
     )
     assert.deepEqual(told, names.slice(0, 3))
+  })
+
+  it('refuses what XML cannot name, where the schema requires it', async () => {
+    const type = (content: string) => `<xs:complexType>${content}</xs:complexType>`
+    const element = '<xs:element name="a:b" nillable="true" type="xs:int"/>'
+    const attributes = ['required', 'optional'].map((use) => `<xs:attribute name="${use}:c" use="${use}"/>`).join('')
+    const inner = (name: string, content: string) =>
+      `<xs:element name="${name}" minOccurs="0">${type(content)}</xs:element>`
+    const content = inner('x', `<xs:sequence>${element}</xs:sequence>`) + inner('y', attributes)
+    const { inspection, json, upstream } = await open(wsdlOf({ schema: echo(content) }))
+    assert.equal(inspection.warnings.length, 3)
+    const rule = 'must be left out: XML does not allow its name'
+    for (const [body, path] of [
+      [{ x: { 'a:b': 1 } }, '$.x["a:b"]'],
+      [{ y: { 'required:c': 'z' } }, '$.y["required:c"]']
+    ] as const) {
+      await assert.rejects(json({ operation: 'echo', ...body }), {
+        message: `${path} ${rule}; got ${JSON.stringify(Object.values(Object.values(body)[0] ?? {})[0])}.`,
+        members: { path }
+      })
+    }
+    const others = { x: { 'a:b': null }, y: { 'optional:c': 'z' } }
+    for (const [name, value] of Object.entries(others)) {
+      await assert.rejects(json({ operation: 'echo', [name]: value }), { code: 'invalid_request' })
+    }
+    assert(upstream.received.every(({ method }) => method === 'GET'))
   })
 
   for (const [namespace, names] of [
