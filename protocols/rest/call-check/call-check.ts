@@ -1,6 +1,7 @@
 import { CALL_CHECK_STEPS_MAX } from '../../../lib/base/limits/rest.ts'
 import { OutOfSteps } from '../../pattern/meter.ts'
-import { type CallProblem, type CallValues, type Check, loadCheck } from './check-runtime.ts'
+import { type CallValues, type Check, loadCheck } from './check-runtime.ts'
+import type { SchemaProblem } from './schema-problem.ts'
 import type { SlowChecks } from './slow-checks.ts'
 
 /** Enough for small calls of an API that also has slow calls. */
@@ -29,7 +30,7 @@ export class CallCheck {
    * The problem of a call; undefined if there is none. @throws SoukError `description_too_complex`, `overloaded`; the signal's
    * reason
    */
-  async problemOf(values: CallValues, signal: AbortSignal): Promise<CallProblem | undefined> {
+  async problemOf(values: CallValues, signal: AbortSignal): Promise<SchemaProblem | undefined> {
     try {
       // A smaller budget under strain, because 200 concurrent checks together would block the event loop.
       return this.#check(values, this.#slow.isStrained ? STRAINED_STEPS_MAX : CALL_CHECK_STEPS_MAX)

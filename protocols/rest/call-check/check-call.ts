@@ -1,4 +1,5 @@
-import { type CallProblem, type CallValues, loadCheck } from './check-runtime.ts'
+import { type CallValues, loadCheck } from './check-runtime.ts'
+import type { SchemaProblem } from './schema-problem.ts'
 
 /** Like `CallCheck.problemOf` without a step limit, because its worker limits the time. */
 export function checkCall({
@@ -7,6 +8,6 @@ export function checkCall({
 }: {
   readonly code: string
   readonly values: CallValues
-}): CallProblem | undefined {
+}): SchemaProblem | undefined {
   return loadCheck(code)(values, Infinity)
 }

@@ -46,7 +46,7 @@ export function checkCode({ parameters, body, definitions }: CallSchemas): strin
   ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
-    error: { message: 'must NOT have duplicate items' },
+    error: { message: 'must not have duplicate items' },
     code: uniqueCode
   })
   ajv.addKeyword({

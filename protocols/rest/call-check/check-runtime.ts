@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module'
 import { compileFunction } from 'node:vm'
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { isObject } from '../../exact-json.ts'
 import { ecmaPattern } from '../../pattern/ecma-pattern.ts'
 import type { LinearPattern } from '../../pattern/linear-pattern.ts'
 import { Meter } from '../../pattern/meter.ts'
 import { FORMATS } from './formats.ts'
+import { problemIn, type SchemaProblem } from './schema-problem.ts'
 
 /** The module name under which generated code imports this runtime. */
 const RUNTIME = 'souk'
@@ -20,16 +21,13 @@ const STEPS_PER_VALUE = 50
 /** Decimal digits that a double keeps of any number. */
 const EXACT_DIGITS = 15
 
-/** The first problem found in a call. */
-export type CallProblem = Pick<ErrorObject, 'instancePath' | 'message' | 'params'>
-
 /** The values of a call, by place. */
 export interface CallValues {
   readonly parameters: unknown
   readonly body?: unknown
 }
 
-export type Check = (values: CallValues, steps: number) => CallProblem | undefined
+export type Check = (values: CallValues, steps: number) => SchemaProblem | undefined
 
 /**
  * Loads code that `checkCode` generated.
@@ -85,10 +83,7 @@ export function loadCheck(code: string, onFault: () => void = () => {}): Check {
     meter = new Meter(steps)
     // A check that ran out of steps left its values here.
     checking.clear()
-    if (accepts(validate, value, onFault)) return undefined
-    const [error] = validate.errors ?? []
-    const { instancePath, message, params } = error ?? { instancePath: '', message: 'is not as described', params: {} }
-    return { instancePath, params, ...(message === undefined ? {} : { message }) }
+    return accepts(validate, value, onFault) ? undefined : problemIn(validate.errors ?? [])
   }
 }
 

@@ -2,7 +2,8 @@ import type { Clock } from '../../../lib/base/clock.ts'
 import { isSoukError, type SoukError } from '../../../lib/base/errors.ts'
 import { CALL_CHECK_REST_MS, CALL_CHECKS_RESTING_MAX } from '../../../lib/base/limits/rest.ts'
 import { Slots } from '../../../lib/base/slots.ts'
-import type { CallProblem, CallValues } from './check-runtime.ts'
+import type { CallValues } from './check-runtime.ts'
+import type { SchemaProblem } from './schema-problem.ts'
 import type { CallSchemas } from './check-code.ts'
 import { checkWorker } from './check-worker.ts'
 
@@ -42,7 +43,7 @@ export class SlowChecks {
     code: string,
     values: CallValues,
     signal: AbortSignal
-  ): Promise<CallProblem | undefined> {
+  ): Promise<SchemaProblem | undefined> {
     return this.#run(operation, () => checkWorker.run('checkCall', { code, values }, signal), signal)
   }
 

