@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
-import { type Definitions, MANY, NAMED, ONE, REF } from '../openapi/openapi-schemas.ts'
+import { type Definitions, MANY, NAMED, ONE, REF, subschemasOf } from '../openapi/openapi-schemas.ts'
 import { ASSERTIONS } from '../openapi/schema-keywords.ts'
 import { discriminated } from './discriminated.ts'
 import { FORMATS } from './formats.ts'
@@ -143,13 +143,9 @@ export function mentionsOf(schema: unknown): {
     for (const [keyword, value] of Object.entries(at)) {
       if (keyword === '$ref' && typeof value === 'string') references.push(value.slice(REF.length))
       else if (keyword === 'pattern' && typeof value === 'string') patterns.push(value)
-      else if (ONE.includes(keyword)) waiting.push(value)
-      else if (MANY.includes(keyword) && Array.isArray(value)) append(waiting, value as unknown[])
-      else if (NAMED.includes(keyword) && isObject(value)) {
-        if (keyword === 'patternProperties') append(patterns, Object.keys(value))
-        append(waiting, Object.values(value))
-      }
+      else if (keyword === 'patternProperties' && isObject(value)) append(patterns, Object.keys(value))
     }
+    append(waiting, subschemasOf(at))
   }
   return { patterns, references }
 }

@@ -154,7 +154,7 @@ function membersOf(schema: RestBody['schema'], definitions: Definitions): Member
     for (const [name, one] of own) if (!properties.has(name)) properties.set(name, one)
     for (const name of Array.isArray(part['required']) ? (part['required'] as string[]) : []) required.add(name)
     if (isObject(part['patternProperties'])) Object.assign(patterns, part['patternProperties'])
-    takesMore &&= part['additionalProperties'] !== false
+    takesMore &&= part['additionalProperties'] !== false && part['unevaluatedProperties'] !== false
     if (properties.size > OPERATION_FIELDS_MAX) return undefined
     for (const one of parts) waiting.push(one)
   }

@@ -6,7 +6,6 @@ import { PatternBudget } from '../../pattern/pattern-budget.ts'
 import { callSchemas, NOT_CHECKED } from '../call-check/call-schemas.ts'
 import { type CallSchemas, checkCode } from '../call-check/check-code.ts'
 import { mentionsOf } from '../call-check/checkable-schema.ts'
-import { closedWarnings } from './closed-parts.ts'
 import { describeOpenapi } from './openapi-description.ts'
 import { type OpenapiTexts, readOpenapi } from './openapi-document.ts'
 import { operationsOf } from './openapi-operations.ts'
@@ -53,7 +52,6 @@ export function importOpenapi(source: OpenapiSource): Inspection {
         : [`The OpenAPI document violates its specification, but can be read: ${violation}`]),
       ...baseWarnings(documented, endpoint),
       ...warnings,
-      ...closedWarnings(api),
       ...unchecked
     ])
   }

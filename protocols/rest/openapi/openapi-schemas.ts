@@ -138,6 +138,15 @@ export function shownReference(reference: string): string {
   return JSON.stringify(reference.replace(/^file:\/\/\//, '').slice(0, 200))
 }
 
+/** The schemas in the keywords of a schema, which may also be booleans. */
+export function subschemasOf(schema: JsonSchema): unknown[] {
+  return Object.entries(schema).flatMap(([keyword, value]) => {
+    if (ONE.includes(keyword)) return [value]
+    if (MANY.includes(keyword) && Array.isArray(value)) return value as unknown[]
+    return NAMED.includes(keyword) && isObject(value) ? Object.values(value) : []
+  })
+}
+
 /** The definitions that schemas need, directly or indirectly. */
 export function definitionsOf(schemas: readonly unknown[], all: Definitions): Definitions {
   const needed = new Map<string, JsonSchema>()

@@ -1,0 +1,127 @@
+import type { JsonSchema } from '../../../lib/interface/adapter.ts'
+import { isObject } from '../../exact-json.ts'
+import { composedOf } from './composed-schema.ts'
+import { type Definitions, dereferenced, MANY, NAMED, ONE, subschemasOf } from './openapi-schemas.ts'
+import type { RestApi } from './rest-api.ts'
+
+/** Keywords of parts that every object of a schema must fit. */
+const JOINED: readonly string[] = ['$ref', 'allOf']
+
+/**
+ * The schemas of types that inherit from each other by `allOf`, as their generators mean them. By JSON Schema, hardly any object
+ * fits such types as Swashbuckle and NSwag write them:
+ *
+ * - Each part has `additionalProperties: false`, so it excludes the fields of the others. The parts are opened, and the whole is
+ *   closed by `unevaluatedProperties`.
+ * - A base type with a discriminator stands for its variants, which have further fields. It is opened too.
+ * - `oneOf` lists a base type beside its variants, whose objects fit both. It becomes `anyOf`.
+ * - The discriminator is in the base type only. The alternatives get it as well.
+ */
+export function inherited({ operations, definitions }: RestApi): RestApi {
+  const roots = operations.flatMap(({ parameters, body, output }) => [
+    ...parameters.map(({ schema }) => schema),
+    body?.schema,
+    output
+  ])
+  const changes = changesOf([...roots, ...Object.values(definitions)].filter(isObject), definitions)
+  if (changes.size === 0) return { operations, definitions }
+  const changed = (schema: JsonSchema): JsonSchema => {
+    const copy = withSubschemas(schema, (one) => (isObject(one) ? changed(one) : one))
+    return changes.get(schema)?.reduce((last, change) => change(last), copy) ?? copy
+  }
+  return {
+    operations: operations.map((operation) => {
+      const { parameters, body, output } = operation
+      return {
+        ...operation,
+        parameters: parameters.map((one) => ({ ...one, schema: changed(one.schema) })),
+        ...(body === undefined ? {} : { body: { ...body, schema: changed(body.schema) } }),
+        ...(output === undefined ? {} : { output: changed(output) })
+      }
+    }),
+    definitions: Object.fromEntries(Object.entries(definitions).map(([name, one]) => [name, changed(one)]))
+  }
+}
+
+type Change = (schema: JsonSchema) => JsonSchema
+
+const opened: Change = ({ additionalProperties: _, ...schema }) => schema
+const closed: Change = (schema) => ({ ...schema, unevaluatedProperties: false })
+const loosened: Change = ({ oneOf, ...schema }) => ({ ...schema, anyOf: oneOf })
+
+function changesOf(schemas: readonly JsonSchema[], definitions: Definitions): ReadonlyMap<JsonSchema, Change[]> {
+  const toOpen = new Set<JsonSchema>()
+  const toClose = new Set<JsonSchema>()
+  /** Parts of others, which stay open. */
+  const parts = new Set<JsonSchema>()
+  const changes = new Map<JsonSchema, Change[]>()
+  const waiting = [...schemas]
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const one of subschemasOf(at)) if (isObject(one)) waiting.push(one)
+    if (isBase(at)) {
+      parts.add(at)
+      if (isClosed(at)) toOpen.add(at)
+    }
+    const excluding = excludingParts(at, definitions)
+    if (excluding.length > 0) {
+      for (const part of composedOf(at, definitions, JOINED)) if (part !== at) parts.add(part)
+      for (const part of excluding) toOpen.add(part)
+      toClose.add(at)
+    }
+    const ofAlternatives = alternativeChanges(at, definitions)
+    if (ofAlternatives.length > 0) changes.set(at, ofAlternatives)
+  }
+  const add = (schema: JsonSchema, change: Change) => changes.set(schema, [...(changes.get(schema) ?? []), change])
+  for (const schema of toOpen) add(schema, opened)
+  for (const schema of toClose) if (!parts.has(schema)) add(schema, closed)
+  return changes
+}
+
+/** The closed parts of a schema, if one of them excludes fields of the others. */
+function excludingParts(schema: JsonSchema, definitions: Definitions): readonly JsonSchema[] {
+  if (!Array.isArray(schema['allOf'])) return []
+  const strict = composedOf(schema, definitions, JOINED).filter(isClosed)
+  if (strict.length === 0) return []
+  const names = new Set(composedOf(schema, definitions).flatMap(namesIn))
+  return strict.some((part) => namesIn(part).length < names.size) ? strict : []
+}
+
+function alternativeChanges(schema: JsonSchema, definitions: Definitions): Change[] {
+  const branches = [schema['oneOf'] ?? schema['anyOf']].flat().filter(isObject)
+  const targets = branches.map((branch) => dereferenced(branch, definitions))
+  const lines = targets.map((target) => composedOf(target, definitions, JOINED))
+  const ancestors = new Set(lines.flatMap(([, ...others]) => others))
+  const changes: Change[] = []
+  if (schema['oneOf'] !== undefined && schema['anyOf'] === undefined && targets.some((one) => ancestors.has(one)))
+    changes.push(loosened)
+  const bases = lines.map((line) => line.find(isBase)?.['discriminator'])
+  const [first] = bases
+  if (first !== undefined && !isObject(schema['discriminator']) && bases.every((one) => one === first))
+    changes.push((one) => ({ ...one, discriminator: first }))
+  return changes
+}
+
+/** Whether the schema has a discriminator, but no list of the variants that it tells apart. */
+function isBase({ discriminator, oneOf, anyOf }: JsonSchema): boolean {
+  return isObject(discriminator) && oneOf === undefined && anyOf === undefined
+}
+
+function isClosed({ additionalProperties, patternProperties }: JsonSchema): boolean {
+  return additionalProperties === false && patternProperties === undefined
+}
+
+function namesIn({ properties }: JsonSchema): string[] {
+  return isObject(properties) ? Object.keys(properties) : []
+}
+
+/** A copy with other subschemas. */
+function withSubschemas(schema: JsonSchema, change: (value: unknown) => unknown): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (ONE.includes(keyword)) return [keyword, change(value)]
+      if (MANY.includes(keyword) && Array.isArray(value)) return [keyword, value.map(change)]
+      if (!NAMED.includes(keyword) || !isObject(value)) return [keyword, value]
+      return [keyword, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one)]))]
+    })
+  )
+}
