@@ -4,6 +4,7 @@ import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject, textOf } from '../../exact-json.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { exampleIn } from './openapi-examples.ts'
+import { withOwnValues } from './own-values.ts'
 import { ASSERTIONS } from './schema-keywords.ts'
 
 export type Definitions = Readonly<Record<string, JsonSchema>>
@@ -74,13 +75,13 @@ export class Schemas {
     if (!isObject(schema)) return {}
     const { $ref: reference } = schema
     const isOld = this.#document.version === '2.0' || this.#document.version === '3.0'
-    if (typeof reference === 'string') {
-      const $ref = this.#define(reference)
-      // Before 3.1, siblings of a reference are ignored.
-      return isOld ? $ref : { ...$ref, ...this.#members(schema, depth) }
-    }
-    const members = this.#members(schema, depth)
-    return isOld ? modernised(members, schema) : valid(members)
+    const members = isOld && typeof reference === 'string' ? {} : this.#members(schema, depth)
+    const converted =
+      typeof reference === 'string'
+        ? // Before 3.1, siblings of a reference are ignored.
+          { ...this.#define(reference), ...members }
+        : valid(isOld ? modernised(members) : members)
+    return isNullable(schema) ? { anyOf: [converted, { type: 'null' }] } : converted
   }
 
   #members(schema: JsonObject, depth: number): Record<string, unknown> {
@@ -180,8 +181,13 @@ export function dereferenced(schema: JsonSchema, all: Definitions): JsonSchema {
   return at
 }
 
+/** `nullable` of 3.0, which many documents also have beside references, and after an update to 3.1. */
+function isNullable({ nullable, 'x-nullable': extension, type }: JsonObject): boolean {
+  return (nullable === true || extension === true) && ![type].flat().includes('null')
+}
+
 /** Converts the syntax of OpenAPI 2.0 and 3.0 that differs from JSON Schema. */
-function modernised(members: Record<string, unknown>, given: JsonObject): JsonSchema {
+function modernised(members: Record<string, unknown>): Record<string, unknown> {
   if (members['type'] === 'file') Object.assign(members, { type: 'string', format: 'binary' })
   for (const [flag, bound] of [
     ['exclusiveMinimum', 'minimum'],
@@ -195,8 +201,7 @@ function modernised(members: Record<string, unknown>, given: JsonObject): JsonSc
       delete members[bound]
     }
   }
-  const isNullable = given['nullable'] === true || given['x-nullable'] === true
-  return isNullable ? { anyOf: [valid(members), { type: 'null' }] } : valid(members)
+  return members
 }
 
 /** The first example, if it is one value: examples of whole objects are those of their members. */
@@ -210,5 +215,5 @@ function valid(members: Record<string, unknown>): JsonSchema {
   for (const [keyword, value] of Object.entries(members)) {
     if (Object.hasOwn(ASSERTIONS, keyword) && ASSERTIONS[keyword]?.(value) === false) delete members[keyword]
   }
-  return members
+  return withOwnValues(members)
 }

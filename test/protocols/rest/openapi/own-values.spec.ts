@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { callsOf, documentOf, type Json } from './document-kit.ts'
+
+const callsWith = (schema: Json, version = '3.0.3') =>
+  callsOf(documentOf({ parameters: [{ name: 'f', in: 'query', schema }] }, '/x', version, { components: COMPONENTS }))
+const COMPONENTS = { schemas: { Size: { type: 'integer' } } }
+
+describe('listed values of another type than their schema', () => {
+  const cases: ReadonlyArray<readonly [schema: Json, good: unknown, bad: unknown]> = [
+    [{ type: 'string', enum: [1, 2] }, '1', '3'],
+    [{ type: 'string', enum: ['1.0', 1.1, true] }, '1.1', '1.2'],
+    [{ type: 'integer', enum: ['1', '2'] }, 2, 3],
+    [{ type: 'number', enum: ['0.5', '1'] }, 0.5, 2],
+    [{ type: 'boolean', enum: ['true', 'false'] }, false, 'true'],
+    [{ type: 'boolean', enum: ['true'] }, true, false],
+    [{ type: 'array', enum: ['a', 'b'], items: { type: 'string' } }, ['a', 'b'], ['c']],
+    [{ type: 'array', enum: [1, 2], items: { type: 'string' } }, ['1'], ['3']],
+    [{ type: 'array', enum: ['a'], items: { type: 'string', enum: ['b'] } }, ['b'], ['a']],
+    [{ type: 'array', enum: ['a'], items: { $ref: '#/components/schemas/Size' } }, [1], ['a']],
+    [{ type: 'integer', enum: ['low', 'high'] }, 'low', 'other'],
+    [{ type: 'object', enum: ['a'] }, 'a', {}],
+    [{ type: 'array', enum: [['a'], ['b']], items: { type: 'string' } }, ['a'], ['c']],
+    [{ type: 'string', enum: ['a', null] }, 'a', 'b']
+  ]
+  for (const [schema, good, bad] of cases) {
+    it(`${JSON.stringify(schema)} takes ${JSON.stringify(good)}`, async () => {
+      const { map } = callsWith(schema)
+      await map({ f: good })
+      await assert.rejects(map({ f: bad }), /^SoukError: The field "query\.f/)
+    })
+  }
+
+  it('also as a constant', async () => {
+    const { map } = callsWith({ type: 'string', const: 5 }, '3.1.0')
+    await map({ f: '5' })
+    await assert.rejects(map({ f: '6' }), /"query.f" must be "5"/)
+    await callsWith({ type: 'integer', const: 'a' }, '3.1.0').map({ f: 'a' })
+  })
+})
+
+describe('nullable', () => {
+  const bodyOf = (schema: Json, version: string) =>
+    callsOf(
+      documentOf(
+        { requestBody: { content: { 'application/json': { schema: { type: 'object', properties: { f: schema } } } } } },
+        '/x',
+        version,
+        { components: COMPONENTS }
+      )
+    )
+  for (const version of ['3.0.3', '3.1.0', '3.2.0']) {
+    it(`allows null, also beside a reference: ${version}`, async () => {
+      for (const schema of [
+        { type: 'integer', nullable: true },
+        { $ref: '#/components/schemas/Size', nullable: true }
+      ]) {
+        const { map } = bodyOf(schema, version)
+        await map({ f: null })
+        await map({ f: 1 })
+        await assert.rejects(map({ f: 'x' }), /"f" must be integer or null/)
+      }
+      await assert.rejects(bodyOf({ type: 'integer', nullable: false }, version).map({ f: null }), /must be integer/)
+    })
+  }
+})
