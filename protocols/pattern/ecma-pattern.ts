@@ -1,4 +1,5 @@
 import { PATTERN_CHARS_MAX } from '../../lib/base/limits/descriptions.ts'
+import { foreignNotation } from './foreign-notation.ts'
 import { type LinearPattern, linearPattern, PatternRefused } from './linear-pattern.ts'
 import { parses } from './unicode-pattern.ts'
 
@@ -17,12 +18,10 @@ export function ecmaPattern(pattern: string): LinearPattern {
 function translated(pattern: string): string {
   if (pattern.length > PATTERN_CHARS_MAX) throw new PatternRefused(`is longer than ${PATTERN_CHARS_MAX} characters`)
   if (!isEcma(pattern)) throw new PatternRefused('is not a regular expression of ECMA-262')
-  if (LITERAL.test(pattern)) throw new PatternRefused('is written between slashes, so no text matches it')
+  const foreign = foreignNotation(pattern)
+  if (foreign !== undefined) throw new PatternRefused(foreign)
   return new Translation(pattern).whole()
 }
-
-/** A whole match in the notation of JavaScript and PHP. In JSON Schema, the slashes are a part of the pattern. */
-const LITERAL = /^\/\^.*\$\/[a-z]*$/s
 
 /** True if it parses as ECMA-262, with or without the flag `u`. It is not run. */
 export function isEcma(pattern: string): boolean {

@@ -210,10 +210,22 @@ function examplesOf(schema: JsonObject): unknown[] | undefined {
   return textOf(example) === undefined ? undefined : [example]
 }
 
-/** Removes keywords with values that JSON Schema does not allow, which consumers' tools would reject. */
+const BOUNDS = [
+  ['minimum', 'maximum'],
+  ['minLength', 'maxLength'],
+  ['minItems', 'maxItems'],
+  ['minProperties', 'maxProperties']
+] as const
+
+/** Removes keywords with values that JSON Schema does not allow, which consumers' tools would reject, and bounds that exclude all. */
 function valid(members: Record<string, unknown>): JsonSchema {
   for (const [keyword, value] of Object.entries(members)) {
     if (Object.hasOwn(ASSERTIONS, keyword) && ASSERTIONS[keyword]?.(value) === false) delete members[keyword]
+  }
+  for (const [least, most] of BOUNDS) {
+    if (!(Number(members[least]) > Number(members[most]))) continue
+    delete members[least]
+    delete members[most]
   }
   return withOwnValues(members)
 }

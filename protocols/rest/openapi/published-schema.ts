@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
+import { foreignNotation } from '../../pattern/foreign-notation.ts'
 import { unicodePattern } from '../../pattern/unicode-pattern.ts'
 import { mentionsOf } from '../call-check/checkable-schema.ts'
 import { MANY, NAMED, ONE } from './openapi-schemas.ts'
@@ -13,7 +14,8 @@ const PATTERN_CHARS_SHOWN = 200
 
 /**
  * The schema with patterns that consumers' validators can compile: they have to be valid with the flag `u` (JSON Schema 2020-12,
- * section 6.4). A pattern without such a form is left out with a `$comment`, together with what would accept fewer values without it.
+ * section 6.4). A pattern without such a form, or in another notation, is left out with a `$comment`, together with what would accept
+ * fewer values without it.
  */
 export function publishedSchema(schema: JsonSchema): JsonSchema {
   const published: Record<string, unknown> = {}
@@ -22,7 +24,8 @@ export function publishedSchema(schema: JsonSchema): JsonSchema {
     const lost = lostIn(keyword, value)
     if (lost !== undefined) {
       const shown = JSON.stringify(lost.slice(0, PATTERN_CHARS_SHOWN))
-      published['$comment'] = `The pattern ${shown} is left out, because it is not valid with the flag u.`
+      const why = foreignNotation(lost) ?? 'is not valid with the flag u'
+      published['$comment'] = `The pattern ${shown} is left out, because it ${why}.`
     }
     if (keyword === 'pattern' && typeof value === 'string') {
       if (lost === undefined) published[keyword] = unicodePattern(value)
@@ -43,7 +46,7 @@ export function publishedSchema(schema: JsonSchema): JsonSchema {
 
 /** A pattern because of which the keyword cannot be published as it is. */
 function lostIn(keyword: string, value: unknown): string | undefined {
-  const isLost = (pattern: string) => unicodePattern(pattern) === undefined
+  const isLost = (pattern: string) => unicodePattern(pattern) === undefined || foreignNotation(pattern) !== undefined
   if (keyword === 'pattern' && typeof value === 'string') return isLost(value) ? value : undefined
   if (keyword === 'patternProperties' && isObject(value)) return Object.keys(value).find(isLost)
   return REVERSING.includes(keyword) ? mentionsOf({ allOf: [value].flat() }).patterns.find(isLost) : undefined

@@ -63,3 +63,18 @@ describe('nullable', () => {
     })
   }
 })
+
+describe('bounds that exclude all values', () => {
+  for (const [schema, value] of [
+    [{ type: 'integer', minimum: 5, maximum: 3 }, 4],
+    [{ type: 'string', minLength: 5, maxLength: 2 }, 'abc'],
+    [{ type: 'array', items: {}, minItems: 5, maxItems: 2 }, [1, 2, 3]],
+    [{ type: 'object', minProperties: 2, maxProperties: 1 }, { a: 1 }]
+  ] as const) {
+    it(`are no bounds: ${JSON.stringify(schema)}`, () => callsWith(schema).map({ f: value }))
+  }
+
+  it('are kept if they allow one', async () => {
+    await assert.rejects(callsWith({ type: 'integer', minimum: 5, maximum: 5 }).map({ f: 4 }), /must be >= 5/)
+  })
+})
