@@ -1,27 +1,38 @@
 import { fastFormats, fullFormats } from 'ajv-formats/dist/formats.js'
-import type { Format } from 'ajv/dist/2020.js'
+import type { Format, FormatDefinition } from 'ajv/dist/2020.js'
 import { PATTERN_CHARS_MAX } from '../../../lib/base/limits/descriptions.ts'
 import { isEcma } from '../../pattern/ecma-pattern.ts'
 
 const URL_FORMAT = /^(?:https?|ftp):\/\/[^\s/?#]+[^\s]*$/i
 
-/** ISO 8601, also with a sign and fractions, as Python and .NET write it. */
-const DURATION =
-  /^[+-]?P(?=.)(?:\d+(?:[.,]\d+)?W|(?:\d+Y)?(?:\d+M)?(?:\d+(?:[.,]\d+)?D)?(?:T(?=.)(?:\d+(?:[.,]\d+)?H)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?S)?)?)$/
+/** ISO 8601, also with a sign and fractions, as Python and .NET write it; a `TimeSpan` of .NET (`1.10:30:00`); a protobuf duration (`1.5s`). */
+const DURATIONS = [
+  /^[+-]?P(?=.)(?:\d+(?:[.,]\d+)?W|(?:\d+Y)?(?:\d+M)?(?:\d+(?:[.,]\d+)?D)?(?:T(?=.)(?:\d+(?:[.,]\d+)?H)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?S)?)?)$/,
+  /^-?(?:\d+\.)?\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?$/,
+  /^-?\d+(?:\.\d+)?s$/
+]
+const TO_THE_MINUTE = /\d\d:\d\d(?=$|[z+-])/i
 
 /**
- * The formats of ajv-formats with linear running time. `uri`, `uri-reference` and `email` are its fast variants, because the full
- * ones backtrack; `url` is our own for the same reason. Times need no zone, because many APIs describe local
- * times so. `regex` compiles a consumer's pattern but never runs it.
+ * The formats of ajv-formats, where a text may also be what APIs with this format use: times without a zone or without seconds, addresses
+ * beyond ASCII, names of hosts with an underscore, base64 for URLs or in lines. All take linear time, for which `uri` and `uri-reference`
+ * are the fast variants. `regex` compiles a consumer's pattern but never runs it.
  */
 export const FORMATS: Readonly<Record<string, Format>> = {
   ...fullFormats,
   uri: fastFormats.uri,
   'uri-reference': fastFormats['uri-reference'],
-  email: fastFormats.email,
+  email: /^[^\s@]+@[^\s@]+$/,
+  hostname: /^[^\s/?#@:]{1,253}$/,
   url: URL_FORMAT,
-  time: fullFormats['iso-time'],
-  'date-time': fullFormats['iso-date-time'],
-  duration: DURATION,
+  byte: /^[\w\s+/=-]*$/,
+  time: secondsOptional('iso-time'),
+  'date-time': secondsOptional('iso-date-time'),
+  duration: (text: string) => DURATIONS.some((pattern) => pattern.test(text)),
   regex: (text: string) => text.length <= PATTERN_CHARS_MAX && isEcma(text)
+}
+
+function secondsOptional(name: 'iso-time' | 'iso-date-time'): (text: string) => boolean {
+  const { validate } = fullFormats[name] as FormatDefinition<string> & { validate(text: string): boolean }
+  return (text) => validate(text) || validate(text.replace(TO_THE_MINUTE, '$&:00'))
 }

@@ -72,9 +72,33 @@ describe('a call of an OpenAPI operation', () => {
       ['date-time', '2026-13-01T00:00:00Z'],
       ['date-time', '2026-01-01'],
       ['duration', 'PT'],
-      ['duration', '1 day']
+      ['duration', '1 day'],
+      ['time', '10'],
+      ['date-time', '2026-01-01T25:00'],
+      ['email', 'a b@c'],
+      ['hostname', 'a/b'],
+      ['byte', 'a*b']
     ] as const)
       await refused(schema(format), { at: text }, /must match format/)
+  })
+
+  it('has texts in the forms that APIs use', async () => {
+    const schema = (format: string) => ({ type: 'object', properties: { at: { type: 'string', format } } })
+    for (const [format, text] of [
+      ['time', '10:30'],
+      ['time', '10:30+02:00'],
+      ['date-time', '2026-01-01T10:30'],
+      ['date-time', '2026-01-01 10:30Z'],
+      ['duration', '01:30:00'],
+      ['duration', '-1.01:30:00.5'],
+      ['duration', '1.5s'],
+      ['email', 'müller@bücher.example'],
+      ['hostname', 'my_host'],
+      ['byte', 'a-_b'],
+      ['byte', 'YWJj\nZGVm'],
+      ['byte', 'YQ']
+    ] as const)
+      await callsOf(bodyOf('application/json', schema(format))).map({ operation: 'op', at: text }, NEVER)
   })
 })
 
