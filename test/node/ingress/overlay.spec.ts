@@ -256,15 +256,20 @@ describe('ingress over the overlay', () => {
   })
 
   it('respects the consumer’s time limit', async () => {
+    let isSilent = false
     await owner.serve(
       { name: 'slow', price: '0' },
-      scripted(
-        (_request, signal) =>
-          new Promise((_, reject) => {
-            signal.addEventListener('abort', () => reject(signal.reason as Error))
-          })
+      scripted((_request, signal) =>
+        isSilent
+          ? new Promise((_, reject) => {
+              signal.addEventListener('abort', () => reject(signal.reason as Error))
+            })
+          : Promise.resolve({ ...plain, status: 200, body: Buffer.from('{}') })
       )
     )
+    // The first call of an API includes a lookup, which would count towards the limit.
+    assert.equal((await send('/api/demo/api/slow', '{}')).status, 200)
+    isSilent = true
     const sent = send('/api/demo/api/slow', '{}', { 'souk-timeout-ms': '300' })
     const response = await within('the response', 2_000, sent)
     assert.deepEqual([response.status, await code(response)], [504, 'upstream_timeout'])
