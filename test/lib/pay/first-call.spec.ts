@@ -245,6 +245,8 @@ describe('the first paid call', () => {
           () => false
         )
       await lives.until('a call is paid', isPaid)
+      // The call may be served on credit, before its deposit is in a block.
+      await lives.until('its deposit is known', () => isDeposited(again))
       const id = idOf(consumer)
       await again.paymentScheme.settlement.redeemer.settleNow()
       assert.equal((await lives.onChain(id)).claimed, lives.channel(again, id).spent)
@@ -254,6 +256,10 @@ describe('the first paid call', () => {
     assert.ok(instants > 8, `${instants} instants`)
   })
 
+  const isDeposited = ({ paymentScheme }: Life): boolean => {
+    const { planned, unmined } = paymentScheme.settlement.submitter.status()
+    return planned + unmined === 0
+  }
   const death = (process: { readonly isDead: boolean }) =>
     lives.until('its death', () => process.isDead).catch(() => undefined)
 })
