@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
-import { createMemoryStore, formatUsdc, limits, parseUsdc, systemRandom } from '../../../lib/index.ts'
-import type { Address, Store } from '../../../lib/interface/index.ts'
+import { createMemoryStore, formatUsdc, limits, parseUsdc, systemClock, systemRandom } from '../../../lib/index.ts'
+import type { Address, Clock, Store } from '../../../lib/interface/index.ts'
 import { type Hosting, startHosting } from '../../../node/accounts/hosting.ts'
 import { createIngress } from '../../../node/ingress/ingress.ts'
 import { createLog } from '../../../node/log.ts'
@@ -19,8 +19,13 @@ import { type KeylessBench, keylessBench } from '../../helpers/keyless-bench.ts'
 import { booksOf } from './bench.ts'
 
 const USDC = 1_000_000n
-/** Shortens waits for the chain. */
-const clock = hasted(10)
+const hasty = hasted(10)
+let isPatient = false
+/** Shortens waits for the chain, but not for a deposit that is expected to count: a busy machine may need all that time. */
+const clock: Clock = {
+  ...hasty,
+  after: (delayMs, task) => (isPatient && delayMs === limits.DEPOSIT_WAIT_MS ? systemClock : hasty).after(delayMs, task)
+}
 
 type Json = Record<string, unknown>
 interface Customer {
@@ -123,6 +128,15 @@ describe('money of prepaid accounts', () => {
     const response = await who.pay(request.url, request.init)
     return { status: response.status, headers: response.headers, body: (await response.json()) as Json }
   }
+  /** Waits for a deposit as long as a real node does. */
+  async function patiently<T>(request: () => Promise<T>): Promise<T> {
+    isPatient = true
+    try {
+      return await request()
+    } finally {
+      isPatient = false
+    }
+  }
   const view = async ({ key }: Customer, path = '') =>
     (await (await fetch(`${url}/v1/account${path}`, { headers: { 'x-consumer-key': key } })).json()) as Json
   const mine = (blocks: number) => bench.client.mine({ blocks })
@@ -145,7 +159,7 @@ describe('money of prepaid accounts', () => {
   it('is deposited by x402’s own client into the node’s wallet', async () => {
     const who = await customer()
     const before = await bench.usdc(owner.paymentScheme.wallet.address)
-    const { status, body, headers } = await payIn(who, '0.75')
+    const { status, body, headers } = await patiently(() => payIn(who, '0.75'))
     assert.deepEqual([status, body], [200, { amount: '0.75', balance: '0.75' }])
     const settlement = JSON.parse(Buffer.from(headers.get('payment-response') ?? '', 'base64').toString()) as Json
     assert.deepEqual([settlement['success'], String(settlement['payer']).toLowerCase()], [true, who.address])
@@ -176,7 +190,7 @@ describe('money of prepaid accounts', () => {
   it('is credited once if several clients repeat the same payment', async () => {
     const who = await customer()
     const held = await hosting.accounts.held()
-    await payIn(who, '0.5')
+    await patiently(() => payIn(who, '0.5'))
     assert.equal(await hosting.accounts.held(), held + 500_000n)
     const headers = { 'payment-signature': who.payments[0] ?? '' }
     const again = await Promise.all(Array.from({ length: 10 }, () => send('/deposits', who, '0.5', headers)))
@@ -193,9 +207,11 @@ describe('money of prepaid accounts', () => {
     const first = await payIn(who, '0.5')
     assert.deepEqual([first.status, first.body['code']], [503, 'settlement_pending'])
     const headers = { 'payment-signature': who.payments[0] ?? '' }
-    const waiting = Array.from({ length: 5 }, () => send('/deposits', who, '0.5', headers))
-    await bench.mining(true)
-    for (const { status } of await Promise.all(waiting)) assert.equal(status, 200)
+    await patiently(async () => {
+      const waiting = Array.from({ length: 5 }, () => send('/deposits', who, '0.5', headers))
+      await bench.mining(true)
+      for (const { status } of await Promise.all(waiting)) assert.equal(status, 200)
+    })
     assert.equal(await balance(who), 500_000n)
     assert.equal(await bench.usdc(who.address), 9_500_000n)
   })
@@ -212,7 +228,7 @@ describe('money of prepaid accounts', () => {
 
   it('counts small deposits at once and larger ones after more blocks', async () => {
     const who = await customer(100n * USDC)
-    assert.equal((await payIn(who, '1')).status, 200)
+    assert.equal((await patiently(() => payIn(who, '1'))).status, 200)
     const second = await payIn(who, '2')
     assert.deepEqual([second.status, second.body['code']], [503, 'settlement_pending'])
     assert.ok(Number(second.headers.get('retry-after')) > 0)
@@ -222,7 +238,8 @@ describe('money of prepaid accounts', () => {
     assert.equal((await payIn(who, '30')).status, 503)
     await mine(1)
     const headers = { 'payment-signature': who.payments.at(-1) ?? '' }
-    assert.equal((await send('/deposits', who, '30', headers)).body['code'], 'settlement_pending')
+    const third = await send('/deposits', who, '30', headers)
+    assert.equal(third.body['code'], 'settlement_pending')
     await mine(1)
     await eventually('the third', 10_000, async () => ((await balance(who)) === 33n * USDC ? true : undefined))
     assert.equal((await send('/deposits', who, '30', headers)).status, 200)
@@ -258,13 +275,13 @@ describe('money of prepaid accounts', () => {
 
   it('is accepted from one payer only, in the stated amount, if the payer has it', async () => {
     const who = await customer()
-    await payIn(who, '0.5')
+    await patiently(() => payIn(who, '0.5'))
     const other = await customer()
     const request = post('/deposits', who, '0.5')
     const refused = await other.pay(request.url, request.init)
     assert.equal(((await refused.json()) as Json)['code'], 'payment_rejected')
     const poor = await customer(1n)
-    assert.equal((await payIn(poor, '0.5')).body['code'], 'insufficient_funds')
+    assert.equal((await patiently(() => payIn(poor, '0.5'))).body['code'], 'insufficient_funds')
     const headers = { 'payment-signature': poor.payments[0] ?? '' }
     assert.equal((await send('/deposits', poor, '0.6', headers)).body['code'], 'payment_rejected')
     assert.equal((await send('/deposits', poor, '0.5', { 'payment-signature': 'x' })).body['code'], 'payment_malformed')
@@ -273,7 +290,7 @@ describe('money of prepaid accounts', () => {
   describe('is withdrawn', () => {
     const paidIn = async (amount = '1') => {
       const who = await customer()
-      await payIn(who, amount)
+      await patiently(() => payIn(who, amount))
       return who
     }
     const until = (who: Customer, id: string, state: string) =>
@@ -297,7 +314,7 @@ describe('money of prepaid accounts', () => {
 
     it('completely if the balance is small, and never beyond the balance', async () => {
       const who = await customer()
-      await payIn(who, '0.5')
+      await patiently(() => payIn(who, '0.5'))
       assert.equal((await send('/withdrawals', who, '0.6')).body['code'], 'insufficient_funds')
       assert.equal((await send('/withdrawals', who, '0.5')).status, 202)
     })
@@ -378,7 +395,7 @@ describe('money of prepaid accounts', () => {
       const { account: twin, key } = await hosting.accounts.open('twin')
       const other = { ...who, key: key.key, id: twin.id }
       const request = post('/deposits', other, '1')
-      assert.equal((await who.pay(request.url, request.init)).status, 200)
+      assert.equal((await patiently(() => who.pay(request.url, request.init))).status, 200)
       await stop()
       await start()
       for (const each of [who, other]) {
