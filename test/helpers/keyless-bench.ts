@@ -5,7 +5,8 @@ import { BatchSettlementEvmScheme, InMemoryClientChannelStorage } from '@x402/ev
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapAxiosWithPaymentFromConfig } from '@x402/axios'
 import { wrapFetchWithPaymentFromConfig, type x402ClientConfig } from '@x402/fetch'
-import { systemClock } from '../../lib/base/clock.ts'
+import { type Clock, systemClock } from '../../lib/base/clock.ts'
+import { COLLECT_WAIT_MS } from '../../lib/base/limits/pay.ts'
 import { systemRandom } from '../../lib/base/random.ts'
 import { createNode, type NodeOptions, type SoukNode } from '../../lib/create-node.ts'
 import type { Adapter, AdapterReply } from '../../lib/interface/adapter.ts'
@@ -61,10 +62,16 @@ function upstream(): Upstream {
 
 /**
  * A dev chain, an owner with a wallet, and a consumer node without one, each with an ingress for x402 clients. `provider` is the
- * payee.
+ * payee. While the chain mines, a patient bench waits for payments as long as a real node, because a busy machine may need that.
  */
-export async function keylessBench() {
+export async function keylessBench({ isPatient = false } = {}) {
   const bench = await chainBench()
+  let isMining = true
+  const clock: Clock = {
+    ...schemeClock,
+    after: (delayMs, task) =>
+      (isPatient && isMining && delayMs === COLLECT_WAIT_MS ? systemClock : schemeClock).after(delayMs, task)
+  }
   const { parameters, client } = bench
   const owner = keySigner(Buffer.alloc(32, 21))
   const provider = actor('keyless provider').address.toLowerCase() as Address
@@ -79,7 +86,7 @@ export async function keylessBench() {
       const rules = { withdrawDelay: 900 }
       const chain = createChain(rpcUrl === undefined ? parameters : { ...parameters, rpcUrl })
       const make = createChannelScheme({ chain, signer, rules })
-      return (made.paymentScheme = make({ ...components, clock: schemeClock }))
+      return (made.paymentScheme = make({ ...components, clock }))
     }
     const node = await createNode({ paymentScheme, store, ...more })
     await node.start()
@@ -196,6 +203,7 @@ export async function keylessBench() {
       await client.writeContract({ ...call, account: actor(name), chain: client.chain })
     },
     async mining(isOn: boolean): Promise<void> {
+      isMining = isOn
       await (client as Client).request({ method: 'evm_setAutomine', params: [isOn] } as never)
       if (isOn) await client.mine({ blocks: 1 })
     },

@@ -20,7 +20,7 @@ describe('x402 exact, of clients without a key', () => {
   let url: string
 
   before(async () => {
-    bench = await keylessBench()
+    bench = await keylessBench({ isPatient: true })
     owner = await bench.startOwner()
     await owner.souk.serve({ name: 'counter', price: '0.04', payout: bench.provider }, owner.api)
     consumer = await bench.startConsumer(owner)

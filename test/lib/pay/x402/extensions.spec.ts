@@ -33,7 +33,7 @@ describe('x402 extensions', () => {
   let owner: Awaited<ReturnType<KeylessBench['startOwner']>>
   let url: string
   before(async () => {
-    bench = await keylessBench()
+    bench = await keylessBench({ isPatient: true })
     owner = await bench.startOwner()
     await owner.souk.serve({ name: 'counter', price: '0.04', payout: bench.provider }, owner.api)
     url = `${await bench.startIngress(await bench.startConsumer(owner))}/api/demo/api/counter`

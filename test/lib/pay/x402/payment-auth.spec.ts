@@ -36,7 +36,7 @@ describe('the HTTP authentication scheme Payment', () => {
   let base: string
   let url: string
   before(async () => {
-    bench = await keylessBench()
+    bench = await keylessBench({ isPatient: true })
     owner = await bench.startOwner()
     for (const [name, price] of [
       ['counter', '0.04'],

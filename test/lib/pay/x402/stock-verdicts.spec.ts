@@ -106,7 +106,7 @@ describe('the verdicts of Souk and of the stock x402 facilitator', () => {
   let url: string
   let facilitator: x402Facilitator
   before(async () => {
-    bench = await keylessBench()
+    bench = await keylessBench({ isPatient: true })
     owner = await bench.startOwner()
     await owner.souk.serve({ name: 'counter', price: '0.04', payout: bench.provider }, owner.api)
     url = `${await bench.startIngress(owner)}/api/demo/api/counter`
