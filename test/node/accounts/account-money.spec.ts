@@ -362,7 +362,7 @@ describe('money of prepaid accounts', () => {
       await until(who, String(first.body['id']), 'sent')
       assert.equal(await bench.usdc(who.address), 20n * USDC + 2n * USDC + 5n * USDC - taken)
       await mine(2)
-      await until(who, String(paid.body['id']), 'done')
+      for (const { body } of [first, paid]) await until(who, String(body['id']), 'done')
       assert.equal(await balance(who), 13n * USDC)
       assert.equal(await store.ledger.balance(`withdrawing/${who.id}`), 0n)
       assert.equal((await fees()) - before, -taken)
