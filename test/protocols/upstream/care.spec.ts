@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { setTimeout as pause } from 'node:timers/promises'
 import { isSoukError } from '../../../lib/base/errors.ts'
 import { UPSTREAM_FAILURES_MAX, UPSTREAM_RETRIES_MAX } from '../../../lib/base/limits/upstream.ts'
 import {
@@ -93,7 +92,8 @@ describe('limits and retries of an upstream', () => {
     }
 
     it('stops calling it, then tries again', async () => {
-      const upstream = open()
+      const clock = manualClock()
+      const upstream = open({ clock })
       server.behave(resetting)
       await fail(upstream, UPSTREAM_FAILURES_MAX)
       const before = server.accepted
@@ -105,7 +105,7 @@ describe('limits and retries of an upstream', () => {
       })
       assert.equal(server.accepted, before)
       server.behave(answering(200, {}, ''))
-      await pause(BREAK_MS + 5)
+      await clock.advance(BREAK_MS)
       assert.equal(await status(upstream), 200)
       assert.equal(await status(upstream), 200)
     })
@@ -164,7 +164,7 @@ describe('limits and retries of an upstream', () => {
     })
 
     it('passes on responses that count as failures', async () => {
-      const upstream = open()
+      const upstream = open({ clock: manualClock() })
       server.behave(answering(503, {}, 'later'))
       for (let i = 0; i < UPSTREAM_FAILURES_MAX; i++) assert.equal(await status(upstream), 503)
       await rejectsWith(upstream.request(get), 'upstream_unreachable')
