@@ -118,11 +118,12 @@ describe('x402 batch-settlement, of clients without a key', () => {
   it('waits until a large deposit counts, and reads the chain again for the next call', async () => {
     const dear = url.replace('counter', 'dear')
     await owner.souk.serve({ name: 'dear', price: '2', payout: bench.provider }, owner.api)
-    await bench.payer('rich', 20n * USDC)
+    const payer = await bench.payer('rich', 20n * USDC)
     const client = bench.batch('rich')
     await eventually('the API', 5_000, async () => ((await fetch(dear, request())).status === 402 ? true : undefined))
     const refused = await client.fetch(dear, request())
     assert.equal(await codeOf(refused), 'settlement_pending')
+    await eventually('the deposit', 5_000, async () => (await bench.usdc(payer)) < 20n * USDC || undefined)
     // From now on, only calls read the chain.
     owner.paymentScheme.settlement.watch.stop()
     await bench.client.mine({ blocks: 4 })
