@@ -82,9 +82,9 @@ export interface CallEffects {
 export interface CallLog {
   /**
    * Resolves when the record is durable: it survives kill -9 and power loss. Concurrent appends share one disk sync.
-   * Rejects a second record under the same `(peer, requestId)`. A failed commit rejects every waiting append; the
-   * commit may still have succeeded, so the process must then stop. Postings that do not sum to zero are rejected with
-   * the record.
+   * Rejects a second record under the same `(peer, requestId)`. If the outcome of a commit is unknown, an append waits
+   * until the store knows it. Only a store that failed or is closed rejects it with `isChargeUnknown`; the process must
+   * then stop. Postings that do not sum to zero are rejected with the record.
    * @throws SoukError `idempotency_in_flight` for the second record (`find` returns the first, with its response), else
    *   `internal_error`.
    */

@@ -178,9 +178,8 @@ export class AccountWithdrawals {
       else if (isFree) await this.#free.giveBack(recipient)
       return drawn
     } catch (error) {
-      // The debit may be in the database. Then the withdrawal is paid, although the customer gets the error.
-      if (asSoukError(error).isChargeUnknown) this.#follow(wallet, id)
-      else if (isFree) await this.#free.giveBack(recipient)
+      // If the store ended, it may have the debit. Then the next start pays the withdrawal.
+      if (isFree && !asSoukError(error).isChargeUnknown) await this.#free.giveBack(recipient)
       throw error
     }
   }
@@ -272,7 +271,7 @@ export class AccountWithdrawals {
     this.#running.set(id, following)
   }
 
-  /** Retries while the database is unreachable. Reads the withdrawal first: it may never have been debited, or have ended. */
+  /** Retries while the database is unreachable. Reads the withdrawal first, because it may have ended. */
   async #payOn(wallet: Wallet, id: string): Promise<void> {
     const { clock, documents } = this.#init
     const { signal } = this.#stopping

@@ -142,7 +142,7 @@ export class Payee {
         })
       } catch (error) {
         if (vouchers.length > 0) channel.notSaved()
-        // If that is unknown, the ledger may have the charge. Then the amount stays reserved until the node starts and reads the ledger.
+        // Unknown: the store has ended, and its ledger may have the charge. The next start reads the ledger.
         if (!asSoukError(error).isChargeUnknown) hold.release()
         receiptSigner.underWay--
         throw error

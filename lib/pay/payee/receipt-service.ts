@@ -1,13 +1,13 @@
 import type { Logger } from '@libp2p/interface'
 import type { Clock } from '../../base/clock.ts'
 import { EMPTY_BYTES } from '../../base/bytes.ts'
-import { asSoukError, SoukError } from '../../base/errors.ts'
+import { SoukError } from '../../base/errors.ts'
 import { DISPUTE_KEPT_MS, DISPUTE_FAULT_CHARS_MAX } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import { formatRequestId, isRequestId, requestIdBytes } from '../../base/request-id.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { Dispute, DisputeState } from '../../interface/disputes.ts'
-import type { DocumentPut, Entry, Ledger } from '../../interface/ledger.ts'
+import type { DocumentPut, Ledger } from '../../interface/ledger.ts'
 import type { Settled } from '../../interface/payment-scheme.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
 import type { CallLog, CallRecord, Documents } from '../../interface/store.ts'
@@ -105,7 +105,7 @@ export class ReceiptService {
   }
 
   async #takeBack(peer: string, requestId: string): Promise<Dispute> {
-    const { clock, watch, submitter, redeemer, log, onDispute } = this.#init
+    const { clock, ledger, watch, submitter, redeemer, log, onDispute } = this.#init
     const charge = isRequestId(requestId) ? await this.#find(peer, requestIdBytes(requestId)) : undefined
     if (charge === undefined)
       throw new SoukError('invalid_request', 'This node charged no such call through a channel.')
@@ -130,7 +130,7 @@ export class ReceiptService {
     // Before it is stored, so that no claim contains it.
     channel.payeeFunds.giveBack(record.charged)
     try {
-      await this.#book(entry, documentOf(key, kept))
+      await ledger.book(entry, [documentOf(key, kept)])
     } catch (error) {
       channel.payeeFunds.giveBack(-record.charged)
       throw error
@@ -139,20 +139,6 @@ export class ReceiptService {
     const dispute = ownerDispute(key, kept)
     onDispute(dispute)
     return dispute
-  }
-
-  /** Repeats a write whose result is unknown, until the database shows it. Each attempt waits for the database. An entry is booked once. */
-  async #book(entry: Entry, document: DocumentPut): Promise<void> {
-    for (let isInDoubt = false; ; ) {
-      try {
-        await this.#init.ledger.book(entry, [document])
-        return
-      } catch (thrown) {
-        const error = asSoukError(thrown)
-        isInDoubt ||= error.isChargeUnknown
-        if (!isInDoubt || error.code !== 'store_unavailable') throw error
-      }
-    }
   }
 
   async #find(peer: string, requestId: Uint8Array): Promise<Charge | undefined> {

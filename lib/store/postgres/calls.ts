@@ -139,6 +139,7 @@ function dropWriter(stored: PostgresStoredBytes): Writer<number, number> {
 /** Returns false for a record whose id exists already, also earlier in the same batch. */
 function appendWriter(names: PostgresNames, stored: PostgresStoredBytes): Writer<Append, boolean> {
   return {
+    awaitsOutcome: true,
     async run(db, items) {
       const ids = await names.idsOf(items.flatMap(({ record }) => [record.peer, record.api]))
       const seqs = await insertCalls(db, items, ids)

@@ -21,6 +21,7 @@ interface Draw {
  */
 export function postgresDraws(names: PostgresNames): Writer<Draw, Drawn> {
   return {
+    awaitsOutcome: true,
     async run(db, draws) {
       const known = await knownAmong(db, names, draws)
       const balances = await lockBalances(db, names, draws)

@@ -15,6 +15,7 @@ const LAST = '\u{10FFFF}'
 
 export function postgresLedger(reads: PostgresReads, queue: PostgresQueue, names: PostgresNames): Ledger {
   const bookings: Writer<{ entry: Entry; documents: readonly DocumentPut[] }, boolean> = {
+    awaitsOutcome: true,
     async run(db, items) {
       const isNew = await enterAll(
         db,

@@ -57,7 +57,8 @@ interface Batch {
  * Group commit for a remote database: writes requested during a transaction share the next one. They keep their order.
  *
  * Without a connection, writes wait for up to `STORE_WAIT_MS`. A transaction whose COMMIT got no response is in doubt until the
- * next connection checks it. If the database has it, its writes resolve with their results; otherwise they are written again.
+ * next connection checks it. If the database has it, its writes resolve with their results; otherwise they are written again, or
+ * rejected if they waited too long. Writes with `awaitsOutcome` wait for that check, however long the database is away.
  */
 export class PostgresQueue {
   readonly #init: PostgresQueueInit
@@ -97,7 +98,7 @@ export class PostgresQueue {
     }
     // Expires old writes, so that a write that breaks every connection ends at some time.
     this.#expire()
-    if (isFenced) this.#giveUp(({ writer }) => writer.isBlind === true)
+    if (isFenced) this.#rejectWaiting(({ writer }) => writer.isBlind === true)
     this.#session = session
     this.#schedule()
   }
@@ -113,7 +114,8 @@ export class PostgresQueue {
     this.#isClosed = true
     await this.#draining
     this.#sweeping?.cancel()
-    this.#giveUp(() => true)
+    this.#rejectWaiting(() => true)
+    this.#rejectDoubtful(() => true)
   }
 
   #push(write: Write): void {
@@ -205,18 +207,22 @@ export class PostgresQueue {
 
   #expire(): void {
     const oldest = this.#init.clock.elapsed() - STORE_WAIT_MS
-    this.#giveUp(({ askedAt }) => askedAt < oldest)
+    const isOver = ({ askedAt }: Write): boolean => askedAt < oldest
+    this.#rejectWaiting(isOver)
+    this.#rejectDoubtful((write) => isOver(write) && write.writer.awaitsOutcome !== true)
   }
 
-  /** For a transaction in doubt, the outcome is unknown. */
-  #giveUp(isOver: (write: Write) => boolean): void {
+  #rejectWaiting(isOver: (write: Write) => boolean): void {
     const over = this.#waiting.filter(isOver)
     this.#waiting = this.#waiting.filter((write) => !isOver(write))
     const error = storeUnavailable(undefined)
     for (const write of over) write.reject(error)
-    if (this.#doubt?.writes.every(isOver) !== true) return
-    for (const write of this.#doubt.writes) write.reject(withUnknownCharge(error))
-    this.#doubt = undefined
+  }
+
+  /** Their transaction stays in doubt, because the others in it may still wait for its outcome. */
+  #rejectDoubtful(isOver: (write: Write) => boolean): void {
+    const error = withUnknownCharge(storeUnavailable(undefined))
+    for (const write of this.#doubt?.writes.filter(isOver) ?? []) write.reject(error)
   }
 }
 

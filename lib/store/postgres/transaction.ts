@@ -7,6 +7,10 @@ export interface Writer<I, O> {
   run(db: ClientBase, items: readonly I[]): Promise<readonly O[]>
   /** True if it overwrites or deletes unconditionally. A process that was declared dead must not do that. */
   readonly isBlind?: true
+  /**
+   * True if a write in doubt waits until the database is back. Its caller keeps amounts in memory, which must follow the database.
+   */
+  readonly awaitsOutcome?: true
 }
 
 /** A connection for writing. */

@@ -118,20 +118,24 @@ describe('a charge that its owner takes back', () => {
   })
 
   for (const [isCommitted, words] of [
-    [true, 'has it'],
-    [false, 'does not have it']
+    [true, 'is taken back once, if the database is away and has it'],
+    [false, 'stays until it is tried again, if the database is away and does not have it']
   ] as const) {
-    it(`is taken back once, if the database does not answer and ${words}`, async () => {
+    it(words, async () => {
       const takeBack = await charged()
       beforeBooking = () => {
         beforeBooking = () => {}
         void proxy.fail(isCommitted ? 'outage' : 'lost').then(() => {
           if (!isCommitted) proxy.outage()
-          // The write has waited in vain, and the question for its outcome waits.
+          // Longer than a write waits.
           clock.after(1.5 * STORE_WAIT_MS, () => proxy.release())
         })
       }
-      await takeBack()
+      if (isCommitted) await takeBack()
+      else {
+        await assert.rejects(takeBack(), { code: 'store_unavailable', isChargeUnknown: false })
+        assert.deepEqual([spent(), await earned()], [2n * PRICE, 2n * PRICE])
+      }
       await takeBack()
       assert.deepEqual([spent(), await earned()], [PRICE, PRICE])
     })
