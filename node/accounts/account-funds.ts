@@ -1,4 +1,4 @@
-import { type Atoms, boundedMap, formatUsdc, limits, SoukError } from '../../lib/index.ts'
+import { asSoukError, type Atoms, boundedMap, formatUsdc, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Drawn, Ledger } from '../../lib/interface/index.ts'
 import { Slices } from '../spending/slices.ts'
 import { balanceOf, kindOf, leasedTo, moved, soldTo } from './account-ledger.ts'
@@ -51,11 +51,18 @@ export class AccountFunds {
     this.#slices.release(account, amount)
   }
 
-  /** Charges a reservation. Durable when it resolves; send the response only then. `reference` identifies the call, which is charged once. */
+  /**
+   * Charges a reservation. Durable when it resolves; send the response only then. `reference` identifies the call, which is charged once. If
+   * it rejects, nothing is charged and the reservation is free again.
+   */
   async charge(account: AccountRef, amount: Atoms, reference: string): Promise<void> {
     const { holder, log } = this.#init
     const { id } = account
-    const drawn = await this.#charge(id, leasedTo(id, holder), amount, reference)
+    const drawn = await this.#charge(id, leasedTo(id, holder), amount, reference).catch((error: unknown) => {
+      // If that is unknown, the store has ended.
+      if (!asSoukError(error).isChargeUnknown) this.#slices.release(account, amount)
+      throw error
+    })
     if (drawn === 'repeated') return this.#slices.release(account, amount)
     if (drawn === 'booked') return
     // Other processes took this one for dead and returned its lease to the balance.

@@ -1,4 +1,4 @@
-import { type Atoms, KeyedMutex, limits } from '../../lib/index.ts'
+import { asSoukError, type Atoms, KeyedMutex, limits } from '../../lib/index.ts'
 import type { Clock } from '../../lib/interface/index.ts'
 
 /** The source of slices: a shared, durable amount, such as a balance or the rest of a daily cap. */
@@ -10,7 +10,7 @@ export interface SliceSource<T> {
    * @throws SoukError for the caller if less than `needed` is available
    */
   take(owner: T, needed: Atoms, wanted: Atoms, last: Atoms): Promise<Atoms>
-  /** Returns an unspent amount. The amount is lost if this rejects. */
+  /** Returns an unspent amount. If it rejects with `isChargeUnknown`, the amount may be lost. */
   giveBack(owner: T, amount: Atoms): Promise<void>
 }
 
@@ -137,7 +137,14 @@ export class Slices<T extends { readonly id: string }> {
     return this.#turns.run(slice.owner.id, async () => {
       const amount = slice.left
       slice.left = 0n
-      if (amount > 0n) await this.#source.giveBack(slice.owner, amount)
+      if (amount === 0n) return
+      try {
+        await this.#source.giveBack(slice.owner, amount)
+      } catch (error) {
+        // It can be spent, or returned later.
+        if (!asSoukError(error).isChargeUnknown) slice.left += amount
+        throw error
+      }
     })
   }
 

@@ -171,9 +171,14 @@ class KeyPurchase implements Purchase {
 
   capture(charged: Atoms, reference: string): void | Promise<void> {
     const cost = charged < this.#reserved ? charged : this.#reserved
-    const account = this.#account
+    const { caps, funds } = this.#init
+    const [day, account] = [this.#day, this.#account]
     this.#end(cost)
-    if (account !== undefined && cost > 0n) return this.#init.funds?.charge(account, cost, reference)
+    if (day === undefined || account === undefined || cost === 0n) return
+    return funds?.charge(account, cost, reference).catch((error: unknown) => {
+      caps.release(day, cost)
+      throw error
+    })
   }
 
   release(mayBeCharged = false): void {
