@@ -27,6 +27,7 @@ const EXPORTS: Record<string, Names> = {
       'apiId',
       'asSoukError',
       'boundedMap',
+      'cappedDay',
       'checkJson',
       'checkRateLimit',
       'checksummed',

@@ -1,4 +1,4 @@
-import { asSoukError, type Atoms, formatUsdc, limits, parseUsdc, sleep, SoukError } from '../../lib/index.ts'
+import { asSoukError, type Atoms, cappedDay, formatUsdc, limits, parseUsdc, sleep, SoukError } from '../../lib/index.ts'
 import type {
   Clock,
   DepositPayment,
@@ -133,8 +133,7 @@ export class AccountDeposits {
     const now = this.#init.clock.now()
     const day = Math.floor(now / limits.DAY_MS)
     if (day > this.#day) this.#counts.clear()
-    // A clock that is set back starts no new day. Where it was wrong by days, the count is of today.
-    if (day > this.#day || this.#day > day + 1) this.#day = day
+    this.#day = cappedDay(this.#day, day)
     if ((this.#counts.get(account) ?? 0) < limits.ACCOUNT_DEPOSITS_MAX) return
     const detail = `An account accepts ${limits.ACCOUNT_DEPOSITS_MAX} deposits a day. Make larger deposits, or wait until tomorrow.`
     throw new SoukError('quota_exceeded', detail, { retryAfterMs: (day + 1) * limits.DAY_MS - now })

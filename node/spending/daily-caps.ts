@@ -1,4 +1,4 @@
-import { type Atoms, boundedMap, formatUsdc, leaseSize, limits, SoukError } from '../../lib/index.ts'
+import { type Atoms, boundedMap, cappedDay, formatUsdc, leaseSize, limits, SoukError } from '../../lib/index.ts'
 import type { Clock, Documents } from '../../lib/interface/index.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import { Slices, type SliceSource } from './slices.ts'
@@ -140,14 +140,14 @@ export class DailyCaps {
     for (;;) {
       const before = await this.#documents.get(COLLECTION, key)
       const last = before === undefined ? { day, taken: '0' } : (JSON.parse(before) as SpentDocument)
-      if (before !== undefined && last.day > day + 1) {
-        // A wrong clock stored it. What was taken counts today, and the cap is free again tomorrow.
-        await this.#documents.replace(COLLECTION, key, before, JSON.stringify({ ...last, day }))
+      const counted = cappedDay(last.day, day)
+      if (before !== undefined && counted < last.day) {
+        // Stored also if nothing is taken, so that the cap is free again tomorrow.
+        await this.#documents.replace(COLLECTION, key, before, JSON.stringify({ ...last, day: counted }))
         continue
       }
       const isToday = last.day === day
-      // A clock that was set back does not reset the cap.
-      const current: SpentDocument = last.day >= day ? last : { day, taken: '0' }
+      const current: SpentDocument = counted === last.day ? last : { day: counted, taken: '0' }
       const added = change(BigInt(current.taken), isToday)
       if (added === 0n) return added
       const after = JSON.stringify({ ...current, taken: String(BigInt(current.taken) + added) })
