@@ -78,6 +78,7 @@ const EXPORTS: Record<string, Names> = {
       'text',
       'toHex',
       'toProblem',
+      'trustedTime',
       'utf8'
     ],
     types: [

@@ -1,4 +1,4 @@
-import { limits, SoukError } from '../../lib/index.ts'
+import { limits, SoukError, trustedTime } from '../../lib/index.ts'
 import type { Clock, Documents, Ledger } from '../../lib/interface/index.ts'
 import type { Keys } from '../keys/keys.ts'
 import { balanceOf, soldTo } from './account-ledger.ts'
@@ -54,7 +54,9 @@ export class UnfundedAccounts {
   /** Deletes what is old and unused. Returns the number of the other accounts without a deposit. */
   async #clean(): Promise<number> {
     const { documents, keys, clock } = this.#init
-    const before = clock.now() - limits.ACCOUNT_UNUSED_KEPT_MS
+    // A clock that may be wrong deletes nothing.
+    const now = (await trustedTime(documents, clock)) ?? 0
+    const before = now - limits.ACCOUNT_UNUSED_KEPT_MS
     const [rows, issued] = await Promise.all([documents.list(ACCOUNT_DOCUMENTS), keys.list()])
     const known = new Set(rows.map(({ key }) => key))
     const used = new Set(issued.filter(({ lastUsedAt }) => lastUsedAt !== undefined).map(({ account }) => account))
@@ -69,7 +71,7 @@ export class UnfundedAccounts {
       if (funding !== undefined) continue
       const isOver = createdAt < before && !used.has(key) && !(await this.#hasBooks(key))
       // A deposit that is made meanwhile rewrites the account without an expiry. Its keys are deleted after it.
-      if (!isOver || !(await documents.replace(ACCOUNT_DOCUMENTS, key, value, value, clock.now()))) unfunded++
+      if (!isOver || !(await documents.replace(ACCOUNT_DOCUMENTS, key, value, value, now))) unfunded++
     }
     return unfunded
   }

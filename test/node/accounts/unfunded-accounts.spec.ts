@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createMemoryStore, limits, systemRandom } from '../../../lib/index.ts'
+import { createMemoryStore, limits, systemRandom, trustedTime } from '../../../lib/index.ts'
 import type { Store } from '../../../lib/interface/index.ts'
 import { Accounts } from '../../../node/accounts/accounts.ts'
 import { UnfundedAccounts } from '../../../node/accounts/unfunded-accounts.ts'
@@ -7,6 +7,7 @@ import { createKeys, type Keys } from '../../../node/keys/keys.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { deposit } from './bench.ts'
 
+const YEAR_MS = 365 * limits.DAY_MS
 const PAYER = `0x${'ab'.repeat(20)}` as const
 
 describe('accounts without a deposit', () => {
@@ -27,9 +28,16 @@ describe('accounts without a deposit', () => {
   })
   afterEach(() => store.close())
 
+  /** Lets the clock run on, without a jump. */
+  async function wait(ms: number): Promise<void> {
+    for (let rest = ms; rest > 0; rest -= limits.DAY_MS) {
+      await trustedTime(store.documents, clock)
+      await clock.advance(Math.min(rest, limits.DAY_MS))
+    }
+  }
   /** Runs what a node runs meanwhile: new accounts, and the sweep of the store. */
   async function after(ms: number): Promise<void> {
-    await clock.advance(ms)
+    await wait(ms)
     for (let n = 0; n < 2; n++) {
       await accounts.open()
       await store.documents.sweep(clock.now(), 100)
@@ -63,11 +71,22 @@ describe('accounts without a deposit', () => {
 
   it('is kept by a deposit that begins when it is to be deleted', async () => {
     const { account } = await accounts.open()
-    await clock.advance(2 * limits.ACCOUNT_UNUSED_KEPT_MS)
+    await wait(2 * limits.ACCOUNT_UNUSED_KEPT_MS)
     await accounts.open()
     assert.ok(await accounts.bind(account.id, PAYER))
     await store.documents.sweep(clock.now(), 100)
     assert.equal((await accounts.get(account.id)).funding, PAYER)
+  })
+
+  it('are kept by a node whose clock is a year ahead for a moment', async () => {
+    const { account, key } = await accounts.open()
+    await wait(limits.DAY_MS)
+    const { documents, ledger } = store
+    const now = () => clock.now() + YEAR_MS
+    await new UnfundedAccounts({ documents, ledger, keys, clock: { ...clock, now } }).makeRoom()
+    await keys.verify(key.key)
+    await after(YEAR_MS + limits.DAY_MS)
+    assert.ok((await ids()).has(account.id))
   })
 
   it('are limited in number', async () => {
