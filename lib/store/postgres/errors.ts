@@ -20,11 +20,14 @@ function sqlStateOf(error: unknown): string | undefined {
   return isFromServer && typeof error.code === 'string' ? error.code : undefined
 }
 
+const DENIED = '42501'
+const LOCKED = '55P03'
 /**
  * Errors of connection, resources, shutdown, system and internals; a read-only server, such as a standby or a former primary; a
- * query or transaction that an administrator or a time limit ended.
+ * query or transaction that an administrator or a time limit ended; a permission that is missing, until the administrator grants
+ * it again; a table that is locked for longer than a time limit.
  */
-const AWAY = /^(?:08(?!P01)|53|57|58|XX|25006|25P0[34])/
+const AWAY = new RegExp(`^(?:08(?!P01)|53|57|58|XX|25006|25P0[34]|${DENIED}|${LOCKED})`)
 /** A transaction that lost a race with another and can be retried unchanged. */
 const LOST_RACE = /^40(?:001|P01)/
 
@@ -57,6 +60,11 @@ export function isAway(error: unknown): boolean {
   return WORDS.test(error.message)
 }
 
+/** True if the user lacks a permission. */
+export function isDenied(error: unknown): boolean {
+  return sqlStateOf(error) === DENIED
+}
+
 /** True if the error ends the use of the connection. */
 export function isLost(error: unknown): boolean {
   if (error instanceof Fenced || error instanceof ConnectionLost) return true
@@ -82,6 +90,9 @@ function reasonOf(error: unknown): string {
   if (/^(?:ENOTFOUND|EAI_AGAIN)$/.test(code)) return 'its host name is not found'
   if (/^57P0[13]/.test(code)) return 'it is starting or stopping'
   if (code === '25006') return 'it is read-only'
+  if (code === DENIED) return 'it denies a permission'
+  if (code === LOCKED) return 'a table is locked'
+  if (/^(?:57014|25P0[34])$/.test(code)) return 'it ends statements that take too long'
   if (code.startsWith('53300')) return 'it has no free connections'
   if (code.startsWith('53100')) return 'its disk is full'
   if (/^(?:28|3D)/.test(code)) return 'it refuses the user, the password or the name of the database'

@@ -14,7 +14,7 @@ import { postgresCalls } from './calls.ts'
 import { postgresClaims } from './claims.ts'
 import { clientConfig, endClient } from './client.ts'
 import { postgresDocuments } from './documents.ts'
-import { isAway, storeUnavailable } from './errors.ts'
+import { isAway, isDenied, storeUnavailable } from './errors.ts'
 import { postgresLedger } from './ledger.ts'
 import { postgresListings } from './listings.ts'
 import { postgresNames } from './names.ts'
@@ -203,7 +203,7 @@ async function openSession(
     }
   } catch (cause) {
     if (log.enabled) log('the database cannot be opened: %s', reasonOf(cause))
-    if (isAway(cause)) throw storeUnavailable(cause)
+    if (isAway(cause) && !isDenied(cause)) throw storeUnavailable(cause)
     if (isSoukError(cause)) throw cause
     throw new SoukError('internal_error', `The store cannot be opened: ${refusalOf(cause)}.`, { cause })
   }

@@ -34,10 +34,10 @@ export async function prepare(
   number: number,
   writes: readonly Item[]
 ): Promise<unknown[]> {
-  // Two statements in one round trip.
-  const began = (await db.query(begin(number))) as unknown as Array<{ rowCount: number | null }>
-  if (began[1]?.rowCount !== 1) throw new Fenced()
   try {
+    // Two statements in one round trip. If the second one is rejected, the transaction is open all the same.
+    const began = (await db.query(begin(number))) as unknown as Array<{ rowCount: number | null }>
+    if (began[1]?.rowCount !== 1) throw new Fenced()
     const results: unknown[] = []
     for (const run of runsOf(writes)) {
       const items = run.map(({ item }) => item)
