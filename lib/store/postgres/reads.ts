@@ -1,6 +1,6 @@
 import type { Pool, QueryResult, QueryResultRow } from 'pg'
 import type { SoukError } from '../../base/errors.ts'
-import { isAway, storeUnavailable } from './errors.ts'
+import { isAway, isLostRace, storeUnavailable } from './errors.ts'
 
 /** Repeatable statements, outside of the write transactions. */
 export interface PostgresReads {
@@ -21,9 +21,9 @@ export function postgresReads(pool: Pool, away: () => SoukError | undefined): Po
       try {
         return await ask()
       } catch (error) {
-        if (!isAway(error)) throw error
+        if (!isAway(error) && !isLostRace(error)) throw error
       }
-      // Only this connection broke; another one may work.
+      // Only this connection broke, where another one may work, or this statement met another.
       try {
         return await ask()
       } catch (error) {

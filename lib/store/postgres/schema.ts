@@ -220,7 +220,8 @@ const MIGRATION_LOCK = 402_402
 
 /** @throws SoukError `internal_error` if a newer Souk made the tables. */
 export async function migratePostgres(db: ClientBase): Promise<void> {
-  await db.query('BEGIN')
+  // Each statement after the lock must see what the processes before have written.
+  await db.query('BEGIN ISOLATION LEVEL READ COMMITTED')
   try {
     await db.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await db.query('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)')

@@ -191,11 +191,13 @@ const beginning =
 
 async function settings(client: Client): Promise<Backend> {
   // The server may be configured to respond before the disk write; a weaker wait for replicas is the operator's choice. The
-  // server ends transactions of unresponsive processes, so that their locks do not block other processes.
+  // server ends transactions of unresponsive processes, so that their locks do not block other processes. Row locks keep balances,
+  // so a stricter isolation would only reject writes.
   const { rows } = await client.query<Backend & { readOnly: string }>(
     `SELECT pg_backend_pid() AS pid, current_setting('transaction_read_only') AS "readOnly",
        (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS "startedAt",
        CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END,
+       set_config('default_transaction_isolation', 'read committed', false),
        set_config('idle_in_transaction_session_timeout', '${POSTGRES_IDLE_TRANSACTION_MS}', false)`
   )
   const [found] = rows

@@ -68,4 +68,16 @@ describe('a PostgreSQL whose administrator changes what its user may do', () => 
     assert.equal(await within('the outcome', BOUND_MS, booking), true)
     await other.close()
   })
+
+  it('rejects nothing if transactions are serializable by default', async () => {
+    await admin.query(`ALTER ROLE ${ROLE} SET default_transaction_isolation = serializable`)
+    const stores = await Promise.all([1, 2, 3].map(() => bench.open(url)))
+    const draws = stores.map(async ({ ledger }, s) => {
+      for (let i = 0; i < 60; i++) {
+        assert.equal(await ledger.draw(move('balance', `spent ${s} ${i}`, 1n, `${s}/${i}`), 'balance'), 'booked')
+      }
+    })
+    await Promise.all(draws)
+    assert.equal(await store.ledger.balance('balance'), -820n)
+  })
 })
