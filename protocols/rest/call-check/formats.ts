@@ -13,26 +13,32 @@ const DURATIONS = [
 ]
 const TO_THE_MINUTE = /\d\d:\d\d(?=$|[z+-])/i
 
+const isMoment = secondsOptional('iso-date-time')
+const { validate: isDate } = fullFormats.date as Checked
+
 /**
- * The formats of ajv-formats, where a text may also be what APIs with this format use: times without a zone or without seconds, addresses
- * beyond ASCII, names of hosts with an underscore, base64 for URLs or in lines. All take linear time, for which `uri` and `uri-reference`
+ * The formats of ajv-formats, where a text may also be what APIs with this format use: dates with a time, times without a zone or without seconds, addresses
+ * beyond ASCII or without a scheme, names of hosts with an underscore, base64 for URLs or in lines. All take linear time, for which `uri` and `uri-reference`
  * are the fast variants. `regex` compiles a consumer's pattern but never runs it.
  */
 export const FORMATS: Readonly<Record<string, Format>> = {
   ...fullFormats,
-  uri: fastFormats.uri,
+  uri: fastFormats['uri-reference'],
   'uri-reference': fastFormats['uri-reference'],
   email: /^[^\s@]+@[^\s@]+$/,
   hostname: /^[^\s/?#@:]{1,253}$/,
   url: URL_FORMAT,
   byte: /^[\w\s+/=-]*$/,
+  date: (text: string) => isDate(text) || isMoment(text),
   time: secondsOptional('iso-time'),
-  'date-time': secondsOptional('iso-date-time'),
+  'date-time': isMoment,
   duration: (text: string) => DURATIONS.some((pattern) => pattern.test(text)),
   regex: (text: string) => text.length <= PATTERN_CHARS_MAX && isEcma(text)
 }
 
+type Checked = FormatDefinition<string> & { validate(text: string): boolean }
+
 function secondsOptional(name: 'iso-time' | 'iso-date-time'): (text: string) => boolean {
-  const { validate } = fullFormats[name] as FormatDefinition<string> & { validate(text: string): boolean }
+  const { validate } = fullFormats[name] as Checked
   return (text) => validate(text) || validate(text.replace(TO_THE_MINUTE, '$&:00'))
 }

@@ -85,6 +85,7 @@ describe('a call of an OpenAPI operation', () => {
   it('has texts in the forms that APIs use', async () => {
     const schema = (format: string) => ({ type: 'object', properties: { at: { type: 'string', format } } })
     for (const [format, text] of [
+      ['date', '2026-01-01T00:00:00'],
       ['time', '10:30'],
       ['time', '10:30+02:00'],
       ['date-time', '2026-01-01T10:30'],
@@ -94,6 +95,7 @@ describe('a call of an OpenAPI operation', () => {
       ['duration', '1.5s'],
       ['email', 'müller@bücher.example'],
       ['hostname', 'my_host'],
+      ['uri', 'www.example.com'],
       ['byte', 'a-_b'],
       ['byte', 'YWJj\nZGVm'],
       ['byte', 'YQ']
