@@ -5,7 +5,7 @@ import { OPERATIONS_MAX } from '../../../lib/base/limits/names.ts'
 import { OPENAPI_HOPS_MAX, OPERATION_FIELDS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
-import { inherited } from './inheritance.ts'
+import { asMeant } from './meant-schemas.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { annotated } from './openapi-examples.ts'
 import { isJson } from './openapi-media.ts'
@@ -64,7 +64,7 @@ export function operationsOf(document: OpenapiDocument, terms: OperationTerms): 
   if (operations.length === 0) throw refuse(noOperation(document.root, leftOut))
   const definitions = schemas.definitions()
   return {
-    api: inherited({ operations, definitions }),
+    api: asMeant({ operations, definitions }),
     warnings: [...leftOut, ...reader.warnings, ...schemas.warnings]
   }
 }

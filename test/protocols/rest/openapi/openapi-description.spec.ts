@@ -191,7 +191,15 @@ describe('patterns of an OpenAPI document', () => {
       // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
       [{ if: { pattern: lost }, then: { maxLength: 1 } }, 'xyz'],
       [{ contains: { pattern: lost }, maxContains: 1 }, ['x', 'y']],
-      [{ oneOf: [{ pattern: lost }, { maxLength: 9 }] }, 'x'],
+      [
+        {
+          oneOf: [
+            { pattern: lost, required: ['a'] },
+            { maxLength: 9, required: ['b'] }
+          ]
+        },
+        'x'
+      ],
       [{ patternProperties: { [lost]: true }, additionalProperties: false }, { 1: 1 }]
     ]
     for (const [schema, value] of cases) {

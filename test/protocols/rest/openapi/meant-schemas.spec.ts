@@ -94,3 +94,28 @@ describe('types that inherit by allOf, each closed by additionalProperties', () 
     await assert.rejects(alternatives.map({ body: [GOOD] }), /must not have the field/)
   })
 })
+
+describe('alternatives of oneOf', () => {
+  const callsOf = (...oneOf: Json[]) => callsWith({ type: 'array', items: { oneOf } }, {})
+  const requiring = (name: string) => object({ a: {}, b: {} }, { required: [name] })
+
+  it('may fit together', async () => {
+    await callsOf({ type: 'string', enum: ['ADMIN'] }, TEXT).map({ body: ['ADMIN', 'other'] })
+    await callsOf({ type: 'integer' }, { type: 'number' }).map({ body: [1] })
+    await callsOf(object({ a: COUNT }), object({ a: COUNT, b: COUNT })).map({ body: [{ a: 1 }] })
+    await callsOf(requiring('a'), object({ a: {}, b: {} })).map({ body: [{ a: 1 }] })
+  })
+
+  it('must fit alone if each requires a field of its own', async () => {
+    const { map } = callsOf(requiring('a'), requiring('b'))
+    await map({ body: [{ a: 1 }, { b: 1 }] })
+    await assert.rejects(map({ body: [{ a: 1, b: 1 }] }), /"0" must fit exactly one alternative/)
+  })
+
+  it('must fit at all', async () => {
+    await assert.rejects(
+      callsOf(COUNT, TEXT).map({ body: [true] }),
+      /"0" must be (?:integer or string|string or integer)/
+    )
+  })
+})

@@ -8,16 +8,17 @@ import type { RestApi } from './rest-api.ts'
 const JOINED: readonly string[] = ['$ref', 'allOf']
 
 /**
- * The schemas of types that inherit from each other by `allOf`, as their generators mean them. By JSON Schema, hardly any object
- * fits such types as Swashbuckle and NSwag write them:
+ * The schemas as the generators and authors of documents mean them. By JSON Schema, hardly any object fits types that inherit from each
+ * other by `allOf`, as Swashbuckle and NSwag write them, and many values fit no `oneOf`:
  *
  * - Each part has `additionalProperties: false`, so it excludes the fields of the others. The parts are opened, and the whole is
  *   closed by `unevaluatedProperties`.
  * - A base type with a discriminator stands for its variants, which have further fields. It is opened too.
- * - `oneOf` lists a base type beside its variants, whose objects fit both. It becomes `anyOf`.
  * - The discriminator is in the base type only. The alternatives get it as well.
+ * - Values fit several alternatives of `oneOf`, such as a base type beside its variants, or a text beside a list of texts. It becomes
+ *   `anyOf`, unless each alternative requires a field of its own.
  */
-export function inherited({ operations, definitions }: RestApi): RestApi {
+export function asMeant({ operations, definitions }: RestApi): RestApi {
   const roots = operations.flatMap(({ parameters, body, output }) => [
     ...parameters.map(({ schema }) => schema),
     body?.schema,
@@ -87,18 +88,26 @@ function excludingParts(schema: JsonSchema, definitions: Definitions): readonly 
 }
 
 function alternativeChanges(schema: JsonSchema, definitions: Definitions): Change[] {
-  const branches = [schema['oneOf'] ?? schema['anyOf']].flat().filter(isObject)
-  const targets = branches.map((branch) => dereferenced(branch, definitions))
-  const lines = targets.map((target) => composedOf(target, definitions, JOINED))
-  const ancestors = new Set(lines.flatMap(([, ...others]) => others))
+  const { oneOf, anyOf, discriminator } = schema
+  const branches = [oneOf ?? anyOf].flat().filter(isObject)
+  const lines = branches.map((branch) => composedOf(dereferenced(branch, definitions), definitions, JOINED))
   const changes: Change[] = []
-  if (schema['oneOf'] !== undefined && schema['anyOf'] === undefined && targets.some((one) => ancestors.has(one)))
-    changes.push(loosened)
+  if (oneOf !== undefined && anyOf === undefined && !areExclusive(lines)) changes.push(loosened)
   const bases = lines.map((line) => line.find(isBase)?.['discriminator'])
   const [first] = bases
-  if (first !== undefined && !isObject(schema['discriminator']) && bases.every((one) => one === first))
+  if (first !== undefined && !isObject(discriminator) && bases.every((one) => one === first))
     changes.push((one) => ({ ...one, discriminator: first }))
   return changes
+}
+
+/** Whether each alternative, given with the parts that it consists of, requires a field that no other one requires. */
+function areExclusive(alternatives: ReadonlyArray<readonly JsonSchema[]>): boolean {
+  const required = alternatives.map(
+    (parts) => new Set(parts.flatMap(({ required: names }) => (names as string[] | undefined) ?? []))
+  )
+  const counts = new Map<string, number>()
+  for (const name of required.flatMap((names) => [...names])) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return required.every((names) => [...names].some((name) => counts.get(name) === 1))
 }
 
 /** Whether the schema has a discriminator, but no list of the variants that it tells apart. */
