@@ -36,7 +36,7 @@ export const FORMATS: Readonly<Record<string, Format>> = {
   regex: (text: string) => text.length <= PATTERN_CHARS_MAX && isEcma(text)
 }
 
-type Checked = FormatDefinition<string> & { validate(text: string): boolean }
+type Checked = FormatDefinition<string> & { readonly validate: (text: string) => boolean }
 
 function secondsOptional(name: 'iso-time' | 'iso-date-time'): (text: string) => boolean {
   const { validate } = fullFormats[name] as Checked
