@@ -82,6 +82,9 @@ export type ErrorCode = keyof typeof ERRORS
 /** Member of a failed repeat: the charge of its first attempt, as a decimal USDC string. */
 export const CHARGE_MEMBER = 'charge'
 
+/** `reason` of an `upstream_unreachable` whose request may have reached the API. */
+export const CONNECTION_LOST = 'connection_lost'
+
 /** Prefix of every problem `type` URI, followed by the code. */
 export const PROBLEM_TYPE_BASE = 'https://souk.dev/problems/'
 

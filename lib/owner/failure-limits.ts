@@ -1,7 +1,7 @@
 import type { ApiId } from '../base/api-name.ts'
 import { latin1 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
-import { isSoukError, SoukError } from '../base/errors.ts'
+import { CONNECTION_LOST, isSoukError, SoukError } from '../base/errors.ts'
 import { type RateLimit, RateLimiter } from '../base/gcra.ts'
 import { FAILURES_PER_PEER, RATE_CALLS_MAX, RATED_CONSUMERS_MAX } from '../base/limits/admission.ts'
 import type { IncomingCall } from '../interface/call.ts'
@@ -57,7 +57,8 @@ export class FailureLimits {
  */
 export function mayHaveReachedApi(error: unknown, signal: AbortSignal): boolean {
   if (signal.aborted || !isSoukError(error)) return true
-  return error.source === 'upstream' && error.code !== 'upstream_unreachable'
+  if (error.source !== 'upstream') return false
+  return error.code !== 'upstream_unreachable' || error.members?.['reason'] === CONNECTION_LOST
 }
 
 function counters(api: ApiId, { consumer, peer }: Caller, limit: RateLimit): Array<readonly [string, RateLimit]> {

@@ -1,5 +1,5 @@
 import { createClient } from 'graphql-ws'
-import { SoukError } from '../../lib/base/errors.ts'
+import { CONNECTION_LOST, SoukError } from '../../lib/base/errors.ts'
 import { rawNumber } from '../../lib/base/exact-json.ts'
 import {
   GRAPHQL_EVENT_BYTES_MAX,
@@ -28,6 +28,7 @@ export async function wsResults(
   // Disposing of a connection during its handshake rejects with the handshake's error, which is already known here.
   const inbox = createInbox(() => void Promise.resolve(client.dispose()).catch(() => {}))
   const connected = Promise.withResolvers<void>()
+  let isConnected = false
   const client = createClient({
     url: sockets.url,
     webSocketImpl,
@@ -38,7 +39,12 @@ export async function wsResults(
     jsonMessageReviver(this: unknown, _key: string, value: unknown, ...[context]: Array<{ source?: string }>) {
       return typeof value === 'number' && context?.source !== undefined ? rawNumber(context.source) : value
     },
-    on: { connected: () => connected.resolve() }
+    on: {
+      connected() {
+        isConnected = true
+        connected.resolve()
+      }
+    }
   })
   client.subscribe(
     {
@@ -51,7 +57,8 @@ export async function wsResults(
       next: (result) => inbox.push(JSON.stringify(result)),
       error(error) {
         if (Array.isArray(error)) inbox.push(JSON.stringify({ errors: error as unknown }))
-        else inbox.fail(unreachable(error))
+        // The client sends the operation once it is connected.
+        else inbox.fail(unreachable(error, isConnected ? { reason: CONNECTION_LOST } : undefined))
         connected.reject(unreachable(error))
       },
       complete() {
@@ -73,8 +80,8 @@ export async function wsResults(
 /** undici closes a connection whose message is too large, and does not say why. */
 const LOST = `The API closed its subscription connection, accepts none, or sent an event of more than ${GRAPHQL_EVENT_BYTES_MAX} bytes.`
 
-function unreachable(cause: unknown): SoukError {
-  return new SoukError('upstream_unreachable', LOST, { source: 'upstream', cause })
+function unreachable(cause: unknown, members?: Readonly<Record<string, unknown>>): SoukError {
+  return new SoukError('upstream_unreachable', LOST, { source: 'upstream', cause, members })
 }
 
 /** Converts pushed results to pulled ones, because a WebSocket does not wait for its reader. */

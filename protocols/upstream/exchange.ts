@@ -96,7 +96,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.fail(failureOf(error, this.#init.where))
+    this.fail(failureOf(error, this.#init.where, this.#controller !== undefined))
   }
 
   fail(error: SoukError): void {

@@ -1,4 +1,4 @@
-import { type ErrorCode, SoukError, isSoukError } from '../../lib/base/errors.ts'
+import { CONNECTION_LOST, type ErrorCode, SoukError, isSoukError } from '../../lib/base/errors.ts'
 
 /** Codes of Node, OpenSSL and undici that help the reader; others are not shown. */
 const TLS =
@@ -31,8 +31,11 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** Converts any error on the way to the upstream to a SoukError, with the original only as its cause. */
-export function failureOf(error: unknown, where: string): SoukError {
+/**
+ * Converts any error on the way to the upstream to a SoukError, with the original only as its cause.
+ * @param wasSent whether the request was on its way, so that the upstream may have received it
+ */
+export function failureOf(error: unknown, where: string, wasSent = false): SoukError {
   if (isSoukError(error)) return error
   const code = codeOf(error)
   const options = { cause: error, source: 'upstream' } as const
@@ -48,7 +51,13 @@ export function failureOf(error: unknown, where: string): SoukError {
   if (error instanceof Error && error.name === 'HTTPParserError') {
     return new SoukError('upstream_invalid_response', `${where} does not respond in HTTP.`, options)
   }
-  return new SoukError('upstream_unreachable', `The connection to ${inside(where)} was lost.`, options)
+  const lost = `The connection to ${inside(where)} was lost.`
+  return wasSent
+    ? new SoukError('upstream_unreachable', `${lost} It may have received the request.`, {
+        ...options,
+        members: { reason: CONNECTION_LOST }
+      })
+    : new SoukError('upstream_unreachable', lost, options)
 }
 
 /** The error of a call whose own signal aborted. */

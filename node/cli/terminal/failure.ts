@@ -57,9 +57,15 @@ const HINTS: Readonly<Record<string, string>> = {
     'the command again later; if the API is yours, reach its endpoint from the machine of its node, for example with curl'
 }
 
-/** The hint for an API whose TLS fails, for example because of its certificate. Waiting does not help. */
-const TLS_HINT =
-  'curl -v on the endpoint, from the machine of the node that serves it, to see its certificate; only the provider can correct this'
+/** Hints by the `reason` of an error, which replace those by its code. */
+const HINTS_BY_REASON: ReadonlyMap<unknown, string> = new Map([
+  ['connection_lost', 'whether it was done, before it is repeated'],
+  // For example because of its certificate. Waiting does not help.
+  [
+    'tls',
+    'curl -v on the endpoint, from the machine of the node that serves it, to see its certificate; only the provider can correct this'
+  ]
+])
 
 /** Errors whose hint is about this node. They can also come from the node that serves the API. */
 const OF_A_NODE = new Set(['settlement_unavailable', 'storage_full', 'store_unavailable'])
@@ -91,7 +97,7 @@ export function failureOf(error: unknown): Failure {
 function problemFailure(problem: Problem): Failure {
   const isAtOwner = problem.source === 'owner' && OF_A_NODE.has(problem.code)
   const usual = isAtOwner ? AT_OWNER_HINT : HINTS[problem.code]
-  const hint = candidatesHint(problem) ?? (problem['reason'] === 'tls' ? TLS_HINT : usual)
+  const hint = candidatesHint(problem) ?? HINTS_BY_REASON.get(problem['reason']) ?? usual
   // The schema of the admin API refused a typed value, so this is a usage error.
   const isUsage = problem.code === 'invalid_request' && Array.isArray(problem['invalid'])
   // The title of `invalid_request` adds nothing to its detail.

@@ -71,6 +71,14 @@ describe('failed calls', () => {
     await isRefused(one)
   })
 
+  it('count if the connection to the API was lost, because the API may have done its work', async () => {
+    throws(
+      new SoukError('upstream_unreachable', undefined, { source: 'upstream', members: { reason: 'connection_lost' } })
+    )
+    await fail(LIMIT.calls, one)
+    await isRefused(one)
+  })
+
   it('do not count if the API was never called', async () => {
     for (const error of [
       new SoukError('invalid_request'),

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { createUpstream } from '../../../protocols/upstream/upstream.ts'
 import { failureOf } from '../../../protocols/upstream/failure.ts'
 import { FOREVER } from '../../helpers/adapter-bench.ts'
+import { freePort } from '../../helpers/free-port.ts'
 import { scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { SELF_SIGNED } from '../../helpers/self-signed.ts'
 
@@ -43,10 +44,21 @@ describe('failureOf', () => {
     const upstream = createUpstream({ endpoint: server.url, shownAs: 'The API' })
     const asked = upstream.request({ method: 'GET', headers: [], signal: FOREVER })
     try {
-      await assert.rejects(asked, { message: 'The connection to the API was lost.' })
+      const message = 'The connection to the API was lost. It may have received the request.'
+      await assert.rejects(asked, { message, members: { reason: 'connection_lost' } })
     } finally {
       await upstream.close()
       await server.close()
+    }
+  })
+
+  it('does not say that a request was received before there was a connection', async () => {
+    const upstream = createUpstream({ endpoint: `http://127.0.0.1:${await freePort()}`, shownAs: 'The API' })
+    const asked = upstream.request({ method: 'GET', headers: [], signal: FOREVER })
+    try {
+      await assert.rejects(asked, { code: 'upstream_unreachable', members: undefined })
+    } finally {
+      await upstream.close()
     }
   })
 
