@@ -10,16 +10,21 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress
 }
 
+/** Servers of GraphQL over SSE send `none` to disable compressing middleware. */
+const NO_CODING: ReadonlySet<string> = new Set(['', 'identity', 'none'])
+
 export type Decode = (coded: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8Array, undefined>
 
 /**
  * The decoder of a body's coding; undefined if it has none.
  * @throws SoukError `upstream_invalid_response` for an unknown coding, or several.
  */
-export function decoderOf(contentEncoding: string | undefined): Decode | undefined {
-  const coding = contentEncoding?.trim().toLowerCase() ?? ''
-  // Servers of GraphQL over SSE send `none` to disable compressing middleware.
-  if (coding === '' || coding === 'identity' || coding === 'none') return undefined
+export function decoderOf(contentEncoding: string | readonly string[] | undefined): Decode | undefined {
+  // Several fields of one name are a list (RFC 9110 §5.3).
+  const codings = [contentEncoding ?? ''].flat().flatMap((field) => field.split(','))
+  const real = codings.map((each) => each.trim().toLowerCase()).filter((each) => !NO_CODING.has(each))
+  if (real.length === 0) return undefined
+  const [coding = ''] = real.length === 1 ? real : []
   const create = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
   if (create === undefined) {
     throw new SoukError('upstream_invalid_response', 'The API behind this listing used an unknown content coding.', {

@@ -156,6 +156,15 @@ describe('the response of an upstream', () => {
       })
     }
 
+    it('reads several fields of content codings as one list', async () => {
+      server.behave(answering(200, { 'content-encoding': ['identity', 'GZIP'] }, gzipSync('hello')))
+      assert.equal((await (await upstream.request(get)).bytes(5)).toString(), 'hello')
+      server.behave(answering(200, { 'content-encoding': ['identity', 'identity, none'] }, 'hello'))
+      assert.equal((await (await upstream.request(get)).bytes(5)).toString(), 'hello')
+      server.behave(answering(200, { 'content-encoding': ['gzip', 'gzip'] }, gzipSync(gzipSync('hello'))))
+      await rejectsWith(upstream.request(get), 'upstream_invalid_response')
+    })
+
     it('decodes no response without content', async () => {
       server.behave(answering(200, { 'content-encoding': 'gzip', 'content-length': '100' }, ''))
       const response = await upstream.request({ ...get, method: 'HEAD' })
