@@ -15,6 +15,8 @@ export const JSON_DEPTH_MAX = 64
 export const RESPONSE_JSON_DEPTH_MAX = 512
 /** All headers of one HTTP request or response. Node's own default. */
 export const HEADER_BYTES_MAX = 16 * KiB
+/** Room for the status line and the headers of a response that Node.js writes itself, such as its date. */
+export const HEADERS_OF_NODE_BYTES = 512
 /** Sub-path and query of one call. Common servers stop at 8 KiB. */
 export const PATH_BYTES_MAX = 8 * KiB
 /** An x402 payment header: requirements, authorisation and the signature of a smart wallet. */

@@ -58,6 +58,7 @@ export async function sendReply(
     // Most keys and listings have no rate limit.
     if (keyRate !== undefined || reply.rate !== undefined) headers.push(...rateHeaders(keyRate, reply.rate))
     if (reply.quota !== undefined) headers.push(...quotaHeaders(reply.quota, context.clock.now()))
+    headers.push(...apiHeaders(context, reply, headers))
     if (reply.charged > 0n) checkHeaders(headers)
     if (isWhole(body) && isLarge(body)) held?.take(body.length)
     const settling = settle()
@@ -155,17 +156,40 @@ function isHeaderError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^ERR_INVALID_(?:CHAR|HTTP_TOKEN)$/.test(String(error.code))
 }
 
-function replyHeaders(context: RequestContext, reply: CallReply): string[] {
-  const { headers, status, price, charged, eventPrice, owner, receipt, payment, timing, deprecation } = reply
-  const all: string[] = [...CONFINED]
+/**
+ * The headers of the API that are passed on. Clients reject a response with more than `HEADER_BYTES_MAX`, which is charged by then, so the
+ * longest ones are left out.
+ * @param own headers of this node, which come first
+ */
+function apiHeaders(context: RequestContext, { headers, deprecation }: CallReply, own: readonly string[]): string[] {
+  const passed: Array<readonly [name: string, value: string]> = []
   const perConnection = connectionOptions(headers)
   for (const [given, value] of headers) {
     const name = given.toLowerCase()
     if (KEPT_BACK.has(name) || KEPT_BACK_PREFIX.test(name) || perConnection?.has(name) === true) continue
     // The signed manifest’s deprecation replaces the API’s own.
     if (deprecation !== undefined && (name === 'deprecation' || name === 'sunset')) continue
-    all.push(name, ADDRESSES.has(name) ? atIngress(value, context.req.url ?? '') : value)
+    passed.push([name, ADDRESSES.has(name) ? atIngress(value, context.req.url ?? '') : value])
   }
+  let room = limits.HEADER_BYTES_MAX - limits.HEADERS_OF_NODE_BYTES - bytesOf([...context.headers, ...own])
+  if (bytesOf(passed.flat()) <= room) return passed.flat()
+  const isKept = new Set<readonly [string, string]>()
+  for (const header of passed.toSorted((a, b) => bytesOf(a) - bytesOf(b))) {
+    room -= bytesOf(header)
+    if (room < 0) break
+    isKept.add(header)
+  }
+  return passed.filter((header) => isKept.has(header)).flat()
+}
+
+/** Names and values, each with two further bytes: `: ` or the end of a line. */
+function bytesOf(headers: readonly string[]): number {
+  return headers.reduce((sum, text) => sum + text.length + 2, 0)
+}
+
+function replyHeaders(context: RequestContext, reply: CallReply): string[] {
+  const { status, price, charged, eventPrice, owner, receipt, payment, timing, deprecation } = reply
+  const all: string[] = [...CONFINED]
   all.push('Souk-Charged', formatUsdc(charged), 'Souk-Price', formatUsdc(price), 'Souk-Owner', owner)
   if (eventPrice !== undefined) all.push('Souk-Price-Per-Event', formatUsdc(eventPrice))
   if (status >= 400) all.push('Souk-Error-Source', 'upstream')

@@ -99,4 +99,21 @@ describe('ingress: the response', () => {
       assert.ok(cancelled, `${method} ${status}`)
     }
   })
+
+  it('leaves out the longest headers of the API, above what clients accept', async () => {
+    const links = '</a>,'.repeat(2_500)
+    const headers = [
+      ['link', links],
+      ['content-type', 'text/csv'],
+      ['cache-control', `x="${'a'.repeat(9_000)}"`],
+      ['etag', `"${'b'.repeat(8_000)}"`]
+    ] as const
+    ingress.onCall = () => answer({ headers })
+    const response = await ingress.post('/api/demo/api/ticker', {})
+    assert.equal(response.status, 200)
+    assert.equal(response.headers.get('content-type'), 'text/csv')
+    assert.equal(response.headers.get('etag')?.length, 8_002)
+    assert.equal(response.headers.get('link'), null)
+    assert.equal(response.headers.get('cache-control'), null)
+  })
 })
