@@ -47,6 +47,7 @@ import { dialStep } from './reach/dial-step.ts'
 import { isRelayed } from './reach/is-relayed.ts'
 import { StreamChannel } from './stream-channel.ts'
 import { StreamSource } from './stream-source.ts'
+import { UnreadBodies } from './unread-bodies.ts'
 
 const CALL_PROTOCOL = '/souk/call/1.0.0'
 
@@ -77,6 +78,7 @@ export class Libp2pLink implements Link {
   readonly #components: LinkComponents
   readonly #clock: Clock
   readonly #log: Logger
+  readonly #unread: UnreadBodies
   /** Every open channel. A peer has several if both sides opened one at the same time. */
   readonly #channels = new Set<StreamChannel>()
   /** The channel to use per peer: the newest. */
@@ -86,10 +88,11 @@ export class Libp2pLink implements Link {
   readonly #opening = new Map<string, Promise<Channel>>()
   readonly #exchanges = new Map<string, ServedExchange>()
 
-  constructor(components: LinkComponents, clock: Clock) {
+  constructor(components: LinkComponents, clock: Clock, unread = new UnreadBodies(clock)) {
     this.self = components.peerId.toString()
     this.#components = components
     this.#clock = clock
+    this.#unread = unread
     this.#log = logOf(components.logger, 'souk:link')
   }
 
@@ -119,6 +122,7 @@ export class Libp2pLink implements Link {
     const { registrar } = this.#components
     this.#isRunning = false
     this.#silenceCheck?.cancel()
+    this.#unread.stop()
     this.#components.events.removeEventListener('connection:open', this.#onConnection)
     for (const protocol of [CALL_PROTOCOL, BULK_PROTOCOL, ...this.#exchanges.keys()]) await registrar.unhandle(protocol)
     const channels = [...this.#channels]
@@ -318,10 +322,10 @@ export class Libp2pLink implements Link {
   }
 
   async #onBulkStream(stream: Stream, connection: Connection): Promise<void> {
-    const source = new StreamSource(stream)
+    const source = new StreamSource(stream, connection.remotePeer.toString(), this.#unread)
     const timer = this.#clock.after(BULK_OPEN_MS, () => source.abort(new Error('no tag arrived in time')))
     try {
-      this.onBulk(connection.remotePeer.toString(), await source.tag, source)
+      this.onBulk(source.peer, await source.tag, source)
     } catch (error) {
       this.#log('a bulk stream of %p was aborted: %s', connection.remotePeer, reasonOf(error))
       stream.abort(asError(error))

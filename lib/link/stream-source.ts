@@ -4,16 +4,19 @@ import { Fifo } from '../base/fifo.ts'
 import { BULK_CHUNK_BYTES_MAX, BULK_TAG_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSource } from '../interface/link.ts'
 import { ChunkReader } from './chunk-reader.ts'
+import type { UnreadBodies, UnreadBody } from './unread-bodies.ts'
 import { updateWindowByHalves } from './window-updates.ts'
 
 /** Bytes queued for a slow reader before the stream is paused. */
 const HIGH_WATER_BYTES = 4 * BULK_CHUNK_BYTES_MAX
 
 /** The receiving end of a body over a libp2p stream. Without a reader, pauses the stream and thereby the sender. */
-export class StreamSource implements BulkSource {
+export class StreamSource implements BulkSource, UnreadBody {
+  readonly peer: string
   /** The stream's first chunk. */
   readonly tag: Promise<Uint8Array>
   readonly #stream: Stream
+  readonly #unread: UnreadBodies
   readonly #reader = new ChunkReader()
   readonly #tagRead = Promise.withResolvers<Uint8Array>()
   #tagBytes: Uint8Array[] | undefined = []
@@ -23,8 +26,11 @@ export class StreamSource implements BulkSource {
   #error: Error | undefined
   #wake: (() => void) | undefined
 
-  constructor(stream: Stream) {
+  /** @param unread limits the bytes that wait for readers, over all bodies */
+  constructor(stream: Stream, peer: string, unread: UnreadBodies) {
     this.#stream = stream
+    this.peer = peer
+    this.#unread = unread
     this.tag = this.#tagRead.promise
     // While paused, up to a whole window may still arrive. libp2p resets the stream at its default, which is exactly
     // one window.
@@ -37,9 +43,15 @@ export class StreamSource implements BulkSource {
     else this.#onClose()
   }
 
+  /** A paused stream has bytes in a buffer of its own. */
+  get unreadBytes(): number {
+    return this.#bytes + this.#stream.readBufferLength
+  }
+
   abort(error: Error): void {
     this.#error ??= error
     this.#chunks.clear()
+    this.#bytes = 0
     this.#stream.abort(error)
     this.#fail(error)
   }
@@ -90,6 +102,7 @@ export class StreamSource implements BulkSource {
     if (!this.#isResuming) this.#pauseWhenFull()
     this.#checkEnd()
     this.#wake?.()
+    if (this.#bytes > 0) this.#unread.watch(this)
   }
 
   readonly #onBytes = (bytes: Uint8Array, endsChunk: boolean): void => {

@@ -38,6 +38,10 @@ export const BULK_TAG_BYTES_MAX = 64
 export const UNSENT_PER_PEER_BYTES_MAX = 32 * MiB
 /** Unsent responses to all peers. Above it, a peer that has not read its own gets no new calls: as many bytes as bodies may have. */
 export const UNSENT_BYTES_MAX = 256 * MiB
+/** Received bytes of bodies that wait for their readers, from all peers: 512 slow readers. Above it, the largest waiting bodies are aborted. */
+export const UNREAD_BYTES_MAX = 128 * MiB
+/** Time between two sums of these bytes. A link of 1 Gbit/s brings a tenth of the limit meanwhile. */
+export const UNREAD_CHECK_MS = 100
 /** Concurrent bulk streams with one peer. */
 export const BULK_STREAMS_PER_PEER_MAX = 128
 /** Open control streams of one peer: one each way, and one more each while it is replaced. */

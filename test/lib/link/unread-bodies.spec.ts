@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { noise } from '@chainsafe/libp2p-noise'
+import type { Libp2p } from '@libp2p/interface'
+import { yamux } from '@libp2p/yamux'
+import { createLibp2p } from 'libp2p'
+import { KiB, MiB } from '../../../lib/base/limits/units.ts'
+import { systemClock } from '../../../lib/base/clock.ts'
+import { isSoukError } from '../../../lib/base/errors.ts'
+import { UNREAD_BYTES_MAX, UNREAD_CHECK_MS } from '../../../lib/base/limits/link.ts'
+import type { BulkSource } from '../../../lib/interface/link.ts'
+import { type LinkComponents, Libp2pLink } from '../../../lib/link/libp2p-link.ts'
+import { soukTcp } from '../../../lib/link/souk-tcp.ts'
+import { type UnreadBody, UnreadBodies } from '../../../lib/link/unread-bodies.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+
+type LinkNode = Libp2p<{ link: Libp2pLink }>
+
+const BOUND_MS = 10_000
+
+async function linkNode(unread?: UnreadBodies): Promise<LinkNode> {
+  const node: LinkNode = await createLibp2p({
+    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
+    transports: [soukTcp()],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux()],
+    connectionGater: { denyDialMultiaddr: () => false },
+    services: { link: (components: LinkComponents) => new Libp2pLink(components, systemClock, unread) }
+  })
+  return node
+}
+
+describe('bodies that wait for their readers', () => {
+  const bodies: Array<UnreadBody & { aborted?: Error }> = []
+  const body = (peer: string, unreadBytes: number) => {
+    const made: (typeof bodies)[number] = {
+      peer,
+      unreadBytes,
+      abort: (error) => Object.assign(made, { aborted: error, unreadBytes: 0 })
+    }
+    bodies.push(made)
+    return made
+  }
+  const aborted = () => bodies.map(({ aborted }) => aborted !== undefined)
+
+  beforeEach(() => void bodies.splice(0))
+
+  it('are aborted above the limit: the largest ones of the peers that hold most', async () => {
+    const clock = manualClock()
+    const unread = new UnreadBodies(clock, 100)
+    for (const one of [body('a', 30), body('b', 50), body('a', 40), body('c', 20)]) unread.watch(one)
+    await clock.advance(UNREAD_CHECK_MS)
+    assert.deepEqual(aborted(), [false, false, true, false])
+    unread.watch(body('b', 10))
+    await clock.advance(UNREAD_CHECK_MS)
+    assert.deepEqual(aborted(), [false, true, true, false, false])
+    assert.ok(isSoukError(bodies[1]?.aborted) && bodies[1].aborted.code === 'overloaded')
+  })
+
+  it('are watched until they are read', async () => {
+    const clock = manualClock()
+    const unread = new UnreadBodies(clock)
+    const one = body('a', UNREAD_BYTES_MAX)
+    unread.watch(one)
+    await clock.advance(UNREAD_CHECK_MS)
+    assert.deepEqual([aborted(), clock.pending], [[false], 1])
+    Object.assign(one, { unreadBytes: 0 })
+    await clock.advance(UNREAD_CHECK_MS)
+    assert.equal(clock.pending, 0)
+  })
+
+  it('do not fill the memory of a node, and leave the body of another peer', async () => {
+    const target = await linkNode(new UnreadBodies(systemClock, MiB))
+    const [flooder, other] = await Promise.all([linkNode(), linkNode()])
+    const received = new Map<string, BulkSource[]>()
+    target.services.link.onBulk = (peer, _tag, source) => {
+      received.set(peer, [...(received.get(peer) ?? []), source])
+    }
+    const address = { id: target.peerId.toString(), addresses: target.getMultiaddrs().map(String) }
+    const never = new AbortController().signal
+    const send = async (node: LinkNode, streams: number, bytes: number) => {
+      const channel = await node.services.link.connect(address, never)
+      return Promise.all(
+        Array.from({ length: streams }, async (_, at) => {
+          const sink = await channel.openBulk(Uint8Array.of(at), never)
+          void sink.write(new Uint8Array(bytes)).catch(() => {})
+          return sink
+        })
+      )
+    }
+    try {
+      const [kept] = await send(other, 1, 100 * KiB)
+      await send(flooder, 20, 200 * KiB)
+      const heldBy = (node: LinkNode) =>
+        (received.get(node.peerId.toString()) as unknown as UnreadBody[] | undefined)?.map((one) => one.unreadBytes) ??
+        []
+      await eventually('the flood', BOUND_MS, () => (heldBy(flooder).length === 20 ? true : undefined))
+      await eventually('the limit', BOUND_MS, () =>
+        heldBy(flooder).reduce((sum, bytes) => sum + bytes, 0) <= MiB ? true : undefined
+      )
+      assert.ok(heldBy(flooder).filter((bytes) => bytes === 0).length >= 15)
+      await kept?.end()
+      let bytes = 0
+      const [source] = received.get(other.peerId.toString()) ?? []
+      for await (const chunk of { [Symbol.asyncIterator]: () => (source as BulkSource)[Symbol.asyncIterator]() })
+        bytes += chunk.length
+      assert.equal(bytes, 100 * KiB)
+    } finally {
+      for (const node of [flooder, other, target]) await node.stop()
+    }
+  })
+})
