@@ -1,4 +1,4 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse, createServer } from 'node:http'
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eventually } from './eventually.ts'
 
@@ -70,7 +70,7 @@ export async function scriptedUpstream(behaviour: Behaviour): Promise<ScriptedUp
   }
 }
 
-export function answering(status: number, headers: OutgoingHttpHeaders, body: string | Uint8Array): Behaviour {
+export function answering(status: number, headers: Record<string, string>, body: string | Uint8Array): Behaviour {
   return (response) => response.writeHead(status, headers).end(body)
 }
 
