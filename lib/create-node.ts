@@ -17,7 +17,6 @@ import {
   DHT_RECORDS_MAX
 } from './base/limits/directory.ts'
 import {
-  BULK_STREAMS_PER_PEER_MAX,
   CONNECTION_UPGRADE_MS,
   CONNECTIONS_MAX,
   CONNECTIONS_PENDING_MAX,
@@ -30,7 +29,8 @@ import {
   LINK_RTT_MS,
   LINK_WINDOW_BYTES_MAX,
   PEERS_STORED_MAX,
-  RECONNECTS_MAX
+  RECONNECTS_MAX,
+  STREAMS_PER_CONNECTION_MAX
 } from './base/limits/link.ts'
 import type { Souk } from './interface/souk.ts'
 import { announcedAddresses } from './link/announced-addresses.ts'
@@ -160,13 +160,14 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       eagerMuxer(
         boundedMuxer(
           yamux({
-            maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,
-            maxOutboundStreams: BULK_STREAMS_PER_PEER_MAX,
+            maxInboundStreams: STREAMS_PER_CONNECTION_MAX,
+            maxOutboundStreams: STREAMS_PER_CONNECTION_MAX,
             // Corked writes deliver many new streams at once. libp2p's default of ten would treat that as an attack.
             maxEarlyStreams: EARLY_STREAMS_MAX,
             keepAliveInterval: LINK_RTT_MS,
             streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
-          })
+          }),
+          clock
         )
       )
     ],

@@ -1,7 +1,7 @@
 import { latin1 } from '../base/bytes.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { BULK_OPEN_MS, BULK_STREAMS_PER_PEER_MAX } from '../base/limits/link.ts'
+import { BULK_OPEN_MS, BULK_STREAMS_WAITING_PER_PEER_MAX } from '../base/limits/link.ts'
 import { REQUEST_ID_BYTES } from '../base/request-id.ts'
 import type { BulkSource } from '../interface/link.ts'
 
@@ -25,7 +25,7 @@ interface Delivered {
 
 /**
  * Matches bulk streams with the frames that announce them, because either may arrive first. Each waits up to
- * `BULK_OPEN_MS` for the other. A peer may have `BULK_STREAMS_PER_PEER_MAX` streams waiting.
+ * `BULK_OPEN_MS` for the other. A peer may have `BULK_STREAMS_WAITING_PER_PEER_MAX` streams waiting.
  */
 export class BulkMailbox {
   readonly #clock: Clock
@@ -43,7 +43,7 @@ export class BulkMailbox {
     if (claim !== undefined) return claim(source)
     // Only the newest stream of a tag is useful: earlier ones belong to attempts whose link broke.
     this.#take(key)?.source.abort(new Error('a newer bulk stream replaced this one'))
-    if (tag.length !== TAG_BYTES || this.#waiting(peer) >= BULK_STREAMS_PER_PEER_MAX) {
+    if (tag.length !== TAG_BYTES || this.#waiting(peer) >= BULK_STREAMS_WAITING_PER_PEER_MAX) {
       source.abort(new Error('unexpected bulk stream'))
       return
     }

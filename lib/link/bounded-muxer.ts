@@ -1,11 +1,18 @@
-import type { MessageStream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
-import { CONNECTION_UNSENT_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../base/limits/link.ts'
+import type { MessageStream, Stream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
+import type { Clock } from '../base/clock.ts'
+import {
+  CONNECTION_UNSENT_BYTES_MAX,
+  LINK_WINDOW_BYTES_MAX,
+  UNNAMED_STREAMS_MAX,
+  UNNAMED_STREAMS_MS
+} from '../base/limits/link.ts'
 
 /** The parts of yamux that this file uses. */
 interface Yamux extends StreamMuxer {
   /** Called for the pings of the peer (SYN), and for its responses (ACK). */
   handlePing(header: Header): void
   handleStreamMessage(frame: unknown): void
+  onRemoteStream(stream: Stream): void
   readonly decoder: { readonly buffer: { readonly byteLength: number }; readFrame(): unknown }
 }
 
@@ -25,7 +32,10 @@ const HEADER_BYTES = 12
  * Limits what a peer can make a connection of yamux hold in memory. @libp2p/yamux 8 queues its responses without a limit
  * for a peer that does not read them, and collects a data frame of any length. Other muxers get only the limit of the queue.
  */
-export function boundedMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (components: C) => StreamMuxerFactory {
+export function boundedMuxer<C>(
+  muxer: (components: C) => StreamMuxerFactory,
+  clock: Pick<Clock, 'after'>
+): (components: C) => StreamMuxerFactory {
   return (components) => {
     const inner = muxer(components)
     return {
@@ -37,6 +47,7 @@ export function boundedMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (
         limitFrames(created)
         limitPings(created, connection)
         keepWaiting(created, connection)
+        limitUnnamed(created, clock)
         return created
       }
     }
@@ -68,6 +79,25 @@ function limitPings(muxer: Yamux, connection: MessageStream): void {
   })
 }
 
+/** A stream whose protocol is not named yet has no handler that limits the streams of its protocol. */
+function limitUnnamed(muxer: Yamux, clock: Pick<Clock, 'after'>): void {
+  const onRemoteStream = muxer.onRemoteStream.bind(muxer)
+  const isUnnamed = ({ direction, protocol }: Stream) => direction === 'inbound' && protocol === ''
+  let isWaiting = false
+  muxer.onRemoteStream = (stream) => {
+    onRemoteStream(stream)
+    if (isWaiting) return
+    if (muxer.streams.filter(isUnnamed).length <= UNNAMED_STREAMS_MAX) return
+    isWaiting = true
+    // Peers send the name with the stream. Many of them may arrive in one turn.
+    const unnamed = muxer.streams.filter(isUnnamed)
+    clock.after(UNNAMED_STREAMS_MS, () => {
+      isWaiting = false
+      for (const each of unnamed) if (isUnnamed(each)) each.abort(new Error('too many streams have no protocol'))
+    })
+  }
+}
+
 /** The peer may grant a stream a larger window while the connection is full. Yamux would move the body to the connection. */
 function keepWaiting(muxer: Yamux, connection: MessageStream): void {
   const handleStreamMessage = muxer.handleStreamMessage.bind(muxer)
@@ -83,6 +113,8 @@ function isYamux(muxer: StreamMuxer): muxer is Yamux {
     typeof muxer.handlePing === 'function' &&
     'handleStreamMessage' in muxer &&
     typeof muxer.handleStreamMessage === 'function' &&
+    'onRemoteStream' in muxer &&
+    typeof muxer.onRemoteStream === 'function' &&
     'decoder' in muxer &&
     typeof muxer.decoder === 'object'
   )

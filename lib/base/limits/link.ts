@@ -42,8 +42,16 @@ export const UNSENT_BYTES_MAX = 256 * MiB
 export const UNREAD_BYTES_MAX = 128 * MiB
 /** Time between two sums of these bytes. A link of 1 Gbit/s brings a tenth of the limit meanwhile. */
 export const UNREAD_CHECK_MS = 100
-/** Concurrent bulk streams with one peer. */
-export const BULK_STREAMS_PER_PEER_MAX = 128
+/** Concurrent bulk streams with one peer: as many as calls, so that slow readers of some responses do not break others. */
+export const BULK_STREAMS_PER_PEER_MAX = 1_024
+/** Bulk streams of one peer that no frame has announced. Both are sent at the same time. */
+export const BULK_STREAMS_WAITING_PER_PEER_MAX = 128
+/** Streams of one connection whose protocol the peer has not named. With more, those that have none after `UNNAMED_STREAMS_MS` are aborted. */
+export const UNNAMED_STREAMS_MAX = 128
+/** Time for the names of too many streams. Peers send the name with the stream. */
+export const UNNAMED_STREAMS_MS = 1 * SECOND
+/** Streams of one connection, each way: bulk streams, unnamed ones, and those of all other protocols. */
+export const STREAMS_PER_CONNECTION_MAX = 1_280
 /** Open control streams of one peer: one each way, and one more each while it is replaced. */
 export const CONTROL_STREAMS_PER_PEER_MAX = 4
 /** Time from dialling to the peer's hello. */

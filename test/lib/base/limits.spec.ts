@@ -48,7 +48,7 @@ const BELOW: ReadonlyArray<readonly [keyof typeof limits, keyof typeof limits, s
   ['INLINE_BODY_BYTES_MAX', 'REQUEST_BYTES_MAX', 'no request would ever need a bulk stream'],
   ['PATH_BYTES_MAX', 'FRAME_BYTES_MAX', 'a path would not fit its frame'],
   ['IDEMPOTENCY_KEY_CHARS_MAX', 'HEADER_BYTES_MAX', 'the key would not fit its header'],
-  ['BULK_STREAMS_PER_PEER_MAX', 'IN_FLIGHT_PER_PEER_MAX', 'there would be streams without calls'],
+  ['BULK_STREAMS_PER_PEER_MAX', 'STREAMS_PER_CONNECTION_MAX', 'bodies would leave no stream for anything else'],
 
   ['RECORD_REPUT_MS', 'SELF_REPORT_AGE_MS', 'each round of announcements could be of another manifest'],
   ['RESOLUTION_FRESH_MS', 'PROBE_AGAIN_MS', 'a probe would find what was found before'],

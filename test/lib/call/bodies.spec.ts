@@ -5,7 +5,7 @@ import { asSoukError, isSoukError, SoukError } from '../../../lib/base/errors.ts
 import { ACK_DELAY_MS, STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
 import {
   BULK_OPEN_MS,
-  BULK_STREAMS_PER_PEER_MAX,
+  BULK_STREAMS_WAITING_PER_PEER_MAX,
   FRAME_BYTES_MAX,
   INLINE_BODY_BYTES_MAX
 } from '../../../lib/base/limits/link.ts'
@@ -443,7 +443,7 @@ describe('BulkMailbox', () => {
 
   it('limits the waiting streams of a peer', async () => {
     const mailbox = new BulkMailbox(clock)
-    const sources = Array.from({ length: BULK_STREAMS_PER_PEER_MAX + 1 }, sourceOf)
+    const sources = Array.from({ length: BULK_STREAMS_WAITING_PER_PEER_MAX + 1 }, sourceOf)
     for (const source of sources) mailbox.deliver(A, tag(), source)
     assert.equal(sources.filter(({ errors }) => errors.length > 0).length, 1)
     const other = sourceOf()

@@ -5,7 +5,11 @@ import type { Connection, Libp2p, MessageStream } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
-import { CONNECTION_UNSENT_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../../../lib/base/limits/link.ts'
+import {
+  CONNECTION_UNSENT_BYTES_MAX,
+  LINK_WINDOW_BYTES_MAX,
+  UNNAMED_STREAMS_MAX
+} from '../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 import { eventually } from '../../helpers/eventually.ts'
 
@@ -138,6 +142,17 @@ describe('what a peer can make a connection hold', () => {
     send(Array.from({ length: FRAMES }, (_, at) => frame(WINDOW_UPDATE, SYN, 2 * at + 1_001, 0)))
     assert.match(await closed(), /Write buffer/)
     assert.equal(unsent(), 0)
+  })
+
+  it('is not many streams without a protocol, for more than a moment', async () => {
+    const named = await dialled.newStream('/ipfs/ping/1.0.0')
+    const inbound = () => accepted.streams.filter(({ direction }) => direction === 'inbound')
+    const unnamed = () => inbound().filter(({ protocol }) => protocol === '').length
+    send(Array.from({ length: 2 * UNNAMED_STREAMS_MAX }, (_, at) => frame(WINDOW_UPDATE, SYN, 2 * at + 1_001, 0)))
+    await eventually('the streams', 5_000, () => unnamed() > UNNAMED_STREAMS_MAX || undefined)
+    await eventually('their end', 5_000, () => unnamed() < UNNAMED_STREAMS_MAX || undefined)
+    assert.equal(accepted.status, 'open')
+    assert.equal(named.status, 'open')
   })
 
   it('is no frame above the window of a stream', async () => {

@@ -7,12 +7,12 @@ import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import type { Clock } from '../../../lib/base/clock.ts'
 import {
-  BULK_STREAMS_PER_PEER_MAX,
   EARLY_STREAMS_MAX,
   LINK_BUFFER_BYTES_MAX,
   LINK_PROBE_MS,
   LINK_WINDOW_BYTES_MAX,
-  SILENCE_CHECK_MS
+  SILENCE_CHECK_MS,
+  STREAMS_PER_CONNECTION_MAX
 } from '../../../lib/base/limits/link.ts'
 import { corked } from '../../../lib/link/cork.ts'
 import { type LinkComponents, Libp2pLink } from '../../../lib/link/libp2p-link.ts'
@@ -35,8 +35,8 @@ function linkNode(clock: Clock): Promise<LinkNode> {
     connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
     streamMuxers: [
       yamux({
-        maxInboundStreams: BULK_STREAMS_PER_PEER_MAX,
-        maxOutboundStreams: BULK_STREAMS_PER_PEER_MAX,
+        maxInboundStreams: STREAMS_PER_CONNECTION_MAX,
+        maxOutboundStreams: STREAMS_PER_CONNECTION_MAX,
         maxEarlyStreams: EARLY_STREAMS_MAX,
         // A test counts pings.
         enableKeepAlive: false,
