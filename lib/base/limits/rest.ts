@@ -1,5 +1,5 @@
 /** Limits: REST. */
-import { KiB, MiB, SECOND } from './units.ts'
+import { KiB, MiB, MINUTE, SECOND } from './units.ts'
 
 /** An OpenAPI document as text. GitHub’s has 13 MB, most others have a tenth of that. */
 export const OPENAPI_BYTES_MAX = 16 * MiB
@@ -7,6 +7,8 @@ export const OPENAPI_BYTES_MAX = 16 * MiB
 export const OPENAPI_FILES_MAX = 4_000
 /** Files of one OpenAPI document that are read at once. */
 export const OPENAPI_FILES_AT_ONCE_MAX = 8
+/** Reading all files of one OpenAPI document. The largest has 240 batches of files. Each depth of references parses all of them again. */
+export const OPENAPI_FILES_MS = 2 * MINUTE
 /** Shortest time between two reads of an OpenAPI document from its URL, before it rejects a call. */
 export const OPENAPI_FRESH_MS = 60 * SECOND
 /** Values of an OpenAPI document after YAML anchors are expanded, which can multiply a billion times. */

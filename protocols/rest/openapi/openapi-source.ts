@@ -1,5 +1,12 @@
+import { type Clock, systemClock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
-import { OPENAPI_BYTES_MAX, OPENAPI_FILES_AT_ONCE_MAX, OPENAPI_FILES_MAX } from '../../../lib/base/limits/rest.ts'
+import {
+  OPENAPI_BYTES_MAX,
+  OPENAPI_FILES_AT_ONCE_MAX,
+  OPENAPI_FILES_MAX,
+  OPENAPI_FILES_MS
+} from '../../../lib/base/limits/rest.ts'
+import { SECOND } from '../../../lib/base/limits/units.ts'
 import type { UpstreamConfig } from '../../../lib/interface/adapter.ts'
 import { descriptionWorker } from '../../description-worker/description-worker.ts'
 import { bundlePath, bundleUrl } from '../../soap/wsdl/wsdl-bundle-path.ts'
@@ -17,19 +24,20 @@ const FILE = /\.(?:json|ya?ml)$/i
 /**
  * The texts of a registration's document: given, in a zip, or read from an address with the files of the same origin that it
  * refers to.
- * @throws SoukError `invalid_request`, and the errors of `read`
+ * @throws SoukError `invalid_request`, `description_too_complex`, and the errors of `read`
  */
 export async function openapiTexts(
   { openapi, endpoint }: Pick<UpstreamConfig, 'openapi' | 'endpoint'>,
   read: ReadAddress,
-  signal: AbortSignal
+  signal: AbortSignal,
+  clock: Pick<Clock, 'elapsed'> = systemClock
 ): Promise<OpenapiTexts> {
   if (openapi === undefined) throw refuse('An OpenAPI document is needed.')
   if ('zip' in openapi) return zipped(openapi.zip, openapi.entry)
-  if ('text' in openapi) return withFiles({ text: openapi.text }, [new URL(endpoint).origin], read, signal)
+  if ('text' in openapi) return withFiles({ text: openapi.text }, [new URL(endpoint).origin], read, signal, clock)
   const text = decodedText(await read(openapi.url, OPENAPI_BYTES_MAX))
   const { href, origin } = new URL(openapi.url)
-  return withFiles({ text, url: href }, [origin], read, signal)
+  return withFiles({ text, url: href }, [origin], read, signal, clock)
 }
 
 /** Reads the files that a document refers to, directly or indirectly. A file that cannot be read stays missing. */
@@ -37,8 +45,10 @@ async function withFiles(
   texts: OpenapiTexts,
   origins: readonly string[],
   read: ReadAddress,
-  signal: AbortSignal
+  signal: AbortSignal,
+  clock: Pick<Clock, 'elapsed'>
 ): Promise<OpenapiTexts> {
+  const startedAt = clock.elapsed()
   const files: Record<string, string> = {}
   const tried = new Set<string>()
   let bytesLeft = OPENAPI_BYTES_MAX - Buffer.byteLength(texts.text)
@@ -52,6 +62,7 @@ async function withFiles(
     }
     fresh = []
     for (let at = 0; at < wanted.length; at += OPENAPI_FILES_AT_ONCE_MAX) {
+      if (clock.elapsed() - startedAt > OPENAPI_FILES_MS) throw tooSlow(tried.size)
       const batch = wanted.slice(at, at + OPENAPI_FILES_AT_ONCE_MAX)
       const contents = await Promise.all(batch.map((url) => readOr(url, read, bytesLeft, signal)))
       for (const [index, url] of batch.entries()) {
@@ -118,6 +129,13 @@ function decodedText(bytes: Uint8Array): string {
 
 function tooLarge(): SoukError {
   return refuse(`The OpenAPI document and its files are larger than ${OPENAPI_BYTES_MAX} bytes, which is the limit.`)
+}
+
+function tooSlow(files: number): SoukError {
+  return new SoukError(
+    'description_too_complex',
+    `The ${files} files of the OpenAPI document that were read took more than ${OPENAPI_FILES_MS / SECOND} s, and it refers to others. Bundle it into one.`
+  )
 }
 
 function refuse(detail: string): SoukError {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import type { Adapter, UpstreamConfig } from '../../../../lib/interface/adapter.ts'
+import { openapiTexts } from '../../../../protocols/rest/openapi/openapi-source.ts'
 import { restFactory } from '../../../../protocols/rest/rest-factory.ts'
 import { FOREVER, plainCall } from '../../../helpers/adapter-bench.ts'
 import { answering, type ScriptedUpstream, scriptedUpstream } from '../../../helpers/scripted-upstream.ts'
@@ -51,6 +53,24 @@ describe('the document of a registration', () => {
     const again = await adapter.description
     assert.notEqual(again, description)
     assert.deepEqual(again, description)
+  })
+
+  it('is refused where its files refer to others without an end', async () => {
+    const next = (response: ServerResponse, { target }: { target: string }) => {
+      const at = Number(/\d+$/.exec(target)?.[0] ?? 0)
+      const reference = { $ref: `/file-${at + 1}` }
+      response.end(at === 0 ? documentOf({ '/here': reference }) : JSON.stringify(reference))
+    }
+    upstream.behave(next)
+    const read = async (url: string) => (await fetch(url)).bytes()
+    // Each file takes ten seconds.
+    const clock = { elapsed: () => upstream.received.length * 10_000 }
+    const source = { endpoint: upstream.url, openapi: { url: `${upstream.url}/` } }
+    await assert.rejects(openapiTexts(source, read, FOREVER, clock), {
+      code: 'description_too_complex',
+      message: /more than 120 s/
+    })
+    assert.ok(upstream.received.length < 20)
   })
 
   it('leaves out operations at origins that the provider did not confirm, and sends the others the credentials', async () => {
