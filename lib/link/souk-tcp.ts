@@ -1,5 +1,6 @@
 import { tcp } from '@libp2p/tcp'
-import type { Transport } from '@libp2p/interface'
+import type { Listener, Transport } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
 import { SOCKET_BUFFER_BYTES } from '../base/limits/link.ts'
 import { dialName } from './dial-name.ts'
 import { NOT_PUBLIC } from './public-addresses.ts'
@@ -28,10 +29,28 @@ export function soukTcp({
     const transport = tcp({ dialOpts: privateAddresses ? CLIENT : PUBLIC_ONLY })(components)
     const createListener = transport.createListener.bind(transport)
     transport.createListener = (options) =>
-      createListener({ ...SERVER, ...options, upgrader: acceptWebSockets(options.upgrader) })
+      withLastAddresses(createListener({ ...SERVER, ...options, upgrader: acceptWebSockets(options.upgrader) }))
     const dial = transport.dial.bind(transport)
     transport.dial = (address, options) =>
       dialName(address, options.signal, (each, signal) => dial(each, { ...options, signal }))
     return transport
   }
+}
+
+/**
+ * A wildcard address stands for the interfaces of this machine. The system does not list them while this process has no file
+ * left to open, which callers could cause. libp2p asks from timers and events, where an error would end the process.
+ */
+export function withLastAddresses(listener: Listener): Listener {
+  const getAddrs = listener.getAddrs.bind(listener)
+  let last: Multiaddr[] = []
+  listener.getAddrs = () => {
+    try {
+      last = getAddrs()
+    } catch {
+      // The last ones are right unless an interface has just changed, and the next call corrects them.
+    }
+    return last
+  }
+  return listener
 }

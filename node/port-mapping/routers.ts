@@ -10,9 +10,12 @@ export interface PrivateNetwork {
   readonly router: string
 }
 
-/** The private networks of this machine; none where it has a public IPv4 address, so that nobody has to forward anything. */
+/**
+ * The private networks of this machine; none where it has a public IPv4 address, so that nobody has to forward anything, or while
+ * the system does not list them.
+ */
 export async function privateNetworks(): Promise<PrivateNetwork[]> {
-  const known = Object.entries(networkInterfaces()).flatMap(([name, all = []]) =>
+  const known = Object.entries(interfaces()).flatMap(([name, all = []]) =>
     all.map((each) => ({ name, ...each }))
   )
   const outer = known.filter(({ internal, address }) => !internal && isIPv4(address))
@@ -22,6 +25,15 @@ export async function privateNetworks(): Promise<PrivateNetwork[]> {
     const router = gateways === undefined ? firstOf(address, netmask) : gateways.get(name)
     return router === undefined ? [] : [{ address, router }]
   })
+}
+
+function interfaces(): ReturnType<typeof networkInterfaces> {
+  try {
+    return networkInterfaces()
+  } catch {
+    // This process has no file left to open. The next check asks again.
+    return {}
+  }
 }
 
 /** Default gateways by interface. Undefined on other systems than Linux. */

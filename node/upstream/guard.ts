@@ -56,8 +56,13 @@ export class NodeGuard implements UpstreamGuard {
 
 function isHere(address: string): boolean {
   if (isIn(LOOPBACK, address)) return true
-  const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
-  return own.some((known) => known.address.split('%', 1)[0] === address)
+  try {
+    const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
+    return own.some((known) => known.address.split('%', 1)[0] === address)
+  } catch {
+    // The process has no file left to open, so no connection would succeed either.
+    return true
+  }
 }
 
 function isIn(list: BlockList, address: string): boolean {

@@ -15,6 +15,13 @@ export function setInterfaces(...addresses: string[]): void {
   })
 }
 
+/** The system lists no interface, as when the process has no file left to open. */
+export function failInterfaces(): void {
+  os.networkInterfaces = () => {
+    throw Object.assign(new Error('uv_interface_addresses'), { code: 'ERR_SYSTEM_ERROR' })
+  }
+}
+
 export function resetInterfaces(): void {
   os.networkInterfaces = networkInterfaces
 }

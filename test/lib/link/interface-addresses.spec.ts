@@ -15,7 +15,7 @@ import { ANY_RELAY, RelayedAddresses } from '../../../lib/link/reach/relayed-add
 import { soukCircuits } from '../../../lib/link/reach/souk-circuits.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
-import { LOOPBACK, resetInterfaces, setInterfaces } from '../../helpers/set-interfaces.ts'
+import { failInterfaces, LOOPBACK, resetInterfaces, setInterfaces } from '../../helpers/set-interfaces.ts'
 
 const LAN = '192.168.1.5'
 const PUBLIC = '11.1.1.2'
@@ -48,6 +48,25 @@ describe('addresses of interfaces', () => {
     assert.deepEqual(onPublic, { told: [PUBLIC], shown: [PUBLIC] })
     const onPrivate = await told('/ip4/0.0.0.0/tcp/0', true)
     assert.deepEqual(onPrivate.told, [PUBLIC, LAN, LOOPBACK])
+  })
+
+  it('stay as they were while the system does not list them, for lack of files to open', async () => {
+    setInterfaces(LOOPBACK, LAN)
+    const clock = manualClock()
+    const node = await createNode({ network: 'dev', listen: ['/ip4/0.0.0.0/tcp/0'], clock })
+    await node.start()
+    try {
+      const before = node.libp2p.getMultiaddrs().map(String)
+      assert.equal(before.length, 2)
+      failInterfaces()
+      await clock.advance(2 * INTERFACES_CHECK_MS)
+      assert.deepEqual(node.libp2p.getMultiaddrs().map(String), before)
+      setInterfaces(LOOPBACK)
+      await clock.advance(INTERFACES_CHECK_MS)
+      assert.equal(node.libp2p.getMultiaddrs().length, 1)
+    } finally {
+      await node.stop()
+    }
   })
 
   it('are the listen addresses: a loopback node announces nothing on a public network', async () => {
