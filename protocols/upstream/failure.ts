@@ -1,4 +1,5 @@
 import { CONNECTION_LOST, type ErrorCode, SoukError, isSoukError } from '../../lib/base/errors.ts'
+import { OVERLOAD_PAUSE_MS } from '../../lib/base/limits/admission.ts'
 
 /** Codes of Node, OpenSSL and undici that help the reader; others are not shown. */
 const TLS =
@@ -24,6 +25,9 @@ const TEXTS: Readonly<Record<string, readonly [code: ErrorCode, text: (where: st
   ]
 }
 
+/** This process, or the machine, has no file left to open. The API is not at fault. */
+const NO_FILES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE'])
+
 /** "The API", within a sentence. */
 const inside = (where: string): string => where.replace(/^The /, 'the ')
 
@@ -39,6 +43,10 @@ export function failureOf(error: unknown, where: string, wasSent = false): SoukE
   if (isSoukError(error)) return error
   const code = codeOf(error)
   const options = { cause: error, source: 'upstream' } as const
+  if (NO_FILES.has(code)) {
+    const detail = `This node cannot open another connection to ${inside(where)} now. Try again later.`
+    return new SoukError('overloaded', detail, { cause: error, notAccepted: true, retryAfterMs: OVERLOAD_PAUSE_MS })
+  }
   const known = TEXTS[code]
   if (known !== undefined) return new SoukError(known[0], known[1](where), options)
   if (TLS.test(code)) {

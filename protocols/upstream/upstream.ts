@@ -395,7 +395,10 @@ function redirected(from: {
   if (next === null) throw refuse('without a location')
   // The address is only for the provider, so it stays in the log.
   if (next.origin !== endpoint.origin)
-    throw refuse('to another host, port or scheme', new RedirectedAway(next.origin + next.pathname))
+    throw refuse(
+      'to another host, port or scheme',
+      new RedirectedAway(`${next.protocol}//${next.host}${next.pathname}`)
+    )
   if (redirects >= UPSTREAM_REDIRECTS_MAX) throw refuse('too many times')
   const repeatable = sent.method === 'GET' || sent.method === 'HEAD'
   const keepsMethod = head.status === 307 || head.status === 308

@@ -52,6 +52,14 @@ describe('failureOf', () => {
     }
   })
 
+  it('blames no API for a process that can open no more files', () => {
+    for (const code of ['EMFILE', 'ENFILE']) {
+      const { code: named, notAccepted, message } = failureOf(Object.assign(new Error(code), { code }), 'The API')
+      assert.deepEqual([named, notAccepted], ['overloaded', true])
+      assert.match(message, /^This node cannot open another connection to the API/)
+    }
+  })
+
   it('does not say that a request was received before there was a connection', async () => {
     const upstream = createUpstream({ endpoint: `http://127.0.0.1:${await freePort()}`, shownAs: 'The API' })
     const asked = upstream.request({ method: 'GET', headers: [], signal: FOREVER })
