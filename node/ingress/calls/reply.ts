@@ -58,7 +58,7 @@ export async function sendReply(
     // Most keys and listings have no rate limit.
     if (keyRate !== undefined || reply.rate !== undefined) headers.push(...rateHeaders(keyRate, reply.rate))
     if (reply.quota !== undefined) headers.push(...quotaHeaders(reply.quota, context.clock.now()))
-    headers.push(...apiHeaders(context, reply, headers))
+    headers.unshift(...apiHeaders(context, reply, headers))
     if (reply.charged > 0n) checkHeaders(headers)
     if (isWhole(body) && isLarge(body)) held?.take(body.length)
     const settling = settle()
@@ -159,7 +159,7 @@ function isHeaderError(error: unknown): boolean {
 /**
  * The headers of the API that are passed on. Clients reject a response with more than `HEADER_BYTES_MAX`, which is charged by then, so the
  * longest ones are left out.
- * @param own headers of this node, which come first
+ * @param own headers of this node
  */
 function apiHeaders(context: RequestContext, { headers, deprecation }: CallReply, own: readonly string[]): string[] {
   const passed: Array<readonly [name: string, value: string]> = []
