@@ -5,7 +5,7 @@ import { BULK_CHUNK_BYTES_MAX, BULK_TAG_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from 
 import type { BulkSource } from '../interface/link.ts'
 import { ChunkReader } from './chunk-reader.ts'
 import type { UnreadBodies, UnreadBody } from './unread-bodies.ts'
-import { updateWindowByHalves } from './window-updates.ts'
+import { narrowWindow, updateWindowByHalves } from './window-updates.ts'
 
 /** Bytes queued for a slow reader before the stream is paused. */
 const HIGH_WATER_BYTES = 4 * BULK_CHUNK_BYTES_MAX
@@ -46,6 +46,10 @@ export class StreamSource implements BulkSource, UnreadBody {
   /** A paused stream has bytes in a buffer of its own. */
   get unreadBytes(): number {
     return this.#bytes + this.#stream.readBufferLength
+  }
+
+  narrow(): void {
+    narrowWindow(this.#stream)
   }
 
   abort(error: Error): void {

@@ -1,11 +1,13 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
-import { UNREAD_BYTES_MAX, UNREAD_CHECK_MS } from '../base/limits/link.ts'
+import { UNREAD_BODY_BYTES_MANY, UNREAD_BYTES_MANY, UNREAD_BYTES_MAX, UNREAD_CHECK_MS } from '../base/limits/link.ts'
 
 /** The received part of a body that waits for its reader. */
 export interface UnreadBody {
   readonly peer: string
   readonly unreadBytes: number
+  /** Lets the peer send no more than a new stream's window, until the reader is fast again. */
+  narrow(): void
   abort(error: Error): void
 }
 
@@ -44,6 +46,8 @@ export class UnreadBodies {
       if (body.unreadBytes === 0) this.#waiting.delete(body)
       else bytes += body.unreadBytes
     }
+    if (bytes > UNREAD_BYTES_MANY)
+      for (const body of this.#waiting) if (body.unreadBytes > UNREAD_BODY_BYTES_MANY) body.narrow()
     if (bytes > this.#bytesMax) this.#abort(bytes - this.#bytesMax)
     const [next] = this.#waiting
     if (next !== undefined) this.watch(next)

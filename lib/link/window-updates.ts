@@ -1,8 +1,10 @@
+import { KiB } from '../base/limits/units.ts'
+
 /** The parts of a yamux stream that this file uses. */
 interface Windowed {
   sendWindowUpdate(): void
   /** Bytes the peer may send: full window, and its current rest. */
-  readonly recvWindow: number
+  recvWindow: number
   readonly recvWindowCapacity: number
 }
 
@@ -18,6 +20,14 @@ export function updateWindowByHalves(stream: object): void {
   stream.sendWindowUpdate = () => {
     if (stream.recvWindowCapacity <= stream.recvWindow / 2) update()
   }
+}
+
+/** A new stream's window: the least of the yamux specification. */
+const FIRST_WINDOW_BYTES = 256 * KiB
+
+/** Makes the window of a stream as small as that of a new one. Yamux only lets windows grow, until the stream ends. */
+export function narrowWindow(stream: object): void {
+  if (isWindowed(stream)) stream.recvWindow = Math.min(stream.recvWindow, FIRST_WINDOW_BYTES)
 }
 
 function isWindowed(stream: object): stream is Windowed {

@@ -39,7 +39,11 @@ export const UNSENT_PER_PEER_BYTES_MAX = 32 * MiB
 /** Unsent responses to all peers. Above it, a peer that has not read its own gets no new calls: as many bytes as bodies may have. */
 export const UNSENT_BYTES_MAX = 256 * MiB
 /** Received bytes of bodies that wait for their readers, from all peers: 512 slow readers. Above it, the largest waiting bodies are aborted. */
-export const UNREAD_BYTES_MAX = 128 * MiB
+export const UNREAD_BYTES_MAX = 256 * MiB
+/** Such bytes above which windows of slow readers do not stay grown, because each may hold `LINK_WINDOW_BYTES_MAX`. */
+export const UNREAD_BYTES_MANY = 64 * MiB
+/** Such bytes of one body that show a slow reader: what is queued for it, and some of the window. */
+export const UNREAD_BODY_BYTES_MANY = 384 * KiB
 /** Time between two sums of these bytes. A link of 1 Gbit/s brings a tenth of the limit meanwhile. */
 export const UNREAD_CHECK_MS = 100
 /** Concurrent bulk streams with one peer: as many as calls, so that slow readers of some responses do not break others. */

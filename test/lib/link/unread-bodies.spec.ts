@@ -31,11 +31,12 @@ async function linkNode(unread?: UnreadBodies): Promise<LinkNode> {
 }
 
 describe('bodies that wait for their readers', () => {
-  const bodies: Array<UnreadBody & { aborted?: Error }> = []
+  const bodies: Array<UnreadBody & { aborted?: Error; isNarrow?: true }> = []
   const body = (peer: string, unreadBytes: number) => {
     const made: (typeof bodies)[number] = {
       peer,
       unreadBytes,
+      narrow: () => void Object.assign(made, { isNarrow: true }),
       abort: (error) => Object.assign(made, { aborted: error, unreadBytes: 0 })
     }
     bodies.push(made)
@@ -57,6 +58,22 @@ describe('bodies that wait for their readers', () => {
     assert.ok(isSoukError(bodies[1]?.aborted) && bodies[1].aborted.code === 'overloaded')
   })
 
+  it('lose their grown windows where they are many', async () => {
+    const clock = manualClock()
+    const unread = new UnreadBodies(clock)
+    for (let at = 0; at < 15; at++) unread.watch(body('a', 4 * MiB))
+    unread.watch(body('b', 100 * KiB))
+    await clock.advance(UNREAD_CHECK_MS)
+    assert.ok(bodies.every(({ isNarrow }) => isNarrow === undefined))
+    unread.watch(body('a', 5 * MiB))
+    await clock.advance(UNREAD_CHECK_MS)
+    assert.deepEqual(
+      bodies.map(({ isNarrow }) => isNarrow === true),
+      bodies.map(({ unreadBytes }) => unreadBytes > 100 * KiB)
+    )
+    assert.ok(aborted().every((isAborted) => !isAborted))
+  })
+
   it('are watched until they are read', async () => {
     const clock = manualClock()
     const unread = new UnreadBodies(clock)
@@ -67,6 +84,34 @@ describe('bodies that wait for their readers', () => {
     Object.assign(one, { unreadBytes: 0 })
     await clock.advance(UNREAD_CHECK_MS)
     assert.equal(clock.pending, 0)
+  })
+
+  it('have the window of a new stream again, once it is narrowed', async () => {
+    const [target, sender] = await Promise.all([linkNode(), linkNode()])
+    const { promise: arrived, resolve: onBulk } = Promise.withResolvers<BulkSource & UnreadBody>()
+    target.services.link.onBulk = (_peer, _tag, source) => onBulk(source as BulkSource & UnreadBody)
+    try {
+      const address = { id: target.peerId.toString(), addresses: target.getMultiaddrs().map(String) }
+      const channel = await sender.services.link.connect(address, new AbortController().signal)
+      const sink = await channel.openBulk(Uint8Array.of(1), new AbortController().signal)
+      const source = await arrived
+      const streams = target.getConnections()[0]?.streams ?? []
+      const stream = streams.find(({ protocol }) => protocol === '/souk/bulk/1.0.0')
+      assert.ok(stream !== undefined)
+      Object.assign(stream, { recvWindow: 4 * MiB })
+      source.narrow()
+      assert.equal((stream as unknown as { recvWindow: number }).recvWindow, 256 * KiB)
+      const sent = (async () => {
+        for (let at = 0; at < 40; at++) await sink.write(new Uint8Array(100 * KiB))
+        await sink.end()
+      })()
+      let bytes = 0
+      for await (const chunk of source as AsyncIterable<Uint8Array>) bytes += chunk.length
+      await sent
+      assert.equal(bytes, 4_000 * KiB)
+    } finally {
+      for (const node of [sender, target]) await node.stop()
+    }
   })
 
   it('do not fill the memory of a node, and leave the body of another peer', async () => {
