@@ -41,7 +41,7 @@ export function soukTcp({
  * A wildcard address stands for the interfaces of this machine. The system does not list them while this process has no file
  * left to open, which callers could cause. libp2p asks from timers and events, where an error would end the process.
  */
-export function withLastAddresses(listener: Listener): Listener {
+function withLastAddresses(listener: Listener): Listener {
   const getAddrs = listener.getAddrs.bind(listener)
   let last: Multiaddr[] = []
   listener.getAddrs = () => {

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createUpstream } from '../../../protocols/upstream/upstream.ts'
-import { failureOf } from '../../../protocols/upstream/failure.ts'
+import { RedirectedAway, failureOf } from '../../../protocols/upstream/failure.ts'
 import { FOREVER } from '../../helpers/adapter-bench.ts'
 import { freePort } from '../../helpers/free-port.ts'
-import { scriptedUpstream } from '../../helpers/scripted-upstream.ts'
+import { answering, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { SELF_SIGNED } from '../../helpers/self-signed.ts'
 
 const CODES = [
@@ -46,6 +46,20 @@ describe('failureOf', () => {
     try {
       const message = 'The connection to the API was lost. It may have received the request.'
       await assert.rejects(asked, { message, members: { reason: 'connection_lost' } })
+    } finally {
+      await upstream.close()
+      await server.close()
+    }
+  })
+
+  it('names the whole address of a redirect to another scheme', async () => {
+    const server = await scriptedUpstream(answering(302, { location: 'file:///etc/docs' }, ''))
+    const upstream = createUpstream({ endpoint: server.url, shownAs: 'The API' })
+    try {
+      await assert.rejects(upstream.request({ method: 'GET', headers: [], signal: FOREVER }), {
+        code: 'upstream_invalid_response',
+        cause: new RedirectedAway('file:///etc/docs')
+      })
     } finally {
       await upstream.close()
       await server.close()

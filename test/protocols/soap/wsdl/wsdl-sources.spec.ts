@@ -283,8 +283,6 @@ describe('SOAP registration by files', () => {
       }
       service.behave(answering(302, { location: 'http://elsewhere.invalid/docs' }, ''))
       assert.match((await inspect(at(''))).warnings.join(), /redirects to http:\/\/elsewhere\.invalid\/docs/)
-      service.behave(answering(302, { location: 'file:///etc/docs' }, ''))
-      assert.match((await inspect(at(''))).warnings.join(), /redirects to file:\/\/\/etc\/docs/)
     })
   })
 
