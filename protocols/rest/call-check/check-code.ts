@@ -9,7 +9,7 @@ import { PatternBudget } from '../../pattern/pattern-budget.ts'
 import type { Definitions } from '../openapi/openapi-schemas.ts'
 import { CheckableSchemas, STEP } from './checkable-schema.ts'
 import { FORMATS } from './formats.ts'
-import { LOOP, ONCE } from './loops.ts'
+import { LOOP, ONCE } from './loop-keywords.ts'
 
 /** The schemas for the calls of one operation. */
 export interface CallSchemas {

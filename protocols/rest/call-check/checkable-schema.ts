@@ -4,7 +4,8 @@ import { type Definitions, MANY, NAMED, ONE, REF, subschemasOf } from '../openap
 import { ASSERTIONS } from '../openapi/schema-keywords.ts'
 import { discriminated } from './discriminated.ts'
 import { FORMATS } from './formats.ts'
-import { LOOP, loopsIn, ONCE } from './loops.ts'
+import { LOOP, ONCE } from './loop-keywords.ts'
+import { loopsIn } from './loops.ts'
 
 /** The keyword that charges for one check of a value; see `check-runtime.ts`. */
 export const STEP = 'x-souk-step'

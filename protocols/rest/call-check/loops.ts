@@ -2,10 +2,6 @@ import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
 import { type Definitions, REF } from '../openapi/openapi-schemas.ts'
 
-/** The keyword around a definition of `loopsIn`. It checks a value once; see `check-runtime.ts`. */
-export const ONCE = 'x-souk-once'
-/** Beside `ONCE`: the name of the definition. */
-export const LOOP = 'x-souk-loop'
 /** Keywords whose schemas apply to the same value. */
 const SAME_VALUE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas']
 

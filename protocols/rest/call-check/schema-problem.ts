@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { ONCE } from './loops.ts'
+import { ONCE } from './loop-keywords.ts'
 
 /** Why a value does not fit its schema. */
 export interface SchemaProblem {
