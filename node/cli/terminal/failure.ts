@@ -59,7 +59,7 @@ const HINTS: Readonly<Record<string, string>> = {
 
 /** Hints by the `reason` of an error, which replace those by its code. */
 const HINTS_BY_REASON: ReadonlyMap<unknown, string> = new Map([
-  ['connection_lost', 'whether it was done, before it is repeated'],
+  ['connection_lost', 'to find out whether the API did it, before you repeat the call'],
   // For example because of its certificate. Waiting does not help.
   [
     'tls',
