@@ -106,7 +106,7 @@ const taken: ReadonlyArray<readonly [what: string, document: unknown, call: Sche
   [
     'an address with many dots',
     field({ type: 'string', format: 'email' }),
-    { f: `a@${'a.'.repeat(5e4)}!` },
+    { f: `a@${'a.'.repeat(5e4)} ` },
     /format "email"/
   ],
   [
