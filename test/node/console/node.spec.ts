@@ -122,7 +122,9 @@ describe('console of a node', () => {
     assert.equal((await bench.client.request('GET /sessions')).sessions.length, 1)
     await first.page.reload()
     await first.page.getByLabel('Setup code').waitFor()
-    assert.deepEqual([...first.mishaps, ...second.mishaps], [])
+    // A page that was signed out may ask the node once more before it is loaded again.
+    const mishaps = first.mishaps.filter((mishap) => !mishap.includes('401 (Unauthorized)'))
+    assert.deepEqual([...mishaps, ...second.mishaps], [])
   })
 
   it('creates a support bundle without secrets and addresses', async () => {
