@@ -15,9 +15,7 @@ export interface PrivateNetwork {
  * the system does not list them.
  */
 export async function privateNetworks(): Promise<PrivateNetwork[]> {
-  const known = Object.entries(interfaces()).flatMap(([name, all = []]) =>
-    all.map((each) => ({ name, ...each }))
-  )
+  const known = Object.entries(interfaces()).flatMap(([name, all = []]) => all.map((each) => ({ name, ...each })))
   const outer = known.filter(({ internal, address }) => !internal && isIPv4(address))
   if (outer.some(({ address }) => isPublicIp(address))) return []
   const gateways = await defaultGateways()

@@ -22,7 +22,8 @@ const HINTS: Readonly<Record<string, string>> = {
   api_paused: 'again later, or souk api resume <name> if it is yours',
   api_retired: 'souk search, for another one',
   backup_not_supported: 'the tool that the message names',
-  call_interrupted: 'to find out whether the API did it, before you repeat the call; with --idempotency-key a repeat is safe',
+  call_interrupted:
+    'to find out whether the API did it, before you repeat the call; with --idempotency-key a repeat is safe',
   idempotency_in_flight: 'again in a moment, with the same key',
   idempotency_mismatch: 'another --idempotency-key, as this is another call',
   insufficient_funds: 'souk wallet deposit',
