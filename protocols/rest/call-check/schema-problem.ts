@@ -60,7 +60,7 @@ function depthOf({ instancePath }: ErrorObject): number {
   return instancePath.split('/').length
 }
 
-/** Those that `is` accepts, or all if it accepts none. */
+/** The errors that `is` accepts; all of them if it accepts none. */
 function preferred(errors: readonly ErrorObject[], is: (error: ErrorObject) => boolean): readonly ErrorObject[] {
   const accepted = errors.filter(is)
   return accepted.length === 0 ? errors : accepted

@@ -5,6 +5,8 @@ import { type Definitions, REF } from './openapi-schemas.ts'
 
 /** Keywords whose schemas describe the same value as the schema that they are in. */
 export const COMPOSING: readonly string[] = ['$ref', 'allOf', 'oneOf', 'anyOf']
+/** Those whose schemas a value must all fit. */
+export const JOINED: readonly string[] = ['$ref', 'allOf']
 
 /** A schema and the schemas that it is composed of, each once, nearest first, up to `COMPOSED_PARTS_MAX`. */
 export function composedOf(

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
-import { composedOf } from './composed-schema.ts'
-import { type Definitions, dereferenced, MANY, NAMED, ONE } from './openapi-schemas.ts'
+import { COMPOSING, composedOf, JOINED } from './composed-schema.ts'
+import { type Definitions, dereferenced, withSubschemas } from './openapi-schemas.ts'
 
 /** `readOnly` members are not required in requests, `writeOnly` members not in responses (OpenAPI 3.0, section 4.7.24.1). */
 export type Flag = 'readOnly' | 'writeOnly'
@@ -26,28 +26,21 @@ export function withoutRequired(schema: JsonSchema, flag: Flag, definitions: Def
 /** @param inherited - names with the flag in the schema that this one is a part of */
 function convert(schema: JsonSchema, inherited: ReadonlySet<string>, flag: Flag, definitions: Definitions): JsonSchema {
   const names = new Set([...inherited, ...flaggedIn(schema, flag, definitions)])
-  const below = (value: unknown, known = NONE): unknown => {
+  const converted = withSubschemas(schema, (value, keyword) => {
     if (!isObject(value)) return value
-    return known.size === 0 ? withoutRequired(value, flag, definitions) : convert(value, known, flag, definitions)
-  }
-  const converted: Record<string, unknown> = {}
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === 'required' && Array.isArray(value)) {
-      const left = value.filter((name) => !names.has(String(name)))
-      if (left.length > 0) converted[keyword] = left
-    } else if (ONE.includes(keyword)) converted[keyword] = below(value)
-    else if (MANY.includes(keyword) && Array.isArray(value)) {
-      converted[keyword] = value.map((one) => below(one, keyword === 'prefixItems' ? NONE : names))
-    } else if (NAMED.includes(keyword) && isObject(value)) {
-      converted[keyword] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, below(one)]))
-    } else converted[keyword] = value
-  }
+    const isPart = COMPOSING.includes(keyword) && names.size > 0
+    return isPart ? convert(value, names, flag, definitions) : withoutRequired(value, flag, definitions)
+  })
+  if (!Array.isArray(schema['required'])) return converted
+  const left = schema['required'].filter((name) => !names.has(String(name)))
+  if (left.length > 0) return { ...converted, required: left }
+  delete converted['required']
   return converted
 }
 
 /** Names with the flag in a schema and in the parts that it is composed of. */
 function flaggedIn(schema: JsonSchema, flag: Flag, definitions: Definitions): string[] {
-  return composedOf(schema, definitions, ['$ref', 'allOf']).flatMap(({ properties }) =>
+  return composedOf(schema, definitions, JOINED).flatMap(({ properties }) =>
     Object.entries(isObject(properties) ? properties : {}).flatMap(([name, one]) =>
       isFlagged(one, flag, definitions) ? [name] : []
     )

@@ -1,11 +1,8 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject } from '../../exact-json.ts'
-import { composedOf } from './composed-schema.ts'
-import { type Definitions, dereferenced, MANY, NAMED, ONE, subschemasOf } from './openapi-schemas.ts'
+import { composedOf, JOINED } from './composed-schema.ts'
+import { type Definitions, dereferenced, subschemasOf, withSubschemas } from './openapi-schemas.ts'
 import type { RestApi } from './rest-api.ts'
-
-/** Keywords of parts that every object of a schema must fit. */
-const JOINED: readonly string[] = ['$ref', 'allOf']
 
 /**
  * The schemas as the generators and authors of documents mean them. By JSON Schema, hardly any object fits types that inherit from each
@@ -121,16 +118,4 @@ function isClosed({ additionalProperties, patternProperties }: JsonSchema): bool
 
 function namesIn({ properties }: JsonSchema): string[] {
   return isObject(properties) ? Object.keys(properties) : []
-}
-
-/** A copy with other subschemas. */
-function withSubschemas(schema: JsonSchema, change: (value: unknown) => unknown): JsonSchema {
-  return Object.fromEntries(
-    Object.entries(schema).map(([keyword, value]) => {
-      if (ONE.includes(keyword)) return [keyword, change(value)]
-      if (MANY.includes(keyword) && Array.isArray(value)) return [keyword, value.map(change)]
-      if (!NAMED.includes(keyword) || !isObject(value)) return [keyword, value]
-      return [keyword, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one)]))]
-    })
-  )
 }

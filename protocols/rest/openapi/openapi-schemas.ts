@@ -148,6 +148,21 @@ export function subschemasOf(schema: JsonSchema): unknown[] {
   })
 }
 
+/** A copy of a schema with other schemas in its keywords. */
+export function withSubschemas(
+  schema: JsonSchema,
+  change: (value: unknown, keyword: string) => unknown
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (ONE.includes(keyword)) return [keyword, change(value, keyword)]
+      if (MANY.includes(keyword) && Array.isArray(value)) return [keyword, value.map((one) => change(one, keyword))]
+      if (!NAMED.includes(keyword) || !isObject(value)) return [keyword, value]
+      return [keyword, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one, keyword)]))]
+    })
+  )
+}
+
 /** The definitions that schemas need, directly or indirectly. */
 export function definitionsOf(schemas: readonly unknown[], all: Definitions): Definitions {
   const needed = new Map<string, JsonSchema>()
