@@ -86,11 +86,12 @@ function limitUnnamed(muxer: Yamux, clock: Pick<Clock, 'after'>): void {
   let isWaiting = false
   muxer.onRemoteStream = (stream) => {
     onRemoteStream(stream)
-    if (isWaiting) return
-    if (muxer.streams.filter(isUnnamed).length <= UNNAMED_STREAMS_MAX) return
+    // Few streams need no search for those without a name.
+    if (isWaiting || muxer.streams.length <= UNNAMED_STREAMS_MAX) return
+    const unnamed = muxer.streams.filter(isUnnamed)
+    if (unnamed.length <= UNNAMED_STREAMS_MAX) return
     isWaiting = true
     // Peers send the name with the stream. Many of them may arrive in one turn.
-    const unnamed = muxer.streams.filter(isUnnamed)
     clock.after(UNNAMED_STREAMS_MS, () => {
       isWaiting = false
       for (const each of unnamed) if (isUnnamed(each)) each.abort(new Error('too many streams have no protocol'))

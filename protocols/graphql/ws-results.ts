@@ -56,10 +56,11 @@ export async function wsResults(
     {
       next: (result) => inbox.push(JSON.stringify(result)),
       error(error) {
-        if (Array.isArray(error)) inbox.push(JSON.stringify({ errors: error as unknown }))
         // The client sends the operation once it is connected.
-        else inbox.fail(unreachable(error, isConnected ? { reason: CONNECTION_LOST } : undefined))
-        connected.reject(unreachable(error))
+        const lost = unreachable(error, isConnected ? { reason: CONNECTION_LOST } : undefined)
+        if (Array.isArray(error)) inbox.push(JSON.stringify({ errors: error as unknown }))
+        else inbox.fail(lost)
+        connected.reject(lost)
       },
       complete() {
         inbox.end()

@@ -162,24 +162,30 @@ function isHeaderError(error: unknown): boolean {
  * @param own headers of this node
  */
 function apiHeaders(context: RequestContext, { headers, deprecation }: CallReply, own: readonly string[]): string[] {
-  const passed: Array<readonly [name: string, value: string]> = []
+  const passed: string[] = []
   const perConnection = connectionOptions(headers)
   for (const [given, value] of headers) {
     const name = given.toLowerCase()
     if (KEPT_BACK.has(name) || KEPT_BACK_PREFIX.test(name) || perConnection?.has(name) === true) continue
     // The signed manifest’s deprecation replaces the API’s own.
     if (deprecation !== undefined && (name === 'deprecation' || name === 'sunset')) continue
-    passed.push([name, ADDRESSES.has(name) ? atIngress(value, context.req.url ?? '') : value])
+    passed.push(name, ADDRESSES.has(name) ? atIngress(value, context.req.url ?? '') : value)
   }
-  let room = limits.HEADER_BYTES_MAX - limits.HEADERS_OF_NODE_BYTES - bytesOf([...context.headers, ...own])
-  if (bytesOf(passed.flat()) <= room) return passed.flat()
-  const isKept = new Set<readonly [string, string]>()
-  for (const header of passed.toSorted((a, b) => bytesOf(a) - bytesOf(b))) {
-    room -= bytesOf(header)
+  const room = limits.HEADER_BYTES_MAX - limits.HEADERS_OF_NODE_BYTES - bytesOf(context.headers) - bytesOf(own)
+  return bytesOf(passed) <= room ? passed : shortest(passed, room)
+}
+
+/** The headers without the longest ones, within so many bytes. */
+function shortest(headers: readonly string[], bytes: number): string[] {
+  const pairs = Array.from({ length: headers.length / 2 }, (_, at) => headers.slice(2 * at, 2 * at + 2))
+  const kept = new Set<readonly string[]>()
+  let room = bytes
+  for (const pair of pairs.toSorted((a, b) => bytesOf(a) - bytesOf(b))) {
+    room -= bytesOf(pair)
     if (room < 0) break
-    isKept.add(header)
+    kept.add(pair)
   }
-  return passed.filter((header) => isKept.has(header)).flat()
+  return pairs.filter((pair) => kept.has(pair)).flat()
 }
 
 /** Names and values, each with two further bytes: `: ` or the end of a line. */
