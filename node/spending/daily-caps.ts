@@ -79,12 +79,14 @@ export class DailyCaps {
   }
 
   /** The rest of today’s cap. Slices of other processes count as spent. */
-  async left(holder: Pick<KeyHolder, 'id' | 'dailyCap'>): Promise<Atoms> {
+  left(holder: Pick<KeyHolder, 'id' | 'dailyCap'>): Promise<Atoms> {
     const day = this.today(holder)
-    const value = await this.#documents.get(COLLECTION, day.key)
-    const last = value === undefined ? undefined : (JSON.parse(value) as SpentDocument)
-    const taken = last === undefined || last.day < day.day ? 0n : BigInt(last.taken)
-    return (day.cap > taken ? day.cap - taken : 0n) + this.#slices.atHand(day)
+    return this.#slices.betweenTurns(day, async () => {
+      const value = await this.#documents.get(COLLECTION, day.key)
+      const last = value === undefined ? undefined : (JSON.parse(value) as SpentDocument)
+      const taken = last === undefined || last.day < day.day ? 0n : BigInt(last.taken)
+      return (day.cap > taken ? day.cap - taken : 0n) + this.#slices.atHand(day)
+    })
   }
 
   /** Returns unspent slices. */

@@ -72,6 +72,11 @@ export class Slices<T extends { readonly id: string }> {
     return this.#slices.get(id)?.left ?? 0n
   }
 
+  /** Runs while no slice of this owner is taken or returned. */
+  betweenTurns<R>({ id }: T, run: () => Promise<R>): Promise<R> {
+    return this.#turns.run(id, run)
+  }
+
   /** Returns the slice of one owner. */
   async giveBack({ id }: T): Promise<void> {
     const slice = this.#slices.get(id)

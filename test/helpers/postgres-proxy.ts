@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import type { Clock } from '../../lib/base/clock.ts'
 
 /**
  * The fault of the next COMMIT:
@@ -13,12 +14,20 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
  */
 export type CommitFault = 'lost' | 'unanswered' | 'outage' | 'racing' | 'swallowed' | 'silent' | 'late'
 
+export interface InterruptOptions {
+  readonly isCommitted: boolean
+  readonly clock: Pick<Clock, 'after'>
+  readonly ms: number
+}
+
 /** A proxy between PostgreSQL and its clients, on loopback, that parses the messages. */
 export interface PostgresProxy {
   /** The URL of the same database through the proxy. */
   through(url: string): string
-  /** Resolves when a COMMIT has met the fault. */
-  fail(fault: CommitFault): Promise<void>
+  /** Resolves when a COMMIT has met the fault. With `text`, only that of a transaction with this text in its values counts. */
+  fail(fault: CommitFault, text?: string): Promise<void>
+  /** An outage of this duration begins at the COMMIT of the transaction with this text, which the server gets or not. */
+  interrupt(text: string, options: InterruptOptions): void
   /** Ends all connections, and accepts none until `release`. */
   outage(): void
   /** Forwards the late COMMITs, and ends the outage. */
@@ -27,7 +36,7 @@ export interface PostgresProxy {
 }
 
 export async function proxyPostgres(url: string): Promise<PostgresProxy> {
-  let next: { readonly fault: CommitFault; readonly met: () => void } | undefined
+  let next: { readonly fault: CommitFault; readonly text: string; readonly met: () => void } | undefined
   const late: Array<() => void> = []
   const listening = await listen((client) => {
     const server = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true })
@@ -38,9 +47,12 @@ export async function proxyPostgres(url: string): Promise<PostgresProxy> {
     for (const socket of [client, server]) socket.on('error', cut).on('close', cut)
     /** Undefined before the fault. */
     let fault: CommitFault | undefined
+    let transaction: Buffer[] = []
     const messages = frontendMessages((message) => {
       if (fault !== undefined) return
-      if (next !== undefined && isCommit(message)) {
+      if (isQuery(message, 'BEGIN')) transaction = []
+      transaction.push(message)
+      if (next !== undefined && isQuery(message, 'COMMIT') && Buffer.concat(transaction).includes(next.text)) {
         const { met } = next
         fault = next.fault
         next = undefined
@@ -61,18 +73,25 @@ export async function proxyPostgres(url: string): Promise<PostgresProxy> {
       if (fault === 'outage') listening.refuse()
     })
   })
+  const fail: PostgresProxy['fail'] = (fault, text = '') => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    next = { fault, text, met: resolve }
+    return promise
+  }
+  const release = (): void => {
+    listening.accept()
+    for (const pass of late.splice(0)) pass()
+  }
   return {
     through: (to) => throughPort(to, listening.port),
-    fail(fault) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      next = { fault, met: resolve }
-      return promise
-    },
+    fail,
+    interrupt: (text, { isCommitted, clock, ms }) =>
+      void fail(isCommitted ? 'outage' : 'lost', text).then(() => {
+        if (!isCommitted) listening.refuse()
+        clock.after(ms, release)
+      }),
     outage: listening.refuse,
-    release() {
-      listening.accept()
-      for (const pass of late.splice(0)) pass()
-    },
+    release,
     close: listening.close
   }
 }
@@ -212,6 +231,6 @@ function messages(hear: (message: Buffer) => void, typeBytesOfFirst: 0 | 1): (ch
   }
 }
 
-function isCommit(message: Buffer): boolean {
-  return message[0] === 'Q'.charCodeAt(0) && message.toString('latin1', 5, message.length - 1) === 'COMMIT'
+function isQuery(message: Buffer, sql: string): boolean {
+  return message[0] === 'Q'.charCodeAt(0) && message.toString('latin1', 5, message.length - 1).startsWith(sql)
 }

@@ -85,10 +85,7 @@ describe('a withdrawal whose debit got no response from the database', () => {
   function withdrawInOutage(isCommitted: boolean) {
     beforeDebit = () => {
       beforeDebit = () => {}
-      void proxy.fail(isCommitted ? 'outage' : 'lost').then(() => {
-        if (!isCommitted) proxy.outage()
-        clock.after(1.5 * limits.STORE_WAIT_MS, () => proxy.release())
-      })
+      proxy.interrupt('', { isCommitted, clock, ms: 1.5 * limits.STORE_WAIT_MS })
     }
     return withdrawals.withdraw(account, request)
   }

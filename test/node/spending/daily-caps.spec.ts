@@ -130,6 +130,25 @@ describe('the daily cap of a key', () => {
     assert.equal(first + (await drain(10_000n)) + 2, 100)
   })
 
+  it('shows its exact rest while a part of it is being returned', async () => {
+    const returning = Promise.withResolvers<void>()
+    const slow: Documents = {
+      ...documents,
+      replace: async (...change) => {
+        await returning.promise
+        return documents.replace(...change)
+      }
+    }
+    const at = new DailyCaps({ clock, documents: slow })
+    await spend(1_000n, at)
+    at.release(at.today(KEY), 1_000n)
+    await clock.advance(limits.SLICE_IDLE_MS * 3)
+    const left = at.left(KEY)
+    await settle()
+    returning.resolve()
+    assert.equal(await left, CAP)
+  })
+
   it('of zero rejects every priced call', async () => {
     const day = caps.today({ ...KEY, dailyCap: 0n })
     await assert.rejects(async () => caps.reserve(day, 1n), { code: 'spend_cap_reached' })

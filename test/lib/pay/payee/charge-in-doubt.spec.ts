@@ -52,10 +52,8 @@ describe('a charge whose commit got no response from the database', () => {
   async function endInOutage(isCommitted: boolean): Promise<unknown> {
     const call = await lives.begin(payer, owner, PRICE)
     assert.equal(lives.channel(owner).reserved, PRICE)
-    void proxy.fail(isCommitted ? 'outage' : 'lost').then(() => {
-      if (!isCommitted) proxy.outage()
-      clock.after(1.5 * STORE_WAIT_MS, () => proxy.release())
-    })
+    const text = Buffer.from(call.order.requestId).toString('hex')
+    proxy.interrupt(text, { isCommitted, clock, ms: 1.5 * STORE_WAIT_MS })
     return lives.end(payer, call)
   }
   const books = async () => {

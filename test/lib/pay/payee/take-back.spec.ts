@@ -72,21 +72,22 @@ describe('a charge that its owner takes back', () => {
     return { ...life, chain, ledger }
   }
 
-  /** A charge of `PRICE`, to be taken back. */
-  async function charged(): Promise<() => Promise<unknown>> {
+  /** A charge of `PRICE`: its request, and how it is taken back. */
+  async function charged(): Promise<{ request: string; takeBack: () => Promise<unknown> }> {
     const call = await lives.begin(payer, owner, PRICE)
     await lives.end(payer, call)
     await lives.until('the deposit', () => {
       const { planned, unmined } = owner.paymentScheme.settlement.submitter.status()
       return planned + unmined === 0
     })
-    return () => owner.paymentScheme.takeBack(payer.peer, formatRequestId(call.order.requestId))
+    const request = formatRequestId(call.order.requestId)
+    return { request, takeBack: () => owner.paymentScheme.takeBack(payer.peer, request) }
   }
   const spent = () => lives.channel(owner).spent
   const earned = async () => -(await store.ledger.balance(`earned/${lives.channel(owner).channelId}`))
 
   it('stays, while a claim with it is prepared', async () => {
-    const takeBack = await charged()
+    const { takeBack } = await charged()
     const begun = Promise.withResolvers<void>()
     const going = Promise.withResolvers<void>()
     beforeSimulation = () => {
@@ -106,7 +107,7 @@ describe('a charge that its owner takes back', () => {
   })
 
   it('stays, if the database is away', async () => {
-    const takeBack = await charged()
+    const { takeBack } = await charged()
     beforeBooking = () => proxy.outage()
     await assert.rejects(takeBack(), { code: 'store_unavailable' })
     beforeBooking = () => {}
@@ -122,15 +123,9 @@ describe('a charge that its owner takes back', () => {
     [false, 'stays until it is tried again, if the database is away and does not have it']
   ] as const) {
     it(words, async () => {
-      const takeBack = await charged()
-      beforeBooking = () => {
-        beforeBooking = () => {}
-        void proxy.fail(isCommitted ? 'outage' : 'lost').then(() => {
-          if (!isCommitted) proxy.outage()
-          // Longer than a write waits.
-          clock.after(1.5 * STORE_WAIT_MS, () => proxy.release())
-        })
-      }
+      const { request, takeBack } = await charged()
+      // Longer than a write waits.
+      proxy.interrupt(request, { isCommitted, clock, ms: 1.5 * STORE_WAIT_MS })
       if (isCommitted) await takeBack()
       else {
         await assert.rejects(takeBack(), { code: 'store_unavailable', isChargeUnknown: false })
