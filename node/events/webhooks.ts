@@ -8,6 +8,7 @@ import { Deliveries, type Delivery, type Outcome } from './deliveries.ts'
 import { isWanted, isWish, type SoukEvent } from './event-types.ts'
 import type { Events } from './events.ts'
 import { webhookGuard } from './webhook-guard.ts'
+import { checkWebhookUrl } from './webhook-url.ts'
 import {
   makeSecrets,
   type ShownSecrets,
@@ -104,7 +105,7 @@ export class Webhooks {
 
   /** Returns the secret, which is not shown again. @throws SoukError `invalid_request`, `quota_exceeded` */
   async add({ url, events = [], allowsPrivate = false }: WebhookInit): Promise<WebhookInfo & ShownSecrets> {
-    checkUrl(url, allowsPrivate)
+    checkWebhookUrl(url, allowsPrivate, this.#init.guard)
     const unknown = events.find((name) => !isWish(name))
     if (unknown !== undefined) {
       throw new SoukError(
@@ -286,18 +287,6 @@ export class Webhooks {
 
 function unreadable(id: string): string {
   return `The key of this profile cannot decrypt the secret of this webhook. Make a new secret: souk webhook rotate-secret ${id}`
-}
-
-/** @throws SoukError `invalid_request` */
-function checkUrl(url: string, allowsPrivate: boolean): void {
-  const parsed = URL.parse(url)
-  const isKnown = parsed?.protocol === 'https:' || parsed?.protocol === 'http:'
-  if (!isKnown || url.length > limits.WEBHOOK_URL_CHARS_MAX || parsed.username !== '' || parsed.password !== '') {
-    throw new SoukError('invalid_request', 'A webhook must be an https URL without a user name.')
-  }
-  if (parsed.protocol === 'http:' && !allowsPrivate) {
-    throw new SoukError('invalid_request', 'Events would be sent unencrypted. Give an https URL.')
-  }
 }
 
 function outcomeOf({ status, headers }: UpstreamResponse): Outcome {

@@ -9,6 +9,7 @@ import type { Documents } from '../../../lib/interface/index.ts'
 import type { SoukEvent } from '../../../node/events/event-types.ts'
 import { Events } from '../../../node/events/events.ts'
 import { Webhooks } from '../../../node/events/webhooks.ts'
+import { NodeGuard } from '../../../node/upstream/guard.ts'
 import { createSecretBox, SECRET_BOX_KEY_BYTES } from '../../../node/upstream/secret-box.ts'
 import { type ManualClock, manualClock, settle } from '../../helpers/manual-clock.ts'
 import { eventually, memoryDocuments } from '../ingress/harness.ts'
@@ -35,7 +36,9 @@ describe('webhooks', () => {
     const seams = { clock, random: systemRandom, log }
     events = new Events(seams)
     const secretBox = createSecretBox(Buffer.alloc(SECRET_BOX_KEY_BYTES, key))
-    webhooks = new Webhooks({ ...seams, documents, events, secretBox })
+    const guard = new NodeGuard()
+    guard.addPort(3000)
+    webhooks = new Webhooks({ ...seams, documents, events, secretBox, guard })
     await webhooks.start()
   }
 
@@ -290,7 +293,12 @@ describe('webhooks', () => {
   })
 
   it('never reach this machine unless allowed', async () => {
-    const { id } = await webhooks.add({ url: url.replace('http:', 'https:') })
+    const { id } = await add()
+    // As if a name had resolved to a public address when the webhook was added.
+    const stored = JSON.parse((await documents.get('webhooks', id)) ?? '') as object
+    await documents.put('webhooks', id, JSON.stringify({ ...stored, allowsPrivate: false }))
+    await webhooks.stop()
+    await start()
     const outcome = await webhooks.test(id, AbortSignal.timeout(30_000))
     assert.equal(outcome.fate, 'failed')
     assert.match(outcome.fate === 'failed' ? outcome.why : '', /never connects to/)
@@ -303,10 +311,20 @@ describe('webhooks', () => {
       'ftp://x/',
       'https://u:p@example.com/',
       'nonsense',
+      'https://example.com/#part',
+      'https://127.0.0.1/',
+      'https://2130706433/',
+      'https://[::1]/',
+      'https://[::ffff:10.0.0.1]/',
+      'https://192.168.1.1:8443/',
+      'https://localhost/',
+      'https://hooks.localhost./',
       `https://x/${'a'.repeat(3_000)}`
     ]) {
       await assert.rejects(webhooks.add({ url: bad }), { code: 'invalid_request' })
     }
+    const own = { url: 'http://localhost:3000/', allowsPrivate: true }
+    await assert.rejects(webhooks.add(own), { code: 'invalid_request', message: /this node itself/ })
     await assert.rejects(webhooks.add({ url: 'https://x/', events: ['no.such'] }), { code: 'invalid_request' })
     for (let i = 0; i < limits.WEBHOOKS_MAX; i++) await webhooks.add({ url: 'https://example.com/' })
     await assert.rejects(webhooks.add({ url: 'https://example.com/' }), { code: 'quota_exceeded' })
