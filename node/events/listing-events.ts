@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { formatUsdc } from '../../lib/index.ts'
 import type { Listing } from '../../lib/interface/index.ts'
 import type { Events } from './events.ts'
@@ -10,13 +11,19 @@ export class ListingEvents {
     this.#events = events
   }
 
-  /** The API was registered, or changed its state. */
-  async changed({ signed, state }: Listing): Promise<void> {
+  /**
+   * The API was registered, updated, or changed its state. A repeated command that changes nothing has no event.
+   * @param before - absent for a new API
+   */
+  async changed({ signed, state }: Listing, before?: Listing): Promise<void> {
     const { id: api, manifest } = signed
     const { price, revision, deprecation } = manifest
-    if (state === 'paused') await this.#events?.emit('listing.paused', { api })
-    if (state === 'retired') await this.#events?.emit('listing.retired', { api })
-    if (state === 'deprecated' && deprecation !== undefined) {
+    const last = before?.signed.manifest
+    const isMoved = state !== before?.state
+    if (state === 'paused' && isMoved) await this.#events?.emit('listing.paused', { api })
+    if (state === 'retired' && isMoved) await this.#events?.emit('listing.retired', { api })
+    const isNewNotice = isMoved || !isDeepStrictEqual(deprecation, last?.deprecation)
+    if (state === 'deprecated' && deprecation !== undefined && isNewNotice) {
       const { sunsetAt, successor = null, link = null } = deprecation
       await this.#events?.emit('listing.deprecated', {
         api,
@@ -25,7 +32,7 @@ export class ListingEvents {
         link
       })
     }
-    if (state === 'published') {
+    if (state === 'published' && (isMoved || revision !== last?.revision)) {
       await this.#events?.emit('listing.published', { api, price: formatUsdc(price), revision })
     }
   }

@@ -5,6 +5,7 @@ import type {
   DeprecationNotice,
   Documents,
   Inspection,
+  Listing,
   ListingInit,
   ListingState,
   MappingProblem,
@@ -138,9 +139,7 @@ export class Registrations {
       }
       const made = this.#made(name, protocol, upstream, inspection)
       const terms = keptTerms(before, given)
-      const registered = await this.#publish({ ...made, kind: 'own', terms }, inspection.warnings, adapter)
-      await this.#told.changed(registered.listing)
-      return registered
+      return this.#publish({ ...made, kind: 'own', terms }, inspection.warnings, adapter)
     })
   }
 
@@ -192,16 +191,20 @@ export class Registrations {
     if (registration === undefined) {
       throw new SoukError('api_not_found', `No API "${formatApiRef(parseApiRef(name))}" is registered here.`)
     }
-    const listing = this.#init.souk.listings().find(({ signed }) => isListingOf(registration, signed.manifest))
+    const listing = this.#listingOf(registration)
     return { registration, listing, problem: this.#serving.problemOf(name), warnings: this.#serving.warningsOf(name) }
+  }
+
+  #listingOf(registration: Registration): Listing | undefined {
+    return this.#init.souk.listings().find(({ signed }) => isListingOf(registration, signed.manifest))
   }
 
   /** @throws SoukError `api_not_found`, `invalid_request` */
   async move(name: string, state: ListingState, notice?: DeprecationNotice): Promise<RegistrationStatus> {
     return this.#changes.run(async () => {
-      this.show(name)
+      const { listing } = this.show(name)
       await this.#health.overrule(name)
-      await this.#told.changed(await this.#init.souk.move(name, state, notice))
+      await this.#told.changed(await this.#init.souk.move(name, state, notice), listing)
       return this.show(name)
     })
   }
@@ -314,11 +317,13 @@ export class Registrations {
 
   /** Serves a registration and stores it. */
   async #publish(registration: Registration, warnings: readonly string[] = [], adapter?: Adapter): Promise<Registered> {
-    const { name } = registration
+    const { name, kind } = registration
+    const before = this.#listingOf(registration)
     const listing = await this.#serving.serve(registration, adapter)
     await this.#init.documents.put(COLLECTION, name, JSON.stringify(registration))
     const updated = this.#known.has(name)
     this.#known.set(name, registration)
+    if (kind === 'own') await this.#told.changed(listing, before)
     return { registration, listing, updated, warnings }
   }
 

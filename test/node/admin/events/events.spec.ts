@@ -49,6 +49,37 @@ describe('events of the admin API', () => {
     stop()
   })
 
+  it('streams each update of a listing once, and nothing of a command that changes nothing', async () => {
+    await register('shop')
+    const { items, stop } = await reading()
+    const params = { name: 'shop' }
+    const set = (price: string) => bench.client.request('PATCH /apis/:name', { params, body: { price } })
+    await set('0.002')
+    await set('0.002')
+    await bench.client.request('PUT /apis/:name/plans/:plan', {
+      params: { ...params, plan: 'basic' },
+      body: { fee: '1', period: 'month' }
+    })
+    await bench.client.request('POST /apis/:name/pause', { params })
+    await bench.client.request('POST /apis/:name/pause', { params })
+    await set('0.003')
+    await bench.client.request('POST /apis/:name/resume', { params })
+    await bench.client.request('DELETE /apis/:name', { params })
+    await eventually('the last one', 5_000, () => items.some(({ type }) => type === 'listing.removed') || undefined)
+    stop()
+    const shown = items.map(({ type, data }) => `${type} ${(data as { price?: string }).price ?? ''}`.trim())
+    assert.deepEqual(
+      shown.filter((line) => line.startsWith('listing.')),
+      [
+        'listing.published 0.002',
+        'listing.published 0.002',
+        'listing.paused',
+        'listing.published 0.003',
+        'listing.removed'
+      ]
+    )
+  })
+
   it('streams calls with their timing, and returns the time series', async () => {
     await register('shop')
     const { head, body } = await bench.client.call({ api: 'shop', body: {} })
