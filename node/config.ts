@@ -4,8 +4,10 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { type Network, NETWORKS } from './networks.ts'
 import type { NodeConfig } from './node-config.ts'
 import { readPrivateFile } from './profile/private-file.ts'
+import { forProfile } from './profile/for-profile.ts'
 import {
   checkRestored,
+  commandFor,
   DEFAULT_PROFILE,
   profileFile,
   type ProfileLocation,
@@ -14,7 +16,7 @@ import {
 import { SetupError } from './setup-error.ts'
 import type { Environment, Settings } from './settings.ts'
 
-export { DEFAULT_PROFILE, type Environment }
+export { commandFor, DEFAULT_PROFILE, type Environment, forProfile }
 
 /** The name becomes a directory name. */
 const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i

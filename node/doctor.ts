@@ -7,7 +7,8 @@ import { connectionShares, openFilesMax } from './open-files.ts'
 import { moneyChecks } from './payments/money-checks.ts'
 import type { Money } from './payments/money.ts'
 import { checkPrivate, isMissing } from './profile/private-file.ts'
-import { PROFILE_FILES, type ProfileLocation, profileFile } from './profile/profile.ts'
+import { forProfile } from './profile/for-profile.ts'
+import { DEFAULT_PROFILE, PROFILE_FILES, type ProfileLocation, profileFile } from './profile/profile.ts'
 import { overCatalogue } from './registrations/over-catalogue.ts'
 import type { RegistrationStatus } from './registrations/registration.ts'
 import type { Registrations } from './registrations/registrations.ts'
@@ -49,7 +50,12 @@ export async function examine(init: DoctorInit, signal: AbortSignal): Promise<Do
     ...moneyChecks(init),
     ...init.registrations.list().flatMap((status) => [listing(status), upstream(init, status, signal)])
   ])
-  const checks = [...asked, ...openFiles(), disk(init), ...database(init), ...catalogue(init)]
+  const { name } = init.profile
+  const own = name === DEFAULT_PROFILE ? undefined : name
+  const found = [...asked, ...openFiles(), disk(init), ...database(init), ...catalogue(init)]
+  const checks = found.map((check) =>
+    check.hint === undefined ? check : { ...check, hint: forProfile(check.hint, own) }
+  )
   return { ok: checks.every(({ result }) => result !== 'fail'), checks }
 }
 

@@ -220,7 +220,8 @@ export const mappingCheckViewSchema = view(
 export type MappingCheckView = z.output<typeof mappingCheckViewSchema>
 
 export const sessionViewSchema = view('SessionView', {
-  entered: z.boolean().describe('True if this browser is signed in.')
+  entered: z.boolean().describe('True if this browser is signed in.'),
+  profile: z.string().describe('Profile of this node, for the commands that the console shows.')
 })
 
 export const setupCodeViewSchema = view(

@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
 import type { AdminClient } from '../admin/client.ts'
-import { locateProfile } from '../config.ts'
+import { forProfile, locateProfile } from '../config.ts'
 import { type Confirmation, confirmed } from './terminal/confirm.ts'
 import { EXIT } from './terminal/exit-code.ts'
 import { during, withProgress } from './terminal/progress.ts'
 import { type Column, table } from './terminal/table.ts'
 import type { Terminal } from './terminal/terminal.ts'
-import { forProfile } from './terminal/failure.ts'
 import { safeJson, safeText } from './terminal/text.ts'
 
 /** Functions and settings for all commands. */
@@ -22,6 +21,8 @@ export interface Cli {
   readonly profile: string | undefined
   /** The node of the profile. @throws `NodeNotRunning` */
   node(): Promise<AdminClient>
+  /** Prints a line to stderr. Its commands name the profile that the user named. */
+  readonly note: (text: string) => void
   /** Shows progress after one second, on a terminal and without `--json`. */
   during<T>(what: string, work: Promise<T>): Promise<T>
   /** Asks before a change that cannot be undone. If the user declines, it is false and the command fails. @throws UsageError */
@@ -75,6 +76,7 @@ export function createCli(program: Command, terminal: Terminal): Cli {
       const client = await connect(locateProfile(options().profile, terminal.env))
       return options().json === true ? client : withProgress(client, terminal)
     },
+    note: (text) => terminal.note(forProfile(text, options().profile)),
     during: (what, work) => (options().json === true ? work : during(terminal, what, work)),
     async confirm(confirmation) {
       const isConfirmed = await confirmed(terminal, this.canAsk, confirmation)
@@ -87,7 +89,7 @@ export function createCli(program: Command, terminal: Terminal): Cli {
     },
     async list(value, rows, columns, { what, next }, below = []) {
       await this.print(value, () => [...table(rows, columns, this.isWide), ...below])
-      if (rows.length === 0) terminal.note(`${what}\nTry: ${forProfile(next, options().profile)}`)
+      if (rows.length === 0) this.note(`${what}\nTry: ${next}`)
     }
   }
 }

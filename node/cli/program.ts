@@ -1,12 +1,12 @@
 import { type Command, CommanderError } from 'commander'
-import { packageVersion } from '../config.ts'
+import { forProfile, packageVersion } from '../config.ts'
 import { PROTOCOLS_TEXT } from '../../protocols/protocol-descriptors.ts'
 import { type AddCommand, type Cli, createCli } from './cli.ts'
 import { CliCommand } from './terminal/cli-command.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { addExamples } from './examples.ts'
 import { EXIT } from './terminal/exit-code.ts'
-import { failureJson, failureLines, failureOf, forProfile } from './terminal/failure.ts'
+import { failureJson, failureLines, failureOf } from './terminal/failure.ts'
 import { processTerminal, type Terminal } from './terminal/terminal.ts'
 
 type Loaders = Readonly<Record<string, () => Promise<AddCommand>>>

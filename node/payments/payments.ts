@@ -3,6 +3,7 @@ import type { ChannelScheme, PayRules } from '../../lib/pay/index.ts'
 import type { Address, Clock, Dispute, PaymentScheme, PaymentSchemeComponents } from '../../lib/interface/index.ts'
 import type { Log } from '../log.ts'
 import type { NodeConfig } from '../node-config.ts'
+import { commandFor } from '../profile/profile.ts'
 import { readPassphrase } from '../wallet/passphrase.ts'
 import { openWallet, walletInfo } from '../wallet/wallet-file.ts'
 import { chainHint } from '../networks.ts'
@@ -48,7 +49,7 @@ export async function openPayments({ config, log, clock, askSecret }: PaymentsIn
   const wallet = await walletInfo(profile)
   const why = whyFree(config, wallet?.address)
   if (wallet === undefined || why !== undefined) {
-    const reason = why ?? NO_WALLET
+    const reason = why ?? noWallet(config)
     log.info(`Free calls only: ${reason}`)
     const free = unpaid(new Payout({ profile, payout, isNeeded: true, why: reason }))
     return { ...free, whyFree: reason, paymentScheme: createFreeScheme(reason) }
@@ -86,10 +87,12 @@ export async function openPayments({ config, log, clock, askSecret }: PaymentsIn
   }
 }
 
-const NO_WALLET = 'This node has no wallet. Stop it, run: souk wallet create'
+const noWallet = ({ profile }: NodeConfig): string =>
+  `This node has no wallet. Stop it, and run: ${commandFor(profile.name, 'wallet create')}`
 
-function whyFree({ network, chain }: NodeConfig, wallet: Address | undefined): string | undefined {
-  if (wallet === undefined) return NO_WALLET
+function whyFree(config: NodeConfig, wallet: Address | undefined): string | undefined {
+  const { network, chain } = config
+  if (wallet === undefined) return noWallet(config)
   return chain.treasury === undefined
     ? `The network ${network.name} has no treasury. Found a network of your own: souk network create`
     : undefined

@@ -11,6 +11,11 @@ export interface ProfileLocation {
 
 export const DEFAULT_PROFILE = 'default'
 
+/** A command line of the node of a profile, such as `souk --profile shop status`. */
+export function commandFor(profile: string, command: string): string {
+  return profile === DEFAULT_PROFILE ? `souk ${command}` : `souk --profile ${profile} ${command}`
+}
+
 /** The files of a profile. Each has mode 0600, in a directory with mode 0700. */
 const FILES = {
   /** The operator’s settings, and the ports that the node used last. */

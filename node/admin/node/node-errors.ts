@@ -1,5 +1,5 @@
 import type { Problem } from '../../../lib/interface/index.ts'
-import { DEFAULT_PROFILE } from '../../profile/profile.ts'
+import { commandFor, DEFAULT_PROFILE } from '../../profile/profile.ts'
 
 /** The admin API returned this problem document. Match on `code`. */
 export class AdminProblem extends Error {
@@ -48,7 +48,7 @@ export class NodeSilent extends Error {
 
 /** Sets up a profile that does not exist yet. */
 function setupOf(profile: string): string {
-  return profile === DEFAULT_PROFILE ? 'souk init' : `souk --profile ${profile} init`
+  return commandFor(profile, 'init')
 }
 
 function startOf(profile: string): string {

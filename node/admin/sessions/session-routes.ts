@@ -24,9 +24,10 @@ export const sessionRoutes = [
     path: '/session',
     summary: 'Whether this browser is signed in. Needs no token.',
     response: sessionViewSchema,
-    async handler({ sessions }, { request }) {
+    async handler({ sessions, status }, { request }) {
       const token = sessionOf(request)
-      return { entered: token !== undefined && (await sessions.isOpen(token)) }
+      const { profile } = status()
+      return { entered: token !== undefined && (await sessions.isOpen(token)), profile }
     }
   }),
   route({

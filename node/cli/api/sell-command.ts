@@ -161,14 +161,14 @@ function soldLines({ api, updated }: RegisteredView, { earns, curl, page }: Reac
 }
 
 function tellReach(cli: Cli, { peers, known_by, stored, curl }: ReachView): void {
-  const { note } = cli.terminal
+  const { note } = cli
   const [first] = known_by
   if (first !== undefined) note(`Found by ${known_by.length} of ${peers} connected nodes, such as ${first}.`)
   else if (peers === 0)
     note('No other node is connected, so nobody else can find it yet. It is announced when peers connect.')
   else
     note(
-      `None of ${peers} connected nodes has it in its catalogue yet; ${stored} stored its record. See: souk api show`
+      `None of ${peers} connected nodes has it in its catalogue yet; ${stored} stored its record. See: souk api show <name>`
     )
   if (curl === null) note('This node has no ingress. Consumers call the API through any ingress of this network.')
 }

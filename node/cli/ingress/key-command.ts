@@ -112,9 +112,7 @@ function addRotate(key: Command, cli: Cli): void {
         }
       })
       await printIssued(cli, issued)
-      cli.terminal.note(
-        now === true ? `${id} is revoked.` : `${id} stays valid until its overlap ends: see souk key show ${id}.`
-      )
+      cli.note(now === true ? `${id} is revoked.` : `${id} stays valid until its overlap ends: souk key show ${id}`)
     })
 }
 
@@ -152,13 +150,13 @@ function addMoves(key: Command, cli: Cli): void {
 }
 
 /** The key is valid without it. */
-async function openChannel({ terminal }: Cli, node: AdminClient, api: string): Promise<void> {
+async function openChannel(cli: Cli, node: AdminClient, api: string): Promise<void> {
   try {
     const { deposit } = await node.request('POST /channels', { body: { api } })
-    terminal.note(`The channel for ${api} is open, with ${deposit} USDC.`)
+    cli.note(`The channel for ${api} is open, with ${deposit} USDC.`)
   } catch (error) {
     const { what, why = what } = failureOf(error)
-    terminal.note(`warning: no channel for ${api}: ${why} Try: souk channel open ${api}`)
+    cli.note(`warning: no channel for ${api}: ${why} Try: souk channel open ${api}`)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { MarketListingView } from '../../admin/market/market-api.ts'
-import type { AddCommand } from '../cli.ts'
+import { forProfile } from '../../config.ts'
+import type { AddCommand, Cli } from '../cli.ts'
 import type { OperationView } from '../../admin/apis/description-api.ts'
 import { addSearch, brief, callsText } from './search-command.ts'
 import { plansBelow, termsFacts } from '../api/terms.ts'
@@ -24,12 +25,12 @@ export const addMarket: AddCommand = (to, cli) => {
       }
       const view = await node.request('GET /listings/:id', { params: { id: api } })
       await cli.print(view, () =>
-        flags.operations === true ? table(view.methods, OPERATIONS, cli.isWide) : show(view, cli.isWide)
+        flags.operations === true ? table(view.methods, OPERATIONS, cli.isWide) : show(view, cli)
       )
     })
 }
 
-function show(view: MarketListingView, isWide: boolean): string[] {
+function show(view: MarketListingView, { isWide, profile }: Pick<Cli, 'isWide' | 'profile'>): string[] {
   const { quality, known_since: known } = view
   return [
     ...facts([
@@ -46,7 +47,7 @@ function show(view: MarketListingView, isWide: boolean): string[] {
       ['signed', `revision ${view.revision}, ${moment(view.issued_at)} UTC, valid until ${moment(view.expires_at)}`],
       ['served by', view.owners.length === 0 ? 'no node found' : view.owners.join(', ')],
       ...(view.tags.length === 0 ? [] : [['tags', view.tags.join(', ')] as const]),
-      ['operations', operationsText(view)]
+      ['operations', forProfile(operationsText(view), profile)]
     ]),
     ...(view.description === '' ? [] : ['', view.description]),
     ...plansBelow(view, isWide)

@@ -1,4 +1,5 @@
 import type { WhyView } from '../../admin/market/market-api.ts'
+import { forProfile } from '../../config.ts'
 import type { AddCommand } from '../cli.ts'
 import { similarApis } from '../did-you-mean.ts'
 import { EXIT } from '../terminal/exit-code.ts'
@@ -12,13 +13,17 @@ export const addWhy: AddCommand = (to, cli) => {
       const view = await (await cli.node()).request('GET /why/:id', { params: { id: api } })
       const similar = view.step === 'no_provider_record' ? await similarApis(cli, api) : []
       await cli.print({ ...view, ...(similar.length === 0 ? {} : { did_you_mean: similar }) }, () =>
-        lines(view, similar)
+        lines(view, similar, cli.profile)
       )
       if (!view.callable) cli.exitCode = EXIT.failed
     })
 }
 
-function lines({ api, id, step, detail, owners, candidates, hint }: WhyView, similar: readonly string[]): string[] {
+function lines(
+  { api, id, step, detail, owners, candidates, hint }: WhyView,
+  similar: readonly string[],
+  profile: string | undefined
+): string[] {
   return facts([
     ['api', id ?? api],
     ['step', step],
@@ -26,7 +31,7 @@ function lines({ api, id, step, detail, owners, candidates, hint }: WhyView, sim
     ...owners.map((owner) => ['served by', owner] as const),
     ...candidates.map((candidate) => ['candidate', idOf(candidate)] as const),
     ...(similar.length === 0 ? [] : [['perhaps', similar.join(', ')] as const]),
-    ...(hint === null ? [] : [['try', hint] as const])
+    ...(hint === null ? [] : [['try', forProfile(hint, profile)] as const])
   ])
 }
 

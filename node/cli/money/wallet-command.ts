@@ -56,7 +56,7 @@ function addMaking(wallet: Command, cli: Cli): void {
 
 async function tellNew(cli: Cli, made: Parameters<Cli['print']>[0] & { address: string; money: string }) {
   await cli.print(made, () => [made.address])
-  const { note } = cli.terminal
+  const { note } = cli
   note('Back it up: souk wallet backup <file>. Without the file and the passphrase, the money is lost.')
   note(
     `Fund it: ${made.money} to pay for calls. A little ETH for gas, to claim earnings or to withdraw without an owner.`
@@ -119,7 +119,7 @@ function addMoney(wallet: Command, cli: Cli): void {
       cli.terminal.note(
         `Send ${shown.money}, and a little ETH for gas, to this address. Use only the network ${shown.network}.`
       )
-      if (config.network.isPlay) cli.terminal.note('Play USDC is free: souk wallet deposit 10')
+      if (config.network.isPlay) cli.note('Play USDC is free: souk wallet deposit 10')
     })
 }
 

@@ -1,4 +1,5 @@
 import type { DoctorView } from '../../admin/api.ts'
+import { forProfile } from '../../config.ts'
 import type { AddCommand } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import { type Failure, failureOf } from '../terminal/failure.ts'
@@ -10,7 +11,7 @@ export const addDoctor: AddCommand = (to, cli) => {
     .description('diagnose problems of this node and suggest fixes; exits 1 if a check fails')
     .action(async () => {
       const view = await examine(async () => (await cli.node()).request('GET /doctor'))
-      await cli.print(view, () => lines(view))
+      await cli.print(view, () => lines(view, cli.profile))
       if (!view.ok) cli.exitCode = EXIT.failed
     })
 }
@@ -41,10 +42,10 @@ function finding(name: string, { what, hint }: Failure): DoctorView['checks'][nu
   return { name, result: 'fail', message: what, hint }
 }
 
-function lines({ checks }: DoctorView): string[] {
+function lines({ checks }: DoctorView, profile: string | undefined): string[] {
   const width = Math.max(...checks.map(({ name }) => name.length))
   return checks.flatMap(({ name, result, message, hint }) => [
     `${MARKS[result]}  ${name.padEnd(width)}  ${message}`,
-    ...(hint === undefined ? [] : [`${' '.repeat(width + 8)}Try: ${hint}`])
+    ...(hint === undefined ? [] : [`${' '.repeat(width + 8)}Try: ${forProfile(hint, profile)}`])
   ])
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { DEFAULT_PROFILE, loadConfig, locateProfile } from '../../config.ts'
+import { commandFor, DEFAULT_PROFILE, loadConfig, locateProfile } from '../../config.ts'
 import { protocolDescriptors, PROTOCOLS_TEXT, type ProtocolName } from '../../../protocols/protocol-descriptors.ts'
 import { askNetwork } from '../options/ask-network.ts'
 import type { AddCommand, Cli } from '../cli.ts'
@@ -103,7 +103,9 @@ export async function init(cli: Cli, flags: InitFlags, joining?: Joining): Promi
   if (card?.isKept === true) note(`It keeps its wallet, ${card.address}.`)
   if (isFunded) note(`Its wallet has ${PLAY_USDC} ${config.network.money}, and play ETH for gas.`)
   if (payout !== undefined && payout === card?.address && !config.network.isPlay)
-    note('Earnings go to the wallet of this node. To keep them elsewhere, run: souk payout set <address>')
+    note(
+      `Earnings go to the wallet of this node. To keep them elsewhere, run: ${commandFor(profile.name, 'payout set <address>')}`
+    )
   await cli.print({ ...plan, next: steps.map(({ command }) => command) }, () => stepLines(steps))
 }
 

@@ -31,7 +31,7 @@ export const addInvite: AddCommand = (to, cli) => {
       const invitation = invite(config, peers, url)
       await cli.print({ network: config.network.name, invitation }, () => [`souk join ${invitation}`])
       if (peers.length === 0 && config.network.bootstrap.length === 0)
-        cli.terminal.note('It names no peer. Start this node first (souk up), and the invitation will name it.')
+        cli.note('It names no peer. Start this node first (souk up), and the invitation will name it.')
     })
 }
 

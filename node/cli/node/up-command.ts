@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { loadConfig } from '../../config.ts'
+import { forProfile, loadConfig } from '../../config.ts'
 import type { NodeInfo } from '../../node-info.ts'
 import { askNetwork } from '../options/ask-network.ts'
 import type { AddCommand, Cli } from '../cli.ts'
@@ -115,7 +115,9 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
 
 /** Shows the setup code on a terminal only. Logs may be read by other people. */
 function entry(cli: Cli, setupCode: string): string {
-  return cli.canAsk ? `setup code ${setupCode}, valid for 15 minutes` : 'run souk console for a setup code'
+  return cli.canAsk
+    ? `setup code ${setupCode}, valid for 15 minutes`
+    : forProfile('run souk console for a setup code', cli.profile)
 }
 
 /** @returns undefined if the watchdog is off */

@@ -130,12 +130,6 @@ function internal(why: string): Failure {
   }
 }
 
-/** A hint whose commands name the profile that the user named, except where they are for another machine. */
-export function forProfile(hint: string, profile: string | undefined): string {
-  if (profile === undefined || hint.includes('--profile') || hint.endsWith('on the other machine')) return hint
-  return hint.replace(/\bsouk (?=[a-z])/g, `souk --profile ${profile} `)
-}
-
 /** Lines for a person: what happened, why, what to try, and the request id for support. */
 export function failureLines({ similar = [], ...failure }: Failure): string[] {
   return [

@@ -304,7 +304,7 @@ describe('souk with running nodes', function () {
     assert.deepEqual([well.code, /^step +ok$/m.test(well.stdout)], [0, true])
     const ill = await onConsumer('why', 'nobody-has-this')
     assert.equal(ill.code, 1)
-    assert.match(ill.stdout, /^step +no_provider_record$[^]*^try +check the name with souk search/m)
+    assert.match(ill.stdout, /^step +no_provider_record$[^]*^try +check the name with souk --profile consumer search/m)
     const told = await onConsumer('why', 'nobody-has-this', '--json')
     assert.partialDeepStrictEqual(JSON.parse(told.stdout), { callable: false, step: 'no_provider_record' })
     await run('api', 'pause', 'bb-echo')

@@ -71,6 +71,8 @@ describe('console of a consumer', () => {
     url = way.url
     const { page, mishaps } = await openPage(browser, url)
     await page.goto(url)
+    // A command without the profile would look for another node.
+    await page.getByText('souk --profile buyer console', { exact: true }).waitFor()
     await page.getByLabel('Setup code').fill(way.code)
     await page.getByRole('button', { name: 'Enter' }).click()
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()

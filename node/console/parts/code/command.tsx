@@ -5,8 +5,8 @@ import { Copy } from './copy.tsx'
 /** The equivalent command line, with the profile of this node. */
 export function Command({ children, what = 'the command' }: { readonly children: string; readonly what?: string }) {
   // Uses cached data only, because unauthenticated pages show commands too.
-  const { data: status } = useQuery({ ...queries.status(), enabled: false })
-  const profile = status?.profile ?? 'default'
+  const { data: session } = useQuery({ ...queries.session(), enabled: false })
+  const profile = session?.profile ?? 'default'
   const text = profile === 'default' ? children : children.replace(/^souk /, `souk --profile ${word(profile)} `)
   return (
     <div className="command">

@@ -43,7 +43,7 @@ describe('souk wallet, without a running node', () => {
     const { address, network, money, file } = made.view
     assert.deepEqual({ network, money }, { network: 'dev', money: 'play USDC' })
     assert.match(address ?? '', /^0x[0-9a-fA-F]{40}$/)
-    assert.match(made.stderr, /souk wallet backup[^]*Fund it/)
+    assert.match(made.stderr, /souk --profile one wallet backup[^]*Fund it/)
     assert.equal((await stat(file ?? '')).mode & 0o777, 0o600)
     const key = await decryptKeystore(JSON.parse(await readFile(file ?? '', 'utf8')), PASSPHRASE)
     assert.equal(checksummed(keySigner(key).address), address)

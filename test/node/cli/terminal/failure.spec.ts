@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { ERRORS, type ErrorCode, SoukError, toProblem } from '../../../../lib/base/errors.ts'
 import { AdminProblem, NodeNotRunning } from '../../../../node/admin/node/node-errors.ts'
-import { failureLines, failureOf, forProfile } from '../../../../node/cli/terminal/failure.ts'
+import { failureLines, failureOf } from '../../../../node/cli/terminal/failure.ts'
+import { forProfile } from '../../../../node/profile/for-profile.ts'
 import { main } from '../../../../node/cli/program.ts'
 import { testTerminal } from '../../../helpers/test-terminal.ts'
 
@@ -44,6 +45,8 @@ describe('errors on the command line', () => {
       'souk --profile shop api list; or souk --profile shop sell <url>'
     )
     assert.equal(forProfile('souk up --profile shop', 'shop'), 'souk up --profile shop')
+    const elsewhere = 'the provider should run souk doctor: its node announces no address'
+    assert.equal(forProfile(elsewhere, 'shop'), elsewhere)
   })
 
   it('put the start of an existing profile first, and never the first node of a demo', () => {
