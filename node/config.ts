@@ -111,6 +111,15 @@ export async function loadConfig(options: LoadOptions): Promise<NodeConfig> {
   return log === undefined ? config : { ...config, log }
 }
 
+/** The members of a profile’s `profile.json`, and the names that settings have there and in the environment. */
+export async function settingNames(
+  profile: ProfileLocation
+): Promise<Record<'saved' | 'names' | 'variables', string[]>> {
+  const { SETTING_NAMES, variableName } = await import('./settings.ts')
+  const saved = Object.keys((await readProfileJson(profile, 'settings')) ?? {})
+  return { saved, names: SETTING_NAMES, variables: SETTING_NAMES.map(variableName) }
+}
+
 /** Names the passphrase that `souk init` generated, if the operator names none. */
 async function withPassphrase(config: NodeConfig): Promise<NodeConfig> {
   const { profile, payments } = config

@@ -135,7 +135,7 @@ export function readEnvironment(env: Environment): Settings {
   )
 }
 
-/** Reads `profile.json`; an empty object if absent. Ignores unknown members. */
+/** Reads `profile.json`; an empty object if absent. Ignores unknown members, which `souk up` warns of. */
 export function readSaved(saved: unknown): Settings {
   return read(saved ?? {}, (name) => `profile.json: ${name}`)
 }

@@ -85,6 +85,8 @@ async function up(cli: Cli, flags: Record<string, unknown>): Promise<void> {
     env: cli.terminal.env,
     ...(cli.canAsk ? { askNetwork: (choices) => askNetwork(cli, choices) } : {})
   })
+  const { unknownSettings } = await import('../options/unknown-settings.ts')
+  for (const line of await unknownSettings(config.profile, cli.terminal.env)) cli.terminal.note(line)
   await using watchdog = await watch(cli, config.watchdogMs)
   const { runNode } = await import('../../run.ts')
   const stopped = cli.terminal.stopped()
