@@ -271,7 +271,9 @@ function checkOverlap(overlapMs: number): void {
 function describe({ document, lastUsedAt }: StoredKey, now: number): KeyInfo {
   const { id, digest: _, ...stored } = document
   const { id: lineage, keyId: __, ...holder } = holderOf(document)
-  const { createdAt, expiresAt, retiresAt, disabledAt, revokedAt, replaces, successor } = stored
+  const { createdAt, expiresAt, disabledAt, revokedAt, replaces, successor } = stored
+  // The overlap of a rotated key ends no later than its own lifetime.
+  const retiresAt = stored.retiresAt === undefined ? undefined : Math.min(stored.retiresAt, expiresAt ?? Infinity)
   const told = { expiresAt, retiresAt, disabledAt, revokedAt, replaces, successor, lastUsedAt }
   return { ...holder, id, lineage, state: keyState(document, now), createdAt, ...present(told) }
 }

@@ -37,6 +37,7 @@ export const addKey: AddCommand = (to, cli) => {
   addRateOptions(issue, 'rate limit of the key').action(
     async ({ label, expiresIn, maxPrice, dailyCap, api, account, manages, openChannels, ...rate }: IssueOptions) => {
       if (openChannels === true && api === undefined) throw new UsageError('--open-channels needs --api.')
+      if (manages === true && account === undefined) throw new UsageError('--manages needs --account.')
       const node = await cli.node()
       const issued = await node.request('POST /keys', {
         body: {

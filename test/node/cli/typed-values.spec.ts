@@ -24,6 +24,7 @@ const WRONG: ReadonlyArray<readonly [command: string, args: readonly string[], m
   ['disputes take-back zzz --peer zzz', [], /not a peer id/],
   ['search --limit 0', [], /whole number above 0/],
   ['search --max-price cheap', [], /decimal number/],
+  ['key issue --manages', [], /--manages needs --account/],
   ['init --network dev', ['--api-name', 'Bad Name'], /"Bad Name" is not an API name/]
 ]
 

@@ -206,6 +206,18 @@ describe('consumer keys', () => {
     await verify(next.key)
   })
 
+  it('that expire during the overlap of their rotation say when they really end', async () => {
+    const old = await keys.issue({ expiresAt: now + HOUR })
+    await keys.rotate(old.id)
+    assert.equal((await keys.get(old.id)).retiresAt, now + HOUR)
+    assert.deepEqual(
+      (await keys.list()).map(({ retiresAt }) => retiresAt),
+      [now + HOUR, undefined]
+    )
+    now += HOUR
+    await assert.rejects(verify(old.key), { code: 'key_expired' })
+  })
+
   it('are counted together with their successors after any number of rotations', async () => {
     const first = await keys.issue()
     const second = await keys.rotate(first.id)
