@@ -54,6 +54,29 @@ describe('console', () => {
     assert.equal(await page.getByRole('navigation').count(), 0)
   })
 
+  it('fits a narrow window with the longest names and addresses', async () => {
+    const name = 'x'.repeat(63)
+    await bench.client.request('POST /apis', {
+      body: { name, protocol: 'REST', endpoint: 'http://127.0.0.1:9/', price: '0.001' }
+    })
+    const url = `https://hooks.example.com/${'services/'.repeat(9)}`
+    await bench.client.request('POST /webhooks', { body: { url } })
+    const { page } = await enter()
+    await page.setViewportSize({ width: 390, height: 844 })
+    for (const path of ['/market', `/market/${name}`, '/apis', `/apis/${name}`, '/settings']) {
+      await page.goto(bench.url + path)
+      await page
+        .getByText(path === '/settings' ? url : name)
+        .first()
+        .waitFor()
+      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      assert.ok(beyond <= 0, `${path} is ${beyond} px too wide`)
+    }
+    const shown = await page.getByText(url).first().boundingBox()
+    assert.ok((shown?.width ?? 0) > 150, `the address of a webhook is ${shown?.width} px wide`)
+    await bench.client.request('DELETE /apis/:name', { params: { name } })
+  })
+
   it('signs in by a link that works once and leaves no code in the address', async () => {
     const { code } = await bench.client.request('POST /setup-codes')
     const link = `${bench.url}/#code=${code}`

@@ -44,7 +44,7 @@ export function Webhooks() {
               rows={webhooks}
               keyOf={({ id }) => id}
               columns={[
-                { title: 'URL', cell: ({ url }) => <span className="id">{url}</span> },
+                { title: 'URL', cell: ({ url }) => <span className="id address">{url}</span> },
                 { title: 'Events', cell: ({ events }) => (events.length === 0 ? 'all' : events.join(', ')) },
                 {
                   title: 'State',
