@@ -40,9 +40,14 @@ export function subscriptionView(subscription: OwnSubscription, now: number): Su
     created_at: subscription.createdAt,
     period_start: subscription.periodStart,
     period_end: subscription.periodEnd,
-    next_plan: subscription.nextPlan ?? null,
+    next_plan: nextPlanOf(subscription),
     quota: quota === undefined ? null : quotaView(quota)
   }
+}
+
+/** A subscription that ends has no next plan, unless its holder revokes the cancellation. */
+function nextPlanOf({ state, nextPlan }: Pick<Subscription, 'state' | 'nextPlan'>): string | null {
+  return state === 'canceling' || state === 'canceled' ? null : (nextPlan ?? null)
 }
 
 export function changeView(change: SubscriptionChange, now: number): SubscriptionChangeView {
@@ -64,7 +69,7 @@ export function subscriberView(sold: Subscription): SubscriberView {
     created_at: sold.createdAt,
     period_start: sold.periodStart,
     period_end: sold.periodEnd,
-    next_plan: sold.nextPlan ?? null
+    next_plan: nextPlanOf(sold)
   }
 }
 

@@ -136,13 +136,20 @@ async function tell(cli: Cli, change: SubscriptionChangeView): Promise<void> {
   if (change.charged !== '0') cli.terminal.note(`Paid ${change.charged} USDC.`)
 }
 
+/** The end of the period; none if the subscription has ended before it. */
+const UNTIL: Column<Pick<SubscriptionView, 'state' | 'period_end'>> = {
+  head: 'UNTIL (UTC)',
+  of: ({ state, period_end: end }) => moment(state === 'canceled' ? null : end),
+  short: ({ state, period_end: end }) => (state === 'canceled' ? '-' : day(end))
+}
+
 const COLUMNS: ReadonlyArray<Column<SubscriptionView>> = [
   { head: 'ID', of: ({ id }) => id, short: ({ id }) => shortId(id) },
   { head: 'API', of: ({ api }) => api, short: ({ api }) => shortApi(api), least: 12 },
   { head: 'PLAN', of: ({ plan }) => plan.id, least: 8 },
   { head: 'STATE', of: ({ state }) => state },
   { head: 'USED', of: used },
-  { head: 'UNTIL (UTC)', of: ({ period_end: end }) => moment(end), short: ({ period_end: end }) => day(end) }
+  UNTIL
 ]
 
 function show(view: SubscriptionView): string[] {
@@ -173,5 +180,5 @@ const SUBSCRIBERS: ReadonlyArray<Column<SubscriberView>> = [
   { head: 'STATE', of: ({ state }) => state },
   { head: 'NODE', of: ({ peer }) => peer, short: ({ peer }) => shortId(peer) },
   { head: 'SINCE (UTC)', of: ({ created_at: at }) => moment(at), isExtra: true },
-  { head: 'UNTIL (UTC)', of: ({ period_end: end }) => moment(end), short: ({ period_end: end }) => day(end) }
+  UNTIL
 ]

@@ -10,6 +10,7 @@ import { createIngress, type Ingress } from '../../../node/ingress/ingress.ts'
 import { createLog } from '../../../node/log.ts'
 import { NETWORKS } from '../../../node/networks.ts'
 import { openSubscriptions, type SubscriptionParts } from '../../../node/subscriptions/open.ts'
+import { subscriberView, subscriptionView } from '../../../node/subscriptions/view.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type Answered, post } from '../../helpers/ingress-client.ts'
 import { type PlansBench, plansBench } from '../../helpers/plans-bench.ts'
@@ -137,6 +138,10 @@ describe('subscriptions of a node with an ingress', () => {
     assert.ok(held !== undefined)
     const { subscription } = await parts.service.cancel(operator, held.id, false)
     assert.equal(subscription.state, 'canceling')
+    const ending = { ...subscription, nextPlan: 'pro' }
+    assert.equal(subscriptionView(ending, bench.clock.now()).next_plan, null)
+    assert.equal(subscriptionView({ ...ending, state: 'active' }, bench.clock.now()).next_plan, 'pro')
+    assert.equal(subscriberView({ ...ending, state: 'canceled' }).next_plan, null)
     assert.equal((await call()).status, 200)
     bench.clock.shift(held.periodEnd - bench.clock.now() + 60_000)
     key = (await hosting.keys.issue()).key
