@@ -10,7 +10,8 @@ function failure(): Error | undefined {
   const [cause, ...more] = rejections.values()
   rejections.clear()
   if (cause === undefined) return undefined
-  return new Error(`Unhandled rejection${more.length === 0 ? '' : `, and ${more.length} more`}`, { cause })
+  // In the text, because a worker of mocha passes on no cause.
+  return new Error(`Unhandled rejection${more.length === 0 ? '' : `, and ${more.length} more`}: ${inspect(cause)}`)
 }
 
 /**

@@ -82,7 +82,10 @@ const upstreams: Readonly<Record<string, (counter: Counter) => Promise<Upstream>
     const schema = schemaOf(counter)
     const [http, sse] = [httpHandler({ schema }), sseHandler({ schema })]
     const server = await listening(
-      createServer((request, response) => void (request.url === '/events' ? sse : http)(request, response))
+      createServer((request, response) => {
+        // It rejects if its client leaves during a write.
+        ;(request.url === '/events' ? sse : http)(request, response).catch(() => response.destroy())
+      })
     )
     return { server, terms: { subscriptions: server.url.replace('/graphql', '/events') } }
   },
