@@ -256,8 +256,7 @@ class SoukService implements Souk, Startable {
   }
 
   search(query: SearchQuery = {}, signal?: AbortSignal): Promise<SearchPage> {
-    const { buying, discovery } = this.#run()
-    return buying.lookUp((limited) => discovery.catalogue.search(query, limited), signal)
+    return this.#run().discovery.catalogue.search(query, signal)
   }
 
   reputation(id: ApiId): Promise<Reputation> {

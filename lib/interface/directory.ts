@@ -141,6 +141,9 @@ export interface SearchPage {
 
 /** Listings that this node knows, each verified. */
 export interface Catalogue {
-  /** Queries peers first when the local index is old. Returns what is known when they have responded. */
-  search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage>
+  /**
+   * Queries peers first when the local index is old. Returns what is known when they have responded, or after `LOOKUP_MS`.
+   * @throws SoukError `invalid_request`; `lookup_timeout` if nothing is known by then
+   */
+  search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage>
 }

@@ -16,6 +16,7 @@ import {
   CATALOGUE_SETTLE_MS,
   CATALOGUE_TAGS_MAX,
   CLAIMANTS_MS,
+  LOOKUP_MS,
   MANIFEST_BYTES_MAX,
   PAGE_MAX,
   SEARCH_CHARS_MAX
@@ -130,17 +131,31 @@ class IndexedCatalogue implements LearningCatalogue {
     void this.#put([signed], signed.manifest.provider).catch(ignore)
   }
 
-  async search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage> {
-    signal.throwIfAborted()
-    const wanted = toListingQuery(query, this.#init.clock.now())
+  async search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> {
+    signal?.throwIfAborted()
+    const { clock, index } = this.#init
+    const wanted = toListingQuery(query, clock.now())
+    const limit = deadline(clock, LOOKUP_MS, () => new SoukError('lookup_timeout'), signal)
+    const ofProvider = await this.#asked(query, wanted, limit.signal)
+      .catch((error: unknown) => {
+        signal?.throwIfAborted()
+        if (!limit.signal.aborted) throw error
+      })
+      .finally(() => limit.clear())
+    if (ofProvider !== undefined) return ofProvider
+    const { listings, next } = await index.search(wanted)
+    // What this node knows is still right, but not that there is nothing.
+    if (listings.length === 0 && query.cursor === undefined) limit.signal.throwIfAborted()
+    return { listings: await this.#decoded(listings), ...(next === undefined ? {} : { next }) }
+  }
+
+  /** Updates the index for a search. Returns the page where the provider's own nodes have it. */
+  async #asked(query: SearchQuery, wanted: ListingQuery, signal: AbortSignal): Promise<SearchPage | undefined> {
     // Later pages use the first page's snapshot.
     const hasAsked = query.cursor === undefined && (await this.#freshen(query.tag, signal))
     const hasChanged = await this.#syncOwn()
     if ((hasAsked || hasChanged) && wanted.terms.length > 0) await this.#init.operations.settled(signal)
-    const ofProvider = await this.#ofProvider(wanted, signal)
-    if (ofProvider !== undefined) return ofProvider
-    const { listings, next } = await this.#init.index.search(wanted)
-    return { listings: await this.#decoded(listings), ...(next === undefined ? {} : { next }) }
+    return this.#ofProvider(wanted, signal)
   }
 
   /** A page from the provider's own nodes. Undefined where the query names none, or they are unreachable. */

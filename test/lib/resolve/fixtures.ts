@@ -154,13 +154,13 @@ export class StubLink implements Link {
     const other = this.#network.links.get(peer.id)
     const served = other?.handlerOf(protocol)
     other?.askedBy.push(this.self)
-    if (other === undefined || served === undefined || other.mood === 'refuses')
-      throw new SoukError('owner_unreachable')
-    if (other.mood === 'hangs') {
+    if (other?.mood === 'hangs') {
       return new Promise((_, reject) =>
         signal.addEventListener('abort', () => reject(new SoukError('owner_unreachable')))
       )
     }
+    if (other === undefined || served === undefined || other.mood === 'refuses')
+      throw new SoukError('owner_unreachable')
     if (request.length > served.requestBytesMax) throw new SoukError('owner_unreachable')
     const answer = await served.handler(request, this.self)
     if (answer.length > responseBytesMax) throw new SoukError('owner_unreachable')

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isSoukError } from '../../../../lib/base/errors.ts'
 import {
   CATALOGUE_DISTRUST_MS,
   CATALOGUE_ENTRY_MS,
@@ -9,6 +10,7 @@ import {
   CATALOGUE_QUIET_MS,
   CATALOGUE_REFRESH_MS,
   CATALOGUE_SETTLE_MS,
+  LOOKUP_MS,
   PAGE_MAX
 } from '../../../../lib/base/limits/directory.ts'
 import { CATALOGUE_REQUEST, CATALOGUE_REPLY } from '../../../../lib/resolve/catalogue/catalogue-codec.ts'
@@ -124,6 +126,21 @@ describe('catalogue', () => {
     const searching = self.search()
     await bench.clock.advance(CATALOGUE_REFRESH_MS)
     assert.deepEqual(await searching, ['known'])
+  })
+
+  it('returns the known listings of a provider whose nodes do not respond in time, or says that it knows none', async () => {
+    self.owners.push(addressOf(shop), addressOf(shop))
+    bench.connect(self, shop)
+    shop.link.mood = 'hangs'
+    const signed = await shop.sign({ name: 'known' })
+    self.catalogue.learn(signed)
+    const { provider } = signed.manifest
+    const queries = [{ provider }, { provider, protocol: 'SOAP' }]
+    const searching = Promise.allSettled(queries.map((query) => self.search(query)))
+    await bench.clock.advance(LOOKUP_MS)
+    const [known, none] = await searching
+    assert.deepEqual(known, { status: 'fulfilled', value: ['known'] })
+    assert.ok(none?.status === 'rejected' && isSoukError(none.reason) && none.reason.code === 'lookup_timeout')
   })
 
   it('stops with the caller', async () => {

@@ -50,6 +50,8 @@ export interface DiscoveryNode extends Discovery {
   readonly shelf: DocumentShelf
   /** The peers that the directory returns. */
   readonly named: PeerAddress[]
+  /** The nodes that a lookup of an API finds. */
+  readonly owners: PeerAddress[]
   readonly tagged: PeerAddress[]
   sign(changes?: Partial<Manifest>): Promise<SignedManifest>
   /** Serves and announces a manifest. */
@@ -82,6 +84,7 @@ export class DiscoveryBench {
     const local: SignedManifest[] = []
     const named: PeerAddress[] = []
     const tagged: PeerAddress[] = []
+    const owners: PeerAddress[] = []
     const directory = emptyDirectory({
       async *catalogues() {
         yield* named
@@ -106,7 +109,7 @@ export class DiscoveryBench {
       documents: store.documents,
       describing: {
         descriptions: new DescriptionReader({ link, shelf, clock, sourceOf }),
-        resolve: async () => ({ owners: [] })
+        resolve: async () => ({ owners })
       },
       clock,
       random: seededRandom(),
@@ -122,6 +125,7 @@ export class DiscoveryBench {
       local,
       shelf,
       named,
+      owners,
       tagged,
       sign,
       async serve(changes) {
