@@ -59,11 +59,11 @@ describe('nodes with wallets', () => {
 
   it('a node without a wallet serves free APIs, and says what a priced API requires', async () => {
     owner = await home.up('owner', '--no-ingress', ...money())
-    assert.ok(owner.stderr.some((line) => line.includes('souk wallet create')))
+    assert.ok(owner.stderr.some((line) => line.includes('souk --profile owner wallet create')))
     await owner.cli(register('gift', '0'))
     const refused = await home.run(`--profile owner ${register('sold', '0.001')}`)
     assert.notEqual(refused.code, 0)
-    assert.match(refused.stderr, /souk wallet create/)
+    assert.match(refused.stderr, /souk --profile owner wallet create/)
     assert.equal((await owner.cli<StatusView>('status')).till, 'free')
     await owner.end()
   })
