@@ -210,10 +210,7 @@ describe('consumer keys', () => {
     const old = await keys.issue({ expiresAt: now + HOUR })
     await keys.rotate(old.id)
     assert.equal((await keys.get(old.id)).retiresAt, now + HOUR)
-    assert.deepEqual(
-      (await keys.list()).map(({ retiresAt }) => retiresAt),
-      [now + HOUR, undefined]
-    )
+    assert.equal((await keys.list()).find(({ id }) => id === old.id)?.retiresAt, now + HOUR)
     now += HOUR
     await assert.rejects(verify(old.key), { code: 'key_expired' })
   })
