@@ -42,6 +42,8 @@ export const MCP_STREAM_MS = 30 * SECOND
 export const MCP_BATCH_MAX = 50
 /** Message of an agent: a call's body and the protocol around it. */
 export const MCP_MESSAGE_BYTES_MAX = REQUEST_BYTES_MAX + 64 * KiB
+/** Message that `souk mcp` reads. The node responds to messages over `MCP_MESSAGE_BYTES_MAX` with an error. */
+export const MCP_STDIO_BYTES_MAX = 16 * MiB
 /** Entries in a page of the list of resources. Clients read pages one after another. */
 export const MCP_RESOURCES_PAGE = 200
 /** One resource: documents of an API. A model reads no more. */

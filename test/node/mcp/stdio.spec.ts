@@ -108,6 +108,27 @@ describe('agents on stdio', () => {
     }
   })
 
+  it('get a response to a large message, and the server ends at one that is too large to read', async () => {
+    const child = spawn(process.execPath, [MAIN, 'mcp'], { env: env() })
+    const said = { stdout: '', stderr: '' }
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.stdout += chunk))
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said.stderr += chunk))
+    const send = (id: number, method: string, params: object) =>
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    send(1, 'initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' }
+    })
+    send(2, 'tools/call', { name: 'souk_search', arguments: { query: 'x'.repeat(3_000_000) } })
+    while (!said.stdout.includes('"id":2')) await once(child.stdout, 'data')
+    assert.match(said.stdout, /give at most 200 characters/)
+    child.stdin.on('error', () => {}).write('x'.repeat(20_000_000))
+    const [code] = (await once(child, 'close')) as [number]
+    assert.notEqual(code, 0)
+    assert.match(said.stderr, /The agent sent a message of more than 16777216 bytes/)
+  })
+
   it('get start errors on stderr', async () => {
     const absent = await home.run('mcp --profile nobody')
     assert.deepEqual([absent.code, absent.stdout], [69, ''])
