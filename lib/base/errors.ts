@@ -39,7 +39,7 @@ export const ERRORS = {
   spend_cap_reached: kind(402, 'The spending cap is reached.'),
   subscription_required: kind(403, 'This API needs a subscription.'),
   subscription_inactive: kind(403, 'The subscription is not active.'),
-  key_not_permitted: kind(403, 'The key may not call this API.'),
+  key_not_permitted: kind(403, 'The key does not permit this.'),
   ingress_not_allowed: kind(403, 'This ingress does not accept the request.'),
   api_not_found: kind(404, 'No such API.'),
   operation_not_found: kind(404, 'The API has no such operation.'),

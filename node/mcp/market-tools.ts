@@ -6,16 +6,20 @@ import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 import type { InputSchema } from './tool-schema.ts'
 import { invalidText } from '../../protocols/invalid-text.ts'
 
-const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number of USDC, like 0.01')
+const USDC = 'give a decimal number of USDC as a text, like "0.01"'
+const usdc = z.string(USDC).regex(/^\d+(\.\d{1,6})?$/, USDC)
 const api = z.string().describe('a name, or name@provider as souk_search gives it')
 
-/** The marketplace’s own tools and their inputs. Tool lists, validation and docs all use this table. */
+/**
+ * The marketplace’s own tools and their inputs. Tool lists, validation and docs all use this table. Unknown arguments are rejected: a limit
+ * with a wrong name would not hold. Some agents send a dummy argument to a tool that has none.
+ */
 export const MARKET_TOOLS = {
   souk_search: {
     about:
       'Searches the marketplace for APIs and operations, and shows how reliable each API was for this node. Free of charge.',
     readOnly: true,
-    takes: z.object({
+    takes: z.strictObject({
       query: z
         .string()
         .max(limits.SEARCH_CHARS_MAX)
@@ -35,20 +39,18 @@ export const MARKET_TOOLS = {
     about:
       'Shows an API: its price, its plans, and each operation with its input and output JSON Schemas. Free of charge.',
     readOnly: true,
-    takes: z.object({ api, operation: z.string().optional().describe('show only this operation') })
+    takes: z.strictObject({ api, operation: z.string().optional().describe('show only this operation') })
   },
   souk_call: {
     about:
       'Calls any API of the marketplace and pays its price if the call succeeds. For APIs with their own tools, use those tools.',
     readOnly: false,
-    takes: z.object({
+    takes: z.strictObject({
       api,
       max_price: usdc.describe('maximum price of this call, in USDC'),
       operation: z.string().optional().describe('as souk_show names it; not for GraphQL'),
-      arguments: z
-        .record(z.string(), z.json())
-        .optional()
-        .describe('input of the operation; for GraphQL {"query", "variables"}'),
+      // No `z.record`: model vendors reject `propertyNames` and references.
+      arguments: z.looseObject({}).optional().describe('input of the operation; for GraphQL {"query", "variables"}'),
       idempotency_key: z
         .string()
         .optional()
@@ -60,7 +62,7 @@ export const MARKET_TOOLS = {
     about:
       'Subscribes to a plan of an API, as listed by souk_show, and pays its fee. Later calls use the plan. Costs money.',
     readOnly: false,
-    takes: z.object({
+    takes: z.strictObject({
       api,
       plan: z.string(),
       max_price: usdc.describe('maximum price of a call in the subscription, in USDC; 0 allows free calls only'),
@@ -78,7 +80,7 @@ export const MARKET_TOOLS = {
     about:
       'Changes a subscription: cancel (at the end of its period), pause, resume, or change its plan or limits. A dearer plan is paid at once.',
     readOnly: false,
-    takes: z.object({
+    takes: z.strictObject({
       subscription: z.string().describe('id of the subscription, from souk_subscriptions'),
       action: z.enum(['cancel', 'pause', 'resume', 'change']),
       plan: z.string().optional(),
@@ -117,7 +119,11 @@ export function marketTools(): Tool[] {
 export function marketInput<T extends MarketTool>(tool: T, given: unknown): MarketInput<T> {
   const result = MARKET_TOOLS[tool].takes.safeParse(given, { error: invalidText })
   if (result.success) return result.data as MarketInput<T>
-  throw new SoukError('invalid_request', result.error.issues.map((issue) => wrong(issue, given)).join('; '))
+  const { issues } = result.error
+  const wrongs = issues.map((issue) => wrong(issue, given))
+  const names = Object.keys(MARKET_TOOLS[tool].takes.shape).join(', ')
+  if (issues.some(({ code }) => code === 'unrecognized_keys')) wrongs.push(`${tool} takes ${names}`)
+  throw new SoukError('invalid_request', wrongs.join('; '))
 }
 
 /** Words the problem for a reader of the schema: zod says `undefined` for a missing member. */

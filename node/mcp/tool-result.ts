@@ -53,14 +53,17 @@ export async function toolResult(
     return { isError: true, content: [text(said), ...content], _meta: meta }
   }
   if (promised !== undefined && (!isObject(value) || !fits(value, promised))) {
-    const said = 'The response does not match the output schema of the provider. '
-    return {
-      isError: true,
-      content: [text(`${said}${formatUsdc(reply.charged)} USDC were charged.`), ...content],
-      _meta: meta
-    }
+    const said = `${misfit(reply.status, taken)} ${formatUsdc(reply.charged)} USDC were charged. A repeat costs again.`
+    return { isError: true, content: [text(said), ...content], _meta: meta }
   }
   return { content, ...(isObject(value) ? { structuredContent: value } : {}), _meta: meta }
+}
+
+/** Why a successful response has no structured content. Agents reject such a result unless it is an error. */
+function misfit(status: number, { bytes, cut }: Taken): string {
+  if (cut !== undefined) return 'The call succeeded, but the response is incomplete.'
+  if (bytes.length === 0) return `The call succeeded, with status ${status} and without content.`
+  return 'The call succeeded, but the response does not match the output schema of the provider.'
 }
 
 /** A GraphQL response with errors and no data has status 200, so an agent could take it for a success. */
@@ -89,7 +92,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   insufficient_funds: 'Ask your user to top up the account. Until then, only free calls work.',
   invalid_request:
     'Correct the arguments to match the schema of the tool, or of the operation in souk_show, and call again.',
-  key_not_permitted: 'This key may not call this API. Use another API.',
+  key_not_permitted: 'The detail says what the key may not do. Use another API, or ask your user for another key.',
   name_conflict: 'Call it as name@provider, with one of the candidates.',
   operation_not_found: 'souk_show lists the operations of an API. Use a tool of the tool list.',
   price_exceeds_limit: 'Allow a higher max_price if the call is worth it and the key permits it, or use a cheaper API.',
