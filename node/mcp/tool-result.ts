@@ -89,6 +89,7 @@ export function text(said: string) {
 const ADVICE: Readonly<Record<string, string>> = {
   api_not_found: 'Find the API with souk_search, and call it by its id.',
   api_paused: 'Use another API, or try this one later.',
+  idempotency_mismatch: 'Repeat the first call unchanged, or give another call another idempotency_key.',
   insufficient_funds: 'Ask your user to top up the account. Until then, only free calls work.',
   invalid_request:
     'Correct the arguments to match the schema of the tool, or of the operation in souk_show, and call again.',
@@ -98,7 +99,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   price_exceeds_limit: 'Allow a higher max_price if the call is worth it and the key permits it, or use a cheaper API.',
   quota_exceeded: 'Do not call this API until the quota renews.',
   spend_cap_reached: 'Until resets_at, call only APIs that cost no more than the rest of the cap.',
-  subscription_required: 'This API requires a subscription.'
+  subscription_required: 'This API requires a subscription: souk_show lists its plans.',
+  upstream_timeout: 'Try again, with a longer timeout_ms if you gave one.'
 }
 
 function adviceFor(code: string, isRetryable: boolean): string {
