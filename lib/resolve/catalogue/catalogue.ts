@@ -135,6 +135,8 @@ class IndexedCatalogue implements LearningCatalogue {
     signal?.throwIfAborted()
     const { clock, index } = this.#init
     const wanted = toListingQuery(query, clock.now())
+    // A text without letters and digits, such as an emoji: no words would find everything.
+    if (wanted.terms.length === 0 && (query.text ?? '').trim() !== '') return { listings: [] }
     const limit = deadline(clock, LOOKUP_MS, () => new SoukError('lookup_timeout'), signal)
     const ofProvider = await this.#asked(query, wanted, limit.signal)
       .catch((error: unknown) => {

@@ -1,9 +1,11 @@
 import type { FoundListingView, GradedListingView, SearchInput } from '../../admin/market/market-api.ts'
 import { PROTOCOLS_TEXT } from '../../../protocols/protocol-descriptors.ts'
 import type { AddCommand } from '../cli.ts'
+import { similarApis } from '../did-you-mean.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
 import { protocolOption } from '../options/protocol-option.ts'
 import { shortApi } from '../terminal/short-id.ts'
+import { didYouMeanText } from '../terminal/similar.ts'
 import { type Column, milliseconds, table } from '../terminal/table.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
@@ -37,10 +39,13 @@ export const addSearch: AddCommand = (to, cli) => {
     .option('--cursor <cursor>', 'cursor from the previous page')
     .action(async (words: readonly string[], flags: SearchFlags) => {
       const view = await (await cli.node()).request('GET /search', { query: inputOf(words, flags) })
+      const similar = view.listings.length === 0 ? await similarApis(cli, words.join('-')) : []
       const isAll = words.length === 0 && Object.keys(flags).length === 0
       const matching = view.listings.flatMap(({ id, matching_operations: all }) => all.map((each) => ({ id, ...each })))
       const empty = {
-        what: isAll ? 'This node knows no API yet.' : 'No API found.',
+        what: isAll
+          ? 'This node knows no API yet.'
+          : ['No API found.', ...(similar.length === 0 ? [] : [didYouMeanText(similar)])].join(' '),
         next: isAll
           ? 'souk doctor, which looks at peers and clock; new listings arrive within seconds'
           : 'fewer words or options, or souk search to list all APIs'

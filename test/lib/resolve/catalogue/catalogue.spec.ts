@@ -44,6 +44,12 @@ describe('catalogue', () => {
     assert.deepEqual(await self.search(), ['one', 'two'])
   })
 
+  it('finds nothing by a text without letters and digits, and everything by a blank one', async () => {
+    await self.serve({ name: 'one' })
+    for (const text of ['%', '🙂', ' - ']) assert.deepEqual(await self.search({ text }), [], text)
+    assert.deepEqual(await self.search({ text: ' ' }), ['one'])
+  })
+
   it('queries the peers that the directory names for a tag', async () => {
     await shop.serve({ name: 'tagged', tags: ['Weather'] })
     self.tagged.push(addressOf(shop))
