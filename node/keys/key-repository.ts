@@ -75,7 +75,10 @@ export class KeyRepository {
       const document = JSON.parse(before) as KeyDocument
       const state = keyState(document, this.#clock.now())
       if (isDone(state, action)) return document
-      if (!mayMove(state, action)) throw new SoukError('invalid_request', `This key is ${state}: ${REFUSALS[action]}`)
+      if (!mayMove(state, action)) {
+        const members = { reason: 'key_state' }
+        throw new SoukError('invalid_request', `This key is ${state}: ${REFUSALS[action]}`, { members })
+      }
       const after = change(document)
       if (await this.#documents.replace(COLLECTION, id, before, JSON.stringify(after))) return after
     }

@@ -198,9 +198,9 @@ export function createKeys(init: KeysInit): Keys {
       const now = clock.now()
       // Store the new key first. If the process dies in between, only an unused key remains.
       const issued = await mint(succeeding(document, now, expiresAt))
-      const retire = (old: KeyDocument): KeyDocument => ({ ...old, successor: issued.id, retiresAt: now + overlapMs })
+      const end = overlapMs === 0 ? { revokedAt: now } : { retiresAt: now + overlapMs }
       try {
-        await change(id, 'rotate', retire)
+        await change(id, 'rotate', (old) => ({ ...old, successor: issued.id, ...end }))
       } catch (error) {
         await book.drop({ ...document, id: issued.id })
         throw error

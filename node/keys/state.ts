@@ -16,7 +16,8 @@ interface KeyKind {
 export const KEY_STATES = {
   active: {
     refusal: undefined,
-    moves: { rotate: ['rotating'], disable: ['disabled'], revoke: ['revoked'], time: ['expired'] }
+    // Without an overlap, the key is revoked.
+    moves: { rotate: ['rotating', 'revoked'], disable: ['disabled'], revoke: ['revoked'], time: ['expired'] }
   },
   rotating: { refusal: undefined, moves: { disable: ['disabled'], revoke: ['revoked'], time: ['expired'] } },
   disabled: {

@@ -91,7 +91,9 @@ function machine(moves: Moves, meanings: Readonly<Record<string, string>>): stri
 }
 
 function diagram(moves: Moves): string {
-  const arrows = Object.entries(moves).flatMap(([state, next]) => next.map((to) => `  ${state} --> ${to}`))
+  const arrows = Object.entries(moves).flatMap(([state, next]) =>
+    [...new Set(next)].map((to) => `  ${state} --> ${to}`)
+  )
   const ends = Object.entries(moves).flatMap(([state, next]) => (next.length === 0 ? [`  ${state} --> [*]`] : []))
   const first = Object.keys(moves)[0] ?? ''
   return ['```mermaid', 'stateDiagram-v2', `  [*] --> ${first}`, ...arrows, ...ends, '```'].join('\n')

@@ -223,7 +223,8 @@ describe('consumer keys', () => {
       [(await verify(first.key)).id, (await verify(third.key)).id, third.lineage, (await verify(third.key)).keyId],
       [first.id, first.id, first.id, third.id]
     )
-    await assert.rejects(verify(second.key), { code: 'key_expired' })
+    await assert.rejects(verify(second.key), { code: 'key_revoked' })
+    assert.equal((await keys.get(second.id)).state, 'revoked', 'without an overlap, nothing expired')
   })
 
   it('rotate once under concurrent requests, leaving no extra key', async () => {

@@ -131,7 +131,7 @@ class Do implements Command {
   #model(model: Model, key: ModelKey, told: KeyInfo & { key?: string }): void {
     if (this.action === 'rotate') {
       const old = { ...key }
-      key.state = 'rotating'
+      key.state = this.overlapMs === 0 ? 'revoked' : 'rotating'
       key.endsAt = Math.min(key.endsAt, model.now + this.overlapMs)
       model.keys.push({ ...modelled(told as KeyInfo & { key: string }, told.expiresAt), lineage: old.lineage })
       passTime(model, 0)
