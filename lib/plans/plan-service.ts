@@ -296,7 +296,8 @@ export class PlanService implements PlanServiceContract {
     if (await shared.insert(TRIALS, key, JSON.stringify(id), clock.now() + TRIAL_KEPT_MS)) return
     if ((await shared.get(TRIALS, key)) === JSON.stringify(id)) return
     throw new SoukError('payment_required', 'You have already used the trial of this API. Subscribe without a trial.', {
-      notAccepted: true
+      notAccepted: true,
+      members: { reason: 'trial_used' }
     })
   }
 }

@@ -211,7 +211,7 @@ async function payLate(purchase: Purchase, charged: Atoms, requestId: string): P
 
 function subscribed({ id, plan, state }: OwnSubscription): SoukError {
   const detail = `A subscription to this API exists already, with the plan "${plan.id}" (${state}). Change it, or cancel it first.`
-  return new SoukError('invalid_request', detail, { members: { subscription: id } })
+  return new SoukError('invalid_request', detail, { members: { subscription: id, reason: 'subscribed' } })
 }
 
 function subscribedElsewhere(api: ApiId): SoukError {

@@ -61,6 +61,9 @@ const HINTS: Readonly<Record<string, string>> = {
 /** Hints by the `reason` of an error, which replace those by its code. */
 const HINTS_BY_REASON: ReadonlyMap<unknown, string> = new Map([
   ['connection_lost', 'to find out whether the API did it, before you repeat the call'],
+  ['key_state', 'souk key list, for the state of each key'],
+  ['subscribed', 'souk subscriptions list; then souk subscriptions change, or cancel'],
+  ['trial_used', 'the same command with --no-trial'],
   // For example because of its certificate. Waiting does not help.
   [
     'tls',

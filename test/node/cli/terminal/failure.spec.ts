@@ -38,6 +38,17 @@ describe('errors on the command line', () => {
     ])
   })
 
+  it('show the hint of the reason instead of that of the code', () => {
+    for (const [code, reason, hint] of [
+      ['payment_required', 'trial_used', /--no-trial/],
+      ['invalid_request', 'subscribed', /souk subscriptions change/],
+      ['invalid_request', 'key_state', /souk key list/]
+    ] as const) {
+      const problem = toProblem(new SoukError(code, 'Why it is so.', { members: { reason } }), '019a-7')
+      assert.match(failureOf(new AdminProblem(problem)).hint ?? '', hint)
+    }
+  })
+
   it('name the profile that the user named in the commands of a hint', () => {
     assert.equal(forProfile('souk api list; or souk sell <url>', undefined), 'souk api list; or souk sell <url>')
     assert.equal(
