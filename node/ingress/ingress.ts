@@ -156,7 +156,7 @@ function checkBind({ host, tls, trustProxy }: IngressOptions): void {
   if (isLoopback(host) || tls !== undefined || trustProxy === true) return
   throw new SetupError(
     'config_invalid',
-    `${host} is a public address, and consumer keys would cross the network unencrypted.`,
+    `The ingress would listen on ${host} without TLS, and consumer keys would cross the network unencrypted.`,
     {
       hint: '--tls-cert cert.pem --tls-key key.pem, or --trust-proxy behind a proxy that terminates TLS'
     }

@@ -41,7 +41,7 @@ export async function importWallet(
   given: { readonly content: string; readonly passphrase: string; readonly oldPassphrase?: string },
   options?: EncryptOptions
 ): Promise<WalletInfo> {
-  const key = await keyIn(given.content.trim(), given.oldPassphrase ?? given.passphrase)
+  const key = await keyIn(given.content.trim(), given.oldPassphrase ?? given.passphrase, 'the key file')
   return writeWallet(profile, network, key, given.passphrase, options)
 }
 
@@ -76,7 +76,7 @@ export async function openWallet(profile: ProfileLocation, network: string, pass
       hint: `use a separate profile for ${network}`
     })
   }
-  return keySigner(await keyIn(text(bytes), passphrase))
+  return keySigner(await keyIn(text(bytes), passphrase, `the wallet ${profileFile(profile, 'wallet')}`))
 }
 
 /** Checks that a wallet can be created, before the user chooses a passphrase. @throws SetupError `wallet_exists` */
@@ -131,14 +131,18 @@ export function isBareKey(content: string): boolean {
 
 const BARE_KEY = /^(?:0x)?([\da-f]{64})$/i
 
-async function keyIn(content: string, passphrase: string): Promise<Uint8Array> {
+/** @param file - named in the error about a wrong passphrase */
+async function keyIn(content: string, passphrase: string, file: string): Promise<Uint8Array> {
   const bare = BARE_KEY.exec(content)?.[1]
   if (bare !== undefined) return soundKey(Buffer.from(bare, 'hex'))
   try {
     return soundKey(await decryptKeystore(parseJson(content), passphrase))
   } catch (error) {
     if (!(error instanceof KeystoreError)) throw error
-    throw new SetupError(error.code === 'passphrase_wrong' ? 'passphrase_wrong' : 'wallet_broken', error.message)
+    if (error.code !== 'passphrase_wrong') throw new SetupError('wallet_broken', error.message)
+    throw new SetupError('passphrase_wrong', `The passphrase does not open ${file}.`, {
+      hint: 'the passphrase that was chosen when this file was made'
+    })
   }
 }
 

@@ -36,7 +36,8 @@ function checkPlan(plan: Plan, must: Must, isText: (text: string) => boolean): v
   const { id, name, description, fee, period, trialDays, included, overage, since, closedAt, rateLimit, inFlightMax } =
     plan
   must(isApiName(id), 'the id of a plan must be a-z, 0-9 and "-", not starting with "-"')
-  const of = `of its plan "${id.slice(0, PLAN_NAME_CHARS_MAX)}"`
+  const its = `its plan "${id.slice(0, PLAN_NAME_CHARS_MAX)}"`
+  const of = `of ${its}`
   must(name.length > 0 && name.length <= PLAN_NAME_CHARS_MAX && isText(name), `the name ${of} is empty or too long`)
   must(
     description === undefined || (description.length <= PLAN_DESCRIPTION_CHARS_MAX && isText(description)),
@@ -46,8 +47,8 @@ function checkPlan(plan: Plan, must: Must, isText: (text: string) => boolean): v
   must(PERIODS.includes(period), `the period ${of} must be one of ${PERIODS.join(', ')}`)
   must(isCount(trialDays, TRIAL_DAYS_MAX), `the trial ${of} has more than ${TRIAL_DAYS_MAX} days`)
   must(included === undefined || isCount(included, PLAN_CALLS_MAX), `the included calls ${of} are out of range`)
-  must(included !== undefined || overage.length === 0, `unlimited calls are included ${of}, so it cannot have overage`)
-  must(included !== 0 || overage.length > 0, `no calls are included ${of}, and it has no overage`)
+  must(included !== undefined || overage.length === 0, `${its} includes unlimited calls, so it cannot have overage`)
+  must(included !== 0 || overage.length > 0, `${its} includes no calls, and has no overage`)
   if (rateLimit !== undefined) checkRateLimit(rateLimit)
   must(
     inFlightMax === undefined || (isCount(inFlightMax, IN_FLIGHT_PER_API_MAX) && inFlightMax > 0),

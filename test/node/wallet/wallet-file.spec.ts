@@ -33,7 +33,10 @@ describe('wallet', () => {
     assert.equal(signerOf(digest, await signer.sign(digest)), address)
     await assert.rejects(createWallet(profile, 'dev', 'other', FAST), { code: 'wallet_exists' })
     await assert.rejects(importWallet(profile, 'dev', { content: KEY, passphrase: 'x' }), { code: 'wallet_exists' })
-    await assert.rejects(openWallet(profile, 'dev', 'Secret'), { code: 'passphrase_wrong' })
+    await assert.rejects(openWallet(profile, 'dev', 'Secret'), {
+      code: 'passphrase_wrong',
+      message: `The passphrase does not open the wallet ${profileFile(profile, 'wallet')}.`
+    })
   })
 
   it('is a file that only its owner can read, and is rejected if others can', async () => {
