@@ -21,6 +21,15 @@ export function checkNetworkName(name: string): void {
 }
 
 /** @throws SetupError `config_invalid` */
+export function checkBootstrap(addresses: readonly string[]): void {
+  const wrong = addresses.find((address) => !networkFileSchema.shape.bootstrap.safeParse([address]).success)
+  if (wrong === undefined) return
+  throw new SetupError('config_invalid', `--bootstrap "${wrong}" is not the address of a peer.`, {
+    hint: '--bootstrap /dns/peer.example/tcp/4402/p2p/12D3KooW…'
+  })
+}
+
+/** @throws SetupError `config_invalid` */
 export function parseTreasury(text: string): Address {
   return addressIn('treasury', text)
 }

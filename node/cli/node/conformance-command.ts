@@ -1,5 +1,6 @@
 import type { Finding } from '../../conformance/finding.ts'
 import type { AddCommand, Cli } from '../cli.ts'
+import { checkPeerAddress } from '../options/check-typed.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 
 interface Flags {
@@ -30,6 +31,7 @@ export const addConformance: AddCommand = (to, cli) => {
     .argument('<multiaddr>', 'address of the peer, with its id')
     .option('--api <name@provider>', 'a free API of the peer that takes POST with an empty JSON object')
     .action(async (address: string, { api }: Flags) => {
+      await checkPeerAddress(address)
       const { judgePeer } = await import('../../conformance/judge-peer.ts')
       const work = judgePeer({ address, ...(api === undefined ? {} : { api }) })
       const findings = await cli.during('checking the peer', work)

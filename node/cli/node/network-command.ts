@@ -56,8 +56,9 @@ function addCreate(network: Command, cli: Cli): void {
     .option('--out <file>', 'where to write the network file', OUT)
     .option('--yes', 'do not ask before the transaction')
     .action(async (flags: CreateFlags) => {
-      const { checkNetworkName, createNetwork, parseTreasury, formatNetworkFile } = await service()
+      const { checkBootstrap, checkNetworkName, createNetwork, parseTreasury, formatNetworkFile } = await service()
       checkNetworkName(flags.name)
+      checkBootstrap(flags.bootstrap ?? [])
       const treasury = parseTreasury(await treasuryOf(cli, flags))
       const { bootstrap = [], host, lan = false, passphraseFile } = flags
       const created = await createNetwork({

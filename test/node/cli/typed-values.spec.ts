@@ -22,6 +22,7 @@ const WRONG: ReadonlyArray<readonly [command: string, args: readonly string[], m
   ['dev give 0x12', [], /is not an address/],
   [`dev give ${ADDRESS} --usdc 0`, [], /amount above 0/],
   ['disputes take-back zzz --peer zzz', [], /not a peer id/],
+  ['conformance peer zzz', [], /"zzz" is not the address of a peer with its id/],
   ['search --limit 0', [], /whole number above 0/],
   ['search --max-price cheap', [], /decimal number/],
   ['key issue --manages', [], /--manages needs --account/],

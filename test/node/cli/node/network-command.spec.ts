@@ -46,11 +46,14 @@ describe('souk network', () => {
     assert.deepEqual([file.name, file.chain.treasury], ['shop', TREASURY])
   })
 
-  it('create refuses a malformed name before it asks, and before it reads the chain', async () => {
+  it('create refuses a malformed name or address of a peer before it asks, and before it reads the chain', async () => {
     const terminal = testTerminal({ env: { SOUK_HOME: home.directory }, answers: [] })
     const chain = ['--chain', 'http://127.0.0.1:9']
     assert.equal(await main(['network', 'create', '--name', 'Bad Name', ...chain], terminal), 78)
     assert.match(terminal.stderr(), /^souk: --name is not valid: use a-z, 0-9 and "-" inside\.$/m)
+    const peerless = ['--name', 'shop', '--treasury', TREASURY, '--bootstrap', '/ip4/127.0.0.1/tcp/4402']
+    assert.equal(await main(['network', 'create', ...peerless, ...chain], terminal), 78)
+    assert.match(terminal.stderr(), /--bootstrap "\/ip4\/127\.0\.0\.1\/tcp\/4402" is not the address of a peer/)
   })
 
   it('show and check read a file, and a changed one is refused', async () => {
