@@ -51,7 +51,7 @@ export async function paymentFor(
     throw new SoukError('price_exceeds_limit', `The call costs more than your limit of ${maxPrice} USDC.`, { headers })
   }
   const paid = await hook({ ...terms, accepts })
-  const payment = typeof paid === 'string' ? paid : Object.entries(paid).find(isPaymentHeader)?.[1]
+  const payment = typeof paid === 'string' ? paid : Object.entries(paid ?? {}).find(isPaymentHeader)?.[1]
   if (payment === undefined || !/^[!-~]+$/.test(payment)) {
     throw new SoukError('payment_malformed', 'The payment hook returned no PAYMENT-SIGNATURE header.', { headers })
   }

@@ -51,7 +51,10 @@ export interface CallRequestInit {
 
 /** @throws SoukError `invalid_request` */
 export function requestOf({ base, key, api, operation, input, options, accept }: CallRequestInit): CallRequest {
-  const { path = '' } = options
+  const { path = '', as } = options
+  if (as !== undefined && !READINGS.has(as)) {
+    throw new SoukError('invalid_request', `"as" must be one of ${[...READINGS].join(', ')}.`)
+  }
   const method = methodOf(options.method)
   const headers = headersOf(key, options)
   if (accept !== undefined && !headers.has('Accept')) headers.set('Accept', accept)
@@ -70,6 +73,9 @@ function methodOf(given = 'POST'): string {
   if (METHODS.has(method)) return method
   throw new SoukError('invalid_request', `The method must be one of ${[...METHODS].join(', ')}.`)
 }
+
+/** Checked before the call, because a call is paid before its response is read. */
+const READINGS: ReadonlySet<string> = new Set(['json', 'text', 'bytes', 'stream'])
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
@@ -127,6 +133,7 @@ function bodyOf(operation: string, input: unknown): { body: BodyInit; type?: str
 
 /** The scope is the provider that the name gives, or `demo` for a bare name. */
 function urlOf(base: string, api: string, path: string): string {
+  if (typeof api !== 'string') throw new SoukError('invalid_request', NAMELESS)
   const at = api.lastIndexOf('@')
   const [name, scope] = at < 0 ? [api, 'demo'] : [api.slice(0, at), api.slice(at + 1)]
   const root = `${base}/api/${segment(scope)}/api/${segment(name)}`
@@ -139,9 +146,11 @@ function urlOf(base: string, api: string, path: string): string {
   throw new SoukError('invalid_request', '"path" must start with / or ?, without dot segments and fragment.')
 }
 
+const NAMELESS = 'Name the API as name or name@provider.'
+
 function segment(text: string): string {
   if (text !== '' && text !== '.' && text !== '..') return encodeURIComponent(text)
-  throw new SoukError('invalid_request', 'Name the API as name or name@provider.')
+  throw new SoukError('invalid_request', NAMELESS)
 }
 
 function quoted(key: string): string {

@@ -80,6 +80,13 @@ export class Provider {
   /** @throws SoukError `invalid_request` */
   async serve(init: ListingInit, adapter: Adapter): Promise<Listing> {
     const name = checkApiName(init.name)
+    // Without types, a function is easily given in place of an adapter.
+    if (adapter?.description === undefined) {
+      throw new SoukError('invalid_request', 'An API needs an adapter. `handler(…)` makes one of a function.')
+    }
+    if (init.price === undefined) {
+      throw new SoukError('invalid_request', 'An API needs a price in USDC, such as "0.001". "0" is free.')
+    }
     const terms = servingTerms(init)
     const { manifestSigner, descriptions } = this.#init
     const id = await this.#changes.run(async () => {

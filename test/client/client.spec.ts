@@ -187,6 +187,8 @@ describe('souk/client', () => {
         'invalid_request'
       )
       await wrong('a', '', {}, { method: 'GET' })
+      await wrong(undefined as unknown as string, '')
+      await wrong('a', '', {}, { as: 'xml' as 'json' })
       assert.equal(ingress.calls.length, 0)
     })
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ClientInit, createClient } from '../../client/index.ts'
+import { type ClientInit, createClient, type PaymentHook } from '../../client/index.ts'
 import { SoukError as NodeError } from '../../lib/index.ts'
 import type { CallInit } from '../../lib/interface/index.ts'
 import { manifestOf } from '../lib/resolve/fixtures.ts'
@@ -65,6 +65,8 @@ describe('payments of souk/client', () => {
     const payment = () => `${++times}AAA`
     await fails(paying({ payment }).call(name, 'a'), 'payment_required')
     await fails(paying({ payment: () => ({}) }).call(name, 'a'), 'payment_malformed')
+    // A hook in JavaScript that forgets to return.
+    await fails(paying({ payment: (() => undefined) as unknown as PaymentHook }).call(name, 'a'), 'payment_malformed')
     await fails(paying({ payment, key: ingress.key }).call(name, 'a'), 'payment_required')
     assert.equal(times, 1)
   })

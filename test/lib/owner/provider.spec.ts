@@ -131,6 +131,7 @@ describe('Provider', () => {
       { name: 'No Name' },
       { price: '-1' },
       { price: '1e3' },
+      { price: undefined as unknown as string },
       { requestBytesMax: 0 },
       { requestBytesMax: 1.5 },
       { requestBytesMax: UPLOAD_BYTES_CEILING + 1 },
@@ -138,6 +139,12 @@ describe('Provider', () => {
     ]
     for (const changes of wrong) {
       await assert.rejects(provider.serve({ ...TERMS, ...changes }, adapter), { code: 'invalid_request' })
+    }
+    for (const none of [undefined, () => 'not yet a handler']) {
+      await assert.rejects(provider.serve(TERMS, none as unknown as StubAdapter), {
+        code: 'invalid_request',
+        message: /handler\(…\)/
+      })
     }
     assert.deepEqual([provider.listings(), offers], [[], []])
     assert.equal(revision(await provider.serve(TERMS, adapter)), 1)
