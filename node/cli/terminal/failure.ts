@@ -27,7 +27,6 @@ const HINTS: Readonly<Record<string, string>> = {
   idempotency_in_flight: 'again in a moment, with the same key',
   idempotency_mismatch: 'another --idempotency-key, as this is another call',
   insufficient_funds: 'souk wallet deposit',
-  invalid_request: 'to correct the arguments; the command with --help describes them',
   key_not_permitted: 'souk provider delegate <your peer id>, which the provider runs on the other machine',
   lookup_timeout: 'the command again, or souk peers to see the connected nodes',
   method_not_allowed: 'souk call without --method and --path',
@@ -73,6 +72,7 @@ const HINTS_BY_REASON: ReadonlyMap<unknown, string> = new Map([
 
 /** Errors whose hint is about this node. They can also come from the node that serves the API. */
 const OF_A_NODE = new Set(['settlement_unavailable', 'storage_full', 'store_unavailable'])
+const USAGE_HINT = 'to correct the arguments; the command with --help describes them'
 const AT_OWNER_HINT = 'the command again later; this is a fault of the node that serves the API'
 
 const OURS = new Set(['SetupError', 'SoukError', 'NodeNotRunning', 'NodeSilent', 'UnknownId', 'UsageError'])
@@ -100,12 +100,12 @@ export function failureOf(error: unknown): Failure {
 
 function problemFailure(problem: Problem): Failure {
   const isAtOwner = problem.source === 'owner' && OF_A_NODE.has(problem.code)
-  const usual = isAtOwner ? AT_OWNER_HINT : HINTS[problem.code]
-  const hint = candidatesHint(problem) ?? HINTS_BY_REASON.get(problem['reason']) ?? usual
-  // The schema of the admin API refused a typed value, so this is a usage error.
-  const isUsage = problem.code === 'invalid_request' && Array.isArray(problem['invalid'])
-  // The title of `invalid_request` adds nothing to its detail.
+  // The detail of `invalid_request` says what is wrong, and its title adds nothing.
   const isPlain = problem.code === 'invalid_request'
+  // The schema of the admin API refused a typed value, so this is a usage error.
+  const isUsage = isPlain && Array.isArray(problem['invalid'])
+  const usual = isAtOwner ? AT_OWNER_HINT : isUsage ? USAGE_HINT : HINTS[problem.code]
+  const hint = candidatesHint(problem) ?? HINTS_BY_REASON.get(problem['reason']) ?? usual
   return {
     code: problem.code,
     exitCode: exitCodeOf(isUsage ? 'usage' : problem.code),

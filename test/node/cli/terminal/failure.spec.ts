@@ -22,7 +22,13 @@ const NEVER_TYPED: readonly ErrorCode[] = [
   'upgrade_required'
 ]
 /** The problem needs no hint, or contains the candidates. */
-const SELF_EVIDENT: readonly ErrorCode[] = ['internal_error', 'name_conflict', 'response_too_large', 'soap_fault']
+const SELF_EVIDENT: readonly ErrorCode[] = [
+  'internal_error',
+  'invalid_request',
+  'name_conflict',
+  'response_too_large',
+  'soap_fault'
+]
 
 describe('errors on the command line', () => {
   const failureFor = (code: ErrorCode) =>
@@ -47,6 +53,16 @@ describe('errors on the command line', () => {
       const problem = toProblem(new SoukError(code, 'Why it is so.', { members: { reason } }), '019a-7')
       assert.match(failureOf(new AdminProblem(problem)).hint ?? '', hint)
     }
+  })
+
+  it('advise to correct the arguments only if the command line is wrong', () => {
+    const invalid = [{ field: 'limit', message: 'limit: give a number' }]
+    const problem = toProblem(
+      new SoukError('invalid_request', 'limit: give a number', { members: { invalid } }),
+      '019a-7'
+    )
+    assert.match(failureOf(new AdminProblem(problem)).hint ?? '', /^to correct the arguments/)
+    assert.equal(failureFor('invalid_request').hint, undefined, 'such as an id that does not exist')
   })
 
   it('name the profile that the user named in the commands of a hint', () => {
