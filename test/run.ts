@@ -14,6 +14,10 @@ const SLOW_FIRST = [
   'test/e2e/behind-routers',
   'test/e2e/many-nodes.long',
   'test/lib/store/postgres',
+  // These wait most of the time, while others work.
+  'test/conformance/',
+  'test/node/watchdog/',
+  'test/protocols/description-worker/',
   'test/node/console/',
   'test/node/registrations/hostile',
   'test/e2e/',

@@ -22,7 +22,7 @@ describe('x402 clients', function () {
 
   before(async () => {
     scratch = await mkdtemp(join(tmpdir(), 'souk-clients-'))
-    bench = await keylessBench()
+    bench = await keylessBench({ isPatient: true })
     const owner = await bench.startOwner()
     await owner.souk.serve({ name: 'dear', price: '0.05', payout: bench.provider }, owner.api)
     await owner.souk.serve({ name: 'cheap', price: '0.001', payout: bench.provider }, owner.api)

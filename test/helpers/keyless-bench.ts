@@ -6,7 +6,7 @@ import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapAxiosWithPaymentFromConfig } from '@x402/axios'
 import { wrapFetchWithPaymentFromConfig, type x402ClientConfig } from '@x402/fetch'
 import { type Clock, systemClock } from '../../lib/base/clock.ts'
-import { COLLECT_WAIT_MS } from '../../lib/base/limits/pay.ts'
+import { COLLECT_WAIT_MS, DEPOSIT_WAIT_MS, REFUND_WAIT_MS } from '../../lib/base/limits/pay.ts'
 import { systemRandom } from '../../lib/base/random.ts'
 import { createNode, type NodeOptions, type SoukNode } from '../../lib/create-node.ts'
 import type { Adapter, AdapterReply } from '../../lib/interface/adapter.ts'
@@ -29,6 +29,8 @@ import { hasted } from './hasty-clock.ts'
 
 /** Timers of the payment scheme run ten times faster: it polls ten times a second and waits at most one second for blocks. */
 export const schemeClock = hasted(10)
+/** Waits of a client for a transaction of the owner. */
+const WAITS_MS: ReadonlySet<number> = new Set([COLLECT_WAIT_MS, DEPOSIT_WAIT_MS, REFUND_WAIT_MS])
 
 export interface Upstream extends Adapter {
   /** Number of requests so far. */
@@ -62,7 +64,7 @@ function upstream(): Upstream {
 
 /**
  * A dev chain, an owner with a wallet, and a consumer node without one, each with an ingress for x402 clients. `provider` is the
- * payee. While the chain mines, a patient bench waits for payments as long as a real node, because a busy machine may need that.
+ * payee. While the chain mines, a patient bench waits for transactions as long as a real node, because a busy machine may need that.
  */
 export async function keylessBench({ isPatient = false } = {}) {
   const bench = await chainBench()
@@ -70,7 +72,7 @@ export async function keylessBench({ isPatient = false } = {}) {
   const clock: Clock = {
     ...schemeClock,
     after: (delayMs, task) =>
-      (isPatient && isMining && delayMs === COLLECT_WAIT_MS ? systemClock : schemeClock).after(delayMs, task)
+      (isPatient && isMining && WAITS_MS.has(delayMs) ? systemClock : schemeClock).after(delayMs, task)
   }
   const { parameters, client } = bench
   const owner = keySigner(Buffer.alloc(32, 21))

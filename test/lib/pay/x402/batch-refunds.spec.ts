@@ -24,7 +24,7 @@ describe('x402 batch-settlement, refunds by the standard client', () => {
   let url: string
 
   before(async () => {
-    bench = await keylessBench()
+    bench = await keylessBench({ isPatient: true })
     owner = await bench.startOwner()
     await owner.souk.serve({ name: 'counter', price: '0.001', payout: bench.provider }, owner.api)
     const consumer = await bench.startConsumer(owner)
