@@ -25,6 +25,22 @@ describe('console of a provider', () => {
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close()
   })
+
+  it('fits a narrow window with long names and summaries of operations', async () => {
+    const summary = 's'.repeat(100)
+    const get = { operationId: 'o'.repeat(80), summary, responses: { 200: { description: 'done' } } }
+    const described = { openapi: '3.1.0', info: { title: 'long', version: '1' }, paths: { '/long': { get } } }
+    const openapi = { text: JSON.stringify(described) }
+    await bench.client.request('POST /apis', {
+      body: { name: 'long', protocol: 'REST', endpoint: account.url, price: '0', openapi }
+    })
+    const { page } = await entered(browser, bench)
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`${bench.url}/apis/long/operations`)
+    await page.getByText(summary).waitFor()
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
+    await bench.client.request('DELETE /apis/:name', { params: { name: 'long' } })
+  })
   after(async () => {
     await browser?.close()
     await Promise.all([bench?.stop(), account?.close()])
