@@ -1,11 +1,18 @@
-import { QueryClient } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { Problem } from './client.ts'
 
 /** Error codes that are retried automatically. Other errors do not go away by themselves. */
 const PASSING = new Set(['offline', 'overloaded', 'internal_error'])
 
 export function createQueryClient(): QueryClient {
-  return new QueryClient({
+  const onError = (error: Error) => {
+    // The session has ended, for example in another tab. Then `App` shows the sign-in page.
+    if (error instanceof Problem && error.code === 'admin_token_invalid')
+      void client.invalidateQueries({ queryKey: ['session'] })
+  }
+  const client = new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
         staleTime: 2_000,
@@ -16,4 +23,5 @@ export function createQueryClient(): QueryClient {
       mutations: { networkMode: 'always' }
     }
   })
+  return client
 }

@@ -131,4 +131,16 @@ describe('console', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Setup code').waitFor()
   })
+
+  it('asks each tab to sign in again after a sign-out in another one, and then shows the same page', async () => {
+    const { page } = await enter()
+    const other = await page.context().newPage()
+    await other.goto(bench.url)
+    await other.getByRole('button', { name: 'Sign out' }).click()
+    await other.getByLabel('Setup code').waitFor()
+    await page.getByRole('link', { name: 'Earnings' }).click()
+    await page.getByLabel('Setup code').fill((await bench.client.request('POST /setup-codes')).code)
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByRole('heading', { name: 'Earnings', level: 1 }).waitFor()
+  })
 })
