@@ -5,6 +5,8 @@ import { connectTo, type PeerConnection } from './peer-under-test.ts'
 import { API_CHECKS, REQUEST_CHECKS } from './request-checks.ts'
 import { STREAM_CHECKS } from './stream-checks.ts'
 
+export { addressIn } from './peer-under-test.ts'
+
 const CHECKS: readonly Check[] = [...STREAM_CHECKS, ...REQUEST_CHECKS, ...API_CHECKS, ...EXCHANGE_CHECKS]
 
 export interface JudgeInit {

@@ -98,13 +98,19 @@ function peerOn(connection: Connection): PeerUnderTest {
   }
 }
 
-function parse(address: string) {
+/** Undefined unless it is a multiaddr with a peer id. */
+export function addressIn(text: string) {
   try {
-    const to = multiaddr(address)
-    if (to.getComponents().some(({ name, value = '' }) => name === 'p2p' && isProviderId(value))) return to
+    const to = multiaddr(text)
+    return to.getComponents().some(({ name, value = '' }) => name === 'p2p' && isProviderId(value)) ? to : undefined
   } catch {
-    // The error below covers it.
+    return undefined
   }
+}
+
+function parse(address: string) {
+  const to = addressIn(address)
+  if (to !== undefined) return to
   throw new SoukError(
     'invalid_request',
     'Give the address of a peer with its id: /ip4/127.0.0.1/tcp/4402/p2p/12D3KooW… (`souk status` shows it).'

@@ -1,7 +1,7 @@
 import type { Finding } from '../../conformance/finding.ts'
 import type { AddCommand, Cli } from '../cli.ts'
-import { checkPeerAddress } from '../options/check-typed.ts'
 import { EXIT } from '../terminal/exit-code.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 interface Flags {
   readonly api?: string
@@ -31,8 +31,13 @@ export const addConformance: AddCommand = (to, cli) => {
     .argument('<multiaddr>', 'address of the peer, with its id')
     .option('--api <name@provider>', 'a free API of the peer that takes POST with an empty JSON object')
     .action(async (address: string, { api }: Flags) => {
-      await checkPeerAddress(address)
-      const { judgePeer } = await import('../../conformance/judge-peer.ts')
+      const { addressIn, judgePeer } = await import('../../conformance/judge-peer.ts')
+      if (addressIn(address) === undefined) {
+        throw new UsageError(
+          `"${address}" is not the address of a peer with its id.`,
+          'souk status, which shows it as p2p'
+        )
+      }
       const work = judgePeer({ address, ...(api === undefined ? {} : { api }) })
       const findings = await cli.during('checking the peer', work)
       await told(cli, findings)

@@ -24,16 +24,6 @@ export async function checkPeerId(typed: string): Promise<void> {
   if (!isProviderId(typed)) throw new UsageError(`"${typed}" is not a peer id. A peer id starts with 12D3KooW.`)
 }
 
-/** @throws UsageError unless it is a multiaddr with a peer id */
-export async function checkPeerAddress(typed: string): Promise<void> {
-  const { isPeerAddress } = await import('../../network/network-file-schema.ts')
-  if (isPeerAddress(typed)) return
-  throw new UsageError(
-    `"${typed}" is not the address of a peer with its id.`,
-    '/ip4/127.0.0.1/tcp/4402/p2p/12D3KooW…, as souk status shows it'
-  )
-}
-
 /** @throws UsageError unless it is an address, with the right checksum if it has one */
 export async function checkAddress(typed: string): Promise<void> {
   const { parseAddress } = await import('../../../lib/pay/signing/address.ts')
