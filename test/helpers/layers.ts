@@ -131,7 +131,7 @@ const LAYERS: Layer[] = [
   {
     of: ['node/cli/options/check-typed.ts'],
     may: ['node/cli/'],
-    mayLazily: [...LIGHT_LIB, 'node/network/network-file-schema.ts'],
+    mayLazily: LIGHT_LIB,
     why: `${CLIENT_WHY}; a typed value is checked before a question by what is loaded lazily`
   },
   {
