@@ -73,9 +73,10 @@ describe('an exact payment whose commit got no response from the database', () =
     const text = encodePaymentSignatureHeader(await client.createPaymentPayload(required))
 
     const reservation = await admit(text, 1)
-    const response = { status: 200, headers: [], body: Buffer.from('answer') }
+    const body = Buffer.from('answer')
+    const response = { status: 200, headers: [], body }
     let isOver = false
-    void proxy.fail('outage').then(() =>
+    void proxy.fail('outage', body.toString('hex')).then(() =>
       clock.after(1.5 * STORE_WAIT_MS, () => {
         isOver = true
         proxy.release()

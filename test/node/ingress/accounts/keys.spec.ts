@@ -152,7 +152,7 @@ describe('ingress: the keys of an account', () => {
       assert.equal((await ask(method, path, key))[1]['code'], 'invalid_request', 'a key cannot disable itself')
     }
     const [, self] = await ask('POST', `/v1/keys/${keyId}/rotate`, key, { overlap_seconds: 0 })
-    assert.equal((await ask('GET', '/v1/keys', key))[1]['code'], 'key_expired')
+    assert.equal((await ask('GET', '/v1/keys', key))[1]['code'], 'key_revoked')
     assert.equal((await ask('GET', '/v1/keys', String(self['key'])))[0], 200)
   })
 
