@@ -47,8 +47,10 @@ export function operationsOf(document: OpenapiDocument, terms: OperationTerms): 
   const names = new Names(reader.warnings)
   for (const [path, given] of Object.entries(objectOf(document.root['paths']))) {
     if (path.startsWith('x-')) continue
-    const item = reader.item(given, path, leftOut)
-    for (const [method, operation] of operationsIn(item)) {
+    const item = reader.item(given, `The operations of ${path} are`, leftOut) ?? {}
+    for (const [method, given] of operationsIn(item)) {
+      const operation = reader.item(given, `The operation ${method} ${path} is`, leftOut)
+      if (operation === undefined) continue
       const name = names.nameFor(operation, method, path)
       try {
         operations.push(reader.operation({ name, method, path, item, operation }))
@@ -116,15 +118,18 @@ class Reader {
     this.#isOld = document.version === '2.0'
   }
 
-  /** A path item; empty, with a warning, if its reference has no target. */
-  item(given: unknown, path: string, leftOut: string[]): JsonObject {
+  /**
+   * A path item, or an operation, which in documents of several files often is a reference too. Undefined, with a warning, if its
+   * reference has no target.
+   */
+  item(given: unknown, subject: string, leftOut: string[]): JsonObject | undefined {
     try {
       const { $ref: _, ...own } = objectOf(given)
       return { ...this.#follow(given), ...own }
     } catch (error) {
       if (!(error instanceof LeftOut)) throw error
-      leftOut.push(`The operations of ${path} are left out: ${error.message}.`)
-      return {}
+      leftOut.push(`${subject} left out: ${error.message}.`)
+      return undefined
     }
   }
 

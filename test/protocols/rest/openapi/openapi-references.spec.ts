@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../../protocols/exact-json.ts'
 import { readOpenapi } from '../../../../protocols/rest/openapi/openapi-document.ts'
+import { callsOf } from './document-kit.ts'
 
 const URL = 'https://docs.example/v1/openapi.json'
 
@@ -82,5 +83,34 @@ describe('a reference in a schema', () => {
     const { references } = readOpenapi({ text, url: URL })
     assert.deepEqual(references.target('https://s.example/api#/components/schemas/To'), wanted())
     assert.deepEqual([...references.missing], [])
+  })
+})
+
+describe('an operation that is a reference', () => {
+  const files = {
+    [new globalThis.URL('get-city.json', URL).href]: JSON.stringify({
+      operationId: 'getCity',
+      parameters: [{ name: 'units', in: 'query', schema: { enum: ['metric'] } }],
+      responses: {}
+    })
+  }
+  const document = (get: string) => ({
+    openapi: '3.0.3',
+    info: { title: 't', version: '1' },
+    paths: { '/city': { get: { $ref: get }, post: { operationId: 'addCity', responses: {} } } }
+  })
+
+  it('has the name and the parameters of its target', async () => {
+    const { map } = callsOf(document('get-city.json'), { url: URL, files })
+    assert.equal((await map({ operation: 'getCity', units: 'metric' })).path, '/city?units=metric')
+  })
+
+  it('is left out if it has no target', () => {
+    const { warnings, description } = callsOf(document('nowhere.json'), { url: URL })
+    assert.match(warnings.join(), /The operation get \/city is left out: its reference .*nowhere\.json" has no target/)
+    assert.deepEqual(
+      description.operations.map(({ name }) => name),
+      ['addCity']
+    )
   })
 })
