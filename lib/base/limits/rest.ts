@@ -29,6 +29,8 @@ export const OPENAPI_EXAMPLE_MEMBERS_MAX = 50
 export const OPENAPI_DEPTH_MAX = 64
 /** Schemas that one schema is composed of, where a call is written. Each call looks them up for each of its members. */
 export const COMPOSED_PARTS_MAX = 64
+/** Values of a refused call that are compared with their schemas once more, as the texts that they become. */
+export const TEXT_VALUES_MAX = 1_000
 /** Nesting of a `deepObject` parameter. Each level repeats the names above it. */
 export const DEEP_OBJECT_DEPTH_MAX = 32
 /** Nesting of lists in a parameter of OpenAPI 2.0. Real ones have two levels. */

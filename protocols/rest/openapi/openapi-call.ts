@@ -17,6 +17,7 @@ import { type BodyMember, type Fields, fieldsOf } from './openapi-fields.ts'
 import { checkOptional, headerText, partsOf, pathText } from './openapi-parameters.ts'
 import { isRequestId, type RestApi, type RestOperation } from './rest-api.ts'
 import { isTextCall, typed } from './text-call.ts'
+import { textValues } from './text-values.ts'
 import { WrittenSize } from './written-size.ts'
 
 /** A call in the form sent to the API. */
@@ -80,10 +81,14 @@ export class OpenapiCalls {
     const { body } = operation
     // A missing required body is checked as an empty object, so that the error lists its missing fields.
     const value = given.body === undefined && body?.required === true ? {} : given.body
-    const problem = await check?.problemOf(
-      { parameters: plainly(given.parameters), ...(value === undefined ? {} : { body: plainly(value) }) },
-      signal
-    )
+    const values = {
+      parameters: plainly(given.parameters) as JsonObject,
+      ...(value === undefined ? {} : { body: plainly(value) })
+    }
+    const isRefused = (await check?.problemOf(values, signal)) !== undefined
+    const problem = isRefused
+      ? await check?.problemOf(textValues(operation, values, this.#api.definitions), signal)
+      : undefined
     if (problem !== undefined) throw refuse(explained(problem))
     const { path, query, headers, cookies, needsRequestId } = placed(operation, given.parameters)
     return {

@@ -12,6 +12,10 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null
 }
 
+export function isOfType(value: unknown, type: unknown): boolean {
+  return [type].flat().some((one) => TYPES[String(one)]?.(value))
+}
+
 /**
  * A schema whose `enum` and `const` have values of its `type`. Many documents list others, which no value fits: `enum: [1, 2]` of a
  * string, because YAML needs quotes there, `["true", "false"]` of a boolean, or those of the items in the schema of the array.
@@ -37,7 +41,7 @@ export function withOwnValues(schema: Record<string, unknown>): Record<string, u
 
 /** The value in one of the types; undefined if it has none of them. */
 function ownValue(value: unknown, types: readonly string[]): unknown {
-  if (types.some((type) => TYPES[type]?.(value))) return value
+  if (isOfType(value, types)) return value
   const text = textOf(value)
   if (text === undefined) return undefined
   if (types.includes('string')) return text
