@@ -5,6 +5,7 @@ import type { RestOperation } from '../openapi/rest-api.ts'
 import type { Definitions } from '../openapi/openapi-schemas.ts'
 import { mentionsOf } from './checkable-schema.ts'
 import type { CallSchemas } from './check-code.ts'
+import { withFreeMembers } from './free-members.ts'
 
 /** Completes a sentence that starts with "Calls of <operation>". */
 export const NOT_CHECKED = 'are not checked: no check can be made of its schemas.'
@@ -26,7 +27,7 @@ export function callSchemas({ parameters, body }: RestOperation, all: Definition
       waiting.push(definition)
     }
   }
-  const sent = (schema: JsonSchema) => withoutRequired(schema, 'readOnly', all)
+  const sent = (schema: JsonSchema) => withFreeMembers(withoutRequired(schema, 'readOnly', all), all)
   return {
     parameters: sent(own.parameters),
     ...(own.body === undefined ? {} : { body: sent(own.body) }),
