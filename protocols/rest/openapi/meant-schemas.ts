@@ -14,6 +14,7 @@ import type { RestApi } from './rest-api.ts'
  * - The discriminator is in the base type only. The alternatives get it as well.
  * - Values fit several alternatives of `oneOf`, such as a base type beside its variants, or a text beside a list of texts. It becomes
  *   `anyOf`, unless each alternative requires a field of its own.
+ * - The `type` beside the alternatives excludes some of them, such as `type: object` beside a text or an object. It is removed.
  */
 export function asMeant({ operations, definitions }: RestApi): RestApi {
   const roots = operations.flatMap(({ parameters, body, output }) => [
@@ -45,6 +46,7 @@ type Change = (schema: JsonSchema) => JsonSchema
 
 const opened: Change = ({ additionalProperties: _, ...schema }) => schema
 const closed: Change = (schema) => ({ ...schema, unevaluatedProperties: false })
+const untyped: Change = ({ type: _, ...schema }) => schema
 const loosened: Change = ({ oneOf, ...schema }) => ({ ...schema, anyOf: oneOf })
 
 function changesOf(schemas: readonly JsonSchema[], definitions: Definitions): ReadonlyMap<JsonSchema, Change[]> {
@@ -90,11 +92,24 @@ function alternativeChanges(schema: JsonSchema, definitions: Definitions): Chang
   const lines = branches.map((branch) => composedOf(dereferenced(branch, definitions), definitions, JOINED))
   const changes: Change[] = []
   if (oneOf !== undefined && anyOf === undefined && !areExclusive(lines)) changes.push(loosened)
+  if (lines.some((line) => line.some((part) => excludes(schema, part)))) changes.push(untyped)
   const bases = lines.map((line) => line.find(isBase)?.['discriminator'])
   const [first] = bases
   if (first !== undefined && !isObject(discriminator) && bases.every((one) => one === first))
     changes.push((one) => ({ ...one, discriminator: first }))
   return changes
+}
+
+/** Whether no value has a type of both schemas. */
+function excludes({ type: one }: JsonSchema, { type: other }: JsonSchema): boolean {
+  if (one === undefined || other === undefined) return false
+  const [these, those] = [typesOf(one), typesOf(other)]
+  return !these.some((type) => those.includes(type))
+}
+
+/** Each integer is a number. */
+function typesOf(type: unknown): unknown[] {
+  return [type].flat().map((one: unknown) => (one === 'integer' ? 'number' : one))
 }
 
 /** Whether each alternative, given with the parts that it consists of, requires a field that no other one requires. */

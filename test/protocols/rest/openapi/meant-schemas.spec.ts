@@ -119,3 +119,51 @@ describe('alternatives of oneOf', () => {
     )
   })
 })
+
+describe('a type beside alternatives', () => {
+  const Limits = object({ size: COUNT }, { required: ['size'] })
+
+  it('excludes none of them', async () => {
+    const Chunks = { type: 'object', anyOf: [{ type: 'string', enum: ['auto'] }, ref('Limits')] }
+    const { map } = callsWith(object({ chunks: Chunks }), { Limits })
+    await map({ chunks: 'auto' })
+    await map({ chunks: { size: 5 } })
+    await assert.rejects(map({ chunks: 'x' }), /"chunks" must be "auto"/)
+    await assert.rejects(map({ chunks: 5 }), /"chunks" must be/)
+  })
+
+  it('counts if they have it', async () => {
+    const { map } = callsWith(object({ n: { type: 'number', anyOf: [COUNT, { minimum: 1.5 }] } }), {})
+    await map({ n: 1 })
+    await assert.rejects(map({ n: '1' }), /"n" must be number/)
+  })
+})
+
+describe('a member that is any object', () => {
+  const ANY = { type: 'object', description: 'A value.' }
+  const fields = object({
+    any: ANY,
+    empty: { type: 'object', properties: {} },
+    nullable: { ...ANY, nullable: true },
+    node: ref('Node'),
+    list: { type: 'array', items: ANY },
+    map: { type: 'object', additionalProperties: ANY },
+    meta: { type: 'object', additionalProperties: true },
+    loop: ref('Loop')
+  })
+  const Loop = { anyOf: [ref('Loop'), { type: 'null' }], nullable: true }
+  const { map } = callsWith(fields, { Node: ANY, Loop })
+
+  it('is any value', async () => {
+    for (const value of ['x', 5, true, ['x'], { a: 1 }])
+      await map({ any: value, empty: value, nullable: value, node: value, list: [value], map: { a: value } })
+  })
+
+  it('is an object if its members are described', async () => {
+    for (const name of ['map', 'meta']) await assert.rejects(map({ [name]: 'x' }), /must be object/)
+  })
+
+  it('is an object as the whole body', async () => {
+    await assert.rejects(callsWith(ANY, {}).map({ body: 'x' }), /The body must be object/)
+  })
+})
