@@ -21,6 +21,25 @@ export function isOfType(value: unknown, type: unknown): boolean {
  * string, because YAML needs quotes there, `["true", "false"]` of a boolean, or those of the items in the schema of the array.
  */
 export function withOwnValues(schema: Record<string, unknown>): Record<string, unknown> {
+  return withOwnExamples(withOwnEnum(schema))
+}
+
+/** A schema whose default and examples have its type. Forms and tools fill in others, and the call would be refused. */
+function withOwnExamples(schema: Record<string, unknown>): Record<string, unknown> {
+  const { type, default: usual, examples, ...rest } = schema
+  if (type === undefined || (usual === undefined && examples === undefined)) return schema
+  const types = [type].flat().map(String)
+  const own = ownValue(usual, types)
+  const shown = [examples].flat().flatMap((one) => ownValue(one, types) ?? [])
+  return {
+    ...rest,
+    type,
+    ...(own === undefined ? {} : { default: own }),
+    ...(shown.length === 0 ? {} : { examples: shown })
+  }
+}
+
+function withOwnEnum(schema: Record<string, unknown>): Record<string, unknown> {
   const { type, enum: listed, const: only, items, ...rest } = schema
   if (type === undefined || (!Array.isArray(listed) && only === undefined)) return schema
   const types = [type].flat().map(String)
@@ -36,7 +55,7 @@ export function withOwnValues(schema: Record<string, unknown>): Record<string, u
     return untyped
   }
   const areOpen = items['enum'] === undefined && items['$ref'] === undefined
-  return { ...rest, type, items: areOpen ? withOwnValues({ ...items, enum: listed }) : items }
+  return { ...rest, type, items: areOpen ? withOwnEnum({ ...items, enum: listed }) : items }
 }
 
 /** The value in one of the types; undefined if it has none of them. */

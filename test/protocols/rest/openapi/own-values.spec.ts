@@ -78,3 +78,25 @@ describe('bounds that exclude all values', () => {
     await assert.rejects(callsWith({ type: 'integer', minimum: 5, maximum: 5 }).map({ f: 4 }), /must be >= 5/)
   })
 })
+
+describe('a default or an example of another type than its schema', () => {
+  const published = (schema: Json) => {
+    const { properties } = callsWith(schema).description.operations[0]?.input ?? {}
+    return (properties as Json | undefined)?.['f']
+  }
+
+  it('gets the type', () => {
+    assert.deepEqual(published({ type: 'string', default: 3600, example: 60 }), {
+      type: 'string',
+      default: '3600',
+      examples: ['60']
+    })
+    assert.deepEqual(published({ type: 'integer', default: '5' }), { type: 'integer', default: 5 })
+    assert.deepEqual(published({ type: 'boolean', default: 'false' }), { type: 'boolean', default: false })
+  })
+
+  it('is left out if it cannot have it', () => {
+    assert.deepEqual(published({ type: 'integer', default: 'none', example: 'x' }), { type: 'integer' })
+    assert.deepEqual(published({ type: 'string', default: null }), { type: 'string' })
+  })
+})
