@@ -5,11 +5,11 @@ import { isEcma } from '../../pattern/ecma-pattern.ts'
 
 const URL_FORMAT = /^(?:https?|ftp):\/\/[^\s/?#]+[^\s]*$/i
 
-/** ISO 8601, also with a sign and fractions, as Python and .NET write it; a `TimeSpan` of .NET (`1.10:30:00`); a protobuf duration (`1.5s`). */
+/** ISO 8601, also with a sign and fractions, as Python and .NET write it; a `TimeSpan` of .NET (`1.10:30:00`); a duration of Go and protobuf (`1h30m`, `1.5s`). */
 const DURATIONS = [
   /^[+-]?P(?=.)(?:\d+(?:[.,]\d+)?W|(?:\d+Y)?(?:\d+M)?(?:\d+(?:[.,]\d+)?D)?(?:T(?=.)(?:\d+(?:[.,]\d+)?H)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?S)?)?)$/,
   /^-?(?:\d+\.)?\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?$/,
-  /^-?\d+(?:\.\d+)?s$/
+  /^[+-]?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhdwy]))+$/
 ]
 const TO_THE_MINUTE = /\d\d:\d\d(?=$|[z+-])/i
 
@@ -17,7 +17,7 @@ const isMoment = secondsOptional('iso-date-time')
 const { validate: isDate } = fullFormats.date as Checked
 
 /**
- * The formats of ajv-formats, where a text may also be what APIs with this format use: dates with a time, times without a zone or without seconds, addresses
+ * The formats of ajv-formats, where a text may also be what APIs with this format use: dates with a time, moments without one, times without a zone or without seconds, addresses
  * beyond ASCII or without a scheme, names of hosts with an underscore, base64 for URLs or in lines. All take linear time, for which `uri` and `uri-reference`
  * are the fast variants. `regex` compiles a consumer's pattern but never runs it.
  */
@@ -31,7 +31,7 @@ export const FORMATS: Readonly<Record<string, Format>> = {
   byte: /^[\w\s+/=-]*$/,
   date: (text: string) => isDate(text) || isMoment(text),
   time: secondsOptional('iso-time'),
-  'date-time': isMoment,
+  'date-time': (text: string) => isMoment(text) || isDate(text),
   duration: (text: string) => DURATIONS.some((pattern) => pattern.test(text)),
   regex: (text: string) => text.length <= PATTERN_CHARS_MAX && isEcma(text)
 }

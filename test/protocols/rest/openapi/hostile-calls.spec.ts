@@ -70,7 +70,7 @@ describe('a call of an OpenAPI operation', () => {
     for (const [format, text] of [
       ['time', '25:00:00'],
       ['date-time', '2026-13-01T00:00:00Z'],
-      ['date-time', '2026-01-01'],
+      ['date-time', '2026-13-01'],
       ['duration', 'PT'],
       ['duration', '1 day'],
       ['time', '10'],
@@ -86,6 +86,8 @@ describe('a call of an OpenAPI operation', () => {
     const schema = (format: string) => ({ type: 'object', properties: { at: { type: 'string', format } } })
     for (const [format, text] of [
       ['date', '2026-01-01T00:00:00'],
+      ['date-time', '2026-01-01'],
+      ['duration', '1h30m'],
       ['time', '10:30'],
       ['time', '10:30+02:00'],
       ['date-time', '2026-01-01T10:30'],
