@@ -43,6 +43,8 @@ interface Prepared {
 
 const PARTLY_CHECKED = 'are not all checked: the check that is made of its schemas fails for some.'
 
+const SHOWN_CHARS_MAX = 200
+
 /** Never aborts. Several callers wait for the same result, so it must not depend on the signal of one of them. */
 const FOREVER = new AbortController().signal
 
@@ -89,7 +91,7 @@ export class OpenapiCalls {
     const problem = isRefused
       ? await check?.problemOf(textValues(operation, values, this.#api.definitions), signal)
       : undefined
-    if (problem !== undefined) throw refuse(explained(problem))
+    if (problem !== undefined) throw refuse(explained(problem, known))
     const { path, query, headers, cookies, needsRequestId } = placed(operation, given.parameters)
     return {
       method: operation.method,
@@ -236,11 +238,22 @@ function isUndefined(value: unknown): boolean {
 }
 
 /** Formats a problem with the call's own field names. */
-function explained({ path, rule }: SchemaProblem): string {
-  const [, where, ...parts] = path.split('/')
-  const at = parts.join('/').replaceAll('~1', '/').replaceAll('~0', '~')
-  const field = at === '' ? (where === 'body' ? 'The body' : 'The call') : `The field "${at.slice(0, 200)}"`
-  return `${field} ${rule}.`
+function explained({ path, rule }: SchemaProblem, fields: Fields): string {
+  const [, where, first = '', ...others] = path
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (where === 'body') {
+    const at = [fields.ambiguous.has(first) ? `body.${first}` : first, ...others].join('/').slice(0, SHOWN_CHARS_MAX)
+    return `${at === '' ? 'The body' : `The field "${at}"`} ${rule}.`
+  }
+  if (first === '') return `The call ${rule.replace(/"(.*)"$/, (_, key: string) => `"${plainName(key, fields)}"`)}.`
+  return `The field "${[plainName(first, fields), ...others].join('/').slice(0, SHOWN_CHARS_MAX)}" ${rule}.`
+}
+
+/** The field of a parameter: its name, with the place in front only if several fields have the name. */
+function plainName(key: string, { places }: Fields): string {
+  const name = key.slice(key.indexOf('.') + 1)
+  return places.has(name) && places.get(name) === places.get(key) ? name : key
 }
 
 function refuse(detail: string): SoukError {

@@ -122,6 +122,10 @@ describe('an imported OpenAPI document', () => {
     const { target, body } = await call({ operation: 'replaceItem', ...fields })
     assert.deepEqual([target, body.toString()], ['/v1/items/p%2F1?id=q', '{"id":7,"note":"n"}'])
     await rejectsWith(adapter.call(plainCall({ operation: 'replaceItem', id: 'p' }), FOREVER), 'invalid_request')
+    const wrong = (more: Record<string, unknown>) =>
+      adapter.call(plainCall({ operation: 'replaceItem', ...fields, ...more }), FOREVER)
+    await assert.rejects(wrong({ 'path.id': {} }), /The field "path\.id" must be string/)
+    await assert.rejects(wrong({ 'body.id': 'x' }), /The field "body\.id" must be integer/)
   })
 
   it('accepts a body that is not an object as the field body, or any body as a whole', async () => {
@@ -147,8 +151,8 @@ describe('an imported OpenAPI document', () => {
     [{ limit: 5 }, 'invalid_request', /"operation" must name/],
     [{ operation: 7 }, 'invalid_request', /"operation" must name/],
     [[], 'invalid_request', /JSON object/],
-    [{ operation: 'getItem' }, 'invalid_request', /path\.id/],
-    [{ operation: 'getItem', id: {} }, 'invalid_request', /path\.id.*string/],
+    [{ operation: 'getItem' }, 'invalid_request', /^The call must have the field "id"\.$/],
+    [{ operation: 'getItem', id: {} }, 'invalid_request', /^The field "id" must be string/],
     [{ operation: 'getItem', id: 'x', limit: 5 }, 'invalid_request', /no field "limit"/],
     [{ operation: 'getItem', id: '' }, 'invalid_request', /empty/],
     [{ operation: 'getItem', id: '..' }, 'invalid_request', /dots/],

@@ -26,14 +26,14 @@ describe('listed values of another type than their schema', () => {
     it(`${JSON.stringify(schema)} takes ${JSON.stringify(good)}`, async () => {
       const { map } = callsWith(schema)
       await map({ f: good })
-      await assert.rejects(map({ f: bad }), /^SoukError: The field "query\.f/)
+      await assert.rejects(map({ f: bad }), /^SoukError: The field "f/)
     })
   }
 
   it('also as a constant', async () => {
     const { map } = callsWith({ type: 'string', const: 5 }, '3.1.0')
     await map({ f: '5' })
-    await assert.rejects(map({ f: '6' }), /"query.f" must be "5"/)
+    await assert.rejects(map({ f: '6' }), /"f" must be "5"/)
     await callsWith({ type: 'integer', const: 'a' }, '3.1.0').map({ f: 'a' })
   })
 })

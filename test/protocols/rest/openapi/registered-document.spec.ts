@@ -111,7 +111,7 @@ describe('the document of a registration', () => {
     const [received] = upstream.received
     assert.equal(received?.target, '/v1/a?api_key=k-secret')
     assert.equal(received.headers.cookie, 'sid=s-secret; lang=en%3B%20sid%3Dx')
-    await assert.rejects(call({}), /cookie\.lang/)
+    await assert.rejects(call({}), /"lang"/)
   })
 
   const FILES: Record<string, string> = {
