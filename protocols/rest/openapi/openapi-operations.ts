@@ -261,8 +261,11 @@ class Reader {
 
   #body(given: readonly JsonObject[], operation: JsonObject): RestBody | undefined {
     if (!this.#isOld) {
-      const follow = (value: unknown) => this.#follow(value)
-      return requestBody(this.#follow(operation['requestBody']), this.#convert, follow)
+      return requestBody(this.#follow(operation['requestBody']), {
+        convert: this.#convert,
+        follow: (value) => this.#follow(value),
+        find: (value) => this.#find(value)
+      })
     }
     return oldRequestBody(given, operation['consumes'] ?? this.#document.root['consumes'], this.#convert)
   }
@@ -271,15 +274,15 @@ class Reader {
   #output(operation: JsonObject): JsonSchema | undefined {
     const responses = objectOf(operation['responses'])
     const status = Object.keys(responses).find((one) => /^2(?:\d\d|XX)$/i.test(one))
-    const response = this.#ofResponse(status === undefined ? undefined : responses[status])
+    const response = this.#find(status === undefined ? undefined : responses[status])
     if (this.#isOld) return response['schema'] === undefined ? undefined : this.#convert(response['schema'])
     const content = objectOf(response['content'])
     const type = Object.keys(content).find((one) => isJson(one))
-    return type === undefined ? undefined : this.#convert(this.#ofResponse(content[type])['schema'])
+    return type === undefined ? undefined : this.#convert(this.#find(content[type])['schema'])
   }
 
-  /** A response, or its media type. One whose description is missing does not prevent calls. */
-  #ofResponse(given: unknown): JsonObject {
+  /** The target of a reference, without which calls can be made too. Empty if there is none. */
+  #find(given: unknown): JsonObject {
     try {
       return this.#follow(given)
     } catch (error) {

@@ -1,3 +1,4 @@
+import { COMPOSED_PARTS_MAX, OPERATION_FIELDS_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import { bodyExampleIn } from './openapi-examples.ts'
@@ -6,18 +7,28 @@ import { oldSerializationOf } from './openapi-serialization.ts'
 import type { RestBody, RestEncoding, Serialization } from './rest-api.ts'
 
 type Convert = (schema: unknown) => JsonSchema
-/** Follows the reference that a media type may be in 3.2. */
-type Follow = (media: unknown) => JsonObject
+/** Follows a reference, which a media type may be in 3.2. */
+type Follow = (given: unknown) => JsonObject
+
+interface Reading {
+  readonly convert: Convert
+  readonly follow: Follow
+  /** The same, but a reference without a target is an empty object. */
+  readonly find: Follow
+}
 
 const FORM = 'application/x-www-form-urlencoded'
 const STYLES: readonly unknown[] = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject']
 
 /** The body of a request, in the media type that a JSON call can express best. Undefined without one. */
-export function requestBody(body: JsonObject, convert: Convert, follow: Follow): RestBody | undefined {
+export function requestBody(body: JsonObject, { convert, follow, find }: Reading): RestBody | undefined {
   const content = objectOf(body['content'])
   const types = Object.keys(content)
+  const json = types.find(isJson)
+  const multipart = types.find((type) => bareType(type) === 'multipart/form-data')
+  const hasFiles = json !== undefined && multipart !== undefined && hasFile(find(content[json])['schema'], find)
   const chosen =
-    types.find(isJson) ??
+    (hasFiles ? multipart : json) ??
     types.find((type) => isJsonLines(type) || bareType(type) === FORM || bareType(type).startsWith('multipart/')) ??
     // A wildcard type includes JSON.
     types.find((type) => /^(?:\*|application)\/\*$/.test(bareType(type))) ??
@@ -37,6 +48,28 @@ export function requestBody(body: JsonObject, convert: Convert, follow: Follow):
     ...(example === undefined ? {} : { example }),
     ...(encoding === undefined ? {} : { encoding })
   }
+}
+
+/** Whether a member of the body is a file. Documents that list several media types for one schema have it in JSON too, which has no files. */
+function hasFile(body: unknown, find: Follow): boolean {
+  const members = partsIn(body, COMPOSED, find).flatMap(({ properties }) => Object.values(objectOf(properties)))
+  return members
+    .slice(0, OPERATION_FIELDS_MAX)
+    .some((member) => partsIn(member, [...COMPOSED, 'items'], find).some(({ format }) => format === 'binary'))
+}
+
+const COMPOSED = ['allOf', 'anyOf', 'oneOf']
+
+/** A schema and the schemas in the keywords, up to `COMPOSED_PARTS_MAX`. */
+function partsIn(schema: unknown, keywords: readonly string[], find: Follow): readonly JsonObject[] {
+  const parts = new Set([find(schema)])
+  for (const part of parts) {
+    for (const one of keywords.flatMap((keyword) => part[keyword] ?? [])) {
+      if (parts.size === COMPOSED_PARTS_MAX) return [...parts]
+      parts.add(find(one))
+    }
+  }
+  return [...parts]
 }
 
 function encodingsOf(given: JsonObject, type: string): RestBody['encoding'] {
