@@ -70,7 +70,9 @@ export function partsOf(parameter: RestParameter, value: unknown, size: WrittenS
   const pairs = pairsOf(parameter, value, size)
   if (pairs.length > 0) return pairs.map(([name, text]) => `${name}=${text}`)
   if (parameter.required && parameter.allowsEmpty === true) return [`${encode(parameter.name)}=`]
-  checkOptional(parameter)
+  // The members of such an object are parameters of their own, and none may be needed.
+  const isSpread = parameter.style === 'form' && parameter.explode && isObject(value)
+  if (!isSpread) checkOptional(parameter)
   return []
 }
 

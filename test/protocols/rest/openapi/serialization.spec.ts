@@ -158,15 +158,18 @@ describe('parameters of OpenAPI', () => {
     const required = { required: true }
     const refused = { code: 'invalid_request', message: /"color" is required, and cannot be null or empty/ }
     const styles = [
-      { in: 'query' },
       { in: 'query', explode: false },
       { in: 'query', style: 'deepObject' },
-      { in: 'cookie' },
+      { in: 'cookie', explode: false },
       { in: 'header' }
     ]
     for (const style of styles) {
       for (const empty of [[], {}, null]) await assert.rejects(written({ ...style, ...required }, empty), refused)
       assert.match(await written({ ...style }, []), /^$/)
+    }
+    for (const place of ['query', 'cookie']) {
+      for (const empty of [[], null]) await assert.rejects(written({ in: place, ...required }, empty), refused)
+      assert.equal(await written({ in: place, ...required }, {}), '', 'its members are parameters of their own')
     }
     const items = { type: 'array', items: { type: 'string' } }
     for (const version of ['2.0', '3.0.3']) {
