@@ -3,7 +3,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { REQUEST_BYTES_CEILING } from '../../../lib/base/limits/call.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, textOf } from '../../exact-json.ts'
-import { bareType, isJson, isJsonLines, isText, isXml } from './openapi-media.ts'
+import { bareType, FORM, isJson, isJsonLines, isText, isXml } from './openapi-media.ts'
 import { pairsOf } from './openapi-parameters.ts'
 import type { RestBody, RestEncoding } from './rest-api.ts'
 import { COMPOSING, composedOf, memberOf } from './composed-schema.ts'
@@ -33,7 +33,7 @@ export function writeBody(body: RestBody, value: unknown, definitions: Definitio
   if (isJson(type)) return { bytes: utf8(JSON.stringify(value)), type }
   if (isJsonLines(type)) return { bytes: utf8(linesOf(type, value)), type }
   const size = new WrittenSize('body', REQUEST_BYTES_CEILING)
-  if (type === 'application/x-www-form-urlencoded') return { bytes: utf8(formOf(body, value, size)), type }
+  if (type === FORM) return { bytes: utf8(formOf(body, value, size)), type }
   if (type.startsWith('multipart/')) return multipart(body, value, { definitions, size })
   const text = textOf(value)
   if (text === undefined && isXml(type)) return { bytes: utf8(writeXml(value, schema, { definitions, size })), type }

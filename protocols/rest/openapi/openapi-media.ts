@@ -1,5 +1,7 @@
 /** Media types of bodies. Parameters of a type do not matter here. */
 
+export const FORM = 'application/x-www-form-urlencoded'
+
 export function bareType(type: string): string {
   return (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 }

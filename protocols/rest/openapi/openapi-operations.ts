@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../exact-json.ts'
 import { asMeant } from './meant-schemas.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { annotated } from './openapi-examples.ts'
-import { isJson } from './openapi-media.ts'
+import { bareType, FORM, isJson } from './openapi-media.ts'
 import { LeftOut, templateOf } from './openapi-path.ts'
 import { objectOf, oldRequestBody, oldSchema, requestBody } from './openapi-request-body.ts'
 import { Schemas, shownReference } from './openapi-schemas.ts'
@@ -188,7 +188,7 @@ class Reader {
   #parameter(given: JsonObject, operation: string): RestParameter[] {
     const { name, in: place, required = false, schema, content } = given
     if (typeof name !== 'string') return []
-    if (place === 'querystring') return this.#wholeQuery(name, required === true, operation)
+    if (place === 'querystring') return this.#wholeQuery(given, name, operation)
     if (place !== 'path' && place !== 'query' && place !== 'header' && place !== 'cookie') return []
     if (this.#terms.isSupplied(place, name) || !this.#isForwarded(given, operation)) return []
     const isNeeded = required === true && !isRequestId(place, name)
@@ -222,10 +222,17 @@ class Reader {
     return [{ ...base, schema: this.#described(schema, given), ...serialization }]
   }
 
-  /** `in: querystring` of 3.2. @throws LeftOut if it is required */
-  #wholeQuery(name: string, isRequired: boolean, operation: string): [] {
-    const why = 'is a whole query string, which Souk does not write; describe its members as parameters in "query"'
-    if (isRequired) throw new LeftOut(`its parameter ${name} ${why}`)
+  /** `in: querystring` of 3.2: a form is an object, whose members are the query. @throws LeftOut if it is required, and another type */
+  #wholeQuery(given: JsonObject, name: string, operation: string): RestParameter[] {
+    const required = given['required'] === true
+    const [type = '', media] = Object.entries(objectOf(given['content']))[0] ?? []
+    if (bareType(type) === FORM) {
+      const { schema, ...examples } = this.#follow(media)
+      const own = this.#described(schema, { ...examples, ...given })
+      return [{ name, in: 'query', required, schema: own, style: 'form', explode: true }]
+    }
+    const why = `is a whole query string that is not ${FORM}; describe its members as parameters in "query"`
+    if (required) throw new LeftOut(`its parameter ${name} ${why}`)
     this.warnings.push(`The parameter ${name} of ${operation} is left out: it ${why}.`)
     return []
   }

@@ -2,7 +2,7 @@ import { COMPOSED_PARTS_MAX, OPERATION_FIELDS_MAX } from '../../../lib/base/limi
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import { bodyExampleIn } from './openapi-examples.ts'
-import { bareType, isJson, isJsonLines } from './openapi-media.ts'
+import { bareType, FORM, isJson, isJsonLines } from './openapi-media.ts'
 import { oldSerializationOf } from './openapi-serialization.ts'
 import type { RestBody, RestEncoding, Serialization } from './rest-api.ts'
 
@@ -17,7 +17,6 @@ interface Reading {
   readonly find: Follow
 }
 
-const FORM = 'application/x-www-form-urlencoded'
 const STYLES: readonly unknown[] = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject']
 
 /** The body of a request, in the media type that a JSON call can express best. Undefined without one. */

@@ -32,14 +32,26 @@ describe('a document of OpenAPI 3.2', () => {
     assert.match(lines, /put is left out: additionalOperations cannot have the method PUT; describe it as "put"/)
   })
 
-  it('has a parameter for the whole query string, which is left out with a line', () => {
-    const content = { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } }
-    const parameter = { name: 'all', in: 'querystring', content }
-    const { warnings, description } = callsOf(described({ parameters: [parameter] }))
+  const wholeQuery = (type: string, more: Json = {}) => {
+    const properties = { tag: { type: 'array', items: { type: 'string' } }, size: { type: 'integer' } }
+    const content = { [type]: { schema: { type: 'object', properties, required: ['size'] } } }
+    return callsOf(described({ parameters: [{ name: 'all', in: 'querystring', content, ...more }] }))
+  }
+
+  it('has a parameter for the whole query string, which is an object', async () => {
+    const { map, warnings } = wholeQuery('application/x-www-form-urlencoded', { required: true })
+    assert.deepEqual(warnings, [])
+    assert.equal((await map({ all: { tag: ['a b', 'c'], size: 5 } })).path, '/x?tag=a%20b&tag=c&size=5')
+    await assert.rejects(map({ all: { tag: [] } }), /"all" must have the field "size"/)
+    await assert.rejects(map({}), /must have the field "all"/)
+  })
+
+  it('has a whole query string of another type, which is left out with a line', () => {
+    const { warnings, description } = wholeQuery('application/json')
     assert.match(warnings.join('\n'), /The parameter all of op is left out: it is a whole query string/)
     assert.deepEqual(description.operations[0]?.input?.['properties'], {})
     assert.throws(
-      () => callsOf(described({ parameters: [{ ...parameter, required: true }] })),
+      () => wholeQuery('application/json', { required: true }),
       /op is left out: its parameter all is a whole query string/
     )
   })
