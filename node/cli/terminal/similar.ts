@@ -8,16 +8,25 @@ const SHOWN_MAX = 3
 export function similarTo(typed: string, known: Iterable<string>): string[] {
   const word = typed.toLowerCase()
   if (word === '' || word.length > WORD_CHARS_MAX) return []
-  const parts = word.split(/[^\p{L}\p{N}]+/u)
+  const parts = partsOf(word)
   const mistakesMax = Math.min(3, Math.max(1, Math.floor(word.length / 3)))
   const graded = [...new Set(known)].flatMap((name) => {
     const mistakes = distance(word, name.toLowerCase().slice(0, WORD_CHARS_MAX))
     if (mistakes <= mistakesMax && mistakes < name.length) return [{ name, mistakes }]
-    const isPart = word.length >= PART_CHARS_MIN && parts.every((part) => name.toLowerCase().includes(part))
+    const isPart = word.length >= PART_CHARS_MIN && parts.every((part) => isIn(part, name.toLowerCase()))
     return isPart ? [{ name, mistakes: mistakesMax + 1 }] : []
   })
   graded.sort((one, other) => one.mistakes - other.mistakes || one.name.localeCompare(other.name))
   return graded.slice(0, SHOWN_MAX).map(({ name }) => name)
+}
+
+const partsOf = (text: string): string[] => text.split(/[^\p{L}\p{N}]+/u)
+
+/** Whether a name has this part, or one that differs from it by one mistake. */
+function isIn(part: string, name: string): boolean {
+  if (name.includes(part)) return true
+  const isLong = part.length > PART_CHARS_MIN
+  return isLong && partsOf(name.slice(0, WORD_CHARS_MAX)).some((own) => distance(part, own) === 1)
 }
 
 /** `Did you mean a, b or c?` */

@@ -27,6 +27,12 @@ describe('souk search', () => {
     assert.deepEqual(JSON.parse((await home.run('search qoutes --json')).stdout), { listings: [], next: null })
   })
 
+  it('suggests an API of which one word is mistyped', async () => {
+    const { code } = await home.run(`api register --name live-candles --protocol REST --endpoint ${api.url} --price 0`)
+    assert.equal(code, 0)
+    assert.match((await home.run('search candels')).stderr, /^No API found\. Did you mean live-candles\?$/m)
+  })
+
   it('finds nothing by a text without letters and digits', async () => {
     assert.match((await home.run('search %')).stderr, /^No API found\.$/m)
   })
