@@ -10,7 +10,7 @@ export interface PartHeader {
   /** Default: none, which means text. */
   readonly type?: string | undefined
   /** Servers take a part with a file name for an uploaded file, and one without for a value (RFC 7578, section 4.2). */
-  readonly isFile?: boolean
+  readonly fileName?: string
 }
 
 /** Writes a multipart body, with each part as it is. `FormData` gives each typed part a file name, and changes line breaks. */
@@ -28,11 +28,11 @@ export class MultipartWriter {
     return `${this.#mediaType}; boundary=${this.#boundary}`
   }
 
-  add(content: string | Uint8Array, { name, type, isFile = false }: PartHeader): void {
-    const shown = quoted(name)
+  add(content: string | Uint8Array, { name, type, fileName }: PartHeader): void {
+    const file = fileName === undefined ? '' : `; filename=${quoted(fileName)}`
     const lines = [
       ...(this.#mediaType.startsWith('multipart/form-data')
-        ? [`Content-Disposition: form-data; name=${shown}${isFile ? `; filename=${shown}` : ''}`]
+        ? [`Content-Disposition: form-data; name=${quoted(name)}${file}`]
         : []),
       ...(type !== undefined && PRINTABLE.test(type) ? [`Content-Type: ${type}`] : [])
     ]

@@ -3,12 +3,13 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { REQUEST_BYTES_CEILING } from '../../../lib/base/limits/call.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, textOf } from '../../exact-json.ts'
-import { bareType, FORM, isJson, isJsonLines, isText, isXml } from './openapi-media.ts'
+import { bareType, FORM, isJson, isJsonLines, isText, isXml, OCTETS } from './openapi-media.ts'
 import { pairsOf } from './openapi-parameters.ts'
 import type { RestBody, RestEncoding } from './rest-api.ts'
 import { COMPOSING, composedOf, memberOf } from './composed-schema.ts'
 import type { Definitions } from './openapi-schemas.ts'
 import { MultipartWriter } from './multipart-writer.ts'
+import { decoded } from './percent-decoded.ts'
 import { writeXml } from './openapi-xml.ts'
 import { WrittenSize } from './written-size.ts'
 
@@ -38,8 +39,9 @@ export function writeBody(body: RestBody, value: unknown, definitions: Definitio
   const text = textOf(value)
   if (text === undefined && isXml(type)) return { bytes: utf8(writeXml(value, schema, { definitions, size })), type }
   if (text === undefined) throw refuse('The field "body" must be a string here.')
-  const isSentAsText = isText(type) || isEncoded(schema, definitions)
-  return { bytes: isSentAsText ? utf8(text) : fileIn('body', text), type }
+  if (isText(type) || isEncoded(schema, definitions)) return { bytes: utf8(text), type }
+  const file = fileIn('body', text)
+  return { bytes: file.bytes, type: type === OCTETS ? (file.type ?? type) : type }
 }
 
 /** A body that the API itself takes in base64 (OpenAPI 3.1, section 4.8.14.2; `format: base64` in 3.0). */
@@ -126,7 +128,8 @@ function append(writer: MultipartWriter, name: string, value: unknown, part: Par
   const text = textOf(value)
   if (type !== undefined && isJson(type)) writer.add(JSON.stringify(value), { name, type })
   else if (text !== undefined && part.isFile) {
-    writer.add(fileIn(name, text), { name, type: type ?? 'application/octet-stream', isFile: true })
+    const file = fileIn(name, text)
+    writer.add(file.bytes, { name, type: file.type ?? type ?? OCTETS, fileName: file.fileName ?? name })
   } else if (text === undefined && type !== undefined && isXml(type)) {
     writer.add(writeXml(value, described ?? {}, part, name), { name, type })
   } else if (text === undefined) writer.add(JSON.stringify(value), { name, type: 'application/json' })
@@ -161,10 +164,26 @@ function encodingOf(encoding: NonNullable<RestBody['encoding']>, name: string): 
   return (Object.hasOwn(encoding, name) ? encoding[name] : undefined) ?? {}
 }
 
-function fileIn(name: string, text: string): Uint8Array {
-  if (text.length % 4 !== 0 || NOT_BASE64.test(text.replace(/={1,2}$/, '')))
-    throw refuse(`The field "${name}" must be base64.`)
-  return Buffer.from(text, 'base64')
+interface GivenFile {
+  readonly bytes: Uint8Array
+  readonly type?: string
+  readonly fileName?: string
+}
+
+/** Base64, or a data URL (RFC 2397), which can have a type and a name too: `data:audio/mpeg;name=a.mp3;base64,…`. */
+function fileIn(field: string, given: string): GivenFile {
+  const start = given.startsWith('data:') ? given.indexOf(',') + 1 : 0
+  const [type = '', ...parameters] = given.slice('data:'.length, Math.max(start - 1, 0)).split(';')
+  const text = given.slice(start)
+  const isBase64 = text.length % 4 === 0 && !NOT_BASE64.test(text.replace(/={1,2}$/, ''))
+  if (!isBase64 || (start > 0 && parameters.at(-1) !== 'base64'))
+    throw refuse(`The field "${field}" must be base64, or a data URL with base64.`)
+  const fileName = parameters.find((one) => one.startsWith('name='))?.slice('name='.length)
+  return {
+    bytes: Buffer.from(text, 'base64'),
+    ...(/^[\w.+-]+\/[\w.+-]+$/.test(type) ? { type } : {}),
+    ...(fileName === undefined ? {} : { fileName: decoded(fileName) })
+  }
 }
 
 function membersOf(value: unknown): Array<[string, unknown]> {

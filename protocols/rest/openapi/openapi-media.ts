@@ -2,6 +2,16 @@
 
 export const FORM = 'application/x-www-form-urlencoded'
 
+export const OCTETS = 'application/octet-stream'
+
+/** The media type of a request for one of a document, which may be a wildcard. */
+export function sentType(type: string, isFile: boolean): string {
+  const bare = bareType(type)
+  if (!bare.includes('*')) return bare
+  if (bare.startsWith('text/')) return 'text/plain'
+  return !isFile && /^(?:\*|application)\//.test(bare) ? 'application/json' : OCTETS
+}
+
 export function bareType(type: string): string {
   return (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 }

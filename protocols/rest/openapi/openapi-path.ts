@@ -1,3 +1,4 @@
+import { decoded } from './percent-decoded.ts'
 import type { RestParameter } from './rest-api.ts'
 
 /** Why an operation is left out, and what to do: the rest of a sentence. */
@@ -59,12 +60,4 @@ function encoded(text: string): string {
   return text.replaceAll(/\{[^{}]*\}|[^!-~]|["<>^`{|}]/gu, (piece) =>
     piece.length > 1 && piece.startsWith('{') ? piece : encodeURIComponent(piece)
   )
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

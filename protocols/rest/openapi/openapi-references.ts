@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../exact-json.ts'
+import { decoded } from './percent-decoded.ts'
 
 /** A longer `$id` changes the meaning of no reference, because each one is resolved against it. */
 const SCOPE_CHARS_MAX = 2_048
@@ -118,12 +119,4 @@ function pointed(value: unknown, fragment: string): unknown {
     else return undefined
   }
   return at
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
 }

@@ -2,7 +2,7 @@ import { COMPOSED_PARTS_MAX, OPERATION_FIELDS_MAX } from '../../../lib/base/limi
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import { bodyExampleIn } from './openapi-examples.ts'
-import { bareType, FORM, isJson, isJsonLines } from './openapi-media.ts'
+import { bareType, FORM, isJson, isJsonLines, sentType } from './openapi-media.ts'
 import { oldSerializationOf } from './openapi-serialization.ts'
 import type { RestBody, RestEncoding, Serialization } from './rest-api.ts'
 
@@ -34,7 +34,7 @@ export function requestBody(body: JsonObject, { convert, follow, find }: Reading
     types[0]
   if (chosen === undefined) return undefined
   const media = follow(content[chosen])
-  const type = chosen.includes('*') ? 'application/json' : bareType(chosen)
+  const type = sentType(chosen, find(media['schema'])['format'] === 'binary')
   // `itemSchema` of 3.2 describes one line.
   const isItems = media['schema'] === undefined && media['itemSchema'] !== undefined
   const schema = isItems ? { type: 'array', items: convert(media['itemSchema']) } : convert(media['schema'])
@@ -108,7 +108,7 @@ export function oldRequestBody(
     const example = bodyExampleIn(body)
     return {
       required: body['required'] === true,
-      type: type.includes('*') ? 'application/json' : bareType(type),
+      type: sentType(type, false),
       schema: convert(body['schema']),
       ...(example === undefined ? {} : { example })
     }
