@@ -1,3 +1,4 @@
+import { OPENAPI_HOPS_MAX } from '../../../lib/base/limits/rest.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import { decoded } from './percent-decoded.ts'
 
@@ -41,15 +42,33 @@ export class References {
     this.missing = new Set([...targets].filter((target) => !others.has(target) && !this.#named.has(target)))
   }
 
-  /** The target of a reference; undefined if it has none. */
-  target(reference: string): unknown {
+  /** The target of a reference; undefined if it has none. @param hops - how many references its path may lead through */
+  target(reference: string, hops = { left: OPENAPI_HOPS_MAX }): unknown {
     const at = reference.indexOf('#')
     const file = at === -1 ? reference : reference.slice(0, at)
     const fragment = at === -1 ? '' : reference.slice(at + 1)
     const named = this.#named.get(reference)
     if (named !== undefined) return named
     const value = file === '' ? this.root : (this.#others.get(file) ?? this.#named.get(file))
-    return fragment === '' ? value : pointed(value, fragment)
+    return fragment === '' ? value : this.#pointed(value, fragment, hops)
+  }
+
+  /**
+   * Resolves a JSON pointer (RFC 6901). It may lead through references, as in documents whose `components.schemas` is one to a file
+   * of all schemas.
+   */
+  #pointed(value: unknown, fragment: string, hops: { left: number }): unknown {
+    if (!fragment.startsWith('/')) return undefined
+    let at = value
+    for (const part of fragment.slice(1).split('/')) {
+      const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+      while (isObject(at) && !Object.hasOwn(at, key) && typeof at['$ref'] === 'string' && hops.left-- > 0)
+        at = this.target(at['$ref'], hops)
+      if (Array.isArray(at)) at = at[Number(key)] as unknown
+      else if (isObject(at) && Object.hasOwn(at, key)) at = at[key]
+      else return undefined
+    }
+    return at
   }
 
   #nameIn({ object, outer, scope }: Located, isDocument: boolean): void {
@@ -106,17 +125,4 @@ function absolute(reference: string, base: string, root: string): string {
   if (url === null) return reference
   const { href } = url
   return href === root || href.startsWith(`${root}#`) ? href.slice(root.length) || '#' : href
-}
-
-/** Resolves a JSON pointer (RFC 6901). */
-function pointed(value: unknown, fragment: string): unknown {
-  if (!fragment.startsWith('/')) return undefined
-  let at = value
-  for (const part of fragment.slice(1).split('/')) {
-    const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    if (Array.isArray(at)) at = at[Number(key)] as unknown
-    else if (isObject(at) && Object.hasOwn(at, key)) at = at[key]
-    else return undefined
-  }
-  return at
 }

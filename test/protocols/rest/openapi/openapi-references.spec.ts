@@ -55,6 +55,17 @@ describe('a reference in a schema', () => {
     'leads to a pointer below an $id': [
       { From: from({}, 'https://s.example/to#/$defs/a'), To: { $id: 'https://s.example/to', $defs: { a: wanted() } } }
     ],
+    'leads through a reference': [
+      {
+        From: from({}, '#/components/schemas/Other/properties/a'),
+        Other: { $ref: '#/components/schemas/To' },
+        To: { properties: { a: wanted() } }
+      }
+    ],
+    'leads through a reference to a file': [
+      { From: from({}, '#/components/schemas/Others/To'), Others: { $ref: 'others.json' } },
+      { 'https://docs.example/v1/others.json': { To: wanted() } }
+    ],
     'with a very long $id leads to the document': [
       { From: from({ $id: `https://s.example/${'a'.repeat(5_000)}` }, '#/components/schemas/To'), To: wanted() }
     ]
@@ -66,6 +77,15 @@ describe('a reference in a schema', () => {
       assert.deepEqual(missing, [])
     })
   }
+
+  it('through itself leads nowhere', () => {
+    const self = '#/components/schemas/From/properties/to/title'
+    assert.equal(found({ From: from({}, self) }).target, undefined)
+    const many = Object.fromEntries(
+      Array.from({ length: 50 }, (_, at) => [`S${at}`, { $ref: `#/components/schemas/S${at + 1}` }])
+    )
+    assert.equal(found({ From: from({}, '#/components/schemas/S0/title'), ...many, S50: wanted() }).target, undefined)
+  })
 
   it('with an $id asks for a file beside the document, and for no other', () => {
     const { target, missing } = found({ From: from({ $id: 'https://s.example/from' }, 'to.json') })
