@@ -62,8 +62,10 @@ export class References {
     let at = value
     for (const part of fragment.slice(1).split('/')) {
       const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
-      while (isObject(at) && !Object.hasOwn(at, key) && typeof at['$ref'] === 'string' && hops.left-- > 0)
+      while (isObject(at) && !Object.hasOwn(at, key) && typeof at['$ref'] === 'string') {
+        if (hops.left-- <= 0) return undefined
         at = this.target(at['$ref'], hops)
+      }
       if (Array.isArray(at)) at = at[Number(key)] as unknown
       else if (isObject(at) && Object.hasOwn(at, key)) at = at[key]
       else return undefined
