@@ -11,8 +11,8 @@ const usdc = z.string(USDC).regex(/^\d+(\.\d{1,6})?$/, USDC)
 const api = z.string().describe('a name, or name@provider as souk_search gives it')
 
 /**
- * The marketplace’s own tools and their inputs. Tool lists, validation and docs all use this table. Unknown arguments are rejected: a limit
- * with a wrong name would not hold. Some agents send a dummy argument to a tool that has none.
+ * The marketplace’s own tools and their inputs. Tool lists, validation and docs all use this table. Unknown arguments are rejected,
+ * because a limit with a wrong name would not hold. Tools without arguments ignore them, because some agents send one to every tool.
  */
 export const MARKET_TOOLS = {
   souk_search: {

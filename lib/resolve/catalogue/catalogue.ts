@@ -146,7 +146,7 @@ class IndexedCatalogue implements LearningCatalogue {
       .finally(() => limit.clear())
     if (ofProvider !== undefined) return ofProvider
     const { listings, next } = await index.search(wanted)
-    // What this node knows is still right, but not that there is nothing.
+    // After a timeout, the listings found are valid. An empty result would say that no API exists.
     if (listings.length === 0 && query.cursor === undefined) limit.signal.throwIfAborted()
     return { listings: await this.#decoded(listings), ...(next === undefined ? {} : { next }) }
   }

@@ -30,7 +30,7 @@ export class NodeNotRunning extends Error {
   constructor(profile: string, others: readonly string[] = [], isNew = false, cause?: unknown) {
     super(`No node is running on the profile "${profile}".`, cause === undefined ? undefined : { cause })
     const these = others.filter((other) => !FIRST_NODES.has(other)).map((other) => `--profile ${other}`)
-    this.hint = (isNew ? [...these, setupOf(profile)] : [startOf(profile), ...these]).join(', or ')
+    this.hint = (isNew ? [...these, commandFor(profile, 'init')] : [startOf(profile), ...these]).join(', or ')
   }
 }
 
@@ -44,11 +44,6 @@ export class NodeSilent extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.hint = options.hint ?? 'souk status, and the last log lines of the node'
   }
-}
-
-/** Sets up a profile that does not exist yet. */
-function setupOf(profile: string): string {
-  return commandFor(profile, 'init')
 }
 
 function startOf(profile: string): string {

@@ -5,7 +5,7 @@ import { type Definitions, REF } from './openapi-schemas.ts'
 
 /** Keywords whose schemas describe the same value as the schema that they are in. */
 export const COMPOSING: readonly string[] = ['$ref', 'allOf', 'oneOf', 'anyOf']
-/** Those whose schemas a value must all fit. */
+/** Keywords of which a value must fit every schema. */
 export const JOINED: readonly string[] = ['$ref', 'allOf']
 
 /** A schema and the schemas that it is composed of, each once, nearest first, up to `COMPOSED_PARTS_MAX`. */

@@ -160,7 +160,8 @@ function fileOf(
   return undefined
 }
 
-function encodingOf(encoding: NonNullable<RestBody['encoding']>, name: string): RestEncoding {
+/** How a form writes a member. */
+export function encodingOf(encoding: NonNullable<RestBody['encoding']>, name: string): RestEncoding {
   return (Object.hasOwn(encoding, name) ? encoding[name] : undefined) ?? {}
 }
 

@@ -2,7 +2,8 @@ import { TEXT_VALUES_MAX } from '../../../lib/base/limits/rest.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject, textOf } from '../../exact-json.ts'
 import { composedOf, memberOf } from './composed-schema.ts'
-import { isJson } from './openapi-media.ts'
+import { encodingOf } from './openapi-body.ts'
+import { FORM, isJson } from './openapi-media.ts'
 import type { Definitions } from './openapi-schemas.ts'
 import { isOfType } from './own-values.ts'
 import type { RestBody, RestOperation } from './rest-api.ts'
@@ -39,11 +40,11 @@ export function textValues(operation: RestOperation, values: Values, definitions
 }
 
 function formValue(reader: TextReader, value: JsonObject, body: RestBody | undefined): JsonObject {
-  if (body === undefined || !/^(?:multipart\/|application\/x-www-form-urlencoded)/.test(body.type)) return value
+  if (body === undefined || (body.type !== FORM && !body.type.startsWith('multipart/'))) return value
   const { encoding = {} } = body
   const parts = reader.partsOf(body.schema)
   const members = Object.entries(value).map(([name, one]) => {
-    const { contentType, serialization } = (Object.hasOwn(encoding, name) ? encoding[name] : undefined) ?? {}
+    const { contentType, serialization } = encodingOf(encoding, name)
     if (contentType !== undefined && isJson(contentType)) return [name, one] as const
     return [name, reader.readMember(one, parts, name, { isSplit: false, isDeep: serialization !== undefined })] as const
   })

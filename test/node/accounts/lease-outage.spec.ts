@@ -63,7 +63,7 @@ describe('the lease of an account, whose database is away', () => {
       const holder = { id: 'key_1', dailyCap: BALANCE, account: ACCOUNT.id }
       const purchase = new Spending({ caps, funds: spender.funds }).begin(holder)
       await purchase.reserve(PRICE)
-      // What the call does not need is idle, and returned before the outage.
+      // The part that the call does not need is returned before the outage, because it is idle.
       await eventually('the rest to be returned', BOUND_MS, async () => {
         const [cap] = await store.documents.list('consumer-key-spending')
         const isOfTheCall = cap !== undefined && (JSON.parse(cap.value) as { taken: string }).taken === String(PRICE)
