@@ -39,13 +39,14 @@ export const addSearch: AddCommand = (to, cli) => {
     .option('--cursor <cursor>', 'cursor from the previous page')
     .action(async (words: readonly string[], flags: SearchFlags) => {
       const view = await (await cli.node()).request('GET /search', { query: inputOf(words, flags) })
-      const similar = view.listings.length === 0 ? await similarApis(cli, words.join('-')) : []
+      const mayBeMistyped = view.listings.length === 0 && words.length > 0
+      const similar = mayBeMistyped ? await similarApis(cli, words.join('-')) : []
       const isAll = words.length === 0 && Object.keys(flags).length === 0
       const matching = view.listings.flatMap(({ id, matching_operations: all }) => all.map((each) => ({ id, ...each })))
       const empty = {
         what: isAll
           ? 'This node knows no API yet.'
-          : ['No API found.', ...(similar.length === 0 ? [] : [didYouMeanText(similar)])].join(' '),
+          : `No API found.${similar.length === 0 ? '' : ` ${didYouMeanText(similar)}`}`,
         next: isAll
           ? 'souk doctor, which looks at peers and clock; new listings arrive within seconds'
           : 'fewer words or options, or souk search to list all APIs'
