@@ -38,7 +38,9 @@ const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'give an address: 0x 
 const httpUrl = z.string().refine(isHttpUrl, 'give an http or https URL')
 const seconds = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(0))
 const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 2.50')
-const postgresUrl = z.string().refine(isPostgresUrl, 'give a URL like postgres://user:password@host/database')
+const postgresUrl = z
+  .string()
+  .refine(isPostgresUrl, 'give a URL like postgres://user:password@host/database, with one host')
 const logNames = z
   .string()
   .max(limits.LOG_NAMES_CHARS_MAX)
@@ -194,7 +196,8 @@ function isHttpUrl(text: string): boolean {
 }
 
 function isPostgresUrl(text: string): boolean {
-  return /^postgres(?:ql)?:$/.test(URL.parse(text)?.protocol ?? '')
+  const { protocol = '', host = '' } = URL.parse(text) ?? {}
+  return /^postgres(?:ql)?:$/.test(protocol) && !host.includes(',')
 }
 
 function isOrigin(text: string): boolean {

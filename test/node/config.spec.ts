@@ -93,11 +93,12 @@ describe('config', () => {
   })
 
   it('does not reveal a store’s URL, which may contain a password', async () => {
-    const flags = { network: 'dev', store: 'mysql://souk:hidden@db/souk' }
-    await assert.rejects(loadConfig({ env, flags }), (error: Error) => {
-      assert.match(error.message, /^--store is not valid: give a URL like postgres:/)
-      return !error.message.includes('hidden')
-    })
+    for (const store of ['mysql://souk:hidden@db/souk', 'postgres://souk:hidden@db1,db2:5432/souk']) {
+      await assert.rejects(loadConfig({ env, flags: { network: 'dev', store } }), (error: Error) => {
+        assert.match(error.message, /^--store is not valid: give a URL like postgres:.*, with one host/)
+        return !error.message.includes('hidden')
+      })
+    }
     const store = 'postgres://souk:hidden@db/souk'
     const config = await loadConfig({
       env: { ...env, SOUK_STORE: store, SOUK_ACCOUNTS: 'yes' },

@@ -95,6 +95,8 @@ export const STORE_WAIT_SWEEP_MS = 1 * SECOND
 export const STORE_WAIT_SAID_MS = 1 * MINUTE
 /** The row of a crashed process is deleted after this time, longer than any outage. */
 export const WRITER_ROW_DAYS = 30
+/** The oldest major version of PostgreSQL that has all functions of the schema. */
+export const POSTGRES_MAJOR_MIN = 13
 /** Checks for a pooler that mixes connections. */
 export const POOLER_ROUNDS = 3
 /** Pause between two attempts to restore a `LISTEN` connection. */

@@ -4,11 +4,17 @@ import { POSTGRES_ANSWER_MS, POSTGRES_CONNECT_MS } from '../../base/limits/store
 /** The settings of all connections. Time-outs ensure that none waits forever for an unresponsive server. */
 export function clientConfig(url: string): ClientConfig {
   return {
-    connectionString: url,
+    connectionString: strictTls(url),
     connectionTimeoutMillis: POSTGRES_CONNECT_MS,
     query_timeout: POSTGRES_ANSWER_MS,
     keepAlive: true
   }
+}
+
+/** `pg` treats these modes like `verify-full`, and prints a long warning about them. */
+function strictTls(url: string): string {
+  if (/[?&]uselibpqcompat=/.test(url)) return url
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
 }
 
 /** Closes a connection even if the server does not respond; `Client.end` alone would wait for it. */

@@ -1,5 +1,7 @@
 import { isSoukError, SoukError } from '../../base/errors.ts'
 import { STORE_RETRY_MS } from '../../base/limits/store.ts'
+import { rejectionOf } from './rejection.ts'
+import { sqlStateOf } from './sql-state.ts'
 
 /** The transaction cannot be written as a whole, but each of its writes can alone. */
 export class MustBeAlone extends Error {}
@@ -14,16 +16,10 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
-function sqlStateOf(error: unknown): string | undefined {
-  const isFromServer = error instanceof Error && 'severity' in error && 'code' in error
-  return isFromServer && typeof error.code === 'string' ? error.code : undefined
-}
-
 const DENIED = '42501'
 const LOCKED = '55P03'
 /**
- * Errors of connection, resources, shutdown, system and internals; a read-only server, such as a standby or a former primary; a
+ * Classes of https://www.postgresql.org/docs/current/errcodes-appendix.html: errors of connection, resources, shutdown, system and internals; a read-only server, such as a standby or a former primary; a
  * query or transaction that an administrator or a time limit ended; a permission that is missing, until the administrator grants
  * it again; a table that is locked for longer than a time limit.
  */
@@ -43,12 +39,15 @@ const NETWORK = new Set([
   'ENETUNREACH',
   'ENETDOWN',
   'ENOTFOUND',
-  'EAI_AGAIN',
-  // A Unix socket without a running server.
-  'ENOENT'
+  'EAI_AGAIN'
 ])
 const WORDS =
   /^(?:Connection terminated|timeout exceeded|timeout expired|Query read timeout|Client has encountered|Client was closed|Cannot use a pool)/
+
+/** A Unix socket without a running server. */
+function isSocketGone(error: Error): boolean {
+  return 'code' in error && error.code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect'
+}
 
 /** True if the server is temporarily unavailable, through no fault of the query. */
 export function isAway(error: unknown): boolean {
@@ -56,7 +55,7 @@ export function isAway(error: unknown): boolean {
   const state = sqlStateOf(error)
   if (state !== undefined) return AWAY.test(state)
   if (error instanceof AggregateError) return error.errors.some(isAway)
-  if ('code' in error && NETWORK.has(String(error.code))) return true
+  if ('code' in error && (NETWORK.has(String(error.code)) || isSocketGone(error))) return true
   return WORDS.test(error.message)
 }
 
@@ -95,8 +94,7 @@ function reasonOf(error: unknown): string {
   if (/^(?:57014|25P0[34])$/.test(code)) return 'it ends statements that take too long'
   if (code.startsWith('53300')) return 'it has no free connections'
   if (code.startsWith('53100')) return 'its disk is full'
-  if (/^(?:28|3D)/.test(code)) return 'it refuses the user, the password or the name of the database'
-  return 'the connection is lost'
+  return rejectionOf(error) ?? 'the connection is lost'
 }
 
 /** The error of every operation that needs the database while it is away. */
@@ -104,4 +102,11 @@ export function storeUnavailable(cause: unknown): SoukError {
   if (isSoukError(cause) && cause.code === 'store_unavailable') return cause
   const detail = `The database cannot be used: ${reasonOf(cause)}. This node reconnects automatically.`
   return new SoukError('store_unavailable', detail, { cause, retryAfterMs: STORE_RETRY_MS })
+}
+
+/** The error of opening a database that waiting does not make usable. */
+export function databaseRejected(cause: unknown): SoukError {
+  const state = sqlStateOf(cause)
+  const reason = rejectionOf(cause) ?? (state === undefined ? 'the connection fails' : `it reports the error ${state}`)
+  return new SoukError('internal_error', `The database cannot be used: ${reason}.`, { cause })
 }

@@ -1,6 +1,7 @@
 import type { Pool, QueryResult, QueryResultRow } from 'pg'
 import type { SoukError } from '../../base/errors.ts'
 import { isAway, isLostRace, storeUnavailable } from './errors.ts'
+import { rejectionOf } from './rejection.ts'
 
 /** Repeatable statements, outside of the write transactions. */
 export interface PostgresReads {
@@ -21,14 +22,19 @@ export function postgresReads(pool: Pool, away: () => SoukError | undefined): Po
       try {
         return await ask()
       } catch (error) {
-        if (!isAway(error) && !isLostRace(error)) throw error
+        if (!isUnreached(error) && !isLostRace(error)) throw error
       }
       // Only this connection broke, where another one may work, or this statement met another.
       try {
         return await ask()
       } catch (error) {
-        throw isAway(error) ? (away() ?? storeUnavailable(error)) : error
+        throw isUnreached(error) ? (away() ?? storeUnavailable(error)) : error
       }
     }
   }
+}
+
+/** Also if the administrator has changed the password or the certificate, which new connections of the pool notice first. */
+function isUnreached(error: unknown): boolean {
+  return isAway(error) || rejectionOf(error) !== undefined
 }

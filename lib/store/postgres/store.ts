@@ -14,7 +14,7 @@ import { postgresCalls } from './calls.ts'
 import { postgresClaims } from './claims.ts'
 import { clientConfig, endClient } from './client.ts'
 import { postgresDocuments } from './documents.ts'
-import { isAway, isDenied, storeUnavailable } from './errors.ts'
+import { databaseRejected, isAway, isDenied, storeUnavailable } from './errors.ts'
 import { postgresLedger } from './ledger.ts'
 import { postgresListings } from './listings.ts'
 import { postgresNames } from './names.ts'
@@ -23,11 +23,15 @@ import { PostgresQueue } from './queue.ts'
 import { type PostgresReads, postgresReads } from './reads.ts'
 import { postgresRetention } from './retention.ts'
 import { migratePostgres } from './schema.ts'
+import { checkServer } from './server.ts'
 import { PostgresSignals } from './signals.ts'
 import { FENCE, PostgresWriter } from './writer.ts'
 
 export interface PostgresStoreInit {
-  /** `postgres://user:password@host/database`, with parameters such as `sslmode` as for PostgreSQL's own clients. */
+  /**
+   * `postgres://user:password@host/database`, with parameters such as `sslmode` and `sslrootcert`. All modes but `disable` and
+   * `no-verify` check the certificate and the host name, as `verify-full` does.
+   */
   readonly url: string
   /**
    * The maximum total bytes of stored responses. Above it, calls are recorded without their responses. Default
@@ -60,8 +64,8 @@ interface Session {
  * (`calls.append`, `ledger.book`, `ledger.draw`) wait.
  *
  * `open` throws SoukError `store_unavailable` if the database cannot be reached, which may be temporary. It throws
- * `internal_error` if the database cannot be used: a wrong password, a missing database, tables of a newer Souk, a pooler in
- * transaction mode.
+ * `internal_error` if the database cannot be used: a wrong password, a missing database, an untrusted certificate, a version or
+ * an encoding that is not supported, tables of a newer Souk, a pooler in transaction mode.
  */
 export function createPostgresStore(init: PostgresStoreInit): Store {
   const { url, clock = systemClock, storedBytesMax = STORED_BYTES_MAX, logger = defaultLogger() } = init
@@ -205,7 +209,7 @@ async function openSession(
     if (log.enabled) log('the database cannot be opened: %s', reasonOf(cause))
     if (isAway(cause) && !isDenied(cause)) throw storeUnavailable(cause)
     if (isSoukError(cause)) throw cause
-    throw new SoukError('internal_error', `The store cannot be opened: ${refusalOf(cause)}.`, { cause })
+    throw databaseRejected(cause)
   }
 }
 
@@ -215,18 +219,9 @@ async function prepare(clients: readonly [PgClient, PgClient]): Promise<void> {
   try {
     for (const client of clients) await client.connect()
     await refusePooler(...clients)
+    await checkServer(clients[0])
     await migratePostgres(clients[0])
   } finally {
     for (const client of clients) void endClient(client)
   }
-}
-
-/** Why a database rejects a connection, without host, user or password. */
-function refusalOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (code.startsWith('28')) return 'the database refuses the user or the password'
-  if (code.startsWith('3D')) return 'there is no such database'
-  if (code === '42501') return 'the user may not create tables in this database'
-  if (code === 'ERR_INVALID_URL') return 'its address is not a URL'
-  return 'the database rejects the connection'
 }
