@@ -40,7 +40,10 @@ const seconds = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)
 const usdc = z.string().regex(/^\d+(\.\d{1,6})?$/, 'give a decimal number with at most six decimals, like 2.50')
 const postgresUrl = z
   .string()
-  .refine(isPostgresUrl, 'give a URL like postgres://user:password@host/database, with one host')
+  .refine(
+    isPostgresUrl,
+    'give a URL like postgres://user:password@host/database, with one host. In the password write %23 for #, %2F for / and %40 for @'
+  )
 const logNames = z
   .string()
   .max(limits.LOG_NAMES_CHARS_MAX)
