@@ -193,7 +193,7 @@ const REFUSALS: ReadonlyArray<readonly [RegExp, Broadcast]> = [
 
 async function broadcast(rpc: Rpc, transaction: Hex): Promise<Broadcast> {
   try {
-    await rpc('eth_sendRawTransaction', [transaction])
+    hexOf(await rpc('eth_sendRawTransaction', [transaction]))
     return 'accepted'
   } catch (error) {
     const words = refusal(error)?.message ?? ''

@@ -2,22 +2,39 @@ import { BaseError, createClient, http } from 'viem'
 import { CHAIN_BATCH_MAX, CHAIN_REQUEST_MS } from '../../base/limits/chain.ts'
 import { SECRET_CHARS_MIN } from '../../base/limits/descriptions.ts'
 import { SoukError } from '../../base/errors.ts'
+import { endpointFault, mayRefuseBatches } from './endpoint-fault.ts'
 
 /** Sends a request to a chain's endpoint. The result is not validated. @throws viem's errors */
 export type Rpc = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** Batches the requests of one event-loop turn. Retries a failed request once; every method used here is safe to repeat. */
+/**
+ * Batches the requests of one event-loop turn, or sends each alone from the first batch on that the endpoint refuses. Retries a failed
+ * request once; every method used here is safe to repeat.
+ */
 export function rpcOf(url: string): Rpc {
-  const batch = { batchSize: CHAIN_BATCH_MAX }
-  const transport = http(url, { batch, timeout: CHAIN_REQUEST_MS, retryCount: 1 })
-  const client = createClient({ transport })
   const hide = hiding(url)
-  return (method, params) =>
-    client
-      .request<{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }>({ method, params })
-      .catch((error: unknown) => {
-        throw hide(error)
-      })
+  const sending = (batch: boolean | { readonly batchSize: number }) => {
+    const transport = http(url, { batch, timeout: CHAIN_REQUEST_MS, retryCount: 1 })
+    const client = createClient({ transport })
+    return (method: string, params: readonly unknown[]) =>
+      client.request<{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }>({ method, params })
+  }
+  const alone = sending(false)
+  let send = sending({ batchSize: CHAIN_BATCH_MAX })
+  return async (method, params) => {
+    try {
+      try {
+        return await send(method, params)
+      } catch (error) {
+        if (send === alone || !mayRefuseBatches(error)) throw error
+        const result = await alone(method, params)
+        send = alone
+        return result
+      }
+    } catch (error) {
+      throw hide(error)
+    }
+  }
 }
 
 /**
@@ -55,9 +72,7 @@ export async function asking<T>(ask: () => Promise<T>): Promise<T> {
     return await ask()
   } catch (error) {
     if (error instanceof SoukError) throw error
-    throw new SoukError('settlement_unavailable', 'The chain endpoint does not respond. Try again later.', {
-      cause: plain(error)
-    })
+    throw new SoukError('settlement_unavailable', endpointFault(error), { cause: plain(error) })
   }
 }
 

@@ -6,7 +6,7 @@ import { usdcAbi } from '../contracts/contracts.generated.ts'
 
 /**
  * Checks that an endpoint serves the network's own chain, with the expected contract code and the expected signature domain of
- * the token.
+ * the token, and has the state of final blocks.
  * @throws SoukError `settlement_unavailable` with the reason
  */
 export async function verifyChain(chain: Chain, chainId: () => Promise<number>): Promise<void> {
@@ -20,6 +20,8 @@ export async function verifyChain(chain: Chain, chainId: () => Promise<number>):
   await verifyCode(chain, 'channel contract', parameters.settlement)
   await verifyCode(chain, 'deposit collector', parameters.collector)
   await verifyToken(chain, parameters.usdc)
+  // Money counts from the newest final block, whose state an endpoint may already have dropped.
+  await chain.nonce(parameters.settlement.address, 'finalized')
 }
 
 async function verifyCode(chain: Chain, what: string, { address, codeHash }: PinnedContract): Promise<void> {
