@@ -18,13 +18,18 @@ export function clientNetwork(req: Pick<IncomingMessage, 'headers' | 'socket'>, 
   return networkOf(forwarded ?? req.socket.remoteAddress ?? '')
 }
 
+/** Some proxies append the port of the client, which changes with each connection. */
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([\da-f:.]+)\](?::\d+)?)$/i
+
 /** The proxy appends its client’s address. The client itself may have sent the earlier ones. */
 function forwardedFor({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
   const last = String(headers['x-forwarded-for'] ?? '')
     .split(',')
     .at(-1)
     ?.trim()
-  return last === '' ? undefined : last
+  if (last === undefined || last === '') return undefined
+  const [, ipv4, ipv6] = WITH_PORT.exec(last) ?? []
+  return ipv4 ?? ipv6 ?? last
 }
 
 /** Whether an address is a loopback address. */

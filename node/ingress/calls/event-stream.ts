@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { limits, utf8 } from '../../../lib/index.ts'
 import type { Clock } from '../../../lib/interface/index.ts'
 import { sseResults } from '../../../protocols/graphql/sse-results.ts'
+import { UNBUFFERED } from '../../http/unbuffered.ts'
 import type { RequestContext } from '../request-context.ts'
 
 type Results = ReturnType<typeof sseResults>
@@ -50,7 +51,7 @@ export class EventStream {
     if (res.destroyed) return
     this.#res = res
     const head = ['Content-Type', 'text/event-stream; charset=utf-8', 'Cache-Control', 'no-cache']
-    res.writeHead(200, [...headers, ...head]).write(COMMENT)
+    res.writeHead(200, [...headers, ...head, ...UNBUFFERED]).write(COMMENT)
     res.once('close', () => this.close())
     this.#opened.resolve()
     this.#beat()

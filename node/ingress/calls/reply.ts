@@ -2,6 +2,7 @@ import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'no
 import { formatUsdc, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
 import type { CallReply, CallTiming, Headers, Payload, RateLimitStatus } from '../../../lib/interface/index.ts'
 import { roomIn } from '../../http/room-in.ts'
+import { UNBUFFERED } from '../../http/unbuffered.ts'
 import { untilRead } from '../../http/until-read.ts'
 import { paymentReceipt } from './payment-auth.ts'
 import { paymentResponse } from './payment-headers.ts'
@@ -20,7 +21,7 @@ const KEPT_BACK = new Set(
     'clear-site-data nel report-to reporting-endpoints service-worker-allowed ' +
     // The ingress sets these itself. Rate-limit headers of an API describe the provider’s limits, not the caller’s.
     'content-security-policy content-security-policy-report-only x-content-type-options x-frame-options ' +
-    'ratelimit ratelimit-policy idempotency-replayed'
+    'ratelimit ratelimit-policy idempotency-replayed x-accel-buffering'
   ).split(' ')
 )
 const KEPT_BACK_PREFIX = /^(?:souk-|access-control-|(?:x-)?payment-)/
@@ -78,7 +79,9 @@ export async function sendReply(
       return
     }
     const length = lengthOf(reply)
-    if (length !== undefined) {
+    if (length === undefined) {
+      headers.push(...UNBUFFERED)
+    } else {
       headers.push('Content-Length', length)
       // A wrong length of an untrusted API ends the connection, so that no byte is taken for the next response.
       res.strictContentLength = true

@@ -35,6 +35,7 @@ describe('agents of all revisions and with odd messages', () => {
   async function messages(response: Response): Promise<Message[]> {
     const text = await response.text()
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    assert.equal(response.headers.get('x-accel-buffering'), isStream ? 'no' : null)
     const all = isStream ? [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => data) : [text]
     return all.flatMap((each) => JSON.parse(each) as Message | Message[])
   }

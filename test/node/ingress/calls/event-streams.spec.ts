@@ -95,6 +95,7 @@ describe('many operations on one event stream', () => {
     const token = await reserve()
     const stream = await fetch(`${url}?token=${token}`, { headers: { accept: 'text/event-stream' } })
     assert.equal(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+    assert.equal(stream.headers.get('x-accel-buffering'), 'no')
     assert.equal((await post(token, 'subscription { forever }', 'a')).status, 202)
     assert.equal((await post(token, 'subscription { forever }', 'b')).status, 202)
     await eventually(() => counting.running === 2)

@@ -73,6 +73,7 @@ describe('ingress: streams', () => {
     const response = await ingress.post('/api/demo/api/ticker', {})
     assert.equal(response.headers.get('content-type'), 'text/event-stream')
     assert.equal(response.headers.get('souk-charged'), '0.001')
+    assert.equal(response.headers.get('x-accel-buffering'), 'no')
     const reader = response.body?.getReader()
     assert.ok(reader !== undefined)
     for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
