@@ -1,15 +1,29 @@
-/** Media types of bodies. Parameters of a type do not matter here. */
+/** Media types of bodies. */
 
 export const FORM = 'application/x-www-form-urlencoded'
 
 export const OCTETS = 'application/octet-stream'
 
-/** The media type of a request for one of a document, which may be a wildcard. */
+/** A parameter of a media type (RFC 9110, section 5.6.6). */
+const TYPE_PARAMETER = /^[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[\w !#-[\]-~]*")$/
+/** Bodies are UTF-8, a multipart body has a boundary of its own, and a weight is for `Accept`. */
+const OWN_PARAMETER = /^(?:charset|boundary|q)=/i
+
+/**
+ * The media type of a request for one of a document, which may be a wildcard. Its parameters are kept, because some APIs choose the
+ * version by them (`application/json; v=2`).
+ */
 export function sentType(type: string, isFile: boolean): string {
   const bare = bareType(type)
-  if (!bare.includes('*')) return bare
+  if (bare === FORM || bare.startsWith('multipart/')) return bare
+  if (!bare.includes('*')) return [bare, ...parametersOf(type)].join('; ')
   if (bare.startsWith('text/')) return 'text/plain'
   return !isFile && /^(?:\*|application)\//.test(bare) ? 'application/json' : OCTETS
+}
+
+function parametersOf(type: string): string[] {
+  const [, ...given] = type.split(';').map((one) => one.trim())
+  return given.every((one) => TYPE_PARAMETER.test(one)) ? given.filter((one) => !OWN_PARAMETER.test(one)) : []
 }
 
 export function bareType(type: string): string {
@@ -19,6 +33,19 @@ export function bareType(type: string): string {
 /** Also `text/json`, which some servers declare. */
 export function isJson(type: string): boolean {
   return /[/+]json$/.test(bareType(type))
+}
+
+/**
+ * The JSON type of several in which a call is sent: `application/json` if the document has it. JSON Patch (RFC 6902) is the last
+ * choice, because it needs a list of changes, and ASP.NET and Kubernetes list it first.
+ */
+export function jsonAmong(types: readonly string[]): string | undefined {
+  const all = types.filter(isJson)
+  return (
+    all.find((type) => bareType(type) === 'application/json') ??
+    all.find((type) => bareType(type) !== 'application/json-patch+json') ??
+    all[0]
+  )
 }
 
 export function isXml(type: string): boolean {

@@ -2,7 +2,7 @@ import { COMPOSED_PARTS_MAX, OPERATION_FIELDS_MAX } from '../../../lib/base/limi
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import { bodyExampleIn } from './openapi-examples.ts'
-import { bareType, FORM, isJson, isJsonLines, sentType } from './openapi-media.ts'
+import { bareType, FORM, isJsonLines, jsonAmong, sentType } from './openapi-media.ts'
 import { oldSerializationOf } from './openapi-serialization.ts'
 import type { RestBody, RestEncoding, Serialization } from './rest-api.ts'
 
@@ -23,7 +23,7 @@ const STYLES: readonly unknown[] = ['form', 'spaceDelimited', 'pipeDelimited', '
 export function requestBody(body: JsonObject, { convert, follow, find }: Reading): RestBody | undefined {
   const content = objectOf(body['content'])
   const types = Object.keys(content)
-  const json = types.find(isJson)
+  const json = jsonAmong(types)
   const multipart = types.find((type) => bareType(type) === 'multipart/form-data')
   const hasFiles = json !== undefined && multipart !== undefined && hasFile(find(content[json])['schema'], find)
   const chosen =
@@ -104,7 +104,7 @@ export function oldRequestBody(
   const types = Array.isArray(consumes) ? consumes.filter((type) => typeof type === 'string') : []
   const body = parameters.find((parameter) => parameter['in'] === 'body')
   if (body !== undefined) {
-    const type = types.find(isJson) ?? types[0] ?? 'application/json'
+    const type = jsonAmong(types) ?? types[0] ?? 'application/json'
     const example = bodyExampleIn(body)
     return {
       required: body['required'] === true,

@@ -24,6 +24,41 @@ describe('a body of several media types', () => {
   })
 })
 
+describe('a JSON body', () => {
+  const sent = async (content: Json, call: Json = { name: 'x' }) => {
+    const { body } = await callsOf(documentOf({ requestBody: { content } })).map(call)
+    return body?.type
+  }
+  const sentBy2 = async (consumes: readonly string[]) => {
+    const parameters = [{ in: 'body', name: 'body', schema: { type: 'object' } }]
+    return (await callsOf(documentOf({ consumes, parameters }, '/x', '2.0')).map({ body: { a: 1 } })).body?.type
+  }
+  const of = (...types: string[]) =>
+    Object.fromEntries(types.map((type) => [type, { schema: { type: 'object', properties: { name: {} } } }]))
+
+  it('is sent as application/json where the document lists other types first', async () => {
+    const types = ['application/json-patch+json', 'application/vnd.a+json', 'application/json', 'text/json']
+    assert.equal(await sent(of(...types)), 'application/json')
+    assert.equal(await sentBy2(types), 'application/json')
+  })
+
+  it('is a JSON Patch only where the document has no other JSON type', async () => {
+    const kubernetes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
+    assert.equal(await sent(of(...kubernetes)), 'application/merge-patch+json')
+    assert.equal(await sentBy2(kubernetes), 'application/merge-patch+json')
+    assert.equal(await sent(of('application/json-patch+json')), 'application/json-patch+json')
+  })
+
+  it('keeps the parameters of its type, and no others', async () => {
+    assert.equal(await sent(of('application/json; v=2.0')), 'application/json; v=2.0')
+    assert.equal(await sent(of('Application/JSON;odata="a b";charset=latin1;q=0.5')), 'application/json; odata="a b"')
+    assert.equal(await sentBy2(['application/vnd.a+json;version=1']), 'application/vnd.a+json; version=1')
+    for (const bad of ['application/json; v', 'application/json; v=2\r\nX: 1', 'application/json; v="é"'])
+      assert.equal(await sent(of(bad)), 'application/json')
+    assert.equal(await sent(of('application/x-www-form-urlencoded; v=2')), 'application/x-www-form-urlencoded')
+  })
+})
+
 describe('a file', () => {
   const FILE = { type: 'string', format: 'binary' }
   const sent = async (type: string, schema: Json, call: Json, more: Json = {}) => {
