@@ -181,7 +181,7 @@ class RestAdapter implements Adapter {
    */
   #plain(bytes: Uint8Array, asked: Headers, signal: AbortSignal): Sent | Promise<Sent> {
     checkJsonBody(bytes, headerOf(asked, 'content-type'))
-    const headers = accepting(asked.filter(([name]) => name !== 'content-type'))
+    const headers = accepting(asked.filter((header) => header[0] !== 'content-type' && !isAnything(header)))
     const mapped = this.#mapped(bytes, signal)
     if (mapped !== undefined) return mapped.then((call) => this.#sent(call, headers, signal))
     const method = this.#method
@@ -316,8 +316,16 @@ async function forwarded(request: AdapterRequest, signal: AbortSignal): Promise<
   return { method, path, headers: accepting(headers.filter(([name]) => name !== 'content-type')), signal }
 }
 
+/** JSON, or what an operation without JSON has: strict servers respond to `application/json` alone with 406. */
+const ACCEPTED = 'application/json, */*;q=0.5'
+
 function accepting(headers: Headers): Headers {
-  return headerOf(headers, 'accept') === undefined ? [...headers, ['accept', 'application/json']] : headers
+  return headerOf(headers, 'accept') === undefined ? [...headers, ['accept', ACCEPTED]] : headers
+}
+
+/** HTTP clients write a wildcard if their caller asks for nothing, and some APIs respond to it with XML. */
+function isAnything([name, value]: Headers[number]): boolean {
+  return name === 'accept' && value.trim() === '*/*'
 }
 
 /**

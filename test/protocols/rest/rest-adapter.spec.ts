@@ -34,7 +34,16 @@ describe('a REST call', () => {
     const { method, target, headers } = last()
     assert.deepEqual([method, target, last().body.toString()], ['POST', '/v1/candles', body])
     assert.equal(headers['content-type'], 'application/json')
-    assert.equal(headers.accept, 'application/json')
+  })
+
+  it('prefers JSON in calls that accept anything, and passes on other wishes', async () => {
+    const sent = async (...headers: Headers) => {
+      await posting.call({ ...plainCall({}), headers }, FOREVER)
+      return last().headers.accept
+    }
+    assert.equal(await sent(), 'application/json, */*;q=0.5')
+    assert.equal(await sent(['accept', '*/*']), 'application/json, */*;q=0.5')
+    assert.equal(await sent(['accept', 'text/csv, */*']), 'text/csv, */*')
   })
 
   for (const body of ['[1,2]', '"text"', '7', 'null', ' {} ']) {
