@@ -60,8 +60,8 @@ const PARSER = new XMLParser({
 /**
  * Reads a WSDL or a schema with fast-xml-parser. Messages of calls are read by `parseXml`, which is faster.
  *
- * @throws XmlError for a document that is not well-formed or not namespace-well-formed, has a document type declaration, exceeds
- * the depth `XML_DEPTH_MAX`, or has a tag longer than `XML_TAG_CHARS_MAX`
+ * @throws XmlError for a document that is not well-formed or not namespace-well-formed, has a document type declaration other than
+ * that of a schema, exceeds the depth `XML_DEPTH_MAX`, or has a tag longer than `XML_TAG_CHARS_MAX`
  */
 export function readXmlDocument(text: string, options: DocumentOptions = {}): XmlElement {
   const screened = screenedXml(text, options.validated)

@@ -1,5 +1,6 @@
 import { XMLValidator } from 'fast-xml-parser'
 import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../lib/base/limits/soap.ts'
+import { schemaDoctypeEnd } from './doctype.ts'
 import { XmlError, notWellFormed } from './error.ts'
 import { isXmlText, lineAt, normalXml } from './text.ts'
 
@@ -12,11 +13,12 @@ const MESSAGE_CHARS_MAX = 200
 
 /**
  * The document in a form that fast-xml-parser can read, with the same positions as in `normalXml`. Processing instructions are
- * masked, because the library looks for attributes in them, so an apostrophe would start a value.
+ * masked, because the library looks for attributes in them, so an apostrophe would start a value. So is the document type
+ * declaration of a schema.
  *
  * @param validated - true if the document was validated before it was stored
- * @throws XmlError for a document that is not well-formed, has a document type declaration, exceeds the depth `XML_DEPTH_MAX`, or
- * has a tag longer than `XML_TAG_CHARS_MAX`
+ * @throws XmlError for a document that is not well-formed, has another document type declaration, exceeds the depth `XML_DEPTH_MAX`,
+ * or has a tag longer than `XML_TAG_CHARS_MAX`
  */
 export function screenedXml(text: string, validated = false): string {
   if (!isXmlText(text)) throw new XmlError('holds a character that XML does not allow')
@@ -32,11 +34,20 @@ function screen(text: string): string {
   const masked: string[] = []
   let copied = 0
   let hasRoot = false
+  let hasDoctype = false
   let open = 0
   for (let at = 0; ; ) {
     const less = text.indexOf('<', at)
     if (open === 0 && /\S/.test(text.slice(at, less === -1 ? text.length : less))) throw outside(text, at)
     if (less === -1) break
+    const doctypeEnd = hasRoot || hasDoctype ? undefined : schemaDoctypeEnd(text, less)
+    if (doctypeEnd !== undefined) {
+      // Lines keep their numbers.
+      masked.push(text.slice(copied, less), text.slice(less, doctypeEnd).replaceAll(/[^\n]/g, ' '))
+      copied = at = doctypeEnd
+      hasDoctype = true
+      continue
+    }
     const section = sectionAt(text, less)
     if (section !== undefined) {
       const { kind, from, to } = section
