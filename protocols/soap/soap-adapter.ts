@@ -22,6 +22,9 @@ import type { Translator } from './translator.ts'
 
 const JSON_TYPE = 'application/json'
 const XML_TYPE = /^\s*(?:(?:text|application)\/xml|application\/[\w.-]+\+xml)\s*(?:;|$)/i
+/** The part of a response of another type in which the start tag of an envelope is looked for. */
+const HEAD_BYTES = 1_024
+const HEAD_PIECES = 4
 /** The consumer's headers that are forwarded to the service. */
 const PASSED_ON: ReadonlySet<string> = new Set(['traceparent', 'idempotency-key', 'accept-language'])
 
@@ -95,13 +98,18 @@ export class SoapAdapter implements Adapter {
     }
     const type = headerOf(headers, 'content-type')
     const isXml = type === undefined || XML_TYPE.test(type) || isMultipart(type)
-    if (!isXml && status < 300) {
-      response.discard()
-      throw unreadable(status, `with ${type.split(';', 1)[0]?.trim().slice(0, 80)} instead of a SOAP envelope`)
-    }
     const pieces = await response.pieces(RESPONSE_BYTES_MAX, memory)
-    const body = isXml ? await this.#translator.reply({ operation, status, type }, pieces) : undefined
+    const isSoap = isXml || isEnvelope(pieces)
+    if (!isSoap && status < 300)
+      throw unreadable(status, `with ${type.split(';', 1)[0]?.trim().slice(0, 80)} instead of a SOAP envelope`)
+    const body = isSoap ? await this.#translator.reply({ operation, status, type }, pieces) : undefined
     if (body === undefined) return { status, headers, body: joined(pieces), success: false, upstreamMs }
     return { status: 200, headers: [['content-type', JSON_TYPE]], body, success: true, upstreamMs }
   }
+}
+
+/** Services of some languages send their envelopes with the default type of a page, such as `text/html`. */
+function isEnvelope(pieces: readonly Uint8Array[]): boolean {
+  const head = Buffer.from(joined(pieces.slice(0, HEAD_PIECES)).subarray(0, HEAD_BYTES)).toString('latin1')
+  return /^(?:\xef\xbb\xbf)?\s*</.test(head) && /[<:]Envelope[\s>]/.test(head)
 }

@@ -271,6 +271,16 @@ describe('a SOAP call', () => {
     }
   })
 
+  for (const type of ['text/html; charset=UTF-8', 'text/plain', 'application/octet-stream']) {
+    it(`reads an envelope that is sent as ${type}`, async () => {
+      const { json } = await open(WSDL, answering(200, { 'content-type': type }, ANSWER))
+      assert.deepEqual(await json(get), { total: 12.5 })
+      const fault = fault11('Client', 'no such order', '')
+      const failing = await open(WSDL, answering(500, { 'content-type': type }, fault))
+      await rejectsWith(failing.call(get), 'soap_fault')
+    })
+  }
+
   it('tolerates a slightly wrong response', async () => {
     const body = envelope(
       '<getResponse xmlns="urn:t"><total xmlns="">n/a</total><note>a</note><note>b</note><extra><x>1</x></extra></getResponse>'
