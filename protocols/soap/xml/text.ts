@@ -1,6 +1,7 @@
 import { XmlError } from './error.ts'
 
 const DECLARED = /^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/
+const WIDE = /^(?:utf-?16|ucs-?2|iso-10646-ucs-2)/i
 const CHARSET = /;\s*charset\s*=\s*"?([\w.:-]+)"?/i
 /** Not characters by XML 1.0, section 2.2; lone surrogates are not either. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
@@ -11,6 +12,10 @@ export function isXmlText(text: string): boolean {
 }
 
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+
+/** Only a reference can write these characters (XML 1.1, section 2.2). .NET writes them in documents of XML 1.0 too. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const CONTROL = /^[\x01-\x1f]$/
 
 const REFERENCE = /&(?:#x([\da-fA-F]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));/y
 
@@ -28,7 +33,8 @@ export function replaceReferences(text: string): string {
     REFERENCE.lastIndex = at
     const match = REFERENCE.exec(text)
     const char = match === null ? '\0' : referenced(match)
-    if (!isXmlText(char)) throw new XmlError('has a reference to an entity or character that is not defined')
+    if (!isXmlText(char) && !CONTROL.test(char))
+      throw new XmlError('has a reference to an entity or character that is not defined')
     pieces.push(text.slice(from, at), char)
     from = REFERENCE.lastIndex
   }
@@ -63,12 +69,24 @@ export function lineAt(text: string, at: number): number {
 
 /**
  * Decodes an XML document. The charset comes from the byte order mark, else the transport's content type (RFC 7303, section 3.2),
- * else the document's own declaration, else it is UTF-8.
+ * else the document's own declaration, else it is UTF-8. The declaration also decides if the text is not in the charset of the
+ * content type, which may be a default of the server.
  *
  * @throws XmlError for invalid bytes or an unknown charset.
  */
 export function decodeXml(bytes: Uint8Array, contentType = ''): string {
-  const label = byteOrderMark(bytes) ?? CHARSET.exec(contentType)?.[1] ?? declared(bytes) ?? 'utf-8'
+  const mark = byteOrderMark(bytes)
+  const own = mark === undefined ? declared(bytes) : undefined
+  const label = mark ?? CHARSET.exec(contentType)?.[1] ?? own ?? 'utf-8'
+  try {
+    return decodedBy(label, bytes)
+  } catch (error) {
+    if (own === undefined || own.toLowerCase() === label.toLowerCase()) throw error
+    return decodedBy(own, bytes)
+  }
+}
+
+function decodedBy(label: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder(label, { fatal: true }).decode(bytes)
   } catch (cause) {
@@ -87,5 +105,7 @@ function declared(bytes: Uint8Array): string | undefined {
   // UTF-16 without a mark is recognised by the first character, which is always "<" (XML 1.0, appendix F.1).
   if (bytes[0] === 0 && bytes[1] === 0x3c) return 'utf-16be'
   if (bytes[0] === 0x3c && bytes[1] === 0) return 'utf-16le'
-  return DECLARED.exec(new TextDecoder('latin1').decode(bytes.subarray(0, 200)))?.[1]
+  const label = DECLARED.exec(new TextDecoder('latin1').decode(bytes.subarray(0, 200)))?.[1]
+  // A declaration with a byte for each character is wrong about UTF-16. .NET writes it if the document was a string before.
+  return label === undefined || WIDE.test(label) ? undefined : label
 }

@@ -89,6 +89,11 @@ for (const [reader, read] of Object.entries(READERS)) {
       it(`rejects ${what}`, () => assert.throws(() => read(xml), XmlError))
     }
 
+    it('reads references to control characters', () => {
+      assert.equal(textOf(read('<a>1&#x1f;2&#8;&#27;</a>')), '1\u001f2\b\u001b')
+      assert.equal(attribute(read('<a b="&#1;"/>'), 'b'), '\u0001')
+    })
+
     it('accepts names in other languages, and those of object members', () => {
       const root = read('<größe xmlns:p="u"><toString/><p:constructor valueOf="1" __proto__="2"/><__proto__/></größe>')
       assert.deepEqual(
@@ -267,5 +272,19 @@ describe('XML', () => {
     assert.match(decodeXml(Buffer.from('\ufeff<a>é</a>', 'utf16le')), /é/)
     assert.match(decodeXml(Buffer.from('<a>é</a>', 'utf16le')), /é/)
     assert.throws(() => decodeXml(Buffer.from('<a>é</a>', 'latin1')), XmlError)
+  })
+
+  it('prefers the declaration of a document to a charset of the transport that does not fit', () => {
+    const latin = Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>é</a>', 'latin1')
+    for (const type of ['text/xml; charset=utf-8', 'text/xml; charset=klingon'])
+      assert.match(decodeXml(latin, type), /é/)
+    const utf8 = Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>é</a>')
+    assert.match(decodeXml(utf8, 'text/xml; charset=utf-8'), /é/)
+    assert.throws(() => decodeXml(Buffer.from('<a>é</a>', 'latin1'), 'text/xml; charset=utf-8'), XmlError)
+  })
+
+  it('ignores a declaration of UTF-16 in a document with a byte for each character', () => {
+    for (const label of ['utf-16', 'UTF-16LE', 'ISO-10646-UCS-2'])
+      assert.match(decodeXml(Buffer.from(`<?xml version="1.0" encoding="${label}"?><a>é</a>`)), /é/)
   })
 })
