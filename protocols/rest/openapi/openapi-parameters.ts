@@ -21,10 +21,16 @@ const SEPARATORS: Readonly<Partial<Record<ParameterStyle, string>>> = {
 }
 
 /**
- * The value of a path parameter, percent-encoded, so that it stays in its segment.
+ * The value of a path parameter, percent-encoded, so that it stays in its segment, or below it.
  * @throws SoukError `invalid_request`, `request_too_large`
  */
 export function pathText(parameter: RestParameter, value: unknown, size: WrittenSize): string {
+  const segments = parameter.spansSegments === true && typeof value === 'string' ? value.split('/') : [value]
+  size.add(segments.length - 1)
+  return segments.map((segment) => segmentText(parameter, segment, size)).join('/')
+}
+
+function segmentText(parameter: RestParameter, value: unknown, size: WrittenSize): string {
   const text = expanded(parameter, value, size)
   // Dots are not encoded, and an empty or dotted segment would change the path.
   if (text === '' || /^\.+$/.test(text)) throw refuse(parameter, 'cannot be empty or consist of dots')

@@ -35,6 +35,8 @@ export interface RestParameter extends Serialization {
   readonly required: boolean
   /** A query may have it with an empty value (`allowEmptyValue`). */
   readonly allowsEmpty?: true
+  /** A path parameter whose slashes separate segments. */
+  readonly spansSegments?: true
   readonly schema: JsonSchema
 }
 
@@ -46,7 +48,7 @@ export interface RestEncoding {
 
 export interface RestBody {
   readonly required: boolean
-  /** Media type, without parameters. */
+  /** Media type with its parameters, such as `application/json; v=2`. */
   readonly type: string
   readonly schema: JsonSchema
   /** Examples of its members. */
