@@ -78,7 +78,8 @@ export function planService(documents: readonly WsdlDocument[]): ServicePlan {
   const found = new Map<string, OperationPlan>()
   const everywhere: OperationPlan[] = []
   let parts = 0
-  for (const port of portsOf(wsdl, warnings)) {
+  const ports = portsOf(wsdl, warnings)
+  for (const port of ports) {
     const operations = readOperations(wsdl, port, schemas, {
       leftOut: (name, reason) => {
         reasons.set(`${port.binding.portType} ${name}`, `Operation ${name} is left out: ${reason}.`)
@@ -98,11 +99,14 @@ export function planService(documents: readonly WsdlDocument[]): ServicePlan {
       const key = `${port.binding.portType} ${operation.name}`
       const overload = ordinal === 1 ? key : `${key} ${ordinal}`
       if (!found.has(overload)) found.set(overload, operation)
-      reasons.delete(key)
     }
   }
-  for (const reason of reasons.values()) warnings.add(reason)
-  if (found.size === 0) throw nothing([...warnings])
+  // Another port may have what one port lacks.
+  for (const [key, reason] of reasons) if (!found.has(key)) warnings.add(reason)
+  if (found.size === 0) {
+    const isEmpty = ports.length > 0 && reasons.size === 0
+    throw nothing([...(isEmpty ? ['Its bindings have no operations.'] : []), ...warnings])
+  }
   return { operations: named([...found.values()], warnings), everywhere, schemas, warnings }
 }
 

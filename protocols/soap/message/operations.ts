@@ -42,6 +42,10 @@ export function readOperations(wsdl: Wsdl, port: Port, schemas: SchemaSet, reade
       operations.push(operation)
     }
   }
+  const bound = new Set(port.binding.operations.map(({ name }) => name))
+  for (const name of abstracts?.keys() ?? []) {
+    if (!bound.has(name)) reader.leftOut(name, `the binding ${port.binding.name} does not have it`)
+  }
   return operations
 }
 

@@ -47,6 +47,11 @@ describe('SOAP registration', () => {
       /DOCTYPE/
     ],
     ['no binding', serving({ '/svc?wsdl': wsdlOf({ rest: '<wsdl:portType name="P"/>' }) }), /no SOAP binding/],
+    [
+      'no operations',
+      serving({ '/svc?wsdl': wsdlOf({ operations: {} }) }),
+      /called\. Its bindings have no operations\./
+    ],
     ['a missing element', serving({ '/svc?wsdl': wsdlOf({ schema: '' }) }), /element \{urn:t\}echo is not defined/]
   ]
   for (const [what, behaviour, says] of broken) {
@@ -54,6 +59,27 @@ describe('SOAP registration', () => {
       await assert.rejects(inspect(behaviour), { code: 'invalid_request', message: says })
     })
   }
+
+  it('names an operation that the binding lacks, unless another port has it', async () => {
+    const schema = '<xs:element name="echo" type="xs:int"/><xs:element name="note" type="xs:int"/>'
+    const whole = wsdlOf({ schema, operations: { echo: ['echo', 'echo'], note: ['note', 'note'] }, address: '/svc' })
+    const bound = /<wsdl:operation name="note"><soap:operation.*?<\/wsdl:operation>/s
+    const partial = whole.replace(bound, '')
+    assert.deepEqual((await inspect(serving({ '/svc?wsdl': partial }))).warnings, [
+      'Operation note is left out: the binding B does not have it.'
+    ])
+    const binding = /<wsdl:binding .*<\/wsdl:binding>/s
+    const [other = ''] = binding.exec(whole) ?? []
+    const two = partial
+      .replace('<wsdl:binding ', `${other.replace('name="B"', 'name="B2"')}<wsdl:binding `)
+      .replace(
+        '<wsdl:port ',
+        '<wsdl:port name="Q2" binding="t:B2"><soap:address location="/svc"/></wsdl:port><wsdl:port '
+      )
+    const { warnings, description } = await inspect(serving({ '/svc?wsdl': two }))
+    assert.deepEqual(warnings, [])
+    assert.deepEqual(description.operations.map(({ name }) => name).toSorted(), ['echo', 'note'])
+  })
 
   it('omits operations that it cannot call, and offers the rest', async () => {
     const both = rpc('literal').replace(
