@@ -241,7 +241,7 @@ class Reader {
   #described(schema: unknown, given: JsonObject): JsonSchema {
     const own = this.#convert(schema)
     const allowsEmpty = given['allowEmptyValue'] === true && given['in'] === 'query'
-    return annotated(allowsEmpty ? { anyOf: [own, { const: '' }] } : own, given)
+    return annotated(allowsEmpty ? { anyOf: [own, { const: '' }] } : own, given, (value) => this.#find(value))
   }
 
   /** False for an optional parameter that is never forwarded. @throws LeftOut for a required one */
@@ -267,14 +267,12 @@ class Reader {
   }
 
   #body(given: readonly JsonObject[], operation: JsonObject): RestBody | undefined {
+    const [convert, find] = [this.#convert, (value: unknown) => this.#find(value)]
     if (!this.#isOld) {
-      return requestBody(this.#follow(operation['requestBody']), {
-        convert: this.#convert,
-        follow: (value) => this.#follow(value),
-        find: (value) => this.#find(value)
-      })
+      const follow = (value: unknown) => this.#follow(value)
+      return requestBody(this.#follow(operation['requestBody']), { convert, follow, find })
     }
-    return oldRequestBody(given, operation['consumes'] ?? this.#document.root['consumes'], this.#convert)
+    return oldRequestBody(given, operation['consumes'] ?? this.#document.root['consumes'], { convert, find })
   }
 
   /** The schema of the first successful response, if it is JSON. */

@@ -39,7 +39,7 @@ export function requestBody(body: JsonObject, { convert, follow, find }: Reading
   const isItems = media['schema'] === undefined && media['itemSchema'] !== undefined
   const schema = isItems ? { type: 'array', items: convert(media['itemSchema']) } : convert(media['schema'])
   const encoding = encodingsOf(objectOf(media['encoding']), type)
-  const example = bodyExampleIn(media)
+  const example = bodyExampleIn(media, find)
   return {
     required: body['required'] === true,
     type,
@@ -99,13 +99,13 @@ function encodingsOf(given: JsonObject, type: string): RestBody['encoding'] {
 export function oldRequestBody(
   parameters: readonly JsonObject[],
   consumes: unknown,
-  convert: Convert
+  { convert, find }: Omit<Reading, 'follow'>
 ): RestBody | undefined {
   const types = Array.isArray(consumes) ? consumes.filter((type) => typeof type === 'string') : []
   const body = parameters.find((parameter) => parameter['in'] === 'body')
   if (body !== undefined) {
     const type = jsonAmong(types) ?? types[0] ?? 'application/json'
-    const example = bodyExampleIn(body)
+    const example = bodyExampleIn(body, find)
     return {
       required: body['required'] === true,
       type: sentType(type, false),

@@ -110,6 +110,37 @@ describe('texts and examples of an OpenAPI document', () => {
     })
   })
 
+  it('may be references, JSON texts, and those of a body’s schema', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } } }
+    const components = {
+      examples: { One: { value: { a: 'x' } }, Town: { value: 'Oslo' } },
+      schemas: { Whole: { ...schema, example: { a: 'x' } } }
+    }
+    const shown = { a: { type: 'string', examples: ['x'] } }
+    for (const media of [
+      { schema, examples: { first: { $ref: '#/components/examples/One' } } },
+      { schema, example: ' {"a": "x"}' },
+      { schema: { $ref: '#/components/schemas/Whole' } },
+      { schema: components.schemas.Whole, examples: { first: { $ref: '#/components/examples/Lost' } } }
+    ]) {
+      const requestBody = { content: { 'application/json': media } }
+      assert.deepEqual(inputOf({ openapi: '3.0.3', components, paths: paths({ requestBody }) }), shown)
+    }
+    for (const example of ['{"a": "x"', '["x"]', `{"a": "x"${' '.repeat(20_000)}}`]) {
+      const requestBody = { content: { 'application/json': { schema, example } } }
+      assert.deepEqual(inputOf({ openapi: '3.0.3', paths: paths({ requestBody }) }), { a: { type: 'string' } })
+    }
+    const old = [{ in: 'body', name: 'b', schema: { $ref: '#/definitions/Whole' } }]
+    assert.deepEqual(
+      inputOf({ swagger: '2.0', definitions: components.schemas, paths: paths({ parameters: old }) }),
+      shown
+    )
+    const town = { name: 'town', in: 'query', schema: {}, examples: { one: { $ref: '#/components/examples/Town' } } }
+    assert.deepEqual(inputOf({ openapi: '3.0.3', components, paths: paths({ parameters: [town] }) }), {
+      town: { examples: ['Oslo'] }
+    })
+  })
+
   it('that are not published leave the definitions after them', () => {
     const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
     const schemas = {
