@@ -3,7 +3,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { REQUEST_BYTES_CEILING } from '../../../lib/base/limits/call.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, textOf } from '../../exact-json.ts'
-import { bareType, FORM, isJson, isJsonLines, isText, isXml, OCTETS } from './openapi-media.ts'
+import { bareType, FORM, isJson, isJsonLines, isText, isXml, isYaml, OCTETS } from './openapi-media.ts'
 import { pairsOf } from './openapi-parameters.ts'
 import type { RestBody, RestEncoding } from './rest-api.ts'
 import { COMPOSING, composedOf, memberOf } from './composed-schema.ts'
@@ -38,6 +38,7 @@ export function writeBody(body: RestBody, value: unknown, definitions: Definitio
   if (type.startsWith('multipart/')) return multipart(body, value, { definitions, size })
   const text = textOf(value)
   if (text === undefined && isXml(type)) return { bytes: utf8(writeXml(value, schema, { definitions, size })), type }
+  if (text === undefined && isYaml(type)) return { bytes: utf8(JSON.stringify(value)), type }
   if (text === undefined) throw refuse('The field "body" must be a string here.')
   if (isText(type) || isEncoded(schema, definitions)) return { bytes: utf8(text), type }
   const file = fileIn('body', text)

@@ -57,10 +57,16 @@ export function isJsonLines(type: string): boolean {
   return /^application\/(?:x-)?(?:ndjson|jsonl|json-?lines|jsonlines|json-seq)$/.test(bareType(type))
 }
 
+/** JSON is YAML too (YAML 1.2, section 1.2). */
+export function isYaml(type: string): boolean {
+  return /[/+](?:x-)?yaml$/.test(bareType(type))
+}
+
+/** Types of texts outside of `text/`, as registered with IANA or usual. */
+const TEXTS =
+  /[/+](?:javascript|graphql|sql|toml|jwt|jose|sparql-query|sparql-update|n-triples|n-quads|trig|x-pem-file|pem-certificate-chain)$/
+
 export function isText(type: string): boolean {
-  return (
-    bareType(type).startsWith('text/') ||
-    isXml(type) ||
-    /\/(?:javascript|graphql|sql|yaml|x-yaml)$/.test(bareType(type))
-  )
+  const bare = bareType(type)
+  return bare.startsWith('text/') || isXml(bare) || isYaml(bare) || TEXTS.test(bare)
 }

@@ -59,6 +59,33 @@ describe('a JSON body', () => {
   })
 })
 
+describe('a body of text', () => {
+  const sent = async (type: string, schema: Json, call: Json) => {
+    const { body } = await callsOf(documentOf({ requestBody: { content: { [type]: { schema } } } })).map(call)
+    return [body?.type, Buffer.from(body?.bytes ?? []).toString()]
+  }
+
+  for (const type of ['application/secevent+jwt', 'application/jwt', 'application/toml', 'application/x-pem-file']) {
+    it(`is sent as it is for ${type}`, async () => {
+      assert.deepEqual(await sent(type, { type: 'string' }, { body: 'a.b-c' }), [type, 'a.b-c'])
+    })
+  }
+
+  it('is base64 for a type of bytes', async () => {
+    await assert.rejects(sent('application/zip', { type: 'string' }, { body: 'a.b-c' }), /"body" must be base64/)
+    assert.deepEqual(await sent('application/zip', { type: 'string' }, { body: 'YWJj' }), ['application/zip', 'abc'])
+  })
+
+  for (const type of ['application/yaml', 'text/x-yaml', 'application/apply-patch+yaml']) {
+    it(`may be an object for ${type}, because JSON is YAML`, async () => {
+      const schema = { type: 'object', properties: { a: { type: 'integer' } } }
+      assert.deepEqual(await sent(type, schema, { a: 1 }), [type, '{"a":1}'])
+      await assert.rejects(sent(type, schema, { a: 'x' }), { code: 'invalid_request' })
+      assert.deepEqual(await sent(type, { type: 'string' }, { body: 'a: 1\n' }), [type, 'a: 1\n'])
+    })
+  }
+})
+
 describe('a file', () => {
   const FILE = { type: 'string', format: 'binary' }
   const sent = async (type: string, schema: Json, call: Json, more: Json = {}) => {
