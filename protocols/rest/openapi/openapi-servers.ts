@@ -35,7 +35,9 @@ export function documentServers({ root, version, references }: DocumentHead, fal
 export function addressesIn(servers: unknown, base: string | undefined): string[] {
   if (!Array.isArray(servers)) return []
   return servers.filter(isObject).flatMap((server) => {
-    const url = URL.parse(filled(server), base)
+    const text = filled(server)
+    // `{baseUrl}` stands for an address, and is not a path below another one.
+    const url = text.startsWith('{') ? null : URL.parse(text, base)
     return url !== null && /^https?:$/.test(url.protocol) && url.username === '' ? [url.origin + url.pathname] : []
   })
 }
@@ -67,13 +69,37 @@ export function serverOf({ endpoint, documented, origins }: Servers, lists: read
     if (isSame) return undefined
     // A registered endpoint that stands for the documented server also stands for its other paths.
     const stands = documented !== undefined && address.origin === new URL(documented).origin
-    const origin = stands ? own.origin : address.origin
+    const origin = stands ? own.origin : (confirmedOf(address, [own.origin, ...origins]) ?? address.origin)
     if (origin !== own.origin && !origins.has(origin)) continue
     if (origin === own.origin && withoutSlash(address) === withoutSlash(own)) return undefined
     return origin + address.pathname
   }
   const [{ origin } = own] = addresses
+  if (origin.includes('{')) {
+    throw new LeftOut(
+      `it is served at ${origin}, and the document has no default for the part in braces; confirm the address of one such server with --server`
+    )
+  }
   throw new LeftOut(
     `it is served at ${origin}; confirm that address with --server ${origin}, so that it may get the credentials`
   )
+}
+
+/** The only confirmed origin that an address with parts in braces stands for. Undefined for another address. */
+function confirmedOf({ origin }: URL, confirmed: readonly string[]): string | undefined {
+  if (!origin.includes('{')) return undefined
+  const [only, ...others] = new Set(confirmed.filter((one) => fits(one, origin)))
+  return others.length === 0 ? only : undefined
+}
+
+/** Whether each part of an origin is that of another one, where a part may have one name in braces. */
+function fits(origin: string, template: string): boolean {
+  const [parts, wanted] = [origin.split('.'), template.split('.')]
+  return parts.length === wanted.length && wanted.every((one, at) => partFits(parts[at] ?? '', one))
+}
+
+function partFits(part: string, wanted: string): boolean {
+  const [, before, after] = /^([^{}]*)\{[^{}]+\}([^{}]*)$/.exec(wanted) ?? []
+  if (before === undefined || after === undefined) return part === wanted
+  return part.startsWith(before) && part.endsWith(after) && part.length > before.length + after.length
 }

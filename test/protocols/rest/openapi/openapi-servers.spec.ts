@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { outlineOpenapi } from '../../../../protocols/rest/openapi/openapi-outline.ts'
+import { callsOf, documentOf } from './document-kit.ts'
+
+describe('a server whose address has parts in braces', () => {
+  /** Two operations, one of them at a server of its own. */
+  const document = (url: string) => {
+    const operation = { operationId: 'far', servers: [{ url }], responses: { 200: { description: 'ok' } } }
+    const whole = documentOf({}, '/x', '3.0.3', { servers: [{ url: 'https://api.example/v1' }] })
+    return { ...whole, paths: { ...(whole['paths'] as object), '/far': { get: operation } } }
+  }
+  const serverOf = async (url: string, ...origins: string[]) =>
+    (await callsOf(document(url), { origins }).map({ operation: 'far' })).server
+
+  it('is the confirmed one that it stands for', async () => {
+    const origins = ['https://other.example', 'https://eu.sentry.example', 'https://a.b.sentry.example']
+    assert.equal(await serverOf('https://{region}.sentry.example/v2', ...origins), 'https://eu.sentry.example/v2')
+    assert.equal(
+      await serverOf('https://{r}-1.example:8443', 'https://eu-1.example:8443'),
+      'https://eu-1.example:8443/'
+    )
+  })
+
+  it('is left out with what to do if none or several are confirmed', () => {
+    for (const origins of [
+      [],
+      ['https://sentry.example', 'http://eu.sentry.example', 'https://.sentry.example', 'https://eu.sentry.example:1'],
+      ['https://eu.sentry.example', 'https://us.sentry.example']
+    ]) {
+      const { warnings } = callsOf(document('https://{region}.sentry.example'), { origins })
+      assert.deepEqual(warnings, [
+        'The operation far is left out: it is served at https://{region}.sentry.example, and the document has no default for the part in braces; confirm the address of one such server with --server.'
+      ])
+    }
+  })
+
+  it('is no path if it is all in braces', () => {
+    for (const url of ['{siteUrl}', '{{baseUrl}}/v2']) {
+      const whole = documentOf({}, '/x', '3.0.3', { servers: [{ url }] })
+      assert.deepEqual(callsOf(whole).warnings, [])
+      assert.deepEqual(outlineOpenapi({ text: JSON.stringify(whole) }).servers, [])
+    }
+  })
+
+  it('is compared in time in proportion to its length', () => {
+    const startedAt = performance.now()
+    const url = `https://${'{a}'.repeat(20_000)}.${'{b}.'.repeat(20_000)}example`
+    callsOf(document(url), { origins: [`https://${'a'.repeat(60)}.${'b.'.repeat(100)}example`] })
+    assert.ok(performance.now() - startedAt < 2_000)
+  })
+})
