@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { canonicalDecimal, compareDecimals, isExactNumber, plainDecimal } from './decimal.ts'
-import { EXISTING, LEXICAL } from './temporal.ts'
+import { EXAMPLES, EXISTING, LEXICAL } from './temporal.ts'
 import { compareTemporal } from './temporal-order.ts'
 
 /**
@@ -102,7 +102,7 @@ function temporal(name: string, lexical: string, existing = lexical): Builtin {
       return sent.test(text) ? text : undefined
     },
     read: (text) => (whole.test(text) ? text : undefined),
-    expects: `a string with an XML Schema ${name}`,
+    expects: `a string with an XML Schema ${name}, such as "${EXAMPLES[name]}"`,
     schema: { type: 'string', pattern: whole.source },
     sent: { pattern: sent.source },
     ...(name === 'duration' ? {} : { compare: compareTemporal }),

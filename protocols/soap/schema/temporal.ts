@@ -48,3 +48,17 @@ function formsOf({
     gDay: `---${day}${zone}?`
   }
 }
+
+/** For messages, because many callers do not know the forms of XML Schema. */
+export const EXAMPLES: Readonly<Record<string, string>> = {
+  dateTime: '2026-01-31T09:30:00Z',
+  dateTimeStamp: '2026-01-31T09:30:00Z',
+  date: '2026-01-31',
+  time: '09:30:00',
+  gYear: '2026',
+  gYearMonth: '2026-01',
+  gMonth: '--01',
+  gMonthDay: '--01-31',
+  gDay: '---31',
+  duration: 'P1DT12H'
+}

@@ -53,7 +53,7 @@ describe('a SOAP call', () => {
     it(`supports a service that uses the XML Schema draft of ${draft}`, async () => {
       const wsdl = wsdlOf({
         types: `<schema targetNamespace="urn:t" xmlns="http://www.w3.org/${draft}/XMLSchema" xmlns:d="http://www.w3.org/${draft}/XMLSchema" elementFormDefault="qualified">
-          <element name="get"><complexType><all><element name="symbol" type="string"/><element name="at" type="d:timeInstant"/></all></complexType></element>
+          <element name="get"><complexType><all><element name="symbol" type="string"/><element name="since" type="d:timeInstant"/></all></complexType></element>
           <element name="price"><complexType><all><element name="last" type="d:float"/><element name="tax" type="d:float" nillable="true"/></all></complexType></element>
         </schema>`,
         operations: { get: ['get', 'price'] }
@@ -61,10 +61,10 @@ describe('a SOAP call', () => {
       const nil = `xmlns:xsi="http://www.w3.org/${draft}/XMLSchema-instance" xsi:null="1"`
       const answer = envelope(`<price xmlns="urn:t"><last>1.5</last><tax ${nil}/></price>`)
       const { call, json, sent } = await open(wsdl, answering(200, XML, answer))
-      const quote = { operation: 'get', at: '2000-10-24T12:00:00Z', symbol: 'MSFT' }
+      const quote = { operation: 'get', since: '2000-10-24T12:00:00Z', symbol: 'MSFT' }
       assert.deepEqual(await json(quote), { last: 1.5, tax: null })
-      assertXml(sent()[0], '<t:get><t:symbol>MSFT</t:symbol><t:at>2000-10-24T12:00:00Z</t:at></t:get>')
-      await rejectsWith(call({ ...quote, at: 'noon' }), 'invalid_request')
+      assertXml(sent()[0], '<t:get><t:symbol>MSFT</t:symbol><t:since>2000-10-24T12:00:00Z</t:since></t:get>')
+      await rejectsWith(call({ ...quote, since: 'noon' }), 'invalid_request')
     })
   }
 

@@ -53,7 +53,7 @@ const REFUSED: ReadonlyArray<readonly [json: Record<string, unknown>, path: stri
   [{ d: 1.234 }, '$.d', /at most 2 digits after the point; got 1.234/],
   [{ d: '12345.67' }, '$.d', /at most 6 digits/],
   [{ l: '9223372036854775808' }, '$.l', /must be an integer/],
-  [{ t: '2026-01-01' }, '$.t', /XML Schema dateTime; got "2026-01-01"/],
+  [{ t: '2026-01-01' }, '$.t', /XML Schema dateTime, such as "2026-01-31T09:30:00Z"; got "2026-01-01"/],
   [{ b: 'no base64!' }, '$.b', /base64/],
   [{ c: 'green' }, '$.c', /must be one of red, blue; got "green"/],
   [{ code: 'x' }, '$.code', /at least 2 characters/],

@@ -2,11 +2,19 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { BUILTINS } from '../../../protocols/soap/schema/builtin.ts'
 import { canonicalDecimal, compareDecimals, plainDecimal } from '../../../protocols/soap/schema/decimal.ts'
+import { LEXICAL } from '../../../protocols/soap/schema/temporal.ts'
 import { type SoapBench, soapBench, wsdlOf } from './soap-kit.ts'
 
 const type = (name: string) => BUILTINS.get(name) ?? assert.fail(name)
 
 describe('SOAP scalars', () => {
+  for (const name of Object.keys(LEXICAL)) {
+    it(`tells the form of a ${name} by an example that is one`, () => {
+      const [, example] = /, such as "(.*)"$/.exec(type(name).expects) ?? []
+      assert.equal(type(name).write(example), example ?? assert.fail('no example'))
+    })
+  }
+
   const read: ReadonlyArray<readonly [type: string, text: string, json: unknown]> = [
     ['int', '+007', 7],
     ['long', '9007199254740991', 9007199254740991],
