@@ -99,6 +99,8 @@ class SoukService implements Souk, Startable {
   /** Descriptions of this node's APIs, and cached ones of others. */
   readonly #shelf: DocumentShelf
   #running: Running | undefined
+  /** True from the first start on. */
+  #wasStarted = false
   /** Stops the started parts in reverse order. */
   #parts = new AsyncDisposableStack()
   /** The parts through which other nodes reach this one. They stop first, while libp2p still holds its connections. */
@@ -127,6 +129,7 @@ class SoukService implements Souk, Startable {
    * starting when another one fails is never stopped.
    */
   async beforeStart(): Promise<void> {
+    this.#wasStarted = true
     const [options, components, store] = [this.#options, this.#components, this.store]
     const { clock, network, agent } = options
     const { link, directory } = this.#reach
@@ -197,7 +200,8 @@ class SoukService implements Souk, Startable {
     this.#running = undefined
     await this.#parts.disposeAsync()
   }
-  serve(init: ListingInit, adapter: Adapter): Promise<Listing> {
+
+  async serve(init: ListingInit, adapter: Adapter): Promise<Listing> {
     return this.#run().selling.provider.serve(init, adapter)
   }
 
@@ -231,35 +235,35 @@ class SoukService implements Souk, Startable {
     return peers.filter((_, at) => answers[at] === true).map((peer) => peer.id)
   }
 
-  move(name: string, state: ListingState, notice?: DeprecationNotice): Promise<Listing> {
+  async move(name: string, state: ListingState, notice?: DeprecationNotice): Promise<Listing> {
     return this.#run().selling.provider.move(name, state, notice)
   }
 
-  remove(name: string): Promise<void> {
+  async remove(name: string): Promise<void> {
     return this.#run().selling.provider.remove(name)
   }
 
-  delegate(peer: string): Promise<Delegation> {
+  async delegate(peer: string): Promise<Delegation> {
     return this.#run().selling.provider.delegate(peer)
   }
 
-  delegations(): Promise<readonly Delegation[]> {
+  async delegations(): Promise<readonly Delegation[]> {
     return this.#run().selling.provider.delegations()
   }
 
-  call(init: CallInit): Promise<CallReply> {
+  async call(init: CallInit): Promise<CallReply> {
     return this.#run().buying.call(init)
   }
 
-  resolve(api: string | ApiRef, options?: Partial<ResolveOptions>): Promise<Resolution> {
+  async resolve(api: string | ApiRef, options?: Partial<ResolveOptions>): Promise<Resolution> {
     return this.#run().buying.resolve(api, options)
   }
 
-  search(query: SearchQuery = {}, signal?: AbortSignal): Promise<SearchPage> {
+  async search(query: SearchQuery = {}, signal?: AbortSignal): Promise<SearchPage> {
     return this.#run().discovery.catalogue.search(query, signal)
   }
 
-  reputation(id: ApiId): Promise<Reputation> {
+  async reputation(id: ApiId): Promise<Reputation> {
     return this.#run().discovery.reputation(id)
   }
 
@@ -269,7 +273,7 @@ class SoukService implements Souk, Startable {
     await this.#run().buying.resolver.pin(checkApiName(name), provider)
   }
 
-  pinned(name: string): Promise<string | undefined> {
+  async pinned(name: string): Promise<string | undefined> {
     return this.#run().buying.resolver.pinned(checkApiName(name))
   }
 
@@ -329,8 +333,10 @@ class SoukService implements Souk, Startable {
   }
 
   #run(): Running {
-    if (this.#running === undefined) throw new SoukError('internal_error', 'The node is not running.')
-    return this.#running
+    if (this.#running !== undefined) return this.#running
+    if (!this.#wasStarted) throw new SoukError('invalid_request', 'The node is not started. Await its `start()` first.')
+    // Requests that arrive while a node stops get the same code from its owner side.
+    throw new SoukError('overloaded', 'The node is stopped. Start it again, or use another one.', { notAccepted: true })
   }
 
   #local(): readonly SignedManifest[] {

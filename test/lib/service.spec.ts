@@ -65,6 +65,33 @@ describe('the service', () => {
     }
   })
 
+  it('rejects what needs a running node: before its start as invalid, after its stop as passing', async () => {
+    const node = await createNode()
+    const { souk } = node
+    const uses: ReadonlyArray<() => Promise<unknown>> = [
+      () => souk.serve({ name: 'echo', price: '0' }, handler(String)),
+      () => souk.call({ api: 'echo', body: 1 }),
+      () => souk.resolve('echo'),
+      () => souk.search(),
+      () => souk.pinned('echo'),
+      () => souk.move('echo', 'paused'),
+      () => souk.remove('echo'),
+      () => souk.delegations()
+    ]
+    const allReject = async (expected: object) => {
+      for (const use of uses) {
+        let promise: Promise<unknown> | undefined
+        assert.doesNotThrow(() => (promise = use()), 'it throws where it should reject')
+        await assert.rejects(Promise.resolve(promise), expected)
+      }
+      assert.throws(() => souk.status(), expected)
+    }
+    await allReject({ code: 'invalid_request', message: 'The node is not started. Await its `start()` first.' })
+    await node.start()
+    await node.stop()
+    await allReject({ code: 'overloaded', retryable: true, notAccepted: true })
+  })
+
   for (const [what, init] of [
     ['a network name', { network: 'No Network' }],
     ['a bootstrap address', { bootstrap: ['/ip4/127.0.0.1/tcp/1'] }],
@@ -154,7 +181,7 @@ describe('the service', () => {
       const node = await createNode(options)
       await assert.rejects(node.start(), { message: `${fails} failed` })
       assert.deepEqual(steps, expected)
-      assert.throws(() => node.souk.status(), { code: 'internal_error' })
+      assert.throws(() => node.souk.status(), { code: 'overloaded' })
     })
   }
 
