@@ -114,6 +114,12 @@ function isRaw(input: unknown): input is BodyInit {
   )
 }
 
+/** A Map, a Set or a generator: JSON would be an empty object, and the call would be paid. */
+function isUnlisted(input: unknown): boolean {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return false
+  return Symbol.iterator in input || Symbol.asyncIterator in input
+}
+
 function bodyOf(operation: string, input: unknown): { body: BodyInit; type?: string } {
   if (isRaw(input)) {
     if (operation !== '')
@@ -123,6 +129,8 @@ function bodyOf(operation: string, input: unknown): { body: BodyInit; type?: str
       input instanceof FormData || input instanceof URLSearchParams || (input instanceof Blob && input.type)
     return isTyped ? { body: input } : { body: input, type: 'application/octet-stream' }
   }
+  if (isUnlisted(input))
+    throw new SoukError('invalid_request', 'The input is not JSON: convert it to an object or an array.')
   try {
     const body = JSON.stringify(operation === '' ? (input ?? {}) : { ...(input as object | undefined), operation })
     return { body, type: 'application/json' }

@@ -1,12 +1,13 @@
 import { type ApiId, type ApiRef, parseApiRef } from '../base/api-name.ts'
 import { EMPTY_BYTES, utf8 } from '../base/bytes.ts'
 import type { Clock } from '../base/clock.ts'
-import { SoukError } from '../base/errors.ts'
 import { isExtraHeader } from '../base/extra-header.ts'
 import { UPSTREAM_TIMEOUT_MS } from '../base/limits/call.ts'
+import { malformed } from '../base/malformed.ts'
 import { parseUsdc } from '../base/money.ts'
 import type { HashedRequest } from '../base/request-hash.ts'
 import type { RequestIds } from '../base/request-id.ts'
+import { writeJson, type WrittenJson } from '../base/write-json.ts'
 import type { Attempt, Call, CallTerms } from '../interface/call.ts'
 import type { ApiDescription } from '../interface/adapter.ts'
 import type { Resolution } from '../interface/directory.ts'
@@ -162,15 +163,15 @@ function payloadOf(body: unknown): Payload {
   if (body instanceof Uint8Array) return body
   if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
     return body as AsyncIterable<Uint8Array>
-  const json = writeJson(body)
-  if (json === undefined) throw new SoukError('invalid_request', 'The body cannot be converted to JSON.')
-  return utf8(json)
+  const written = jsonOf(body)
+  if ('json' in written) return utf8(written.json)
+  throw malformed('body', `The body cannot be converted to JSON: ${written.reason}`)
 }
 
-function writeJson(value: unknown): string | undefined {
+function jsonOf(body: unknown): WrittenJson {
   try {
-    return JSON.stringify(value)
-  } catch {
-    return undefined
+    return writeJson(body)
+  } catch (cause) {
+    throw malformed('body', 'The body cannot be converted to JSON: its `toJSON` or a getter threw an error.', cause)
   }
 }

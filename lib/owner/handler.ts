@@ -3,6 +3,7 @@ import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
 import { checkJson } from '../base/json-text.ts'
 import { REQUEST_BYTES_CEILING } from '../base/limits/call.ts'
+import { writeJson } from '../base/write-json.ts'
 import type { Adapter, AdapterRequest, Operation } from '../interface/adapter.ts'
 import type { Headers } from '../interface/payload.ts'
 
@@ -18,7 +19,8 @@ export interface HandlerInput {
 }
 
 /**
- * Returns any JSON value as the response. A thrown SoukError is returned to the caller; any other error becomes
+ * Returns any JSON value as the response, `null` if it returns nothing. A Map, a generator or another value that JSON cannot
+ * hold becomes `upstream_invalid_response`. A thrown SoukError is returned to the caller; any other error becomes
  * `internal_error`.
  */
 export type Handler = (input: HandlerInput) => unknown
@@ -54,10 +56,16 @@ export function handler(
     async call({ method, path, headers, body, memory }: AdapterRequest, signal: AbortSignal) {
       const input = parse(await collect(body, REQUEST_BYTES_CEILING, () => new SoukError('request_too_large'), memory))
       const output = await handle({ body: input, method, path, headers, signal })
-      const json: string | undefined = JSON.stringify(output)
-      return { status: 200, headers: JSON_HEADERS, body: utf8(json ?? 'null'), success: true, upstreamMs: 0 }
+      const written = writeJson(output)
+      if ('reason' in written) throw notJson(written.reason)
+      return { status: 200, headers: JSON_HEADERS, body: utf8(written.json), success: true, upstreamMs: 0 }
     }
   }
+}
+
+function notJson(reason: string): SoukError {
+  const text = `The response of this API's handler cannot be sent as JSON: ${reason}`
+  return new SoukError('upstream_invalid_response', text, { source: 'upstream' })
 }
 
 function parse(bytes: Uint8Array): unknown {

@@ -56,6 +56,13 @@ describe('souk/client', () => {
       assert.deepEqual(sent(), {})
     })
 
+    it('sends no empty object in place of a Map or a generator', async () => {
+      for (const input of [new Map([['a', 1]]), new Set([1]), [1].values()]) {
+        await fails(client().call('ticker', 'a', input), 'invalid_request')
+      }
+      assert.equal(ingress.calls.length, 0)
+    })
+
     it('passes on its options', async () => {
       await client({ maxPrice: '0.02' }).call('ticker', 'a', {}, { idempotencyKey: 'a "b"', timeoutMs: 5_000 })
       assert.deepEqual([last().idempotencyKey, last().maxPrice, last().timeoutMs! <= 5_000], ['a "b"', '0.02', true])
