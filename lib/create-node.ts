@@ -9,6 +9,16 @@ import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { ping } from '@libp2p/ping'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
+import {
+  checkMembers,
+  COUNT,
+  FLAG,
+  FUNCTIONS,
+  type MemberRules,
+  OBJECT,
+  TEXTS,
+  withMethods
+} from './base/check-members.ts'
 import { systemClock } from './base/clock.ts'
 import {
   DHT_CLAIMS_MAX,
@@ -52,7 +62,7 @@ import { staggeredDials } from './link/reach/staggered-dials.ts'
 import { soukGossip } from './link/souk-gossip.ts'
 import { soukTcp } from './link/souk-tcp.ts'
 import { soukWebSockets } from './link/websocket/souk-websockets.ts'
-import { parseMultiaddr, type SoukInit } from './options.ts'
+import { parseMultiaddr, SOUK_RULES, type SoukInit } from './options.ts'
 import { DHT_DATASTORE, soukDht } from './resolve/directory/dht.ts'
 import { souk } from './service.ts'
 
@@ -84,6 +94,29 @@ export interface NodeOptions extends SoukInit {
   readonly logger?: ComponentLogger
 }
 
+const NODE_RULES: MemberRules<NodeOptions> = {
+  ...SOUK_RULES,
+  privateKey: {
+    fits: (key) => OBJECT.fits(key) && (key as PrivateKey).type === 'Ed25519',
+    what: "an Ed25519 key, such as `await generateKeyPair('Ed25519')` of @libp2p/crypto/keys"
+  },
+  transports: FUNCTIONS,
+  listen: TEXTS,
+  announce: TEXTS,
+  mdns: FLAG,
+  relay: { fits: (relay) => relay === 'anyone' || relay === 'known', what: '"anyone" or "known"' },
+  connections: OBJECT,
+  logger: withMethods('an object with `forComponent`, such as `defaultLogger()` of @libp2p/logger', 'forComponent')
+}
+
+const CONNECTION_RULES: MemberRules<ConnectionRules> = {
+  connectionsMax: COUNT,
+  perHostMax: COUNT,
+  perHostPerSecond: COUNT,
+  pendingPerHostMax: COUNT,
+  countsPrivate: FLAG
+}
+
 /** A libp2p node with Souk, for programs without a libp2p node of their own. */
 export interface SoukNode {
   readonly libp2p: Libp2p<{ dht: KadDHT; pubsub: GossipSub; souk: Souk }>
@@ -106,7 +139,7 @@ const STORED = [
 ]
 
 /**
- * Creates a node, not started. `base/limits.ts` gives the reasons of the settings.
+ * Creates a node, not started. Throws `invalid_request` for an option of a wrong name or type. `base/limits.ts` gives the reasons of the settings.
  *
  * @example
  * ```ts
@@ -122,6 +155,8 @@ const STORED = [
  * ```
  */
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
+  checkMembers('The options', options, NODE_RULES)
+  checkMembers('`connections`', options.connections ?? {}, CONNECTION_RULES)
   const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
   const {
     connections = {},

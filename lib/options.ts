@@ -1,5 +1,17 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import {
+  checkMembers,
+  FLAG,
+  FUNCTION,
+  isText,
+  type MemberRules,
+  NUMBER,
+  OBJECT,
+  TEXT,
+  TEXTS,
+  withMethods
+} from './base/check-members.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
 import { AGENT_CHARS_MAX } from './base/limits/link.ts'
@@ -86,6 +98,31 @@ export type SoukOptions = SoukInit &
     >
   >
 
+const STORE = withMethods('a store, such as `createSqliteStore(…)`', 'open', 'close')
+
+export const SOUK_RULES: MemberRules<SoukInit> = {
+  network: TEXT,
+  store: STORE,
+  sharedStore: STORE,
+  paymentScheme: FUNCTION,
+  providerKey: OBJECT,
+  directory: OBJECT,
+  bootstrap: TEXTS,
+  privateAddresses: FLAG,
+  agent: TEXT,
+  prepare: FUNCTION,
+  onSold: FUNCTION,
+  selfReport: FLAG,
+  probes: FLAG,
+  onReach: FUNCTION,
+  portMapping: withMethods('an object with `mapped` and `onChange`', 'onChange'),
+  worth: OBJECT,
+  keepDays: NUMBER,
+  trimmedKinds: TEXTS,
+  clock: withMethods('a clock', 'now', 'elapsed', 'after', 'soon'),
+  random: withMethods('an object with `fill`', 'fill')
+}
+
 const NETWORK = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 /**
@@ -93,6 +130,7 @@ const NETWORK = /^[a-z0-9][a-z0-9-]{0,31}$/
  * @throws SoukError `invalid_request`
  */
 export function soukOptions(init: SoukInit): SoukOptions {
+  checkMembers('The options', init, SOUK_RULES)
   const options = {
     network: 'dev',
     bootstrap: [],
@@ -104,7 +142,7 @@ export function soukOptions(init: SoukInit): SoukOptions {
     trimmedKinds: [],
     clock: systemClock,
     random: systemRandom,
-    ...init
+    ...given(init)
   }
   if (!NETWORK.test(options.network)) {
     throw new SoukError(
@@ -125,6 +163,11 @@ export function soukOptions(init: SoukInit): SoukOptions {
   return options
 }
 
+/** Without the members that are `undefined`, which would replace a default. */
+function given(init: SoukInit): SoukInit {
+  return Object.fromEntries(Object.entries(init).filter(([, value]) => value !== undefined))
+}
+
 /** @throws SoukError `invalid_request` */
 export function checkBootstrap(address: string): void {
   const names = parseMultiaddr(address)
@@ -137,10 +180,12 @@ export function checkBootstrap(address: string): void {
 }
 
 /** @throws SoukError `invalid_request` */
-export function parseMultiaddr(address: string): Multiaddr {
+export function parseMultiaddr(address: unknown): Multiaddr {
   try {
+    // It also takes bytes and null.
+    if (!isText(address)) throw new TypeError('not a string')
     return multiaddr(address)
   } catch (cause) {
-    throw new SoukError('invalid_request', `"${address.slice(0, 100)}" is not a multiaddr.`, { cause })
+    throw new SoukError('invalid_request', `"${String(address).slice(0, 100)}" is not a multiaddr.`, { cause })
   }
 }

@@ -3,6 +3,7 @@ import { serviceCapabilities, serviceDependencies } from '@libp2p/interface'
 import { type ApiId, type ApiRef, checkApiName, isProviderId, parseApiRef } from './base/api-name.ts'
 import { logOf } from './base/component-log.ts'
 import { SoukError } from './base/errors.ts'
+import { checkApi, checkCall } from './call/check-call.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { LocalCaller } from './call/local-caller.ts'
 import { REACH_PEERS_MAX } from './base/limits/directory.ts'
@@ -29,6 +30,7 @@ import { checkBootstrap, type SoukInit, type SoukOptions, soukOptions } from './
 import { nextEpoch } from './owner/epoch.ts'
 import { restoredAt } from './owner/restored.ts'
 import { serveCatalogue } from './resolve/catalogue/catalogue-exchange.ts'
+import { checkSearch } from './resolve/catalogue/check-search.ts'
 import { createDiscovery, type Discovery } from './resolve/catalogue/discovery.ts'
 import { serveManifests } from './resolve/manifest/manifest-exchange.ts'
 import { createManifestSigner } from './resolve/manifest/manifest-signer.ts'
@@ -244,7 +246,9 @@ class SoukService implements Souk, Startable {
   }
 
   async delegate(peer: string): Promise<Delegation> {
-    return this.#run().selling.provider.delegate(peer)
+    const { selling } = this.#run()
+    if (typeof peer !== 'string') throw malformed('peer', '`peer` must be the peer id of a node.')
+    return selling.provider.delegate(peer)
   }
 
   async delegations(): Promise<readonly Delegation[]> {
@@ -252,15 +256,21 @@ class SoukService implements Souk, Startable {
   }
 
   async call(init: CallInit): Promise<CallReply> {
-    return this.#run().buying.call(init)
+    const { buying } = this.#run()
+    checkCall(init)
+    return buying.call(init)
   }
 
   async resolve(api: string | ApiRef, options?: Partial<ResolveOptions>): Promise<Resolution> {
-    return this.#run().buying.resolve(api, options)
+    const { buying } = this.#run()
+    checkApi(api)
+    return buying.resolve(api, options)
   }
 
   async search(query: SearchQuery = {}, signal?: AbortSignal): Promise<SearchPage> {
-    return this.#run().discovery.catalogue.search(query, signal)
+    const { discovery } = this.#run()
+    checkSearch(query)
+    return discovery.catalogue.search(query, signal)
   }
 
   async reputation(id: ApiId): Promise<Reputation> {

@@ -17,11 +17,12 @@ export function isProviderId(id: string): boolean {
 }
 
 /** @throws SoukError `invalid_request` when it is not `[a-z0-9][a-z0-9-]{0,62}`. */
-export function checkApiName(name: string): string {
-  if (!isApiName(name)) {
+export function checkApiName(name: unknown): string {
+  // Not every embedder has TypeScript.
+  if (typeof name !== 'string' || !isApiName(name)) {
     throw malformed(
       'api',
-      `"${name.slice(0, 80)}" is not an API name. Use a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX} characters, first one not "-".`
+      `"${String(name).slice(0, 80)}" is not an API name. Use a-z, 0-9 and "-", at most ${API_NAME_CHARS_MAX} characters, first one not "-".`
     )
   }
   return name

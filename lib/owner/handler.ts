@@ -3,6 +3,7 @@ import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
 import { checkJson } from '../base/json-text.ts'
 import { REQUEST_BYTES_CEILING } from '../base/limits/call.ts'
+import { malformed } from '../base/malformed.ts'
 import { writeJson } from '../base/write-json.ts'
 import type { Adapter, AdapterRequest, Operation } from '../interface/adapter.ts'
 import type { Headers } from '../interface/payload.ts'
@@ -50,6 +51,7 @@ export function handler(
   handle: Handler,
   operations: readonly Operation[] = [{ name: 'call', description: 'Takes any JSON.' }]
 ): Adapter {
+  if (typeof handle !== 'function') throw malformed('handle', 'A handler must be a function.')
   return {
     protocol: 'REST',
     description: { operations },

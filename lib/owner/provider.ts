@@ -25,6 +25,7 @@ import {
 } from '../interface/manifest.ts'
 import type { Listing, ListingInit } from '../interface/souk.ts'
 import type { Documents } from '../interface/store.ts'
+import { checkListing } from './check-listing.ts'
 import type { Announcer } from './announcer.ts'
 import { offeredPlans } from './offered-plans.ts'
 import { DEFAULT_TERMS, pricedSince, type ServingTerms } from './served-api.ts'
@@ -79,6 +80,7 @@ export class Provider {
 
   /** @throws SoukError `invalid_request` */
   async serve(init: ListingInit, adapter: Adapter): Promise<Listing> {
+    checkListing(init)
     const name = checkApiName(init.name)
     // Without types, a function is easily given in place of an adapter.
     if (adapter?.description === undefined) {
