@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { asSoukError, formatApiRef, formatUsdc, limits, parseUsdc, toProblem } from '../../../lib/index.ts'
 import type { CallReply, Headers } from '../../../lib/interface/index.ts'
 import type { CallDraft } from '../../call-draft.ts'
-import { apisIn, operationsIn } from '../../mcp/selection.ts'
+import { apisIn, checkParameters, operationsIn } from '../../mcp/selection.ts'
 import { type CallEvent, callEventSchema, callSchema } from '../api.ts'
 import { hasErrorsOnly } from '../../graphql-errors.ts'
 import { present } from '../../present.ts'
@@ -56,6 +56,7 @@ export const callRoutes = [
     response: z.record(z.string(), z.unknown()).describe('JSON-RPC'),
     async handler({ agents, clock }, { request, reply }) {
       const { url = '' } = request.raw
+      checkParameters(url, ['max_price', 'daily_cap'])
       const apis = apisIn(url).map(formatApiRef)
       const query = new URLSearchParams(url.split('?')[1] ?? '')
       const [asked, cap] = [query.get('max_price'), query.get('daily_cap')]

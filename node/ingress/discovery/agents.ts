@@ -7,7 +7,7 @@ import type { AgentApis } from '../../mcp/agent-apis.ts'
 import type { MarketInit } from '../../mcp/market.ts'
 import { type AgentService, agentService } from '../../mcp/on-demand.ts'
 import { RunningCalls } from '../../mcp/running-calls.ts'
-import { apisIn, operationsIn } from '../../mcp/selection.ts'
+import { apisIn, checkParameters, operationsIn } from '../../mcp/selection.ts'
 import type { BodyReader } from '../calls/body-reader.ts'
 import { keyMissing } from '../calls/keyless.ts'
 import type { PerIp } from '../per-ip.ts'
@@ -47,6 +47,7 @@ export class Agents {
         if (holder.isPublic === true) this.#init.demoCalls.count(context.req)
       }
       count()
+      checkParameters(context.req.url ?? '')
       const named = apisIn(context.req.url ?? '').map((api) => formatApiRef(permitted(holder, api)))
       const apis = named.length > 0 ? named : await this.#init.agentApis.of(holder)
       const operations = operationsIn(context.req.url ?? '')

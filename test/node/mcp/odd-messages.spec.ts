@@ -72,6 +72,22 @@ describe('agents of all revisions and with odd messages', () => {
     })
   }
 
+  it('get an error for a mistyped parameter, which would drop a choice or a limit', async () => {
+    for (const query of ['apis=plain', 'api=plain&max_price=0.01', 'api=plain&__proto__=1']) {
+      const response = await fetch(`${ingress.url}/mcp?${query}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-consumer-key': ingress.key },
+        body: JSON.stringify(LIST)
+      })
+      const { error } = (await response.json()) as Message
+      assert.deepEqual([response.status, error?.code], [400, -32_600])
+      assert.match(
+        error?.message ?? '',
+        /unknown parameter "(apis|max_price|__proto__)"\. It may have: api, operation\./
+      )
+    }
+  })
+
   it('may not cancel a request of the same batch, which would never get its response', async () => {
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: LIST.id } }
     const refused = await ask([LIST, cancel], { accept: BOTH })
