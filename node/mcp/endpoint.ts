@@ -1,10 +1,4 @@
-import {
-  createMcpHandler,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isLegacyRequest,
-  type RequestId
-} from '@modelcontextprotocol/server'
+import { createMcpHandler, isJSONRPCRequest, isLegacyRequest } from '@modelcontextprotocol/server'
 import { checkJson, type HeldBytes, limits, SoukError, systemRandom, text } from '../../lib/index.ts'
 import type { BodyReader } from '../ingress/calls/body-reader.ts'
 import { hasBody } from '../ingress/calls/body.ts'
@@ -16,6 +10,7 @@ import { whileConnected } from '../http/while-connected.ts'
 import type { KeyHolder } from '../keys/verifier.ts'
 import type { Agent } from './agent.ts'
 import { agentServer } from './agent-server.ts'
+import { cancelledBy, checkBatch } from './batch.ts'
 import { answerFormer } from './former-revisions.ts'
 import type { RunningCalls } from './running-calls.ts'
 
@@ -67,22 +62,6 @@ export async function serveAgent(
   }
 }
 
-/** The responses to a batch are in memory together, and a list may have some megabytes. */
-function checkBatch(messages: readonly unknown[]): void {
-  if (messages.length > limits.MCP_BATCH_MAX)
-    throw new SoukError('invalid_request', `A batch may have at most ${limits.MCP_BATCH_MAX} messages.`)
-  const lists = messages.flatMap((each) =>
-    isJSONRPCRequest(each) && each.method.endsWith('/list') ? [each.method] : []
-  )
-  const twice = lists.find((method, at) => lists.indexOf(method) < at)
-  if (twice !== undefined) throw new SoukError('invalid_request', `A batch may have only one request for ${twice}.`)
-  // A cancelled request gets no response, and the batch would wait for it.
-  const cancelled = new Set(messages.flatMap((each) => cancelledBy(each) ?? []))
-  if (messages.some((each) => isJSONRPCRequest(each) && cancelled.has(each.id))) {
-    throw new SoukError('invalid_request', 'A batch may not cancel a request of its own.')
-  }
-}
-
 /** Undefined for the public key without a session: its holders are different agents. */
 function callerOf({ headers }: RequestContext['req'], { id, isPublic }: KeyHolder): string | undefined {
   const session = headers['mcp-session-id']
@@ -107,13 +86,6 @@ async function answerCancellable(
   } finally {
     leave()
   }
-}
-
-/** The id of the request that a message cancels; undefined for other messages. */
-function cancelledBy(message: unknown): RequestId | undefined {
-  if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return undefined
-  const id = message.params?.['requestId']
-  return typeof id === 'string' || typeof id === 'number' ? id : undefined
 }
 
 /** The first request of an agent, in former revisions of the protocol and in the current one. */

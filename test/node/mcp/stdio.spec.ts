@@ -9,6 +9,12 @@ import { type HomeNode, type SoukHome, soukHome } from '../../helpers/souk-home.
 import { MAIN } from '../../helpers/souk-process.ts'
 import { CLIENTS } from './clients.ts'
 
+interface Answer {
+  readonly jsonrpc: string
+  readonly id: unknown
+  readonly error?: { readonly code: number }
+}
+
 describe('agents on stdio', () => {
   let home: SoukHome
   let echo: Upstream
@@ -99,13 +105,29 @@ describe('agents on stdio', () => {
     child.stdin.write('{nonsense\n\n[]\n"x"\n')
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })}\n`)
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 5 } })}\n`)
-    while (!stdout.includes('"id":2')) await once(child.stdout, 'data')
+    const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' })
+    child.stdin.write(
+      `${JSON.stringify([ping(3), { jsonrpc: '2.0', method: 'notifications/initialized' }, ping(4)])}\n`
+    )
+    while (!/"id":2/.test(stdout) || !/"id":4/.test(stdout)) await once(child.stdout, 'data')
     child.stdin.end()
     const [code] = (await once(child, 'close')) as [number]
     assert.equal(code, 0)
-    for (const line of stdout.trim().split('\n')) {
-      assert.equal((JSON.parse(line) as { jsonrpc: string }).jsonrpc, '2.0')
-    }
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Answer | Answer[])
+    for (const each of answers.flat()) assert.equal(each.jsonrpc, '2.0')
+    const nameless = answers.flat().filter(({ id }) => id === null)
+    assert.deepEqual(
+      nameless.map(({ error }) => error?.code),
+      [-32_700, -32_600, -32_600]
+    )
+    const batch = answers.find((each) => Array.isArray(each)) ?? []
+    assert.deepEqual(
+      [batch].flat().map(({ id }) => id),
+      [3, 4]
+    )
   })
 
   it('get a response to a large message, and the server ends at one that is too large to read', async () => {
