@@ -1,4 +1,4 @@
-import { Command, type ErrorOptions } from 'commander'
+import { Command, type ErrorOptions, type HelpContext } from 'commander'
 import { didYouMeanText, similarTo } from './similar.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -35,6 +35,14 @@ export class CliCommand extends Command {
       [/[.?]$/.test(what) ? what : `${what}.`, ...(suggestion === undefined ? [] : [suggestion])].join(' '),
       `${nameOf(this)} --help`
     )
+  }
+
+  /** Shows the help. With `--json`, a group without its subcommand gets an error that a script can read. @throws UsageError */
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    const isError = typeof context === 'object' && context.error
+    if (!isError || this.optsWithGlobals()['json'] !== true) return super.help(context as HelpContext)
+    const names = namesBelow(this).filter((name) => name !== 'help')
+    throw new UsageError(`Name a command of ${nameOf(this)}: ${names.join(', ')}.`, `${nameOf(this)} --help`)
   }
 
   /** The command of these words below this one. @throws UsageError */
