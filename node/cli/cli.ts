@@ -15,6 +15,8 @@ export interface Cli {
   readonly json: boolean
   /** `--wide`: tables with all columns and full ids. */
   readonly isWide: boolean
+  /** Width of the terminal; undefined in a pipe. */
+  readonly columns: number | undefined
   /** True on a terminal without `--no-input`. */
   readonly canAsk: boolean
   /** `--profile` as typed. */
@@ -65,6 +67,9 @@ export function createCli(program: Command, terminal: Terminal): Cli {
     get isWide() {
       return options().wide === true
     },
+    get columns() {
+      return terminal.columns
+    },
     get canAsk() {
       return terminal.canAsk && options().input !== false
     },
@@ -88,7 +93,7 @@ export function createCli(program: Command, terminal: Terminal): Cli {
       if (text !== '') await terminal.write(`${text}\n`)
     },
     async list(value, rows, columns, { what, next }, below = []) {
-      await this.print(value, () => [...table(rows, columns, this.isWide), ...below])
+      await this.print(value, () => [...table(rows, columns, this), ...below])
       if (rows.length === 0) this.note(`${what}\nTry: ${next}`)
     }
   }

@@ -7,6 +7,7 @@ import { didYouMean } from './did-you-mean.ts'
 import { addExamples } from './examples.ts'
 import { EXIT } from './terminal/exit-code.ts'
 import { failureJson, failureLines, failureOf } from './terminal/failure.ts'
+import { HELP_CHARS, narrowItem, WRAPPED_CHARS_MIN } from './terminal/narrow-help.ts'
 import { processTerminal, type Terminal } from './terminal/terminal.ts'
 
 type Loaders = Readonly<Record<string, () => Promise<AddCommand>>>
@@ -141,11 +142,13 @@ function describe(program: Command, terminal: Terminal): void {
     )
     .option('--profile <name>', 'profile of the node on this machine (default: "default", or SOUK_PROFILE)')
     .option('--json', 'print data as JSON on stdout')
-    .option('--wide', 'print tables in full: all columns and long ids, not fitted to 80 characters')
+    .option('--wide', 'print tables in full: all columns and long ids, not fitted to the terminal')
     .option('--no-input', 'never ask for input')
     .showSuggestionAfterError(true)
     .exitOverride()
+    .configureHelp({ minWidthToWrap: WRAPPED_CHARS_MIN, formatItem: narrowItem })
     .configureOutput({
+      getOutHelpWidth: () => terminal.columns ?? HELP_CHARS,
       writeOut: (text) => void terminal.write(text),
       writeErr: (text) => terminal.note(text.trimEnd())
     })

@@ -24,9 +24,17 @@ export interface TestTerminalInit {
   readonly answers?: readonly string[]
   /** Default false: stdout is a pipe. */
   readonly isTerminal?: boolean
+  /** Width of the terminal. */
+  readonly columns?: number
 }
 
-export function testTerminal({ env = {}, stdin, answers, isTerminal = false }: TestTerminalInit = {}): TestTerminal {
+export function testTerminal({
+  env = {},
+  stdin,
+  answers,
+  isTerminal = false,
+  columns
+}: TestTerminalInit = {}): TestTerminal {
   const [stdout, stderr] = [new Output(), new Output()]
   const asked: Array<{ question: string; isShown: boolean }> = []
   const opened: string[] = []
@@ -40,6 +48,7 @@ export function testTerminal({ env = {}, stdin, answers, isTerminal = false }: T
     env,
     stdin: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]),
     isTerminal,
+    columns,
     write: async (data) => stdout.add(data),
     note: (line) => stderr.add(`${line}\n`),
     canAsk: answers !== undefined,

@@ -7,7 +7,7 @@ import type { AddCommand } from '../cli.ts'
 import { plansBelow, termsFacts } from './terms.ts'
 import { YES } from '../terminal/confirm.ts'
 import { shortApi } from '../terminal/short-id.ts'
-import { type Column, facts, moment } from '../terminal/table.ts'
+import { type Column, facts, type Layout, moment } from '../terminal/table.ts'
 
 export const addApi: AddCommand = (to, cli) => {
   const api = to.command('api').description('APIs this node serves')
@@ -33,7 +33,7 @@ export const addApi: AddCommand = (to, cli) => {
     .argument('<name>')
     .action(async (name: string) => {
       const view = await (await cli.node()).request('GET /apis/:name', { params: { name } })
-      await cli.print(view, () => show(view, cli.isWide))
+      await cli.print(view, () => show(view, cli))
     })
 
   for (const [verb, description, done] of MOVES) {
@@ -86,7 +86,7 @@ const COLUMNS: ReadonlyArray<Column<ApiView>> = [
   { head: 'ENDPOINT', of: ({ endpoint }) => endpoint, least: 11 }
 ]
 
-function show(api: ApiView, isWide: boolean): string[] {
+function show(api: ApiView, layout: Layout): string[] {
   const { published } = api
   const lines = facts([
     ['api', api.id],
@@ -105,5 +105,5 @@ function show(api: ApiView, isWide: boolean): string[] {
     ...(api.tags.length === 0 ? [] : [['tags', api.tags.join(', ')] as const]),
     ...(api.description === '' ? [] : [['description', api.description] as const])
   ])
-  return [...lines, ...plansBelow(api, isWide)]
+  return [...lines, ...plansBelow(api, layout)]
 }

@@ -1,6 +1,6 @@
 import type { ListingTermsView } from '../../admin/subscriptions/subscription-api.ts'
 import { PLAN_COLUMNS } from './plan-command.ts'
-import { moment, table } from '../terminal/table.ts'
+import { type Layout, moment, table } from '../terminal/table.ts'
 
 /** Rows for `facts`: price per call, major version and deprecation. */
 export function termsFacts(
@@ -15,8 +15,8 @@ export function termsFacts(
 }
 
 /** The plans as a table, after an empty line. Empty without plans. */
-export function plansBelow({ plans }: ListingTermsView, isWide: boolean): string[] {
-  return plans.length === 0 ? [] : ['', ...table(plans, PLAN_COLUMNS, isWide)]
+export function plansBelow({ plans }: ListingTermsView, layout: Layout): string[] {
+  return plans.length === 0 ? [] : ['', ...table(plans, PLAN_COLUMNS, layout)]
 }
 
 function ends({ sunset_at, successor, link }: NonNullable<ListingTermsView['deprecation']>): Array<[string, string]> {

@@ -24,13 +24,14 @@ export const addMarket: AddCommand = (to, cli) => {
         return
       }
       const view = await node.request('GET /listings/:id', { params: { id: api } })
-      await cli.print(view, () =>
-        flags.operations === true ? table(view.methods, OPERATIONS, cli.isWide) : show(view, cli)
-      )
+      await cli.print(view, () => (flags.operations === true ? table(view.methods, OPERATIONS, cli) : show(view, cli)))
     })
 }
 
-function show(view: MarketListingView, { isWide, profile }: Pick<Cli, 'isWide' | 'profile'>): string[] {
+function show(
+  view: MarketListingView,
+  { isWide, columns, profile }: Pick<Cli, 'isWide' | 'columns' | 'profile'>
+): string[] {
   const { quality, known_since: known } = view
   return [
     ...facts([
@@ -50,7 +51,7 @@ function show(view: MarketListingView, { isWide, profile }: Pick<Cli, 'isWide' |
       ['operations', forProfile(operationsText(view), profile)]
     ]),
     ...(view.description === '' ? [] : ['', view.description]),
-    ...plansBelow(view, isWide)
+    ...plansBelow(view, { isWide, columns })
   ]
 }
 

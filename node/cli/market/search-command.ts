@@ -51,7 +51,7 @@ export const addSearch: AddCommand = (to, cli) => {
           ? 'souk doctor, which looks at peers and clock; new listings arrive within seconds'
           : 'fewer words or options, or souk search to list all APIs'
       }
-      const below = matching.length === 0 ? [] : ['', ...table(matching, MATCHING, cli.isWide)]
+      const below = matching.length === 0 ? [] : ['', ...table(matching, MATCHING, cli)]
       await cli.list(view, view.listings, COLUMNS, empty, below)
       if (view.next !== null) cli.terminal.note(`More: --cursor ${view.next}`)
     })

@@ -49,7 +49,7 @@ export const addChannel: AddCommand = (to, cli) => {
         table(
           closed.channels.map((each) => each.channel),
           COLUMNS,
-          cli.isWide
+          cli
         )
       )
       for (const { channel, problem } of closed.channels) {
@@ -74,7 +74,7 @@ export const addChannel: AddCommand = (to, cli) => {
 }
 
 async function told(cli: Cli, view: ChannelView): Promise<void> {
-  await cli.print(view, () => table([view], COLUMNS, cli.isWide))
+  await cli.print(view, () => table([view], COLUMNS, cli))
   if (view.withdrawable_at !== null) {
     cli.terminal.note(`This node completes the withdrawal after ${moment(view.withdrawable_at)} UTC. Keep it running.`)
   }

@@ -53,7 +53,7 @@ export const addDisputes: AddCommand = (to, cli) => {
     })
 }
 
-const told = (cli: Cli, view: DisputeView): Promise<void> => cli.print(view, () => table([view], COLUMNS, cli.isWide))
+const told = (cli: Cli, view: DisputeView): Promise<void> => cli.print(view, () => table([view], COLUMNS, cli))
 
 /** At the owner, a sent receipt does not say that the payer agrees. */
 const isOpen = ({ state }: DisputeView): boolean => state === 'open'

@@ -14,18 +14,31 @@ export interface Column<Row> {
 
 /** The width of a terminal that nobody resized. Pipes get the same, so that output does not depend on the place. */
 const LINE_CHARS = 80
+/** A terminal may be narrower than the least widths of all columns. Then each may be cut to this many characters. */
+const CELL_CHARS_MIN = 8
 const GAP = '  '
 
+export interface Layout {
+  /** All columns with full texts. */
+  readonly isWide: boolean
+  /** Width of the terminal. Undefined where stdout is none. */
+  readonly columns?: number | undefined
+}
+
 /**
- * Lists rows in lines of at most 80 characters, or of any length if `isWide`. At least two spaces separate two cells; no cell is empty
+ * Lists rows in lines of at most 80 characters, less in a narrower terminal, or of any length if `isWide`. At least two spaces separate two cells; no cell is empty
  * or contains two spaces, so scripts can split the lines.
  */
-export function table<Row>(rows: readonly Row[], columns: ReadonlyArray<Column<Row>>, isWide: boolean): string[] {
+export function table<Row>(
+  rows: readonly Row[],
+  columns: ReadonlyArray<Column<Row>>,
+  { isWide, columns: width = LINE_CHARS }: Layout
+): string[] {
   if (rows.length === 0) return []
   const shown = isWide ? columns : columns.filter(({ isExtra }) => isExtra !== true)
   const cells = shown.map(({ head, of, short = of }) => [head, ...rows.map(isWide ? of : short).map(cellText)])
   const natural = cells.map(widest)
-  const widths = isWide ? natural : fitted(natural, shown)
+  const widths = isWide ? natural : fitted(natural, shown, Math.min(LINE_CHARS, width))
   const cut = cells.map((column, at) => column.map((cell) => cutTo(cell, widths[at] ?? 0)))
   // Cutting drops the space before the cut, so a column may get narrower than its share.
   const final = cut.map(widest)
@@ -38,13 +51,16 @@ export function table<Row>(rows: readonly Row[], columns: ReadonlyArray<Column<R
 }
 
 /** Takes from the last column that can be cut, then from those before it, until the line fits: names and ids come first. */
-function fitted<Row>(natural: readonly number[], columns: ReadonlyArray<Column<Row>>): number[] {
+function fitted<Row>(natural: readonly number[], columns: ReadonlyArray<Column<Row>>, lineChars: number): number[] {
   const widths = [...natural]
-  let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - LINE_CHARS
-  for (const [at, { least = Infinity, head }] of [...columns.entries()].toReversed()) {
-    const taken = Math.min(Math.max(0, excess), Math.max(0, (widths[at] ?? 0) - Math.max(least, head.length)))
-    widths[at] = (widths[at] ?? 0) - taken
-    excess -= taken
+  let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - lineChars
+  for (const most of [Infinity, CELL_CHARS_MIN]) {
+    for (const [at, { least = Infinity, head }] of [...columns.entries()].toReversed()) {
+      const bound = least === Infinity ? Infinity : Math.max(Math.min(least, most), head.length)
+      const taken = Math.min(Math.max(0, excess), Math.max(0, (widths[at] ?? 0) - bound))
+      widths[at] = (widths[at] ?? 0) - taken
+      excess -= taken
+    }
   }
   return widths
 }

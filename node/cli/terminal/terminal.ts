@@ -19,6 +19,8 @@ export interface Terminal {
   write(data: string | Uint8Array): Promise<void>
   /** True if a person sees stdout, so that it must not contain control characters of others. */
   readonly isTerminal: boolean
+  /** Width of the terminal that shows stdout. Absent in a pipe. */
+  readonly columns?: number | undefined
   /** Writes one line to stderr, if anybody still reads it. */
   readonly note: (line: string) => void
   /** Replaces the progress line; '' removes it. Absent if stderr is no terminal. */
@@ -76,6 +78,10 @@ export function processTerminal(): Terminal {
     ...(stderr.isTTY ? { progress: show } : {}),
     stdin: process.stdin,
     isTerminal: stdout.isTTY,
+    // A terminal of unknown size, such as that of a container, has 0.
+    get columns() {
+      return stdout.isTTY && stdout.columns > 0 ? stdout.columns : undefined
+    },
     write: (data) => new Promise((resolve) => stdout.write(data, () => resolve())),
     note(line) {
       const behind = shown

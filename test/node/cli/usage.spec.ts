@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createProgram } from '../../../node/cli/program.ts'
+import { createProgram, main } from '../../../node/cli/program.ts'
 import { type SoukHome, soukHome } from '../../helpers/souk-home.ts'
 import { testTerminal } from '../../helpers/test-terminal.ts'
 
@@ -42,6 +42,31 @@ describe('souk command line', () => {
     assert.equal(code, 0)
     const loaded = [...stderr.matchAll(/\/cli\/(?!terminal\/)\w+\/([a-z-]+)-command\.ts$/gm)].map(([, name]) => name)
     assert.deepEqual([...new Set(loaded)], ['up'])
+  })
+
+  it('has an error in JSON for a group without its command', async () => {
+    for (const line of ['--json books', 'books --json', '--json', '--json api']) {
+      const { code, stdout, stderr } = await home.run(line)
+      assert.deepEqual([code, stdout], [64, ''])
+      const { error } = JSON.parse(stderr) as { error: { code: string; what: string; try: string } }
+      assert.equal(error.code, 'usage')
+      assert.match(error.what, /^Name a command of souk( books| api)?: /)
+      assert.match(error.try, /^souk( books| api)? --help$/)
+    }
+    assert.match((await home.run('books')).stderr, /^Usage: souk books/)
+    assert.match((await home.run('--json books --help')).stdout, /^Usage: souk books/)
+  })
+
+  it('has a help that fits a narrow terminal', async () => {
+    for (const columns of [40, 60]) {
+      for (const words of [['books'], ['api', 'register'], ['up']]) {
+        const terminal = testTerminal({ isTerminal: true, columns })
+        assert.equal(await main([...words, '--help'], terminal), 0)
+        const [described = ''] = terminal.stdout().split('Examples:')
+        const long = described.split('\n').filter((text) => text.length > columns && !/^ {2}\S+( <\S+)?$/.test(text))
+        assert.deepEqual(long, [])
+      }
+    }
   })
 
   it('finds each command alone', async () => {
