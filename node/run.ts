@@ -153,7 +153,12 @@ async function start(asked: Start, parts: AsyncDisposableStack): Promise<Omit<Ru
   const refusal = () => own.refusal?.() ?? shared?.refusal?.()
   const doors = { ...init, hosting, subscriptions }
   const ingress = parts.use(await startIngress({ ...doors, souk: calls.caller(souk), refusal }))
-  const sessions = new Sessions({ documents: store.documents, clock, random: systemRandom })
+  const sessions = new Sessions({
+    profile: config.profile.name,
+    documents: store.documents,
+    clock,
+    random: systemRandom
+  })
   const admin = parts.use(
     await startAdminPart({
       ...doors,

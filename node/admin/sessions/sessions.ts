@@ -1,5 +1,6 @@
 import { equalInConstantTime, limits, sha256, SoukError, toHex, utf8 } from '../../../lib/index.ts'
 import type { Clock, Documents, Random } from '../../../lib/interface/index.ts'
+import { commandFor } from '../../profile/profile.ts'
 
 /** Keys are digests of session tokens, in hex. */
 const COLLECTION = 'console-sessions'
@@ -32,6 +33,8 @@ interface SetupCode {
 }
 
 export interface SessionsInit {
+  /** Name of the node's profile. */
+  readonly profile: string
   readonly documents: Documents
   readonly clock: Clock
   readonly random: Random
@@ -79,17 +82,22 @@ export class Sessions {
     const { documents, clock, random } = this.#init
     const code = this.#code
     if (code === undefined || code.triesLeft === 0 || clock.now() >= code.expiresAt) {
-      throw new SoukError('admin_token_invalid', 'There is no valid setup code. Get one with: souk console')
+      throw new SoukError('admin_token_invalid', `There is no valid setup code. Get one with: ${this.#command()}`)
     }
     code.triesLeft--
     if (!equalInConstantTime(sha256(utf8(typed.toUpperCase().replaceAll(/[\s-]/g, ''))), code.digest)) {
-      throw new SoukError('admin_token_invalid', 'The setup code is wrong. Get a new one with: souk console')
+      throw new SoukError('admin_token_invalid', `The setup code is wrong. Get a new one with: ${this.#command()}`)
     }
     this.#code = undefined
     const token = Buffer.from(random.fill(new Uint8Array(TOKEN_BYTES))).toString('base64url')
     const session: SessionDocument = { expiresAt: clock.now() + limits.CONSOLE_SESSION_MS }
     await documents.put(COLLECTION, keyOf(token), JSON.stringify(session))
     return token
+  }
+
+  /** The command that makes a code. Without the profile, it would make one of another node. */
+  #command(): string {
+    return commandFor(this.#init.profile, 'console')
   }
 
   async isOpen(token: string): Promise<boolean> {

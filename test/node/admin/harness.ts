@@ -172,7 +172,7 @@ export async function startBench(
       clock: systemClock,
       token: TOKEN,
       subscriptions: openSubscriptions({ souk, documents, keys, spending, clock: systemClock }),
-      sessions: new Sessions({ documents, ...seams }),
+      sessions: new Sessions({ profile: 'default', documents, ...seams }),
       log,
       status: () => statusOf(souk),
       doctor: async (): Promise<DoctorView> => ({ ok: true, checks: [] }),

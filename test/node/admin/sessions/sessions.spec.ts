@@ -11,7 +11,11 @@ describe('console sessions', () => {
     const store = createMemoryStore()
     await store.open()
     const clock = manualClock()
-    return { clock, store, sessions: new Sessions({ documents: store.documents, clock, random: systemRandom }) }
+    return {
+      clock,
+      store,
+      sessions: new Sessions({ profile: 'shop', documents: store.documents, clock, random: systemRandom })
+    }
   }
 
   it('are opened by a code, once, in any case and with any separators', async () => {
@@ -28,9 +32,11 @@ describe('console sessions', () => {
     const { sessions, clock } = await bench()
     const first = sessions.newCode().code
     const second = sessions.newCode().code
-    await assert.rejects(sessions.open(first), refused)
+    await assert.rejects(sessions.open(first), {
+      message: /^The setup code is wrong\. .*: souk --profile shop console$/
+    })
     await clock.advance(SETUP_CODE_MS)
-    await assert.rejects(sessions.open(second), refused)
+    await assert.rejects(sessions.open(second), { message: /^There is no valid .*: souk --profile shop console$/ })
   })
 
   it('are not opened by guessing: some wrong guesses invalidate the code', async () => {
@@ -43,7 +49,7 @@ describe('console sessions', () => {
   it('survive a restart, and end when closed or expired', async () => {
     const { sessions, store, clock } = await bench()
     const [one, other] = [await sessions.open(sessions.newCode().code), await sessions.open(sessions.newCode().code)]
-    const again = new Sessions({ documents: store.documents, clock, random: systemRandom })
+    const again = new Sessions({ profile: 'shop', documents: store.documents, clock, random: systemRandom })
     assert.deepEqual([await again.isOpen(one), await again.isOpen(other), await again.hasAny()], [true, true, true])
     await again.close(one)
     assert.deepEqual([await again.isOpen(one), await again.isOpen(other)], [false, true])
