@@ -24,8 +24,13 @@ const HEADER_VALUE = /^[!-~]+$/
 /** Metadata of the protocol itself applies to one connection only, so it is not forwarded. */
 const OF_PROTOCOL = 'io.modelcontextprotocol/'
 const PROGRESS_TOKEN = 1
+const MAY_COST =
+  'A paid call may have been made and charged. A repeat costs again, except by souk_call with the idempotency_key of the first call.'
 
-/** Sends a message to a node’s endpoint. @throws an error to report if the node does not respond */
+/**
+ * Sends a message to a node’s endpoint. @throws an error to report if the node does not respond; with the code `node_not_running` if nothing
+ * was sent
+ */
 export type Post = (body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>
 
 type Params = Readonly<Record<string, unknown>>
@@ -111,9 +116,11 @@ export class RemoteAgent implements Agent {
       },
       signal
     ).catch((error: unknown) => {
-      throw refused(error instanceof Error ? error.message : 'The node did not respond.')
+      throw lost(error, method)
     })
-    const answer = await answerOf(response, onProgress)
+    const answer = await answerOf(response, onProgress).catch(() => {
+      throw lost(new Error('The connection to the node ended before its response.'), method)
+    })
     if (!isObject(answer)) throw refused(`The node responded with ${response.status} and no MCP message.`)
     // A node responds with a problem document if it cannot read the message.
     if (typeof answer['detail'] === 'string') throw refused(answer['detail'])
@@ -151,6 +158,15 @@ function unbound(meta: Params): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(meta).filter(([name]) => !name.startsWith(OF_PROTOCOL) && name !== 'progressToken')
   )
+}
+
+/** No response arrived. An agent would repeat a paid call, so it is told what that may cost. */
+function lost(error: unknown, method: string): ProtocolError {
+  if (!(error instanceof Error)) return refused('The node did not respond.')
+  const { code, hint } = error as { readonly code?: unknown; readonly hint?: unknown }
+  const isUnknown = method === 'tools/call' && code !== 'node_not_running'
+  const next = typeof hint === 'string' ? ` Ask your user to try: ${hint}.` : ''
+  return refused(`${error.message}${isUnknown ? ` ${MAY_COST}` : ''}${next}`)
 }
 
 function refused(detail: string): ProtocolError {

@@ -1,6 +1,7 @@
 import { readSecret } from '../options/auth-file.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { checkApi } from '../options/check-typed.ts'
+import { isUnsent } from '../../admin/node/node-errors.ts'
 import { decimal } from '../options/number-option.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
@@ -92,7 +93,9 @@ async function postTo(
     try {
       return await fetch(endpoint, { method: 'POST', body, headers: { ...headers, 'x-consumer-key': key }, signal })
     } catch (cause) {
-      throw new Error(`No ingress responds at ${endpoint.origin}. Check the URL, and that the node runs.`, { cause })
+      if (!isUnsent(cause)) throw new Error(`The connection to the ingress at ${endpoint.origin} failed.`, { cause })
+      const what = `No ingress responds at ${endpoint.origin}. Check the URL, and that the node runs.`
+      throw Object.assign(new Error(what, { cause }), { code: 'node_not_running' })
     }
   }
 }

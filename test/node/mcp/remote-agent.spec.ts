@@ -42,6 +42,33 @@ describe('an agent at a remote node', () => {
     assert.deepEqual(result.content, [{ type: 'text', text: 'data: 1\n\ndata: 2\n\ndata: 3\n\n' }])
   })
 
+  it('is told what a repeat may cost if the response is lost, and what its user can do', async () => {
+    const failing = (error: Error) =>
+      new RemoteAgent(async () => {
+        throw error
+      })
+    const textOf = async (remote: RemoteAgent) => {
+      const { isError, content } = await remote.tools.call({ name: 'plain_call', arguments: {}, meta: {} }, signal)
+      assert.equal(isError, true)
+      return JSON.stringify(content)
+    }
+    const unsent = Object.assign(new Error('No node runs.'), { code: 'node_not_running', hint: 'souk up' })
+    assert.equal(
+      await textOf(failing(unsent)),
+      '[{"type":"text","text":"No node runs. Ask your user to try: souk up."}]'
+    )
+    assert.match(
+      await textOf(failing(new Error('It failed.'))),
+      /It failed\. A paid call may have been made and charged\./
+    )
+    await assert.rejects(failing(new Error('It failed.')).tools.list(signal), /: It failed\.$|^It failed\.$/)
+    const cut = new RemoteAgent(async () => {
+      const body = new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) })
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+    })
+    assert.match(await textOf(cut), /ended before its response\. A paid call may have been made/)
+  })
+
   it('reads documents and prompts, and gets the node’s errors', async () => {
     const { resources } = await agent.resources.list(undefined, signal)
     const [first] = resources

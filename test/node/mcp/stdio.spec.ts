@@ -5,6 +5,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startAccount } from '../../../node/demo/account.ts'
 import { startUpstream, type Upstream } from '../../helpers/echo-api.ts'
+import { freePort } from '../../helpers/free-port.ts'
 import { type HomeNode, type SoukHome, soukHome } from '../../helpers/souk-home.ts'
 import { MAIN } from '../../helpers/souk-process.ts'
 import { CLIENTS } from './clients.ts'
@@ -167,11 +168,13 @@ describe('agents on stdio', () => {
   it('get an error if the server does not respond', async () => {
     const [[, connect] = []] = CLIENTS
     assert.ok(connect !== undefined)
-    const agent = await connect(command('--ingress', 'http://127.0.0.1:1', '--key-file', keyFile))
+    const nowhere = `http://127.0.0.1:${await freePort()}`
+    const agent = await connect(command('--ingress', nowhere, '--key-file', keyFile))
     try {
-      await assert.rejects(agent.tools(), /No ingress responds at http:\/\/127\.0\.0\.1:1/)
+      await assert.rejects(agent.tools(), new RegExp(`No ingress responds at ${nowhere}`))
       const result = await agent.call('souk_balance')
       assert.match(String(result.content[0]?.['text']), /No ingress responds/)
+      assert.doesNotMatch(String(result.content[0]?.['text']), /charged/)
     } finally {
       await agent.close()
     }
