@@ -1,4 +1,5 @@
-import { useMutation, type UseMutationResult, useQueryClient } from '@tanstack/react-query'
+import { type UseMutationResult, useQueryClient } from '@tanstack/react-query'
+import { useSingle } from './use-single.ts'
 
 /** A change at the node. Afterwards the changed resources are refetched. */
 export function useWrite<Input, Output>(
@@ -8,7 +9,7 @@ export function useWrite<Input, Output>(
   onDone?: (output: Output) => void
 ): UseMutationResult<Output, Error, Input> {
   const client = useQueryClient()
-  return useMutation({
+  return useSingle({
     mutationFn: write,
     onSuccess: async (output) => {
       await Promise.all(changes.map((name) => client.invalidateQueries({ queryKey: [name] })))

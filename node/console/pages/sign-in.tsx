@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { request } from '../admin/client.ts'
+import { useSingle } from '../admin/use-single.ts'
 import { Button } from '../parts/button.tsx'
 import { Command } from '../parts/code/command.tsx'
 import { Field } from '../parts/form/field.tsx'
@@ -16,7 +16,7 @@ interface SignInProps {
 export function SignIn({ linkCode, onEntered }: SignInProps) {
   const [code, setCode] = useState(linkCode)
   const isTried = useRef(linkCode === '')
-  const entering = useMutation({ mutationFn: () => request('POST /session', { body: { code } }), onSuccess: onEntered })
+  const entering = useSingle({ mutationFn: () => request('POST /session', { body: { code } }), onSuccess: onEntered })
   const { mutate } = entering
   useEffect(() => {
     // Once: a code that was used or is too old is corrected by hand.

@@ -217,4 +217,26 @@ describe('console of a provider', () => {
     assert.deepEqual(await axeViolations(page), [])
     assert.deepEqual(mishaps, [])
   })
+
+  it('rotates and revokes a key once at a double click, and shows the new key', async () => {
+    const { page, mishaps } = await entered(browser, bench)
+    await bench.client.request('POST /keys', { body: { label: 'twice' } })
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (/^(POST|DELETE)$/.test(request.method())) sent.push(request.method())
+    })
+    await page.goto(`${bench.url}/keys`)
+    await page.getByRole('button', { name: 'Rotate twice' }).first().dblclick()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).dblclick()
+    await page.getByRole('button', { name: 'I have it' }).dblclick()
+    assert.deepEqual(sent, ['POST'])
+    await page
+      .getByRole('row', { name: /twice.*active/ })
+      .getByRole('button', { name: 'Revoke twice' })
+      .dblclick()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).dblclick()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.deepEqual(sent, ['POST', 'DELETE'])
+    assert.deepEqual(mishaps, [])
+  })
 })

@@ -1,7 +1,7 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { DiscoveredView } from '../../../admin/apis/discovery-api.ts'
 import { request } from '../../admin/client.ts'
+import { useSingle } from '../../admin/use-single.ts'
 import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
@@ -21,7 +21,7 @@ interface DiscoverProps {
 /** Finds out what is at an address, like `souk sell`. Several APIs at one address are a choice. */
 export function Discover({ auth, onFound }: DiscoverProps) {
   const [address, setAddress] = useState('')
-  const discovery = useMutation({
+  const discovery = useSingle({
     mutationFn: () =>
       request('POST /upstreams/discover', {
         body: { endpoint: withScheme(address), ...(auth === undefined ? {} : { auth }) }

@@ -1,7 +1,7 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { DescriptionView, UpstreamCallInput, UpstreamCallView } from '../../../admin/apis/description-api.ts'
 import { request } from '../../admin/client.ts'
+import { useSingle } from '../../admin/use-single.ts'
 import { Button } from '../../parts/button.tsx'
 import { Command } from '../../parts/code/command.tsx'
 import { Text } from '../../parts/code/code.tsx'
@@ -27,7 +27,7 @@ interface DryRunProps {
 export function DryRunStep({ making, description, onBack, onDone }: DryRunProps) {
   const { protocol } = making.draft
   const [body, setBody] = useState<Json | undefined>(() => firstBody(protocol, description))
-  const dryRun = useMutation({
+  const dryRun = useSingle({
     mutationFn: () =>
       request('POST /upstreams/call', {
         body: { upstream: upstreamOf(making), body: body as UpstreamCallInput['body'] }

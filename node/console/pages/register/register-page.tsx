@@ -1,9 +1,9 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { RegisteredView } from '../../../admin/api.ts'
 import type { UpstreamCheckView } from '../../../admin/apis/description-api.ts'
 import { Problem, request } from '../../admin/client.ts'
+import { useSingle } from '../../admin/use-single.ts'
 import { useWrite } from '../../admin/use-write.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -46,7 +46,7 @@ export function Register() {
   const [unpayable, setUnpayable] = useState<string | null>(null)
   const [done, setDone] = useState<RegisteredView>()
   const making: Making = { draft, files, auth, isIncomplete }
-  const check = useMutation({
+  const check = useSingle({
     mutationFn: ({ auth: given = auth, change }: Wish) =>
       request('POST /upstreams/check', { body: upstreamOf({ draft: { ...draft, ...change }, files, auth: given }) }),
     onSuccess: (_, { change }) => {
