@@ -159,7 +159,7 @@ const LAYERS: Layer[] = [
     of: ['node/cli/ingress/mcp-command.ts'],
     may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
-    mayLazily: ['node/mcp/stdio.ts', 'node/mcp/remote-agent.ts'],
+    mayLazily: ['node/mcp/stdio.ts', 'node/mcp/post-to-ingress.ts', 'node/mcp/remote-agent.ts'],
     why: `${CLIENT_WHY}; how an agent is spoken to on stdio is loaded lazily`
   },
   {

@@ -75,12 +75,6 @@ export function otherProgram(profile: string, url: string): NodeSilent {
   )
 }
 
-/** Whether a failed `fetch` sent nothing: no process listens, or there is no such host. */
-export function isUnsent(error: unknown): boolean {
-  const code = systemCode(error)
-  return REFUSED.has(code) || code === 'ENOTFOUND'
-}
-
 /** Node.js wraps the system error, maybe more than once, and groups the errors of several addresses. */
 function systemCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'

@@ -1,7 +1,6 @@
 import { readSecret } from '../options/auth-file.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { checkApi } from '../options/check-typed.ts'
-import { isUnsent } from '../../admin/node/node-errors.ts'
 import { decimal } from '../options/number-option.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
@@ -89,15 +88,9 @@ async function postTo(
   const key = await readKey(keyFile)
   const endpoint = new URL('/mcp', url)
   endpoint.search = query.toString()
-  return async (body, headers, signal) => {
-    try {
-      return await fetch(endpoint, { method: 'POST', body, headers: { ...headers, 'x-consumer-key': key }, signal })
-    } catch (cause) {
-      if (!isUnsent(cause)) throw new Error(`The connection to the ingress at ${endpoint.origin} failed.`, { cause })
-      const what = `No ingress responds at ${endpoint.origin}. Check the URL, and that the node runs.`
-      throw Object.assign(new Error(what, { cause }), { code: 'node_not_running' })
-    }
-  }
+  const { postToIngress } = await import('../../mcp/post-to-ingress.ts')
+  return (body, headers, signal) =>
+    postToIngress(endpoint, { body, headers: { ...headers, 'x-consumer-key': key }, signal })
 }
 
 /** @throws UsageError, without the contents of the file */
