@@ -2,7 +2,7 @@ import type { Startable } from '@libp2p/interface'
 import { serviceCapabilities, serviceDependencies } from '@libp2p/interface'
 import { type ApiId, type ApiRef, checkApiName, isProviderId, parseApiRef } from './base/api-name.ts'
 import { logOf } from './base/component-log.ts'
-import { SoukError } from './base/errors.ts'
+import { asSoukError, SoukError } from './base/errors.ts'
 import { checkApi, checkCall } from './call/check-call.ts'
 import { CallProtocol } from './call/call-protocol.ts'
 import { LocalCaller } from './call/local-caller.ts'
@@ -255,10 +255,15 @@ class SoukService implements Souk, Startable {
     return this.#run().selling.provider.delegations()
   }
 
-  async call(init: CallInit): Promise<CallReply> {
-    const { buying } = this.#run()
-    checkCall(init)
-    return buying.call(init)
+  /** Not async, which would make a promise for each call. */
+  call(init: CallInit): Promise<CallReply> {
+    try {
+      const { buying } = this.#run()
+      checkCall(init)
+      return buying.call(init)
+    } catch (error) {
+      return Promise.reject(asSoukError(error))
+    }
   }
 
   async resolve(api: string | ApiRef, options?: Partial<ResolveOptions>): Promise<Resolution> {

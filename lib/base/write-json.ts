@@ -11,8 +11,8 @@ export type WrittenJson = { readonly json: string } | { readonly reason: string 
  */
 export function writeJson(value: unknown): WrittenJson {
   try {
-    const lost = lostIn(value, '', new Set())
-    if (lost !== undefined) return { reason: lost.slice(0, LOGGED_REASON_CHARS_MAX) }
+    const lost = lostIn(value, new Set())
+    if (lost !== undefined) return { reason: reasonOf(lost).slice(0, LOGGED_REASON_CHARS_MAX) }
     return { json: JSON.stringify(value) ?? 'null' }
   } catch (error) {
     if (error instanceof RangeError) return { reason: 'it is nested too deeply or too large.' }
@@ -20,34 +20,49 @@ export function writeJson(value: unknown): WrittenJson {
   }
 }
 
-/** The first part that JSON would lose, with its place. */
-function lostIn(value: unknown, place: string, around: Set<object>): string | undefined {
+/** What JSON would lose, and its place: the innermost key first. Most values lose nothing, so the place is written last. */
+interface Lost {
+  readonly what: string
+  readonly place: Array<string | number>
+}
+
+/** The first part that JSON would lose. */
+function lostIn(value: unknown, around: Set<object>): Lost | undefined {
   if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint')
-    return `${nameOf(place)} has the type ${typeof value}.`
+    return { what: `has the type ${typeof value}`, place: [] }
   if (typeof value !== 'object' || value === null) return undefined
   if ('toJSON' in value && typeof value.toJSON === 'function') return undefined
-  if (around.has(value)) return `${nameOf(place)} refers to itself.`
-  if (isEmptied(value)) return `${nameOf(place)} has the type ${kindOf(value)}.`
+  if (around.has(value)) return { what: 'refers to itself', place: [] }
+  if (isEmptied(value)) return { what: `has the type ${kindOf(value)}`, place: [] }
   around.add(value)
-  const lost = Array.isArray(value) ? lostInItems(value, place, around) : lostInMembers(value, place, around)
+  const lost = Array.isArray(value) ? lostInItems(value, around) : lostInMembers(value, around)
   around.delete(value)
   return lost
 }
 
-function lostInItems(items: readonly unknown[], place: string, around: Set<object>): string | undefined {
-  for (const [at, item] of items.entries()) {
-    const lost = lostIn(item, `${place}[${at}]`, around)
-    if (lost !== undefined) return lost
+function lostInItems(items: readonly unknown[], around: Set<object>): Lost | undefined {
+  for (let at = 0; at < items.length; at++) {
+    const lost = lostIn(items[at], around)
+    if (lost !== undefined) return (lost.place.push(at), lost)
   }
   return undefined
 }
 
-function lostInMembers(object: object, place: string, around: Set<object>): string | undefined {
-  for (const [key, member] of Object.entries(object)) {
-    const lost = lostIn(member, place === '' ? key : `${place}.${key}`, around)
-    if (lost !== undefined) return lost
+function lostInMembers(object: object, around: Set<object>): Lost | undefined {
+  for (const key of Object.keys(object)) {
+    const lost = lostIn((object as Readonly<Record<string, unknown>>)[key], around)
+    if (lost !== undefined) return (lost.place.push(key), lost)
   }
   return undefined
+}
+
+function reasonOf({ what, place }: Lost): string {
+  if (place.length === 0) return `the value ${what}.`
+  const path = place
+    .toReversed()
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`))
+    .join('')
+  return `\`${path.replace(/^\./, '')}\` ${what}.`
 }
 
 /** The contents are not in fields of the object, so JSON would not have them. */
@@ -70,5 +85,3 @@ function kindOf(value: object): string {
   const { constructor } = value as { readonly constructor?: { readonly name?: unknown } }
   return tag === 'Object' ? String(constructor?.name) : tag
 }
-
-const nameOf = (place: string): string => (place === '' ? 'the value' : `\`${place}\``)

@@ -14,7 +14,6 @@ import type { Resolution } from '../interface/directory.ts'
 import type { Headers, Payload } from '../interface/payload.ts'
 import type { CallInit } from '../interface/souk.ts'
 import type { Order } from '../interface/payment-scheme.ts'
-import { checkCall } from './check-call.ts'
 import { givenUp } from './failure.ts'
 import type { KeyUse } from './used-keys.ts'
 
@@ -48,7 +47,6 @@ export interface PreparedCall {
 export function prepareCall(init: CallInit, clock: Clock, requestIds: RequestIds, terms?: CallTerms): PreparedCall {
   const { timeoutMs = UPSTREAM_TIMEOUT_MS, requestId = requestIds.next(), signal } = init
   if (signal?.aborted === true) throw givenUp(signal)
-  checkCall(init)
   const startedAt = clock.elapsed()
   const { body, isSpent } = readOnce(payloadOf(init.body))
   return {

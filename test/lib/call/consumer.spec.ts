@@ -163,32 +163,10 @@ describe('Consumer', () => {
     const wrong: Array<[part: object, message: RegExp]> = [
       [{ api: 'Not A Name' }, /is not an API name/],
       [{ api: 'ticker@nobody' }, /is not a provider id/],
-      [{ api: { name: 'Not A Name' } }, /`api` must be/],
-      [{ api: undefined }, /`api` must be/],
-      [{ api: 5 }, /`api` must be/],
       [{ body: circular }, /cannot be converted/],
       [{ body: () => {} }, /cannot be converted/],
       [{ body: { amount: 1n } }, /cannot be converted/],
-      [{ timeoutMs: 0 }, /`timeoutMs` must be 1 to /],
-      [{ timeoutMs: 0.5 }, /`timeoutMs`/],
-      [{ timeoutMs: Number.NaN }, /`timeoutMs`/],
-      [{ timeoutMs: 1_000_000 }, /`timeoutMs`/],
-      [{ maxPrice: '-1' }, /is not an amount/],
-      [{ maxPrice: 1 }, /`maxPrice` must be/],
-      [{ method: 'get' }, /`method` must be/],
-      [{ method: '' }, /`method`/],
-      [{ path: 'latest' }, /`path` must be/],
-      [{ path: `/${'x'.repeat(10_000)}` }, /`path`/],
-      [{ headers: { accept: '*/*' } }, /`headers` must be/],
-      [{ idempotencyKey: '' }, /`idempotencyKey` must be/],
-      [{ idempotencyKey: 'a\nb' }, /`idempotencyKey`/],
-      [{ idempotencyKey: 'ключ' }, /`idempotencyKey`/],
-      [{ idempotencyKey: 'x'.repeat(256) }, /`idempotencyKey`/],
-      [{ traceparent: 5 }, /`traceparent` must be/],
-      [{ payment: 5 }, /`payment` must be/],
-      [{ consumer: 5 }, /`consumer` must be/],
-      [{ requestId: new Uint8Array(15) }, /`requestId` must be/],
-      [{ requestId: 'x' }, /`requestId`/]
+      [{ maxPrice: '-1' }, /is not an amount/]
     ]
     for (const [changes, message] of wrong)
       await assert.rejects(bench.call(changes), { code: 'invalid_request', message })
