@@ -28,7 +28,7 @@ describe('the fields of a call', () => {
     [{ requestId: 'x' }, /`requestId`/]
   ]
   for (const [part, message] of wrong) {
-    it(`cannot be ${String(JSON.stringify(part)).slice(0, 60)}`, () => {
+    it(`cannot be ${JSON.stringify(part).slice(0, 60)}`, () => {
       assert.throws(() => checkCall({ api: 'ticker', ...part } as CallInit), { code: 'invalid_request', message })
     })
   }
