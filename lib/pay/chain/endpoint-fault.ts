@@ -17,13 +17,15 @@ const NO_HISTORY = /missing trie node|historical|archive|pruned|state .*not avai
 const NO_METHOD = /method.*(?:not found|not supported|not available|does not exist)|unsupported method/i
 const METHOD_CODES: ReadonlySet<number | undefined> = new Set([-32601, -32004])
 
+export const STATE_LOST = 'The chain endpoint has lost the state of final blocks. Use one that keeps it.'
+
 /** Why an endpoint does not do what it is asked for: a sentence that says what its operator can change. */
 export function endpointFault(error: unknown): string {
   const { status, code, text } = responseIn(error)
   if (status === 429 || status === 402 || LIMIT_CODES.has(code) || LIMITED.test(text)) {
     return 'The chain endpoint allows no more requests at the moment. Use one with a higher limit.'
   }
-  if (NO_HISTORY.test(text)) return 'The chain endpoint has lost the state of final blocks. Use one that keeps it.'
+  if (NO_HISTORY.test(text)) return STATE_LOST
   if (METHOD_CODES.has(code) || NO_METHOD.test(text)) return 'The chain endpoint lacks a method that is needed.'
   if (status === 401 || status === 403) return 'The chain endpoint rejects the access key in its URL, or this machine.'
   if (status === 404 || status === 405) return 'There is no chain endpoint at this URL.'
