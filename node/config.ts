@@ -48,7 +48,7 @@ export function exemptLoopback(): void {
 
 /**
  * Locates the directory of a profile: under `SOUK_HOME`, else under `souk` in the XDG data home.
- * @throws SetupError `config_invalid` if the name is invalid.
+ * @throws SetupError `config_invalid` if the name is invalid, or there is no home directory.
  *
  * @example
  * ```ts
@@ -71,8 +71,24 @@ export function homeDirectory(env: Environment): string {
   if (home !== undefined) return resolve(home)
   const data = given(env['XDG_DATA_HOME'])
   // XDG Base Directory Specification: "All paths set in these environment variables must be absolute", else ignored.
-  const base = data !== undefined && isAbsolute(data) ? data : join(homedir(), '.local', 'share')
+  const base = data !== undefined && isAbsolute(data) ? data : join(userHome(), '.local', 'share')
   return join(base, 'souk')
+}
+
+/**
+ * The user's home directory: `HOME`, else from the user database. A relative `HOME` would give each working directory its own profile.
+ * @throws SetupError `config_invalid` if the user has none, as with `docker run --user 12345`
+ */
+function userHome(): string {
+  const hint = 'SOUK_HOME=<a directory of your own> souk …'
+  let home: string
+  try {
+    home = homedir()
+  } catch (error) {
+    throw new SetupError('config_invalid', 'This user has no home directory.', { cause: error, hint })
+  }
+  if (isAbsolute(home)) return home
+  throw new SetupError('config_invalid', `The variable HOME is "${home}": give an absolute path.`, { hint })
 }
 
 function given(value: string | undefined): string | undefined {

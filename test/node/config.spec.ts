@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { loadConfig, locateProfile } from '../../node/config.ts'
 import { NETWORKS } from '../../node/networks.ts'
+
+const CONFIG = new URL('../../node/config.ts', import.meta.url).href
 
 describe('config', () => {
   let home: string
@@ -173,6 +177,34 @@ describe('config', () => {
     assert.match(locateProfile(undefined, { XDG_DATA_HOME: 'relative' }).directory, /\.local\/share\/souk\/default$/)
     assert.equal(locateProfile(undefined, { SOUK_HOME: '/s', SOUK_PROFILE: 'shop' }).name, 'shop')
   })
+
+  it('needs an absolute home directory, so that each working directory does not get a profile of its own', () => {
+    const before = process.env['HOME']
+    try {
+      for (const home of ['', 'relative']) {
+        process.env['HOME'] = home
+        assert.throws(() => locateProfile('a', {}), refused('config_invalid', /HOME is ".*": give an absolute path/))
+        assert.equal(locateProfile('a', { SOUK_HOME: '/srv/souk' }).directory, '/srv/souk/a')
+      }
+    } finally {
+      if (before === undefined) delete process.env['HOME']
+      else process.env['HOME'] = before
+    }
+  })
+
+  // Another user needs root.
+  if (process.getuid?.() === 0) {
+    it('says that a user without an entry in the user database has no home directory', async () => {
+      const uid = 54_321
+      const { HOME: _, ...others } = process.env
+      const script = `const { locateProfile } = await import(${JSON.stringify(CONFIG)})
+        process.setuid(${uid})
+        try { locateProfile('a', {}) } catch ({ code, message }) { console.log(code, message) }`
+      const argv = ['--input-type=module', '-e', script]
+      const { stdout } = await promisify(execFile)(process.execPath, argv, { env: others })
+      assert.equal(stdout, 'config_invalid This user has no home directory.\n')
+    })
+  }
 
   it('rejects a profile name that is a path', () => {
     for (const name of ['..', 'a/b', '', '.hidden', 'a b', 'x'.repeat(64)]) {
