@@ -1,4 +1,4 @@
-import { type StoreFault, storeFaultOf } from '../../lib/index.ts'
+import { limits, type StoreFault, storeFaultOf } from '../../lib/index.ts'
 import { SetupError } from '../setup-error.ts'
 
 const RESTORE = 'another profile of a backup by: souk restore <directory of the backup> --profile <new name>'
@@ -25,6 +25,11 @@ const FAULTS: Readonly<
     'store_failed',
     'cannot be used: the disk gave an error.',
     `look at the disk; where the file is lost, ${RESTORE}`
+  ],
+  no_files: [
+    'store_failed',
+    'cannot be opened: this process may open no more files.',
+    `ulimit -n ${2 * limits.HTTP_CONNECTIONS_MAX} or LimitNOFILE=, then the same command again`
   ]
 }
 

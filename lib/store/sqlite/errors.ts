@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { SoukError } from '../../base/errors.ts'
 
 /**
@@ -9,8 +10,13 @@ import { SoukError } from '../../base/errors.ts'
  * - `denied`: the file may not be read or written
  * - `read_only`: the file system is read-only
  * - `failing`: the disk reported an error
+ * - `no_files`: this process, or the machine, has no file left to open; the store is not at fault
  */
-export type StoreFault = 'busy' | 'damaged' | 'newer' | 'full' | 'denied' | 'read_only' | 'failing'
+export type StoreFault = 'busy' | 'damaged' | 'newer' | 'full' | 'denied' | 'read_only' | 'failing' | 'no_files'
+
+const SQLITE_CANTOPEN = 14
+/** `souk.db`, `souk.db-wal` and `souk.db-shm`. */
+const FILES_OF_A_STORE = 3
 
 /** Primary result codes of SQLite, https://www.sqlite.org/rescode.html. */
 const BY_RESULT: Readonly<Record<number, StoreFault>> = {
@@ -20,7 +26,7 @@ const BY_RESULT: Readonly<Record<number, StoreFault>> = {
   10: 'failing',
   11: 'damaged',
   13: 'full',
-  14: 'denied',
+  [SQLITE_CANTOPEN]: 'denied',
   26: 'damaged'
 }
 
@@ -31,7 +37,9 @@ const BY_SYSTEM_CODE: Readonly<Record<string, StoreFault>> = {
   ENOSPC: 'full',
   EDQUOT: 'full',
   EFBIG: 'full',
-  EIO: 'failing'
+  EIO: 'failing',
+  EMFILE: 'no_files',
+  ENFILE: 'no_files'
 }
 
 /** An error after which the store's file is no longer usable. */
@@ -47,8 +55,24 @@ export class StoreBroken extends SoukError {
 /** The fault of the file; undefined for another error. */
 export function faultOf(error: unknown): StoreFault | undefined {
   if (!(error instanceof Error)) return undefined
-  if ('errcode' in error && typeof error.errcode === 'number') return BY_RESULT[error.errcode & 0xff]
+  if ('errcode' in error && typeof error.errcode === 'number') {
+    const result = error.errcode & 0xff
+    return result === SQLITE_CANTOPEN && !canOpenFiles() ? 'no_files' : BY_RESULT[result]
+  }
   return 'code' in error ? BY_SYSTEM_CODE[String(error.code)] : undefined
+}
+
+/** Whether there is room for a database, its log and the index of that. SQLite does not tell why it cannot open a file. */
+function canOpenFiles(): boolean {
+  const opened: number[] = []
+  try {
+    for (let n = 0; n < FILES_OF_A_STORE; n++) opened.push(openSync(process.execPath, 'r'))
+    return true
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && BY_SYSTEM_CODE[String(error.code)] === 'no_files')
+  } finally {
+    for (const file of opened) closeSync(file)
+  }
 }
 
 export function isOfSqlite(error: unknown): boolean {

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import {
   openProfile,
   profileFile,
@@ -68,6 +69,25 @@ describe('profile', () => {
     await openProfile(profile)
     await mkdir(profileFile(profile, 'settings'), { mode: 0o700 })
     await assert.rejects(readProfileJson(profile, 'settings'), code('profile_broken'))
+  })
+
+  it('blames neither the disk nor the user for a process that may open no more files', async () => {
+    await openProfile(profile)
+    const path = profileFile(profile, 'lock')
+    // The first file of the lock is opened, and the one that SQLite opens is too many.
+    const script = `const { lockProfile } = await import(${JSON.stringify(LOCK)})
+      await import(${JSON.stringify(new URL('file-fault.ts', LOCK).href)})
+      const { closeSync, openSync } = await import('node:fs')
+      const open = []
+      try { for (;;) open.push(openSync('/dev/null')) } catch {}
+      for (const left of [0, 1]) {
+        if (left > 0) closeSync(open.pop())
+        try { lockProfile(${JSON.stringify(path)}, 'shop') } catch (error) { console.log(error.code, error.message) }
+      }`
+    const command = 'ulimit -n 128 && exec "$0" --input-type=module -e "$1"'
+    const child = spawn('sh', ['-c', command, process.execPath, script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const refused = `store_failed ${path} cannot be opened: this process may open no more files.\n`
+    assert.equal(await text(child.stdout), refused.repeat(2))
   })
 
   // A file system of its own needs root.
