@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type AddressInfo, type Server, createServer } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { ByteBudget } from '../../../lib/base/byte-budget.ts'
 import { type Clock, systemClock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
@@ -147,6 +147,8 @@ describe('the response of an upstream', () => {
       ['X-GZIP', gzipSync('hello')],
       ['br', brotliCompressSync('hello')],
       ['deflate', deflateSync('hello')],
+      ['deflate', deflateRawSync('hello')],
+      ['zstd', zstdCompressSync('hello')],
       ['identity', Buffer.from('hello')]
     ] as const) {
       it(`reads ${coding}, as a whole and as a stream`, async () => {
@@ -173,6 +175,12 @@ describe('the response of an upstream', () => {
       server.behave(answering(200, { 'content-encoding': 'gzip', 'content-length': '100' }, ''))
       const response = await upstream.request({ ...get, method: 'HEAD' })
       assert.equal((await response.bytes(MiB)).length, 0)
+    })
+
+    it('reads an empty body, whatever coding it has', async () => {
+      server.behave(answering(200, { 'content-encoding': 'gzip' }, ''))
+      assert.equal((await (await upstream.request(get)).bytes(MiB)).length, 0)
+      assert.equal((await bytesOf((await upstream.request(get)).body)).length, 0)
     })
 
     it('is upstream_invalid_response when the coded body is truncated', async () => {
