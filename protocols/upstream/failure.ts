@@ -1,9 +1,9 @@
 import { CONNECTION_LOST, type ErrorCode, SoukError, isSoukError } from '../../lib/base/errors.ts'
 import { OVERLOAD_PAUSE_MS } from '../../lib/base/limits/admission.ts'
 
-/** Codes of Node, OpenSSL and undici that help the reader; others are not shown. */
+/** Codes of Node, OpenSSL and undici that help the reader; others are not shown. Some of OpenSSL have a slash: `SSL/TLS_ALERT_…`. */
 const TLS =
-  /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|ERR_OSSL_)[A-Z0-9_]*$/
+  /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|ERR_OSSL_)[A-Z0-9_/]*$/
 /** Codes of a certificate that no authority signed which Node.js knows. */
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)/
 const TRUST = ' To trust its certificate, the provider names the authority as `ca_file` of `tls` in --auth-file.'

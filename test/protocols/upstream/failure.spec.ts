@@ -84,6 +84,23 @@ describe('failureOf', () => {
     }
   })
 
+  it('names the failed handshake with an API that requires a client certificate', async () => {
+    const wanting = { ...SELF_SIGNED, requestCert: true, maxVersion: 'TLSv1.2' } as const
+    const server = createServer(wanting).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const endpoint = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const upstream = createUpstream({ endpoint, shownAs: 'The API', auth: { tls: { ca: SELF_SIGNED.cert } } })
+    try {
+      await assert.rejects(upstream.request({ method: 'GET', headers: [], signal: FOREVER }), {
+        message: /^TLS with the API failed \(ERR_SSL_SSL\/TLS_ALERT_HANDSHAKE_FAILURE\)/,
+        members: { reason: 'tls' }
+      })
+    } finally {
+      await upstream.close()
+      server.close()
+    }
+  })
+
   it('says how a provider trusts a self-signed certificate', async () => {
     const server = createServer(SELF_SIGNED).listen(0, '127.0.0.1')
     await once(server, 'listening')
