@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { pipe } from 'it-pipe'
 import type { Problem } from '../../lib/interface/index.ts'
 import {
@@ -46,9 +47,19 @@ export async function connect(profile: ProfileLocation): Promise<AdminClient> {
   const isRunning = running !== undefined && isLocked(profileFile(profile, 'lock'))
   if (!isRunning || token === undefined) {
     const isNew = (await readProfileJson(profile, 'settings')) === undefined
-    throw new NodeNotRunning(profile.name, await runningProfiles(profile), isNew)
+    throw new NodeNotRunning(profile.name, await othersRunning(profile), isNew)
   }
   return createAdminClient({ url: running.admin, token: new TextDecoder().decode(token), profile: profile.name })
+}
+
+/** A node that was killed could not delete its file of a running node: its lock tells. */
+async function othersRunning(profile: ProfileLocation): Promise<string[]> {
+  const names = await runningProfiles(profile)
+  const holdsLock = (name: string) => {
+    const directory = join(dirname(profile.directory), name)
+    return isLocked(profileFile({ name, directory }, 'lock'))
+  }
+  return names.filter((name) => name !== profile.name && holdsLock(name))
 }
 
 export interface AdminClientInit {

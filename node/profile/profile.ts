@@ -122,7 +122,7 @@ export async function secretOf(
   return fresh
 }
 
-/** Other profiles in the same home whose node started and has not reported that it stopped. */
+/** Profiles in the same home whose node started and has not reported that it stopped. */
 export async function runningProfiles({ directory }: ProfileLocation): Promise<string[]> {
   const home = dirname(directory)
   const names = await readdir(home).catch(() => [])

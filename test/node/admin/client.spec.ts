@@ -8,7 +8,7 @@ import { connect, createAdminClient } from '../../../node/admin/client.ts'
 import { failureOf } from '../../../node/cli/terminal/failure.ts'
 import { readAll } from '../../../node/cli/options/read-all.ts'
 import { writePrivateFile } from '../../../node/profile/private-file.ts'
-import { openProfile, profileFile, writeProfileJson } from '../../../node/profile/profile.ts'
+import { openProfile, profileFile, type ProfileLocation, writeProfileJson } from '../../../node/profile/profile.ts'
 import { lockProfile } from '../../../node/profile/profile-lock.ts'
 import { deadUrl, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
@@ -98,5 +98,26 @@ describe('admin client without a valid response', () => {
     }
     assert.equal((await failure(connect(profile))).code, 'node_not_running')
     await rm(home, { recursive: true })
+  })
+
+  it('names other profiles only while a node holds their lock', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'souk-connect-'))
+    const [shop, other] = ['shop', 'other'].map((name) => ({ name, directory: join(home, name) })) as [
+      ProfileLocation,
+      ProfileLocation
+    ]
+    for (const killed of [shop, other]) {
+      await openProfile(killed)
+      await writeProfileJson(killed, 'settings', {})
+      await writeProfileJson(killed, 'running', { admin: server.url })
+    }
+    assert.equal((await failure(connect(shop))).hint, 'souk up --profile shop')
+    const lock = lockProfile(profileFile(other, 'lock'), 'other')
+    try {
+      assert.equal((await failure(connect(shop))).hint, 'souk up --profile shop, or --profile other')
+    } finally {
+      lock.release()
+      await rm(home, { recursive: true })
+    }
   })
 })
