@@ -23,7 +23,9 @@ export function parseEndpoint(endpoint: string): URL {
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw refuse('The endpoint must be an http: or https: URL.')
-  if (url.username !== '' || url.password !== '') throw refuse('The endpoint must not contain a user name or password.')
+  if (url.username !== '' || url.password !== '') {
+    throw refuse('The endpoint must not contain a user name or password. Give them as `basic` in --auth-file.')
+  }
   if (url.hash !== '') throw refuse('The endpoint must not contain a fragment (#).')
   return url
 }

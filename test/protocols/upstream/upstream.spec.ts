@@ -61,6 +61,11 @@ describe('createUpstream', () => {
       })
     }
 
+    it('says where a user name and a password belong', () => {
+      const message = /Give them as `basic` in --auth-file/
+      assert.throws(() => createUpstream({ endpoint: 'http://user:pass@example.com/' }), { message })
+    })
+
     it('rejects a time limit above the maximum', () => {
       assert.throws(() => createUpstream({ endpoint: server.url, timeoutMs: UPSTREAM_TIMEOUT_MS_MAX + 1 }), {
         code: 'invalid_request'
