@@ -109,7 +109,9 @@ export const statusViewSchema = view('StatusView', {
   restart_needed: z
     .string()
     .nullable()
-    .describe('What of a newer network file counts only after a restart of the node.'),
+    .describe(
+      'Why the node must be restarted: its program was replaced, or a newer network file changes what it read at its start.'
+    ),
   money: z.string(),
   admin: z.string(),
   ingress: z.string().nullable(),

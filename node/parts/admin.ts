@@ -15,6 +15,7 @@ import type { Payments } from '../payments/payments.ts'
 import type { NetworkWatch } from '../network/refresh-network.ts'
 import { identityOf } from '../profile/identity.ts'
 import { backUpProfile } from '../profile/profile-backup.ts'
+import { ProgramFiles } from '../program-files.ts'
 import { secretOf } from '../profile/profile.ts'
 import { reachabilityView } from '../reachability-view.ts'
 import { storeView } from '../store-view.ts'
@@ -57,7 +58,7 @@ export async function startAdminPart(init: AdminPartInit): Promise<AdminPart> {
   const { feed: calls, captures } = nodeEvents.calls
   const { keys, accounts, spending } = hosting
   // The address is known once the API listens, and is read only after that.
-  const own = { url: '', startedAt: clock.elapsed() }
+  const own = { url: '', startedAt: clock.elapsed(), program: new ProgramFiles() }
   const admin = await startAdmin(
     {
       souk,
@@ -94,6 +95,7 @@ interface Own {
   readonly url: string
   /** Monotonic time. */
   readonly startedAt: number
+  readonly program: ProgramFiles
 }
 
 function statusOf(
@@ -106,7 +108,7 @@ function statusOf(
   return {
     version: packageVersion(),
     profile: config.profile.name,
-    restart_needed: networkWatch.restartNeeded ?? null,
+    restart_needed: own.program.restartNeeded ?? networkWatch.restartNeeded ?? null,
     money: config.network.money,
     admin: own.url,
     ingress: ingress ?? null,
