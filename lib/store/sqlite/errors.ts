@@ -1,4 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { SoukError } from '../../base/errors.ts'
 
 /**
@@ -66,7 +67,7 @@ export function faultOf(error: unknown): StoreFault | undefined {
 function canOpenFiles(): boolean {
   const opened: number[] = []
   try {
-    for (let n = 0; n < FILES_OF_A_STORE; n++) opened.push(openSync(process.execPath, 'r'))
+    for (let n = 0; n < FILES_OF_A_STORE; n++) opened.push(openSync(devNull, 'r'))
     return true
   } catch (error) {
     return !(error instanceof Error && 'code' in error && BY_SYSTEM_CODE[String(error.code)] === 'no_files')
