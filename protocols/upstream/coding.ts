@@ -58,14 +58,14 @@ async function* decode(
   create: (first: number) => Transform
 ): AsyncGenerator<Uint8Array, undefined> {
   const chunks = coded[Symbol.asyncIterator]()
-  const first = await firstOf(chunks)
-  // An empty body has no coding: some servers announce one for it.
-  if (first === undefined) return
-  const source = Readable.from(followedBy(first, chunks), { objectMode: false })
-  const decoder = create(first[0] ?? 0)
-  // Destroys both streams as soon as either fails or the reader leaves; the loop below sees the error.
-  pipeline(source, decoder, () => undefined)
   try {
+    const first = await firstOf(chunks)
+    // An empty body has no coding: some servers announce one for it.
+    if (first === undefined) return
+    const source = Readable.from(followedBy(first, chunks), { objectMode: false })
+    const decoder = create(first[0] ?? 0)
+    // Destroys both streams as soon as either fails or the reader leaves; the loop below sees the error.
+    pipeline(source, decoder, () => undefined)
     for await (const chunk of decoder) yield chunk as Uint8Array
   } catch (error) {
     if (isSoukError(error)) throw error
