@@ -13,6 +13,8 @@ export const CHAIN_RETRY_MS_MAX = 30 * SECOND
 export const CHAIN_WARNING_MS = 10 * MINUTE
 /** Requests in one batch. Public endpoints refuse larger ones. */
 export const CHAIN_BATCH_MAX = 50
+/** Requests that are sent alone after a refused batch. Then batches are tried again: the refusal may have been an outage. */
+export const CHAIN_SINGLE_REQUESTS = 1_000
 /** Channels per contract read: 2 million gas of the 50 million that endpoints allow. */
 export const CHANNELS_PER_READ_MAX = 200
 /** Stored part of a revert message. */

@@ -1,5 +1,5 @@
 import { BaseError, createClient, http } from 'viem'
-import { CHAIN_BATCH_MAX, CHAIN_REQUEST_MS } from '../../base/limits/chain.ts'
+import { CHAIN_BATCH_MAX, CHAIN_REQUEST_MS, CHAIN_SINGLE_REQUESTS } from '../../base/limits/chain.ts'
 import { SECRET_CHARS_MIN } from '../../base/limits/descriptions.ts'
 import { SoukError } from '../../base/errors.ts'
 import { endpointFault, mayRefuseBatches } from './endpoint-fault.ts'
@@ -8,7 +8,7 @@ import { endpointFault, mayRefuseBatches } from './endpoint-fault.ts'
 export type Rpc = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /**
- * Batches the requests of one event-loop turn, or sends each alone from the first batch on that the endpoint refuses. Retries a failed
+ * Batches the requests of one event-loop turn, but sends the next ones alone once the endpoint has refused a batch. Retries a failed
  * request once; every method used here is safe to repeat.
  */
 export function rpcOf(url: string): Rpc {
@@ -19,22 +19,27 @@ export function rpcOf(url: string): Rpc {
     return (method: string, params: readonly unknown[]) =>
       client.request<{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }>({ method, params })
   }
-  const alone = sending(false)
-  let send = sending({ batchSize: CHAIN_BATCH_MAX })
-  return async (method, params) => {
+  const sendAlone = sending(false)
+  const sendTogether = sending({ batchSize: CHAIN_BATCH_MAX })
+  let alone = 0
+  const send: Rpc = async (method, params) => {
+    if (alone > 0) {
+      alone--
+      return sendAlone(method, params)
+    }
     try {
-      try {
-        return await send(method, params)
-      } catch (error) {
-        if (send === alone || !mayRefuseBatches(error)) throw error
-        const result = await alone(method, params)
-        send = alone
-        return result
-      }
+      return await sendTogether(method, params)
     } catch (error) {
-      throw hide(error)
+      if (!mayRefuseBatches(error)) throw error
+      const result = await sendAlone(method, params)
+      alone = CHAIN_SINGLE_REQUESTS
+      return result
     }
   }
+  return (method, params) =>
+    send(method, params).catch((error: unknown) => {
+      throw hide(error)
+    })
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
+import { CHAIN_SINGLE_REQUESTS } from '../../../../lib/base/limits/chain.ts'
 import { createChain } from '../../../../lib/pay/chain/chain.ts'
 import { type ChainBench, chainBench } from '../../../helpers/chain.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../helpers/scripted-upstream.ts'
@@ -75,6 +76,23 @@ describe('a chain endpoint of a provider', () => {
       assert.ok(refused >= 1 && refused <= 2, `${refused} batches refused`)
     })
   }
+
+  it('gets batches again later, because a refusal may have been an outage', async () => {
+    let batches = 0
+    let isBroken = true
+    const chain = chainWith((asked, response) => {
+      if (!Array.isArray(asked)) return false
+      batches++
+      return isBroken && says(response, 500, 'Internal Server Error')
+    })
+    await chain.gas(bench.parameters.settlement.address)
+    isBroken = false
+    const refused = batches
+    for (let each = 0; each < CHAIN_SINGLE_REQUESTS; each++) await chain.gas(bench.parameters.settlement.address)
+    assert.equal(batches, refused)
+    await chain.gas(bench.parameters.settlement.address)
+    assert.equal(batches, refused + 1)
+  })
 
   const faults: ReadonlyArray<readonly [what: string, words: RegExp, status: number, body: unknown]> = [
     ['limits requests by HTTP 429', /allows no more requests/, 429, 'Too Many Requests'],
