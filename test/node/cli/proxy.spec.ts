@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { scriptedUpstream, type ScriptedUpstream } from '../../helpers/scripted-upstream.ts'
 import { type NodeProcess, type SoukHome, soukHome, tellWhenFailed } from '../../helpers/souk-home.ts'
 
+const CHANGED = ['NODE_USE_ENV_PROXY', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy']
+
 describe('souk with an HTTP proxy in the environment', () => {
   const environment = { ...process.env }
   let asked = 0
@@ -23,13 +25,15 @@ describe('souk with an HTTP proxy in the environment', () => {
     await once(proxy.listen(0, '127.0.0.1'), 'listening')
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
     // Node.js reads the first one only when a process starts.
+    for (const name of CHANGED) delete process.env[name]
     Object.assign(process.env, { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: url, http_proxy: url })
-    for (const name of ['NO_PROXY', 'no_proxy']) delete process.env[name]
     node = await home.asProcess.up('default')
   })
   tellWhenFailed(() => home)
   after(async () => {
-    process.env = environment
+    // Another object in its place would no longer set the variables of this process, which later files need.
+    for (const name of CHANGED) delete process.env[name]
+    Object.assign(process.env, environment)
     await home?.close()
     await api?.close()
     proxy.close()
