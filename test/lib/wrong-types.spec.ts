@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createNode, handler, isSoukError, type SoukNode, souk } from '../../lib/index.ts'
 
-/** What a program without TypeScript may pass. */
+/** A value that only a program without TypeScript can pass. */
 const untyped = (value: unknown) => value as never
 
 async function refusal(use: () => unknown): Promise<string> {

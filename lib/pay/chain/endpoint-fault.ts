@@ -1,7 +1,7 @@
 import { BaseError, HttpRequestError, RpcRequestError } from 'viem'
 
-/** What an endpoint responds instead of a result. */
-interface Response {
+/** The response of an endpoint that returns no result. */
+interface FailedResponse {
   /** Of HTTP; undefined if it is 2xx, or if there was no response. */
   readonly status: number | undefined
   /** The code and the text of its JSON-RPC error. */
@@ -41,7 +41,7 @@ export function mayRefuseBatches(error: unknown): boolean {
   return BATCH_STATUSES.has(status) || /\bbatch/i.test(text)
 }
 
-function responseIn(error: unknown): Response {
+function responseIn(error: unknown): FailedResponse {
   const found =
     error instanceof BaseError
       ? error.walk((inner) => inner instanceof RpcRequestError || inner instanceof HttpRequestError)

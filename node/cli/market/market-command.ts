@@ -28,10 +28,7 @@ export const addMarket: AddCommand = (to, cli) => {
     })
 }
 
-function show(
-  view: MarketListingView,
-  { isWide, columns, profile }: Pick<Cli, 'isWide' | 'columns' | 'profile'>
-): string[] {
+function show(view: MarketListingView, cli: Pick<Cli, 'isWide' | 'columns' | 'profile'>): string[] {
   const { quality, known_since: known } = view
   return [
     ...facts([
@@ -48,10 +45,10 @@ function show(
       ['signed', `revision ${view.revision}, ${moment(view.issued_at)} UTC, valid until ${moment(view.expires_at)}`],
       ['served by', view.owners.length === 0 ? 'no node found' : view.owners.join(', ')],
       ...(view.tags.length === 0 ? [] : [['tags', view.tags.join(', ')] as const]),
-      ['operations', forProfile(operationsText(view), profile)]
+      ['operations', forProfile(operationsText(view), cli.profile)]
     ]),
     ...(view.description === '' ? [] : ['', view.description]),
-    ...plansBelow(view, { isWide, columns })
+    ...plansBelow(view, cli)
   ]
 }
 

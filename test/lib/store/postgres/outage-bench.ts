@@ -1,3 +1,4 @@
+import type { Client } from 'pg'
 import type { Store } from '../../../../lib/interface/store.ts'
 import { createPostgresStore } from '../../../../lib/store/postgres/store.ts'
 import { startPostgres, type TestPostgres } from '../../../helpers/postgres.ts'
@@ -11,6 +12,18 @@ export interface OutageBench {
   readonly proxy: PostgresProxy
   /** Opens a store, which is closed after the test. */
   open(at?: string): Promise<Store>
+}
+
+/** Creates a role that may use the current schema. Returns the URL of the database for it. */
+export async function createRole(admin: Client, role: string, url: string): Promise<string> {
+  await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`)
+  await admin.query(`DO $$ BEGIN EXECUTE format('GRANT ALL ON SCHEMA %I TO ${role}', current_schema()); END $$`)
+  return url.replace('postgres:test@', `${role}:test@`)
+}
+
+export async function dropRole(admin: Client, role: string): Promise<void> {
+  await admin.query(`DROP OWNED BY ${role} CASCADE`)
+  await admin.query(`DROP ROLE ${role}`)
 }
 
 /** A PostgreSQL server for the tests of one `describe`, with a database and a proxy for each test. */

@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import type { Store } from '../../../../lib/interface/store.ts'
 import { createPostgresStore } from '../../../../lib/store/postgres/store.ts'
 import { eventually, within } from '../../../helpers/eventually.ts'
-import { outageBench } from './outage-bench.ts'
+import { createRole, dropRole, outageBench } from './outage-bench.ts'
 import { move } from './outage-load.ts'
 
 const BOUND_MS = 20_000
@@ -18,16 +18,13 @@ describe('a PostgreSQL whose administrator changes what its user may do', () => 
   beforeEach(async () => {
     admin = new Client({ connectionString: bench.url })
     await admin.connect()
-    await admin.query(`CREATE ROLE ${ROLE} LOGIN PASSWORD 'test'`)
-    await admin.query(`DO $$ BEGIN EXECUTE format('GRANT ALL ON SCHEMA %I TO ${ROLE}', current_schema()); END $$`)
-    url = bench.url.replace('postgres:test@', `${ROLE}:test@`)
+    url = await createRole(admin, ROLE, bench.url)
     store = await bench.open(url)
     await store.ledger.book(move('cash', 'balance', 1_000n, 'deposit'))
   })
   afterEach(async () => {
     await store.close()
-    await admin.query(`DROP OWNED BY ${ROLE} CASCADE`)
-    await admin.query(`DROP ROLE ${ROLE}`)
+    await dropRole(admin, ROLE)
     await admin.end()
   })
   const refusal = (words: RegExp) =>

@@ -8,7 +8,7 @@ import { faultOf } from '../../../../lib/store/postgres/server.ts'
 import { createPostgresStore } from '../../../../lib/store/postgres/store.ts'
 import { type PostgresTls, tlsPostgres } from '../../../helpers/postgres-tls.ts'
 import { SELF_SIGNED } from '../../../helpers/self-signed.ts'
-import { outageBench } from './outage-bench.ts'
+import { createRole, dropRole, outageBench } from './outage-bench.ts'
 
 const ROLE = 'souk_rejected'
 
@@ -137,13 +137,10 @@ describe('a PostgreSQL that cannot be used', () => {
   describe('for its user', () => {
     let url: string
     beforeEach(async () => {
-      await admin.query(`CREATE ROLE ${ROLE} LOGIN PASSWORD 'test'`)
-      await admin.query(`DO $$ BEGIN EXECUTE format('GRANT ALL ON SCHEMA %I TO ${ROLE}', current_schema()); END $$`)
-      url = bench.url.replace('postgres:test@', `${ROLE}:test@`)
+      url = await createRole(admin, ROLE, bench.url)
     })
     afterEach(async () => {
-      await admin.query(`DROP OWNED BY ${ROLE} CASCADE`)
-      await admin.query(`DROP ROLE ${ROLE}`)
+      await dropRole(admin, ROLE)
     })
 
     it('lets nobody log in', async () => {
