@@ -139,9 +139,12 @@ export class PayeeChannels implements OwnerBooks {
 
   /** Forgets a channel, except an open one with earnings. A reorganisation may remove its deposit and restore it later. */
   async remove(channelId: ChannelId): Promise<void> {
-    const payeeFunds = this.#channels.get(channelId)?.payeeFunds
-    if (payeeFunds !== undefined && payeeFunds.captured + payeeFunds.reserved > 0n) return
-    this.#onLatest -= this.get(channelId)?.onLatest ?? 0n
+    const channel = this.get(channelId)
+    if (channel === undefined) return
+    const { payeeFunds, onLatest } = channel
+    if (this.#channels.has(channelId) && payeeFunds.captured + payeeFunds.reserved > 0n) return
+    payeeFunds.forget()
+    this.#onLatest -= onLatest
     this.#channels.delete(channelId)
     this.#closed.delete(channelId)
     await this.#init.documents.delete(PAYEE_CHANNELS, channelId)

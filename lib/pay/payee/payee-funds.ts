@@ -34,6 +34,7 @@ export class PayeeFunds {
   #reserved: Atoms = 0n
   #limit: Atoms = 0n
   #credit: Atoms = 0n
+  #isForgotten = false
   /** For all holds, so that a call needs no functions of its own. */
   readonly #heldFunds: HeldFunds = {
     extend: (more) => this.#set(more, this.#ceiling),
@@ -97,6 +98,14 @@ export class PayeeFunds {
     this.#credit = credit
   }
 
+  /**
+   * Admits no more calls. The payer may register a forgotten channel again, with funds of its own: they would lack the charge of a
+   * call that was admitted here.
+   */
+  forget(): void {
+    this.#isForgotten = true
+  }
+
   /** @param ceiling of a voucher that counts only if the call is charged; default: A */
   reserve(price: Atoms, ceiling = this.#ceiling): Hold | PayeeFundsRefusal {
     const refusal = this.#set(price, ceiling)
@@ -107,7 +116,7 @@ export class PayeeFunds {
   #set(price: Atoms, ceiling: Atoms): PayeeFundsRefusal | undefined {
     if (price < 0n) throw new SoukError('internal_error', 'A price is below zero.')
     const sum = this.#captured + this.#reserved + price
-    if (sum > this.#limit && sum > this.#credit) return 'limit'
+    if (this.#isForgotten || (sum > this.#limit && sum > this.#credit)) return 'limit'
     if (sum > ceiling) return 'ceiling'
     this.#reserved += price
     return undefined

@@ -61,8 +61,11 @@ export class Payee {
     const look = channels.isFresh(channel) ? depositLook.look(channel, price) : this.#look(channel)
     if (look === undefined) return this.#reserve(admission, channel, voucher)
     return look.then(() => {
-      if (channels.isFresh(channel)) return this.#reserve(admission, channel, voucher)
-      throw refusal('settlement_unavailable', 'The owner’s view of the chain is too old. Try again later.')
+      if (!channels.isFresh(channel)) {
+        throw refusal('settlement_unavailable', 'The owner’s view of the chain is too old. Try again later.')
+      }
+      // Looked up again: the owner may have forgotten the channel, and the payer registered it again.
+      return this.#reserve(admission, this.#channelOf(admission, voucher), voucher)
     })
   }
 

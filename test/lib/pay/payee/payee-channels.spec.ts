@@ -48,6 +48,14 @@ describe('the channels of an owner', () => {
     assert.deepEqual(await ids(), [])
   })
 
+  it('admit no call on one that was forgotten while the call waited, because it may be registered again', async () => {
+    const { channels, payeeFunds } = await open()
+    payeeFunds.lend(100n)
+    await channels.remove(info.channelId)
+    await channels.add(info)
+    assert.equal(payeeFunds.reserve(100n), 'limit')
+  })
+
   it('keep one with earnings, because a reorganisation may remove its deposit and restore it', async () => {
     const { channels, payeeFunds, ids } = await open()
     const hold = payeeFunds.reserve(100n)
