@@ -44,7 +44,12 @@ export function settlementBench(parts: () => Parts) {
       await made.start()
       return made
     },
-    finalize: () => parts().bench.client.mine({ blocks: FINAL_BLOCKS }),
+    /** Makes all transactions final, and waits for a read of the chain that began before: `earnings` would share it. */
+    async finalize(): Promise<void> {
+      const { bench, settlement } = parts()
+      await bench.client.mine({ blocks: FINAL_BLOCKS })
+      await settlement.bookkeeper.look()
+    },
     async earnings() {
       const { owner, store, settlement } = parts()
       const onError = (error: Error) => assert.fail(error)

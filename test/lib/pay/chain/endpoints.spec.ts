@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { CHAIN_SINGLE_REQUESTS } from '../../../../lib/base/limits/chain.ts'
 import { createChain } from '../../../../lib/pay/chain/chain.ts'
 import { type ChainBench, chainBench } from '../../../helpers/chain.ts'
+import { eventually } from '../../../helpers/eventually.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../helpers/scripted-upstream.ts'
 
 interface Request {
@@ -13,6 +14,8 @@ interface Request {
 
 /** Responds itself, or returns false so that the chain responds. */
 type Manner = (asked: Request | readonly Request[], response: ServerResponse) => boolean
+
+const BOUND_MS = 5_000
 
 /** Endpoints as providers run them, in front of a real chain. */
 describe('a chain endpoint of a provider', () => {
@@ -71,9 +74,12 @@ describe('a chain endpoint of a provider', () => {
       const readAll = () => Promise.all([chain.verify(), chain.fees(), ...[1, 2, 3].map(() => chain.gas(account))])
       assert.equal((await readAll())[2], 0n)
       assert.ok(refused > 0)
-      const before = refused
-      await readAll()
-      assert.equal(refused, before)
+      // A refused batch that is repeated in smaller parts, as on a busy machine, is no reason to send single requests.
+      await eventually('only single requests are sent', BOUND_MS, async () => {
+        const before = refused
+        await readAll()
+        return refused === before || undefined
+      })
     })
   }
 
