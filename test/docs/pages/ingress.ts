@@ -123,6 +123,8 @@ ${sections.join('\n\n')}
 
 ## Types
 
+A member with \`?\` may be absent.
+
 ${Object.entries(components.schemas)
   .map(([name, schema]) => `### ${name}\n\n${members(schema)}`)
   .join('\n\n')}
@@ -226,9 +228,12 @@ function memberNames({ properties = {}, required = [] }: Schema): string {
   return `{ ${names.join(', ')} }`
 }
 
-function members({ properties = {} }: Schema): string {
+function members({ properties = {}, required = [] }: Schema): string {
   return table(
     ['Member', 'Type'],
-    Object.entries(properties).map(([name, member]) => [code(name), schemaText(member)])
+    Object.entries(properties).map(([name, member]) => [
+      code(`${name}${required.includes(name) ? '' : '?'}`),
+      schemaText(member)
+    ])
   )
 }
