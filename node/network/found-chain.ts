@@ -32,7 +32,7 @@ async function parametersOf(choice: string): Promise<ChainParameters> {
       'config_invalid',
       '--chain is not valid: give base, base-sepolia, or the URL of an endpoint.',
       {
-        hint: 'an https URL, or http on this machine'
+        hint: 'an https URL without user name and password, or http on this machine'
       }
     )
   }

@@ -20,7 +20,10 @@ const token = z.strictObject({
   name: z.string().min(1).max(64),
   version: z.string().min(1).max(16)
 })
-const url = z.string().max(limits.NETWORK_ADDRESS_CHARS_MAX).refine(isWebUrl, 'give an https URL, or http on loopback')
+const url = z
+  .string()
+  .max(limits.NETWORK_ADDRESS_CHARS_MAX)
+  .refine(isWebUrl, 'give an https URL without user name and password, or http on loopback')
 const key = z.string().max(80).refine(isKeyId, 'give the peer id of an Ed25519 key')
 const signature = z.string().regex(/^[\w-]{86}$/, 'give an Ed25519 signature in base64url')
 const bootstrapAddress = z

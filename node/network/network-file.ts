@@ -42,12 +42,18 @@ export async function signNetworkFile(terms: NetworkTerms, key: Ed25519PrivateKe
   return readNetworkFile(JSON.stringify({ ...unsigned, signature: Buffer.from(signature).toString('base64url') }))
 }
 
-/** The proof that the last key of a network lets another key sign as well. */
+/**
+ * The proof that the last key of a network lets another key sign as well.
+ * @throws SetupError `config_invalid` if that key is one of the network already: no key gets the network back
+ */
 export async function signHandover(
   { name, founder, handovers }: Pick<NetworkTerms, 'name' | 'founder' | 'handovers'>,
   to: string,
   key: Ed25519PrivateKey
 ): Promise<NetworkFile['handovers'][number]> {
+  if (keysOf({ founder, handovers }).includes(to)) {
+    throw new SetupError('config_invalid', `${to} is or was the key of this network: name a new key.`)
+  }
   const from = handovers.at(-1)?.to ?? founder
   const signature = await key.sign(signed(HANDOVER_DOMAIN, { name, founder, from, to }))
   return { to, signature: Buffer.from(signature).toString('base64url') }

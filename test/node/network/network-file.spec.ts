@@ -94,7 +94,7 @@ describe('a network file', () => {
       [{ bootstrap: ['/ip4/192.0.2.1/tcp/4402'] }, /bootstrap\.0.*p2p/],
       [{ bootstrap: Array.from({ length: 17 }, () => '/dnsaddr/a.example') }, /bootstrap/],
       [{ chain: { ...file.chain, rpc: 'http://rpc.example/' } }, /chain\.rpc.*https/],
-      [{ chain: { ...file.chain, rpc: 'https://user:secret@rpc.example/' } }, /chain\.rpc/],
+      [{ chain: { ...file.chain, rpc: 'https://user:secret@rpc.example/' } }, /chain\.rpc.*without user name/],
       [{ chain: { ...file.chain, rpc: 'file:///etc/passwd' } }, /chain\.rpc/],
       [{ chain: { ...file.chain, treasury: TREASURY.toUpperCase() } }, /chain\.treasury/],
       [{ chain: { ...file.chain, confirmations: 1_000 } }, /confirmations/],
@@ -163,6 +163,13 @@ describe('a network file', () => {
     await assert.rejects(sign({ revision: 2, handovers: [forged] }, thief), invalid(/did not sign that/))
     const elsewhere = await signHandover(termsOf({ name: 'other' }), idOf(heir), key)
     await assert.rejects(sign({ revision: 2, handovers: [elsewhere] }, heir), invalid(/did not sign that/))
+    for (const [handovers, last] of [
+      [[], key],
+      [[handover], heir]
+    ] as const) {
+      const back = signHandover(termsOf({ handovers: [...handovers] }), idOf(key), last)
+      await assert.rejects(back, { code: 'config_invalid', message: /is or was the key of this network/ })
+    }
   })
 
   describe('as an invitation', () => {
