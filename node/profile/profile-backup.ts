@@ -269,8 +269,11 @@ async function makeNew(directory: string): Promise<void> {
     await mkdir(directory, { mode: 0o700 })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const why = code === 'EEXIST' ? 'is there already' : `cannot be made (${code})`
-    throw new SoukError('invalid_request', `${directory} ${why}: a backup needs a new directory.`, {
+    const why =
+      code === 'EEXIST'
+        ? 'is there already: a backup needs a new directory.'
+        : `cannot be made (${code}): the directory that contains it must exist, and the node must be able to write to it.`
+    throw new SoukError('invalid_request', `${directory} ${why}`, {
       cause: error
     })
   }

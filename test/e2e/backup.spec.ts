@@ -58,7 +58,7 @@ describe('a backup', () => {
     failed(
       await home.run(`--profile shop backup ${join(home.directory, 'no', 'such')}`),
       1,
-      /cannot be made \(ENOENT\)/
+      /cannot be made \(ENOENT\): the directory that contains it must exist/
     )
     failed(await home.run(`--profile shop restore ${backup}`), 1, /profile "shop" exists already/)
     // It has a wallet, and nothing else yet.
