@@ -1,6 +1,5 @@
 import { UnsupportedProtocolError } from '@libp2p/interface'
 import type {
-  MessageStream,
   MultiaddrConnection,
   Stream,
   StreamMuxer,
@@ -8,10 +7,12 @@ import type {
   Transport,
   Upgrader
 } from '@libp2p/interface'
+import type { Registrar } from '@libp2p/interface-internal'
 import { encode } from 'uint8-varint'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { utf8 } from '../base/bytes.ts'
+import { checkedUpgrade, checkLines, checkMessages, isReceiving, type Receiving } from './checked-lengths.ts'
 import { updateWindowByHalves } from './window-updates.ts'
 
 /**
@@ -21,15 +22,13 @@ import { updateWindowByHalves } from './window-updates.ts'
  */
 const VERSION = '/multistream/1.0.0'
 
-/** The method of libp2p's streams that receives the bytes of the peer. */
-interface Receiving extends MessageStream {
-  onData(data: Uint8Array | Uint8ArrayList): void
-}
-
 /** A muxer whose streams are open as soon as their protocol is named. Streams of several protocols are unchanged. */
-export function eagerMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (components: C) => StreamMuxerFactory {
+export function eagerMuxer<C>(
+  muxer: (components: C) => StreamMuxerFactory
+): (components: C & { readonly registrar: Registrar }) => StreamMuxerFactory {
   return (components) => {
     const inner = muxer(components)
+    const isServed = (protocol: string) => components.registrar.getProtocols().includes(protocol)
     return {
       protocol: inner.protocol,
       createStreamMuxer(connection) {
@@ -40,6 +39,7 @@ export function eagerMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (co
             keepUnread(stream)
             keepEnd(stream)
             updateWindowByHalves(stream)
+            if (isReceiving(stream)) checkLines(stream, isServed)
             onRemoteStream(stream)
           }
         const createStream = created.createStream.bind(created)
@@ -47,7 +47,12 @@ export function eagerMuxer<C>(muxer: (components: C) => StreamMuxerFactory): (co
           const stream = await createStream(options)
           updateWindowByHalves(stream)
           const { protocol } = options as { readonly protocol?: string }
-          if (protocol === undefined || !isReceiving(stream)) return stream
+          if (!isReceiving(stream)) return stream
+          if (protocol === undefined) {
+            checkLines(stream, () => true)
+            return stream
+          }
+          checkMessages(stream, protocol)
           stream.protocol = protocol
           const lines = linesOf(protocol)
           expect(stream, lines, protocol)
@@ -70,23 +75,24 @@ export function eagerTransport<C extends { readonly upgrader: Upgrader }>(
     const inner = transport(new Proxy(components, { get }))
     const dial = inner.dial.bind(inner)
     inner.dial = (address, options) => dial(address, { ...options, upgrader: eagerUpgrader(options.upgrader) })
+    const listener = inner.createListener.bind(inner)
+    inner.createListener = (options) => listener({ ...options, upgrader: eagerUpgrader(options.upgrader) })
     return inner
   }
 }
 
 function eagerUpgrader(upgrader: Upgrader): Upgrader {
   const lines = [...upgrader.getConnectionEncrypters().keys()].map((protocol) => linesOf(protocol))
-  const [only] = lines
-  if (only === undefined || lines.length > 1) return upgrader
-  return new Proxy(upgrader, {
-    get(target, key) {
-      if (key !== 'upgradeOutbound') return Reflect.get(target, key) as unknown
-      const upgrade: Upgrader['upgradeOutbound'] = async (connection, options) => {
-        answerHere(connection, only)
-        return target.upgradeOutbound(connection, options)
-      }
-      return upgrade
+  const [only] = lines.length === 1 ? lines : []
+  const own: Pick<Upgrader, 'upgradeInbound' | 'upgradeOutbound'> = {
+    upgradeInbound: async (connection, options) => upgrader.upgradeInbound(connection, checkedUpgrade(options)),
+    upgradeOutbound: async (connection, options) => {
+      if (only !== undefined) answerHere(connection, only)
+      return upgrader.upgradeOutbound(connection, checkedUpgrade(options))
     }
+  }
+  return new Proxy(upgrader, {
+    get: (target, key) => (key in own ? own[key as keyof typeof own] : (Reflect.get(target, key) as unknown))
   })
 }
 
@@ -153,7 +159,3 @@ function linesOf(protocol: string): Uint8Array {
 }
 
 const prefixed = (line: Uint8Array): Uint8Array[] => [encode(line.length), line]
-
-function isReceiving<S extends MessageStream>(stream: S): stream is S & Receiving {
-  return 'onData' in stream && typeof stream.onData === 'function'
-}

@@ -50,6 +50,12 @@ export const UNREAD_CHECK_MS = 100
 export const BULK_STREAMS_PER_PEER_MAX = 1_024
 /** Bulk streams of one peer that no frame has announced. Both are sent at the same time. */
 export const BULK_STREAMS_WAITING_PER_PEER_MAX = 128
+/** Lines of one selection of a protocol by multistream-select. libp2p offers a few protocols, one a line. */
+export const SELECT_LINES_MAX = 64
+/** One line of multistream-select, as libp2p limits it. */
+export const SELECT_BYTES_MAX = 1 * KiB
+/** Bytes of the length before a message. Five hold every message that a peer accepts; libp2p reads on without a limit. */
+export const LENGTH_BYTES_MAX = 5
 /** Streams of one connection whose protocol the peer has not named. With more, those that have none after `UNNAMED_STREAMS_MS` are aborted. */
 export const UNNAMED_STREAMS_MAX = 128
 /** Time for the names of too many streams. Peers send the name with the stream. */

@@ -1,0 +1,136 @@
+import type { MessageStream } from '@libp2p/interface'
+import { decode } from 'uint8-varint'
+import type { Uint8ArrayList } from 'uint8arraylist'
+import { LENGTH_BYTES_MAX, SELECT_BYTES_MAX, SELECT_LINES_MAX } from '../base/limits/link.ts'
+
+/*
+ * `lpStream` of @libp2p/utils 7 reads a length byte by byte until it is one, however many bytes that takes, and does not yield: 64 KiB
+ * hold the event loop for half a second. multistream-select reads with it on each connection, before the peer is authenticated, and on
+ * each stream. So lengths are checked before libp2p reads them.
+ */
+
+/** The method of libp2p's streams that receives the bytes of the peer. */
+export interface Receiving extends MessageStream {
+  onData(data: Uint8Array | Uint8ArrayList): void
+}
+
+export function isReceiving<S extends MessageStream>(stream: S): stream is S & Receiving {
+  return 'onData' in stream && typeof stream.onData === 'function'
+}
+
+/** Protocols whose messages `lpStream` reads. The last two relay any bytes after their first message. */
+const ALL = /^\/souk\/(?:manifest|description|catalogue|pay|dial-back)\/|\/kad\/|^\/ipfs\/id\//
+const FIRST = /^\/libp2p\/circuit\/relay\/.*\/(?:hop|stop)$/
+
+/** Checks the messages of a stream whose protocol is known. */
+export function checkMessages(stream: Receiving, protocol: string): void {
+  const messages = messagesOf(protocol)
+  if (messages > 0) check(stream, new Lengths(messages, () => true))
+}
+
+/**
+ * Checks the lines of multistream-select, then the messages of the protocol that they choose.
+ * @param isChosen - whether a line ends the selection
+ */
+export function checkLines(stream: Receiving, isChosen: (protocol: string) => boolean): void {
+  check(stream, new Lengths(undefined, isChosen))
+}
+
+/** Limits the selection of the encryption and of the muxer. libp2p passes the decoder on to `lpStream`. */
+export function checkedUpgrade<O extends object>(options: O): O {
+  let calls = 0
+  // Called for each byte of a length. A line of this selection has a length of one byte.
+  const lengthDecoder = (length: Uint8ArrayList): number => {
+    if (++calls > SELECT_LINES_MAX || length.byteLength > LENGTH_BYTES_MAX) throw tooMuch()
+    return decode(length)
+  }
+  // The limits of a relayed connection are a getter: they are known after the handshake.
+  const own = Object.getOwnPropertyDescriptors(options)
+  return Object.defineProperties({} as O, {
+    ...own,
+    lengthDecoder: { value: lengthDecoder, enumerable: true }
+  })
+}
+
+function check(stream: Receiving, lengths: Lengths): void {
+  const onData = stream.onData.bind(stream)
+  stream.onData = (data) => {
+    try {
+      for (const chunk of data instanceof Uint8Array ? [data] : data) if (!lengths.take(chunk)) break
+    } catch (error) {
+      stream.onData = onData
+      stream.abort(error as Error)
+      return
+    }
+    if (lengths.isOver) stream.onData = onData
+    onData(data)
+  }
+}
+
+class Lengths {
+  /** Of the protocol; undefined while lines of the selection are read. */
+  #messages: number | undefined
+  readonly #isChosen: (protocol: string) => boolean
+  #lines = 0
+  #line = ''
+  #lengthBytes = 0
+  #length = 0
+  /** Bytes of the current message that are still to come; undefined while its length is read. */
+  #left: number | undefined
+
+  constructor(messages: number | undefined, isChosen: (protocol: string) => boolean) {
+    this.#messages = messages
+    this.#isChosen = isChosen
+  }
+
+  /** Nothing after what was taken needs a check. */
+  get isOver(): boolean {
+    return this.#messages === 0
+  }
+
+  /** @returns false if the rest needs no check */
+  take(chunk: Uint8Array): boolean {
+    let at = 0
+    while (at < chunk.length && !this.isOver) {
+      if (this.#left === undefined) {
+        this.#takeLength(chunk[at++] ?? 0)
+      } else {
+        const part = chunk.subarray(at, at + this.#left)
+        if (this.#messages === undefined) this.#line += String.fromCharCode(...part)
+        this.#left -= part.length
+        at += part.length
+      }
+      if (this.#left === 0) this.#endMessage()
+    }
+    return !this.isOver
+  }
+
+  #takeLength(byte: number): void {
+    this.#length += (byte & 0x7f) * 2 ** (7 * this.#lengthBytes)
+    if (++this.#lengthBytes > LENGTH_BYTES_MAX) throw tooMuch()
+    if (byte >= 0x80) return
+    if (this.#messages === undefined && this.#length > SELECT_BYTES_MAX) throw tooMuch()
+    this.#left = this.#length
+    this.#length = this.#lengthBytes = 0
+  }
+
+  #endMessage(): void {
+    this.#left = undefined
+    if (this.#messages !== undefined) {
+      this.#messages--
+      return
+    }
+    const line = this.#line.trimEnd()
+    this.#line = ''
+    if (++this.#lines > SELECT_LINES_MAX) throw tooMuch()
+    if (line.startsWith('/') && !line.startsWith('/multistream/') && this.#isChosen(line))
+      this.#messages = messagesOf(line)
+  }
+}
+
+function messagesOf(protocol: string): number {
+  if (ALL.test(protocol)) return Number.POSITIVE_INFINITY
+  return FIRST.test(protocol) ? 1 : 0
+}
+
+const tooMuch = () => new Error('the peer sent a length or a selection that is longer than any')

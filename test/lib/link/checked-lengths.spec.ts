@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Stream } from '@libp2p/interface'
+import { lpStream, streamPair } from '@libp2p/utils'
+import { equals } from 'uint8arrays/equals'
+import { SELECT_LINES_MAX } from '../../../lib/base/limits/link.ts'
+import { createNode, type SoukNode } from '../../../lib/index.ts'
+import { checkLines, isReceiving } from '../../../lib/link/checked-lengths.ts'
+import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
+import { eventually } from '../../helpers/eventually.ts'
+
+/** A length that never ends. */
+const NO_LENGTH = new Uint8Array(100).fill(0xff)
+const VERSION = '\u0013/multistream/1.0.0\n'
+const KAD = '/test/kad/1.0.0'
+const aborted = ({ status }: Stream) => (status === 'aborted' || status === 'reset' ? true : undefined)
+
+describe('lengths that peers send', () => {
+  describe('before a connection is encrypted', () => {
+    let node: SoukNode
+    before(async () => {
+      node = await createNode({ listen: ['/ip4/127.0.0.1/tcp/0'] })
+      await node.start()
+    })
+    after(() => node.stop())
+
+    for (const [what, bytes] of [
+      ['a length without an end', NO_LENGTH],
+      ['a length without an end after a line', Buffer.concat([Buffer.from(VERSION), NO_LENGTH])],
+      ['lines without an end', Buffer.from(VERSION + '\u0003ls\n'.repeat(SELECT_LINES_MAX))]
+    ] as const) {
+      it(`close it: ${what}`, async () => {
+        const [address] = node.libp2p.getMultiaddrs()
+        const port = Number(/tcp\/(\d+)/.exec(String(address))?.[1])
+        const silent = connect(port, '127.0.0.1')
+          .on('error', () => {})
+          .resume()
+        await once(silent, 'connect')
+        const socket = connect(port, '127.0.0.1').on('error', () => {})
+        socket.resume().write(bytes)
+        await eventually('the end of the connection', 2_000, () => socket.closed || undefined)
+        assert.equal(silent.closed, false, 'it ended by its time limit')
+        silent.destroy()
+      })
+    }
+  })
+
+  describe('on a stream', () => {
+    let testnet: Testnet
+    before(async () => {
+      testnet = await createTestnet()
+    })
+    after(() => testnet.stop())
+    const pair = () => testnet.nodes as readonly [SoukNode, SoukNode]
+
+    for (const protocol of [
+      '/souk/manifest/1.0.0',
+      '/souk/description/1.0.0',
+      '/souk/catalogue/1.0.0',
+      '/souk/dial-back/1.0.0'
+    ]) {
+      it(`abort it, as a request of ${protocol}`, async () => {
+        const [first, second] = pair()
+        const connection = await second.libp2p.dial(first.libp2p.getMultiaddrs())
+        const silent = await connection.newStream(protocol)
+        const stream = await connection.newStream(protocol)
+        stream.send(NO_LENGTH)
+        await eventually('the end of the stream', 2_000, () => aborted(stream))
+        assert.equal(silent.status, 'open', 'it ended by its time limit')
+        silent.abort(new Error('the test is over'))
+      })
+    }
+
+    it('abort it, as a response, and as a second message', async () => {
+      const [first, second] = pair()
+      await first.libp2p.handle(KAD, (stream) => {
+        stream.send(Uint8Array.of(2, 1, 2, ...NO_LENGTH))
+      })
+      const connection = await second.libp2p.dial(first.libp2p.getMultiaddrs())
+      const stream = await connection.newStream(KAD)
+      await eventually('the end of the stream', 2_000, () => aborted(stream))
+    })
+
+    it('leave other messages alone, however they arrive', async () => {
+      const [first, second] = pair()
+      const long = new Uint8Array(300_000).fill(0xff)
+      await first.libp2p.unhandle(KAD)
+      await first.libp2p.handle(KAD, async (stream) => {
+        const messages = lpStream(stream)
+        for (let n = 0; n < 3; n++) await messages.write(await messages.read())
+      })
+      const connection = await second.libp2p.dial(first.libp2p.getMultiaddrs())
+      const stream = await connection.newStream(KAD)
+      const messages = lpStream(stream)
+      for (const sent of [new Uint8Array(0), long, Uint8Array.of(0xff)]) {
+        await messages.write(sent)
+        assert.ok(equals((await messages.read()).subarray(), sent), `${sent.length} bytes`)
+      }
+      await stream.close()
+    })
+
+    it('abort it when the selection of its protocol has no end, also after one that is not served', async () => {
+      for (const text of ['\u0003ls\n'.repeat(SELECT_LINES_MAX + 1), '\u0011/souk/bulk/1.0.0\n']) {
+        const [outbound, inbound] = await streamPair()
+        assert.ok(isReceiving(inbound))
+        checkLines(inbound, () => false)
+        inbound.addEventListener('message', () => {})
+        outbound.send(Buffer.concat([Buffer.from(VERSION + text), NO_LENGTH]))
+        await eventually('the end of the stream', 2_000, () => aborted(inbound))
+      }
+    })
+  })
+})
