@@ -1,7 +1,7 @@
 import type { MessageStream } from '@libp2p/interface'
 import { decode } from 'uint8-varint'
 import type { Uint8ArrayList } from 'uint8arraylist'
-import { LENGTH_BYTES_MAX, SELECT_BYTES_MAX, SELECT_LINES_MAX } from '../base/limits/link.ts'
+import { LENGTH_BYTES_MAX, MESSAGES_UNANSWERED_MAX, SELECT_BYTES_MAX, SELECT_LINES_MAX } from '../base/limits/link.ts'
 
 /*
  * `lpStream` of @libp2p/utils 7 reads a length byte by byte until it is one, however many bytes that takes, and does not yield: 64 KiB
@@ -54,6 +54,11 @@ export function checkedUpgrade<O extends object>(options: O): O {
 
 function check(stream: Receiving, lengths: Lengths): void {
   const onData = stream.onData.bind(stream)
+  const send = stream.send.bind(stream)
+  stream.send = (data) => {
+    lengths.answered()
+    return send(data)
+  }
   stream.onData = (data) => {
     try {
       for (const chunk of data instanceof Uint8Array ? [data] : data) if (!lengths.take(chunk)) break
@@ -62,7 +67,10 @@ function check(stream: Receiving, lengths: Lengths): void {
       stream.abort(error as Error)
       return
     }
-    if (lengths.isOver) stream.onData = onData
+    if (lengths.isOver) {
+      stream.onData = onData
+      stream.send = send
+    }
     onData(data)
   }
 }
@@ -72,6 +80,8 @@ class Lengths {
   #messages: number | undefined
   readonly #isChosen: (protocol: string) => boolean
   #lines = 0
+  /** Messages since the last one to the peer. */
+  #unanswered = 0
   #line = ''
   #lengthBytes = 0
   #length = 0
@@ -86,6 +96,10 @@ class Lengths {
   /** Nothing after what was taken needs a check. */
   get isOver(): boolean {
     return this.#messages === 0
+  }
+
+  answered(): void {
+    this.#unanswered = 0
   }
 
   /** @returns false if the rest needs no check */
@@ -118,6 +132,8 @@ class Lengths {
     this.#left = undefined
     if (this.#messages !== undefined) {
       this.#messages--
+      // kad-dht responds to all that has arrived in one turn.
+      if (++this.#unanswered > MESSAGES_UNANSWERED_MAX) throw tooMuch()
       return
     }
     const line = this.#line.trimEnd()
@@ -133,4 +149,4 @@ function messagesOf(protocol: string): number {
   return FIRST.test(protocol) ? 1 : 0
 }
 
-const tooMuch = () => new Error('the peer sent a length or a selection that is longer than any')
+const tooMuch = () => new Error('the peer sent a length, a selection or a row of requests that is longer than any')

@@ -56,6 +56,8 @@ export const SELECT_LINES_MAX = 64
 export const SELECT_BYTES_MAX = 1 * KiB
 /** Bytes of the length before a message. Five hold every message that a peer accepts; libp2p reads on without a limit. */
 export const LENGTH_BYTES_MAX = 5
+/** Messages of one stream of the directory or an exchange that wait for a response. Peers send one, and await its response. */
+export const MESSAGES_UNANSWERED_MAX = 16
 /** Streams of one connection whose protocol the peer has not named. With more, those that have none after `UNNAMED_STREAMS_MS` are aborted. */
 export const UNNAMED_STREAMS_MAX = 128
 /** Time for the names of too many streams. Peers send the name with the stream. */

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import type { Stream } from '@libp2p/interface'
 import { lpStream, streamPair } from '@libp2p/utils'
 import { equals } from 'uint8arrays/equals'
-import { SELECT_LINES_MAX } from '../../../lib/base/limits/link.ts'
+import { MESSAGES_UNANSWERED_MAX, SELECT_LINES_MAX } from '../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 import { checkLines, isReceiving } from '../../../lib/link/checked-lengths.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
@@ -79,6 +79,24 @@ describe('lengths that peers send', () => {
       })
       const connection = await second.libp2p.dial(first.libp2p.getMultiaddrs())
       const stream = await connection.newStream(KAD)
+      await eventually('the end of the stream', 2_000, () => aborted(stream))
+    })
+
+    it('abort it when requests come in a row without waiting for a response, but not one after the other', async () => {
+      const [first, second] = pair()
+      await first.libp2p.unhandle(KAD)
+      await first.libp2p.handle(KAD, async (stream) => {
+        const messages = lpStream(stream)
+        while (stream.status === 'open') await messages.write(await messages.read())
+      })
+      const connection = await second.libp2p.dial(first.libp2p.getMultiaddrs())
+      const stream = await connection.newStream(KAD)
+      const messages = lpStream(stream)
+      for (let n = 0; n < MESSAGES_UNANSWERED_MAX * 2; n++) {
+        await messages.write(Uint8Array.of(n))
+        await messages.read()
+      }
+      stream.send(new Uint8Array(MESSAGES_UNANSWERED_MAX + 1))
       await eventually('the end of the stream', 2_000, () => aborted(stream))
     })
 
