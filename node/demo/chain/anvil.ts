@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 import { SetupError } from '../../setup-error.ts'
+import { mine } from './mine.ts'
 
 /** A running local EVM node. */
 export interface Anvil {
@@ -14,7 +15,7 @@ export interface AnvilOptions {
   readonly port: number
   readonly host: string
   readonly chainId: number
-  /** One block per second, or one per transaction. */
+  /** At intervals, as `mine` does it, or a block per transaction. */
   readonly mining: 'interval' | 'instant'
   /** Keeps the chain in this file between runs. */
   readonly stateFile?: string
@@ -22,8 +23,11 @@ export interface AnvilOptions {
 
 const READY_MS = 15_000
 const STOP_MS = 5_000
-/** Number of states kept in memory. Anvil would write older ones to the user’s home, and nothing reads them. */
-const STATES_KEPT = 512
+/**
+ * Number of states kept in memory. Anvil would write older ones to the user’s home, and nothing reads them. Each contains the hashes
+ * of all earlier blocks, so many of them fill the memory of a chain that runs for days.
+ */
+const STATES_KEPT = { interval: 32, instant: 512 }
 /** Roughly Base’s fee, in wei. */
 const BASE_FEE = 10_000_000
 
@@ -34,7 +38,11 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   process.once('exit', killed)
   try {
     const url = `http://${await listening(child)}`
-    return { url, close: () => stop(child).finally(() => process.off('exit', killed)) }
+    const ended = new AbortController()
+    child.once('exit', () => ended.abort())
+    if (options.mining === 'interval') void mine(url, ended.signal)
+    const close = () => stop(child).finally(() => process.off('exit', killed))
+    return { url, close }
   } catch (error) {
     await stop(child)
     process.off('exit', killed)
@@ -50,13 +58,13 @@ function argumentsOf({ port, host, chainId, mining, stateFile }: AnvilOptions): 
     accounts: 0,
     'slots-in-an-epoch': 1,
     'block-base-fee-per-gas': BASE_FEE,
-    'prune-history': STATES_KEPT
+    'prune-history': STATES_KEPT[mining]
   }
   return [
     ...Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]),
     '--host',
     host,
-    ...(mining === 'interval' ? ['--block-time', '1'] : []),
+    ...(mining === 'interval' ? ['--no-mining'] : []),
     ...(stateFile === undefined ? [] : ['--state', stateFile, '--state-interval', '5'])
   ]
 }

@@ -13,7 +13,7 @@ export interface DevChainOptions extends DemoOptions {
    * @throws Error for a chain with real money
    */
   readonly parameters?: ChainParameters
-  /** A block each second (default), or one for each transaction. */
+  /** A block each second while there are transactions (default), or one for each transaction. */
   readonly mining?: 'interval' | 'instant'
   /** File that keeps the chain between runs. Default: the chain is discarded. */
   readonly stateFile?: string

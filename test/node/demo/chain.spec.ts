@@ -32,6 +32,25 @@ describe('the dev chain', () => {
     }
   })
 
+  it('mines seldom while there is nothing to mine, because blocks fill its memory and its file', async () => {
+    const dev = await startDevChain()
+    try {
+      let [head, since] = [await rpc(dev.url, 'eth_blockNumber'), performance.now()]
+      await eventually('several seconds without a block', 15_000, async () => {
+        const now = await rpc(dev.url, 'eth_blockNumber')
+        if (now !== head) [head, since] = [now, performance.now()]
+        return performance.now() - since > 5_000 || undefined
+      })
+      await dev.mint(somebody, 1n)
+      const chain = createChain(dev.parameters)
+      await eventually('the payment is final', 10_000, async () =>
+        (await chain.balance(somebody, 'finalized')) === 1n ? true : undefined
+      )
+    } finally {
+      await dev.close()
+    }
+  })
+
   it('hands out test USDC and gas, and its token is named as test money', async () => {
     const dev = await startDevChain({ mining: 'instant' })
     try {
