@@ -2,6 +2,7 @@ import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { canonicalDecimal, compareDecimals, isExactNumber, plainDecimal } from './decimal.ts'
 import { EXAMPLES, EXISTING, LEXICAL } from './temporal.ts'
 import { compareTemporal } from './temporal-order.ts'
+import { NAME_CHARS, NAME_START_CHARS, NC_NAME } from '../xml/names.ts'
 
 /**
  * A built-in type of XML Schema part 2 and its JSON form, without loss. A value that a JavaScript number cannot hold exactly is a
@@ -50,13 +51,29 @@ const INTEGERS: Readonly<Record<string, readonly [string | undefined, string | u
   negativeInteger: [undefined, '-1']
 }
 
-const COLLAPSED_STRINGS = 'token language Name NCName NMTOKEN ID IDREF ENTITY anyURI NOTATION QName'.split(' ')
+/** Types of text with collapsed white space. XML Schema 1.1 allows any text as anyURI (part 2, section 3.3.17). */
+const COLLAPSED_STRINGS = ['token', 'anyURI', 'NOTATION']
+
+const NC_NAME_TEXT = 'an XML name without a colon: a letter or _ first, then letters, digits, and . - _'
+
+/** Types of names: the form of the text, and what messages call it (XML Schema part 2, section 3.3). */
+const NAMES: Readonly<Record<string, readonly [form: string, expects: string]>> = {
+  language: ['[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*', 'a language tag, such as "en" or "en-GB"'],
+  NMTOKEN: [`[:${NAME_CHARS}]+`, 'a name token: letters, digits, and the characters . - _ :'],
+  Name: [
+    `[:${NAME_START_CHARS}][:${NAME_CHARS}]*`,
+    'an XML name: a letter, _ or : first, then letters, digits, and . - _ :'
+  ],
+  ...Object.fromEntries(['NCName', 'ID', 'IDREF', 'ENTITY'].map((name) => [name, [NC_NAME, NC_NAME_TEXT]])),
+  QName: [`(?:\\{[^{}]*\\})?${NC_NAME}`, `${NC_NAME_TEXT}; in a namespace, it is {namespace}name`]
+}
 
 export const BUILTINS: ReadonlyMap<string, Builtin> = new Map(
   [
     text('string', 'preserve'),
     text('normalizedString', 'replace'),
     ...COLLAPSED_STRINGS.map((name) => text(name, 'collapse')),
+    ...Object.entries(NAMES).map(([name, [form, expects]]) => named(name, form, expects)),
     ...Object.entries(LEXICAL).map(([name, pattern]) => temporal(name, pattern, EXISTING[name])),
     ...Object.entries(INTEGERS).map(([name, [least, greatest]]) => integer(name, least, greatest)),
     boolean(),
@@ -86,6 +103,20 @@ function text(name: string, whitespace: Builtin['whitespace']): Builtin {
     expects: 'a string',
     schema: { type: 'string' },
     numeric: false
+  }
+}
+
+/** A response may have any text: the API's own clients read it too. */
+function named(name: string, form: string, expects: string): Builtin {
+  const whole = new RegExp(`^${form}$`, 'u')
+  return {
+    ...text(name, 'collapse'),
+    write(value) {
+      const collapsed = typeof value === 'string' ? value.trim() : ''
+      return whole.test(collapsed) ? collapsed : undefined
+    },
+    expects,
+    sent: { pattern: whole.source }
   }
 }
 

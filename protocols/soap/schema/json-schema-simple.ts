@@ -35,8 +35,8 @@ export function simpleSchema(type: SimpleType, direction: Direction, inner: (typ
   const isNormal = isCollapsed && direction === 'input' && Object.keys(lengths).length > 0
   return {
     ...builtin.schema,
-    ...(direction === 'input' ? builtin.sent : undefined),
     ...(isNormal ? { pattern: COLLAPSED } : {}),
+    ...(direction === 'input' ? builtin.sent : undefined),
     ...lengths,
     ...(direction === 'input' && builtin.compare !== undefined ? rangeNote(facets) : {}),
     ...(isText(type) ? patternSchema(facets, isCollapsed ? SPACE : '') : patternNote(facets))

@@ -58,7 +58,9 @@ export function writeUnchecked(type: SimpleType, value: unknown, writing: Writin
 
 function writeAtomic(type: AtomicType, value: unknown, { write, meter }: Writing): string | Refusal {
   const { builtin, facets } = type
-  const text = builtin.write(value)
+  // Deployed schemas enumerate values that their base type does not allow, such as `N/A` for a name.
+  const isListed = typeof value === 'string' && facets.enumeration?.has(value) === true
+  const text = isListed ? value : builtin.write(value)
   if (text === undefined) return new Refusal(`be ${builtin.expects}`)
   if (facets === NO_FACETS && builtin.name !== 'QName') return text
   const broken = brokenFacet(type, facets, normalise(text, builtin.whitespace), meter)

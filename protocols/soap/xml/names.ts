@@ -48,9 +48,14 @@ export function parseClark(text: string): QName {
   return end === -1 ? { namespace: '', name: text } : { namespace: text.slice(1, end), name: text.slice(end + 1) }
 }
 
+/** The characters of names, but the colon, within the brackets of a pattern with the flag `u`. */
+export const NAME_START_CHARS = '\\p{L}_'
+export const NAME_CHARS = `${NAME_START_CHARS}\\p{N}\\p{M}.\\u00b7\\-`
+
 /** NCName (Namespaces in XML 1.0, section 4): the form of a local name. */
-const NC_NAME = /^[\p{L}_][\p{L}\p{N}\p{M}._\u00b7-]*$/u
+export const NC_NAME = `[${NAME_START_CHARS}][${NAME_CHARS}]*`
+const IS_NC_NAME = new RegExp(`^${NC_NAME}$`, 'u')
 
 export function isNcName(text: string): boolean {
-  return NC_NAME.test(text)
+  return IS_NC_NAME.test(text)
 }

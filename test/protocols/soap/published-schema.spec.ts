@@ -23,6 +23,7 @@ const SIMPLE = [
   restricted('xs:double', { minInclusive: 1, maxExclusive: 2 }),
   restricted('xs:boolean', { pattern: '0|1' }),
   restricted('xs:token', { minLength: 2, maxLength: 4 }),
+  restricted('xs:NCName', { maxLength: 3 }),
   restricted('xs:string', { length: 3 }),
   restricted('xs:string', { enumeration: 'a b' }),
   restricted('xs:string', { whiteSpace: 'collapse', length: 3 }),
@@ -34,7 +35,7 @@ const SIMPLE = [
   '<xs:simpleType><xs:union memberTypes="xs:boolean xs:int xs:date"/></xs:simpleType>'
 ]
 const BUILTIN =
-  'string token boolean int long unsignedLong positiveInteger decimal float dateTime duration base64Binary hexBinary anyURI anyType anySimpleType'.split(
+  'string token boolean int long unsignedLong positiveInteger decimal float dateTime duration base64Binary hexBinary anyURI NMTOKEN QName anyType anySimpleType'.split(
     ' '
   )
 const OCCURS = [

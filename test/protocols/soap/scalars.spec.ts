@@ -90,12 +90,46 @@ describe('SOAP scalars', () => {
     ['duration', 'PT', undefined],
     ['base64Binary', 'AAA', undefined],
     ['hexBinary', 'abc', undefined],
-    ['string', null, undefined]
+    ['string', null, undefined],
+    ['language', ' en-GB ', 'en-GB'],
+    ['language', 'en_GB', undefined],
+    ['language', '', undefined],
+    ['NMTOKEN', '1.0-a:b', '1.0-a:b'],
+    ['NMTOKEN', 'a b', undefined],
+    ['Name', 'a:b', 'a:b'],
+    ['Name', '-a', undefined],
+    ['NCName', 'größe_1', 'größe_1'],
+    ['NCName', 'a:b', undefined],
+    ['ID', '1a', undefined],
+    ['IDREF', 'a1', 'a1'],
+    ['ENTITY', 5, undefined],
+    ['QName', '{urn:t}name', '{urn:t}name'],
+    ['QName', 'name', 'name'],
+    ['QName', 't:name', undefined],
+    ['QName', '{urn:t}', undefined],
+    ['anyURI', 'any text', 'any text']
   ]
   for (const [name, json, text] of written) {
     it(`writes ${JSON.stringify(json)} as xs:${name} ${text ?? 'not at all'}`, () =>
       assert.equal(type(name).write(json), text))
   }
+
+  it('are checked as names before the service is called, but for values that the schema lists', async () => {
+    const listed =
+      '<xs:simpleType><xs:restriction base="xs:NCName"><xs:enumeration value="N/A"/><xs:enumeration value="a"/></xs:restriction></xs:simpleType>'
+    const schema = `<xs:element name="echo"><xs:complexType><xs:sequence>
+      <xs:element name="tokens" type="xs:NMTOKENS" minOccurs="0"/><xs:element name="kind" type="xs:QName" minOccurs="0"/>
+      <xs:element name="listed" minOccurs="0">${listed}</xs:element></xs:sequence><xs:attribute name="id" type="xs:ID"/></xs:complexType></xs:element>`
+    await using bench = await soapBench(wsdlOf({ schema }))
+    const sent = { tokens: ['1', 'b:c'], kind: '{urn:kinds}big', listed: 'N/A', id: 'a1' }
+    assert.deepEqual(await bench.json({ operation: 'echo', ...sent }), sent)
+    const calls = bench.upstream.received.length
+    for (const broken of [{ tokens: ['a/b'] }, { kind: 'k:big' }, { listed: 'b' }, { id: '1' }]) {
+      const refused = { code: 'invalid_request', members: { path: `$.${Object.keys(broken)[0]}` } }
+      await assert.rejects(bench.json({ operation: 'echo', ...broken }), refused)
+    }
+    assert.equal(bench.upstream.received.length, calls)
+  })
 
   it('loses no decimal and no integer', () => {
     const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,25})(\.\d{0,24}[1-9])?$/)
