@@ -21,8 +21,15 @@ const TEXTS: Readonly<Record<string, readonly [code: ErrorCode, text: (where: st
   UND_ERR_HEADERS_OVERFLOW: ['upstream_invalid_response', (where) => `${where} sent more headers than are allowed.`],
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: [
     'upstream_invalid_response',
-    (where) => `${where} sent another length than it announced.`
+    // undici reports invalid headers after a Content-Length with this code too.
+    (where) => `${where} sent another length than it announced, or headers that are not valid HTTP.`
   ]
+}
+
+/** The words of undici's `SocketError` for responses that it cannot read; its code is that of a lost connection. */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  'bad response': 'sent the interim response "100 Continue" without being asked for it, which this node cannot read.',
+  'bad upgrade': 'switched to another protocol without being asked for it.'
 }
 
 /** This process, or the machine, has no file left to open. The API is not at fault. */
@@ -55,6 +62,8 @@ export function failureOf(error: unknown, where: string, wasSent = false): SoukE
     // Unlike a lost connection, it does not pass by itself.
     return new SoukError('upstream_unreachable', detail, { ...options, members: { reason: 'tls' } })
   }
+  const unreadable = code === 'UND_ERR_SOCKET' && error instanceof Error ? UNREADABLE[error.message] : undefined
+  if (unreadable !== undefined) return new SoukError('upstream_invalid_response', `${where} ${unreadable}`, options)
   // undici's parser errors have a code only if llhttp gave a known one.
   if (error instanceof Error && error.name === 'HTTPParserError') {
     return new SoukError('upstream_invalid_response', `${where} does not respond in HTTP.`, options)

@@ -52,6 +52,25 @@ describe('failureOf', () => {
     }
   })
 
+  const unreadable: ReadonlyArray<readonly [head: string, says: RegExp]> = [
+    ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n', /"100 Continue" without being asked/],
+    ['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n', /switched to another protocol/],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\nok', /or headers that are not valid HTTP/]
+  ]
+  for (const [head, says] of unreadable) {
+    it(`says what is wrong with ${JSON.stringify(head.slice(9, 60))}`, async () => {
+      const server = await scriptedUpstream((response) => void response.socket?.end(head))
+      const upstream = createUpstream({ endpoint: server.url, shownAs: 'The API' })
+      const asked = upstream.request({ method: 'GET', headers: [], signal: FOREVER })
+      try {
+        await assert.rejects(asked, { code: 'upstream_invalid_response', message: says })
+      } finally {
+        await upstream.close()
+        await server.close()
+      }
+    })
+  }
+
   it('names the whole address of a redirect to another scheme', async () => {
     const server = await scriptedUpstream(answering(302, { location: 'file:///etc/docs' }, ''))
     const upstream = createUpstream({ endpoint: server.url, shownAs: 'The API' })
