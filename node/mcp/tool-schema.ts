@@ -118,6 +118,8 @@ interface Shown {
   /** Of `own` and the names of its properties. */
   readonly bytes: number
   readonly properties: ReadonlyArray<readonly [name: string, schema: unknown]>
+  /** Names of required properties. */
+  readonly needed: ReadonlySet<string>
   readonly choices: ReadonlyArray<readonly [keyword: string, schemas: readonly unknown[]]>
 }
 
@@ -149,11 +151,21 @@ class SchemaTree {
     return { ...shown.own, ...this.#below(schema, shown, depth) }
   }
 
-  #below({ items, additionalProperties: more }: JsonSchema, { properties, choices }: Shown, depth: number): JsonSchema {
+  #below(
+    { items, additionalProperties: more }: JsonSchema,
+    { properties, needed, choices }: Shown,
+    depth: number
+  ): JsonSchema {
     const below = (each: unknown) => this.of(each, depth + 1)
+    // Many APIs send null for an absent member, whatever their schema says. A paid response must not fail for that.
+    const isNullable = (name: string) => this.#keywords.size === 0 && !needed.has(name)
     return {
       ...(properties.length > 0
-        ? { properties: Object.fromEntries(properties.map(([name, each]) => [name, below(each)])) }
+        ? {
+            properties: Object.fromEntries(
+              properties.map(([name, each]) => [name, isNullable(name) ? orNull(below(each)) : below(each)])
+            )
+          }
         : {}),
       ...(isObject(items) ? { items: below(items) } : {}),
       ...(this.#keywords.size > 0 && isObject(more) ? { additionalProperties: below(more) } : {}),
@@ -172,7 +184,7 @@ class SchemaTree {
     }
     const named = isObject(properties) ? Object.entries(properties).slice(0, limits.MCP_SCHEMA_NODES_MAX) : []
     const bytes = named.reduce((sum, [name]) => sum + name.length, JSON.stringify(own).length)
-    return { own, bytes, properties: named, choices: this.#choicesOf(schema) }
+    return { own, bytes, properties: named, needed: new Set(needed), choices: this.#choicesOf(schema) }
   }
 
   #choicesOf(schema: JsonSchema): Shown['choices'] {
@@ -198,12 +210,17 @@ class SchemaTree {
   }
 }
 
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type } = schema
+  return type === undefined ? schema : { ...schema, type: [...new Set([type, 'null'].flat())] }
+}
+
 const isScalar = (value: unknown): value is string | number | boolean =>
   (typeof value === 'string' && value.length <= TEXT_CHARS) || typeof value === 'number' || typeof value === 'boolean'
 
 /**
  * The part of a published response schema that can be checked safely: types, members and items, without patterns, references and choices.
- * Checking takes time linear in the response size, whatever the schema. Undefined if it describes no object.
+ * Optional members may be null. Checking takes time linear in the response size, whatever the schema. Undefined if it describes no object.
  */
 export function responseSchema(published: JsonSchema | undefined): InputSchema | undefined {
   if (published === undefined) return undefined

@@ -12,7 +12,12 @@ describe('the tools of the marketplace', () => {
   let ingress: Running
   let agent: AgentClient
   const counted = {
-    operations: [{ name: 'count', output: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } }]
+    operations: [
+      {
+        name: 'count',
+        output: { type: 'object', properties: { n: { type: 'integer' }, note: { type: 'string' } }, required: ['n'] }
+      }
+    ]
   }
   before(async () => {
     ingress = await startIngress({})
@@ -67,6 +72,14 @@ describe('the tools of the marketplace', () => {
     )
     assert.equal(await got(new Uint8Array(), 204), `The call succeeded, with status 204 and without content. ${costs}`)
     assert.equal(await got(Buffer.alloc(300_000, ' ')), `The call succeeded, but the response is incomplete. ${costs}`)
+  })
+
+  it('take null for a member that need not be there, whatever its type is', async () => {
+    ingress.onCall = () => answer({ status: 200, body: Buffer.from('{"n":1,"note":null}'), charged: 1_000n })
+    const { isError, structuredContent } = await agent.call('bank_count', {})
+    assert.deepEqual([isError, structuredContent], [undefined, { n: 1, note: null }])
+    ingress.onCall = () => answer({ status: 200, body: Buffer.from('{"n":null}'), charged: 1_000n })
+    assert.match((await texts('bank_count', {}))[0] ?? '', /does not match the output schema/)
   })
 
   it('advise an agent whose key does not permit it to use another key', async () => {
