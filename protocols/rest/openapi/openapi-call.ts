@@ -163,6 +163,8 @@ function sorted(fields: JsonObject, { places, ambiguous, takesMore, schema }: Fi
   let whole: { readonly value: unknown } | undefined
   for (const [name, value] of Object.entries(fields)) {
     const place = places.get(name)
+    // Null is not sent (RFC 6570, section 2.3). Agents give it for each parameter that they do not use.
+    if (place?.kind === 'parameter' && value === null && !place.parameter.required) continue
     if (place?.kind === 'parameter') set(parameters, `${place.parameter.in}.${place.parameter.name}`, value, name)
     else if (place?.kind === 'property') set(members, place.name, value, name)
     else if (place?.kind === 'body' && isMember(place.member, value)) set(members, 'body', value, name)

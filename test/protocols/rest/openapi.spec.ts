@@ -82,6 +82,14 @@ describe('an imported OpenAPI document', () => {
     assert.deepEqual([headers['x-tenant'], headers['content-type'], body.length], ['t', undefined, 0])
   })
 
+  it('leaves out a parameter that is null, unless it is required', async () => {
+    const { target } = await call({ operation: 'listItems', limit: null, tag: null })
+    assert.equal(target, '/v1/items')
+    const calls = upstream.received.length
+    await rejectsWith(adapter.call(plainCall({ operation: 'getItem', id: null }), FOREVER), 'invalid_request')
+    assert.equal(upstream.received.length, calls)
+  })
+
   it('gives an API that requires X-Request-ID the id of the call, unless the call names one', async () => {
     const parameters = [
       { in: 'header', name: 'X-Request-ID', required: true, schema: { type: 'string', format: 'uuid' } }
