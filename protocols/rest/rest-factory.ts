@@ -115,6 +115,7 @@ async function fetched(
   const isSame = URL.parse(url)?.origin === URL.parse(endpoint)?.origin
   const upstream = createUpstream({
     endpoint: url,
+    shownAs: `The server of the OpenAPI document, ${new URL(url).host},`,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(guard === undefined ? {} : { guard }),
     ...(auth === undefined || !isSame ? {} : { auth })

@@ -266,6 +266,10 @@ describe('an imported OpenAPI document', () => {
     upstream.behave(answering(404, {}, ''))
     await rejectsWith(inspect('', { openapi: { url: upstream.url } }), 'invalid_request')
     await other.close()
+    await assert.rejects(inspect('', { openapi: { url: other.url } }), {
+      code: 'upstream_unreachable',
+      message: `The server of the OpenAPI document, ${new URL(other.url).host}, refuses connections.`
+    })
   })
 
   const broken: ReadonlyArray<readonly [what: string, document: unknown]> = [
