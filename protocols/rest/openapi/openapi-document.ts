@@ -1,4 +1,4 @@
-import { SoukError } from '../../../lib/base/errors.ts'
+import { isSoukError, SoukError } from '../../../lib/base/errors.ts'
 import {
   OPENAPI_BYTES_MAX,
   OPENAPI_CHARS_MAX,
@@ -51,15 +51,17 @@ export function readReferences({ text, url = 'file:///', files = {} }: OpenapiTe
   const root = parsed(text)
   if (!isObject(root)) throw refuse('The OpenAPI document is not a JSON or YAML object.')
   const others = new Map<string, unknown>()
+  const unreadable: string[] = []
   for (const [address, other] of Object.entries(files)) {
     if (address === url) continue
     try {
       others.set(address, parsed(other))
     } catch (error) {
-      throw refuse(`${shortName(address)}: ${error instanceof SoukError ? error.message : 'it cannot be read.'}`, error)
+      if (!isSoukError(error)) throw error
+      unreadable.push(`${shortName(address)} is left out: ${error.message}`)
     }
   }
-  return new References(root, url, others)
+  return new References(root, url, others, unreadable)
 }
 
 function shortName(address: string): string {

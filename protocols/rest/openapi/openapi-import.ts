@@ -41,7 +41,7 @@ export function importOpenapi(source: OpenapiSource): Inspection {
     takesCookie: (name) => cookies.includes(name)
   })
   const unchecked = checkWarnings(api)
-  const { violation } = document
+  const { violation, references } = document
   return {
     about: aboutOf(document),
     description: describeOpenapi(api),
@@ -50,6 +50,7 @@ export function importOpenapi(source: OpenapiSource): Inspection {
       ...(violation === undefined
         ? []
         : [`The OpenAPI document violates its specification, but can be read: ${violation}`]),
+      ...references.unreadable,
       ...baseWarnings(documented, endpoint),
       ...warnings,
       ...unchecked

@@ -12,6 +12,8 @@ export class References {
   readonly url: string
   /** Addresses of files that are referred to, but unknown, without fragment. */
   readonly missing: ReadonlySet<string>
+  /** Sentences about files that are neither JSON nor YAML. What they define is missing. */
+  readonly unreadable: readonly string[]
   readonly #others: ReadonlyMap<string, unknown>
   /** Values with a name of their own (`$anchor`, `$id`, `$self`) by address. */
   readonly #named = new Map<string, unknown>()
@@ -20,9 +22,10 @@ export class References {
    * Makes each reference independent of its file: within the root document it starts with `#`, else it is absolute.
    * @param others - the other files by address
    */
-  constructor(root: JsonObject, url: string, others: ReadonlyMap<string, unknown>) {
+  constructor(root: JsonObject, url: string, others: ReadonlyMap<string, unknown>, unreadable: readonly string[] = []) {
     this.root = root
     this.url = url
+    this.unreadable = unreadable
     this.#others = others
     const referring: Array<Located & { readonly base: string }> = []
     for (const [base, document] of [[url, root] as const, ...others]) {

@@ -125,6 +125,17 @@ describe('an operation that is a reference', () => {
     assert.equal((await map({ operation: 'getCity', units: 'metric' })).path, '/city?units=metric')
   })
 
+  it('is left out, with the place, if its file is neither JSON nor YAML', () => {
+    const broken = { [new globalThis.URL('get-city.json', URL).href]: 'operationId: getCity\nresponses: {}#\n' }
+    const { warnings, description } = callsOf(document('get-city.json'), { url: URL, files: broken })
+    assert.match(warnings.join('\n'), /^https:\/\/docs\.example\/v1\/get-city\.json is left out: .* Line 2/m)
+    assert.match(warnings.join('\n'), /^The operation get \/city is left out/m)
+    assert.deepEqual(
+      description.operations.map(({ name }) => name),
+      ['addCity']
+    )
+  })
+
   it('is left out if it has no target', () => {
     const { warnings, description } = callsOf(document('nowhere.json'), { url: URL })
     assert.match(warnings.join(), /The operation get \/city is left out: its reference .*nowhere\.json" has no target/)
