@@ -142,6 +142,9 @@ function portsOf(wsdl: Wsdl, warnings: Set<string>): Port[] {
     )
   }
   if (wsdl.ports.length === 0) warnings.add('The WSDL names no service address; calls go to the address of the WSDL.')
+  for (const [name, binding] of wsdl.unboundPorts) {
+    warnings.add(`Port ${name} is left out: its binding ${binding} is not defined (is an import missing?).`)
+  }
   return ports.filter(({ binding, name }) => {
     if (HTTP.includes(binding.transport)) return true
     warnings.add(`Port ${name} is left out: its transport ${binding.transport} is not HTTP.`)

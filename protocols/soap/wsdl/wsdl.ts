@@ -12,6 +12,8 @@ export interface Wsdl {
   /** Names of the bindings to other protocols than SOAP. */
   readonly otherBindings: readonly string[]
   readonly ports: readonly Port[]
+  /** Ports whose binding is defined nowhere, with its name. */
+  readonly unboundPorts: ReadonlyArray<readonly [port: string, binding: string]>
 }
 
 export interface Message {
@@ -102,10 +104,13 @@ export function readWsdl(documents: readonly WsdlDocument[]): Wsdl {
       else bindings.set(named(node), binding)
     }
   }
-  const ports = definitions
-    .flatMap((root) => elements(root, NS.wsdl, 'service'))
-    .flatMap((node) => readPorts(node, bindings, policies))
-  return { messages, portTypes, bindings, otherBindings, ports }
+  const services = definitions.flatMap((root) => elements(root, NS.wsdl, 'service'))
+  const ports = services.flatMap((node) => readPorts(node, bindings, policies))
+  const unboundPorts = services
+    .flatMap((node) => elements(node, NS.wsdl, 'port'))
+    .map((node) => [attribute(node, 'name') ?? '', keyOf(node, 'binding') ?? ''] as const)
+    .filter(([, key]) => named(bindings, key) === undefined && !otherBindings.includes(parseClark(key).name))
+  return { messages, portTypes, bindings, otherBindings, ports, unboundPorts }
 }
 
 /**

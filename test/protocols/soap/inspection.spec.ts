@@ -81,6 +81,17 @@ describe('SOAP registration', () => {
     assert.deepEqual(description.operations.map(({ name }) => name).toSorted(), ['echo', 'note'])
   })
 
+  it('names a port whose binding is defined nowhere', async () => {
+    const ports = `<wsdl:port name="Lost" binding="t:Nowhere"/><wsdl:port name="Get" binding="t:Http"/>`
+    const http = '<wsdl:binding name="Http" type="t:P"/>'
+    const wsdl = rpc('literal')
+      .replace('</wsdl:service>', `${ports}</wsdl:service>`)
+      .replace('<wsdl:service ', `${http}<wsdl:service `)
+    assert.deepEqual((await inspectWsdl(wsdl)).warnings, [
+      'Port Lost is left out: its binding {urn:t}Nowhere is not defined (is an import missing?).'
+    ])
+  })
+
   it('omits operations that it cannot call, and offers the rest', async () => {
     const both = rpc('literal').replace(
       '</wsdl:binding>',
