@@ -3,6 +3,7 @@ import { type Addressing, actionOf } from '../wsdl/addressing.ts'
 import { NS, type QName, clark, parseClark } from '../xml/names.ts'
 import type { MessagePlan, OperationPlan, PartPlan } from './operation.ts'
 import type { SchemaSet } from '../schema/schema-set.ts'
+import { STANDARD } from '../wsdl/wsdl-files.ts'
 import { type BoundMessage, type BoundOperation, keyOf, type Part, named, type Port, type Wsdl } from '../wsdl/wsdl.ts'
 import { type XmlElement, attribute, elements, firstElement, lineOf } from '../xml/tree.ts'
 
@@ -135,8 +136,11 @@ function messageOf(
   const plans: PartPlan[] = []
   for (const part of parts) {
     const plan = partOf(part, sources, encoded)
-    if ('reason' in plan) return plan
-    plans.push(plan)
+    const { element } = part
+    if (!('reason' in plan)) plans.push(plan)
+    // An element of a standard is open content, because its schema need not be there.
+    else if (element !== undefined && STANDARD.has(element.namespace)) plans.push(element)
+    else return plan
   }
   const wrapper = style === 'rpc' ? { namespace: bound?.namespace ?? '', name: wrapperName } : undefined
   const beside = attachments.length === 0 ? {} : { attachments }

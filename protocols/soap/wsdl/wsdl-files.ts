@@ -43,7 +43,7 @@ export interface ReadOptions {
 }
 
 /** Standard namespaces. They are built in or count as open content, so the service need not host their schemas. */
-const STANDARD: ReadonlySet<string> = new Set([
+export const STANDARD: ReadonlySet<string> = new Set([
   NS.xml,
   NS.xsd,
   NS.encoding11,

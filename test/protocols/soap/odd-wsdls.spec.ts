@@ -38,6 +38,21 @@ describe('an odd SOAP service', () => {
     await assert.rejects(bench.json({ operation: 'echo', ints: { int: ['x'] } }), { code: 'invalid_request' })
   })
 
+  it('may have an element of a standard as its message', async () => {
+    const wsdl = wsdlOf({ schema: '' })
+      .replaceAll('element="t:echo"', 'element="wsa:EndpointReference"')
+      .replace('<wsdl:types>', '<wsdl:types xmlns:wsa="http://www.w3.org/2005/08/addressing">')
+      .replaceAll('<wsdl:message ', '<wsdl:message xmlns:wsa="http://www.w3.org/2005/08/addressing" ')
+    const bench = await open(wsdl)
+    assert.deepEqual(bench.inspection.warnings, [])
+    const EndpointReference = { $any: [{ '{http://www.w3.org/2005/08/addressing}Address': 'urn:a' }] }
+    assert.deepEqual(await bench.json({ operation: 'echo', EndpointReference }), { EndpointReference })
+    assertXml(
+      bench.sent()[0],
+      '<a:EndpointReference xmlns:a="http://www.w3.org/2005/08/addressing"><a:Address>urn:a</a:Address></a:EndpointReference>'
+    )
+  })
+
   describe('with content of any type', () => {
     const wsdl = wsdlOf({
       schema: `${echo('<xs:element name="any" type="xs:anyType"/>')}
