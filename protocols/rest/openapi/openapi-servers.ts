@@ -77,7 +77,7 @@ export function serverOf({ endpoint, documented, origins }: Servers, lists: read
   const [{ origin } = own] = addresses
   if (origin.includes('{')) {
     throw new LeftOut(
-      `it is served at ${origin}, and the document has no default for the part in braces; confirm the address of one such server with --server`
+      `it is served at ${origin}, and the document has no default for the part in braces; confirm the address of exactly one such server with --server`
     )
   }
   throw new LeftOut(

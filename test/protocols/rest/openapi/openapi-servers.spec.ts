@@ -29,7 +29,7 @@ describe('a server whose address has parts in braces', () => {
     ]) {
       const { warnings } = callsOf(document('https://{region}.sentry.example'), { origins })
       assert.deepEqual(warnings, [
-        'The operation far is left out: it is served at https://{region}.sentry.example, and the document has no default for the part in braces; confirm the address of one such server with --server.'
+        'The operation far is left out: it is served at https://{region}.sentry.example, and the document has no default for the part in braces; confirm the address of exactly one such server with --server.'
       ])
     }
   })
