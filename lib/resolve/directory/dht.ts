@@ -66,10 +66,10 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
       peerInfoMapper: privateAddresses ? passthroughMapper : removePrivateAddressesMapper,
       ...(clientMode === undefined ? {} : { clientMode }),
       // libp2p's five seconds are a whole lookup, and double after each silent peer.
-      networkDialTimeout: { minTimeout: DHT_ANSWER_MS, maxTimeout: DHT_ANSWER_MS },
+      networkDialTimeout: fixed(DHT_ANSWER_MS),
       // A peer that once responds slowly must not be removed.
-      pingNewContactTimeout: { minTimeout: HEARTBEAT_ANSWER_MS },
-      pingOldContactTimeout: { minTimeout: HEARTBEAT_ANSWER_MS },
+      pingNewContactTimeout: fixed(HEARTBEAT_ANSWER_MS),
+      pingOldContactTimeout: fixed(HEARTBEAT_ANSWER_MS),
       alpha: DHT_ASKED_AT_ONCE,
       kBucketSize: RECORD_COPIES,
       // The first self-query waits for the first peer. The directory sends no query while it has no peers.
@@ -93,4 +93,12 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
     contentRouting.routingTable = { kBucketSize: Number.POSITIVE_INFINITY }
     return dht
   }
+}
+
+/**
+ * A time limit of kad-dht that stays the same. By default it follows an average that is weighted by the wall clock. When that clock is set
+ * back by an hour, the average becomes `NaN`, and every later request fails.
+ */
+function fixed(timeoutMs: number): { minTimeout: number; maxTimeout: number; interval: number } {
+  return { minTimeout: timeoutMs, maxTimeout: timeoutMs, interval: Number.POSITIVE_INFINITY }
 }
