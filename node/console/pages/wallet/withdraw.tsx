@@ -58,7 +58,7 @@ export function Withdraw({ wallet: { network, money, balance }, onClose }: Withd
   })
   return (
     <Dialog title="Withdraw" onClose={onClose}>
-      <Form onSubmit={() => (isSure ? sending.mutate(undefined) : setSure(true))}>
+      <Form onSubmit={() => setSure(true)}>
         <p className="quiet">
           {balance} {money} are in the wallet. What is in channels has to come back first.
         </p>
@@ -82,9 +82,19 @@ export function Withdraw({ wallet: { network, money, balance }, onClose }: Withd
         )}
         {sending.error !== null && <ErrorNotice error={sending.error} />}
         <Command>{`souk wallet withdraw ${word(input.amount || '<amount>')} --to ${word(input.to || '<address>')} --id ${id}`}</Command>
-        <FormButtons look={isSure ? 'grave' : 'first'} isBusy={sending.isPending} onClose={onClose}>
-          {isSure ? 'Send it' : 'Look it over'}
-        </FormButtons>
+        {isSure ? (
+          // Not the submit button: Enter held or pressed twice would send the money before the user has read the notice.
+          <div className="row">
+            <Button look="grave" isBusy={sending.isPending} onClick={() => sending.mutate(undefined)}>
+              Send it
+            </Button>
+            <Button look="plain" onClick={onClose}>
+              Cancel
+            </Button>
+          </div>
+        ) : (
+          <FormButtons onClose={onClose}>Look it over</FormButtons>
+        )}
       </Form>
     </Dialog>
   )
