@@ -9,7 +9,7 @@ import { mentionsOf } from '../call-check/checkable-schema.ts'
 import { describeOpenapi } from './openapi-description.ts'
 import { type OpenapiTexts, readOpenapi } from './openapi-document.ts'
 import { operationsOf } from './openapi-operations.ts'
-import { aboutOf, partServers } from './openapi-outline.ts'
+import { aboutOf, serverOfParts } from './openapi-outline.ts'
 import { documentServers } from './openapi-servers.ts'
 import type { RestApi } from './rest-api.ts'
 import { writeSnapshot } from '../snapshot.ts'
@@ -33,7 +33,7 @@ const WARNINGS_SHOWN = 20
 export function importOpenapi(source: OpenapiSource): Inspection {
   const { endpoint, origins = [], supplied, cookies = [] } = source
   const document = readOpenapi(source)
-  const documented = documentServers(document, endpoint)[0] ?? partServers(document.root, endpoint)[0]
+  const documented = documentServers(document, endpoint)[0] ?? serverOfParts(document.root, endpoint)
   const supplies: Readonly<Record<string, readonly string[]>> = supplied ?? {}
   const { api, warnings } = operationsOf(document, {
     servers: { endpoint, documented, origins: new Set(origins) },

@@ -26,7 +26,7 @@ export interface OperationTerms {
 }
 
 const FORWARDED: readonly string[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
-const METHODS = [...FORWARDED, 'trace', 'query']
+export const METHODS = [...FORWARDED, 'trace', 'query']
 /** Headers that OpenAPI describes by other means (3.1, section 4.8.12). */
 const DESCRIBED_ELSEWHERE = /^(?:accept|content-type|authorization)$/i
 /** Conditional requests, which are always forwarded. */

@@ -1,5 +1,6 @@
 import type { DescribedApi } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
+import { METHODS } from './openapi-operations.ts'
 import { type OpenapiTexts, readReferences, versionOf } from './openapi-document.ts'
 import { addressesIn, type DocumentHead, documentServers } from './openapi-servers.ts'
 
@@ -31,8 +32,22 @@ export function aboutOf(document: DocumentHead): DescribedApi {
 }
 
 /** The addresses that a document states for single paths or operations. */
-export function partServers({ paths }: JsonObject, base: string | undefined): string[] {
-  const items = Object.values(isObject(paths) ? paths : {}).filter(isObject)
+function partServers(root: JsonObject, base: string | undefined): string[] {
+  const items = pathsOf(root)
   const holders = [...items, ...items.flatMap((item) => Object.values(item).filter(isObject))]
   return holders.flatMap(({ servers }) => addressesIn(servers, base))
+}
+
+/** The first address of a document that states one for each path or operation; undefined if some have none, so that it is not theirs. */
+export function serverOfParts(root: JsonObject, base: string | undefined): string | undefined {
+  const states = (holder: unknown) => isObject(holder) && addressesIn(holder['servers'], base).length > 0
+  const isStated = (item: JsonObject) => {
+    const operations = METHODS.map((method) => item[method]).filter(isObject)
+    return states(item) || operations.every(states)
+  }
+  return pathsOf(root).every(isStated) ? partServers(root, base)[0] : undefined
+}
+
+function pathsOf({ paths }: JsonObject): JsonObject[] {
+  return Object.values(isObject(paths) ? paths : {}).filter(isObject)
 }

@@ -34,6 +34,13 @@ describe('a server whose address has parts in braces', () => {
     }
   })
 
+  it('is not that of all operations if it is the only one that the document states', () => {
+    const { paths, ...whole } = document('https://files.example/v1')
+    const of = (some: object) => callsOf({ ...whole, servers: [], paths: some }).warnings
+    assert.match(String(of(paths)), /far is left out: it is served at https:\/\/files\.example; confirm/)
+    assert.deepEqual(of({ '/far': paths['/far'] }), [])
+  })
+
   it('is no path if it is all in braces', () => {
     for (const url of ['{siteUrl}', '{{baseUrl}}/v2']) {
       const whole = documentOf({}, '/x', '3.0.3', { servers: [{ url }] })
