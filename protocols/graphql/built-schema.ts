@@ -16,6 +16,7 @@ import { withoutHidden } from './hidden-schema.ts'
 import { introspectedDocument, optional } from './introspected-document.ts'
 import { printedDocument, schemaDocument } from './schema-document.ts'
 import { repaired } from './schema-repair.ts'
+import { withEntities } from './subgraph.ts'
 
 /** A schema as it is stored, with warnings for the provider. */
 export interface ImportedSchema {
@@ -31,7 +32,7 @@ export function givenSchema(text: string): ImportedSchema {
   const introspected = introspectionIn(text)
   if (introspected !== undefined) return introspectedSchema(introspected)
   try {
-    return imported(schemaDocument(text), [])
+    return imported(withEntities(schemaDocument(text)), [])
   } catch (cause) {
     if (isSoukError(cause)) throw cause
     // The message is about the provider's own text, so it may be shown.

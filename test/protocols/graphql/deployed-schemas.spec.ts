@@ -88,6 +88,19 @@ const CASES: readonly Case[] = [
     warning: /does not define: @key, @external/
   },
   {
+    what: 'no query type, as a subgraph may have',
+    schema: 'type User @key(fields: "id") { id: ID! } extend type Item @federation__key(fields: "a") { a: Int }',
+    query: 'query ($r: [_Any!]!) { _entities(representations: $r) { ... on User { id } ... on Item { a } } }',
+    variables: { r: [{ __typename: 'User', id: '1' }] },
+    warning: /does not define: @key/
+  },
+  {
+    what: 'the query type of a subgraph under another name',
+    schema: 'schema { query: Root } type Root { a: Int } type User @key(fields: "id", resolvable: true) { id: ID! }',
+    query: '{ a _entities(representations: [{ __typename: "User", id: 1 }]) { ... on User { id } } }',
+    warning: /does not define: @key/
+  },
+  {
     what: 'definitions that files share',
     schema:
       'type Query { a: E } type Query { a: E b: E } enum E { X } enum E { X Y } scalar Date scalar Date input Date { a: Int }',
@@ -208,6 +221,12 @@ describe('schemas that deployed servers have', () => {
       buildSchema(sdl ?? '', { assumeValid: true })
     })
   }
+
+  it('gives a subgraph no entity that it cannot resolve', async () => {
+    const schema = 'type Query { a: Int } type User @key(fields: "id", resolvable: false) { id: ID! }'
+    const { snapshot } = await opened(answering(200, json, '{"data":{}}'), { schema })
+    assert.doesNotMatch(snapshot, /_entities/)
+  })
 
   it('names the types that are missing, and how to add them', async () => {
     const schema = 'type Query { a: Nix b(c: Nought): [Nix!] }'
