@@ -9,6 +9,7 @@ import type { Money } from './payments/money.ts'
 import { checkPrivate, isMissing } from './profile/private-file.ts'
 import { forProfile } from './profile/for-profile.ts'
 import { DEFAULT_PROFILE, PROFILE_FILES, type ProfileLocation, profileFile } from './profile/profile.ts'
+import { checkCertificate, type CertificateFiles } from './ingress/certificate.ts'
 import { overCatalogue } from './registrations/over-catalogue.ts'
 import type { RegistrationStatus } from './registrations/registration.ts'
 import type { Registrations } from './registrations/registrations.ts'
@@ -28,6 +29,8 @@ export interface DoctorInit {
   /** Listening addresses: multiaddrs and URLs. */
   readonly p2p: readonly string[]
   readonly ingress: string | undefined
+  /** Files of the certificate of the ingress, if it has one. */
+  readonly tls: CertificateFiles | undefined
   readonly admin: string
   readonly money: Money | undefined
   readonly whyFree: string | undefined
@@ -44,6 +47,7 @@ export async function examine(init: DoctorInit, signal: AbortSignal): Promise<Do
     files(init),
     identity(init),
     ports(init),
+    ...(init.tls === undefined ? [] : [checkCertificate(init.tls, init.clock.now())]),
     peers(init),
     reachability(init.souk.status().reachability, init.network),
     clock(init),

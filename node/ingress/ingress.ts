@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { Server as TlsServer } from 'node:tls'
 import { fastifyCors } from '@fastify/cors'
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
@@ -106,6 +107,8 @@ export interface IngressInit {
 export interface Ingress {
   /** @throws SetupError `port_busy`, `start_failed` */
   listen(): Promise<{ readonly url: string; readonly host: string; readonly port: number }>
+  /** Uses this certificate for new connections. Only for an ingress with TLS. */
+  readonly renew: (tls: { readonly cert: string; readonly key: string }) => void
   /** Accepts no new requests and waits at most `drainMs` for running calls. */
   close(): Promise<void>
 }
@@ -144,6 +147,9 @@ export function createIngress(init: IngressInit): Ingress {
       const { host, port, acceptors } = await listenWide(server, options)
       ending.acceptors.push(...acceptors)
       return { url: `${options.tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${port}`, host, port }
+    },
+    renew({ cert, key }) {
+      if (server instanceof TlsServer) server.setSecureContext({ cert, key })
     },
     async close() {
       await ending.close(options.drainMs ?? limits.DRAIN_MS)

@@ -140,6 +140,7 @@ function diagnose(init: AdminPartInit, own: Own, signal: AbortSignal): Promise<D
       identityOnDisk: async () => peerIdFromPrivateKey(await identityOf(profile)).toString(),
       p2p: souk.status().addresses,
       ingress,
+      tls: config.ingress?.tls,
       admin: own.url,
       money: payments.money(),
       whyFree: payments.whyFree,

@@ -1,13 +1,12 @@
-import { readFile } from 'node:fs/promises'
 import type { ComponentLogger } from '@libp2p/interface'
 import { systemRandom } from '../../lib/index.ts'
 import type { Clock, Souk } from '../../lib/interface/index.ts'
 import type { Hosting } from '../accounts/hosting.ts'
+import { readCertificate, watchCertificate } from '../ingress/certificate.ts'
 import { createIngress, type IngressInit } from '../ingress/ingress.ts'
 import type { Log } from '../log.ts'
 import { dnsLookup, Scopes } from '../names/scopes.ts'
 import type { NodeConfig } from '../node-config.ts'
-import { SetupError } from '../setup-error.ts'
 import type { SubscriptionParts } from '../subscriptions/open.ts'
 import { tellMovedPort } from './tell-ports.ts'
 
@@ -31,6 +30,7 @@ export async function startIngress({ config, hosting, ...init }: IngressPartInit
   if (config.ingress === undefined) return { url: undefined, async [Symbol.asyncDispose]() {} }
   const { tls, port, ...rest } = config.ingress
   const { souk, clock, log } = init
+  const certificate = tls === undefined ? undefined : await readCertificate(tls)
   const ingress = createIngress({
     ...hosting,
     ...init,
@@ -42,26 +42,17 @@ export async function startIngress({ config, hosting, ...init }: IngressPartInit
       ...port,
       opensAccounts: config.accounts ?? false,
       selfService: config.selfService ?? true,
-      tls: tls === undefined ? undefined : await readTls(tls)
+      tls: certificate
     }
   })
   await using started = new AsyncDisposableStack()
   started.defer(() => ingress.close())
   const listening = await ingress.listen()
   tellMovedPort(log, 'ingress', port, listening.port)
+  if (tls !== undefined && certificate !== undefined) {
+    const watch = watchCertificate({ files: tls, first: certificate, use: ingress.renew, clock, log })
+    started.defer(() => watch.cancel())
+  }
   const running = started.move()
   return { url: listening.url, [Symbol.asyncDispose]: () => running.disposeAsync() }
-}
-
-type TlsFiles = NonNullable<NonNullable<NodeConfig['ingress']>['tls']>
-
-async function readTls({ certFile, keyFile }: TlsFiles): Promise<{ cert: string; key: string }> {
-  const [cert, key] = await Promise.all(
-    [certFile, keyFile].map((path) =>
-      readFile(path, 'utf8').catch((error: unknown) => {
-        throw new SetupError('config_invalid', `${path} cannot be read.`, { cause: error })
-      })
-    )
-  )
-  return { cert: cert ?? '', key: key ?? '' }
 }

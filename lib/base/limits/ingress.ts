@@ -1,5 +1,5 @@
 /** Limits: The ingress. */
-import { KiB, MiB, SECOND, MINUTE, HOUR } from './units.ts'
+import { KiB, MiB, SECOND, MINUTE, HOUR, DAY } from './units.ts'
 
 /** Operations in one GraphQL batch: five times what Apollo's client collects. */
 export const GRAPHQL_BATCH_OPERATIONS_MAX = 50
@@ -111,3 +111,7 @@ export const SCOPES_ASKED_AT_ONCE = 32
 export const DNS_MS = 3 * SECOND
 /** Segment of an ingress path: `name@provider`, percent-encoded. */
 export const PATH_SEGMENT_CHARS_MAX = 256
+/** Time between two looks at the files of the certificate. A renewed one is in use by then. */
+export const CERTIFICATE_REREAD_MS = 1 * MINUTE
+/** `souk doctor` warns of a certificate with less time left. Programs that renew certificates do so weeks before. */
+export const CERTIFICATE_LEFT_MS_MIN = 7 * DAY

@@ -12,7 +12,7 @@ import type {
   SearchPage,
   Souk
 } from '../../../lib/interface/index.ts'
-import { createIngress, type IngressInit, type IngressOptions } from '../../../node/ingress/ingress.ts'
+import { createIngress, type Ingress, type IngressInit, type IngressOptions } from '../../../node/ingress/ingress.ts'
 import { demoKey } from '../../../node/keys/demo-key.ts'
 import { createKeys } from '../../../node/keys/keys.ts'
 import { DailyCaps } from '../../../node/spending/daily-caps.ts'
@@ -112,6 +112,7 @@ export interface Logged {
 export interface Running {
   readonly url: string
   readonly port: number
+  readonly renew: Ingress['renew']
   readonly key: string
   readonly keys: ReturnType<typeof createKeys>
   readonly calls: CallInit[]
@@ -171,6 +172,7 @@ export async function startIngress(
   const running: Running = {
     url,
     port,
+    renew: ingress.renew,
     key,
     keys,
     calls,
