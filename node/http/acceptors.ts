@@ -1,6 +1,7 @@
 import type { Server as HttpServer } from 'node:http'
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { platform } from 'node:os'
+import { Server as TlsServer } from 'node:tls'
 import { limits } from '../../lib/index.ts'
 import { type Listen, listen, listenOnFreePort, type ListenTarget } from './listen.ts'
 
@@ -21,10 +22,12 @@ export async function listenWide(
     if (place.port !== 0) claims.push(await claim(place))
     return shared(first, place)
   })
+  const isTls = server instanceof TlsServer
   const acceptors: Server[] = []
   while (acceptors.length < acceptorsMax - 1) {
-    // With the same options as the sockets of `node:http`.
-    const acceptor = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
+    // With the same options as the sockets of `node:http` or `node:https`. Half-open, a client that leaves during its handshake would keep
+    // its socket open for good.
+    const acceptor = createServer({ allowHalfOpen: !isTls, noDelay: true }, (socket: Socket) =>
       server.emit('connection', socket)
     )
     try {

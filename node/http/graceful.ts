@@ -31,6 +31,8 @@ export function graceful(server: Server, clock: Clock): Graceful {
   })
   // Under TLS, requests arrive on the inner socket.
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+    // A handshake may end after the shutdown has begun.
+    if (closing !== undefined) socket.destroy()
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
   })

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { connect, createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { systemClock } from '../../../lib/index.ts'
 import { listenWide } from '../../../node/http/acceptors.ts'
 import { graceful } from '../../../node/http/graceful.ts'
+import { eventually, within } from '../../helpers/eventually.ts'
 import { freePort } from '../../helpers/free-port.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
 import { until } from '../../helpers/scripted-upstream.ts'
+import { SELF_SIGNED } from '../../helpers/self-signed.ts'
 
 const HOST = '127.0.0.1'
 
@@ -86,5 +91,37 @@ describe('listenWide', () => {
     await once(claim, 'listening')
     const moved = await listening(createServer(), port)
     assert.ok(moved.port > port)
+  })
+
+  it('closes the sockets of clients that leave during a TLS handshake', async () => {
+    const server = createTlsServer(SELF_SIGNED)
+    let accepted = 0
+    let left = 0
+    server.on('connection', (socket: Socket) => {
+      accepted++
+      socket.once('close', () => left++)
+    })
+    const { port } = await listening(server)
+    const clients = 16
+    for (let at = 0; at < clients; at++) {
+      const client = connect(port, HOST)
+      await once(client, 'connect')
+      client.destroy()
+    }
+    await eventually('all sockets are closed', 5_000, () => (accepted === clients && left === clients) || undefined)
+  })
+
+  it('ends without a wait for a client whose TLS handshake ends later', async () => {
+    const server = createTlsServer(SELF_SIGNED)
+    // Its time limit never comes.
+    const ending = graceful(server, manualClock())
+    const { port, acceptors } = await listening(server)
+    ending.acceptors.push(...acceptors)
+    const client = connect(port, HOST)
+    sockets.push(client)
+    await once(server, 'connection')
+    const closed = ending.close(1)
+    connectTls({ socket: client, rejectUnauthorized: false }).on('error', () => {})
+    await within('the end', 5_000, closed)
   })
 })
