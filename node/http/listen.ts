@@ -95,7 +95,12 @@ function unusable(host: string, port: number, cause: unknown): SetupError {
       cause
     })
   }
-  return new SetupError('start_failed', `This machine cannot listen on ${host}.`, { cause })
+  // The admin API needs 127.0.0.1, which a network namespace with only IPv6 lacks.
+  const hint =
+    host === '127.0.0.1'
+      ? 'sudo ip addr add 127.0.0.1/8 dev lo'
+      : 'an address of this machine, or 0.0.0.0 for all of them'
+  return new SetupError('start_failed', `This machine cannot listen on ${host}.`, { hint, cause })
 }
 
 function hasCode(error: unknown, code: string): boolean {

@@ -47,7 +47,10 @@ describe('listenOnFreePort', () => {
   })
 
   it('reports an address that is not of this machine', async () => {
-    await assert.rejects(listenOnFreePort(server(), { host: '192.0.2.1', port: 0 }), { code: 'start_failed' })
+    await assert.rejects(listenOnFreePort(server(), { host: '192.0.2.1', port: 0 }), {
+      code: 'start_failed',
+      hint: /an address of this machine/
+    })
   })
 
   it('fails after the highest port', async () => {
