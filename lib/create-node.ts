@@ -53,6 +53,7 @@ import { heartbeat } from './link/heartbeat.ts'
 import { interfaceAddresses } from './link/interface-addresses.ts'
 import { storeProtocolsOnce } from './link/known-protocols.ts'
 import { lanDiscovery } from './link/lan-discovery.ts'
+import { consumeAtOnce } from './link/long-lists.ts'
 import { noiseCrypto } from './link/noise-crypto.ts'
 import { PeerWorth } from './link/peer-worth.ts'
 import { isNotPublic } from './link/public-addresses.ts'
@@ -157,6 +158,7 @@ const STORED = [
 export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   checkMembers('The options', options, NODE_RULES)
   checkMembers('`connections`', options.connections ?? {}, CONNECTION_RULES)
+  consumeAtOnce()
   const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
   const {
     connections = {},
