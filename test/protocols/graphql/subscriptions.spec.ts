@@ -242,6 +242,28 @@ describe('a subscription over a WebSocket', () => {
     )
   })
 
+  const refusing: ReadonlyArray<readonly [what: string, protocol: string, says: RegExp]> = [
+    ['speaks an older protocol', 'graphql-ws', /subscription/],
+    ['closes with a code of its own', 'graphql-transport-ws', /subscription/]
+  ]
+  for (const [what, protocol, says] of refusing) {
+    it(`leaves no connection to an API that ${what}`, async () => {
+      const http = createServer()
+      const sockets = new WebSocketServer({ server: http, handleProtocols: () => protocol })
+      sockets.on('connection', (socket) => socket.once('message', () => socket.close(4403, 'secret')))
+      const { url, close } = await listening(http)
+      try {
+        const subscriptions = url.replace('http', 'ws')
+        await assert.rejects(opening({ subscriptions }), { code: 'upstream_unreachable', message: says })
+        const count = () => new Promise<number>((resolve) => http.getConnections((_, all) => resolve(all)))
+        await eventually('the connection is closed', 5_000, async () => (await count()) === 0 || undefined)
+      } finally {
+        for (const socket of sockets.clients) socket.terminate()
+        await close()
+      }
+    })
+  }
+
   it('leaves no unhandled rejection if it is aborted while connecting', async () => {
     const mute = createTcpServer((socket) => socket.on('error', () => {}).resume())
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
