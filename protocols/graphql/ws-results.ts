@@ -56,8 +56,7 @@ export async function wsResults(
     {
       next: (result) => inbox.push(JSON.stringify(result)),
       error(error) {
-        // The client sends the operation once it is connected.
-        const lost = unreachable(error, isConnected ? { reason: CONNECTION_LOST } : undefined)
+        const lost = unreachable(error, isConnected)
         if (Array.isArray(error)) inbox.push(JSON.stringify({ errors: error as unknown }))
         else inbox.fail(lost)
         connected.reject(lost)
@@ -79,10 +78,19 @@ export async function wsResults(
 }
 
 /** undici closes a connection whose message is too large, and does not say why. */
-const LOST = `The API closed its subscription connection, accepts none, or sent an event of more than ${GRAPHQL_EVENT_BYTES_MAX} bytes.`
+const LOST = `The API closed its subscription connection, or sent an event of more than ${GRAPHQL_EVENT_BYTES_MAX} bytes.`
+const NOT_OPENED =
+  'The API opens no WebSocket of the protocol graphql-transport-ws at its address for subscriptions, or cannot be reached.'
+/** Codes from here on are those of the protocol and of the API. */
+const OWN_CODE_MIN = 4_000
 
-function unreachable(cause: unknown, members?: Readonly<Record<string, unknown>>): SoukError {
-  return new SoukError('upstream_unreachable', LOST, { source: 'upstream', cause, members })
+function unreachable(cause: unknown, isConnected: boolean): SoukError {
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? Number(cause.code) : 0
+  const closed = `The API closed its subscription connection with the code ${code}.`
+  // The client sends the operation once it is connected.
+  const members = isConnected ? { reason: CONNECTION_LOST } : undefined
+  const detail = code >= OWN_CODE_MIN ? closed : isConnected ? LOST : NOT_OPENED
+  return new SoukError('upstream_unreachable', detail, { source: 'upstream', cause, members })
 }
 
 /** Converts pushed results to pulled ones, because a WebSocket does not wait for its reader. */
