@@ -36,6 +36,7 @@ export class Schemas {
   readonly #waiting: Array<readonly [name: string, target: unknown]> = []
   /** References without a target. */
   readonly #lost = new Set<string>()
+  readonly #dynamic = new Set<string>()
   #seen = 0
 
   constructor(document: OpenapiDocument) {
@@ -52,12 +53,17 @@ export class Schemas {
     return Object.fromEntries(this.#defs)
   }
 
-  /** Sentences about references without a target. */
+  /** Sentences about references that are not followed. */
   get warnings(): readonly string[] {
-    return [...this.#lost].map(
+    const lost = [...this.#lost].map(
       (reference) =>
         `The reference ${shownReference(reference)} has no target: any value is accepted in its place. Correct it, or add its file.`
     )
+    const dynamic = [...this.#dynamic].map(
+      (reference) =>
+        `The $dynamicRef ${shownReference(reference)} is not followed: any value is accepted in its place. Use $ref if you can.`
+    )
+    return [...lost, ...dynamic]
   }
 
   /** @throws SoukError `invalid_request` for too many or too deep schemas */
@@ -89,6 +95,7 @@ export class Schemas {
     const below = (value: unknown) => this.convert(value, depth + 1)
     for (const [keyword, value] of Object.entries(schema)) {
       if (KEPT.has(keyword)) members[keyword] = value
+      else if (keyword === '$dynamicRef' && typeof value === 'string') this.#dynamic.add(value)
       else if (keyword === 'example' || keyword === 'examples') members['examples'] = examplesOf(schema)
       else if (keyword === 'discriminator') members[keyword] = this.#discriminator(value)
       else if (ONE.includes(keyword)) members[keyword] = typeof value === 'boolean' ? value : below(value)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../../protocols/exact-json.ts'
 import { readOpenapi } from '../../../../protocols/rest/openapi/openapi-document.ts'
-import { callsOf } from './document-kit.ts'
+import { callsOf, documentOf } from './document-kit.ts'
 
 const URL = 'https://docs.example/v1/openapi.json'
 
@@ -77,6 +77,15 @@ describe('a reference in a schema', () => {
       assert.deepEqual(missing, [])
     })
   }
+
+  it('that is dynamic is not followed, with a warning', async () => {
+    const $defs = { item: { $dynamicAnchor: 'item', not: {} } }
+    const schema = { type: 'object', properties: { items: { type: 'array', items: { $dynamicRef: '#item' } } }, $defs }
+    const body = { content: { 'application/json': { schema } } }
+    const { map, warnings } = callsOf(documentOf({ requestBody: body }))
+    assert.match(warnings.join('\n'), /^The \$dynamicRef "#item" is not followed: any value is accepted/m)
+    await map({ operation: 'op', items: [1, 'a'] })
+  })
 
   it('through itself leads nowhere', () => {
     const self = '#/components/schemas/From/properties/to/title'
