@@ -1,4 +1,5 @@
 import type { MessageStream, Stream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
 import type { Clock } from '../base/clock.ts'
 import {
   CONNECTION_UNSENT_BYTES_MAX,
@@ -6,12 +7,14 @@ import {
   UNNAMED_STREAMS_MAX,
   UNNAMED_STREAMS_MS
 } from '../base/limits/link.ts'
+import { FrameTurns } from './frame-turns.ts'
 
 /** The parts of yamux that this file uses. */
 interface Yamux extends StreamMuxer {
   /** Called for the pings of the peer (SYN), and for its responses (ACK). */
   handlePing(header: Header): void
   handleStreamMessage(frame: unknown): void
+  onData(data: Uint8ArrayList): void
   onRemoteStream(stream: Stream): void
   readonly decoder: { readonly buffer: { readonly byteLength: number }; readFrame(): unknown }
 }
@@ -31,13 +34,15 @@ const HEADER_BYTES = 12
 /**
  * Limits what a peer can make a connection of yamux hold in memory. @libp2p/yamux 8 queues its responses without a limit
  * for a peer that does not read them, and collects a data frame of any length. Other muxers get only the limit of the queue.
+ * `FrameTurns` limits what the peer can make the node do in one turn.
  */
 export function boundedMuxer<C>(
   muxer: (components: C) => StreamMuxerFactory,
-  clock: Pick<Clock, 'after'>
+  clock: Pick<Clock, 'after' | 'elapsed' | 'soon'>
 ): (components: C) => StreamMuxerFactory {
   return (components) => {
     const inner = muxer(components)
+    const turns = new FrameTurns(clock)
     return {
       protocol: inner.protocol,
       createStreamMuxer(connection) {
@@ -45,6 +50,7 @@ export function boundedMuxer<C>(
         const created = inner.createStreamMuxer(connection)
         if (!isYamux(created)) return created
         limitFrames(created)
+        turns.limit(created, connection)
         limitPings(created, connection)
         keepWaiting(created, connection)
         limitUnnamed(created, clock)

@@ -58,6 +58,8 @@ export const SELECT_BYTES_MAX = 1 * KiB
 export const LENGTH_BYTES_MAX = 5
 /** Messages of one stream of the directory or an exchange that wait for a response. Peers send one, and await its response. */
 export const MESSAGES_UNANSWERED_MAX = 16
+/** Time for the frames of all connections in one turn of the event loop. Longer than `LOAD_LATE_MS`, so that load shedding sees an overload. */
+export const FRAMES_TURN_MS = 200
 /** Streams of one connection whose protocol the peer has not named. With more, those that have none after `UNNAMED_STREAMS_MS` are aborted. */
 export const UNNAMED_STREAMS_MAX = 128
 /** Time for the names of too many streams. Peers send the name with the stream. */

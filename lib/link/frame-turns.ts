@@ -1,0 +1,81 @@
+import type { MessageStream, Stream } from '@libp2p/interface'
+import { Uint8ArrayList } from 'uint8arraylist'
+import type { Clock } from '../base/clock.ts'
+import { FRAMES_TURN_MS } from '../base/limits/link.ts'
+
+/** The parts of yamux that this file uses. */
+interface Framed {
+  onData(data: Uint8ArrayList): void
+  abort(error: Error): void
+  readonly decoder: { readFrame(): unknown }
+}
+
+/** An encrypted connection has this status too, as libp2p's streams. */
+type Pausable = MessageStream & Partial<Pick<Stream, 'readStatus'>>
+
+/**
+ * Limits the time for which a node handles frames in one turn of the event loop, for all its connections together. Node.js reads up to
+ * 2 MiB of a socket in one turn, and yamux handles each frame of it: 170,000 frames that open and reset a stream take 20 s.
+ */
+export class FrameTurns {
+  readonly #clock: Pick<Clock, 'elapsed' | 'soon'>
+  #began: number | undefined
+  /** Connections with frames for a later turn. The first one waits longest. */
+  #waiting: (() => void)[] = []
+
+  constructor(clock: Pick<Clock, 'elapsed' | 'soon'>) {
+    this.#clock = clock
+  }
+
+  /** The connection reads nothing while its frames wait, so that the peer waits too. */
+  limit(muxer: Framed, connection: Pausable): void {
+    const { decoder } = muxer
+    const readFrame = decoder.readFrame.bind(decoder)
+    let isWaiting = false
+    let isResuming = false
+    const pause = () => {
+      if (isWaiting && connection.readStatus === 'readable') connection.pause()
+    }
+    const proceed = () => {
+      isWaiting = false
+      if (connection.status !== 'open') return
+      try {
+        muxer.onData(new Uint8ArrayList())
+      } catch (error) {
+        muxer.abort(error as Error)
+        connection.abort(error as Error)
+      }
+      if (isWaiting || connection.readStatus !== 'paused') return
+      // `resume` delivers what has arrived before it reads on. Pausing in between would not stop the reading.
+      isResuming = true
+      connection.resume()
+      isResuming = false
+      pause()
+    }
+    decoder.readFrame = () => {
+      if (!isWaiting && !this.#isOver()) return readFrame()
+      if (!isWaiting) this.#waiting.push(proceed)
+      isWaiting = true
+      if (!isResuming) pause()
+      return undefined
+    }
+  }
+
+  #isOver(): boolean {
+    const now = this.#clock.elapsed()
+    if (this.#began === undefined) {
+      this.#began = now
+      this.#clock.soon(() => this.#next())
+    }
+    return now - this.#began > FRAMES_TURN_MS
+  }
+
+  #next(): void {
+    this.#began = undefined
+    const waiting = this.#waiting
+    this.#waiting = []
+    let at = 0
+    while (at < waiting.length && !this.#isOver()) waiting[at++]?.()
+    this.#waiting.unshift(...waiting.slice(at))
+  }
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { noise } from '@chainsafe/libp2p-noise'
+import type { Connection, Libp2p, MessageStream } from '@libp2p/interface'
+import { tcp } from '@libp2p/tcp'
+import { yamux } from '@libp2p/yamux'
+import { createLibp2p } from 'libp2p'
+import { systemClock } from '../../../lib/base/clock.ts'
+import { FRAMES_TURN_MS } from '../../../lib/base/limits/link.ts'
+import { createNode, type SoukNode } from '../../../lib/index.ts'
+import { eventually } from '../../helpers/eventually.ts'
+
+/** Types and flags of yamux frames. */
+const [WINDOW_UPDATE, PING] = [1, 2]
+const SYN = 1
+const FRAMES = 20 * FRAMES_TURN_MS
+
+interface Header {
+  readonly flag: number
+  readonly length: number
+}
+
+interface Below {
+  readonly muxer: { readonly maConn: MessageStream; handlePing(header: Header): void }
+}
+const muxerOf = (connection: Connection) => (connection as unknown as Below).muxer
+
+function frame(type: number, flag: number, stream: number, length: number): Buffer {
+  const header = Buffer.alloc(12)
+  header.writeUInt8(type, 1)
+  header.writeUInt16BE(flag, 2)
+  header.writeUInt32BE(stream, 4)
+  header.writeUInt32BE(length, 8)
+  return header
+}
+
+describe('frames that arrive in one turn of the event loop', () => {
+  let node: SoukNode
+  const peers: Libp2p[] = []
+  /** Each connection at its peer, and at the node. */
+  const connections: (readonly [Connection, Connection])[] = []
+  /** Pings that the node handled: the connection, the id and the turn. */
+  let handled: { readonly from: number; readonly id: number; readonly turn: number }[]
+
+  beforeEach(async () => {
+    handled = []
+    let now = 0
+    let turn = 0
+    // Each frame takes 1 ms.
+    node = await createNode({ clock: { ...systemClock, elapsed: () => now++ } })
+    await node.start()
+    const count = () => {
+      turn++
+      if (node.libp2p.status === 'started') setImmediate(count)
+    }
+    count()
+    for (const from of [0, 1]) {
+      const peer = await createLibp2p({
+        transports: [tcp()],
+        connectionEncrypters: [noise()],
+        streamMuxers: [yamux({ enableKeepAlive: false })],
+        connectionMonitor: { enabled: false }
+      })
+      peers.push(peer)
+      const dialled = await peer.dial(node.libp2p.getMultiaddrs())
+      const accepted = await eventually('the other end', 5_000, () => node.libp2p.getConnections(peer.peerId)[0])
+      const muxer = muxerOf(accepted)
+      const handlePing = muxer.handlePing.bind(muxer)
+      muxer.handlePing = (header) => {
+        if (header.flag === SYN) handled.push({ from, id: header.length, turn })
+        // The response to a ping of the node itself.
+        else handlePing(header)
+      }
+      connections.push([dialled, accepted])
+    }
+  })
+  afterEach(async () => {
+    for (const peer of peers.splice(0)) await peer.stop()
+    connections.length = 0
+    await node.stop()
+  })
+
+  function flood(from: number, first = 0): void {
+    const frames = Array.from({ length: FRAMES }, (_, id) => frame(PING, SYN, 0, first + id))
+    muxerOf(connectionAt(from)[0]).maConn.send(Buffer.concat(frames))
+  }
+
+  function connectionAt(from: number): readonly [Connection, Connection] {
+    const both = connections[from]
+    assert.ok(both)
+    return both
+  }
+
+  const all = (count: number) =>
+    eventually('the node to handle all', 5_000, () => handled.length === count || undefined)
+
+  it('are handled in several turns, all of them and in order', async () => {
+    flood(0)
+    flood(0, FRAMES)
+    await all(2 * FRAMES)
+    assert.deepEqual(
+      handled.map(({ id }) => id),
+      Array.from({ length: 2 * FRAMES }, (_, id) => id)
+    )
+    const turns = Map.groupBy(handled, ({ turn }) => turn)
+    for (const { length } of turns.values()) assert.ok(length <= 2 * FRAMES_TURN_MS, `${length} in one turn`)
+    assert.equal(connectionAt(0)[1].status, 'open')
+  })
+
+  it('of another connection are handled in between', async () => {
+    flood(0)
+    flood(1)
+    await all(2 * FRAMES)
+    const lastOf = (from: number) => handled.findLastIndex((each) => each.from === from)
+    assert.ok(Math.abs(lastOf(0) - lastOf(1)) < FRAMES, 'one connection waited for all frames of the other')
+  })
+
+  it('close the connection when a later one of them is invalid', async () => {
+    flood(0)
+    muxerOf(connectionAt(0)[0]).maConn.send(frame(WINDOW_UPDATE, SYN, 0, 0))
+    await eventually('the connection to close', 5_000, () => connectionAt(0)[1].status !== 'open' || undefined)
+    assert.equal(handled.length, FRAMES)
+    assert.equal(connectionAt(1)[1].status, 'open')
+  })
+})
