@@ -22,6 +22,16 @@ export class FrameTurns {
   #began: number | undefined
   /** Connections with frames for a later turn. The first one waits longest. */
   #waiting: (() => void)[] = []
+  /** Made once, not for each turn. */
+  readonly #next = (): void => {
+    this.#began = undefined
+    const waiting = this.#waiting
+    if (waiting.length === 0) return
+    this.#waiting = []
+    let at = 0
+    while (at < waiting.length && !this.#isOver()) waiting[at++]?.()
+    this.#waiting.unshift(...waiting.slice(at))
+  }
 
   constructor(clock: Pick<Clock, 'elapsed' | 'soon'>) {
     this.#clock = clock
@@ -65,17 +75,8 @@ export class FrameTurns {
     const now = this.#clock.elapsed()
     if (this.#began === undefined) {
       this.#began = now
-      this.#clock.soon(() => this.#next())
+      this.#clock.soon(this.#next)
     }
     return now - this.#began > FRAMES_TURN_MS
-  }
-
-  #next(): void {
-    this.#began = undefined
-    const waiting = this.#waiting
-    this.#waiting = []
-    let at = 0
-    while (at < waiting.length && !this.#isOver()) waiting[at++]?.()
-    this.#waiting.unshift(...waiting.slice(at))
   }
 }
