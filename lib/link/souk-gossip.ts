@@ -1,4 +1,5 @@
 import { type GossipSub, gossipsub, type GossipSubComponents, StrictNoSign } from '@libp2p/gossipsub'
+import { systemClock } from '../base/clock.ts'
 import {
   ANNOUNCEMENT_BYTES_MAX,
   GOSSIP_BUFFER_BYTES_MAX,
@@ -8,7 +9,8 @@ import {
   GOSSIP_OFFERED_PERCENT,
   GOSSIP_OFFERS,
   GOSSIP_TOPIC_BYTES_MAX,
-  GOSSIP_TOPICS_MAX
+  GOSSIP_TOPICS_MAX,
+  GOSSIP_TURN_MESSAGES_MAX
 } from '../base/limits/directory.ts'
 
 /** Topic of a network's announcements. */
@@ -30,7 +32,7 @@ export interface SoukGossipInit {
  */
 export function soukGossip(init: SoukGossipInit): (components: GossipSubComponents) => GossipSub {
   const { network, privateAddresses = false } = init
-  return gossipsub({
+  const service = gossipsub({
     globalSignaturePolicy: StrictNoSign,
     allowedTopics: [announcementTopic(network)],
     allowPublishToZeroTopicPeers: true,
@@ -55,4 +57,32 @@ export function soukGossip(init: SoukGossipInit): (components: GossipSubComponen
     runOnLimitedConnection: true,
     ...(privateAddresses ? { scoreParams: { IPColocationFactorWeight: 0 } } : {})
   })
+  return (components) => {
+    const pubsub = service(components)
+    readInTurns(pubsub)
+    return pubsub
+  }
+}
+
+/** The method of gossipsub that reads the messages of a neighbour. */
+interface Reading {
+  pipePeerReadStream(peer: unknown, messages: AsyncIterable<unknown>): Promise<void>
+}
+
+/** Gossipsub handles all messages that have arrived in one turn of the event loop: a megabyte of empty ones takes a second. */
+function readInTurns(pubsub: object): void {
+  const reading = pubsub as Reading
+  const read = reading.pipePeerReadStream.bind(pubsub)
+  reading.pipePeerReadStream = (peer, messages) => read(peer, inTurns(messages))
+}
+
+async function* inTurns<T>(messages: AsyncIterable<T>): AsyncGenerator<T, void> {
+  let left = GOSSIP_TURN_MESSAGES_MAX
+  for await (const message of messages) {
+    if (left-- === 0) {
+      await new Promise<void>((resolve) => systemClock.soon(resolve))
+      left = GOSSIP_TURN_MESSAGES_MAX - 1
+    }
+    yield message
+  }
 }

@@ -5,7 +5,7 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import { utf8 } from '../../../lib/base/bytes.ts'
-import { GOSSIP_DECLINED_BYTES_MIN } from '../../../lib/base/limits/directory.ts'
+import { GOSSIP_DECLINED_BYTES_MIN, GOSSIP_TURN_MESSAGES_MAX } from '../../../lib/base/limits/directory.ts'
 import { announcementTopic, soukGossip } from '../../../lib/link/souk-gossip.ts'
 import { eventually } from '../../helpers/eventually.ts'
 
@@ -113,3 +113,31 @@ interface Inside {
   getMeshPeers(topic: string): readonly string[]
   handleIdontwant(from: string, lists: Array<{ readonly messageIDs: readonly Uint8Array[] }>): void
 }
+
+describe('a neighbour that sends many messages at once', () => {
+  it('has them handled in several turns of the event loop', async () => {
+    const [node, peer] = await Promise.all([gossipNode(), gossipNode()])
+    const turns: number[] = [0]
+    let isOver = false
+    const count = () => {
+      turns.push(0)
+      if (!isOver) setImmediate(count)
+    }
+    try {
+      const inside = node.services.pubsub as unknown as { decodeRpc(bytes: Uint8Array): object }
+      inside.decodeRpc = () => {
+        turns[turns.length - 1]!++
+        return {}
+      }
+      count()
+      const stream = await peer.dialProtocol(node.getMultiaddrs(), '/meshsub/1.1.0')
+      const messages = 10 * GOSSIP_TURN_MESSAGES_MAX
+      stream.send(new Uint8Array(2 * messages).fill(1))
+      await eventually('all messages', 5_000, () => turns.reduce((sum, each) => sum + each, 0) >= messages || undefined)
+      assert.ok(Math.max(...turns) <= 2 * GOSSIP_TURN_MESSAGES_MAX, `${Math.max(...turns)} in one turn`)
+    } finally {
+      isOver = true
+      await Promise.all([node.stop(), peer.stop()])
+    }
+  })
+})
