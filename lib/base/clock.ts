@@ -59,6 +59,13 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   })
 }
 
+/** Resolves after the pending I/O events, so that long work does not hold the event loop. */
+export function nextTurn(clock: Pick<Clock, 'soon'>): Promise<void> {
+  return new Promise((resolve) => {
+    clock.soon(resolve)
+  })
+}
+
 /** A time limit that a parent signal can also end. */
 export interface Deadline {
   readonly signal: AbortSignal

@@ -1,6 +1,6 @@
 import type { ApiId } from '../base/api-name.ts'
 import { boundedMap } from '../base/bounded-map.ts'
-import { type Clock, deadline } from '../base/clock.ts'
+import { type Clock, deadline, nextTurn } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import {
   DESCRIBED_SCHEMA_BYTES_MAX,
@@ -114,7 +114,7 @@ export class DescriptionReader implements Descriptions {
       const operations: Operation[] = []
       for (const operation of found) {
         operations.push(await this.#assembled(operation, parts, bytesMax, isInputOnly))
-        await this.#turn()
+        await nextTurn(this.#init.clock)
       }
       return operations
     } finally {
@@ -189,15 +189,9 @@ export class DescriptionReader implements Descriptions {
       bytes += document.length
       if (bytes < DESCRIPTION_TURN_BYTES) continue
       bytes = 0
-      await this.#turn()
+      await nextTurn(this.#init.clock)
     }
     return values
-  }
-
-  #turn(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#init.clock.soon(resolve)
-    })
   }
 
   /** The owners first, then the peer that sent the manifest. */

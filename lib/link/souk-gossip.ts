@@ -1,5 +1,5 @@
 import { type GossipSub, gossipsub, type GossipSubComponents, StrictNoSign } from '@libp2p/gossipsub'
-import { systemClock } from '../base/clock.ts'
+import { nextTurn, systemClock } from '../base/clock.ts'
 import {
   ANNOUNCEMENT_BYTES_MAX,
   GOSSIP_BUFFER_BYTES_MAX,
@@ -77,12 +77,9 @@ function readInTurns(pubsub: object): void {
 }
 
 async function* inTurns<T>(messages: AsyncIterable<T>): AsyncGenerator<T, void> {
-  let left = GOSSIP_TURN_MESSAGES_MAX
+  let count = 0
   for await (const message of messages) {
-    if (left-- === 0) {
-      await new Promise<void>((resolve) => systemClock.soon(resolve))
-      left = GOSSIP_TURN_MESSAGES_MAX - 1
-    }
     yield message
+    if (++count % GOSSIP_TURN_MESSAGES_MAX === 0) await nextTurn(systemClock)
   }
 }

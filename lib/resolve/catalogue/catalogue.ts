@@ -1,7 +1,7 @@
 import type { ApiId, ApiRef } from '../../base/api-name.ts'
 import { boundedMap } from '../../base/bounded-map.ts'
 import { sha256 } from '../../base/bytes.ts'
-import { type Clock, deadline, sleep, type Timer } from '../../base/clock.ts'
+import { type Clock, deadline, nextTurn, sleep, type Timer } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import {
   CATALOGUE_ANNOUNCED_FRESH_MS,
@@ -190,9 +190,7 @@ class IndexedCatalogue implements LearningCatalogue {
       bytes += each.envelope.length
       if (bytes < MANIFEST_BYTES_MAX) continue
       bytes = 0
-      await new Promise<void>((resolve) => {
-        this.#init.clock.soon(resolve)
-      })
+      await nextTurn(this.#init.clock)
     }
     return found
   }
