@@ -25,14 +25,14 @@ const FIRST = /^\/libp2p\/circuit\/relay\/.*\/(?:hop|stop)$/
 /** Checks the messages of a stream whose protocol is known. */
 export function checkMessages(stream: Receiving, protocol: string): void {
   const messages = messagesOf(protocol)
-  if (messages > 0) check(stream, new Lengths(messages, () => true))
+  if (messages > 0) check(stream, new Lengths(messages))
 }
 
 /**
  * Checks the lines of multistream-select, then the messages of the protocol that they choose.
- * @param isChosen - whether a line ends the selection
+ * @param isChosen - whether a line that names a protocol ends the selection; default: the first one does
  */
-export function checkLines(stream: Receiving, isChosen: (protocol: string) => boolean): void {
+export function checkLines(stream: Receiving, isChosen?: (protocol: string) => boolean): void {
   check(stream, new Lengths(undefined, isChosen))
 }
 
@@ -59,24 +59,25 @@ function check(stream: Receiving, lengths: Lengths): void {
     lengths.answered()
     return send(data)
   }
+  const end = () => {
+    stream.onData = onData
+    stream.send = send
+  }
   stream.onData = (data) => {
     try {
       for (const chunk of data instanceof Uint8Array ? [data] : data) if (!lengths.take(chunk)) break
     } catch (error) {
-      stream.onData = onData
+      end()
       stream.abort(error as Error)
       return
     }
-    if (lengths.isOver) {
-      stream.onData = onData
-      stream.send = send
-    }
+    if (lengths.isOver) end()
     onData(data)
   }
 }
 
 class Lengths {
-  /** Of the protocol; undefined while lines of the selection are read. */
+  /** Number of messages of the protocol that are still to check. Undefined while lines of the selection are read. */
   #messages: number | undefined
   readonly #isChosen: (protocol: string) => boolean
   #lines = 0
@@ -88,7 +89,7 @@ class Lengths {
   /** Bytes of the current message that are still to come; undefined while its length is read. */
   #left: number | undefined
 
-  constructor(messages: number | undefined, isChosen: (protocol: string) => boolean) {
+  constructor(messages: number | undefined, isChosen: (protocol: string) => boolean = () => true) {
     this.#messages = messages
     this.#isChosen = isChosen
   }

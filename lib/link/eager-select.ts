@@ -49,7 +49,7 @@ export function eagerMuxer<C>(
           const { protocol } = options as { readonly protocol?: string }
           if (!isReceiving(stream)) return stream
           if (protocol === undefined) {
-            checkLines(stream, () => true)
+            checkLines(stream)
             return stream
           }
           checkMessages(stream, protocol)
