@@ -2,6 +2,7 @@ import type { DescribedApi } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import { METHODS } from './openapi-operations.ts'
 import { type OpenapiTexts, readReferences, versionOf } from './openapi-document.ts'
+import { objectOf } from './openapi-request-body.ts'
 import { addressesIn, type DocumentHead, documentServers } from './openapi-servers.ts'
 
 export interface OpenapiOutline extends DescribedApi {
@@ -49,5 +50,5 @@ export function serverOfParts(root: JsonObject, base: string | undefined): strin
 }
 
 function pathsOf({ paths }: JsonObject): JsonObject[] {
-  return Object.values(isObject(paths) ? paths : {}).filter(isObject)
+  return Object.values(objectOf(paths)).filter(isObject)
 }

@@ -104,12 +104,16 @@ export function readWsdl(documents: readonly WsdlDocument[]): Wsdl {
       else bindings.set(named(node), binding)
     }
   }
-  const services = definitions.flatMap((root) => elements(root, NS.wsdl, 'service'))
-  const ports = services.flatMap((node) => readPorts(node, bindings, policies))
-  const unboundPorts = services
-    .flatMap((node) => elements(node, NS.wsdl, 'port'))
-    .map((node) => [attribute(node, 'name') ?? '', keyOf(node, 'binding') ?? ''] as const)
-    .filter(([, key]) => named(bindings, key) === undefined && !otherBindings.includes(parseClark(key).name))
+  const ports: Port[] = []
+  const unboundPorts: Array<readonly [port: string, binding: string]> = []
+  for (const service of definitions.flatMap((root) => elements(root, NS.wsdl, 'service'))) {
+    for (const node of elements(service, NS.wsdl, 'port')) {
+      const key = keyOf(node, 'binding') ?? ''
+      const binding = named(bindings, key)
+      if (binding !== undefined) ports.push(readPort(node, service, binding, policies))
+      else if (!otherBindings.includes(parseClark(key).name)) unboundPorts.push([attribute(node, 'name') ?? '', key])
+    }
+  }
   return { messages, portTypes, bindings, otherBindings, ports, unboundPorts }
 }
 
@@ -243,20 +247,14 @@ function find(node: XmlElement, namespace: string, name: string, depth: number):
   return undefined
 }
 
-function readPorts(service: XmlElement, bindings: ReadonlyMap<string, Binding>, policies: Policies): Port[] {
-  const ports: Port[] = []
-  for (const node of elements(service, NS.wsdl, 'port')) {
-    const binding = named(bindings, keyOf(node, 'binding') ?? '')
-    if (binding === undefined) continue
-    const address = elements(node).find((child) => BINDINGS.has(child.namespace) && child.name === 'address')
-    ports.push({
-      service: attribute(service, 'name') ?? '',
-      name: attribute(node, 'name') ?? '',
-      binding,
-      addressing: binding.addressing || requiresAddressing(node, policies),
-      mtom: binding.mtom || requires(node, policies, isMtom),
-      address: address && attribute(address, 'location')?.trim()
-    })
+function readPort(node: XmlElement, service: XmlElement, binding: Binding, policies: Policies): Port {
+  const address = elements(node).find((child) => BINDINGS.has(child.namespace) && child.name === 'address')
+  return {
+    service: attribute(service, 'name') ?? '',
+    name: attribute(node, 'name') ?? '',
+    binding,
+    addressing: binding.addressing || requiresAddressing(node, policies),
+    mtom: binding.mtom || requires(node, policies, isMtom),
+    address: address && attribute(address, 'location')?.trim()
   }
-  return ports
 }
