@@ -9,17 +9,19 @@ const FINAL_BLOCKS = 4
 
 /** Mines a block per second while transactions wait or are not final yet, otherwise one per `IDLE_MS`, until the signal aborts. */
 export async function mine(url: string, signal: AbortSignal): Promise<void> {
-  let head: unknown
+  /** The number of the block that was mined last. */
+  let head: bigint | undefined
   let blocks = FINAL_BLOCKS
   let idleMs = 0
   const next = async () => {
     const [pool, number] = await Promise.all([rpc(url, 'txpool_status'), rpc(url, 'eth_blockNumber')])
     const { pending } = pool as { readonly pending: string }
+    const found = BigInt(String(number))
     // Another head: the faucet has mined a transaction.
-    if (pending !== '0x0' || number !== head) blocks = FINAL_BLOCKS
+    if (pending !== '0x0' || found !== head) blocks = FINAL_BLOCKS
     if (blocks <= 0 && idleMs < IDLE_MS) return
     await rpc(url, 'evm_mine')
-    head = await rpc(url, 'eth_blockNumber')
+    head = found + 1n
     blocks--
     idleMs = 0
   }
