@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
-import { noise } from '@chainsafe/libp2p-noise'
 import type { Connection, Libp2p, MessageStream } from '@libp2p/interface'
-import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
-import { createLibp2p } from 'libp2p'
 import {
   CONNECTION_UNSENT_BYTES_MAX,
   LINK_WINDOW_BYTES_MAX,
@@ -12,11 +8,8 @@ import {
 } from '../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { ACK, DATA, frame, HEADER_BYTES, PING, quietPeer, SYN, WINDOW_UPDATE } from '../../helpers/yamux-frames.ts'
 
-/** Types and flags of yamux frames. */
-const [DATA, WINDOW_UPDATE, PING] = [0, 1, 2]
-const [SYN, ACK] = [1, 2]
-const HEADER_BYTES = 12
 /** Responses to so many frames do not fit into the buffer of a connection. */
 const FRAMES = Math.ceil((2 * CONNECTION_UNSENT_BYTES_MAX) / HEADER_BYTES)
 /** Their bodies fill all buffers between two nodes on one machine. libp2p allows so many of one protocol. */
@@ -36,15 +29,6 @@ const below = (connection: Connection) => connection as unknown as Below
 const socketOf = (connection: Connection) => below(connection).maConn.socket
 const encrypted = (connection: Connection) => below(connection).muxer.maConn
 
-function frame(type: number, flag: number, stream: number, length: number): Buffer {
-  const header = Buffer.alloc(HEADER_BYTES)
-  header.writeUInt8(type, 1)
-  header.writeUInt16BE(flag, 2)
-  header.writeUInt32BE(stream, 4)
-  header.writeUInt32BE(length, 8)
-  return header
-}
-
 describe('what a peer can make a connection hold', () => {
   let node: SoukNode
   let peer: Libp2p
@@ -58,12 +42,7 @@ describe('what a peer can make a connection hold', () => {
   beforeEach(async () => {
     node = await createNode()
     await node.start()
-    peer = await createLibp2p({
-      transports: [tcp()],
-      connectionEncrypters: [noise()],
-      streamMuxers: [yamux({ enableKeepAlive: false })],
-      connectionMonitor: { enabled: false }
-    })
+    peer = await quietPeer()
     reason = ''
     lastStream = 999_999
     dialled = await peer.dial(node.libp2p.getMultiaddrs())

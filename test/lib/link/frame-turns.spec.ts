@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict'
-import { noise } from '@chainsafe/libp2p-noise'
 import type { Connection, Libp2p, MessageStream } from '@libp2p/interface'
-import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
-import { createLibp2p } from 'libp2p'
 import { systemClock } from '../../../lib/base/clock.ts'
 import { FRAMES_TURN_MS } from '../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { frame, PING, quietPeer, SYN, WINDOW_UPDATE } from '../../helpers/yamux-frames.ts'
 
-/** Types and flags of yamux frames. */
-const [WINDOW_UPDATE, PING] = [1, 2]
-const SYN = 1
 const FRAMES = 20 * FRAMES_TURN_MS
 
 interface Header {
@@ -23,15 +17,6 @@ interface Below {
   readonly muxer: { readonly maConn: MessageStream; handlePing(header: Header): void }
 }
 const muxerOf = (connection: Connection) => (connection as unknown as Below).muxer
-
-function frame(type: number, flag: number, stream: number, length: number): Buffer {
-  const header = Buffer.alloc(12)
-  header.writeUInt8(type, 1)
-  header.writeUInt16BE(flag, 2)
-  header.writeUInt32BE(stream, 4)
-  header.writeUInt32BE(length, 8)
-  return header
-}
 
 describe('frames that arrive in one turn of the event loop', () => {
   let node: SoukNode
@@ -54,12 +39,7 @@ describe('frames that arrive in one turn of the event loop', () => {
     }
     count()
     for (const from of [0, 1]) {
-      const peer = await createLibp2p({
-        transports: [tcp()],
-        connectionEncrypters: [noise()],
-        streamMuxers: [yamux({ enableKeepAlive: false })],
-        connectionMonitor: { enabled: false }
-      })
+      const peer = await quietPeer()
       peers.push(peer)
       const dialled = await peer.dial(node.libp2p.getMultiaddrs())
       const accepted = await eventually('the other end', 5_000, () => node.libp2p.getConnections(peer.peerId)[0])
