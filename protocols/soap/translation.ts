@@ -131,6 +131,7 @@ function jsonOf(
   const { status, bytes } = reply
   // SOAP 1.1, section 6.2, and WS-I R2714: the response to a one-way operation has no envelope.
   if (bytes.length === 0 && (operation.output === undefined || status === 202)) return {}
+  if (bytes.length === 0) throw unreadable(status, 'without a body')
   const { header, body, attachments } = envelopeOf(reply)
   const fault = faultIn(body)
   if (fault !== undefined) throw faultError(fault, plain, operation.faults(), service.secrets)
@@ -164,8 +165,9 @@ function contentOf(operation: SoapOperation, message: MessageModel, body: XmlEle
 
 /** True if a response element of another name has the content of the declared one, at least in part. */
 function isAlike({ content }: MessageModel, element: XmlElement): boolean {
-  const { members } = content.shape()
-  return members.size === 0 || elements(element).some(({ name }) => members.has(name))
+  const { members, text, wildcard } = content.shape()
+  if (members.size > 0) return elements(element).some(({ name }) => members.has(name))
+  return text !== undefined || wildcard !== undefined || element.nodes.every(isBlank)
 }
 
 /**
@@ -239,6 +241,10 @@ function envelopeOf({ bytes, type, status }: SoapReply): Received {
     if (!(error instanceof XmlError)) throw error
     throw unreadable(status, `with a document that ${error.message}`, error)
   }
+}
+
+function isBlank(node: XmlElement | string): boolean {
+  return typeof node === 'string' && node.trim() === ''
 }
 
 /** A number with more digits than a double holds becomes a string, which every numeric type accepts. */

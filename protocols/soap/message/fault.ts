@@ -21,9 +21,19 @@ export interface Fault {
 
 const CLIENT = /^(?:Client|Sender)(?:\.|$)/
 
-/** The fault of a SOAP body; undefined if there is none. */
+/**
+ * The fault of a SOAP body; undefined if there is none. Some services write it in the namespace of the other SOAP version, or in none.
+ */
 export function faultIn(body: XmlElement): XmlElement | undefined {
-  return firstElement(body, body.namespace, 'Fault')
+  return firstElement(body, body.namespace, 'Fault') ?? elements(body).find(isFault)
+}
+
+function isFault(element: XmlElement): boolean {
+  const { namespace, name } = element
+  if (name !== 'Fault') return false
+  // A response element may have this name too.
+  if (namespace === '') return child(element, 'faultcode') !== undefined || child(element, 'faultstring') !== undefined
+  return namespace === NS.envelope11 || namespace === NS.envelope12
 }
 
 /**
