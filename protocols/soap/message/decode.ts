@@ -4,7 +4,7 @@ import { shownAttachment } from './attachments.ts'
 import { derives } from '../schema/bases.ts'
 import { SWA_REF } from '../schema/compile-simple.ts'
 import { readArray } from './decode-array.ts'
-import { isNil, readGeneric, readItem } from './generic.ts'
+import { isNil, readGeneric, readItem, readItems } from './generic.ts'
 import {
   ANY_TYPE,
   type ComplexType,
@@ -32,7 +32,8 @@ const ANY_ELEMENT = synthetic('', '', () => ANY_TYPE)
 /**
  * Reads XML as JSON by the schema, the inverse of `Encoder`. It is lenient where the meaning is clear, because a small fault of
  * an upstream should not cost the consumer the response. An element in the wrong namespace is matched by its local name. An
- * undeclared element goes to `$any`. An element that occurs too often becomes an array. Text of the wrong type stays text.
+ * undeclared element goes to `$any`. An element that occurs too often becomes an array. Text of the wrong type stays text. Elements in
+ * the place of text make it open content.
  * Repeated elements are always arrays, even empty ones, unless they belong to a choice or an absent group. In SOAP encoding,
  * `references` resolves `href`.
  */
@@ -73,6 +74,7 @@ export class Decoder {
       // Simple content without attributes is a bare value, which has no place for the type.
       return declared.kind === 'complex' ? { $type, value: json } : json
     }
+    if (!isText(element)) return this.open(element)
     const text = textOf(element)
     if (actual === SWA_REF && this.#attachments !== undefined && /^\s*cid:/i.test(text)) {
       return shownAttachment(taken(this.#attachments, text))
@@ -89,12 +91,13 @@ export class Decoder {
     this.#meter.spend(ELEMENT_STEPS + (parts - this.#paid) * PART_STEPS + arraySteps(shape.arrays.length))
     this.#paid = parts
     if (shape.text !== undefined && !hasAttributes(shape)) {
-      return this.#text(shape.text, textOf(element), element)
+      return isText(element) ? this.#text(shape.text, textOf(element), element) : this.open(element)
     }
     const json: Json = {}
     this.#attributes(shape, element, json)
-    if (shape.text !== undefined) json.value = this.#text(shape.text, textOf(element), element)
-    else this.#content(shape, element, json)
+    if (shape.text === undefined) this.#content(shape, element, json)
+    else if (isText(element)) json.value = this.#text(shape.text, textOf(element), element)
+    else json.$any = readItems(element, (child) => this.declared(child))
     return json
   }
 
@@ -164,6 +167,10 @@ function isUsual(order: readonly string[], { names, isPlain }: OpenOrder): boole
   const rows = order.filter((name, at) => name !== order[at - 1])
   const sorted = [...names.keys()].filter((name) => rows.includes(name))
   return rows.length < 2 || (isPlain && rows.length === sorted.length && rows.every((name, at) => name === sorted[at]))
+}
+
+function isText({ nodes }: XmlElement): boolean {
+  return nodes.every((node) => typeof node === 'string')
 }
 
 function hasAttributes(shape: Shape): boolean {

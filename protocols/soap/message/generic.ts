@@ -115,10 +115,10 @@ export function readGeneric(
 }
 
 /** Child elements and the text between them, without layout white space. */
-function readItems(
+export function readItems(
   parent: XmlElement,
   typed: (element: XmlElement) => { readonly json: unknown } | undefined,
-  namespace: string
+  namespace = ''
 ): unknown[] {
   const blank = parent.nodes.every((node) => typeof node !== 'string' || node.trim() === '')
   const items: unknown[] = []

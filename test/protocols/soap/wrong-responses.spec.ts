@@ -62,6 +62,15 @@ describe('a wrong SOAP response', () => {
     })
   })
 
+  it('keeps the elements in the place of a text', async () => {
+    const html = '<text>Hello <b>you</b>!</text><n><x>4</x></n><marked mark="1"><i>5</i></marked>'
+    assert.deepEqual(await answerOf('say', `<sayResponse xmlns="urn:t">${html}</sayResponse>`), {
+      text: { $any: ['Hello ', { '{urn:t}b': 'you' }, '!'] },
+      n: { $any: [{ '{urn:t}x': '4' }] },
+      marked: { mark: 1, $any: [{ '{urn:t}i': '5' }] }
+    })
+  })
+
   it('is named as empty if it has no body', async () => {
     await assert.rejects(answerOf('say', ''), {
       code: 'upstream_invalid_response',
