@@ -24,6 +24,7 @@ export interface Attachment {
 
 const LINE_END = '\r\n'
 const CARRIAGE_RETURN = 13
+const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/
 const MULTIPART = /^\s*multipart\/related\s*(?:;|$)/i
 
 export function isMultipart(type: string | undefined): boolean {
@@ -41,8 +42,8 @@ export function readMultipart(bytes: Uint8Array, type: string): Package {
   const attachments = new Map<string, Attachment>()
   for (const [index, part] of parts.entries()) {
     if (part === root) continue
-    // A part without an id cannot be referenced, so its position identifies it.
-    const id = part.id ?? `#${index}`
+    // A part without an id of its own cannot be referenced, so its position identifies it.
+    const id = part.id === undefined || attachments.has(part.id) ? `#${index}` : part.id
     attachments.set(id, { ...part, id })
   }
   return { root, attachments }
@@ -89,11 +90,14 @@ function partOf(bytes: Buffer, lineEnd: string): Part {
   }
 }
 
-/** The content without its transfer encoding (RFC 2045, section 6). */
+/** The content without its transfer encoding (RFC 2045, section 6). @throws XmlError */
 function transferred(content: Buffer, encoding: string | undefined): Buffer {
   switch (encoding?.toLowerCase()) {
-    case 'base64':
-      return Buffer.from(content.toString('latin1'), 'base64')
+    case 'base64': {
+      const text = content.toString('latin1')
+      if (NOT_BASE64.test(text)) throw new XmlError('has an attachment that says it is base64 and is not')
+      return Buffer.from(text, 'base64')
+    }
     case 'quoted-printable':
       return fromQuotedPrintable(content)
     default:

@@ -52,6 +52,17 @@ describe('SOAP attachments', () => {
     })
   })
 
+  it('with the id of another one are kept', async () => {
+    const root = part('root@x', echo(include('a@x')))
+    await using bench = await soapBench(WSDL, answer(root, part('a@x', bytes), part('a@x', 'x'), END))
+    assert.deepEqual(await bench.json({ operation: 'echo' }), {
+      file: [bytes.toString('base64')],
+      $attachments: [
+        { contentType: 'application/xop+xml; charset=UTF-8', content: Buffer.from('x').toString('base64') }
+      ]
+    })
+  })
+
   it('are read from quoted-printable parts', async () => {
     const qp = 'Content-Transfer-Encoding: quoted-printable\r\n'
     const coded = echo(include('a@x'))
@@ -77,6 +88,10 @@ describe('SOAP attachments', () => {
   const broken: ReadonlyArray<readonly [what: string, parts: Buffer[], type?: string]> = [
     ['a reference to nothing', [part('root@x', echo(include('gone'))), END]],
     ['a part taken twice', [part('root@x', echo(include('a') + include('a'))), part('a', bytes), END]],
+    [
+      'a part that is not the base64 it says',
+      [part('root@x', echo(include('a'))), part('a', '{"a": 1}', 'Content-Transfer-Encoding: base64\r\n'), END]
+    ],
     ['no end', [part('root@x', echo(''))]],
     ['no part', [END]],
     ['no boundary', [part('root@x', echo('')), END], 'multipart/related'],
