@@ -250,6 +250,8 @@ function refused({ kind, body }: GraphqlRefusal, accepted: Accepted): AdapterRep
   const status = kind === 'method' ? 405 : kind === 'invalid' && accepted.json === JSON_TYPE ? 200 : 400
   const headers: Headers = [
     ['content-type', `${accepted.json}; charset=utf-8`],
+    // The ingress marks other errors as the API's. The API cannot send this header: it passes none whose name begins with `souk-`.
+    ...(status === 200 ? [] : [['souk-error-source', 'owner'] as const]),
     ...(kind === 'method' ? [['allow', 'POST'] as const] : [])
   ]
   return { ...none, status, headers, body }

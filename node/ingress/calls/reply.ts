@@ -197,11 +197,11 @@ function bytesOf(headers: readonly string[]): number {
 }
 
 function replyHeaders(context: RequestContext, reply: CallReply): string[] {
-  const { status, price, charged, eventPrice, owner, receipt, payment, timing, deprecation } = reply
+  const { status, headers, price, charged, eventPrice, owner, receipt, payment, timing, deprecation } = reply
   const all: string[] = [...CONFINED]
   all.push('Souk-Charged', formatUsdc(charged), 'Souk-Price', formatUsdc(price), 'Souk-Owner', owner)
   if (eventPrice !== undefined) all.push('Souk-Price-Per-Event', formatUsdc(eventPrice))
-  if (status >= 400) all.push('Souk-Error-Source', 'upstream')
+  if (status >= 400) all.push('Souk-Error-Source', isOwners(headers) ? 'owner' : 'upstream')
   if (reply.replayed === true) all.push('Idempotency-Replayed', 'true')
   if (deprecation !== undefined) all.push(...deprecationHeaders(deprecation))
   if (payment !== undefined) {
@@ -210,6 +210,11 @@ function replyHeaders(context: RequestContext, reply: CallReply): string[] {
   if (receipt.length > 0) all.push('Souk-Receipt', Buffer.from(receipt).toString('base64url'))
   all.push('Server-Timing', serverTiming(timing, context.clock.elapsed() - context.startedAt))
   return all
+}
+
+/** True for an error that the provider’s node wrote in the form of its protocol, without the API. */
+function isOwners(headers: Headers): boolean {
+  return headers.some(([name, value]) => name.toLowerCase() === 'souk-error-source' && value === 'owner')
 }
 
 /** RFC 9110 §7.6.1: `Connection` lists further hop-by-hop headers. */

@@ -20,7 +20,8 @@ not charged. If the outcome of a sent call is unknown, \`charged\` and \`amount_
 "Retry" means that the same request may succeed later. \`Retry-After\`, if present, says when.
 
 A 4xx or 5xx response of an API is forwarded unchanged, with the header \`Souk-Error-Source: upstream\`, and is not charged.
-Errors in a GraphQL request are GraphQL responses. \`soap_fault\` has the fault in its member \`fault\`, and status 400 if the
+Errors in a GraphQL request are GraphQL responses. Those of the provider's node, which then does not call the API, have
+\`Souk-Error-Source: owner\`. \`soap_fault\` has the fault in its member \`fault\`, and status 400 if the
 service blames the caller.
 
 ${table(['Status', 'Code', 'Title', 'Retry'], rows)}

@@ -107,7 +107,10 @@ ${table(
       '`Souk-Receipt`',
       'The owner’s signed receipt: a `souk.Receipt` of [souk-pay.proto](souk-pay.proto) in base64url.'
     ],
-    ['`Souk-Error-Source`', '`upstream` if the error comes from the API itself.'],
+    [
+      '`Souk-Error-Source`',
+      'Of an error without a problem document: `upstream` if it comes from the API itself, `owner` if the provider’s node refused a GraphQL request.'
+    ],
     ['`Server-Timing`', 'The duration of each part of the call; see [metrics](metrics.md#one-call).'],
     [
       '`RateLimit`, `RateLimit-Policy`, `Retry-After`',

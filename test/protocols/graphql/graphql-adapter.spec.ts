@@ -8,6 +8,7 @@ import { bytesOf, FOREVER, jsonOf, plainCall, rejectsWith } from '../../helpers/
 import { answering, type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
 const json = { 'content-type': 'application/json' }
+const REFUSED = ['souk-error-source', 'owner']
 const MODERN: Headers = [['accept', 'application/graphql-response+json']]
 const ok = answering(200, json, '{"data":{"a":1}}')
 
@@ -151,7 +152,7 @@ describe('a GraphQL call', () => {
     it(`rejects ${what} with a GraphQL error, without calling the API`, async () => {
       const reply = await call(body, { headers: MODERN })
       assert.deepEqual([reply.status, reply.success], [400, false])
-      assert.deepEqual(reply.headers, [['content-type', 'application/graphql-response+json; charset=utf-8']])
+      assert.deepEqual(reply.headers, [['content-type', 'application/graphql-response+json; charset=utf-8'], REFUSED])
       const { errors } = (await jsonOf(reply)) as { errors: Array<{ message: string }> }
       assert.match(errors[0]?.message ?? '', message)
       assert.equal(upstream.received.length, 0)
@@ -163,9 +164,9 @@ describe('a GraphQL call', () => {
     assert.deepEqual([wrong.status, wrong.success], [200, false])
     const broken = await call({ query: 7 })
     assert.deepEqual([broken.status, broken.success], [400, false])
-    for (const { headers } of [wrong, broken]) {
-      assert.deepEqual(headers, [['content-type', 'application/json; charset=utf-8']])
-    }
+    const type = ['content-type', 'application/json; charset=utf-8']
+    assert.deepEqual(wrong.headers, [type])
+    assert.deepEqual(broken.headers, [type, REFUSED])
   })
 
   it('labels the newer type as application/json for consumers that know only that', async () => {

@@ -80,6 +80,12 @@ describe('GraphQL over HTTP, through Souk', () => {
     )
   })
 
+  it('says who refused a request', async () => {
+    const accept = 'application/graphql-response+json'
+    const refused = await post({ query: '{ nothing }' }, { accept })
+    assert.deepEqual([refused.status, refused.headers.get('souk-error-source')], [400, 'owner'])
+  })
+
   it('returns Souk’s own errors as problem documents for any Accept header', async () => {
     const accept = 'application/graphql-response+json'
     const response = await post({ query: '{ hello }' }, { accept, 'souk-max-price': '0.0001' })
