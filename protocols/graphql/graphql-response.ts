@@ -5,7 +5,8 @@ import { RESPONSE_JSON_DEPTH_MAX } from '../../lib/base/limits/call.ts'
 export interface GraphqlResponse {
   /** Null or absent after an error that left no data. */
   readonly data?: object | null
-  readonly errors?: ReadonlyArray<{ readonly message?: unknown }>
+  /** Its items are not checked. */
+  readonly errors?: ReadonlyArray<{ readonly message?: unknown } | null>
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

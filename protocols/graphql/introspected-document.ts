@@ -65,12 +65,17 @@ class Introspected {
 
   directive({ name, args, locations, isRepeatable, description }: Json): DefinitionNode[] {
     if (!isName(name) || BUILT_IN_DIRECTIVES.has(name)) return []
+    const places = (Array.isArray(locations) ? locations : []).filter((one) => LOCATIONS.has(one)).map(nameNode)
+    if (places.length === 0) {
+      this.#onNote(`The directive @${name} has no place that GraphQL knows. It is left out.`)
+      return []
+    }
     return [
       {
         kind: Kind.DIRECTIVE_DEFINITION,
         name: nameNode(name),
         repeatable: isRepeatable === true,
-        locations: (Array.isArray(locations) ? locations : []).filter((one) => LOCATIONS.has(one)).map(nameNode),
+        locations: places,
         arguments: this.#inputs(args, `@${name}`),
         ...described(description)
       }
@@ -231,8 +236,9 @@ function described(description: unknown): { readonly description?: StringValueNo
   return typeof description === 'string' && description !== '' ? { description: text(description) } : {}
 }
 
+/** A document contains no half of a surrogate pair; JSON may. */
 function text(value: string): StringValueNode {
-  return { kind: Kind.STRING, value }
+  return { kind: Kind.STRING, value: value.toWellFormed() }
 }
 
 function nameNode(value: string): NameNode {

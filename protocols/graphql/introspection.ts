@@ -112,7 +112,7 @@ async function ask(upstream: Upstream, query: string, signal: AbortSignal): Prom
 export function schemaIn({ status, bytes }: Introspection): unknown {
   const response = checkResponse(status, responseIn(bytes))
   if (response.data != null && SCHEMA in response.data) return response.data[SCHEMA]
-  const isOff = response.errors?.some(({ message }) => /introspection|__schema/i.test(String(message))) === true
+  const isOff = response.errors?.some((error) => /introspection|__schema/i.test(String(error?.message))) === true
   throw refuse(
     isOff
       ? 'The API has introspection turned off, so its schema cannot be read. Turn it on while you register, or supply the schema.'

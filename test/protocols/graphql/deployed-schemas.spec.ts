@@ -192,6 +192,35 @@ const CASES: readonly Case[] = [
     query: 'query ($s: Size) { a(size: $s) @x }',
     variables: { s: '1080p' },
     warning: /"1080p", so any value is accepted/
+  },
+  {
+    what: 'a directive without a known place, and texts that end within a character',
+    schema: JSON.stringify({
+      data: {
+        __schema: {
+          queryType: { name: 'Query' },
+          directives: [{ name: 'x', locations: ['NOWHERE'] }],
+          types: [
+            { kind: 'SCALAR', name: 'Url', specifiedByURL: 'https://url.example/\ud83d' },
+            {
+              kind: 'OBJECT',
+              name: 'Query',
+              description: 'Cut \ud83d',
+              fields: [
+                {
+                  name: 'a',
+                  type: { kind: 'SCALAR', name: 'Url' },
+                  isDeprecated: true,
+                  deprecationReason: 'Cut \ud83d'
+                }
+              ]
+            }
+          ]
+        }
+      }
+    }),
+    query: '{ a }',
+    warning: /The directive @x has no place that GraphQL knows/
   }
 ]
 

@@ -108,6 +108,7 @@ describe('inspection of a GraphQL endpoint', () => {
       answering(200, json, '{"errors":[{"message":"secret inner text"}]}'),
       /introspection does not return its schema/
     ],
+    ['an error that is null', answering(200, json, '{"errors":[null]}'), /introspection does not return its schema/],
     ['no schema at all', answering(200, json, '{"data":{}}'), /introspection does not return its schema/],
     ['half a schema', answering(200, json, '{"data":{"__schema":{"types":[]}}}'), /not valid/],
     ['a wrong schema', answering(200, json, '{"data":{"__schema":7}}'), /not valid/]
