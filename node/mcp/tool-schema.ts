@@ -118,8 +118,6 @@ interface Shown {
   /** Of `own` and the names of its properties. */
   readonly bytes: number
   readonly properties: ReadonlyArray<readonly [name: string, schema: unknown]>
-  /** Names of required properties. */
-  readonly needed: ReadonlySet<string>
   readonly choices: ReadonlyArray<readonly [keyword: string, schemas: readonly unknown[]]>
 }
 
@@ -132,11 +130,15 @@ class SchemaTree {
   #nodes = 0
   #bytesLeft: number
 
-  /** @param keywords - kept with a simple value. Without any, choices and enumerations are left out as well */
+  /** @param keywords - kept with a simple value. Without any, the schema is a response's: choices, enumerations and `required` are left out */
   constructor(root: JsonSchema, keywords: ReadonlySet<string>, bytesMax: number) {
     this.#root = root
     this.#keywords = keywords
     this.#bytesLeft = bytesMax
+  }
+
+  get #isResponse(): boolean {
+    return this.#keywords.size === 0
   }
 
   of(schema: unknown, depth: number): JsonSchema {
@@ -151,31 +153,24 @@ class SchemaTree {
     return { ...shown.own, ...this.#below(schema, shown, depth) }
   }
 
-  #below(
-    { items, additionalProperties: more }: JsonSchema,
-    { properties, needed, choices }: Shown,
-    depth: number
-  ): JsonSchema {
+  #below({ items, additionalProperties: more }: JsonSchema, { properties, choices }: Shown, depth: number): JsonSchema {
     const below = (each: unknown) => this.of(each, depth + 1)
-    // Many APIs send null for an absent member, whatever their schema says. A paid response must not fail for that.
-    const isNullable = (name: string) => this.#keywords.size === 0 && !needed.has(name)
+    const member = (each: unknown) => (this.#isResponse ? orNull(below(each)) : below(each))
     return {
       ...(properties.length > 0
-        ? {
-            properties: Object.fromEntries(
-              properties.map(([name, each]) => [name, isNullable(name) ? orNull(below(each)) : below(each)])
-            )
-          }
+        ? { properties: Object.fromEntries(properties.map(([name, each]) => [name, member(each)])) }
         : {}),
       ...(isObject(items) ? { items: below(items) } : {}),
-      ...(this.#keywords.size > 0 && isObject(more) ? { additionalProperties: below(more) } : {}),
+      ...(!this.#isResponse && isObject(more) ? { additionalProperties: below(more) } : {}),
       ...Object.fromEntries(choices.map(([keyword, all]) => [keyword, all.map(below)]))
     }
   }
 
   #read(schema: JsonSchema): Shown {
     const { type, description, properties, required } = schema
-    const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+    // Many APIs leave a required member out, or send null for it. A paid response must not fail for that.
+    const needed =
+      Array.isArray(required) && !this.#isResponse ? required.filter((name) => typeof name === 'string') : []
     const own = {
       ...(isType(type) ? { type } : {}),
       ...(typeof description === 'string' ? { description: description.slice(0, TEXT_CHARS) } : {}),
@@ -184,11 +179,11 @@ class SchemaTree {
     }
     const named = isObject(properties) ? Object.entries(properties).slice(0, limits.MCP_SCHEMA_NODES_MAX) : []
     const bytes = named.reduce((sum, [name]) => sum + name.length, JSON.stringify(own).length)
-    return { own, bytes, properties: named, needed: new Set(needed), choices: this.#choicesOf(schema) }
+    return { own, bytes, properties: named, choices: this.#choicesOf(schema) }
   }
 
   #choicesOf(schema: JsonSchema): Shown['choices'] {
-    if (this.#keywords.size === 0) return []
+    if (this.#isResponse) return []
     return ['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => {
       const all = schema[keyword]
       // Vendors accept `anyOf` alone.
@@ -198,7 +193,7 @@ class SchemaTree {
   }
 
   #simple(schema: JsonSchema): JsonSchema {
-    if (this.#keywords.size === 0) return {}
+    if (this.#isResponse) return {}
     const kept = Object.entries(schema).filter(([name, value]) => this.#keywords.has(name) && isScalar(value))
     const { enum: given, const: constant } = schema
     const values = Array.isArray(given)
@@ -220,7 +215,7 @@ const isScalar = (value: unknown): value is string | number | boolean =>
 
 /**
  * The part of a published response schema that can be checked safely: types, members and items, without patterns, references and choices.
- * Optional members may be null. Checking takes time linear in the response size, whatever the schema. Undefined if it describes no object.
+ * Members may be absent or null. Checking takes time linear in the response size, whatever the schema. Undefined if it describes no object.
  */
 export function responseSchema(published: JsonSchema | undefined): InputSchema | undefined {
   if (published === undefined) return undefined
@@ -231,11 +226,10 @@ export function responseSchema(published: JsonSchema | undefined): InputSchema |
 
 /** Whether a value matches a schema made by `responseSchema`. */
 export function fits(value: unknown, schema: JsonSchema): boolean {
-  const { type, properties, items, required } = schema
+  const { type, properties, items } = schema
   if (isType(type) && ![type].flat().some((name) => isOf(name, value))) return false
   if (Array.isArray(value)) return !isObject(items) || value.every((item) => fits(item, items))
   if (!isObject(value)) return true
-  if (Array.isArray(required) && !required.every((name) => Object.hasOwn(value, String(name)))) return false
   if (!isObject(properties)) return true
   return Object.entries(properties).every(([name, member]) => {
     return !Object.hasOwn(value, name) || fits(value[name], member as JsonSchema)

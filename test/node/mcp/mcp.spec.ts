@@ -92,8 +92,7 @@ describe('agents over HTTP', () => {
         assert.deepEqual(balance?.inputSchema['required'], ['accountId'])
         assert.deepEqual(balance?.outputSchema, {
           type: 'object',
-          properties: { balance: { type: 'string' } },
-          required: ['balance']
+          properties: { balance: { type: ['string', 'null'] } }
         })
         assert.deepEqual(balance?.annotations, { openWorldHint: true, idempotentHint: true })
         const users = tools.find(({ name }) => name === 'users_query')
