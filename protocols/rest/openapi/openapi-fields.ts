@@ -158,5 +158,7 @@ function membersOf(schema: RestBody['schema'], definitions: Definitions): Member
     if (properties.size > OPERATION_FIELDS_MAX) return undefined
     for (const one of parts) waiting.push(one)
   }
+  // A call is checked for a required member that the document does not describe, so it has to be published.
+  if (takesMore) for (const name of required) if (!properties.has(name)) properties.set(name, {})
   return isObjects ? { properties, required, patterns, takesMore } : undefined
 }

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { OPENAPI_EXAMPLE_CHARS_MAX } from '../../../../lib/base/limits/rest.ts'
 import { completeOperations } from '../../../../lib/describe/complete.ts'
 import { importOpenapi } from '../../../../protocols/rest/openapi/openapi-import.ts'
+import { callsOf, documentOf } from './document-kit.ts'
 
 /** Large enough that operations share definitions. */
 const PADDING = 'x'.repeat(1_000)
@@ -156,6 +157,19 @@ describe('texts and examples of an OpenAPI document', () => {
     const [operation] = importOpenapi({ text, endpoint: 'http://127.0.0.1/' }).description.operations
     assert.doesNotThrow(() => new Ajv2020({ strict: false }).compile(operation?.input ?? {}))
     assert.deepEqual(Object.keys(operation?.input?.['$defs'] ?? {}).sort(), ['Cat', 'Dog', 'Name', 'Pet'])
+  })
+
+  it('publishes a required member that the document does not describe', async () => {
+    const schema = {
+      allOf: [{ type: 'object', required: ['href', 'name'] }, { properties: { name: { type: 'string' } } }]
+    }
+    const requestBody = { required: true, content: { 'application/json': { schema } } }
+    const { description, map } = callsOf(documentOf({ requestBody }))
+    const { properties, required } = description.operations[0]?.input ?? {}
+    assert.deepEqual(properties, { name: { type: 'string' }, href: {} })
+    assert.deepEqual(required, ['name', 'href'])
+    await assert.rejects(async () => map({ operation: 'op', name: 'a' }), /must have the field "href"/)
+    await map({ operation: 'op', name: 'a', href: 'b' })
   })
 
   it('requires the members of a body that may be left out once one of them is given', () => {
