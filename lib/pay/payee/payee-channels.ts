@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../base/clock.ts'
+import { SoukError } from '../../base/errors.ts'
 import { CHAIN_VIEW_PART, CLOSED_CHANNELS_KEPT_MAX, COUNTED_LATEST_OWNER_ATOMS_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId, ChannelPhase } from '../../interface/channel.ts'
@@ -120,14 +121,21 @@ export class PayeeChannels implements OwnerBooks {
     return channel
   }
 
-  /** Durable when it resolves. */
+  /**
+   * Durable when it resolves.
+   * @throws SoukError `payment_required` if the channel was forgotten: it may be registered again, in another state
+   */
   async save(channel: PayeeChannel): Promise<void> {
+    if (channel.payeeFunds.isForgotten) {
+      throw new SoukError('payment_required', 'The owner does not know this channel.', { source: 'owner' })
+    }
     const { collection, key, value } = channelDocument(channel)
     await this.#init.documents.put(collection, key, value)
   }
 
   /** Closes a channel: it admits no more calls. The watch continues until all charges are claimed for good. Durable when it resolves. */
   async close(channel: PayeeChannel): Promise<void> {
+    if (channel.payeeFunds.isForgotten) return
     const { channelId } = channel.info
     channel.move('closed', { claimed: this.snapshot(channelId)?.finalized.claimed ?? 0n })
     this.#channels.delete(channelId)
@@ -137,12 +145,16 @@ export class PayeeChannels implements OwnerBooks {
     if (this.#closed.size > CLOSED_CHANNELS_KEPT_MAX && oldest !== undefined) await this.remove(oldest)
   }
 
-  /** Forgets a channel, except an open one with earnings. A reorganisation may remove its deposit and restore it later. */
+  /**
+   * Forgets a channel, except an open one with earnings: a reorganisation may remove its deposit and restore it later. One that is
+   * being refunded is empty because of that.
+   */
   async remove(channelId: ChannelId): Promise<void> {
     const channel = this.get(channelId)
     if (channel === undefined) return
-    const { payeeFunds, onLatest } = channel
-    if (this.#channels.has(channelId) && payeeFunds.captured + payeeFunds.reserved > 0n) return
+    const { payeeFunds, onLatest, channelState } = channel
+    const isUsed = payeeFunds.captured + payeeFunds.reserved > 0n || channelState.refund !== undefined
+    if (this.#channels.has(channelId) && isUsed) return
     payeeFunds.forget()
     this.#onLatest -= onLatest
     this.#channels.delete(channelId)

@@ -64,6 +64,9 @@ export class PayeeFunds {
   get credit(): Atoms {
     return this.#credit
   }
+  get isForgotten(): boolean {
+    return this.#isForgotten
+  }
 
   /**
    * Takes the ceiling of a valid voucher. Vouchers may come in any order; a lower one changes nothing. Returns true if it was

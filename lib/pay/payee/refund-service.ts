@@ -83,6 +83,8 @@ export class RefundService {
 
   async #close(channel: PayeeChannel, signal: AbortSignal): Promise<void> {
     const { channels } = this.#init
+    // Its deposit failed. The payer may have registered the channel again, and calls on that one are not in these funds.
+    if (channel.payeeFunds.isForgotten) return
     const refund = channel.channelState.refund ?? (await this.#decide(channel, signal))
     if (refund !== undefined) {
       await this.#pay(channel, refund, signal)
