@@ -35,14 +35,15 @@ export class FreeWithdrawals {
   async take(recipient: Recipient): Promise<boolean> {
     const { id, funding } = recipient
     if (!(await this.isLeft(recipient)) || !(await this.#mark(id))) return false
-    if ((await this.#mark(funding)) && (await this.#count())) return true
+    if ((await this.#mark(funding)) && (await this.#add(1))) return true
     await this.#change(id, () => '')
     return false
   }
 
-  /** Returns an unused free withdrawal to its account and address. The total count stays. */
+  /** Returns an unused free withdrawal. Otherwise one account could use up those of all others by requests that are refused. */
   async giveBack({ id, funding }: Recipient): Promise<void> {
     for (const key of [id, funding]) await this.#change(key, () => '')
+    await this.#add(-1)
   }
 
   #mark(key: string): Promise<boolean> {
@@ -50,10 +51,10 @@ export class FreeWithdrawals {
     return this.#change(key, (before) => (before === today ? undefined : today))
   }
 
-  #count(): Promise<boolean> {
+  #add(change: 1 | -1): Promise<boolean> {
     return this.#change(ALL, (before) => {
-      const count = this.#countOf(before)
-      return count >= limits.FREE_WITHDRAWALS_MAX ? undefined : `${this.#today()}/${count + 1}`
+      const count = this.#countOf(before) + change
+      return count < 0 || count > limits.FREE_WITHDRAWALS_MAX ? undefined : `${this.#today()}/${count}`
     })
   }
 
