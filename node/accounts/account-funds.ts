@@ -38,12 +38,12 @@ export class AccountFunds {
   }
 
   /**
-   * Resolves at once if a lease covers the amount.
-   * @throws SoukError `insufficient_funds`, with the `balance`, `store_unavailable` (or rejects)
+   * Resolves at once if a lease covers the amount. Rejects, and never throws: callers then release what else they reserved.
+   * @throws SoukError `insufficient_funds`, with the `balance`, `store_unavailable`
    */
   reserve(account: AccountRef, amount: Atoms): void | Promise<void> {
     const refusal = this.#init.refusal?.()
-    if (refusal !== undefined) throw refusal
+    if (refusal !== undefined) return Promise.reject(refusal)
     return this.#slices.reserve(account, amount)
   }
 
