@@ -128,8 +128,8 @@ export interface SubscriptionOptions {
    */
   readonly onPrice?: (price: Atoms) => void | Promise<void>
   /**
-   * Receives the amount of an earlier change whose result was unknown, with its request id, once the owner has told it. Throwing or
-   * rejecting leaves the change unknown; it is told again.
+   * Receives the amount of each change that cost something, with its request id, once the owner has told it: also of an earlier change
+   * whose result was unknown. Throwing or rejecting leaves the change unknown, and it is told again, as after a crash.
    */
   readonly onSettled?: (charged: Atoms, requestId: string) => void | Promise<void>
 }

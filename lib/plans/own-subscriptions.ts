@@ -295,6 +295,8 @@ export class OwnSubscriptions implements Subscriptions {
       const send = () => this.#send(record, { requestId, body, price, options })
       const reply = await whenDepositCounts(clock, options, send)
       allowed.end(reply.charged)
+      // Before the change counts as done: after a crash in between it is told again.
+      if (reply.charged > 0n) await options.onSettled?.(reply.charged, pending.requestId)
       const kept = await records.put(told(record, reply, clock.now(), plan))
       return {
         subscription: records.shown(kept),

@@ -182,12 +182,13 @@ export class SubscriptionService {
     const purchase = this.#unsettled.get(id) ?? this.#init.spending.beginFee(account)
     this.#unsettled.delete(id)
     const onPrice = (price: Atoms) => purchase.reserve(price)
-    const onSettled = (charged: Atoms, requestId: string) => payLate(purchase, charged, requestId)
+    const onSettled = (charged: Atoms, requestId: string) => pay(purchase, charged, requestId)
     // A client that leaves must not hide the result of a change that its account pays for.
     const own = account === undefined ? { signal } : {}
     try {
       const change = await ask({ onPrice, onSettled, ...present({ ...options, ...own }) })
-      await purchase.capture(change.charged, change.requestId ?? change.subscription.id)
+      // Paid by now. Frees the rest.
+      purchase.release()
       return change
     } catch (thrown) {
       const error = asSoukError(thrown)
@@ -198,8 +199,8 @@ export class SubscriptionService {
   }
 }
 
-/** Pays for a change that the owner charged earlier. @throws SoukError with an unknown charge: the change stays unsettled */
-async function payLate(purchase: Purchase, charged: Atoms, requestId: string): Promise<void> {
+/** Pays for a change that the owner has charged. @throws SoukError with an unknown charge: the change stays unsettled */
+async function pay(purchase: Purchase, charged: Atoms, requestId: string): Promise<void> {
   try {
     await purchase.reserve(charged)
     await purchase.capture(charged, requestId)

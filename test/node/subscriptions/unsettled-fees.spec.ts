@@ -77,7 +77,7 @@ async function bench() {
     call,
     sold
   })
-  const account = { free: 10_000_000n, charges: new Map<string, bigint>() }
+  const account = { free: 10_000_000n, isAway: false, charges: new Map<string, bigint>() }
   const beginFee = (): Purchase => {
     let reserved = 0n
     return {
@@ -90,6 +90,10 @@ async function bench() {
         const cost = charged < reserved ? charged : reserved
         account.free += reserved - cost
         reserved = 0n
+        if (cost > 0n && account.isAway) {
+          account.free += cost
+          throw new SoukError('store_unavailable')
+        }
         if (cost > 0n) account.charges.set(reference, cost)
       },
       release() {
@@ -137,6 +141,15 @@ describe('a fee of an account whose result is unknown', () => {
       assert.deepEqual([on.owner.paid, on.paid(), on.account.free], [FEE, FEE, 1_000_000n])
     })
   }
+
+  it('is paid by the repeated request if the account could not be charged in the end', async () => {
+    const { owner, account, service, paid } = await bench()
+    account.isAway = true
+    await assert.rejects(service.subscribe(ACCOUNT, WISH), { code: 'store_unavailable', isChargeUnknown: true })
+    account.isAway = false
+    await service.subscribe(ACCOUNT, WISH)
+    assert.deepEqual([owner.paid, paid(), account.free], [FEE, FEE, 1_000_000n])
+  })
 
   it('of a renewal is paid before the next call', async () => {
     const { owner, account, service, bound, paid, clock } = await bench()
