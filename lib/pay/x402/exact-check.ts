@@ -9,7 +9,7 @@ import { isSigned } from './exact-signature.ts'
 import type { Asked, Offers, Refusal } from './offers.ts'
 
 export interface ExactCheckInit {
-  readonly chain: Pick<Chain, 'parameters' | 'simulate' | 'balance' | 'authorizedTransfer' | 'read'>
+  readonly chain: Pick<Chain, 'parameters' | 'block' | 'simulate' | 'balance' | 'authorizedTransfer' | 'read'>
   readonly clock: Clock
   readonly offers: Pick<Offers, 'network' | 'payTo' | 'refuse'>
   /** The account that sends the transaction. */
@@ -38,23 +38,25 @@ export async function checkExact(
   must(payment.to === offers.payTo(admission), 'recipient_mismatch', 'it goes to another account')
   const isPrice = payment.value === admission.price && accepted.amount === admission.price.toString()
   must(isPrice, 'payload_authorization_value_mismatch', `it is not of ${admission.price} atoms`)
-  const now = BigInt(Math.floor(clock.now() / 1_000))
-  must(payment.validAfter <= now, 'payload_authorization_valid_after', 'it is not valid yet')
-  const margin = BigInt(PAYMENT_MARGIN_MS / 1_000)
-  must(
-    payment.validBefore >= now + margin,
-    'payload_authorization_valid_before',
-    'it has expired, or will expire before the call ends'
-  )
-  const [simulation, balance] = await Promise.all([
+  const mustOutlastCallAt = (now: number): void => {
+    const outlasts = payment.validBefore * 1_000n >= now + PAYMENT_MARGIN_MS
+    must(outlasts, 'payload_authorization_valid_before', 'it has expired, or will expire before the call ends')
+  }
+  must(payment.validAfter * 1_000n <= clock.now(), 'payload_authorization_valid_after', 'it is not valid yet')
+  mustOutlastCallAt(clock.now())
+  const [simulation, balance, head] = await Promise.all([
     chain.simulate(sender, transferCall(usdc.address, payment)),
-    chain.balance(payment.from, 'latest')
+    chain.balance(payment.from, 'latest'),
+    chain.block('latest')
   ])
+  // The clock of this machine may be behind. A payment that expires during the call costs its payer nothing.
+  const now = Math.max(clock.now(), head?.at ?? 0)
+  mustOutlastCallAt(now)
   if (!simulation.ok) {
     const refusal = refusalOf(simulation.reason)
     const isPaid = async () => {
       if (refusal !== USED || !(await isSigned(chain, payment))) return false
-      return (await foreignTransfer(chain, payment, clock.now() - FOREIGN_TRANSFER_MS)) !== undefined
+      return (await foreignTransfer(chain, payment, now - FOREIGN_TRANSFER_MS)) !== undefined
     }
     if (await isPaid()) return void counted()
     throw offers.refuse(admission, refusal)

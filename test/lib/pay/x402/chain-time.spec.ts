@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { decodePaymentRequiredHeader } from '@x402/core/http'
+import { PAYMENT_MARGIN_MS, PAYMENT_VALID_S } from '../../../../lib/base/limits/pay.ts'
+import { type KeylessBench, keylessBench } from '../../../helpers/keyless-bench.ts'
+
+const USDC = 1_000_000n
+
+describe('x402 exact, at an owner whose clock is behind the chain’s', () => {
+  let bench: KeylessBench
+
+  before(async () => {
+    bench = await keylessBench({ isPatient: true })
+  })
+  after(() => bench.close())
+
+  it('refuses a payment that expires before the longest call ends, by the time of the chain', async () => {
+    const owner = await bench.startOwner()
+    await owner.souk.serve({ name: 'counter', price: '0.04', payout: bench.provider }, owner.api)
+    const url = `${await bench.startIngress(owner)}/api/demo/api/counter`
+    const payer = await bench.payer('late', USDC)
+    const pay = () =>
+      bench.fetchOf('late')(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })
+    assert.equal((await pay()).status, 200)
+    const paid = await bench.usdc(payer)
+    await bench.client.increaseTime({ seconds: PAYMENT_VALID_S - PAYMENT_MARGIN_MS / 2_000 })
+    await bench.client.mine({ blocks: 1 })
+    const refused = await pay()
+    const { error } = decodePaymentRequiredHeader(refused.headers.get('payment-required') ?? '')
+    assert.deepEqual([refused.status, error], [402, 'invalid_exact_evm_payload_authorization_valid_before'])
+    assert.deepEqual([owner.api.runs, await bench.usdc(payer)], [1, paid])
+  })
+})
