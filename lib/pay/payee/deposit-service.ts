@@ -119,12 +119,11 @@ export class DepositService {
   async #register(info: PayeeChannelInfo, amount: Atoms): Promise<{ channel: PayeeChannel; isKnown: boolean }> {
     const { channels } = this.#init
     const { channelId, peer } = info
-    const reopened = channels.get(channelId)?.reopened()
-    const known = await this.#known(channelId, peer)
-    if (known !== undefined) return { channel: known, isKnown: true }
+    const known = channels.get(channelId)
+    if (known !== undefined && !mayReopen(known, peer)) return { channel: known, isKnown: true }
     this.#checkRoom(peer)
     if (amount === 0n) await this.#checkFilled(channelId)
-    const channel = await channels.add(info, reopened ?? (amount > 0n ? UNPAID : undefined))
+    const channel = await channels.add(info, known?.reopened() ?? (amount > 0n ? UNPAID : undefined))
     return { channel, isKnown: false }
   }
 
@@ -161,20 +160,6 @@ export class DepositService {
     this.#onCredit.set(channelId, settled)
     void settled.then(() => this.#onCredit.delete(channelId))
     return given
-  }
-
-  async #known(channelId: ChannelId, peer: string | undefined): Promise<PayeeChannel | undefined> {
-    const { channels } = this.#init
-    const known = channels.get(channelId)
-    if (known === undefined) return undefined
-    if (known.info.peer !== peer) throw new SoukError('payment_rejected', 'The channel belongs to another payer.')
-    if (!known.isLeft) return known
-    // A client without a node has only one channel with an owner, so it may reopen it.
-    if (peer !== undefined || known.phase !== 'closed') {
-      throw new SoukError('payment_rejected', 'The channel is closed, or about to be.')
-    }
-    await channels.remove(channelId)
-    return undefined
   }
 
   /** Checks the chain before the first write, because anybody can name channels that do not exist. */
@@ -296,6 +281,17 @@ export class DepositService {
       await giveBack?.()
     }
   }
+}
+
+/**
+ * Whether the request opens a closed channel again: a client without a node has only one channel with an owner. False for a channel that is
+ * open. @throws SoukError `payment_rejected`
+ */
+function mayReopen({ info, isLeft, phase }: PayeeChannel, peer: string | undefined): boolean {
+  if (info.peer !== peer) throw new SoukError('payment_rejected', 'The channel belongs to another payer.')
+  if (!isLeft) return false
+  if (peer === undefined && phase === 'closed') return true
+  throw new SoukError('payment_rejected', 'The channel is closed, or about to be.')
 }
 
 /** A caller that waits for the deposit gets the error. */

@@ -108,14 +108,18 @@ export class PayeeChannels implements OwnerBooks {
   }
 
   /**
-   * Durable when it resolves.
+   * Replaces the channel if it was closed. Durable when it resolves.
    * @param channelState of a channel that was closed; default: open
    */
   async add(info: PayeeChannelInfo, channelState?: PayeeChannelState): Promise<PayeeChannel> {
     const { documents } = this.#init
     // A forgotten channel that returns keeps its earlier captures and voucher.
     const channel = await this.#load(info, await documents.get(PAYEE_VOUCHERS, info.channelId), channelState)
+    const closed = this.#closed.get(info.channelId)
+    // Before the write, so that no write of the closed one follows it.
+    closed?.payeeFunds.forget()
     await this.save(channel)
+    this.#onLatest -= closed?.onLatest ?? 0n
     this.#channels.set(info.channelId, channel)
     this.#closed.delete(info.channelId)
     return channel
