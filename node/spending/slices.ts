@@ -146,8 +146,8 @@ export class Slices<T extends { readonly id: string }> {
       try {
         await this.#source.giveBack(slice.owner, amount)
       } catch (error) {
-        // It can be spent, or returned later.
-        if (!asSoukError(error).isChargeUnknown) slice.left += amount
+        // It can be spent, or returned later. The slice may have been deleted meanwhile, as an empty one.
+        if (!asSoukError(error).isChargeUnknown) this.#sliceOf(slice.owner).left += amount
         throw error
       }
     })
