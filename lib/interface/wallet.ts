@@ -29,10 +29,10 @@ export interface Wallet {
    */
   feeFor(gas: bigint): Promise<Atoms>
   /**
-   * Sends USDC. Resolves when it is mined. Aborting the signal only ends the wait.
+   * Sends USDC. Resolves to its transaction when it is mined. Aborting the signal only ends the wait.
    * @throws SoukError `invalid_request`, `insufficient_funds`, and any error of `Submitter.submit`
    */
-  withdraw(withdrawal: Withdrawal, signal?: AbortSignal): Promise<Mined>
+  withdraw(withdrawal: Withdrawal, signal?: AbortSignal): Promise<Pick<Mined, 'hash' | 'key'>>
   /** The final transaction of a withdrawal, while this node keeps its store. Undefined before it is final. */
   final(withdrawal: Withdrawal): Promise<SettledTransaction | undefined>
   /** True while the withdrawal may still be mined. False and not final means that nothing was sent. */

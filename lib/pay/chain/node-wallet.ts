@@ -49,6 +49,9 @@ export function nodeWallet({ chain, address, submitter, transactions }: NodeWall
         throw new SoukError('invalid_request', 'The id of a withdrawal has to be up to 64 letters and digits.')
       const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to, amount] })
       const key = keyOf(withdrawal)
+      // The submitter forgets old final transactions, and would send this one again.
+      const done = await transactions.find(key)
+      if (done?.succeeded === true) return done
       if (!submitter.has(key)) await checkFunds(chain, address, amount)
       const mined = await submitter.submit(key, { to: usdc.address, data }, signal)
       if (mined.receipt.succeeded) return mined

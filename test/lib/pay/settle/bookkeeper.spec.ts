@@ -338,6 +338,13 @@ describe('the bookkeeper', () => {
       )
       assert.equal(await store.ledger.balance(`withdrawn/${to}`), 400n)
       assert.equal((await wallet().balance()).finalized, 600n)
+      // After many later transactions, the submitter has forgotten it.
+      await settlement.stop()
+      const sent = `transactions/${bench.parameters.chainId}/${owner.signer.address}`
+      for (const { key } of await store.documents.list(sent)) await store.documents.delete(sent, key)
+      settlement = await start()
+      assert.equal((await wallet().withdraw(withdrawal)).hash, first.hash)
+      assert.equal(await bench.usdc(to), 400n)
     })
 
     it('rejects amounts above the balance, zero, and addresses that would lose the money', async () => {
