@@ -1,6 +1,6 @@
 import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
-import { asSoukError, SoukError } from '../base/errors.ts'
+import { asSoukError, SoukError, withUnknownCharge } from '../base/errors.ts'
 import { PAID_PERIOD_PERCENT, RENEWAL_PAUSE_MS } from '../base/limits/plans.ts'
 import { DAY_MS } from '../base/limits/time.ts'
 import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
@@ -291,24 +291,23 @@ export class OwnSubscriptions implements Subscriptions {
     }
     const allowed = await spend.allow(request.id, record.dailyCap, price)
     await records.put({ ...record, pending })
-    try {
-      const send = () => this.#send(record, { requestId, body, price, options })
-      const reply = await whenDepositCounts(clock, options, send)
-      allowed.end(reply.charged)
-      // Before the change counts as done: after a crash in between it is told again.
-      if (reply.charged > 0n) await options.onSettled?.(reply.charged, pending.requestId)
-      const kept = await records.put(told(record, reply, clock.now(), plan))
-      return {
-        subscription: records.shown(kept),
-        charged: reply.charged,
-        requestId: pending.requestId
-      }
-    } catch (error) {
+    const send = () => this.#send(record, { requestId, body, price, options })
+    const reply = await whenDepositCounts(clock, options, send).catch(async (error: unknown) => {
       if (isDefinite(asSoukError(error))) {
         allowed.end(0n)
         await records.put(record)
       }
       throw error
+    })
+    allowed.end(reply.charged)
+    try {
+      // Before the change counts as done: after a crash in between it is told again.
+      if (reply.charged > 0n) await options.onSettled?.(reply.charged, pending.requestId)
+      const kept = await records.put(told(record, reply, clock.now(), plan))
+      return { subscription: records.shown(kept), charged: reply.charged, requestId: pending.requestId }
+    } catch (error) {
+      // Stays pending, so that a repeat does not pay again.
+      throw withUnknownCharge(asSoukError(error))
     }
   }
 

@@ -43,6 +43,8 @@ export class SubscriptionService {
   readonly #init: SubscriptionServiceInit
   /** The money that accounts set aside while the result of a change is unknown, by subscription. */
   readonly #unsettled = new Map<string, Purchase>()
+  /** Requests that an account has paid for, and whose change is not stored. A repeat needs no balance for them. */
+  readonly #paid = new Set<string>()
 
   constructor(init: SubscriptionServiceInit) {
     this.#init = init
@@ -182,11 +184,17 @@ export class SubscriptionService {
     const purchase = this.#unsettled.get(id) ?? this.#init.spending.beginFee(account)
     this.#unsettled.delete(id)
     const onPrice = (price: Atoms) => purchase.reserve(price)
-    const onSettled = (charged: Atoms, requestId: string) => pay(purchase, charged, requestId)
+    const told = new Set<string>()
+    const onSettled = async (charged: Atoms, requestId: string) => {
+      told.add(requestId)
+      if (!this.#paid.has(requestId)) await pay(purchase, charged, requestId)
+      this.#paid.add(requestId)
+    }
     // A client that leaves must not hide the result of a change that its account pays for.
     const own = account === undefined ? { signal } : {}
     try {
       const change = await ask({ onPrice, onSettled, ...present({ ...options, ...own }) })
+      for (const requestId of told) this.#paid.delete(requestId)
       // Paid by now. Frees the rest.
       purchase.release()
       return change

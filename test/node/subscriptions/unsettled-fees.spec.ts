@@ -4,6 +4,7 @@ import { SoukError, withUnknownCharge } from '../../../lib/base/errors.ts'
 import { formatRequestId } from '../../../lib/base/request-id.ts'
 import type { CallTerms } from '../../../lib/interface/call.ts'
 import type { CallInit, CallReply, Resolution } from '../../../lib/interface/index.ts'
+import type { Store } from '../../../lib/interface/store.ts'
 import type { Plan } from '../../../lib/interface/plan.ts'
 import { DailySpend } from '../../../lib/plans/daily-spend.ts'
 import { readRequest, writeReply } from '../../../lib/plans/messages.ts'
@@ -29,7 +30,13 @@ const DAY = 86_400_000
 async function bench() {
   const store = createMemoryStore()
   await store.open()
-  const { documents } = store
+  const disk = { isAway: false }
+  const documents: Store['documents'] = Object.create(store.documents, {
+    put: {
+      value: (...put: Parameters<Store['documents']['put']>) =>
+        disk.isAway ? Promise.reject(new SoukError('store_unavailable')) : store.documents.put(...put)
+    }
+  })
   const clock = manualClock()
   const plan: Plan = { id: 'pro', name: 'pro', fee: FEE, period: 'month', trialDays: 0, overage: [], since: 1 }
   const signed = {
@@ -38,7 +45,7 @@ async function bench() {
     envelope: new Uint8Array()
   }
   const resolve = async () => ({ signed, owners: [{ id: PROVIDER, addresses: [] }] }) as unknown as Resolution
-  const owner = { paid: 0n, isLost: false, isOver: false, results: new Map<string, CallReply>() }
+  const owner = { paid: 0n, isLost: false, endsStore: false, results: new Map<string, CallReply>() }
   let version = 0
   const call = async (init: CallInit, { price }: CallTerms): Promise<CallReply> => {
     const request = readRequest(init.body as Uint8Array)
@@ -61,6 +68,7 @@ async function bench() {
       })
       owner.results.set(key, { charged, body } as unknown as CallReply)
     }
+    disk.isAway = owner.endsStore
     if (owner.isLost || init.signal?.aborted === true) throw withUnknownCharge(new SoukError('call_interrupted'))
     return owner.results.get(key) as CallReply
   }
@@ -114,7 +122,7 @@ async function bench() {
   })
   const bound = new BoundCalls({ bindings, subscriptions, service, clock })
   const paid = () => [...account.charges.values()].reduce((sum, each) => sum + each, 0n)
-  return { owner, account, service, bound, paid, clock }
+  return { owner, account, disk, service, bound, paid, clock }
 }
 
 describe('a fee of an account whose result is unknown', () => {
@@ -147,6 +155,15 @@ describe('a fee of an account whose result is unknown', () => {
     account.isAway = true
     await assert.rejects(service.subscribe(ACCOUNT, WISH), { code: 'store_unavailable', isChargeUnknown: true })
     account.isAway = false
+    await service.subscribe(ACCOUNT, WISH)
+    assert.deepEqual([owner.paid, paid(), account.free], [FEE, FEE, 1_000_000n])
+  })
+
+  it('is paid once by the repeated request if the change could not be stored', async () => {
+    const { owner, account, disk, service, paid } = await bench()
+    owner.endsStore = true
+    await assert.rejects(service.subscribe(ACCOUNT, WISH), { code: 'store_unavailable', isChargeUnknown: true })
+    owner.endsStore = disk.isAway = false
     await service.subscribe(ACCOUNT, WISH)
     assert.deepEqual([owner.paid, paid(), account.free], [FEE, FEE, 1_000_000n])
   })
