@@ -1,8 +1,9 @@
 import { type Answer, bodyOf, headOf } from './answer.ts'
+import { checkOptions, type Kinds } from './check-options.ts'
 import { type ItemStream, itemStream, type OpenStream } from './item-stream.ts'
 import type { PaymentHook } from './payment.ts'
 import { atomsOf } from './price.ts'
-import { type CallOptions, requestOf } from './request.ts'
+import { CALL_KINDS, type CallOptions, requestOf } from './request.ts'
 import { type Fetch, send } from './send.ts'
 import { SoukError } from './souk-error.ts'
 import { timeLimit } from './time-limit.ts'
@@ -24,6 +25,16 @@ export interface ClientInit {
   readonly timeoutMs?: number
   /** How often a call is sent again after a refusal before anything happened (`not_accepted`). Default 2. */
   readonly retries?: number
+}
+
+const INIT: Kinds<ClientInit> = {
+  ingress: ['string', 'object'],
+  key: ['string'],
+  fetch: ['function'],
+  maxPrice: ['string'],
+  payment: ['function'],
+  timeoutMs: ['number'],
+  retries: ['number']
 }
 
 /**
@@ -101,7 +112,8 @@ export type TypedApi<Types> = ('' extends keyof Types
 
 /**
  * Makes a client. It opens no connection.
- * @throws SoukError `invalid_request` for an `ingress` that is no http(s) address, and a `maxPrice` that is no price
+ * @throws SoukError `invalid_request` for an `ingress` that is no http(s) address, a `maxPrice` that is no price, and an option of a wrong
+ * name or type
  *
  * @example
  * ```ts
@@ -116,6 +128,7 @@ export type TypedApi<Types> = ('' extends keyof Types
  * ```
  */
 export function createClient(init: ClientInit): Client {
+  checkOptions('The options of `createClient`', init, INIT)
   const { key, maxPrice, retries = RETRIES } = init
   const base = baseOf(init.ingress)
   if (maxPrice !== undefined) atomsOf(maxPrice)
@@ -129,6 +142,7 @@ export function createClient(init: ClientInit): Client {
     read: (opened: OpenStream) => T | Promise<T>,
     accept?: string
   ): Promise<T> {
+    checkOptions('The options of a call', given, CALL_KINDS)
     const options = { ...given, ...(given.maxPrice === undefined && maxPrice !== undefined ? { maxPrice } : {}) }
     const request = requestOf({ base, key, api, operation, input, options, accept })
     const limit = timeLimit(given.timeoutMs ?? init.timeoutMs, given.signal)

@@ -1,3 +1,4 @@
+import type { Kinds } from './check-options.ts'
 import { atomsOf } from './price.ts'
 import { SoukError } from './souk-error.ts'
 
@@ -24,6 +25,17 @@ export interface CallOptions {
   readonly headers?: HeadersInit
   /** How to read the body of the response. Default: JSON, text or bytes, by its content type. `'stream'` does not wait for the body. */
   readonly as?: 'json' | 'text' | 'bytes' | 'stream'
+}
+
+export const CALL_KINDS: Kinds<CallOptions> = {
+  signal: ['object'],
+  timeoutMs: ['number'],
+  idempotencyKey: ['string'],
+  maxPrice: ['string'],
+  method: ['string'],
+  path: ['string'],
+  headers: ['object'],
+  as: ['string']
 }
 
 /** What `fetch` gets for one call, without the members of one attempt. */

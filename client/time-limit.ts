@@ -19,6 +19,10 @@ export interface TimeLimit {
 
 /** @throws SoukError `invalid_request`; the reason of an aborted signal */
 export function timeLimit(timeoutMs: number | undefined, given: AbortSignal | undefined): TimeLimit {
+  // An `AbortController` in place of its signal is a common mistake.
+  if (given !== undefined && !(given instanceof AbortSignal)) {
+    throw new SoukError('invalid_request', '"signal" must be an AbortSignal.')
+  }
   given?.throwIfAborted()
   if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX)) {
     const detail = `timeoutMs must be a whole number of milliseconds, 1 to ${TIMEOUT_MS_MAX}.`
