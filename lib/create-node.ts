@@ -9,16 +9,7 @@ import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { ping } from '@libp2p/ping'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
-import {
-  checkMembers,
-  COUNT,
-  FLAG,
-  FUNCTIONS,
-  type MemberRules,
-  OBJECT,
-  TEXTS,
-  withMethods
-} from './base/check-members.ts'
+import { checkMembers, COUNT, FLAG, FUNCTIONS, LOGGER, type MemberRules, OBJECT, TEXTS } from './base/check-members.ts'
 import { systemClock } from './base/clock.ts'
 import {
   DHT_CLAIMS_MAX,
@@ -107,7 +98,7 @@ const NODE_RULES: MemberRules<NodeOptions> = {
   mdns: FLAG,
   relay: { fits: (relay) => relay === 'anyone' || relay === 'known', what: '"anyone" or "known"' },
   connections: OBJECT,
-  logger: withMethods('an object with `forComponent`, such as `defaultLogger()` of @libp2p/logger', 'forComponent')
+  logger: LOGGER
 }
 
 const CONNECTION_RULES: MemberRules<ConnectionRules> = {

@@ -2,6 +2,7 @@ import type { PrivateKey } from '@libp2p/interface'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import {
   checkMembers,
+  CLOCK,
   FLAG,
   FUNCTION,
   isText,
@@ -16,6 +17,7 @@ import { type Clock, systemClock } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
 import { AGENT_CHARS_MAX } from './base/limits/link.ts'
 import { KEEP_DAYS, KEEP_DAYS_MIN } from './base/limits/store.ts'
+import { checkNetwork } from './base/network-name.ts'
 import { type Random, systemRandom } from './base/random.ts'
 import type { Directory } from './interface/directory.ts'
 import type { PortMapping } from './interface/port-mapping.ts'
@@ -119,11 +121,9 @@ export const SOUK_RULES: MemberRules<SoukInit> = {
   worth: OBJECT,
   keepDays: NUMBER,
   trimmedKinds: TEXTS,
-  clock: withMethods('a clock', 'now', 'elapsed', 'after', 'soon'),
+  clock: CLOCK,
   random: withMethods('an object with `fill`', 'fill')
 }
-
-const NETWORK = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 /**
  * Validates the options and sets defaults.
@@ -144,12 +144,7 @@ export function soukOptions(init: SoukInit): SoukOptions {
     random: systemRandom,
     ...given(init)
   }
-  if (!NETWORK.test(options.network)) {
-    throw new SoukError(
-      'invalid_request',
-      `"${options.network.slice(0, 40)}" is not a network name. Use a-z, 0-9 and "-".`
-    )
-  }
+  checkNetwork(options.network)
   if (options.agent.length > AGENT_CHARS_MAX)
     throw new SoukError('invalid_request', `The agent name is longer than ${AGENT_CHARS_MAX} characters.`)
   if (options.providerKey !== undefined && options.providerKey.type !== 'Ed25519') {

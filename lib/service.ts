@@ -46,7 +46,7 @@ import type { SoukComponents } from './wiring/souk-components.ts'
 import { storesPart } from './wiring/stores.ts'
 
 /**
- * Souk as a libp2p service: `createLibp2p({ services: { dht: soukDht(), souk: souk() } })`.
+ * Souk as a libp2p service: `createLibp2p({ services: { dht: soukDht({ network: 'dev' }), souk: souk() } })`.
  * @throws SoukError `invalid_request` for invalid options
  *
  * @example

@@ -48,12 +48,24 @@ export const withMethods = (what: string, ...methods: readonly string[]): Member
   what
 })
 
+export const CLOCK = withMethods('a clock', 'now', 'elapsed', 'after', 'soon')
+export const LOGGER = withMethods(
+  'an object with `forComponent`, such as `defaultLogger()` of @libp2p/logger',
+  'forComponent'
+)
+
 /**
  * Checks the types of an object's members. Their ranges are checked where they are used.
  * @param of - completes "… must be an object", at the start of a sentence
+ * @param required - members that must be present
  * @throws SoukError `invalid_request`, which names the member
  */
-export function checkMembers<T extends object>(of: string, value: T, rules: MemberRules<T>): void {
+export function checkMembers<T extends object>(
+  of: string,
+  value: T,
+  rules: MemberRules<T>,
+  required: ReadonlyArray<keyof T & string> = []
+): void {
   if (!OBJECT.fits(value)) throw malformed(of, `${of} must be an object.`)
   // Without a list of the names, because each call is checked.
   for (const member in value) {
@@ -63,5 +75,8 @@ export function checkMembers<T extends object>(of: string, value: T, rules: Memb
     }
     const { fits, what } = rules[member]
     if (value[member] !== undefined && !fits(value[member])) throw malformed(member, `\`${member}\` must be ${what}.`)
+  }
+  for (const member of required) {
+    if (value[member] === undefined) throw malformed(member, `\`${member}\` must be ${rules[member].what}.`)
   }
 }

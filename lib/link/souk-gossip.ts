@@ -1,4 +1,5 @@
 import { type GossipSub, gossipsub, type GossipSubComponents, StrictNoSign } from '@libp2p/gossipsub'
+import { checkMembers, FLAG, type MemberRules, TEXT } from '../base/check-members.ts'
 import { nextTurn, systemClock } from '../base/clock.ts'
 import {
   ANNOUNCEMENT_BYTES_MAX,
@@ -12,6 +13,7 @@ import {
   GOSSIP_TOPICS_MAX,
   GOSSIP_TURN_MESSAGES_MAX
 } from '../base/limits/directory.ts'
+import { checkNetwork } from '../base/network-name.ts'
 
 /** Topic of a network's announcements. */
 export const announcementTopic = (network: string): string => `/souk/${network}/announcements/1.0.0`
@@ -26,11 +28,16 @@ export interface SoukGossipInit {
   readonly privateAddresses?: boolean
 }
 
+const RULES: MemberRules<SoukGossipInit> = { network: TEXT, privateAddresses: FLAG }
+
 /**
  * The pubsub of a Souk network as a libp2p service: `services: { pubsub: soukGossip({ network: 'dev' }) }`. Requires
  * the service `identify`. Messages are unsigned, because their contents are signed.
+ * @throws SoukError `invalid_request` for an option of a wrong name or type
  */
 export function soukGossip(init: SoukGossipInit): (components: GossipSubComponents) => GossipSub {
+  checkMembers('The options of `soukGossip`', init, RULES, ['network'])
+  checkNetwork(init.network)
   const { network, privateAddresses = false } = init
   const service = gossipsub({
     globalSignaturePolicy: StrictNoSign,

@@ -1,6 +1,7 @@
 import { tcp } from '@libp2p/tcp'
 import type { Listener, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
+import { checkMembers, FLAG, type MemberRules } from '../base/check-members.ts'
 import { SOCKET_BUFFER_BYTES } from '../base/limits/link.ts'
 import { dialName } from './dial-name.ts'
 import { NOT_PUBLIC } from './public-addresses.ts'
@@ -10,6 +11,8 @@ export interface SoukTcpInit {
   /** The network uses loopback or private addresses. Default true, as in `createNode`. */
   readonly privateAddresses?: boolean
 }
+
+const RULES: MemberRules<SoukTcpInit> = { privateAddresses: FLAG }
 
 /** Options of `net.createServer`, and of `net.connect`. */
 const SERVER = { highWaterMark: SOCKET_BUFFER_BYTES }
@@ -21,10 +24,11 @@ const PUBLIC_ONLY = { ...CLIENT, blockList: NOT_PUBLIC }
  * TCP as `createNode` uses it: `transports: [soukTcp(), soukWebSockets()]`. Its listeners accept WebSockets as well. On a
  * public network it refuses private addresses. A DNS name is looked up for each dial, and the first of its addresses that
  * connects is used.
+ * @throws SoukError `invalid_request` for an option of a wrong name or type
  */
-export function soukTcp({
-  privateAddresses = true
-}: SoukTcpInit = {}): (components: Parameters<ReturnType<typeof tcp>>[0]) => Transport {
+export function soukTcp(init: SoukTcpInit = {}): (components: Parameters<ReturnType<typeof tcp>>[0]) => Transport {
+  checkMembers('The options of `soukTcp`', init, RULES)
+  const { privateAddresses = true } = init
   return (components) => {
     const transport = tcp({ dialOpts: privateAddresses ? CLIENT : PUBLIC_ONLY })(components)
     const createListener = transport.createListener.bind(transport)

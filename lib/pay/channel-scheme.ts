@@ -1,4 +1,5 @@
 import type { Logger } from '@libp2p/interface'
+import { checkMembers, FUNCTION, type MemberRules, OBJECT, withMethods } from '../base/check-members.ts'
 import { logOf, reasonOf } from '../base/component-log.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { SPLITTERS_CACHED_MAX } from '../base/limits/pay.ts'
@@ -62,6 +63,16 @@ export interface ChannelSchemeInit {
   readonly onDispute?: (dispute: Dispute) => void
   /** Default: the node's own submitter, watch and redeemer on `chain`. */
   readonly settlement?: (init: SettlementInit) => Settlement
+}
+
+const RULES: MemberRules<ChannelSchemeInit> = {
+  chain: withMethods('a chain, such as `createChain(…)`', 'verify'),
+  signer: withMethods('a signer, such as `keySigner(…)`', 'sign'),
+  rules: OBJECT,
+  policy: OBJECT,
+  onError: FUNCTION,
+  onDispute: FUNCTION,
+  settlement: FUNCTION
 }
 
 /** Result of closing one channel. */
@@ -128,7 +139,7 @@ export interface ChannelScheme extends PaymentScheme {
 
 /**
  * The payment scheme for paid calls in USDC through channels; see `docs/explanation/payments.md`.
- * @throws SoukError `invalid_request` for invalid rules, `settlement_unavailable` on a network without a treasury
+ * @throws SoukError `invalid_request` for invalid rules, and for an option of a wrong name or type; `settlement_unavailable` on a network without a treasury
  *
  * @example
  * ```ts
@@ -144,6 +155,7 @@ export interface ChannelScheme extends PaymentScheme {
  * ```
  */
 export function createChannelScheme(init: ChannelSchemeInit): (components: PaymentSchemeComponents) => ChannelScheme {
+  checkMembers('The options of `createChannelScheme`', init, RULES, ['chain', 'signer'])
   const rules = payRules(init.rules)
   const { treasury } = init.chain.parameters
   if (treasury === undefined)

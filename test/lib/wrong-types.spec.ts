@@ -1,5 +1,19 @@
 import assert from 'node:assert/strict'
-import { createNode, handler, isSoukError, type SoukNode, souk } from '../../lib/index.ts'
+import {
+  createNode,
+  createPostgresStore,
+  createSqliteStore,
+  handler,
+  isSoukError,
+  keySigner,
+  type SoukNode,
+  souk,
+  soukDht,
+  soukGossip,
+  soukTcp,
+  soukWebSockets
+} from '../../lib/index.ts'
+import { createChannelScheme } from '../../lib/pay/index.ts'
 
 /** A value that only a program without TypeScript can pass. */
 const untyped = (value: unknown) => value as never
@@ -63,6 +77,59 @@ describe('options of a wrong type', () => {
     assert.equal(node.souk.status().network, 'dev')
     await node.stop()
   })
+})
+
+describe('options of a part of a node', () => {
+  const signer = keySigner(new Uint8Array(32).fill(7))
+  const chain = { verify: async () => {}, parameters: {} }
+  for (const [name, use, wrong] of [
+    [
+      'soukDht',
+      soukDht,
+      [
+        [{ network: 5 }, /^`network` must be a string/],
+        [{}, /^`network` must be/],
+        [{ network: 'My Net' }, /^"My Net" is not a network name/],
+        [{ network: 'dev', clientmode: true }, /cannot have `clientmode`/],
+        [{ network: 'dev', clock: Date }, /^`clock`/]
+      ]
+    ],
+    [
+      'soukGossip',
+      soukGossip,
+      [
+        [{ network: '' }, /network name/],
+        [{ network: 'dev', privateAddresses: 'no' }, /^`privateAddresses` must be true or false/]
+      ]
+    ],
+    ['soukTcp', soukTcp, [[{ privateAddress: false }, /cannot have `privateAddress`, only: privateAddresses/]]],
+    ['soukWebSockets', soukWebSockets, [[{ privateAddresses: 0 }, /^`privateAddresses`/]]],
+    [
+      'createSqliteStore',
+      createSqliteStore,
+      [
+        [{}, /^`path` must be a string/],
+        [{ path: 'a.db', onFailure: 5 }, /^`onFailure`/]
+      ]
+    ],
+    ['createPostgresStore', createPostgresStore, [[{ url: new URL('postgres://host/a') }, /^`url` must be a string/]]],
+    [
+      'createChannelScheme',
+      createChannelScheme,
+      [
+        [{ chain, signer: 'key' }, /^`signer`/],
+        [{ signer }, /^`chain`/],
+        [{ chain, signer, rules: { pricemax: 1n } }, /The payment rules cannot have `pricemax`/],
+        [{ chain, signer, rules: { dailyMax: '5' } }, /^`dailyMax` must be an amount as a bigint/]
+      ]
+    ]
+  ] as const) {
+    it(`are refused by name: ${name}`, async () => {
+      const make = use as (init: never) => unknown
+      assert.match(await refusal(() => make(untyped(null))), /^The options of `\w+` must be an object/)
+      for (const [init, message] of wrong) assert.match(await refusal(() => make(untyped(init))), message)
+    })
+  }
 })
 
 describe('arguments of a wrong type', () => {

@@ -10,6 +10,7 @@ import {
 } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createWebSocketStream, WebSocket } from 'ws'
+import { checkMembers, FLAG, type MemberRules } from '../../base/check-members.ts'
 import { DIAL_ADDRESS_MS, WEBSOCKET_MESSAGE_BYTES_MAX } from '../../base/limits/link.ts'
 import { dialName } from '../dial-name.ts'
 import { NOT_PUBLIC } from '../public-addresses.ts'
@@ -21,13 +22,18 @@ export interface SoukWebSocketsInit {
   readonly privateAddresses?: boolean
 }
 
+const RULES: MemberRules<SoukWebSocketsInit> = { privateAddresses: FLAG }
+
 /**
  * Dials WebSocket addresses (`/ws`, `/wss` and `/tls/ws`). It does not listen: `soukTcp` accepts WebSockets on its TCP
  * port. libp2p's own transport has no limit of a message and no way to reject private addresses of a DNS name.
+ * @throws SoukError `invalid_request` for an option of a wrong name or type
  */
-export function soukWebSockets({
-  privateAddresses = true
-}: SoukWebSocketsInit = {}): (components: { readonly logger: ComponentLogger }) => Transport {
+export function soukWebSockets(
+  init: SoukWebSocketsInit = {}
+): (components: { readonly logger: ComponentLogger }) => Transport {
+  checkMembers('The options of `soukWebSockets`', init, RULES)
+  const { privateAddresses = true } = init
   return ({ logger }) => {
     const log = logger.forComponent('libp2p:websockets')
     return {

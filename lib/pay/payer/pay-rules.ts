@@ -1,3 +1,4 @@
+import { checkMembers, type MemberRule, type MemberRules, NUMBER } from '../../base/check-members.ts'
 import { SoukError } from '../../base/errors.ts'
 import {
   CALL_PRICE_ATOMS_MAX,
@@ -50,8 +51,29 @@ const DEFAULTS: PayRules = {
   creditAddressMax: CREDIT_ADDRESS_ATOMS_MAX
 }
 
+const AMOUNT: MemberRule = {
+  fits: (value) => typeof value === 'bigint',
+  what: 'an amount as a bigint, such as 50_000n'
+}
+/** A mistyped limit would be no limit. */
+const RULES: MemberRules<PayRules> = {
+  windowCalls: NUMBER,
+  windowAtoms: AMOUNT,
+  exposureMax: AMOUNT,
+  priceMax: AMOUNT,
+  dailyMax: AMOUNT,
+  deposit: AMOUNT,
+  depositMax: AMOUNT,
+  depositMin: AMOUNT,
+  withdrawDelay: NUMBER,
+  exactMin: AMOUNT,
+  creditHourMax: AMOUNT,
+  creditAddressMax: AMOUNT
+}
+
 /** Applies the defaults and validates. @throws SoukError `invalid_request` */
 export function payRules(asked: Partial<PayRules> = {}): PayRules {
+  checkMembers('The payment rules', asked, RULES)
   const rules = { ...DEFAULTS, ...asked }
   const must = (holds: boolean, otherwise: string): void => {
     if (!holds) throw new SoukError('invalid_request', `The payment rules are invalid: ${otherwise}.`)

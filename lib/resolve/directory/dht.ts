@@ -6,6 +6,7 @@ import {
   type QueryEvent,
   removePrivateAddressesMapper
 } from '@libp2p/kad-dht'
+import { checkMembers, CLOCK, FLAG, type MemberRules, TEXT } from '../../base/check-members.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import {
   DHT_ANSWER_MS,
@@ -15,6 +16,7 @@ import {
   RECORD_TTL_MS
 } from '../../base/limits/directory.ts'
 import { HEARTBEAT_ANSWER_MS } from '../../base/limits/link.ts'
+import { checkNetwork } from '../../base/network-name.ts'
 import { type AskPeer, DhtQueries, type DhtQueriesInit } from './dht-query.ts'
 import { RECORD_NAMESPACE } from './keys.ts'
 import { createRecordRules } from './record-rules.ts'
@@ -30,6 +32,13 @@ export interface SoukDhtInit {
    */
   readonly clientMode?: boolean
   readonly clock?: Clock
+}
+
+const RULES: MemberRules<SoukDhtInit> = {
+  network: TEXT,
+  privateAddresses: FLAG,
+  clientMode: FLAG,
+  clock: CLOCK
 }
 
 /** Private parts of kad-dht that this file replaces. */
@@ -50,8 +59,11 @@ const dhtProtocol = (network: string): string => `/souk/${network}/kad/1.0.0`
  * The DHT of a Souk network as a libp2p service: `services: { dht: soukDht({ network: 'dev' }) }`. Requires the
  * services `identify` and `ping`. Without `identifyPush`, connected peers do not learn when this node becomes public and serves the DHT. Other DHTs in the same node are unaffected, because protocol, datastore keys and
  * metrics are separate.
+ * @throws SoukError `invalid_request` for an option of a wrong name or type
  */
 export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => KadDHT {
+  checkMembers('The options of `soukDht`', init, RULES, ['network'])
+  checkNetwork(init.network)
   const { network, privateAddresses = false, clock = systemClock } = init
   const clientMode = init.clientMode ?? (privateAddresses ? false : undefined)
   return (components) => {

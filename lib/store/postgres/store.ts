@@ -1,6 +1,7 @@
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
 import type { Client as PgClient, Pool } from 'pg'
+import { checkMembers, CLOCK, COUNT, LOGGER, type MemberRules, TEXT } from '../../base/check-members.ts'
 import { type Clock, sleep, systemClock } from '../../base/clock.ts'
 import { logOf, reasonOf } from '../../base/component-log.ts'
 import { isSoukError, SoukError } from '../../base/errors.ts'
@@ -44,6 +45,8 @@ export interface PostgresStoreInit {
   readonly logger?: ComponentLogger
 }
 
+const RULES: MemberRules<PostgresStoreInit> = { url: TEXT, storedBytesMax: COUNT, clock: CLOCK, logger: LOGGER }
+
 interface Session {
   readonly pool: Pool
   readonly reads: PostgresReads
@@ -66,8 +69,10 @@ interface Session {
  * `open` throws SoukError `store_unavailable` if the database cannot be reached, which may be temporary. It throws
  * `internal_error` if the database cannot be used: a wrong password, a missing database, an untrusted certificate, a version or
  * an encoding that is not supported, tables of a newer Souk, a pooler in transaction mode.
+ * @throws SoukError `invalid_request` for an option of a wrong name or type
  */
 export function createPostgresStore(init: PostgresStoreInit): Store {
+  checkMembers('The options of `createPostgresStore`', init, RULES, ['url'])
   const { url, clock = systemClock, storedBytesMax = STORED_BYTES_MAX, logger = defaultLogger() } = init
   const log = logOf(logger, 'souk:store')
   let session: Session | undefined

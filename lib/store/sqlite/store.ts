@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
+import { checkMembers, COUNT, FUNCTION, LOGGER, type MemberRules, TEXT, withMethods } from '../../base/check-members.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { logOf } from '../../base/component-log.ts'
 import { STORE_FREE_BYTES_MIN, STORED_BYTES_MAX } from '../../base/limits/store.ts'
@@ -69,9 +70,19 @@ interface Session {
   readonly space?: FreeSpace
 }
 
+const RULES: MemberRules<SqliteStoreInit> = {
+  path: TEXT,
+  storedBytesMax: COUNT,
+  clock: withMethods('a clock', 'soon', 'after', 'elapsed'),
+  logger: LOGGER,
+  freeBytesMin: COUNT,
+  onFailure: FUNCTION
+}
+
 /**
  * One file, one process. `open` throws `StoreBroken`, a SoukError `internal_error` with the `fault`, when another process has it, when it
  * is no database of Souk's, or when a newer Souk wrote it.
+ * @throws SoukError `invalid_request` for an option of a wrong name or type
  *
  * @example
  * ```ts
@@ -90,6 +101,7 @@ interface Session {
  * ```
  */
 export function createSqliteStore(init: SqliteStoreInit): Store {
+  checkMembers('The options of `createSqliteStore`', init, RULES, ['path'])
   const { clock = systemClock, onFailure = () => {}, storedBytesMax = STORED_BYTES_MAX } = init
   const { freeBytesMin: bytesMin = STORE_FREE_BYTES_MIN, logger = defaultLogger() } = init
   const path = resolve(init.path)
