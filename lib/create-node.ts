@@ -33,6 +33,7 @@ import {
   RECONNECTS_MAX,
   STREAMS_PER_CONNECTION_MAX
 } from './base/limits/link.ts'
+import { Mutex } from './base/mutex.ts'
 import type { Souk } from './interface/souk.ts'
 import { announcedAddresses } from './link/announced-addresses.ts'
 import { BoundedDatastore } from './link/bounded-datastore.ts'
@@ -113,8 +114,9 @@ const CONNECTION_RULES: MemberRules<ConnectionRules> = {
 export interface SoukNode {
   readonly libp2p: Libp2p<{ dht: KadDHT; pubsub: GossipSub; souk: Souk }>
   readonly souk: Souk
+  /** Waits for a running stop. A node may start again after its stop. */
   start(): Promise<void>
-  /** Waits for running calls, then closes everything. */
+  /** Waits for a running start, so `prepare` must not wait for it. Waits for running calls, then closes everything. */
   stop(): Promise<void>
 }
 
@@ -240,10 +242,12 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   })
   guard.watch(libp2p)
   storeProtocolsOnce(libp2p)
+  // libp2p ignores a stop during a start, and a second call returns before the first has ended.
+  const turns = new Mutex()
   return {
     libp2p,
     souk: libp2p.services.souk,
-    start: async () => libp2p.start(),
-    stop: async () => libp2p.stop()
+    start: () => turns.run(async () => libp2p.start()),
+    stop: () => turns.run(async () => libp2p.stop())
   }
 }

@@ -19,6 +19,29 @@ function only(kind: '/unix/' | '/ip4/'): ReturnType<typeof soukTcp> {
   }
 }
 
+describe('the life of a node', () => {
+  it('ends when it is stopped during its start', async () => {
+    const node = await createNode()
+    const starting = node.start()
+    await node.stop()
+    await starting
+    assert.equal(node.libp2p.status, 'stopped')
+  })
+
+  it('has ended for each caller of `stop`, and begins again after it', async () => {
+    const node = await createNode()
+    await node.start()
+    void node.stop()
+    await node.stop()
+    assert.equal(node.libp2p.status, 'stopped')
+    void node.stop()
+    void node.start()
+    await node.start()
+    assert.equal(node.libp2p.status, 'started')
+    await node.stop()
+  })
+})
+
 describe('the transports of a node', () => {
   const started: SoukNode[] = []
   let directory: string
