@@ -70,8 +70,10 @@ export class Keyless {
     } catch (thrown) {
       const { code, message } = asSoukError(thrown)
       if (code !== 'payment_rejected') throw thrown
-      const { members } = await ask()
-      throw new SoukError(code, message, { cause: thrown, members })
+      const offer = offerOf(await ask())
+      // The provider's own text asks for a header that the client did not use.
+      const members = offer && { [PAYMENT_MEMBER]: { ...offer, error: message } }
+      throw new SoukError(code, message, { cause: thrown, ...(members && { members }) })
     }
   }
 

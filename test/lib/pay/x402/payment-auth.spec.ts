@@ -181,10 +181,13 @@ describe('the HTTP authentication scheme Payment', () => {
       { ...whole, payload: { ...whole.payload, value: '-1' } },
       { ...whole, payload: { ...whole.payload, signature: 'none' } }
     ]
-    const texts = [...broken.map(encoded), '%%%', encoded('x').slice(1), 'A'.repeat(9_000)]
+    const texts = [...broken.map(encoded), encoded({}), '%%%', encoded('x').slice(1), 'A'.repeat(9_000)]
     for (const text of texts) {
       const response = await post({ authorization: `Payment ${text}` })
-      const { code } = (await response.json()) as Problem
+      const { code, detail } = (await response.json()) as Problem
+      const terms = response.headers.get('payment-required')
+      // The provider's text would ask for a header of x402.
+      if (terms !== null) assert.equal((decoded(terms) as { error: string }).error, detail)
       assert.ok(response.status === 400 || response.status === 402, `${response.status} ${code}: ${text.slice(0, 40)}`)
     }
     assert.equal(owner.api.runs, 0)
