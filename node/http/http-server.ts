@@ -64,7 +64,7 @@ const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?]*)/i
  * could disagree about the host.
  * @throws SoukError `invalid_request`
  */
-export function checkTarget({ headers, rawHeaders, httpVersion, url = '' }: IncomingMessage): void {
+export function checkTarget({ method, headers, rawHeaders, httpVersion, url = '' }: IncomingMessage): void {
   const { host } = headers
   if (host === undefined && httpVersion === '1.1') {
     throw new SoukError('invalid_request', 'The Host header is missing (RFC 9112, section 3.2).')
@@ -76,6 +76,7 @@ export function checkTarget({ headers, rawHeaders, httpVersion, url = '' }: Inco
   }
   if (hosts > 1) throw new SoukError('invalid_request', 'There is more than one Host header (RFC 9112, section 3.2).')
   if (url.startsWith('/')) return
+  if (url === '*' && method !== 'OPTIONS') throw new SoukError('invalid_request', 'The request target is no path.')
   const named = ABSOLUTE_FORM.exec(url)?.[1]
   if (named !== undefined && host !== undefined && named.toLowerCase() !== host.toLowerCase()) {
     throw new SoukError('invalid_request', 'The request target names another host than the Host header.')

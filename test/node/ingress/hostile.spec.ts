@@ -59,6 +59,7 @@ describe('ingress: hostile requests', () => {
     ['an expectation', 'GET /livez HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', 400, 'invalid_request'],
     ['a path that leads nowhere', 'GET /etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
     ['an asterisk', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
+    ['an asterisk for a page', 'GET * HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'invalid_request'],
     ['a wrong method', 'DELETE /v1/apis HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
     ['an unknown method', 'TRACE /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
     ['a method of WebDAV', 'PROPFIND /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
