@@ -1,8 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
-import { Suspense } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Suspense, useState } from 'react'
 import { Route, Switch, useLocation } from 'wouter'
 import { queries } from './admin/queries.ts'
-import { SignIn } from './pages/sign-in.tsx'
+import { SignIn, SignInAgain } from './pages/sign-in.tsx'
 import { NotFound } from './pages/not-found-page.tsx'
 import { Guarded } from './parts/guarded.tsx'
 import { Loading } from './parts/loaded.tsx'
@@ -12,11 +12,16 @@ import { Shell } from './shell.tsx'
 /** @param linkCode - setup code of the link that opened the console; empty without one */
 export function App({ linkCode }: { readonly linkCode: string }) {
   const session = useQuery(queries.session())
+  const client = useQueryClient()
   const [place] = useLocation()
+  const [wasIn, setWasIn] = useState(false)
   if (session.isPending) return null
-  if (session.data?.entered === false) return <SignIn linkCode={linkCode} onEntered={() => void session.refetch()} />
+  const isOut = session.data?.entered === false
+  if (!isOut && !wasIn) setWasIn(true)
+  if (isOut && !wasIn) return <SignIn linkCode={linkCode} onEntered={() => void session.refetch()} />
   return (
     <Shell>
+      {isOut && <SignInAgain onEntered={() => void client.invalidateQueries()} />}
       <Guarded place={place}>
         <Suspense fallback={<Loading />}>
           <Switch>

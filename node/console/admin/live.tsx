@@ -1,7 +1,8 @@
-import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react'
 import type { CallLine, TailItem } from '../../admin/events/webhook-api.ts'
 import { open, Problem } from './client.ts'
+import { queries } from './queries.ts'
 
 /** Number of recent calls held in memory. */
 const CALLS_MAX = 500
@@ -103,14 +104,17 @@ const Stream = createContext<LiveStream | undefined>(undefined)
 export function Live({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient()
   const [stream] = useState(() => new LiveStream(client))
+  const { data: session } = useQuery(queries.session())
+  const isOut = session?.entered === false
   useEffect(() => {
+    if (isOut) return undefined
     const stop = new AbortController()
     void stream.run(stop.signal)
     return () => {
       stop.abort()
       stream.end()
     }
-  }, [stream])
+  }, [stream, isOut])
   return <Stream value={stream}>{children}</Stream>
 }
 

@@ -23,19 +23,26 @@ interface ApiProps {
 export function ApiSettings({ api }: ApiProps) {
   return (
     <>
-      {api.own && <Terms key={api.revision} api={api} />}
+      {api.own && <Terms api={api} />}
       <Upstream api={api} />
       <Life api={api} />
     </>
   )
 }
 
+/** Edited fields only: a revision that arrives meanwhile, from another tab or a command, changes the others and keeps what was typed. */
+interface Edits {
+  readonly price?: string
+  readonly description?: string
+  readonly tags?: string
+  readonly byCall?: boolean
+}
+
 function Terms({ api }: ApiProps) {
   const plans = useQuery(queries.plans(api.name))
-  const [price, setPrice] = useState(api.price)
-  const [description, setDescription] = useState(api.description)
-  const [tags, setTags] = useState(api.tags.join(', '))
-  const [byCall, setByCall] = useState<boolean>()
+  const [edits, setEdits] = useState<Edits>({})
+  const edit = (change: Edits) => setEdits({ ...edits, ...change })
+  const { price = api.price, description = api.description, tags = api.tags.join(', '), byCall } = edits
   const paysByCall = byCall ?? plans.data?.pay_per_call ?? true
   const wanted = tags.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim().toLowerCase()]))
   const change: RevisionInput = {
@@ -44,31 +51,35 @@ function Terms({ api }: ApiProps) {
     ...(wanted.join() === api.tags.join() ? {} : { tags: wanted }),
     ...(byCall === undefined || byCall === plans.data?.pay_per_call ? {} : { pay_per_call: byCall })
   }
-  const saving = useWrite(() => request('PATCH /apis/:name', { params: { name: api.name }, body: change }), ['apis'])
+  const saving = useWrite(
+    () => request('PATCH /apis/:name', { params: { name: api.name }, body: change }),
+    ['apis'],
+    () => setEdits({})
+  )
   const isChanged = Object.keys(change).length > 0
   return (
     <section className="card">
       <h2>What it costs and says</h2>
       <Form onSubmit={() => saving.mutate(undefined)}>
-        <PriceField label="Price of a call, USDC" value={price} onChange={setPrice} />
+        <PriceField label="Price of a call, USDC" value={price} onChange={(typed) => edit({ price: typed })} />
         <TextField
           label="Description"
           rows={3}
           spellCheck
           value={description}
-          onChange={({ target }) => setDescription(target.value)}
+          onChange={({ target }) => edit({ description: target.value })}
         />
         <Field
           label="Tags"
           value={tags}
           hint="To be found by; commas between them."
-          onChange={({ target }) => setTags(target.value)}
+          onChange={({ target }) => edit({ tags: target.value })}
         />
         <CheckField
           label="Anybody may call and pay by the call"
           hint="If off, only subscribers may call, which needs a plan."
           checked={paysByCall}
-          onChange={({ target }) => setByCall(target.checked)}
+          onChange={({ target }) => edit({ byCall: target.checked })}
         />
         {saving.error !== null && <ErrorNotice error={saving.error} />}
         {isChanged && <Command>{termsCommand(api.name, change)}</Command>}

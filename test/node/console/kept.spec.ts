@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import type { Browser, Page } from 'playwright-core'
+import { startAccount } from '../../../node/demo/account.ts'
+import type { DemoServer } from '../../../node/demo/demo-server.ts'
+import { protocolFactories } from '../../../protocols/index.ts'
+import { openBrowser } from '../../helpers/browser.ts'
+import { type Bench, startBench } from '../admin/harness.ts'
+import { entered } from './entered.ts'
+
+describe('console: what was typed', () => {
+  let bench: Bench
+  let browser: Browser
+  let account: DemoServer
+
+  before(async () => {
+    account = await startAccount()
+    bench = await startBench({}, protocolFactories)
+    await bench.client.request('POST /apis', {
+      body: { name: 'bank', protocol: 'SOAP', endpoint: account.url, price: '0.002' }
+    })
+    browser = await openBrowser()
+  })
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+  after(async () => {
+    await browser?.close()
+    await Promise.all([bench?.stop(), account?.close()])
+  })
+
+  const settings = async (page: Page) => {
+    await page.goto(`${bench.url}/apis/bank/settings`)
+    await page.getByLabel('Description').waitFor()
+  }
+  const api = () => bench.client.request('GET /apis/:name', { params: { name: 'bank' } })
+
+  it('stays when the session ends, and is sent after the next sign-in', async () => {
+    const { page } = await entered(browser, bench)
+    await settings(page)
+    await page.getByLabel('Description').fill('Balances, kept')
+    for (const { id } of (await bench.client.request('GET /sessions')).sessions)
+      await bench.client.request('DELETE /sessions/:id', { params: { id } })
+    const publish = page.getByRole('button', { name: 'Publish as a new revision' })
+    await publish.click()
+    await page.getByText('What you typed is kept').waitFor()
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'code')
+    // The page must not be left without a session.
+    for (const key of ['Escape', 'Escape']) await page.keyboard.press(key)
+    await page.getByLabel('Setup code').fill((await bench.client.request('POST /setup-codes')).code)
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByText('What you typed is kept').waitFor({ state: 'detached' })
+    assert.equal(await page.getByLabel('Description').inputValue(), 'Balances, kept')
+    await publish.click()
+    await page.waitForFunction(() => document.querySelector('[type=submit]:disabled[aria-busy=false]') !== null)
+    assert.equal((await api()).description, 'Balances, kept')
+    // Events arrive again.
+    await bench.client.request('PATCH /apis/:name', { params: { name: 'bank' }, body: { price: '0.004' } })
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('[inputmode=decimal]')?.value === '0.004')
+  })
+
+  it('stays when another tab publishes a revision, which changes only the other fields', async () => {
+    const { page } = await entered(browser, bench)
+    await settings(page)
+    await page.getByLabel('Description').fill('Mine')
+    const other = await page.context().newPage()
+    await settings(other)
+    await other.getByLabel('Price of a call, USDC').fill('0.003')
+    await other.getByRole('button', { name: 'Publish as a new revision' }).click()
+    const price = page.getByLabel('Price of a call, USDC')
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('[inputmode=decimal]')?.value === '0.003')
+    assert.equal(await price.inputValue(), '0.003')
+    assert.equal(await page.getByLabel('Description').inputValue(), 'Mine')
+    await page.getByRole('button', { name: 'Publish as a new revision' }).click()
+    await page.waitForFunction(() => document.querySelector('[type=submit]:disabled[aria-busy=false]') !== null)
+    const { price: kept, description } = await api()
+    assert.deepEqual([kept, description], ['0.003', 'Mine'])
+  })
+})
