@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter'
 import { request } from './admin/client.ts'
 import { Live } from './admin/live.tsx'
 import { queries } from './admin/queries.ts'
+import { useSingle } from './admin/use-single.ts'
 import { Amount } from './parts/amount.tsx'
 import { Button } from './parts/button.tsx'
 import { Icon } from './parts/icon.tsx'
@@ -84,11 +85,13 @@ function Top() {
   const { data: status, error } = useQuery(queries.status())
   const { theme, next } = useTheme()
   const client = useQueryClient()
-  const leave = async () => {
-    await request('DELETE /session')
-    client.clear()
-    location.assign('/')
-  }
+  const leaving = useSingle({
+    mutationFn: () => request('DELETE /session'),
+    onSuccess() {
+      client.clear()
+      location.assign('/')
+    }
+  })
   return (
     <header className="top">
       <div className="row">
@@ -105,7 +108,8 @@ function Top() {
       <Button look="plain" icon="theme" onClick={next}>
         Theme: {theme}
       </Button>
-      <Button look="plain" icon="leave" onClick={() => void leave()}>
+      {leaving.error !== null && <State state={`Not signed out: ${leaving.error.message}`} mood="bad" />}
+      <Button look="plain" icon="leave" isBusy={leaving.isPending} onClick={() => leaving.mutate()}>
         Sign out
       </Button>
     </header>

@@ -76,3 +76,60 @@ describe('console: what was typed', () => {
     assert.deepEqual([kept, description], ['0.003', 'Mine'])
   })
 })
+
+describe('console: what the browser or the node refuses', () => {
+  let bench: Bench
+  let browser: Browser
+
+  before(async () => {
+    bench = await startBench()
+    browser = await openBrowser()
+  })
+  after(async () => {
+    await browser?.close()
+    await bench?.stop()
+  })
+
+  it('is no reason to lose a new key: its dialog stays until the key is there', async () => {
+    const { page } = await entered(browser, bench)
+    await page.goto(`${bench.url}/keys`)
+    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
+    await page.route('**/admin/v1/keys', async (route) => {
+      if (route.request().method() === 'POST') await mayAnswer
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Issue a key' }).first().click()
+    await page.getByRole('button', { name: 'Issue', exact: true }).click()
+    await page.locator('dialog [aria-busy=true]').waitFor()
+    for (const key of ['Escape', 'Escape']) await page.keyboard.press(key)
+    answer()
+    await page
+      .getByText(/^souk_test_/)
+      .first()
+      .waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  it('is said of a copy', async () => {
+    const { page } = await entered(browser, bench)
+    const session = await page.context().newCDPSession(page)
+    await session.send('Browser.setPermission', { permission: { name: 'clipboard-write' }, setting: 'denied' })
+    await page.goto(`${bench.url}/network`)
+    await page
+      .getByRole('button', { name: /^Copy / })
+      .first()
+      .click()
+    await page.getByText('The browser refused').waitFor()
+  })
+
+  it('is said of a sign-out', async () => {
+    const { page } = await entered(browser, bench)
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('Not signed out: The node does not respond').waitFor()
+    await page.context().setOffline(false)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Setup code').waitFor()
+  })
+})

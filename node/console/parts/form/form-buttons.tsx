@@ -19,7 +19,7 @@ export function FormButtons({ children, look = 'first', instead = 'Cancel', onCl
       <Button look={look} type="submit" {...rest}>
         {children}
       </Button>
-      <Button look="plain" onClick={onClose}>
+      <Button look="plain" disabled={rest.isBusy === true} onClick={onClose}>
         {instead}
       </Button>
     </div>
