@@ -32,7 +32,7 @@ describe('console of a provider', () => {
     const described = { openapi: '3.1.0', info: { title: 'long', version: '1' }, paths: { '/long': { get } } }
     const openapi = { text: JSON.stringify(described) }
     await bench.client.request('POST /apis', {
-      body: { name: 'long', protocol: 'REST', endpoint: account.url, price: '0', openapi }
+      body: { name: 'long', protocol: 'REST', endpoint: account.url, price: '0', description: 'd'.repeat(900), openapi }
     })
     const { page } = await entered(browser, bench)
     await page.setViewportSize({ width: 390, height: 844 })
