@@ -4,9 +4,19 @@ import { OVERLOAD_PAUSE_MS } from '../../lib/base/limits/admission.ts'
 /** Codes of Node, OpenSSL and undici that help the reader; others are not shown. Some of OpenSSL have a slash: `SSL/TLS_ALERT_…`. */
 const TLS =
   /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|ERR_OSSL_)[A-Z0-9_/]*$/
-/** Codes of a certificate that no authority signed which Node.js knows. */
-const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)/
-const TRUST = ' To trust its certificate, the provider names the authority as `ca_file` of `tls` in --auth-file.'
+/** What helps against the codes of certificates. The first that matches counts; an error of a short chain may also come from an unknown authority. */
+const ADVICE: ReadonlyArray<readonly [code: RegExp, text: string]> = [
+  [
+    /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
+    " Its certificate is not valid now, or the clock of the provider's machine is wrong."
+  ],
+  [
+    /^UNABLE_TO_(?:GET_ISSUER|VERIFY)/,
+    ' Either it does not send its intermediate certificates, or an authority that Node.js does not know signed them. ' +
+      'The provider can name that authority, or the missing certificates, as `ca_file` of `tls` in --auth-file.'
+  ],
+  [/SELF_SIGNED/, ' To trust its certificate, the provider names the authority as `ca_file` of `tls` in --auth-file.']
+]
 
 const TEXTS: Readonly<Record<string, readonly [code: ErrorCode, text: (where: string) => string]>> = {
   ECONNREFUSED: ['upstream_unreachable', (where) => `${where} refuses connections.`],
@@ -57,7 +67,7 @@ export function failureOf(error: unknown, where: string, wasSent = false): SoukE
   const known = TEXTS[code]
   if (known !== undefined) return new SoukError(known[0], known[1](where), options)
   if (TLS.test(code)) {
-    const advice = UNTRUSTED.test(code) ? TRUST : ''
+    const advice = ADVICE.find(([codes]) => codes.test(code))?.[1] ?? ''
     const detail = `TLS with ${inside(where)} failed (${code}).${advice}`
     // Unlike a lost connection, it does not pass by itself.
     return new SoukError('upstream_unreachable', detail, { ...options, members: { reason: 'tls' } })

@@ -39,6 +39,18 @@ describe('failureOf', () => {
     }
   })
 
+  it('says what helps against the code of a certificate', () => {
+    for (const [code, advice] of [
+      ['CERT_HAS_EXPIRED', /is not valid now, or the clock of the provider's machine is wrong\.$/],
+      ['CERT_NOT_YET_VALID', /the clock/],
+      ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /does not send its intermediate certificates, or .* `ca_file`/],
+      ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', /intermediate certificates/],
+      ['DEPTH_ZERO_SELF_SIGNED_CERT', /\. To trust its certificate, the provider names the authority as `ca_file`/],
+      ['CERT_REVOKED', /\(CERT_REVOKED\)\.$/]
+    ] as const)
+      assert.match(failureOf(Object.assign(new Error(code), { code }), 'The API').message, advice)
+  })
+
   it('says that the connection to the API was lost', async () => {
     const server = await scriptedUpstream((response) => response.destroy())
     const upstream = createUpstream({ endpoint: server.url, shownAs: 'The API' })
