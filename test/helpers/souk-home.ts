@@ -10,6 +10,7 @@ import {
   type RunOptions,
   type SoukProcess,
   soukProcesses,
+  wordsOf,
   type SoukProcesses
 } from './souk-process.ts'
 import { testTerminal } from './test-terminal.ts'
@@ -91,12 +92,12 @@ export async function soukHome({ parent = tmpdir(), openFiles }: SoukHomeInit = 
     { stdin = '', env = {}, boundMs = READY_MS }: RunOptions = {}
   ): Promise<CommandRun> => {
     const terminal = testTerminal({ env: { SOUK_HOME: directory, SOUK_WATCHDOG: '0', ...env }, stdin })
-    const code = await within(`souk ${command}`, boundMs, main([...command.split(' '), ...args], terminal))
+    const code = await within(`souk ${command}`, boundMs, main([...wordsOf(command), ...args], terminal))
     return { code, stdout: terminal.stdout(), stderr: terminal.stderr() }
   }
 
   const start = (command: string, ...args: string[]): RunningCommand => {
-    const started = startCommand(directory, [...command.split(' '), ...args], () => running.delete(started))
+    const started = startCommand(directory, [...wordsOf(command), ...args], () => running.delete(started))
     running.add(started)
     logs.push([`souk ${command}`, started])
     return started

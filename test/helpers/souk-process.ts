@@ -1,10 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { within } from './eventually.ts'
+
+/** The words of a command. The folder of temporary files is part of a word, although its path may contain spaces. */
+export function wordsOf(command: string): string[] {
+  const words = command.replaceAll(tmpdir(), '\0').split(' ')
+  return words.map((word) => word.replaceAll('\0', tmpdir()))
+}
 
 export const MAIN = fileURLToPath(new URL('../../node/main.ts', import.meta.url))
 const READY_MS = 20_000
@@ -70,7 +77,7 @@ export function soukProcesses(home: string, openFiles?: number): SoukProcesses {
   const spawnSouk = (command: string, args: readonly string[], { preload, env }: ProcessOptions): ChildProcess => {
     const options = preload === undefined ? [] : ['--import', preload]
     const limited = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`]
-    const [program, ...given] = [...limited, process.execPath, ...options, MAIN, ...command.split(' '), ...args]
+    const [program, ...given] = [...limited, process.execPath, ...options, MAIN, ...wordsOf(command), ...args]
     const child = spawn(program!, given, {
       // Off, because a test machine may be very busy. A test of the watchdog enables it by its flag.
       env: { ...process.env, SOUK_HOME: home, TMPDIR: home, SOUK_WATCHDOG: '0', ...env },

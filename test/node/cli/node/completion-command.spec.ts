@@ -75,7 +75,7 @@ describe('souk completion', function () {
       upstream = await startUpstream()
       node = await home.asProcess.up('busy', '--no-ingress')
       await node.cli(`api register --name bb-echo --protocol REST --price 0 --endpoint ${upstream.url}`)
-      await writeFile(join(home.directory, 'souk'), `#!/bin/sh\nexec ${process.execPath} ${MAIN} "$@"\n`)
+      await writeFile(join(home.directory, 'souk'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`)
       await chmod(join(home.directory, 'souk'), 0o755)
     })
     after(async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { main } from '../../../../node/cli/program.ts'
 import { publishLocalNetwork } from '../../../../node/demo/local-network.ts'
 import { scriptedUpstream } from '../../../helpers/scripted-upstream.ts'
+import { wordsOf } from '../../../helpers/souk-process.ts'
 import { testTerminal } from '../../../helpers/test-terminal.ts'
 
 /** No chain runs there. */
@@ -34,7 +35,7 @@ describe('souk init', function () {
       env: { SOUK_HOME: home, SOUK_CHAIN_RPC: NOBODY },
       ...(answers === undefined ? {} : { answers })
     })
-    const code = await main(['init', ...options.split(' ').filter((word) => word !== '')], terminal)
+    const code = await main(['init', ...wordsOf(options).filter((word) => word !== '')], terminal)
     const asked = terminal.asked.map(({ question }) => question)
     assert.equal(asked.length, answers?.length ?? 0, 'unused answers')
     return { code, stdout: terminal.stdout(), notes: terminal.stderr(), asked }
