@@ -1,4 +1,5 @@
 import type { ConnectionEncrypter, MessageStream } from '@libp2p/interface'
+import { systemClock } from '../base/clock.ts'
 import { freedMessages, type OnWritten } from './freed-messages.ts'
 import { quietLengths } from './quiet-lengths.ts'
 import { unjoinedMessages } from './unjoined-messages.ts'
@@ -59,6 +60,7 @@ function corkSends(connection: MessageStream): SocketWriter | undefined {
   if (isWriting(connection)) {
     const own = (writer = new SocketWriter(socket))
     connection.sendData = (data) => own.writeAll(data)
+    drainInTurns(connection)
   }
   let corkedNow = false
   const uncork = () => {
@@ -74,6 +76,25 @@ function corkSends(connection: MessageStream): SocketWriter | undefined {
     return send(data)
   }
   return writer
+}
+
+/** The method of libp2p's connections that tells of events. */
+interface Telling {
+  safeDispatchEvent(type: string, detail?: object): boolean
+}
+
+/**
+ * While the system takes all that is written, a socket drains before the turn of its write ends. Its streams would then send all they have,
+ * megabytes each, in one turn of the event loop.
+ */
+function drainInTurns(connection: MessageStream & Partial<Telling>): void {
+  const dispatch = connection.safeDispatchEvent?.bind(connection)
+  if (dispatch === undefined) return
+  connection.safeDispatchEvent = (type: string, detail?: object) => {
+    if (type !== 'drain') return dispatch(type, detail)
+    systemClock.soon(() => dispatch(type, detail))
+    return true
+  }
 }
 
 class SocketWriter {

@@ -16,6 +16,11 @@ function fullConnection() {
   }
   class TcpConnection {
     readonly socket = socket
+    readonly told: string[] = []
+    safeDispatchEvent(type: string) {
+      this.told.push(type)
+      return true
+    }
     send = () => true
     sendData(_data: Uint8ArrayList): { sentBytes: number; canSendMore: boolean } {
       assert.fail('not replaced')
@@ -34,6 +39,19 @@ describe('corked connections', () => {
     const message = new Uint8ArrayList(Buffer.from('length'), Buffer.from('text'), Buffer.from('tag'))
     assert.deepEqual(connection.sendData(message), { sentBytes: message.byteLength, canSendMore: false })
     assert.equal(Buffer.concat(written).toString(), 'lengthtexttag')
+  })
+
+  it('tell of room in the socket in the next turn of the event loop, so that one connection does not keep it', async () => {
+    const { connection } = fullConnection()
+    const encrypter = corked(() => plain as ConnectionEncrypter<unknown>)({})
+    await encrypter.secureOutbound(connection as unknown as MessageStream)
+    connection.safeDispatchEvent('drain')
+    connection.safeDispatchEvent('idle')
+    await new Promise((done) => process.nextTick(done))
+    await Promise.resolve()
+    assert.deepEqual(connection.told, ['idle'])
+    await new Promise((done) => setImmediate(done))
+    assert.deepEqual(connection.told, ['idle', 'drain'])
   })
 
   it('leave a connection that writes to something else than its socket', async () => {
