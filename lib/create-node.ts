@@ -38,6 +38,7 @@ import type { Souk } from './interface/souk.ts'
 import { announcedAddresses } from './link/announced-addresses.ts'
 import { BoundedDatastore } from './link/bounded-datastore.ts'
 import { boundedMuxer } from './link/bounded-muxer.ts'
+import { boundPeers } from './link/bounded-peers.ts'
 import { ConnectionGuard, type ConnectionRules } from './link/connection-guard.ts'
 import { corked } from './link/cork.ts'
 import { eagerMuxer, eagerTransport } from './link/eager-select.ts'
@@ -241,6 +242,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     }
   })
   guard.watch(libp2p)
+  boundPeers(libp2p.peerStore)
   storeProtocolsOnce(libp2p)
   // libp2p ignores a stop during a start, and a second call returns before the first has ended.
   const turns = new Mutex()

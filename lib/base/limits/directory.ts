@@ -10,6 +10,8 @@ export const DHT_CLAIMS_MAX = 50_000
 export const DHT_CLAIMS_PER_KEY_MAX = 256
 /** Provider claims stored for one peer. */
 export const DHT_CLAIMS_PER_PEER_MAX = 4_000
+/** Key of a provider claim: a hash, and what names its kind. */
+export const DHT_KEY_BYTES_MAX = 128
 /** A signed manifest: operations with their schemas. */
 export const MANIFEST_BYTES_MAX = 256 * KiB
 /** Validity of a signed manifest. Its provider must sign again afterwards. */

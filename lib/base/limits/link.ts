@@ -170,6 +170,12 @@ export const DIALLED_ADDRESSES_MAX = 64
  * Peers whose addresses libp2p keeps in memory. Identities are free to create, so the least recently seen is dropped.
  */
 export const PEERS_STORED_MAX = 4_096
+/** Stored addresses of one peer. A machine has a few for each of its networks, and some at relays. */
+export const PEER_ADDRESSES_MAX = 64
+/** One stored address. The longest ones name a relay, and the hashes of two certificates. */
+export const PEER_ADDRESS_BYTES_MAX = 256
+/** Stored protocols of one peer. A node of Souk supports 15. */
+export const PEER_PROTOCOLS_MAX = 128
 /** Streams opened before a connection's setup is complete. */
 export const EARLY_STREAMS_MAX = 64
 /** Redials of a lost peer. */

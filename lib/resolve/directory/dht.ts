@@ -17,6 +17,7 @@ import {
 } from '../../base/limits/directory.ts'
 import { HEARTBEAT_ANSWER_MS } from '../../base/limits/link.ts'
 import { checkNetwork } from '../../base/network-name.ts'
+import { type Handlers, takeOneProvider } from './dht-handlers.ts'
 import { type AskPeer, DhtQueries, type DhtQueriesInit } from './dht-query.ts'
 import { RECORD_NAMESPACE } from './keys.ts'
 import { createRecordRules } from './record-rules.ts'
@@ -48,6 +49,7 @@ interface DhtInside {
     run: (key: Uint8Array, ask: AskPeer, options?: { readonly signal?: AbortSignal }) => AsyncGenerator<QueryEvent>
   }
   readonly contentRouting: { routingTable: { readonly kBucketSize: number } }
+  readonly rpc: { readonly handlers: Handlers }
 }
 
 /** Prefix of the DHT's keys in the node's datastore. */
@@ -91,7 +93,7 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
       reprovide: { validity: RECORD_TTL_MS, interval: RECORD_REPUT_MS, threshold: 0 }
     })(components)
     const inside = dht as unknown as DhtInside
-    const { contentRouting, queryManager } = inside
+    const { contentRouting, queryManager, rpc } = inside
     const queries = new DhtQueries({
       self: components.peerId,
       routingTable: inside.routingTable,
@@ -103,6 +105,7 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
     // kad-dht ends a search at `kBucketSize` providers, so one peer that names ten false ones would hide the real one. It
     // reads nothing else of this table.
     contentRouting.routingTable = { kBucketSize: Number.POSITIVE_INFINITY }
+    takeOneProvider(rpc.handlers)
     return dht
   }
 }

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
+import { CID } from 'multiformats/cid'
+import * as raw from 'multiformats/codecs/raw'
+import { identity } from 'multiformats/hashes/identity'
 import { apiId } from '../../../../lib/base/api-name.ts'
 import { sha256, utf8 } from '../../../../lib/base/bytes.ts'
 import { systemClock } from '../../../../lib/base/clock.ts'
-import { RECORD_COPIES, RECORD_TTL_MS } from '../../../../lib/base/limits/directory.ts'
+import { DHT_KEY_BYTES_MAX, RECORD_COPIES, RECORD_TTL_MS } from '../../../../lib/base/limits/directory.ts'
 import type { DirectoryRecord } from '../../../../lib/interface/directory.ts'
 import { createKadDirectory } from '../../../../lib/resolve/directory/kad-directory.ts'
-import { recordKey } from '../../../../lib/resolve/directory/keys.ts'
+import { nameCid, recordKey } from '../../../../lib/resolve/directory/keys.ts'
 import { signRecord } from '../../../../lib/resolve/directory/record.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 import { offerNamed } from '../fixtures.ts'
@@ -17,12 +20,17 @@ import { joinKadNetwork, type KadNode, kadNetwork, stopAll } from './kad-network
 interface Message {
   readonly type: string
   readonly key: Uint8Array
+  readonly providers?: readonly { readonly id: Uint8Array; readonly multiaddrs: readonly Uint8Array[] }[]
 }
 
 /** How a node responds to one kind of message of the DHT. */
 interface Handler {
   handle(from: unknown, message: Message): Promise<object | undefined>
 }
+
+type Handlers = Record<'ADD_PROVIDER' | 'GET_PROVIDERS', Handler>
+
+const handlersOf = ({ dht }: KadNode): Handlers => (dht as unknown as { rpc: { handlers: Handlers } }).rpc.handlers
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
@@ -125,7 +133,7 @@ describe('the DHT with malicious peers', () => {
     await eventually('honest peers to name the owner', 10_000, async () =>
       (await claimantsAt(reader)).includes(owner.self) ? true : undefined
     )
-    const handlers = (attacker.dht as unknown as { rpc: { handlers: Record<string, Handler> } }).rpc.handlers
+    const handlers = handlersOf(attacker)
     const honest = handlers.GET_PROVIDERS
     const ghosts = await Promise.all(Array.from({ length: 3 * RECORD_COPIES }, () => generateKeyPair('Ed25519')))
     const providers = ghosts.map((key) => ({
@@ -141,11 +149,29 @@ describe('the DHT with malicious peers', () => {
     // One that knows the attacker only could end there: a walk asks no peer that is farther from the key.
     const newcomer = await joinKadNetwork([attacker, reader])
     const named = await claimantsAt(newcomer)
-    if (honest !== undefined) handlers.GET_PROVIDERS = honest
+    handlers.GET_PROVIDERS = honest
     await newcomer.libp2p.stop()
     assert.ok(named.includes(owner.self))
     // So a lookup that ends early has not asked for the false ones first.
     assert.ok(named.indexOf(owner.self) < ghosts.length)
+  })
+
+  it('stores one claim of a message, and none with a long key', async () => {
+    const { ADD_PROVIDER } = handlersOf(reader)
+    const claimant = peerIdFromPrivateKey(await generateKeyPair('Ed25519'))
+    const named = (port: number) => ({
+      id: claimant.toMultihash().bytes,
+      multiaddrs: [multiaddr(`/ip4/127.0.0.1/tcp/${port}`).bytes]
+    })
+    const providers = [1, 2, 3].map(named)
+    await ADD_PROVIDER.handle(claimant, { type: 'ADD_PROVIDER', key: nameCid('claimed').bytes, providers })
+    const { addresses } = await reader.libp2p.peerStore.get(claimant)
+    assert.deepEqual(
+      addresses.map((each) => each.multiaddr.toString()),
+      ['/ip4/127.0.0.1/tcp/1']
+    )
+    const long = CID.createV1(raw.code, identity.digest(new Uint8Array(DHT_KEY_BYTES_MAX))).bytes
+    await assert.rejects(ADD_PROVIDER.handle(claimant, { type: 'ADD_PROVIDER', key: long, providers }), /too long/)
   })
 
   it('stops with the caller, whatever the peers do', async () => {
