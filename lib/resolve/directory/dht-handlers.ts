@@ -1,4 +1,4 @@
-import type { PeerId } from '@libp2p/interface'
+import type { Peer, PeerId, PeerStore } from '@libp2p/interface'
 import { equals } from 'uint8arrays/equals'
 import { DHT_KEY_BYTES_MAX } from '../../base/limits/directory.ts'
 import { PEER_ADDRESSES_MAX } from '../../base/limits/link.ts'
@@ -21,6 +21,7 @@ interface Handler {
 /** The handlers of kad-dht that this file changes. */
 export interface Handlers {
   readonly ADD_PROVIDER: Handler
+  readonly GET_PROVIDERS: Handler & { peerStore: Pick<PeerStore, 'get'> }
 }
 
 /**
@@ -36,5 +37,14 @@ export function takeOneProvider({ ADD_PROVIDER }: Handlers): void {
     const own = providers.find(({ id }) => equals(id, self))
     const taken = own === undefined ? [] : [{ ...own, multiaddrs: own.multiaddrs.slice(0, PEER_ADDRESSES_MAX) }]
     return handle(from, { ...message, providers: taken })
+  }
+}
+
+/** kad-dht sends no provider of a key when the addresses of one of them are no longer stored. This names the others. */
+export function leaveOutUnknown({ GET_PROVIDERS }: Handlers): void {
+  const { peerStore } = GET_PROVIDERS
+  GET_PROVIDERS.peerStore = {
+    get: (id) =>
+      peerStore.get(id).catch((): Peer => ({ id, addresses: [], protocols: [], metadata: new Map(), tags: new Map() }))
   }
 }

@@ -174,6 +174,25 @@ describe('the DHT with malicious peers', () => {
     await assert.rejects(ADD_PROVIDER.handle(claimant, { type: 'ADD_PROVIDER', key: long, providers }), /too long/)
   })
 
+  it('names the other providers of a key when it has lost the addresses of one', async () => {
+    const { ADD_PROVIDER, GET_PROVIDERS } = handlersOf(reader)
+    const key = nameCid('half').bytes
+    const ids = (await Promise.all([1, 2].map(() => generateKeyPair('Ed25519')))).map(peerIdFromPrivateKey)
+    for (const id of ids) {
+      const provider = { id: id.toMultihash().bytes, multiaddrs: [multiaddr('/ip4/127.0.0.1/tcp/9').bytes] }
+      await ADD_PROVIDER.handle(id, { type: 'ADD_PROVIDER', key, providers: [provider] })
+    }
+    const [lost, kept] = ids
+    assert.ok(lost !== undefined && kept !== undefined)
+    await reader.libp2p.peerStore.delete(lost)
+    const answer = await GET_PROVIDERS.handle(owner.libp2p.peerId, { type: 'GET_PROVIDERS', key, providers: [] })
+    const { providers } = answer as { readonly providers: readonly { readonly id: Uint8Array }[] }
+    assert.deepEqual(
+      providers.map(({ id }) => id),
+      [kept.toMultihash().bytes]
+    )
+  })
+
   it('stops with the caller, whatever the peers do', async () => {
     const controller = new AbortController()
     const asking = reader.directory.record(apiId('nothing', owner.self), controller.signal)
