@@ -28,12 +28,9 @@ export function checkMessages(stream: Receiving, protocol: string): void {
   if (messages > 0) check(stream, new Lengths(messages))
 }
 
-/**
- * Checks the lines of multistream-select, then the messages of the protocol that they choose.
- * @param isChosen - whether a line that names a protocol ends the selection; default: the first one does
- */
-export function checkLines(stream: Receiving, isChosen?: (protocol: string) => boolean): void {
-  check(stream, new Lengths(undefined, isChosen))
+/** Checks the lines of multistream-select that answer this node's, then the messages of the protocol that they choose. */
+export function checkLines(stream: Receiving): void {
+  check(stream, new Lengths(undefined))
 }
 
 /** Limits the selection of the encryption and of the muxer. libp2p passes the decoder on to `lpStream`. */
@@ -79,7 +76,6 @@ function check(stream: Receiving, lengths: Lengths): void {
 class Lengths {
   /** Number of messages of the protocol that are still to check. Undefined while lines of the selection are read. */
   #messages: number | undefined
-  readonly #isChosen: (protocol: string) => boolean
   #lines = 0
   /** Messages since the last one to the peer. */
   #unanswered = 0
@@ -89,9 +85,8 @@ class Lengths {
   /** Bytes of the current message that are still to come; undefined while its length is read. */
   #left: number | undefined
 
-  constructor(messages: number | undefined, isChosen: (protocol: string) => boolean = () => true) {
+  constructor(messages: number | undefined) {
     this.#messages = messages
-    this.#isChosen = isChosen
   }
 
   /** Nothing after what was taken needs a check. */
@@ -140,8 +135,7 @@ class Lengths {
     const line = this.#line.trimEnd()
     this.#line = ''
     if (++this.#lines > SELECT_LINES_MAX) throw tooMuch()
-    if (line.startsWith('/') && !line.startsWith('/multistream/') && this.#isChosen(line))
-      this.#messages = messagesOf(line)
+    if (line.startsWith('/') && !line.startsWith('/multistream/')) this.#messages = messagesOf(line)
   }
 }
 

@@ -8,19 +8,17 @@ import type {
   Upgrader
 } from '@libp2p/interface'
 import type { Registrar } from '@libp2p/interface-internal'
-import { encode } from 'uint8-varint'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { utf8 } from '../base/bytes.ts'
+import { answerLines, selectLine, VERSION } from './answer-lines.ts'
 import { checkedUpgrade, checkLines, checkMessages, isReceiving, type Receiving } from './checked-lengths.ts'
 import { updateWindowByHalves } from './window-updates.ts'
 
-/**
+/*
  * multistream-select without its round trip. The side that opens a stream names one protocol and sends its data at
  * once, as the specification allows. The response is checked when it arrives: it repeats the same lines.
  * https://github.com/multiformats/multistream-select
  */
-const VERSION = '/multistream/1.0.0'
 
 /** A muxer whose streams are open as soon as their protocol is named. Streams of several protocols are unchanged. */
 export function eagerMuxer<C>(
@@ -39,7 +37,7 @@ export function eagerMuxer<C>(
             keepUnread(stream)
             keepEnd(stream)
             updateWindowByHalves(stream)
-            if (isReceiving(stream)) checkLines(stream, isServed)
+            if (isReceiving(stream)) answerLines(stream, isServed)
             onRemoteStream(stream)
           }
         const createStream = created.createStream.bind(created)
@@ -154,8 +152,5 @@ function keepEnd(stream: Stream): void {
   }
 }
 
-function linesOf(protocol: string): Uint8Array {
-  return new Uint8ArrayList(...[VERSION, protocol].flatMap((line) => prefixed(utf8(`${line}\n`)))).subarray()
-}
-
-const prefixed = (line: Uint8Array): Uint8Array[] => [encode(line.length), line]
+const linesOf = (protocol: string): Uint8Array =>
+  new Uint8ArrayList(selectLine(VERSION), selectLine(protocol)).subarray()

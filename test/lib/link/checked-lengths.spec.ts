@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Stream } from '@libp2p/interface'
-import { lpStream, streamPair } from '@libp2p/utils'
+import { lpStream } from '@libp2p/utils'
 import { equals } from 'uint8arrays/equals'
 import { MESSAGES_UNANSWERED_MAX, SELECT_LINES_MAX } from '../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
-import { checkLines, isReceiving } from '../../../lib/link/checked-lengths.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
 import { eventually } from '../../helpers/eventually.ts'
 
@@ -116,17 +115,6 @@ describe('lengths that peers send', () => {
         assert.ok(equals((await messages.read()).subarray(), sent), `${sent.length} bytes`)
       }
       await stream.close()
-    })
-
-    it('abort it when the selection of its protocol has no end, also after one that is not served', async () => {
-      for (const text of ['\u0003ls\n'.repeat(SELECT_LINES_MAX + 1), '\u0011/souk/bulk/1.0.0\n']) {
-        const [outbound, inbound] = await streamPair()
-        assert.ok(isReceiving(inbound))
-        checkLines(inbound, () => false)
-        inbound.addEventListener('message', () => {})
-        outbound.send(Buffer.concat([Buffer.from(VERSION + text), NO_LENGTH]))
-        await eventually('the end of the stream', 2_000, () => aborted(inbound))
-      }
     })
   })
 })
