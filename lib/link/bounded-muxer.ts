@@ -16,7 +16,11 @@ interface Yamux extends StreamMuxer {
   handleStreamMessage(frame: unknown): void
   onData(data: Uint8ArrayList): void
   onRemoteStream(stream: Stream): void
-  readonly decoder: { readonly buffer: { readonly byteLength: number }; readFrame(): unknown }
+  readonly decoder: { readonly buffer: { readonly byteLength: number }; readFrame(): Frame | undefined }
+}
+
+interface Frame {
+  data?: Uint8ArrayList
 }
 
 interface Header {
@@ -30,6 +34,8 @@ interface Waiting {
 
 const SYN = 1
 const HEADER_BYTES = 12
+/** Copying more than a quarter of a message would cost more than it saves. */
+const KEPT_PER_BYTE_MAX = 4
 
 /**
  * Limits what a peer can make a connection of yamux hold in memory. @libp2p/yamux 8 queues its responses without a limit
@@ -67,8 +73,31 @@ function limitFrames({ decoder }: Yamux): void {
     const frame = readFrame()
     if (frame === undefined && decoder.buffer.byteLength > HEADER_BYTES + LINK_WINDOW_BYTES_MAX)
       throw new Error('a frame is larger than the window of a stream')
+    if (frame?.data !== undefined) frame.data = ownBytes(frame.data)
     return frame
   }
+}
+
+/**
+ * The data of a frame is a part of the message that it arrived in. One byte that waits for more would keep 64 KiB in memory, whatever
+ * the rest of the message was, so little data is copied.
+ */
+function ownBytes(data: Uint8ArrayList): Uint8ArrayList {
+  const { byteLength } = data
+  let kept = 0
+  for (const { buffer } of data) kept += buffer.byteLength
+  if (byteLength * KEPT_PER_BYTE_MAX >= kept) return data
+  // Small buffers of Node.js share a larger one.
+  const own = new Uint8Array(byteLength)
+  let at = 0
+  for (const part of data) {
+    own.set(part, at)
+    at += part.length
+  }
+  // A list of the version that yamux uses.
+  const copied = data.sublist(0, 0)
+  copied.append(own)
+  return copied
 }
 
 /** On a full connection, only the last ping gets a response, when there is room. A peer waits for one response at a time. */

@@ -15,6 +15,7 @@ const FRAMES = Math.ceil((2 * CONNECTION_UNSENT_BYTES_MAX) / HEADER_BYTES)
 /** Their bodies fill all buffers between two nodes on one machine. libp2p allows so many of one protocol. */
 const STREAMS = 64
 const BODIES = 5
+const HELD = '/test/held/1.0.0'
 const BODY = Buffer.alloc(300 * 1024)
 
 /** The parts of a libp2p connection below its streams. */
@@ -132,6 +133,28 @@ describe('what a peer can make a connection hold', () => {
     await eventually('their end', 5_000, () => unnamed() < UNNAMED_STREAMS_MAX || undefined)
     assert.equal(accepted.status, 'open')
     assert.equal(named.status, 'open')
+  })
+
+  it('is no large message for a small part of it', async () => {
+    const held: Uint8Array[] = []
+    await node.libp2p.handle(HELD, (stream) => {
+      stream.addEventListener('message', ({ data }) => void held.push(...(data instanceof Uint8Array ? [data] : data)))
+    })
+    const stream = await dialled.newStream(HELD)
+    const bytes = Buffer.from('small')
+    // The node has no stream of the second frame.
+    const rest = Buffer.alloc(60_000)
+    send([
+      Buffer.concat([
+        frame(DATA, 0, Number(stream.id), bytes.length),
+        bytes,
+        frame(DATA, 0, lastStream, rest.length),
+        rest
+      ])
+    ])
+    await eventually('the bytes', 5_000, () => held.length > 0 || undefined)
+    assert.deepEqual(Buffer.concat(held), bytes)
+    for (const { buffer } of held) assert.ok(buffer.byteLength < 10 * bytes.length, `${buffer.byteLength} bytes`)
   })
 
   it('is no frame above the window of a stream', async () => {
