@@ -1,4 +1,5 @@
 import { decode, encodingLength } from 'uint8-varint'
+import { Uint8ArrayList } from 'uint8arraylist'
 import { FRAME_BYTES_MAX } from '../base/limits/link.ts'
 
 const PREFIX_BYTES_MAX = encodingLength(FRAME_BYTES_MAX)
@@ -9,22 +10,22 @@ const CONTINUES = 0x80
  * usual case on a busy link, is a view without copying.
  */
 export class FrameReader {
-  #chunks: Uint8Array[] = []
-  #bytes = 0
+  /** The received part of a frame. A list joins small parts, because each chunk may be one byte. */
+  readonly #held = new Uint8ArrayList()
   /** Bytes to wait for before the next parse, so that chunks of a large frame are joined once. */
   #wanted = 1
 
   /** @throws RangeError when a frame announces more than `FRAME_BYTES_MAX`; the stream is unusable afterwards */
   push(chunk: Uint8Array, onFrame: (frame: Uint8Array) => void): void {
-    this.#bytes += chunk.length
-    if (this.#chunks.length > 0 || this.#bytes < this.#wanted) this.#chunks.push(chunk)
-    if (this.#bytes < this.#wanted) return
-
-    const data = this.#chunks.length === 0 ? chunk : Buffer.concat(this.#chunks, this.#bytes)
+    let data = chunk
+    if (this.#held.byteLength > 0 || chunk.length < this.#wanted) {
+      this.#held.append(chunk)
+      if (this.#held.byteLength < this.#wanted) return
+      data = this.#held.subarray()
+      this.#held.consume(data.length)
+    }
     const taken = this.#cut(data, onFrame)
-    const rest = data.subarray(taken)
-    this.#bytes = rest.length
-    this.#chunks = rest.length === 0 ? [] : [rest]
+    if (taken < data.length) this.#held.append(data.subarray(taken))
   }
 
   #cut(data: Uint8Array, onFrame: (frame: Uint8Array) => void): number {

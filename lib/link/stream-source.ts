@@ -9,6 +9,8 @@ import { narrowWindow, updateWindowByHalves } from './window-updates.ts'
 
 /** Bytes queued for a slow reader before the stream is paused. */
 const HIGH_WATER_BYTES = 4 * BULK_CHUNK_BYTES_MAX
+/** Memory of a queued part beside its bytes: a peer may send a body in parts of one byte. */
+const PART_BYTES = 128
 
 /** The receiving end of a body over a libp2p stream. Without a reader, pauses the stream and thereby the sender. */
 export class StreamSource implements BulkSource, UnreadBody {
@@ -21,6 +23,7 @@ export class StreamSource implements BulkSource, UnreadBody {
   readonly #tagRead = Promise.withResolvers<Uint8Array>()
   #tagBytes: Uint8Array[] | undefined = []
   readonly #chunks = new Fifo<Uint8Array>()
+  /** Memory of the queued parts. */
   #bytes = 0
   #isResuming = false
   #error: Error | undefined
@@ -84,7 +87,7 @@ export class StreamSource implements BulkSource, UnreadBody {
     for (;;) {
       const chunk = this.#chunks.shift()
       if (chunk !== undefined) {
-        this.#bytes -= chunk.length
+        this.#bytes -= chunk.length + PART_BYTES
         if (this.#bytes < HIGH_WATER_BYTES) this.#resume()
         return chunk
       }
@@ -112,7 +115,7 @@ export class StreamSource implements BulkSource, UnreadBody {
   readonly #onBytes = (bytes: Uint8Array, endsChunk: boolean): void => {
     if (this.#tagBytes === undefined) {
       this.#chunks.push(bytes)
-      this.#bytes += bytes.length
+      this.#bytes += bytes.length + PART_BYTES
       return
     }
     this.#tagBytes.push(bytes)

@@ -6,12 +6,13 @@ const PARTS = 5_000
 
 /** A list with parts of one to three bytes, whose bytes count. */
 function longList(): Uint8ArrayList {
-  const list = new Uint8ArrayList()
+  const parts: Uint8Array[] = []
+  let at = 0
   for (let part = 0; part < PARTS; part++) {
-    const at = list.byteLength
-    list.append(Uint8Array.from({ length: (part % 3) + 1 }, (_, index) => (at + index) % 251))
+    parts.push(Uint8Array.from({ length: (part % 3) + 1 }, (_, index) => (at + index) % 251))
+    at += (part % 3) + 1
   }
-  return list
+  return new Uint8ArrayList(...parts)
 }
 
 describe('long lists of received bytes', () => {
@@ -56,5 +57,31 @@ describe('long lists of received bytes', () => {
     list.consume(list.byteLength - 1)
     assert.ok(removals <= 1, `${removals} removals`)
     assert.equal(list.byteLength, 1)
+  })
+
+  for (const [what, partsOf] of [
+    ['one by one', (part: Uint8Array) => [part]],
+    ['in lists', (part: Uint8Array) => [new Uint8ArrayList(part.subarray(0, 1), part.subarray(1, 2), part.subarray(2))]]
+  ] as const) {
+    it(`join small parts that are appended ${what}`, () => {
+      const list = new Uint8ArrayList()
+      const sent: Uint8Array[] = []
+      for (let n = 0; n < PARTS; n++) {
+        const part = Uint8Array.of(n, n >> 8, 7)
+        sent.push(part)
+        list.append(...partsOf(part))
+      }
+      const parts = Reflect.get(list, 'bufs') as Uint8Array[]
+      assert.ok(parts.length < PARTS / 10, `${parts.length} parts`)
+      assert.deepEqual(Buffer.from(list.slice()), Buffer.concat(sent))
+      assert.equal(list.byteLength, 3 * PARTS)
+    })
+  }
+
+  it('keep large parts as they are', () => {
+    const list = new Uint8ArrayList()
+    const part = new Uint8Array(1_000)
+    for (let n = 0; n < PARTS; n++) list.append(part)
+    for (const kept of list) assert.equal(kept, part)
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { noise } from '@chainsafe/libp2p-noise'
 import type { Libp2p } from '@libp2p/interface'
+import { streamPair } from '@libp2p/utils'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import { KiB, MiB } from '../../../lib/base/limits/units.ts'
@@ -10,6 +11,7 @@ import { UNREAD_BYTES_MAX, UNREAD_CHECK_MS } from '../../../lib/base/limits/link
 import type { BulkSource } from '../../../lib/interface/link.ts'
 import { type LinkComponents, Libp2pLink } from '../../../lib/link/libp2p-link.ts'
 import { soukTcp } from '../../../lib/link/souk-tcp.ts'
+import { StreamSource } from '../../../lib/link/stream-source.ts'
 import { type UnreadBody, UnreadBodies } from '../../../lib/link/unread-bodies.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
@@ -72,6 +74,19 @@ describe('bodies that wait for their readers', () => {
       bodies.map(({ unreadBytes }) => unreadBytes > 100 * KiB)
     )
     assert.ok(aborted().every((isAborted) => !isAborted))
+  })
+
+  it('count as the memory of their parts, which may have one byte each', async () => {
+    const [outbound, inbound] = await streamPair()
+    const source = new StreamSource(inbound, 'a', new UnreadBodies(manualClock()))
+    const parts = 1_000
+    outbound.send(Buffer.from([1, 0, ...Array.from({ length: parts }, () => [1, 7]).flat(), 0]))
+    await source.tag
+    await eventually('the body', 2_000, () => source.unreadBytes >= 100 * parts || undefined)
+    let bytes = 0
+    for await (const chunk of source) bytes += chunk.length
+    assert.equal(bytes, parts)
+    assert.equal(source.unreadBytes, 0)
   })
 
   it('are watched until they are read', async () => {
