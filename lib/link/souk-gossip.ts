@@ -1,4 +1,5 @@
 import { type GossipSub, gossipsub, type GossipSubComponents, StrictNoSign } from '@libp2p/gossipsub'
+import type { PeerId, Stream } from '@libp2p/interface'
 import { checkMembers, FLAG, type MemberRules, TEXT } from '../base/check-members.ts'
 import { nextTurn, systemClock } from '../base/clock.ts'
 import {
@@ -71,22 +72,43 @@ export function soukGossip(init: SoukGossipInit): (components: GossipSubComponen
   }
 }
 
-/** The method of gossipsub that reads the messages of a neighbour. */
+/** The parts of gossipsub that read the messages of a neighbour. */
 interface Reading {
-  pipePeerReadStream(peer: unknown, messages: AsyncIterable<unknown>): Promise<void>
+  readonly streamsInbound: Map<string, { readonly rawStream: Stream }>
+  pipePeerReadStream(peer: PeerId, messages: AsyncIterable<unknown>): Promise<void>
 }
 
-/** Gossipsub handles all messages that have arrived in one turn of the event loop: a megabyte of empty ones takes a second. */
+/**
+ * Gossipsub handles all messages that have arrived in one turn of the event loop: a megabyte of empty ones takes a second. It queues what
+ * it has not handled without a limit.
+ */
 function readInTurns(pubsub: object): void {
   const reading = pubsub as Reading
   const read = reading.pipePeerReadStream.bind(pubsub)
-  reading.pipePeerReadStream = (peer, messages) => read(peer, inTurns(messages))
+  reading.pipePeerReadStream = (peer, messages) =>
+    read(peer, inTurns(messages, reading.streamsInbound.get(peer.toString())?.rawStream))
 }
 
-async function* inTurns<T>(messages: AsyncIterable<T>): AsyncGenerator<T, void> {
+/** The stream is paused until no message is left. So the queue has no more than the window of the stream. */
+async function* inTurns<T>(messages: AsyncIterable<T>, stream: Stream | undefined): AsyncGenerator<T, void> {
   let count = 0
+  /** The count one turn ago, and the turns since it changed. One of them is that of `nextTurn`. */
+  let seen = 0
+  let idleTurns = 0
+  const resumeWhenIdle = () => {
+    idleTurns = count === seen ? idleTurns + 1 : 0
+    seen = count
+    if (stream?.readStatus !== 'paused') return
+    if (idleTurns > 1) stream.resume()
+    else systemClock.soon(resumeWhenIdle)
+  }
   for await (const message of messages) {
     yield message
-    if (++count % GOSSIP_TURN_MESSAGES_MAX === 0) await nextTurn(systemClock)
+    if (++count % GOSSIP_TURN_MESSAGES_MAX !== 0) continue
+    if (stream?.readStatus === 'readable') {
+      stream.pause()
+      systemClock.soon(resumeWhenIdle)
+    }
+    await nextTurn(systemClock)
   }
 }

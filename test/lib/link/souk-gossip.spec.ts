@@ -4,8 +4,10 @@ import { identify } from '@libp2p/identify'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
+import { encode } from 'uint8-varint'
 import { utf8 } from '../../../lib/base/bytes.ts'
 import { GOSSIP_DECLINED_BYTES_MIN, GOSSIP_TURN_MESSAGES_MAX } from '../../../lib/base/limits/directory.ts'
+import { KiB } from '../../../lib/base/limits/units.ts'
 import { announcementTopic, soukGossip } from '../../../lib/link/souk-gossip.ts'
 import { eventually } from '../../helpers/eventually.ts'
 
@@ -13,13 +15,15 @@ const NETWORK = 'test'
 const TOPIC = announcementTopic(NETWORK)
 /** More than two meshes have places for. */
 const LEAVES = 40
+/** The smallest that yamux allows. */
+const WINDOW_BYTES = 256 * KiB
 
 const gossipNode = () =>
   createLibp2p({
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
     transports: [tcp()],
     connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
+    streamMuxers: [yamux({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES } })],
     connectionManager: { inboundConnectionThreshold: Number.POSITIVE_INFINITY, maxIncomingPendingConnections: LEAVES },
     services: { identify: identify(), pubsub: soukGossip({ network: NETWORK, privateAddresses: true }) }
   })
@@ -115,8 +119,23 @@ interface Inside {
 }
 
 describe('a neighbour that sends many messages at once', () => {
+  let node: Awaited<ReturnType<typeof gossipNode>>
+  let peer: Awaited<ReturnType<typeof gossipNode>>
+  beforeEach(async () => {
+    ;[node, peer] = await Promise.all([gossipNode(), gossipNode()])
+  })
+  afterEach(() => Promise.all([node.stop(), peer.stop()]))
+
+  /** Counts the messages that the node handles. */
+  function countMessages(onMessage: () => void): void {
+    const inside = node.services.pubsub as unknown as { decodeRpc(bytes: Uint8Array): object }
+    inside.decodeRpc = () => {
+      onMessage()
+      return { subscriptions: [], messages: [] }
+    }
+  }
+
   it('has them handled in several turns of the event loop', async () => {
-    const [node, peer] = await Promise.all([gossipNode(), gossipNode()])
     const turns: number[] = [0]
     let isOver = false
     const count = () => {
@@ -124,11 +143,7 @@ describe('a neighbour that sends many messages at once', () => {
       if (!isOver) setImmediate(count)
     }
     try {
-      const inside = node.services.pubsub as unknown as { decodeRpc(bytes: Uint8Array): object }
-      inside.decodeRpc = () => {
-        turns[turns.length - 1]!++
-        return {}
-      }
+      countMessages(() => turns[turns.length - 1]!++)
       count()
       const stream = await peer.dialProtocol(node.getMultiaddrs(), '/meshsub/1.1.0')
       const messages = 10 * GOSSIP_TURN_MESSAGES_MAX
@@ -137,7 +152,22 @@ describe('a neighbour that sends many messages at once', () => {
       assert.ok(Math.max(...turns) <= 2 * GOSSIP_TURN_MESSAGES_MAX, `${Math.max(...turns)} in one turn`)
     } finally {
       isOver = true
-      await Promise.all([node.stop(), peer.stop()])
     }
+  })
+
+  it('waits with more than the window of its stream until the node has handled them', async () => {
+    // A turn handles a tenth of a window.
+    const message = Buffer.concat([encode(99), Buffer.alloc(99)])
+    const messages = Math.ceil((16 * WINDOW_BYTES) / message.length)
+    const stream = await peer.dialProtocol(node.getMultiaddrs(), '/meshsub/1.1.0')
+    let handled = 0
+    let most = 0
+    countMessages(() => {
+      handled++
+      most = Math.max(most, (messages - handled) * message.length - stream.writeBufferLength)
+    })
+    stream.send(Buffer.concat(Array.from({ length: messages }, () => message)))
+    await eventually('all messages', 20_000, () => handled === messages || undefined)
+    assert.ok(most < 3 * WINDOW_BYTES, `${most} bytes were queued`)
   })
 })
