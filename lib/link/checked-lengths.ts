@@ -1,6 +1,7 @@
 import type { MessageStream } from '@libp2p/interface'
 import { decode } from 'uint8-varint'
 import type { Uint8ArrayList } from 'uint8arraylist'
+import { DHT_REQUEST_BYTES_MAX } from '../base/limits/directory.ts'
 import { LENGTH_BYTES_MAX, MESSAGES_UNANSWERED_MAX, SELECT_BYTES_MAX, SELECT_LINES_MAX } from '../base/limits/link.ts'
 
 /*
@@ -18,14 +19,18 @@ export function isReceiving<S extends MessageStream>(stream: S): stream is S & R
   return 'onData' in stream && typeof stream.onData === 'function'
 }
 
-/** Protocols whose messages `lpStream` reads. The last two relay any bytes after their first message. */
-const ALL = /^\/souk\/(?:manifest|description|catalogue|pay|dial-back)\/|\/kad\/|^\/ipfs\/id\//
+/** Protocols whose messages `lpStream` reads: Souk's, except the two with readers of their own, the DHT and identify. */
+const ALL = /^\/souk\/(?!(?:call|bulk)\/)|\/kad\/|^\/ipfs\/id\//
+/** These relay any bytes after their first message. */
 const FIRST = /^\/libp2p\/circuit\/relay\/.*\/(?:hop|stop)$/
+/** Exchanges limit their own messages. kad-dht accepts requests of 4 MiB. */
+const DHT = /\/kad\//
 
 /** Checks the messages of a stream whose protocol is known. */
 export function checkMessages(stream: Receiving, protocol: string): void {
   const messages = messagesOf(protocol)
-  if (messages > 0) check(stream, new Lengths(messages))
+  const isRequest = stream.direction === 'inbound' && DHT.test(protocol)
+  if (messages > 0) check(stream, new Lengths(messages, isRequest ? DHT_REQUEST_BYTES_MAX : undefined))
 }
 
 /** Checks the lines of multistream-select that answer this node's, then the messages of the protocol that they choose. */
@@ -76,6 +81,8 @@ function check(stream: Receiving, lengths: Lengths): void {
 class Lengths {
   /** Number of messages of the protocol that are still to check. Undefined while lines of the selection are read. */
   #messages: number | undefined
+  /** Longest message of the protocol. */
+  readonly #bytesMax: number
   #lines = 0
   /** Messages since the last one to the peer. */
   #unanswered = 0
@@ -85,8 +92,9 @@ class Lengths {
   /** Bytes of the current message that are still to come; undefined while its length is read. */
   #left: number | undefined
 
-  constructor(messages: number | undefined) {
+  constructor(messages: number | undefined, bytesMax = Number.POSITIVE_INFINITY) {
     this.#messages = messages
+    this.#bytesMax = bytesMax
   }
 
   /** Nothing after what was taken needs a check. */
@@ -119,7 +127,7 @@ class Lengths {
     this.#length += (byte & 0x7f) * 2 ** (7 * this.#lengthBytes)
     if (++this.#lengthBytes > LENGTH_BYTES_MAX) throw tooMuch()
     if (byte >= 0x80) return
-    if (this.#messages === undefined && this.#length > SELECT_BYTES_MAX) throw tooMuch()
+    if (this.#length > (this.#messages === undefined ? SELECT_BYTES_MAX : this.#bytesMax)) throw tooMuch()
     this.#left = this.#length
     this.#length = this.#lengthBytes = 0
   }

@@ -12,6 +12,8 @@ export const DHT_CLAIMS_PER_KEY_MAX = 256
 export const DHT_CLAIMS_PER_PEER_MAX = 4_000
 /** Key of a provider claim: a hash, and what names its kind. */
 export const DHT_KEY_BYTES_MAX = 128
+/** A request to the DHT: the addresses of its sender, or a record. */
+export const DHT_REQUEST_BYTES_MAX = 32 * KiB
 /** A signed manifest: operations with their schemas. */
 export const MANIFEST_BYTES_MAX = 256 * KiB
 /** Validity of a signed manifest. Its provider must sign again afterwards. */
