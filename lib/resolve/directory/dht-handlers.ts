@@ -1,7 +1,9 @@
 import type { Peer, PeerId, PeerStore } from '@libp2p/interface'
 import { equals } from 'uint8arrays/equals'
+import { type Clock, nextTurn } from '../../base/clock.ts'
 import { DHT_KEY_BYTES_MAX } from '../../base/limits/directory.ts'
 import { PEER_ADDRESSES_MAX } from '../../base/limits/link.ts'
+import { Mutex } from '../../base/mutex.ts'
 
 /** A peer in a message of the DHT. */
 interface NamedPeer {
@@ -47,4 +49,15 @@ export function leaveOutUnknown({ GET_PROVIDERS }: Handlers): void {
     get: (id) =>
       peerStore.get(id).catch((): Peer => ({ id, addresses: [], protocols: [], metadata: new Map(), tags: new Map() }))
   }
+}
+
+/** A key has up to 256 claims, and their addresses take up to 70 ms to read. kad-dht answers all requests of a row in one turn of the event loop. */
+export function nameProvidersInTurns({ GET_PROVIDERS }: Handlers, clock: Pick<Clock, 'soon'>): void {
+  const handle = GET_PROVIDERS.handle.bind(GET_PROVIDERS)
+  const mutex = new Mutex()
+  GET_PROVIDERS.handle = (from, message) =>
+    mutex.run(async () => {
+      await nextTurn(clock)
+      return handle(from, message)
+    })
 }

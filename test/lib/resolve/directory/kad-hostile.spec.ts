@@ -193,6 +193,26 @@ describe('the DHT with malicious peers', () => {
     )
   })
 
+  it('names the providers of one request in a turn of the event loop', async () => {
+    const { GET_PROVIDERS } = handlersOf(reader)
+    let turn = 0
+    let isOver = false
+    const count = () => {
+      turn++
+      if (!isOver) setImmediate(count)
+    }
+    count()
+    const request = { type: 'GET_PROVIDERS', key: nameCid('asked').bytes, providers: [] }
+    const turns = await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        await GET_PROVIDERS.handle(owner.libp2p.peerId, request)
+        return turn
+      })
+    )
+    isOver = true
+    assert.equal(new Set(turns).size, turns.length)
+  })
+
   it('stops with the caller, whatever the peers do', async () => {
     const controller = new AbortController()
     const asking = reader.directory.record(apiId('nothing', owner.self), controller.signal)
