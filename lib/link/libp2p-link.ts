@@ -27,6 +27,7 @@ import {
   LINK_CLOSE_MS,
   SILENCE_CHECK_MS
 } from '../base/limits/link.ts'
+import { SingleFlight } from '../base/single-flight.ts'
 import { unreachable } from '../base/unreachable.ts'
 import { waitAtMost } from '../base/wait-at-most.ts'
 import { within } from '../base/within.ts'
@@ -85,7 +86,7 @@ export class Libp2pLink implements Link {
   readonly #byPeer = new Map<string, Channel>()
   #isRunning = false
   #silenceCheck: Timer | undefined
-  readonly #opening = new Map<string, Promise<Channel>>()
+  readonly #opening = new SingleFlight<string, Channel>()
   readonly #exchanges = new Map<string, ServedExchange>()
 
   constructor(components: LinkComponents, clock: Clock, unread = new UnreadBodies(clock)) {
@@ -140,12 +141,8 @@ export class Libp2pLink implements Link {
     const ready = this.#byPeer.get(peer.id)
     if (ready?.open === true) return ready
     if (!this.#isRunning) throw new SoukError('owner_unreachable', 'This node is not connected to the network.')
-    let opening = this.#opening.get(peer.id)
-    if (opening === undefined) {
-      // Shared by all callers that wait for this peer, so no single caller's signal may end it.
-      opening = this.#open(peer).finally(() => this.#opening.delete(peer.id))
-      this.#opening.set(peer.id, opening)
-    }
+    // Shared by all callers that wait for this peer, so no single caller's signal may end it.
+    const opening = this.#opening.run(peer.id, () => this.#open(peer))
     return within(opening, signal)
   }
 

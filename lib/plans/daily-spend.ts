@@ -4,6 +4,7 @@ import { SoukError } from '../base/errors.ts'
 import { leaseSize } from '../base/lease-size.ts'
 import { DAY_MS } from '../base/limits/time.ts'
 import type { Atoms } from '../base/money.ts'
+import { SingleFlight } from '../base/single-flight.ts'
 import type { Documents } from '../interface/store.ts'
 import { changeDocument } from './change-document.ts'
 
@@ -38,7 +39,7 @@ export class DailySpend {
   readonly #documents: Documents
   readonly #clock: Pick<Clock, 'now'>
   readonly #own = new Map<string, OwnLease>()
-  readonly #leasing = new Map<string, Promise<unknown>>()
+  readonly #leasing = new SingleFlight<string, unknown>()
 
   constructor(documents: Documents, clock: Pick<Clock, 'now'>) {
     this.#documents = documents
@@ -59,9 +60,7 @@ export class DailySpend {
         await running.catch(() => {})
         continue
       }
-      const leasing = this.#lease(id, own, cap, own.spent + amount - own.leased).finally(() => this.#leasing.delete(id))
-      this.#leasing.set(id, leasing)
-      await leasing
+      await this.#leasing.run(id, () => this.#lease(id, own, cap, own.spent + amount - own.leased))
     }
   }
 

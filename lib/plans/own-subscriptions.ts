@@ -6,6 +6,7 @@ import { DAY_MS } from '../base/limits/time.ts'
 import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
 import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId, type RequestIds, requestIdBytes } from '../base/request-id.ts'
+import { SingleFlight } from '../base/single-flight.ts'
 import { type CallTerms, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
 import type { Resolution, ResolveOptions } from '../interface/directory.ts'
 import type { Plan } from '../interface/plan.ts'
@@ -65,7 +66,7 @@ interface Wish {
  */
 export class OwnSubscriptions implements Subscriptions {
   readonly #init: OwnSubscriptionsInit
-  readonly #renewing = new Map<string, Promise<SubscriptionChange>>()
+  readonly #renewing = new SingleFlight<string, SubscriptionChange>()
   /** By subscription whose period is over for this clock and not for its owner's: when to ask again, on the clock's `elapsed`. */
   readonly #lasting = new Map<string, number>()
   /** One change at a time per subscription. */
@@ -108,9 +109,7 @@ export class OwnSubscriptions implements Subscriptions {
       const { subscription } = await running
       return { subscription, charged: 0n }
     }
-    const renewing = this.#changes.run(id, () => this.#renew(id, options)).finally(() => this.#renewing.delete(id))
-    this.#renewing.set(id, renewing)
-    return renewing
+    return this.#renewing.run(id, () => this.#changes.run(id, () => this.#renew(id, options)))
   }
 
   /** Its owner has refused a call because the period is over. */

@@ -1,6 +1,7 @@
 import { asSoukError } from '../base/errors.ts'
 import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits/plans.ts'
 import type { Clock } from '../base/clock.ts'
+import { SingleFlight } from '../base/single-flight.ts'
 import type { DocumentPut } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'
 import { bandsOf } from './bands.ts'
@@ -40,7 +41,7 @@ export class SoldSubscriptions {
   readonly #init: SoldSubscriptionsInit
   readonly #grants: QuotaGrants | undefined
   readonly #held = new Map<string, Held>()
-  readonly #loading = new Map<string, Promise<Held | undefined>>()
+  readonly #loading = new SingleFlight<string, Held | undefined>()
   readonly #taking = new Map<QuotaPool, Promise<void>>()
 
   constructor(init: SoldSubscriptionsInit) {
@@ -87,9 +88,7 @@ export class SoldSubscriptions {
   async find(id: string): Promise<Held | undefined> {
     const held = this.#held.get(id)
     if (held !== undefined && this.#isFresh(held)) return held
-    const running = this.#loading.get(id) ?? this.#load(id).finally(() => this.#loading.delete(id))
-    this.#loading.set(id, running)
-    return running
+    return this.#loading.run(id, () => this.#load(id))
   }
 
   /** The quota of its period. */

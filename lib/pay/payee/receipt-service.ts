@@ -5,6 +5,7 @@ import { SoukError } from '../../base/errors.ts'
 import { DISPUTE_KEPT_MS, DISPUTE_FAULT_CHARS_MAX } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import { formatRequestId, isRequestId, requestIdBytes } from '../../base/request-id.ts'
+import { SingleFlight } from '../../base/single-flight.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { Dispute, DisputeState } from '../../interface/disputes.ts'
 import type { DocumentPut, Ledger } from '../../interface/ledger.ts'
@@ -55,7 +56,7 @@ interface Charge {
 export class ReceiptService {
   readonly #init: ReceiptServiceInit
   /** Concurrent requests for one charge share one, because each would lower the captured amount. */
-  readonly #taking = new Map<string, Promise<Dispute>>()
+  readonly #taking = new SingleFlight<string, Dispute>()
 
   constructor(init: ReceiptServiceInit) {
     this.#init = init
@@ -98,10 +99,7 @@ export class ReceiptService {
    *   `settlement_pending` while transactions are on their way
    */
   takeBack(peer: string, requestId: string): Promise<Dispute> {
-    const key = `${requestId}/${peer}`
-    const taking = this.#taking.get(key) ?? this.#takeBack(peer, requestId).finally(() => this.#taking.delete(key))
-    this.#taking.set(key, taking)
-    return taking
+    return this.#taking.run(`${requestId}/${peer}`, () => this.#takeBack(peer, requestId))
   }
 
   async #takeBack(peer: string, requestId: string): Promise<Dispute> {

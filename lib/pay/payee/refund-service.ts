@@ -3,6 +3,7 @@ import { SoukError } from '../../base/errors.ts'
 import { CLAIM_GAS, DEPOSIT_GAS, REFUND_GAS } from '../../base/limits/chain.ts'
 import { CLOSE_CALLS_MS, LEAVE_PAUSE_MS, LEAVE_POLL_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
+import { SingleFlight } from '../../base/single-flight.ts'
 import type { ChannelState } from '../../interface/chain.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
 import { RetryQueue } from '../channel/retry-queue.ts'
@@ -31,7 +32,7 @@ export class RefundService {
   readonly #init: RefundServiceInit
   readonly #retries: RetryQueue<PayeeChannel>
   /** Channels being admitted for closing: repeated requests take gas from the daily allowance only once. */
-  readonly #admitting = new Map<PayeeChannel, Promise<void>>()
+  readonly #admitting = new SingleFlight<PayeeChannel, void>()
 
   constructor(init: RefundServiceInit) {
     const { clock, onError } = init
@@ -59,26 +60,20 @@ export class RefundService {
    */
   async close(channel: PayeeChannel, refundMax?: Atoms): Promise<void> {
     if (channel.phase === 'closed') return
-    if (channel.phase !== 'closing') await this.#admit(channel, refundMax)
+    if (channel.phase !== 'closing') await this.#admitting.run(channel, () => this.#admit(channel, refundMax))
     await this.#retries.run(channel, (signal) => this.#close(channel, signal))
   }
 
   /** Runs before any change, so that a rejected channel stays open. */
   async #admit(channel: PayeeChannel, refundMax: Atoms | undefined): Promise<void> {
-    const admitting = this.#admitting.get(channel)
-    if (admitting !== undefined) return admitting
-    const { redeemer, unearned } = this.#init
-    const admitted = (async () => {
-      const noGas = await redeemer.refreshGas(CLAIM_GAS + REFUND_GAS)
-      if (noGas !== undefined) throw noGas
-      const refunds = BigInt(channel.refunds + 1)
-      const cost = redeemer.costOf(BigInt(channel.deposits) * DEPOSIT_GAS + refunds * (CLAIM_GAS + REFUND_GAS))
-      await unearned.takeFor(channel, cost, UNEARNED)
-      channel.move('closing', refundMax === undefined ? {} : { refundMax })
-      await this.#init.channels.save(channel)
-    })().finally(() => this.#admitting.delete(channel))
-    this.#admitting.set(channel, admitted)
-    return admitted
+    const { redeemer, unearned, channels } = this.#init
+    const noGas = await redeemer.refreshGas(CLAIM_GAS + REFUND_GAS)
+    if (noGas !== undefined) throw noGas
+    const refunds = BigInt(channel.refunds + 1)
+    const cost = redeemer.costOf(BigInt(channel.deposits) * DEPOSIT_GAS + refunds * (CLAIM_GAS + REFUND_GAS))
+    await unearned.takeFor(channel, cost, UNEARNED)
+    channel.move('closing', refundMax === undefined ? {} : { refundMax })
+    await channels.save(channel)
   }
 
   async #close(channel: PayeeChannel, signal: AbortSignal): Promise<void> {

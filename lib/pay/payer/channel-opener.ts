@@ -12,6 +12,7 @@ import {
 } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import type { Random } from '../../base/random.ts'
+import { SingleFlight } from '../../base/single-flight.ts'
 import type { Chain, ChannelState } from '../../interface/chain.ts'
 import type { ChannelConfig } from '../../interface/channel.ts'
 import type { Ledger } from '../../interface/ledger.ts'
@@ -53,7 +54,7 @@ const OPEN = { phase: 'open', isDisputed: false } as const
 export class ChannelOpener {
   readonly #init: ChannelOpenerInit
   readonly #log: Logger
-  readonly #funding = new Map<PayerChannel, Promise<void>>()
+  readonly #funding = new SingleFlight<PayerChannel, void>()
   readonly #followUps: RetryQueue<PayerChannel>
 
   constructor(init: ChannelOpenerInit) {
@@ -146,7 +147,7 @@ export class ChannelOpener {
    * @throws as `open`
    */
   fund(channel: PayerChannel, missing: Atoms = 0n, wish: Atoms = 0n): Promise<void> {
-    return this.#shared(channel, () => this.#fund(channel, missing, wish))
+    return this.#funding.run(channel, () => this.#fund(channel, missing, wish))
   }
 
   /**
@@ -166,15 +167,7 @@ export class ChannelOpener {
   async finish(channel: PayerChannel, signal?: AbortSignal): Promise<void> {
     await this.#funding.get(channel)?.catch(asSoukError)
     const { pending } = channel
-    if (pending !== undefined) await this.#shared(channel, () => this.#bring(channel, pending, signal))
-  }
-
-  #shared(channel: PayerChannel, task: () => Promise<void>): Promise<void> {
-    const running = this.#funding.get(channel)
-    if (running !== undefined) return running
-    const funding = task().finally(() => this.#funding.delete(channel))
-    this.#funding.set(channel, funding)
-    return funding
+    if (pending !== undefined) await this.#funding.run(channel, () => this.#bring(channel, pending, signal))
   }
 
   /** Finds out the outcome of a pending deposit. @throws SoukError `settlement_pending` if it is not known yet */

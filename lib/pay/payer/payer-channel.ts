@@ -66,8 +66,6 @@ export class PayerChannel {
   topUpAfter = 0
   /** True while the owner is assumed to know the channel. */
   isKnown = true
-  /** Set while the owner is asked for its books. */
-  hearing: Promise<void> | undefined
   /** Earliest time to finish a withdrawal: chain time, milliseconds since the epoch. */
   withdrawableAt: number | undefined
   /** Ledger accounts of its calls; the names are built once. */

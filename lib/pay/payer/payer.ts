@@ -22,6 +22,7 @@ import type { ChannelOpener } from './channel-opener.ts'
 import type { ChannelSync } from './channel-sync.ts'
 import type { Disputes } from './disputes.ts'
 import { checkPrice } from '../../base/check-price.ts'
+import { SingleFlight } from '../../base/single-flight.ts'
 import { BOOKS_MEMBER, type ChannelBooks } from '../channel/pay-messages.ts'
 import type { PayRules } from './pay-rules.ts'
 import type { PayerChannel } from './payer-channel.ts'
@@ -65,7 +66,9 @@ export class Payer {
   readonly #log: Logger
   /** Keyed by request id, as latin1 text. */
   readonly #orders = new PassingMap<string, Paid>()
-  readonly #opening = new Map<string, Promise<PayerChannel>>()
+  readonly #opening = new SingleFlight<string, PayerChannel>()
+  /** Reads of a channel's owner or of the chain, one at a time per channel. */
+  readonly #hearing = new SingleFlight<PayerChannel, void>()
   /** Calls that wait until other calls of their channel end. */
   readonly #waiting = new Map<PayerChannel, Set<() => void>>()
 
@@ -254,8 +257,7 @@ export class Payer {
   async #findLost(channel: PayerChannel): Promise<boolean> {
     const { lost } = channel.payerFunds
     if (lost === 0n) return false
-    channel.hearing ??= this.#reconcile(channel).finally(() => (channel.hearing = undefined))
-    await channel.hearing
+    await this.#hearing.run(channel, () => this.#reconcile(channel))
     return channel.payerFunds.lost < lost
   }
 
@@ -313,35 +315,19 @@ export class Payer {
 
   /** The channel, funded and known to the owner. */
   async #ready(owner: string, receiver: Address, price: Atoms): Promise<PayerChannel> {
-    const { channels, opener } = this.#init
+    const { channels, opener, channelSync } = this.#init
     const known = channels.get(owner, receiver)
-    if (known?.isInDoubt === true) await this.#sync(known)
-    const channel = channels.get(owner, receiver) ?? (await this.#open(owner, receiver, price))
+    if (known?.isInDoubt === true) await this.#hearing.run(known, () => channelSync.sync(known))
+    const channel =
+      channels.get(owner, receiver) ??
+      (await this.#opening.run(`${owner}/${receiver}`, () => opener.open(owner, receiver, price)))
     channel.checkOpen()
     const { deposit, credit } = channel.payerFunds
     const isFundable = channel.pending !== undefined || !channel.isKnown
     if (isFundable && deposit + credit === 0n) await opener.fund(channel, price)
     if (!channel.isKnown) await opener.introduce(channel)
-    if (!channel.payerFunds.isWhole) {
-      channel.hearing ??= this.#recall(channel).finally(() => (channel.hearing = undefined))
-      await channel.hearing
-    }
+    if (!channel.payerFunds.isWhole) await this.#hearing.run(channel, () => this.#recall(channel))
     return channel
-  }
-
-  /** Concurrent calls share one read of the chain. */
-  #sync(channel: PayerChannel): Promise<void> {
-    channel.hearing ??= this.#init.channelSync.sync(channel).finally(() => (channel.hearing = undefined))
-    return channel.hearing
-  }
-
-  #open(owner: string, receiver: Address, price: Atoms): Promise<PayerChannel> {
-    const place = `${owner}/${receiver}`
-    const running = this.#opening.get(place)
-    if (running !== undefined) return running
-    const opening = this.#init.opener.open(owner, receiver, price).finally(() => this.#opening.delete(place))
-    this.#opening.set(place, opening)
-    return opening
   }
 
   async #promise(channel: PayerChannel, price: Atoms, isFee?: boolean): Promise<Promised> {

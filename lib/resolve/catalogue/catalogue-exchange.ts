@@ -25,6 +25,7 @@ import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { ListingIndex } from '../../interface/listing-index.ts'
 import { type CatalogueReply, type CatalogueRequest, CATALOGUE_REPLY, CATALOGUE_REQUEST } from './catalogue-codec.ts'
 import { ignore } from '../../base/ignore.ts'
+import { SingleFlight } from '../../base/single-flight.ts'
 import type { CheckedRecord, Intake } from './intake.ts'
 
 const CATALOGUE_PROTOCOL = '/souk/catalogue/1.0.0'
@@ -90,7 +91,7 @@ interface Place {
 export class CatalogueReader {
   readonly #init: CatalogueExchangeInit
   readonly #places = boundedMap<string, Place>(CATALOGUE_CURSORS_MAX)
-  readonly #reading = new Map<string, Promise<void>>()
+  readonly #reading = new SingleFlight<string, void>()
 
   constructor(init: CatalogueExchangeInit) {
     this.#init = init
@@ -103,11 +104,7 @@ export class CatalogueReader {
 
   /** Never rejects, because peers need not respond. Concurrent reads of one peer share one query. */
   read(peer: PeerAddress, signal: AbortSignal): Promise<void> {
-    const running = this.#reading.get(peer.id)
-    if (running !== undefined) return running
-    const reading = this.#read(peer, signal).finally(() => this.#reading.delete(peer.id))
-    this.#reading.set(peer.id, reading)
-    return reading
+    return this.#reading.run(peer.id, () => this.#read(peer, signal))
   }
 
   /** Whether a peer has this manifest in its catalogue. False also if the peer does not respond within `EXCHANGE_MS`. */

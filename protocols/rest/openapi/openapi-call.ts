@@ -4,6 +4,7 @@ import { systemClock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { HEADER_BYTES_MAX, PATH_BYTES_MAX } from '../../../lib/base/limits/call.ts'
 import { CALL_CHECKS_CHARS_MAX } from '../../../lib/base/limits/rest.ts'
+import { SingleFlight } from '../../../lib/base/single-flight.ts'
 import { within } from '../../../lib/base/within.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import type { Headers } from '../../../lib/interface/payload.ts'
@@ -58,7 +59,7 @@ export class OpenapiCalls {
   })
   readonly #slow = new SlowChecks(systemClock)
   readonly #unchecked = new Map<string, string>()
-  readonly #preparing = new Map<string, Promise<Prepared>>()
+  readonly #preparing = new SingleFlight<string, Prepared>()
 
   constructor(api: RestApi) {
     this.#api = api
@@ -127,25 +128,20 @@ export class OpenapiCalls {
     if (operation === undefined) {
       throw new SoukError('operation_not_found', `The API has no operation "${wanted.slice(0, 80)}".`)
     }
-    const preparing = this.#preparing.get(wanted) ?? this.#prepare(operation)
+    const preparing = this.#preparing.run(wanted, () => this.#prepare(operation))
     return within(preparing, signal)
   }
 
-  #prepare(operation: RestOperation): Promise<Prepared> {
+  async #prepare(operation: RestOperation): Promise<Prepared> {
     const { name } = operation
-    const prepare = async (): Promise<Prepared> => {
-      const schemas = callSchemas(operation, this.#api.definitions)
-      const code = schemas && (await this.#slow.code(name, schemas, FOREVER))
-      if (schemas !== undefined && code === undefined) this.#unchecked.set(name, NOT_CHECKED)
-      const onFault = () => void this.#unchecked.set(name, PARTLY_CHECKED)
-      const check = code === undefined ? undefined : new CallCheck(name, code, this.#slow, onFault)
-      const prepared = { operation, fields: fieldsOf(operation, this.#api.definitions), check }
-      this.#prepared.set(name, prepared)
-      return prepared
-    }
-    const preparing = prepare().finally(() => this.#preparing.delete(name))
-    this.#preparing.set(name, preparing)
-    return preparing
+    const schemas = callSchemas(operation, this.#api.definitions)
+    const code = schemas && (await this.#slow.code(name, schemas, FOREVER))
+    if (schemas !== undefined && code === undefined) this.#unchecked.set(name, NOT_CHECKED)
+    const onFault = () => void this.#unchecked.set(name, PARTLY_CHECKED)
+    const check = code === undefined ? undefined : new CallCheck(name, code, this.#slow, onFault)
+    const prepared = { operation, fields: fieldsOf(operation, this.#api.definitions), check }
+    this.#prepared.set(name, prepared)
+    return prepared
   }
 }
 
