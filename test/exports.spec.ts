@@ -22,6 +22,7 @@ const EXPORTS: Record<string, Names> = {
       'LoadControl',
       'Mutex',
       'RateLimiter',
+      'SingleFlight',
       'Slots',
       'SoukError',
       'apiId',

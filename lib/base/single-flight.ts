@@ -2,6 +2,10 @@
 export class SingleFlight<K, T> {
   readonly #running = new Map<K, Promise<T>>()
 
+  get size(): number {
+    return this.#running.size
+  }
+
   get(key: K): Promise<T> | undefined {
     return this.#running.get(key)
   }
@@ -12,5 +16,10 @@ export class SingleFlight<K, T> {
     const started = task().finally(() => this.#running.delete(key))
     this.#running.set(key, started)
     return started
+  }
+
+  /** Resolves when the tasks that run now have ended, with success or not. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running.values())
   }
 }

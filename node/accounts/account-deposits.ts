@@ -1,4 +1,14 @@
-import { asSoukError, type Atoms, cappedDay, formatUsdc, limits, parseUsdc, sleep, SoukError } from '../../lib/index.ts'
+import {
+  asSoukError,
+  type Atoms,
+  cappedDay,
+  formatUsdc,
+  limits,
+  parseUsdc,
+  SingleFlight,
+  sleep,
+  SoukError
+} from '../../lib/index.ts'
 import type {
   Clock,
   DepositPayment,
@@ -52,7 +62,7 @@ interface DepositDocument {
  */
 export class AccountDeposits {
   readonly #init: AccountDepositsInit
-  readonly #running = new Map<string, Promise<DepositDocument>>()
+  readonly #running = new SingleFlight<string, DepositDocument>()
   readonly #unsettled = new Unsettled()
   /** Today’s deposits by account. Reset when the process restarts. */
   readonly #counts = new Map<string, number>()
@@ -80,7 +90,7 @@ export class AccountDeposits {
     this.#stopping.abort(
       new SoukError('settlement_pending', 'This node is stopping. Send the same payment again later.')
     )
-    await Promise.allSettled(this.#running.values())
+    await this.#running.settled()
   }
 
   /**
@@ -157,11 +167,7 @@ export class AccountDeposits {
   }
 
   #follow(deposits: Deposits, name: string, document: DepositDocument): Promise<DepositDocument> {
-    const running = this.#running.get(name)
-    if (running !== undefined) return running
-    const following = this.#collect(deposits, name, document).finally(() => this.#running.delete(name))
-    this.#running.set(name, following)
-    return following
+    return this.#running.run(name, () => this.#collect(deposits, name, document))
   }
 
   async #collect(deposits: Deposits, name: string, document: DepositDocument): Promise<DepositDocument> {

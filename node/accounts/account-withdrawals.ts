@@ -6,6 +6,7 @@ import {
   KeyedMutex,
   limits,
   parseUsdc,
+  SingleFlight,
   sleep,
   SoukError
 } from '../../lib/index.ts'
@@ -89,9 +90,9 @@ const ID_BYTES = 16
 export class AccountWithdrawals {
   readonly #init: AccountWithdrawalsInit
   readonly #free: FreeWithdrawals
-  readonly #running = new Map<string, Promise<void>>()
+  readonly #running = new SingleFlight<string, void>()
   /** Debits in progress, by withdrawal id. */
-  readonly #drawing = new Map<string, Promise<AccountWithdrawal>>()
+  readonly #drawing = new SingleFlight<string, AccountWithdrawal>()
   readonly #turns = new KeyedMutex()
   readonly #stopping = new AbortController()
 
@@ -113,7 +114,7 @@ export class AccountWithdrawals {
 
   async stop(): Promise<void> {
     this.#stopping.abort(new SoukError('settlement_pending', 'This node is stopping. Try again later.'))
-    await Promise.allSettled(this.#running.values())
+    await this.#running.settled()
   }
 
   /**
@@ -141,11 +142,7 @@ export class AccountWithdrawals {
     const drawing = this.#drawing.get(id)
     if (drawing !== undefined) return repeated(await drawing, request.amount)
     // Serialize: two withdrawals at once would both be charged for the same deposits.
-    const drawn = this.#turns
-      .run(account.id, () => this.#withdraw(account, id, request))
-      .finally(() => this.#drawing.delete(id))
-    this.#drawing.set(id, drawn)
-    return drawn
+    return this.#drawing.run(id, () => this.#turns.run(account.id, () => this.#withdraw(account, id, request)))
   }
 
   async #withdraw(
@@ -207,7 +204,7 @@ export class AccountWithdrawals {
     if (withdrawal === undefined || hasEnded(withdrawal)) return withdrawal
     const wallet = this.#init.wallet()
     // A debit in progress is not durable yet.
-    const isOwn = withdrawal.holder === this.#init.holder && !this.#drawing.has(id)
+    const isOwn = withdrawal.holder === this.#init.holder && this.#drawing.get(id) === undefined
     if (isOwn && wallet !== undefined) this.#follow(wallet, id)
     return withdrawal
   }
@@ -261,14 +258,12 @@ export class AccountWithdrawals {
   }
 
   #follow(wallet: Wallet, id: string): void {
-    if (this.#running.has(id)) return
     const { log } = this.#init
-    const following = this.#payOn(wallet, id)
-      .catch((error: unknown) => {
+    const pay = () =>
+      this.#payOn(wallet, id).catch((error: unknown) => {
         if (!this.#stopping.signal.aborted) log.warn('a withdrawal stopped', { id, cause: error })
       })
-      .finally(() => this.#running.delete(id))
-    this.#running.set(id, following)
+    void this.#running.run(id, pay)
   }
 
   /** Retries while the database is unreachable. Reads the withdrawal first, because it may have ended. */

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { LRUCache } from 'lru-cache'
-import { limits, sha256, toHex, utf8 } from '../../lib/index.ts'
+import { limits, sha256, SingleFlight, toHex, utf8 } from '../../lib/index.ts'
 import type { Resolution } from '../../lib/interface/index.ts'
 
 interface MadeList {
@@ -15,7 +15,7 @@ export class ListCache {
     maxSize: limits.MCP_LISTS_CACHED_BYTES_MAX,
     sizeCalculation: (tools) => JSON.stringify(tools).length
   })
-  readonly #making = new Map<string, Promise<readonly Tool[]>>()
+  readonly #making = new SingleFlight<string, readonly Tool[]>()
 
   /** @param make - makes the list, once for concurrent agents. It is kept if it is whole */
   get(
@@ -25,11 +25,7 @@ export class ListCache {
   ): readonly Tool[] | Promise<readonly Tool[]> {
     const parts = [utf8(JSON.stringify(selection)), ...apis.map(({ signed }) => signed.envelope)]
     const key = toHex(sha256(Buffer.concat(parts.map(sha256))))
-    const known = this.#made.get(key) ?? this.#making.get(key)
-    if (known !== undefined) return known
-    const making = this.#make(key, make).finally(() => this.#making.delete(key))
-    this.#making.set(key, making)
-    return making
+    return this.#made.get(key) ?? this.#making.run(key, () => this.#make(key, make))
   }
 
   async #make(key: string, make: () => Promise<MadeList>): Promise<readonly Tool[]> {

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises'
-import { boundedMap, isApiName, isProviderId, limits, SoukError } from '../../lib/index.ts'
+import { boundedMap, isApiName, isProviderId, limits, SingleFlight, SoukError } from '../../lib/index.ts'
 import type { Clock, Souk } from '../../lib/interface/index.ts'
 
 /** Looks up the TXT records of a name. Each record is a list of its parts. */
@@ -26,7 +26,7 @@ const ABSENT: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA'])
 export class Scopes {
   readonly #init: ScopesInit
   readonly #domains = boundedMap<string, Known>(limits.SCOPES_KNOWN_MAX)
-  readonly #asking = new Map<string, Promise<string | undefined>>()
+  readonly #asking = new SingleFlight<string, string | undefined>()
 
   constructor(init: ScopesInit) {
     this.#init = init
@@ -50,15 +50,11 @@ export class Scopes {
   }
 
   #ask(domain: string): Promise<string | undefined> {
-    const running = this.#asking.get(domain)
-    if (running !== undefined) return running
     // Unauthenticated callers choose the names. Refuse excess lookups instead of queueing them.
-    if (this.#asking.size >= limits.SCOPES_ASKED_AT_ONCE) {
+    if (this.#asking.get(domain) === undefined && this.#asking.size >= limits.SCOPES_ASKED_AT_ONCE) {
       throw new SoukError('overloaded', 'Too many domains are being looked up.', { retryAfterMs: limits.DNS_MS })
     }
-    const asking = this.#lookUp(domain).finally(() => this.#asking.delete(domain))
-    this.#asking.set(domain, asking)
-    return asking
+    return this.#asking.run(domain, () => this.#lookUp(domain))
   }
 
   async #lookUp(domain: string): Promise<string | undefined> {

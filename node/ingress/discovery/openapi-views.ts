@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { deadline, isSoukError, limits, Slots, SoukError } from '../../../lib/index.ts'
+import { deadline, isSoukError, limits, SingleFlight, Slots, SoukError } from '../../../lib/index.ts'
 import type { Clock, Resolution, Souk } from '../../../lib/interface/index.ts'
 import { openapiOf } from './openapi.ts'
 
@@ -23,7 +23,7 @@ export class OpenapiViews {
     sizeCalculation: ({ length }) => length + ENTRY_CHARS
   })
   /** Requests for the same document share the work. */
-  readonly #making = new Map<string, Promise<string>>()
+  readonly #making = new SingleFlight<string, string>()
   readonly #slots = new Slots(limits.OPENAPI_VIEWS_MADE_AT_ONCE)
 
   constructor(init: OpenapiViewsInit) {
@@ -36,14 +36,12 @@ export class OpenapiViews {
     const { described } = signed.manifest.api
     if (described === undefined) return this.#make(api, signal)
     const key = `${signed.id} ${signed.manifest.revision} ${described.root}`
-    const kept = this.#kept.get(key) ?? this.#making.get(key)
+    const kept = this.#kept.get(key)
     if (kept === TOO_LARGE) throw tooLarge()
     if (kept !== undefined) return kept
     // A client that disconnects does not stop it for the others.
-    const making = this.#makeInTurn(api).finally(() => this.#making.delete(key))
-    this.#making.set(key, making)
     try {
-      const document = await making
+      const document = await this.#making.run(key, () => this.#makeInTurn(api))
       this.#kept.set(key, document)
       return document
     } catch (error) {
