@@ -4,9 +4,10 @@ import type { MappingProblem } from '../../../lib/interface/adapter.ts'
 import { ecmaPattern } from '../../pattern/ecma-pattern.ts'
 import { type LinearPattern, PatternRefused } from '../../pattern/linear-pattern.ts'
 import { Meter, OutOfSteps } from '../../pattern/meter.ts'
+import { type Level, messageLevel, type Place } from './level.ts'
 import { type InputRule, type SoapMapping, pointer } from './mapping.ts'
 import type { MessageModel } from '../message/message.ts'
-import type { Shape, SimpleType, Type } from '../schema/model.ts'
+import type { SimpleType, Type } from '../schema/model.ts'
 import type { SoapOperation } from '../message/operation.ts'
 import { Refusal, writeSimple } from '../schema/simple.ts'
 import { clark } from '../xml/names.ts'
@@ -133,13 +134,6 @@ class RulePatterns {
   }
 }
 
-/** The field at a path: its type, whether it is required, and whether it is an array. */
-interface Place {
-  readonly type: Type | undefined
-  readonly required: boolean
-  readonly many: boolean
-}
-
 interface Draft {
   readonly name: string
   readonly place: Place
@@ -148,7 +142,7 @@ interface Draft {
 }
 
 class FieldCompiler {
-  readonly #message: MessageModel | undefined
+  readonly #message: Level
   readonly #rules: Readonly<Record<string, InputRule>>
   readonly #at: readonly string[]
   readonly #isInput: boolean
@@ -163,10 +157,10 @@ class FieldCompiler {
     findings: Findings,
     patterns: RulePatterns
   ) {
-    this.#message = message
     this.#rules = rules
     this.#at = at
     this.#isInput = at.at(-1) === 'input'
+    this.#message = messageLevel(message, this.#isInput)
     this.#findings = findings
     this.#patterns = patterns
   }
@@ -179,7 +173,7 @@ class FieldCompiler {
       this.#check(path, rule, draft.place)
       draft.rule = rule
     }
-    return this.#finish(root, '', this.#message?.content)
+    return this.#finish(root, '', this.#message)
   }
 
   #problem(path: string, problem: string, kind: keyof Findings = 'problems'): void {
@@ -188,40 +182,21 @@ class FieldCompiler {
 
   #draft(root: Map<string, Draft>, path: string): Draft | undefined {
     const steps = path.split('/')
-    let level = root
-    let type: Type | undefined = this.#message?.content
+    let level = this.#message
+    let drafts = root
     let draft: Draft | undefined
     for (const [index, step] of steps.entries()) {
-      const headers: Place | undefined =
-        index === 0 && step === '$headers' ? { type: undefined, required: false, many: false } : undefined
-      const inHeaders = index === 1 && steps[0] === '$headers'
-      const block = inHeaders ? this.#message?.headers.get(step)?.type() : undefined
-      const own: Place | undefined = inHeaders
-        ? block && { type: block, required: false, many: false }
-        : placeIn(type, step)
-      const place: Place | undefined = headers ?? own ?? (index === 0 ? this.#beside(step) : undefined)
+      const place = level.find(step)
       if (place === undefined) {
-        if (inHeaders && this.#message?.ownHeaders.has(step) === true) {
-          this.#problem(path, `The credentials of the registration set ${step} (soap_headers), so a mapping cannot.`)
-          return undefined
-        }
-        const parts = index === 0 ? [...(this.#message?.attachments.keys() ?? [])] : []
-        this.#problem(path, `There is no field ${steps.slice(0, index + 1).join('/')}.${knownIn(type, parts)}`)
+        this.#problem(path, level.missing(step, steps.slice(0, index + 1).join('/')))
         return undefined
       }
-      const known: Draft = level.get(step) ?? { name: step, place, rule: {}, fields: new Map() }
-      level.set(step, known)
-      draft = known
-      level = known.fields
-      type = place.type
+      draft = drafts.get(step) ?? { name: step, place, rule: {}, fields: new Map() }
+      drafts.set(step, draft)
+      drafts = draft.fields
+      level = place.level
     }
     return draft
-  }
-
-  /** An attachment, which the WSDL requires in every request. */
-  #beside(name: string): Place | undefined {
-    const isPart = this.#message?.attachments.has(name) === true
-    return isPart ? { type: undefined, required: this.#isInput, many: false } : undefined
   }
 
   #check(path: string, rule: InputRule, { type, required, many }: Place): void {
@@ -271,7 +246,7 @@ class FieldCompiler {
     return typeof taken === 'string' ? undefined : taken
   }
 
-  #finish(drafts: ReadonlyMap<string, Draft>, path: string, type: Type | undefined): Fields {
+  #finish(drafts: ReadonlyMap<string, Draft>, path: string, level: Level): Fields {
     const byName = new Map<string, Field>()
     const byShown = new Map<string, Field>()
     for (const { name, place, rule, fields } of drafts.values()) {
@@ -283,13 +258,11 @@ class FieldCompiler {
         pattern: this.#pattern(rule),
         hidden: rule.hide === true || rule.value !== undefined,
         many: place.many,
-        fields: this.#finish(fields, here, place.type)
+        fields: this.#finish(fields, here, place.level)
       }
-      const isOthers = () =>
-        placeIn(type, field.shown) !== undefined || (path === '' && this.#beside(field.shown) !== undefined)
       const taken =
         byShown.has(field.shown) ||
-        (field.shown !== name && !drafts.has(field.shown) && isOthers()) ||
+        (field.shown !== name && !drafts.has(field.shown) && level.find(field.shown) !== undefined) ||
         (path === '' && field.shown === 'operation' && name !== 'operation')
       if (taken && !field.hidden) this.#problem(here, `Another field is called ${field.shown}.`)
       byName.set(name, field)
@@ -325,34 +298,8 @@ export function anchored(pattern: string): string {
   return `^(?:${pattern})$`
 }
 
-function placeIn(type: Type | undefined, step: string): Place | undefined {
-  const shape = shapeOf(type)
-  if (shape === undefined) return undefined
-  const member = shape.members.get(step)
-  if (member !== undefined) {
-    const own = member.element.type()
-    return { type: own, required: member.required, many: member.many || own.kind === 'array' }
-  }
-  const use = shape.attributes.find(({ json }) => json === step)
-  if (use !== undefined) return { type: use.type, required: use.required && use.fixed === undefined, many: false }
-  return step === 'value' && shape.text !== undefined ? { type: shape.text, required: false, many: false } : undefined
-}
-
-/** For a SOAP-encoded array, the shape of its items. */
-function shapeOf(type: Type | undefined): Shape | undefined {
-  if (type?.kind === 'array') return shapeOf(type.item().type())
-  return type?.kind === 'complex' ? type.shape() : undefined
-}
-
 function textOf(type: Type): SimpleType | undefined {
   if (type.kind === 'array') return textOf(type.item().type())
   if (type.kind === 'complex') return type.shape().text
   return type.kind === 'any' ? undefined : type
-}
-
-function knownIn(type: Type | undefined, parts: readonly string[]): string {
-  const shape = shapeOf(type)
-  const own = shape === undefined ? [] : [...shape.members.keys(), ...shape.attributes.map(({ json }) => json)]
-  const names = [...own, ...parts].slice(0, 20)
-  return names.length === 0 ? '' : ` There are: ${names.join(', ')}.`
 }

@@ -188,6 +188,28 @@ describe("a SOAP provider's mapping", () => {
     assert(!('apiKey' in echo.output.properties))
   })
 
+  it('gives no header block the name of another', async () => {
+    const wsdl = wsdlOf({
+      schema: `<xs:element name="echo"><xs:complexType/></xs:element>
+        <xs:element name="Auth" type="xs:string"/><xs:element name="Trace" type="xs:string"/>`
+    })
+      .replace(
+        '<wsdl:portType',
+        `<wsdl:message name="blocks"><wsdl:part name="a" element="t:Auth"/><wsdl:part name="b" element="t:Trace"/></wsdl:message>
+        <wsdl:portType`
+      )
+      .replace('<soap:body', (body) => {
+        const header = (part: string) => `<soap:header message="t:blocks" part="${part}" use="literal"/>`
+        return `${header('a')}${header('b')}${body}`
+      })
+    await using bench = await soapBench(wsdl)
+    const { snapshot } = bench.inspection
+    assert.deepEqual(checkMapping(snapshot, mapping({ '$headers/Auth': { rename: 'Key' } })), [])
+    assert.deepEqual(checkMapping(snapshot, mapping({ '$headers/Auth': { rename: 'Trace' } })), [
+      { at: '/operations/echo/input/$headers~1Auth', problem: 'Another field is called Trace.' }
+    ])
+  })
+
   const wrong: ReadonlyArray<readonly [document: unknown, at: string, problem: RegExp]> = [
     [{}, '', /it is missing/],
     [{ version: 1, revision: 1, operations: {}, more: 1 }, '', /more/],
