@@ -5,6 +5,7 @@ import { admit, type CallRoute } from './call-route.ts'
 import { type Answering, checkKey, serveCall } from './serve-call.ts'
 import { hasBody } from './body.ts'
 import { EventStream } from './event-stream.ts'
+import { eventsOf } from './events-of.ts'
 import { sendProblem } from '../problem.ts'
 import { sendReply } from './reply.ts'
 import { readRef } from './request.ts'
@@ -132,11 +133,8 @@ async function accepted(
   reply: CallReply,
   settle: () => void | Promise<void>
 ): Promise<void> {
-  const type = reply.headers.find(([name]) => name === 'content-type')?.[1]
-  if (reply.status !== 200 || type?.startsWith('text/event-stream') !== true)
-    return sendReply(context, reply, { settle })
-  const { body } = reply
-  const events = body instanceof Uint8Array ? once(body) : body
+  const events = eventsOf(reply)
+  if (events === undefined) return sendReply(context, reply, { settle })
   try {
     await sendReply(context, { ...reply, status: 202, headers: [], body: new Uint8Array(0) }, { settle })
   } catch (error) {
@@ -145,10 +143,6 @@ async function accepted(
     throw error
   }
   stream.follow(id, events)
-}
-
-async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield body
 }
 
 function operationIn(body: unknown): string | undefined {

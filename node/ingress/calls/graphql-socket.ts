@@ -5,6 +5,7 @@ import type { ApiRef, CallReply, Clock } from '../../../lib/interface/index.ts'
 import { sseResults } from '../../../protocols/graphql/sse-results.ts'
 import type { CallDraft } from '../../call-draft.ts'
 import { errorOf } from './batch.ts'
+import { eventsOf } from './events-of.ts'
 import { callWithKey } from './key-call.ts'
 import { discard } from './reply.ts'
 import { readOptions } from './request.ts'
@@ -165,14 +166,15 @@ export class GraphqlSocket {
   }
 
   /** Sends the results of an operation, as fast as the client reads them. */
-  async #follow(id: string, { status, headers, body }: CallReply, signal: AbortSignal): Promise<void> {
-    const type = headers.find(([name]) => name === 'content-type')?.[1]
-    if (status !== 200 || type?.startsWith('text/event-stream') !== true) {
+  async #follow(id: string, reply: CallReply, signal: AbortSignal): Promise<void> {
+    const { status, body } = reply
+    const events = eventsOf(reply)
+    if (events === undefined) {
       const errors = body instanceof Uint8Array ? errorsIn(Buffer.from(body).toString()) : undefined
       discard(body)
       return this.#error(id, errors ?? [{ message: `The API responded with HTTP ${status}.` }])
     }
-    const results = sseResults(body instanceof Uint8Array ? once(body) : body)
+    const results = sseResults(events)
     const stop = () => void results.return?.().catch(() => undefined)
     if (signal.aborted) return stop()
     signal.addEventListener('abort', stop, { once: true })
@@ -277,8 +279,4 @@ function countStranger({ unauthenticated }: CallRoute, req: IncomingMessage): vo
   } catch {
     // The connection closes in any case.
   }
-}
-
-async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield body
 }
