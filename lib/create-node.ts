@@ -10,7 +10,7 @@ import { ping } from '@libp2p/ping'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { checkMembers, COUNT, FLAG, FUNCTIONS, LOGGER, type MemberRules, OBJECT, TEXTS } from './base/check-members.ts'
-import { systemClock } from './base/clock.ts'
+import { type Clock, systemClock } from './base/clock.ts'
 import {
   DHT_CLAIMS_MAX,
   DHT_CLAIMS_PER_KEY_MAX,
@@ -133,6 +133,19 @@ const STORED = [
   }
 ]
 
+/** Streams of one connection, with bounds for what a peer opens, delays and makes this node keep. */
+function streamMuxer(clock: Clock) {
+  const streams = yamux({
+    maxInboundStreams: STREAMS_PER_CONNECTION_MAX,
+    maxOutboundStreams: STREAMS_PER_CONNECTION_MAX,
+    // Corked writes deliver many new streams at once. libp2p's default of ten would treat that as an attack.
+    maxEarlyStreams: EARLY_STREAMS_MAX,
+    keepAliveInterval: LINK_RTT_MS,
+    streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
+  })
+  return eagerMuxer(boundedMuxer(streams, clock))
+}
+
 /**
  * Creates a node, not started. Throws `invalid_request` for an option of a wrong name or type. `base/limits.ts` gives the reasons of the settings.
  *
@@ -187,21 +200,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
     },
     transports: transports.map((transport) => eagerTransport(transport)),
     connectionEncrypters: [corked(noise({ crypto: noiseCrypto() }))],
-    streamMuxers: [
-      eagerMuxer(
-        boundedMuxer(
-          yamux({
-            maxInboundStreams: STREAMS_PER_CONNECTION_MAX,
-            maxOutboundStreams: STREAMS_PER_CONNECTION_MAX,
-            // Corked writes deliver many new streams at once. libp2p's default of ten would treat that as an attack.
-            maxEarlyStreams: EARLY_STREAMS_MAX,
-            keepAliveInterval: LINK_RTT_MS,
-            streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
-          }),
-          clock
-        )
-      )
-    ],
+    streamMuxers: [streamMuxer(clock)],
     connectionManager: {
       // The guard keeps the number below this, and closes the least valuable connection. libp2p would refuse the
       // newest.
