@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
+import { latin1 } from './bytes.ts'
 import { SoukError } from './errors.ts'
-import { JSON_DEPTH_MAX } from './limits/call.ts'
+import { JSON_DEPTH_MAX, RESPONSE_JSON_DEPTH_MAX } from './limits/call.ts'
 
 /** The outermost value of a JSON text. */
 export type JsonShape = 'object' | 'array' | 'scalar'
@@ -23,6 +24,32 @@ const [ONES, HIGH_BITS, QUOTES, BACKSLASHES, SPACES] = [0x01010101, 0x80808080 |
  * @throws SoukError `invalid_request` with the member `position` (byte offset) and no part of the text
  */
 export function checkJson(bytes: Uint8Array): JsonShape {
+  const start = check(bytes, JSON_DEPTH_MAX)
+  return bytes[start] === OBJECT ? 'object' : bytes[start] === ARRAY ? 'array' : 'scalar'
+}
+
+/**
+ * The named members of an API's response: their JSON texts. Checks the whole text, nested up to `RESPONSE_JSON_DEPTH_MAX`. `JSON.parse`
+ * takes seconds for a text of a million names, this a tenth of that.
+ * @param names in ASCII
+ * @returns undefined if the outermost value is not an object. Of two members with one name, the last counts, as in `JSON.parse`.
+ * @throws as `checkJson`
+ */
+export function membersIn(bytes: Uint8Array, names: readonly string[]): ReadonlyMap<string, Uint8Array> | undefined {
+  const found = new Map<string, Uint8Array>()
+  const start = check(bytes, RESPONSE_JSON_DEPTH_MAX, (nameAt, nameEnd, valueAt, valueEnd) => {
+    const token = latin1(bytes.subarray(nameAt, nameEnd))
+    const name = token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1)
+    if (names.includes(name)) found.set(name, bytes.subarray(valueAt, valueEnd))
+  })
+  return bytes[start] === OBJECT ? found : undefined
+}
+
+/** Gets the range of each name, with its quotes, and of its value. */
+type OnMember = (nameAt: number, nameEnd: number, valueAt: number, valueEnd: number) => void
+
+/** Returns the position of the outermost value. */
+function check(bytes: Uint8Array, levels: number, onMember?: OnMember): number {
   if (!isUtf8(bytes)) throw new SoukError('invalid_request', 'The body is not UTF-8. JSON must be UTF-8.')
   if (isMarked(bytes)) {
     throw new SoukError('invalid_request', 'The body starts with a byte order mark (U+FEFF). Send the JSON without it.')
@@ -30,9 +57,9 @@ export function checkJson(bytes: Uint8Array): JsonShape {
   const start = skipSpace(bytes, 0)
   if (start === bytes.length)
     throw new SoukError('invalid_request', 'The body is empty. Send a JSON object, for example {}.')
-  const end = skipSpace(bytes, value(bytes, start, 0))
+  const end = skipSpace(bytes, value(bytes, start, levels, onMember))
   if (end !== bytes.length) throw invalid(bytes, end)
-  return bytes[start] === OBJECT ? 'object' : bytes[start] === ARRAY ? 'array' : 'scalar'
+  return start
 }
 
 /** Windows programs write this mark. RFC 8259 forbids it. */
@@ -42,41 +69,47 @@ const isMarked = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] =
  * Each of the following functions takes the start of a part and returns the position after it. The depth limit bounds
  * the recursion.
  */
-function value(bytes: Uint8Array, at: number, depth: number): number {
+function value(bytes: Uint8Array, at: number, levels: number, onMember?: OnMember): number {
   const first = bytes[at]
   if (first === QUOTE) return string(bytes, at)
-  if (first === OBJECT) return object(bytes, at, deeper(depth))
-  if (first === ARRAY) return array(bytes, at, deeper(depth))
+  if (first === OBJECT) return object(bytes, at, inner(levels), onMember)
+  if (first === ARRAY) return array(bytes, at, inner(levels))
   const literal = first === undefined ? undefined : LITERALS.get(first)
   return literal === undefined ? number(bytes, at) : word(bytes, at, literal)
 }
 
-function deeper(depth: number): number {
-  if (depth === JSON_DEPTH_MAX) {
-    throw new SoukError('invalid_request', `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`)
+/** @param levels - how many may begin here */
+function inner(levels: number): number {
+  if (levels === 0) {
+    throw new SoukError('invalid_request', `The body is nested too deeply: a call may have ${JSON_DEPTH_MAX} levels.`)
   }
-  return depth + 1
+  return levels - 1
 }
 
-function object(bytes: Uint8Array, start: number, depth: number): number {
+function object(bytes: Uint8Array, start: number, levels: number, onMember?: OnMember): number {
   let at = skipSpace(bytes, start + 1)
   if (bytes[at] === OBJECT_END) return at + 1
   for (;;) {
     if (bytes[at] !== QUOTE) throw invalid(bytes, at)
-    at = skipSpace(bytes, string(bytes, at))
+    const nameAt = at
+    const nameEnd = string(bytes, at)
+    at = skipSpace(bytes, nameEnd)
     if (bytes[at] !== COLON) throw invalid(bytes, at)
-    at = skipSpace(bytes, value(bytes, skipSpace(bytes, at + 1), depth))
+    const valueAt = skipSpace(bytes, at + 1)
+    const valueEnd = value(bytes, valueAt, levels)
+    onMember?.(nameAt, nameEnd, valueAt, valueEnd)
+    at = skipSpace(bytes, valueEnd)
     if (bytes[at] === OBJECT_END) return at + 1
     if (bytes[at] !== COMMA) throw invalid(bytes, at)
     at = skipSpace(bytes, at + 1)
   }
 }
 
-function array(bytes: Uint8Array, start: number, depth: number): number {
+function array(bytes: Uint8Array, start: number, levels: number): number {
   let at = skipSpace(bytes, start + 1)
   if (bytes[at] === ARRAY_END) return at + 1
   for (;;) {
-    at = skipSpace(bytes, value(bytes, at, depth))
+    at = skipSpace(bytes, value(bytes, at, levels))
     if (bytes[at] === ARRAY_END) return at + 1
     if (bytes[at] !== COMMA) throw invalid(bytes, at)
     at = skipSpace(bytes, at + 1)

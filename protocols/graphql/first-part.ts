@@ -1,6 +1,7 @@
-import { type GraphqlResponse, responseOf } from './graphql-response.ts'
+import { type ResponseOutline, outlineOf } from './graphql-response.ts'
 
 const LINE_END = '\r\n'
+const NOTHING: ResponseOutline = { hasData: false, hasErrors: false }
 
 /**
  * Reads the response in the first part of a multipart body (RFC 2046, section 5.1.1), in time linear to its length. Some servers close
@@ -19,8 +20,8 @@ export class FirstPart {
     this.#close = new Mark(`${LINE_END}--${boundary}`)
   }
 
-  /** @returns the response, once it is complete; empty if the part is not JSON */
-  push(chunk: string): GraphqlResponse | undefined {
+  /** @returns the response, once it is complete; without data if the part is not JSON */
+  push(chunk: string): ResponseOutline | undefined {
     let text: string | undefined = chunk
     if (this.#at === 'open') {
       text = this.#open.after(text)
@@ -38,9 +39,9 @@ export class FirstPart {
     const isClosed = this.#close.after(text) !== undefined
     if (!isClosed && !this.#object.isIn(text)) return undefined
     const body = this.#body.join('')
-    if (isClosed) return responseOf(body.slice(0, body.indexOf(this.#close.text))) ?? {}
+    if (isClosed) return outlineOf(body.slice(0, body.indexOf(this.#close.text))) ?? NOTHING
     this.#body = [body]
-    return responseOf(body.trimEnd())
+    return outlineOf(body.trimEnd())
   }
 }
 

@@ -21,7 +21,7 @@ import { type CheckedOperation, asksForSchema, createDocumentCheck } from './doc
 import { type Accepted, EVENT_STREAM, JSON_TYPE, RESPONSE_TYPE, acceptedIn, askedFor } from './graphql-accept.ts'
 import { GraphqlRefusal, invalid } from './graphql-refusal.ts'
 import { type GraphqlRequest, bodyOf, gotten, posted } from './graphql-request.ts'
-import { type GraphqlResponse, responseIn } from './graphql-response.ts'
+import { type ResponseOutline, outlineIn } from './graphql-response.ts'
 import { pricingIn } from './graphql-terms.ts'
 import { boundaryIn, incremental } from './incremental.ts'
 import { introspector } from './introspection.ts'
@@ -208,19 +208,19 @@ async function replyOf(
   const boundary = status < 300 && accepted.mixed !== undefined ? boundaryIn(headers) : undefined
   if (boundary !== undefined) {
     const { first, body } = await incremental(response.body, boundary, (bytes) => memory?.wait(bytes, signal))
-    return { status, headers, body, success: first.data != null, upstreamMs, ...ruleFor(first) }
+    return { status, headers, body, success: first.hasData, upstreamMs, ...ruleFor(first) }
   }
   const body = await response.bytes(RESPONSE_BYTES_MAX, memory)
   // Errors of the upstream, or of a gateway in front of it, are passed on unchanged.
   if (status >= 400) return { status, headers, body, success: false, upstreamMs }
-  const graphql = status < 300 ? responseIn(body) : undefined
+  const graphql = status < 300 ? outlineIn(body) : undefined
   if (graphql === undefined) throw unreadable('The API behind this listing did not return a GraphQL response.')
-  return framed({ status, headers, body, success: graphql.data != null, upstreamMs, ...ruleFor(graphql) }, accepted)
+  return framed({ status, headers, body, success: graphql.hasData, upstreamMs, ...ruleFor(graphql) }, accepted)
 }
 
 /** Partial data is charged in full; the receipt's rule shows that there were errors. */
-function ruleFor({ errors }: GraphqlResponse): Pick<AdapterReply, 'rule'> {
-  return Array.isArray(errors) && errors.length > 0 ? { rule: 'partial-data' } : {}
+function ruleFor({ hasErrors }: ResponseOutline): Pick<AdapterReply, 'rule'> {
+  return hasErrors ? { rule: 'partial-data' } : {}
 }
 
 function unreadable(detail: string): SoukError {

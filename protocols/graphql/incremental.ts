@@ -5,11 +5,11 @@ import type { Headers } from '../../lib/interface/payload.ts'
 import { headerOf } from '../json.ts'
 import { MIXED } from './graphql-accept.ts'
 import { FirstPart } from './first-part.ts'
-import type { GraphqlResponse } from './graphql-response.ts'
+import type { ResponseOutline } from './graphql-response.ts'
 
-/** A response in parts (`@defer`, `@stream`; `multipart/mixed`, RFC 2046 §5.1) whose first part is parsed. */
+/** A response in parts (`@defer`, `@stream`; `multipart/mixed`, RFC 2046 §5.1) whose first part is read. */
 export interface Incremental {
-  readonly first: GraphqlResponse
+  readonly first: ResponseOutline
   /** The whole body, unchanged. */
   readonly body: AsyncIterable<Uint8Array>
 }

@@ -52,7 +52,7 @@ export function introspector(upstream: Upstream): Introspector {
       const isLong = answer.bytes.length > SHORT_BYTES_MAX
       const response = shortResponseIn(answer.bytes)
       worked = isLong || response?.data != null ? options : undefined
-      if (worked !== undefined || response?.errors === undefined) break
+      if (worked !== undefined || response?.errors == null) break
     }
     return answer as Introspection
   }

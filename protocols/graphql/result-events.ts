@@ -3,7 +3,7 @@ import { type Clock, sleep } from '../../lib/base/clock.ts'
 import { EVENTS_HEARTBEAT_MS } from '../../lib/base/limits/call.ts'
 import { GRAPHQL_OPENING_MS } from '../../lib/base/limits/graphql.ts'
 import type { EventFrames } from '../../lib/interface/adapter.ts'
-import { type GraphqlResponse, responseOf } from './graphql-response.ts'
+import { outlineOf } from './graphql-response.ts'
 
 /** The results of one operation as JSON texts. `return` aborts the operation, even while a `next` is pending. */
 export type Results = AsyncIterator<string, undefined>
@@ -92,13 +92,9 @@ export async function opening(results: Results, clock: Clock, signal: AbortSigna
   const heard = await soon(first, GRAPHQL_OPENING_MS, clock, signal)
   if (heard === undefined) return { results: startingWith(first, results) }
   if (heard.done === true) return { ended: undefined }
-  if (hasData(responseOf(heard.value))) return { results: startingWith(first, results) }
+  if (outlineOf(heard.value)?.hasData === true) return { results: startingWith(first, results) }
   await results.return?.()
   return { ended: heard.value }
-}
-
-function hasData(response: GraphqlResponse | undefined): boolean {
-  return response?.data != null
 }
 
 function startingWith(first: Promise<IteratorResult<string, undefined>>, rest: Results): Results {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { isSoukError, limits } from '../../../lib/index.ts'
-import { checkJson, nestsDeeperThan } from '../../../lib/base/json-text.ts'
+import { text } from '../../../lib/base/bytes.ts'
+import { checkJson, membersIn, nestsDeeperThan } from '../../../lib/base/json-text.ts'
 import { fuzzRuns } from '../../helpers/fuzz-runs.ts'
 
 const accepts = (text: string | Uint8Array): boolean => {
@@ -109,6 +110,32 @@ describe('checkJson', () => {
     assert.ok(accepts(nested(limits.JSON_DEPTH_MAX)))
     assert.ok(!accepts(nested(limits.JSON_DEPTH_MAX + 1)))
     assert.ok(!accepts('{"a":'.repeat(1_000_000)))
+  })
+})
+
+describe('membersIn', () => {
+  const members = (json: string): unknown => {
+    const found = membersIn(Buffer.from(json), ['a', 'b'])
+    return found && Object.fromEntries(Array.from(found, ([name, value]) => [name, JSON.parse(text(value))]))
+  }
+
+  it('finds members as JSON.parse does, whatever else the object has', () => {
+    const name = fc.constantFrom('a', 'b', 'c', 'é', '\\u0061', '\\"a')
+    const member = fc.tuple(name, fc.json({ maxDepth: 3 })).map(([key, value]) => ` "${key}" :${value}`)
+    fc.assert(
+      fc.property(fc.array(member), (all) => {
+        const json = `{${all.join(' ,')}}`
+        const expected = Object.entries(JSON.parse(json) as object).filter(([key]) => key === 'a' || key === 'b')
+        assert.deepEqual(members(json), Object.fromEntries(expected))
+      }),
+      fuzzRuns(500)
+    )
+  })
+
+  it('finds none in other values, nor in inner objects', () => {
+    assert.deepEqual(members('{"c":{"a":1}}'), {})
+    for (const json of ['[{"a":1}]', '"a"', 'null']) assert.equal(members(json), undefined)
+    assert.throws(() => members('{"a":1'), { code: 'invalid_request' })
   })
 })
 

@@ -83,6 +83,14 @@ describe('a GraphQL call', () => {
     assert.deepEqual(await jsonOf(reply), body)
   })
 
+  it('is a success when the API writes null for absent errors, or begins with a byte order mark', async () => {
+    for (const body of ['{"data":{"a":1},"errors":null}', '\u{feff}{"data":{"a":1}}']) {
+      upstream.behave(answering(200, json, body))
+      const { success, rule } = await call({ query: '{ a }' })
+      assert.deepEqual([success, rule], [true, undefined])
+    }
+  })
+
   const unsuccessful: ReadonlyArray<readonly [what: string, status: number, body: object]> = [
     ['data is null', 200, { data: null, errors: [{ message: 'x' }] }],
     ['there are errors only', 200, { errors: [{ message: 'x' }] }],
