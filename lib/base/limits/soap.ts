@@ -19,6 +19,8 @@ export const SCHEMA_DERIVATIONS_MAX = 100
 export const XML_DEPTH_MAX = 128
 /** One XML tag with its attributes. Parsers are slow on longer ones; real tags have a few hundred characters. */
 export const XML_TAG_CHARS_MAX = 64 * KiB
+/** Elements and attributes of one XML document. Each takes 100 to 300 bytes of memory; 10 MiB of rows have 600,000. */
+export const XML_PARTS_MAX = 1_000_000
 /** Detail of a SOAP fault. It is part of an error, which each hop holds whole. */
 export const FAULT_DETAIL_BYTES_MAX = 8 * KiB
 /** SOAP document translated on the main thread in about 1 ms. A worker thread would add half of that. */

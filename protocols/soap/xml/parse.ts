@@ -1,4 +1,4 @@
-import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../lib/base/limits/soap.ts'
+import { XML_DEPTH_MAX, XML_PARTS_MAX, XML_TAG_CHARS_MAX } from '../../../lib/base/limits/soap.ts'
 import { XmlError, notWellFormed } from './error.ts'
 import { Namespaces, ROOT_SCOPE, type XmlName } from './namespaces.ts'
 import { attributeText, isXmlText, lineAt, normalXml, replaceReferences } from './text.ts'
@@ -40,7 +40,7 @@ const QUESTION = 0x3f
  * Parses a document without a DTD in one pass.
  *
  * @throws XmlError if the document is not well-formed or not namespace-well-formed, has a document type declaration, nests past
- * `XML_DEPTH_MAX`, or has a tag past `XML_TAG_CHARS_MAX`.
+ * `XML_DEPTH_MAX`, has a tag past `XML_TAG_CHARS_MAX`, or more than `XML_PARTS_MAX` elements and attributes.
  */
 export function parseXml(text: string): XmlElement {
   if (!isXmlText(text)) throw new XmlError('holds a character that XML does not allow')
@@ -56,6 +56,7 @@ class Parser {
   #root: Element | undefined
   #current: Element | undefined
   #at = 0
+  #parts = 0
 
   constructor(text: string) {
     this.#text = text
@@ -134,6 +135,8 @@ class Parser {
     const nameEnd = this.#nameEnd(less + 1, less)
     const raw = text.slice(less + 1, nameEnd)
     const pairs = this.#pairs(nameEnd, less)
+    this.#parts += 1 + pairs.length / 2
+    if (this.#parts > XML_PARTS_MAX) throw new XmlError('has too many elements and attributes')
     const empty = text.charCodeAt(this.#at) === SLASH
     if (empty && text.charCodeAt(this.#at + 1) !== GREATER)
       throw this.#broken(`the tag <${raw.slice(0, 80)}> is not closed`)

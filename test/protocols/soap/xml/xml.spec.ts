@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { XML_DEPTH_MAX, XML_TAG_CHARS_MAX } from '../../../../lib/base/limits/soap.ts'
+import { XML_DEPTH_MAX, XML_PARTS_MAX, XML_TAG_CHARS_MAX } from '../../../../lib/base/limits/soap.ts'
 import { XmlError } from '../../../../protocols/soap/xml/error.ts'
 import { decodeXml, isXmlText, normalXml } from '../../../../protocols/soap/xml/text.ts'
 import { readXmlDocument, type Span } from '../../../../protocols/soap/xml/document.ts'
@@ -163,6 +163,14 @@ function plain(node: XmlElement | string): unknown {
   const { namespace, name, attributes, nodes } = node
   return { namespace, name, attributes, nodes: nodes.map(plain) }
 }
+
+describe('parseXml', () => {
+  it('limits elements and attributes, which take far more memory than their text', () => {
+    const document = (parts: number) => `<a>${'<b c=""/>'.repeat((parts - 1) / 2)}</a>`
+    assert.equal(parseXml(document(XML_PARTS_MAX - 1)).name, 'a')
+    assert.throws(() => parseXml(document(XML_PARTS_MAX + 1)), XmlError)
+  })
+})
 
 describe('XML', () => {
   const part = fc.constantFrom(
