@@ -201,10 +201,6 @@ async function replyOf(
   signal: AbortSignal
 ): Promise<AdapterReply> {
   const { status, headers, upstreamMs } = response
-  if (status === 402) {
-    response.discard()
-    throw unreadable('The API behind this listing requires a payment of its own.')
-  }
   const boundary = status < 300 && accepted.mixed !== undefined ? boundaryIn(headers) : undefined
   if (boundary !== undefined) {
     const { first, body } = await incremental(response.body, boundary, (bytes) => memory?.wait(bytes, signal))

@@ -73,7 +73,7 @@ export function createSubscriptions(config: UpstreamConfig, main: Upstream, cloc
       signal
     })
     const { status, headers: down } = response
-    if (status >= 400 && status !== 402) {
+    if (status >= 400) {
       return { status, headers: down, body: await response.bytes(RESPONSE_BYTES_MAX, memory) }
     }
     if (status < 300 && headerOf(down, 'content-type')?.toLowerCase().startsWith(EVENT_STREAM) === true) {

@@ -231,13 +231,6 @@ class RestAdapter implements Adapter {
     perEvent = false
   ): AdapterReply | Promise<AdapterReply> {
     const { status, headers, upstreamMs } = response
-    if (status === 402) {
-      // If forwarded, it would ask the consumer to pay a third party for a call that Souk has priced.
-      response.discard()
-      throw new SoukError('upstream_invalid_response', 'The API behind this listing requires a payment of its own.', {
-        source: 'upstream'
-      })
-    }
     // A 304 tells a consumer that its copy is current, which is what it asked for.
     const isCurrent = status === 304 && asked.some(([name]) => CONDITIONS.has(name))
     const success = isCurrent || (status >= 200 && status < 300)

@@ -92,10 +92,6 @@ export class SoapAdapter implements Adapter {
 
   async #reply(operation: string, response: UpstreamResponse, memory: CallMemory | undefined): Promise<AdapterReply> {
     const { status, headers, upstreamMs } = response
-    if (status === 402) {
-      response.discard()
-      throw unreadable(status, 'that it requires a payment of its own')
-    }
     const type = headerOf(headers, 'content-type')
     const isXml = type === undefined || XML_TYPE.test(type) || isMultipart(type)
     const pieces = await response.pieces(RESPONSE_BYTES_MAX, memory)

@@ -208,11 +208,6 @@ function failureCases(given: () => Bench): void {
       'upstream_invalid_response'
     ],
     [
-      'requires its own payment',
-      () => answering(402, { 'content-type': 'application/json' }, '{}'),
-      'upstream_invalid_response'
-    ],
-    [
       'redirects to another origin',
       () => answering(307, { location: 'http://203.0.113.1/' }, ''),
       'upstream_invalid_response'

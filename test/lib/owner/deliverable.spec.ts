@@ -28,6 +28,8 @@ describe('an undeliverable response', () => {
     ['deep JSON that never closes', replyOf('['.repeat(10_000))],
     ['a status below those of HTTP', replyOf('{}', { status: 99 })],
     ['an interim status', replyOf('{}', { status: 101 })],
+    ['a status that asks for a payment', replyOf('{}', { status: 402, success: false })],
+    ['a status that asks for a login at a proxy', replyOf('{}', { status: 407, success: false })],
     ['a status that is no number', replyOf('{}', { status: Number.NaN })],
     ['a header with a line break', replyOf('{}', { headers: [['x-a', 'b\r\nx-c: d']] })],
     ['a header name with a space', replyOf('{}', { headers: [['x a', 'b']] })],
@@ -40,6 +42,14 @@ describe('an undeliverable response', () => {
       assert.deepEqual([record?.charged, record?.code], [0n, 'upstream_invalid_response'])
     })
   }
+
+  it('is abandoned if it is a stream', async () => {
+    const left = Promise.withResolvers<unknown>()
+    const source = { next: () => Promise.resolve({ done: false as const, value: Buffer.from('a') }) }
+    const body = { [Symbol.asyncIterator]: () => ({ ...source, return: async () => (left.resolve(1), source.next()) }) }
+    await assert.rejects(answers(replyOf(body, { status: 407, success: false })), { code: 'upstream_invalid_response' })
+    await left.promise
+  })
 
   it('is not confused with a valid unusual response', async () => {
     for (const reply of [
