@@ -49,7 +49,7 @@ export function whereOf(endpoint: URL): string {
  * The request target of a call: the endpoint's own path and query, followed by the consumer's.
  *
  * Rejects anything that a server could take as a way out of the endpoint's path, however often it decodes: dot segments (also
- * before `;`, path parameters), empty segments, backslashes and control characters. Characters other than visible ASCII must be
+ * before `;`, path parameters), empty segments that are not encoded, backslashes and control characters. Characters other than visible ASCII must be
  * percent-encoded (RFC 3986 §2.1).
  *
  * @throws SoukError `invalid_request`
@@ -81,7 +81,8 @@ function checkSegments(path: string): void {
     const segments = text.split('/').slice(1)
     for (const [index, segment] of segments.entries()) {
       const name = segment.split(';', 1)[0]
-      const empty = segment === '' && index < segments.length - 1
+      // Encoded slashes keep a URL in its segment. A server that decodes them goes no level up, but takes two at the start for a host.
+      const empty = segment === '' && index < segments.length - 1 && (text === path || index === 0)
       if (empty || name === '.' || name === '..') throw refuse('The path must not contain empty or dot segments.')
     }
     const decoded = decode(text, text === path)
