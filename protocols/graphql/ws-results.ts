@@ -1,6 +1,8 @@
 import { createClient } from 'graphql-ws'
+import type { WebSocket } from 'undici'
+import { text, utf8 } from '../../lib/base/bytes.ts'
 import { CONNECTION_LOST, SoukError } from '../../lib/base/errors.ts'
-import { rawNumber } from '../../lib/base/exact-json.ts'
+import { membersIn } from '../../lib/base/json-text.ts'
 import {
   GRAPHQL_EVENT_BYTES_MAX,
   GRAPHQL_EVENT_CHARS_WAITING_MAX,
@@ -11,6 +13,8 @@ import { interruption } from '../upstream/failure.ts'
 import type { UpstreamSockets } from '../upstream/websocket.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 import type { Results } from './result-events.ts'
+
+const OBJECT = 0x7b
 
 /**
  * Opens an operation over the GraphQL-over-WebSocket protocol (`graphql-transport-ws`), on a separate connection. Aborting the
@@ -24,21 +28,17 @@ export async function wsResults(
   { operationName, variables, extensions, written }: GraphqlRequest,
   signal: AbortSignal
 ): Promise<Results> {
-  const webSocketImpl = await sockets.implementation(signal)
+  const Socket = await sockets.implementation(signal)
   // Disposing of a connection during its handshake rejects with the handshake's error, which is already known here.
   const inbox = createInbox(() => void Promise.resolve(client.dispose()).catch(() => {}))
   const connected = Promise.withResolvers<void>()
   let isConnected = false
   const client = createClient({
     url: sockets.url,
-    webSocketImpl,
+    webSocketImpl: readingResults(Socket, (result) => isConnected && (inbox.push(result), true)),
     lazy: true,
     retryAttempts: 0,
     connectionAckWaitTimeout: UPSTREAM_CONNECT_MS,
-    // Numbers keep their original digits.
-    jsonMessageReviver(this: unknown, _key: string, value: unknown, ...[context]: Array<{ source?: string }>) {
-      return typeof value === 'number' && context?.source !== undefined ? rawNumber(context.source) : value
-    },
     on: {
       connected() {
         isConnected = true
@@ -54,7 +54,8 @@ export async function wsResults(
       ...(written.extensions === undefined ? {} : { extensions: { ...extensions } })
     },
     {
-      next: (result) => inbox.push(JSON.stringify(result)),
+      // The socket takes the results.
+      next() {},
       error(error) {
         const lost = unreachable(error, isConnected)
         if (Array.isArray(error)) inbox.push(JSON.stringify({ errors: error as unknown }))
@@ -75,6 +76,38 @@ export async function wsResults(
   else signal.addEventListener('abort', giveUp, { once: true })
   await connected.promise
   return inbox.results
+}
+
+/**
+ * Takes the results from the messages of a socket as they are written. The client would parse them: one of a megabyte holds up the
+ * process for half a second, and numbers lose digits.
+ *
+ * @param take returns false to leave a result to the client, which then closes the connection
+ */
+function readingResults(Socket: typeof WebSocket, take: (result: string) => boolean): typeof WebSocket {
+  return class extends Socket {
+    override set onmessage(listener: WebSocket['onmessage']) {
+      const read = (event: Parameters<NonNullable<typeof listener>>[0]): void => {
+        const result = resultIn(event.data)
+        if (result === undefined || !take(result)) listener?.call(this, event)
+      }
+      // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it replaces the listener before
+      super.onmessage = listener && read
+    }
+  }
+}
+
+/** The payload of a message with the type `next`; undefined for another message, and for one that is not valid. */
+function resultIn(message: unknown): string | undefined {
+  if (typeof message !== 'string') return undefined
+  try {
+    const members = membersIn(utf8(message), ['type', 'payload'])
+    const [type, payload] = [members?.get('type'), members?.get('payload')]
+    const isResult = type !== undefined && text(type) === '"next"' && payload?.[0] === OBJECT
+    return isResult ? text(payload) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** undici closes a connection whose message is too large, and does not say why. */

@@ -5,6 +5,7 @@ import { WebSocketServer } from 'ws'
 import { Fifo } from '../../lib/base/fifo.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { GRAPHQL_EVENT_BYTES_MAX } from '../../lib/base/limits/graphql.ts'
+import type { Adapter } from '../../lib/interface/adapter.ts'
 import { graphqlFactory } from '../../protocols/graphql/graphql-factory.ts'
 import { outlineIn } from '../../protocols/graphql/graphql-response.ts'
 import { incremental } from '../../protocols/graphql/incremental.ts'
@@ -13,7 +14,7 @@ import { collectEvents } from '../../protocols/rest/event-stream.ts'
 import { singleEvents } from '../../protocols/rest/single-events.ts'
 import { linksBelow } from '../../protocols/upstream/links.ts'
 import { createUpstream } from '../../protocols/upstream/upstream.ts'
-import { FOREVER, plainCall, rejectsWith } from '../helpers/adapter-bench.ts'
+import { bytesOf, FOREVER, plainCall, rejectsWith } from '../helpers/adapter-bench.ts'
 import { scriptedUpstream } from '../helpers/scripted-upstream.ts'
 import { assertCpuBelow } from '../helpers/cpu-time.ts'
 
@@ -138,7 +139,7 @@ describe('streams of a hostile API are read in linear time:', () => {
     }
   })
 
-  it('reads no event of a WebSocket above the limit', async () => {
+  async function subscribed(event: string, use: (adapter: Adapter) => Promise<unknown>): Promise<void> {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
     await once(server, 'listening')
     server.on('connection', (socket) => {
@@ -146,8 +147,8 @@ describe('streams of a hostile API are read in linear time:', () => {
         const { type, id } = JSON.parse(data.toString()) as { type: string; id: string }
         if (type === 'connection_init') socket.send('{"type":"connection_ack"}')
         else if (type === 'subscribe') {
-          const data = { a: Array(GRAPHQL_EVENT_BYTES_MAX).fill(0) }
-          socket.send(JSON.stringify({ id, type: 'next', payload: { data } }))
+          socket.send(`{"id":"${id}","type":"next","payload":{"data":{"a":${event}}}}`)
+          socket.send(`{"id":"${id}","type":"complete"}`)
         }
       })
     })
@@ -157,13 +158,30 @@ describe('streams of a hostile API are read in linear time:', () => {
       ''
     )
     try {
-      const call = plainCall({ query: 'subscription { a }' }, [['accept', 'text/event-stream']])
-      await assertCpuBelow(CPU_MS_MAX, () => rejectsWith(adapter.call(call, FOREVER), 'upstream_unreachable'))
+      await use(adapter)
     } finally {
       await adapter.close?.()
       for (const client of server.clients) client.terminate()
       server.close()
     }
+  }
+  const call = plainCall({ query: 'subscription { a }' }, [['accept', 'text/event-stream']])
+  const listOf = (item: string, bytes: number) => `[${item}${`,${item}`.repeat(bytes / (item.length + 1) - 1)}]`
+
+  it('reads no event of a WebSocket above the limit', async () => {
+    await subscribed(listOf('0', 2 * GRAPHQL_EVENT_BYTES_MAX), (adapter) =>
+      assertCpuBelow(CPU_MS_MAX, () => rejectsWith(adapter.call(call, FOREVER), 'upstream_unreachable'))
+    )
+  })
+
+  it('reads an event of a WebSocket as it is written', async () => {
+    const event = listOf('{}', GRAPHQL_EVENT_BYTES_MAX - KiB)
+    await subscribed(event, (adapter) =>
+      assertCpuBelow(CPU_MS_MAX / 4, async () => {
+        const { body } = await adapter.call(call, FOREVER)
+        assert.match((await bytesOf(body)).toString(), /"a":\[\{\},.*event: complete/s)
+      })
+    )
   })
 
   for (const [what, header] of [
