@@ -1,6 +1,7 @@
 import { parseApiRef } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
+import { ignore } from '../base/ignore.ts'
 import { type Atoms, parseUsdc } from '../base/money.ts'
 import { requestIdBytes } from '../base/request-id.ts'
 import type { CallTerms } from '../interface/call.ts'
@@ -110,7 +111,8 @@ export class PlanCaller {
       throw error
     }
     allowed.end(reply.charged)
-    const alert = reply.quota === undefined ? undefined : await this.#heard(record, reply.quota)
+    // The call is paid, so its response must not fail for an alert. A later call gives it.
+    const alert = reply.quota === undefined ? undefined : await this.#heard(record, reply.quota).catch(ignore)
     return { ...reply, ...(fee === undefined ? {} : { fee }), ...(alert === undefined ? {} : { alert }) }
   }
 

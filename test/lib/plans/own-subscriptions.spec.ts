@@ -180,4 +180,31 @@ describe('a subscription of this node', () => {
     assert.equal((await subscriptions.cancel(subscription.id)).subscription.state, 'canceled')
     assert.equal((await subscriptions.get(subscription.id))?.state, 'canceled')
   })
+
+  /** Documents whose writes fail while `isAway`. */
+  const losable = () => {
+    const store = { ...memoryDocuments(), isAway: false }
+    const ifThere =
+      <Args extends unknown[], R>(write: (...args: Args) => Promise<R>) =>
+      async (...args: Args) => {
+        if (store.isAway) throw new SoukError('store_unavailable')
+        return write(...args)
+      }
+    return Object.assign(store, { put: ifThere(store.put), replace: ifThere(store.replace) })
+  }
+
+  it('returns the response of a paid call although the store cannot note its alert', async () => {
+    const documents = losable()
+    const records = new OwnRecords(documents, clock)
+    const spend = new DailySpend(memoryDocuments(), clock)
+    const subscriptions = ownSubscriptions(async ({ body }) => boughtAs(readRequest(body as Uint8Array).id), records)
+    const { id } = (await subscriptions.subscribe({ api, plan: FREE.id, maxPrice: '1' })).subscription
+    const quota = { included: 3, used: 3, resetsAt: clock.now() + 1_000 }
+    const call = async () => ({ charged: 1n, quota }) as CallReply
+    const caller = new PlanCaller({ clock, records, spend, subscriptions, call })
+    documents.isAway = true
+    assert.deepEqual(await caller.call({ api, body: '' }, id), { charged: 1n, quota })
+    documents.isAway = false
+    assert.equal((await caller.call({ api, body: '' }, id)).alert, 100)
+  })
 })
