@@ -289,7 +289,11 @@ export class OwnSubscriptions implements Subscriptions {
       ...(plan === undefined ? {} : { plan })
     }
     const allowed = await spend.allow(request.id, record.dailyCap, price)
-    await records.put({ ...record, pending })
+    await records.put({ ...record, pending }).catch((error: unknown) => {
+      // Nothing was sent.
+      allowed.end(0n)
+      throw error
+    })
     const send = () => this.#send(record, { requestId, body, price, options })
     const reply = await whenDepositCounts(clock, options, send).catch(async (error: unknown) => {
       if (isDefinite(asSoukError(error))) {

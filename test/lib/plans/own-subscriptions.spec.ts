@@ -207,4 +207,17 @@ describe('a subscription of this node', () => {
     documents.isAway = false
     assert.equal((await caller.call({ api, body: '' }, id)).alert, 100)
   })
+
+  it('takes nothing from its daily cap for a change that could not be stored', async () => {
+    const documents = losable()
+    const subscriptions = ownSubscriptions(
+      async ({ body }) => boughtAs(readRequest(body as Uint8Array).id),
+      new OwnRecords(documents, clock)
+    )
+    const wish = { api, plan: PAID.id, maxPrice: '1', dailyCap: '0.000009', id: '018f0000-0000-7000-8000-0000000000bb' }
+    documents.isAway = true
+    for (let n = 0; n < 3; n++) await assert.rejects(subscriptions.subscribe(wish), { code: 'store_unavailable' })
+    documents.isAway = false
+    await subscriptions.subscribe(wish)
+  })
 })
