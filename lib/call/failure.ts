@@ -1,4 +1,4 @@
-import { type ErrorSource, isErrorCode, isSoukError, SoukError } from '../base/errors.ts'
+import { type ErrorSource, isErrorCode, SoukError } from '../base/errors.ts'
 import { FAILURE_DETAIL_CHARS_MAX, FAILURE_MEMBERS_CHARS_MAX } from '../base/limits/call.ts'
 import type { FailureFrame } from './frame.ts'
 
@@ -14,13 +14,6 @@ export function failureFrame(id: number, error: SoukError): FailureFrame {
     retryAfterMs: Math.ceil(error.retryAfterMs ?? 0),
     members: writeMembers(error.members)
   }
-}
-
-/** The error of a cancelled call. A signal's own reason is the caller's and stays in the cause. */
-export function givenUp(signal: AbortSignal): SoukError {
-  const reason: unknown = signal.reason
-  if (isSoukError(reason)) return reason
-  return new SoukError('call_interrupted', 'The caller cancelled the call.', { cause: reason, source: 'ingress' })
 }
 
 /** The error that a peer sent. Peers are untrusted, so an unknown code becomes `internal_error`. */

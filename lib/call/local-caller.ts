@@ -1,5 +1,6 @@
 import { type Clock, deadline } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
+import { givenUp } from '../base/given-up.ts'
 import { watchBody } from '../base/watch-body.ts'
 import { within } from '../base/within.ts'
 import {
@@ -11,7 +12,6 @@ import {
   UNKNOWN_EPOCH
 } from '../interface/call.ts'
 import type { PeerAddress } from '../interface/link.ts'
-import { givenUp } from './failure.ts'
 
 export interface LocalCallerInit {
   readonly clock: Clock

@@ -1,12 +1,14 @@
 import { type ApiRef, parseApiRef } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { asSoukError, SoukError, withUnknownCharge } from '../base/errors.ts'
+import { givenUp } from '../base/given-up.ts'
 import { PAID_PERIOD_PERCENT, RENEWAL_PAUSE_MS } from '../base/limits/plans.ts'
 import { DAY_MS } from '../base/limits/time.ts'
 import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
 import { KeyedMutex } from '../base/mutex.ts'
 import { formatRequestId, type RequestIds, requestIdBytes } from '../base/request-id.ts'
 import { SingleFlight } from '../base/single-flight.ts'
+import { within } from '../base/within.ts'
 import { type CallTerms, SUBSCRIPTION_SERVICE } from '../interface/call.ts'
 import type { Resolution, ResolveOptions } from '../interface/directory.ts'
 import type { Plan } from '../interface/plan.ts'
@@ -103,13 +105,17 @@ export class OwnSubscriptions implements Subscriptions {
   }
 
   async renew(id: string, options: SubscriptionOptions = {}): Promise<SubscriptionChange> {
-    const running = this.#renewing.get(id)
-    if (running !== undefined) {
-      // This call requested nothing itself.
-      const { subscription } = await running
-      return { subscription, charged: 0n }
-    }
-    return this.#renewing.run(id, () => this.#changes.run(id, () => this.#renew(id, options)))
+    const { signal, ...others } = options
+    if (signal?.aborted === true) throw givenUp(signal)
+    const isFirst = this.#renewing.get(id) === undefined
+    // Shared by all callers that need the period, so no single caller's signal may end it.
+    const renewing = this.#renewing.run(id, () => this.#changes.run(id, () => this.#renew(id, others)))
+    const change = await within(renewing, signal).catch((error: unknown) => {
+      if (signal?.aborted !== true) throw error
+      throw isFirst ? withUnknownCharge(givenUp(signal)) : givenUp(signal)
+    })
+    // A later caller requested nothing itself.
+    return isFirst ? change : { subscription: change.subscription, charged: 0n }
   }
 
   /** Its owner has refused a call because the period is over. */

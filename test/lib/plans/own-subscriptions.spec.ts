@@ -3,6 +3,7 @@ import { apiId } from '../../../lib/base/api-name.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { RENEWAL_PAUSE_MS } from '../../../lib/base/limits/plans.ts'
 import { DAY_MS } from '../../../lib/base/limits/time.ts'
+import { within } from '../../../lib/base/within.ts'
 import type { CallInit, CallReply } from '../../../lib/interface/souk.ts'
 import { DailySpend } from '../../../lib/plans/daily-spend.ts'
 import { unknownSubscription } from '../../../lib/plans/decide.ts'
@@ -219,5 +220,22 @@ describe('a subscription of this node', () => {
     for (let n = 0; n < 3; n++) await assert.rejects(subscriptions.subscribe(wish), { code: 'store_unavailable' })
     documents.isAway = false
     await subscriptions.subscribe(wish)
+  })
+
+  it('is renewed for all its callers although the first one leaves', async () => {
+    const { promise: told, resolve: tell } = Promise.withResolvers<void>()
+    const subscriptions = ownSubscriptions(async ({ body, signal }) => {
+      const { id, action } = readRequest(body as Uint8Array)
+      if (action === 'renew') await within(told, signal)
+      return boughtAs(id)
+    })
+    const { id } = (await subscriptions.subscribe({ api, plan: FREE.id, maxPrice: '1' })).subscription
+    await clock.advance(1_000)
+    const first = new AbortController()
+    const renewals = [subscriptions.renew(id, { signal: first.signal }), subscriptions.renew(id)]
+    first.abort()
+    await assert.rejects(renewals[0]!, { code: 'call_interrupted', isChargeUnknown: true })
+    tell()
+    assert.equal((await renewals[1])?.subscription.id, id)
   })
 })
