@@ -174,13 +174,14 @@ export class AccountDeposits {
     const { clock, log } = this.#init
     const { signal } = this.#stopping
     const payment = await deposits.read(document.text)
+    const { payer, amount } = payment
     for (;;) {
       let waitMs: number = limits.WATCH_POLL_MS
       try {
         const transaction = await deposits.collect(payment, signal)
         const { depth, succeeded } = transaction
         if (!succeeded && depth === 'finalized') return await this.#refuse(name, document)
-        if (succeeded && depth !== undefined && this.#unsettled.counts(payment.payer, payment.amount, depth)) {
+        if (succeeded && depth !== undefined && this.#unsettled.counts(name, { payer, amount, depth })) {
           return await this.#credit(deposits, payment, document, transaction)
         }
       } catch (thrown) {

@@ -17,22 +17,24 @@ const DEPTHS: readonly BlockTag[] = ['latest', 'safe', 'finalized']
 export class Unsettled {
   readonly #credited = new Map<string, Credited>()
 
-  /** Whether a deposit counts at its current depth. */
-  counts(payer: Address, amount: Atoms, depth: BlockTag): boolean {
-    return DEPTHS.indexOf(depth) >= DEPTHS.indexOf(this.#needed(payer, amount))
+  /** Whether a deposit counts at its depth. It may be credited again, after the database was away. */
+  counts(name: string, { payer, amount, depth }: Credited): boolean {
+    return DEPTHS.indexOf(depth) >= DEPTHS.indexOf(this.#needed(name, payer, amount))
   }
 
   add(name: string, credited: Credited): void {
-    if (credited.depth !== 'finalized') this.#credited.set(name, credited)
+    if (credited.depth === 'finalized') this.delete(name)
+    else this.#credited.set(name, credited)
   }
 
   delete(name: string): void {
     this.#credited.delete(name)
   }
 
-  #needed(payer: Address, amount: Atoms): BlockTag {
+  #needed(name: string, payer: Address, amount: Atoms): BlockTag {
+    const others = [...this.#credited].flatMap(([other, one]) => (other === name ? [] : [one]))
     const sum = (holds: (one: Credited) => boolean): Atoms =>
-      [...this.#credited.values()].filter(holds).reduce((total, one) => total + one.amount, amount)
+      others.filter(holds).reduce((total, one) => total + one.amount, amount)
     const all = sum(({ depth }) => depth === 'latest')
     const own = sum((one) => one.payer === payer)
     const ownLatest = sum((one) => one.payer === payer && one.depth === 'latest')
