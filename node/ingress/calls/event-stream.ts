@@ -7,8 +7,9 @@ import type { RequestContext } from '../request-context.ts'
 
 type Results = ReturnType<typeof sseResults>
 
-/** One operation of a stream. */
-interface Operation {
+/** One operation of a stream. After it was stopped, another one may have its id. */
+export interface Operation {
+  readonly id: string
   /** Undefined until the API responds. */
   results?: Results
 }
@@ -57,29 +58,25 @@ export class EventStream {
     this.#beat()
   }
 
-  /** Reserves an operation id. Returns false if the id is in use or there are too many operations. */
-  reserve(id: string): boolean {
-    if (this.#operations.has(id) || this.#operations.size >= limits.EVENT_STREAM_OPERATIONS_MAX) return false
-    this.#operations.set(id, {})
-    return true
+  /** Reserves an operation id. Undefined if the id is in use or there are too many operations. */
+  reserve(id: string): Operation | undefined {
+    if (this.#operations.has(id) || this.#operations.size >= limits.EVENT_STREAM_OPERATIONS_MAX) return undefined
+    const operation = { id }
+    this.#operations.set(id, operation)
+    return operation
   }
 
   /** Frees the id of an operation that the API refused. */
-  forget(id: string): void {
-    if (this.#operations.get(id)?.results === undefined) this.#operations.delete(id)
+  forget(operation: Operation): void {
+    if (operation.results === undefined) this.#end(operation)
   }
 
-  /** Sends the results of a reserved operation. Returns false if the operation was stopped meanwhile. */
-  follow(id: string, body: AsyncIterable<Uint8Array>): boolean {
-    const operation = this.#operations.get(id)
+  /** Sends the results of a reserved operation, unless it was stopped meanwhile. */
+  follow(operation: Operation, body: AsyncIterable<Uint8Array>): void {
     const results = sseResults(body)
-    if (operation === undefined || this.#isOver) {
-      void results.return?.().catch(() => undefined)
-      return false
-    }
+    if (!this.#isRunning(operation) || this.#isOver) return void results.return?.().catch(() => undefined)
     operation.results = results
-    void this.#pump(id, results).finally(() => this.#operations.delete(id))
-    return true
+    void this.#pump(operation, results).finally(() => this.#end(operation))
   }
 
   /** Stops an operation, also at its API. */
@@ -87,6 +84,14 @@ export class EventStream {
     const results = this.#operations.get(id)?.results
     this.#operations.delete(id)
     void results?.return?.().catch(() => undefined)
+  }
+
+  #isRunning(operation: Operation): boolean {
+    return this.#operations.get(operation.id) === operation
+  }
+
+  #end(operation: Operation): void {
+    if (this.#isRunning(operation)) this.#operations.delete(operation.id)
   }
 
   close(): void {
@@ -98,24 +103,24 @@ export class EventStream {
     this.#init.onOver()
   }
 
-  async #pump(id: string, results: Results): Promise<void> {
+  async #pump(operation: Operation, results: Results): Promise<void> {
     await this.#opened.promise
-    const name = JSON.stringify(id)
+    const name = JSON.stringify(operation.id)
     try {
       for (let next = await results.next(); next.done !== true; next = await results.next()) {
-        await this.#send('next', `{"id":${name},"payload":${next.value.replaceAll('\n', ' ')}}`)
+        await this.#send(operation, 'next', `{"id":${name},"payload":${next.value.replaceAll('\n', ' ')}}`)
       }
     } catch {
       // The API or its provider broke off, and no more detail is known.
       const error = '{"errors":[{"message":"The API ended the operation early."}]}'
-      await this.#send('next', `{"id":${name},"payload":${error}}`)
+      await this.#send(operation, 'next', `{"id":${name},"payload":${error}}`)
     }
-    await this.#send('complete', `{"id":${name}}`)
+    await this.#send(operation, 'complete', `{"id":${name}}`)
   }
 
-  async #send(event: string, data: string): Promise<void> {
+  async #send(operation: Operation, event: string, data: string): Promise<void> {
     const res = this.#res
-    if (res === undefined || this.#isOver) return
+    if (res === undefined || this.#isOver || !this.#isRunning(operation)) return
     if (res.write(`event: ${event}\ndata: ${data}\n\n`)) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const stalled = this.#init.clock.after(limits.STREAM_IDLE_MS, () => res.destroy())

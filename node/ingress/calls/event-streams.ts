@@ -4,7 +4,7 @@ import type { CallReply, Clock, Random, Souk } from '../../../lib/interface/inde
 import { admit, type CallRoute } from './call-route.ts'
 import { type Answering, checkKey, serveCall } from './serve-call.ts'
 import { hasBody } from './body.ts'
-import { EventStream } from './event-stream.ts'
+import { EventStream, type Operation } from './event-stream.ts'
 import { eventsOf } from './events-of.ts'
 import { sendProblem } from '../problem.ts'
 import { sendReply } from './reply.ts'
@@ -104,20 +104,21 @@ export class EventStreams {
   }
 
   async #run(context: RequestContext, stream: EventStream, scope: string, name: string): Promise<void> {
-    let id: string | undefined
+    let operation: Operation | undefined
     const answering: Answering = {
       shape(call) {
         const asked = operationIn(call.body)
         if (asked === undefined) return refuse(context, 400, 'Operation ID is missing')
-        if (!stream.reserve(asked)) return refuse(context, 409, 'Operation with ID already exists')
-        id = asked
+        operation = stream.reserve(asked)
+        if (operation === undefined) return refuse(context, 409, 'Operation with ID already exists')
         call.path = ''
         call.headers = [...(call.headers ?? []).filter(([name]) => name !== 'accept'), ['accept', 'text/event-stream']]
       },
-      answer: (reply, settle) => accepted(context, stream, id ?? '', reply, settle)
+      // `shape` reserved the operation.
+      answer: (reply, settle) => accepted(context, stream, operation as Operation, reply, settle)
     }
     await serveCall(this.#init.route, context, scope, name, answering)
-    if (id !== undefined) stream.forget(id)
+    if (operation !== undefined) stream.forget(operation)
   }
 }
 
@@ -129,7 +130,7 @@ function isReservation(req: IncomingMessage, url: URL | null): boolean {
 async function accepted(
   context: RequestContext,
   stream: EventStream,
-  id: string,
+  operation: Operation,
   reply: CallReply,
   settle: () => void | Promise<void>
 ): Promise<void> {
@@ -138,11 +139,11 @@ async function accepted(
   try {
     await sendReply(context, { ...reply, status: 202, headers: [], body: new Uint8Array(0) }, { settle })
   } catch (error) {
-    stream.stop(id)
-    stream.follow(id, events)
+    stream.forget(operation)
     throw error
+  } finally {
+    stream.follow(operation, events)
   }
-  stream.follow(id, events)
 }
 
 function operationIn(body: unknown): string | undefined {

@@ -125,6 +125,23 @@ describe('many operations on one event stream', () => {
     await stream.body?.cancel()
   })
 
+  it('are their own after a stopped one with the same id', async () => {
+    const token = await reserve()
+    const start = async () => assert.equal((await post(token, 'subscription { forever }', 'a')).status, 202)
+    const stop = () => bench.fetch(`${url}?operationId=a`, { method: 'DELETE', headers: { [TOKEN]: token } })
+    await start()
+    await stop()
+    await start()
+    const stream = await fetch(url, { headers: { accept: 'text/event-stream', [TOKEN]: token } })
+    let text = ''
+    for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk
+      if (text.includes('"forever":3')) break
+    }
+    await eventually(() => counting.running === 0)
+    assert.doesNotMatch(text, /complete|errors/)
+  })
+
   it('do not affect PUT and `token` parameters of other APIs', async () => {
     const rest = `${bench.url}/api/demo/api/rest`
     assert.equal(await (await bench.fetch(rest, { method: 'PUT' })).json(), 'PUT')
