@@ -12,7 +12,7 @@ interface Waiting {
   timer: Timer | undefined
 }
 
-/** Publishes new descriptions of APIs. Each listing changes at most once per interval, to the newest description. */
+/** Publishes new descriptions of APIs. Each listing changes at most once per interval, to the newest description. An error that may pass is retried. */
 export class DescriptionUpdates {
   readonly #init: DescriptionUpdatesInit
   readonly #waiting = new Map<string, Waiting>()
@@ -41,13 +41,18 @@ export class DescriptionUpdates {
 
   async #renew(name: string, snapshot: string): Promise<void> {
     const { clock, renew, log } = this.#init
+    let failed: string | undefined
     try {
       await renew(name, snapshot)
     } catch (error) {
-      log(`${name} could not be published with its new description: ${asSoukError(error).message}`)
+      const { message, retryable } = asSoukError(error)
+      // Its adapter does not tell a description twice.
+      if (retryable) failed = snapshot
+      log(`${name} could not be published with its new description: ${message}`)
     }
     const waiting = this.#waiting.get(name)
     if (waiting === undefined || this.#isStopped) return
+    waiting.snapshot ??= failed
     waiting.timer = clock.after(limits.DESCRIPTION_RENEWED_MS, () => {
       this.#waiting.delete(name)
       if (waiting.snapshot !== undefined) this.heard(name, waiting.snapshot)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { buildSchema, graphqlSync } from 'graphql'
-import { createMemoryStore, limits, systemClock } from '../../../lib/index.ts'
+import { createMemoryStore, limits, SoukError, systemClock } from '../../../lib/index.ts'
 import { createTestnet, type Testnet } from '../../../lib/testing/index.ts'
 import { Payout } from '../../../node/payments/payout.ts'
 import { Registrations } from '../../../node/registrations/registrations.ts'
@@ -32,6 +32,26 @@ describe('description updates', () => {
     news.stop()
     await clock.advance(2 * limits.DESCRIPTION_RENEWED_MS)
     assert.equal(renewed.length, 3)
+  })
+
+  it('are published again after an error that passes, unless there is a newer one', async () => {
+    const clock = manualClock()
+    const tried: string[] = []
+    let error: SoukError | undefined = new SoukError('store_unavailable')
+    const renew = async (_name: string, snapshot: string) => {
+      tried.push(snapshot)
+      if (error !== undefined) throw error
+    }
+    const news = new DescriptionUpdates({ clock, log: () => {}, renew })
+    news.heard('a', '1')
+    await clock.advance(limits.DESCRIPTION_RENEWED_MS)
+    news.heard('a', '2')
+    await clock.advance(limits.DESCRIPTION_RENEWED_MS)
+    error = new SoukError('invalid_request')
+    await clock.advance(limits.DESCRIPTION_RENEWED_MS)
+    assert.deepEqual(tried, ['1', '1', '2', '2'])
+    await clock.advance(2 * limits.DESCRIPTION_RENEWED_MS)
+    assert.equal(tried.length, 4)
   })
 })
 
