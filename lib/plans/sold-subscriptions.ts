@@ -1,6 +1,6 @@
-import { asSoukError } from '../base/errors.ts'
 import { SUBSCRIPTION_FRESH_MS, SUBSCRIPTIONS_CACHED_MAX } from '../base/limits/plans.ts'
 import type { Clock } from '../base/clock.ts'
+import { ignore } from '../base/ignore.ts'
 import { SingleFlight } from '../base/single-flight.ts'
 import type { DocumentPut } from '../interface/ledger.ts'
 import type { Documents } from '../interface/store.ts'
@@ -137,7 +137,7 @@ export class SoldSubscriptions {
     if (held === undefined) this.#hold(sold)
     else Object.assign(held, { sold, seenAt: clock.elapsed(), pool: isSamePeriod ? held.pool : undefined })
     if (before !== undefined && before.periodEnd <= sold.periodStart) this.#forget(before)
-    await shared?.putAll([documentOf(SHARED, sold)]).catch(asSoukError)
+    await shared?.putAll([documentOf(SHARED, sold)]).catch(ignore)
   }
 
   #isFresh({ sold, seenAt }: Held): boolean {
@@ -214,8 +214,8 @@ export class SoldSubscriptions {
   /** Deletes the counts of an ended period, which accepts no more calls. */
   #forget(sold: SoldSubscription): void {
     const { documents, shared } = this.#init
-    documents.delete(USED, this.#usedKey(sold)).catch(asSoukError)
-    shared?.delete(GRANTS, keyOf(sold)).catch(asSoukError)
+    documents.delete(USED, this.#usedKey(sold)).catch(ignore)
+    shared?.delete(GRANTS, keyOf(sold)).catch(ignore)
   }
 
   #usedKey(sold: SoldSubscription): string {

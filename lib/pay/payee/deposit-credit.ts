@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import { ignore } from '../../base/ignore.ts'
 import { CREDIT_CHANNELS_MAX, CREDIT_LOST_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId } from '../../interface/channel.ts'
@@ -160,9 +161,6 @@ export class DepositCredit {
     return this.#init.documents.put(DEPOSIT_CREDITS, id, JSON.stringify({ payer, ...amounts, endedAt }))
   }
 }
-
-/** The store reports the failure itself. */
-const ignore = (): void => undefined
 
 function readCredit(document: string): Credit {
   const { payer, salt, amount, gas, endedAt } = JSON.parse(document) as {

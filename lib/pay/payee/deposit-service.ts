@@ -2,6 +2,7 @@ import { EMPTY_BYTES } from '../../base/bytes.ts'
 import { type Clock, deadline } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
+import { ignore } from '../../base/ignore.ts'
 import { DEPOSIT_GAS } from '../../base/limits/chain.ts'
 import { CHANNELS_MAX, CHANNELS_PER_PEER_MAX, DEPOSIT_MARGIN_MS, DEPOSIT_WAIT_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
@@ -213,6 +214,7 @@ export class DepositService {
     if (running !== undefined) return running
     const { promise: submitting, resolve: onSubmitting } = Promise.withResolvers<void>()
     const mined = this.#bring(channel, deposit, isFurther, onSubmitting).finally(() => this.#running.delete(key))
+    // A caller that waits for the deposit gets the error.
     mined.catch(ignore)
     const submission = { mined, submitting }
     this.#running.set(key, submission)
@@ -294,7 +296,5 @@ function mayReopen({ info, isLeft, phase }: PayeeChannel, peer: string | undefin
   throw new SoukError('payment_rejected', 'The channel is closed, or about to be.')
 }
 
-/** A caller that waits for the deposit gets the error. */
-const ignore = (): void => undefined
 const pending = () => new SoukError('settlement_pending', 'The deposit is not mined yet. Repeat the request.')
 const empty = () => new SoukError('payment_rejected', 'The channel holds no deposit.')

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
+import { ignore } from '../../base/ignore.ts'
 import { CHAIN_VIEW_PART, CLOSED_CHANNELS_KEPT_MAX, COUNTED_LATEST_OWNER_ATOMS_MAX } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId, ChannelPhase } from '../../interface/channel.ts'
@@ -275,9 +276,6 @@ export class PayeeChannels implements OwnerBooks {
     this.save(channel).catch(ignore)
   }
 }
-
-/** The store reports the failure itself. */
-const ignore = (): void => undefined
 
 /** The amount of a decided refund that is not mined. */
 function refunding({ channelState }: PayeeChannel, nonce: bigint): Atoms {

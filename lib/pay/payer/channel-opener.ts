@@ -3,6 +3,7 @@ import { max, min } from '../../base/bigints.ts'
 import type { Clock } from '../../base/clock.ts'
 import { reasonOf, SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
+import { ignore } from '../../base/ignore.ts'
 import {
   COUNTERS_TRIED_MAX,
   DEPOSIT_MARGIN_MS,
@@ -165,14 +166,14 @@ export class ChannelOpener {
 
   /** Finishes a pending deposit: when this resolves, it is mined. @throws as `open` */
   async finish(channel: PayerChannel, signal?: AbortSignal): Promise<void> {
-    await this.#funding.get(channel)?.catch(asSoukError)
+    await this.#funding.get(channel)?.catch(ignore)
     const { pending } = channel
     if (pending !== undefined) await this.#funding.run(channel, () => this.#bring(channel, pending, signal))
   }
 
   /** Finds out the outcome of a pending deposit. @throws SoukError `settlement_pending` if it is not known yet */
   async conclude(channel: PayerChannel): Promise<void> {
-    await this.#funding.get(channel)?.catch(asSoukError)
+    await this.#funding.get(channel)?.catch(ignore)
     const { pending } = channel
     if (pending !== undefined && (await this.#fate(channel, pending)) === 'unknown') throw onItsWay()
   }
@@ -184,7 +185,7 @@ export class ChannelOpener {
 
   /** Finds deposits that a reorganisation removed. The first of them is pending again. @throws as `Chain` */
   async recheck(channel: PayerChannel): Promise<void> {
-    await this.#funding.get(channel)?.catch(asSoukError)
+    await this.#funding.get(channel)?.catch(ignore)
     const hasExpired = await this.#expiry()
     for (const deposit of channel.mined) {
       if (await this.#isMined(channel, deposit)) {

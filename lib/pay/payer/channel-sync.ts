@@ -1,4 +1,5 @@
-import { asSoukError, SoukError } from '../../base/errors.ts'
+import { SoukError } from '../../base/errors.ts'
+import { ignore } from '../../base/ignore.ts'
 import type { Chain, ChannelState } from '../../interface/chain.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { ChannelOpener } from './channel-opener.ts'
@@ -29,7 +30,7 @@ export class ChannelSync {
     const { channels, opener, leave } = this.#init
     if (channel.phase !== 'open') return
     await opener.recheck(channel)
-    await opener.conclude(channel).catch(asSoukError)
+    await opener.conclude(channel).catch(ignore)
     const { channelId } = channel.info
     const [final, latest] = [await this.#read(channelId, 'finalized'), await this.#read(channelId, 'latest')]
     channel.isInDoubt = false

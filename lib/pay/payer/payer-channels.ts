@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts'
-import { asSoukError, SoukError } from '../../base/errors.ts'
+import { SoukError } from '../../base/errors.ts'
+import { ignore } from '../../base/ignore.ts'
 import { DEPOSIT_VALID_MS, PAYER_RECEIPTS_MAX, PAYER_WRITE_MS } from '../../base/limits/pay.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ChannelId } from '../../interface/channel.ts'
@@ -116,7 +117,7 @@ export class PayerChannels {
   /** Writes the queued changes and returns the unused part of the daily cap. Nothing may be signed after this. */
   async stop(): Promise<void> {
     await this.#flush()
-    await this.#leasing?.catch(asSoukError)
+    await this.#leasing?.catch(ignore)
     const lease = this.#init.cap.giveBack()
     if (lease !== undefined) await this.#keep(lease)
     this.#hasStopped = true
