@@ -166,30 +166,31 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
   checkMembers('The options', options, NODE_RULES)
   checkMembers('`connections`', options.connections ?? {}, CONNECTION_RULES)
   consumeAtOnce()
-  const { privateKey, listen = ['/ip4/127.0.0.1/tcp/0'], announce = [], privateAddresses = true, ...rest } = options
   const {
+    privateKey = await generateKeyPair('Ed25519'),
+    listen = ['/ip4/127.0.0.1/tcp/0'],
+    announce = [],
+    privateAddresses = true,
+    transports = [soukTcp({ privateAddresses }), soukWebSockets({ privateAddresses }), soukCircuits()],
     connections = {},
     logger = defaultLogger(),
     relay: relayFor = 'anyone',
     mdns: isOnLan = false,
-    ...more
-  } = rest
+    ...init
+  } = options
+  const { network = 'dev', clock = systemClock } = init
   // libp2p parses announced addresses in a timer, so an error there would end the process.
   for (const address of [...listen, ...announce]) parseMultiaddr(address)
-  const direct = [soukTcp({ privateAddresses }), soukWebSockets({ privateAddresses })]
-  const { transports = [...direct, soukCircuits()], ...init } = more
-  const { network = 'dev', clock = systemClock } = init
   const { connectionsMax = CONNECTIONS_MAX } = connections
   // Loaded only where it is used.
   const { mdns } = isOnLan && privateAddresses ? await import('@libp2p/mdns') : {}
-  const key = privateKey ?? (await generateKeyPair('Ed25519'))
-  const self = peerIdFromPrivateKey(key)
+  const self = peerIdFromPrivateKey(privateKey)
   const worth = new PeerWorth(clock)
   const guard = new ConnectionGuard(connections, worth, clock)
   const isReachable = () => /^direct$|^private$/.test(libp2p.services.souk.status().reachability.state)
   const libp2p: SoukNode['libp2p'] = await createLibp2p({
     start: false,
-    privateKey: key,
+    privateKey,
     logger,
     datastore: new BoundedDatastore(STORED, [self.toString(), self.toCID().toString()]),
     addresses: {
