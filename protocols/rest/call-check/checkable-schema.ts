@@ -46,56 +46,54 @@ export class CheckableSchemas {
     return this.#checkable(schema).schema
   }
 
-  #checkable(value: unknown): { schema: JsonSchema; isLoose: boolean } {
+  #checkable(value: unknown): Checkable {
     if (value === false) return { schema: { not: {} }, isLoose: false }
     if (!isObject(value)) return { schema: {}, isLoose: false }
     const given = discriminated(value)
     const schema: Record<string, unknown> = {}
     let isLoose = false
-    let takesMore = false
-    const below = (value: unknown): JsonSchema => {
-      const { schema: one, isLoose: isOneLoose } = this.#checkable(value)
-      isLoose ||= isOneLoose
-      return one
-    }
-    for (const [keyword, value] of Object.entries(given)) {
-      const before: boolean = isLoose
-      isLoose = false
-      if (keyword === '$ref') {
-        schema[keyword] = value
-        isLoose = this.#loose.has(String(value).slice(REF.length))
-      } else if (keyword === 'pattern' && typeof value === 'string') {
-        isLoose = !this.#isLinear(value)
-        if (!isLoose) schema[keyword] = value
-      } else if (isChecked(keyword, value)) {
-        schema[keyword] = value
-      } else if (ONE.includes(keyword)) {
-        const one = typeof value === 'boolean' ? value : below(value)
-        if (!isLoose || !REVERSING.has(keyword)) schema[keyword] = one
-      } else if (keyword === 'oneOf' && Array.isArray(value)) {
-        const all = value.map(below)
-        // Weakened alternatives may match together, so `oneOf` becomes `anyOf`.
-        if (isLoose) schema['allOf'] = [...((schema['allOf'] as unknown[] | undefined) ?? []), { anyOf: all }]
-        else schema[keyword] = all
-      } else if (MANY.includes(keyword) && Array.isArray(value) && value.length > 0) {
-        const earlier = keyword === 'allOf' ? ((schema['allOf'] as unknown[] | undefined) ?? []) : []
-        schema[keyword] = [...earlier, ...value.map(below)]
-      } else if (NAMED.includes(keyword) && isObject(value)) {
-        const isPattern = keyword === 'patternProperties'
-        const kept = Object.entries(value).filter(([name]) => !isPattern || this.#isLinear(name))
-        schema[keyword] = Object.fromEntries(kept.map(([name, one]) => [name, below(one)]))
-        if (kept.length < Object.keys(value).length) {
-          isLoose = true
-          takesMore = true
-        }
-      }
-      isLoose ||= before
-    }
+    for (const [keyword, one] of Object.entries(given)) if (this.#add(schema, keyword, one)) isLoose = true
     if (isLoose) loosen(schema, given)
-    // Properties that matched a removed pattern would now count as additional.
-    if (takesMore) delete schema['additionalProperties']
     schema[STEP] = stepsOf(schema)
     return { schema, isLoose }
+  }
+
+  /** Adds what can be checked of a keyword. Returns true if that accepts more values than the keyword does. */
+  #add(schema: Record<string, unknown>, keyword: string, value: unknown): boolean {
+    if (keyword === '$ref') {
+      schema[keyword] = value
+      return this.#loose.has(String(value).slice(REF.length))
+    }
+    if (keyword === 'pattern' && typeof value === 'string') {
+      const isLoose = !this.#isLinear(value)
+      if (!isLoose) schema[keyword] = value
+      return isLoose
+    }
+    if (isChecked(keyword, value) || (ONE.includes(keyword) && typeof value === 'boolean')) {
+      schema[keyword] = value
+      return false
+    }
+    if (ONE.includes(keyword)) {
+      const one = this.#checkable(value)
+      if (!one.isLoose || !REVERSING.has(keyword)) schema[keyword] = one.schema
+      return one.isLoose
+    }
+    if (MANY.includes(keyword) && Array.isArray(value) && value.length > 0) {
+      const all = value.map((each) => this.#checkable(each))
+      const isLoose = all.some((each) => each.isLoose)
+      const schemas = all.map((each) => each.schema)
+      if (keyword === 'allOf') addAll(schema, schemas)
+      // Weakened alternatives may match together, so `oneOf` becomes `anyOf`.
+      else if (keyword === 'oneOf' && isLoose) addAll(schema, [{ anyOf: schemas }])
+      else schema[keyword] = schemas
+      return isLoose
+    }
+    if (!NAMED.includes(keyword) || !isObject(value)) return false
+    const members = Object.entries(value)
+    const kept = members.filter(([name]) => keyword !== 'patternProperties' || this.#isLinear(name))
+    const all = kept.map(([name, each]) => [name, this.#checkable(each)] as const)
+    schema[keyword] = Object.fromEntries(all.map(([name, each]) => [name, each.schema]))
+    return kept.length < members.length || all.some(([, each]) => each.isLoose)
   }
 
   #looseDefinitions(): ReadonlySet<string> {
@@ -122,14 +120,28 @@ function isChecked(keyword: string, value: unknown): boolean {
   return Object.hasOwn(ASSERTIONS, keyword) && ASSERTIONS[keyword]?.(value) === true
 }
 
+interface Checkable {
+  readonly schema: JsonSchema
+  /** It accepts more values than the given schema. */
+  readonly isLoose: boolean
+}
+
+function addAll(schema: Record<string, unknown>, more: readonly JsonSchema[]): void {
+  schema['allOf'] = [...((schema['allOf'] as readonly JsonSchema[] | undefined) ?? []), ...more]
+}
+
 /** Removes keywords that would reject values because of a removed check. */
 function loosen(schema: Record<string, unknown>, given: JsonSchema): void {
   for (const keyword of UNEVALUATED) delete schema[keyword]
+  // Properties that matched a removed pattern would now count as additional.
+  if (countIn(schema['patternProperties']) < countIn(given['patternProperties'])) delete schema['additionalProperties']
   if ('if' in given && !('if' in schema)) {
     delete schema['then']
     delete schema['else']
   }
 }
+
+const countIn = (members: unknown): number => (isObject(members) ? Object.keys(members).length : 0)
 
 /** The patterns and references within a schema, at any depth. Iterative, because the schema is unchecked. */
 export function mentionsOf(schema: unknown): {
