@@ -99,7 +99,7 @@ export class Schemas {
       else if (keyword === 'example' || keyword === 'examples') members['examples'] = examplesOf(schema)
       else if (keyword === 'discriminator') members[keyword] = this.#discriminator(value)
       else if (ONE.includes(keyword)) members[keyword] = typeof value === 'boolean' ? value : below(value)
-      else if (MANY.includes(keyword) && Array.isArray(value)) members[keyword] = value.map(below)
+      else if (MANY.includes(keyword) && Array.isArray(value) && value.length > 0) members[keyword] = value.map(below)
       else if (NAMED.includes(keyword) && isObject(value)) {
         members[keyword] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, below(one)]))
       }

@@ -128,6 +128,10 @@ describe('a check of calls', () => {
     assert.ok(accepts({ multipleOf: 2 }, 'text'))
   })
 
+  it('ignores keywords with empty lists of schemas, which are invalid', () => {
+    for (const keyword of ['allOf', 'anyOf', 'oneOf', 'prefixItems']) assert.ok(accepts({ [keyword]: [] }, 1), keyword)
+  })
+
   it('skips a pattern that RE2 cannot express, and rejects nothing because of that', () => {
     const pattern = '^(?=.*A)'
     for (const [body, given] of [

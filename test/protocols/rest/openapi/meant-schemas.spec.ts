@@ -99,6 +99,12 @@ describe('alternatives of oneOf', () => {
   const callsOf = (...oneOf: Json[]) => callsWith({ type: 'array', items: { oneOf } }, {})
   const requiring = (name: string) => object({ a: {}, b: {} }, { required: [name] })
 
+  it('exclude nothing if there are none, which is not valid', async () => {
+    const { map, description } = callsWith({ ...object({ a: TEXT }), oneOf: [] }, {})
+    await map({ a: 'x' })
+    assert.doesNotMatch(JSON.stringify(description.operations), /oneOf/)
+  })
+
   it('may fit together', async () => {
     await callsOf({ type: 'string', enum: ['ADMIN'] }, TEXT).map({ body: ['ADMIN', 'other'] })
     await callsOf({ type: 'integer' }, { type: 'number' }).map({ body: [1] })
