@@ -47,7 +47,7 @@ export function Confirm(props: ConfirmProps) {
         <Button look={isGrave ? 'grave' : 'first'} isBusy={writing.isPending} onClick={() => writing.mutate(undefined)}>
           {action}
         </Button>
-        <Button look="plain" onClick={onClose}>
+        <Button look="plain" disabled={writing.isPending} onClick={onClose}>
           {instead}
         </Button>
       </div>

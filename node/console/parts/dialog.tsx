@@ -2,15 +2,17 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 
 interface DialogProps {
   readonly title: string
-  /** True while an action runs whose result must be seen. The dialog stays open until it ends. */
-  readonly isBusy?: boolean
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-/** A native modal dialog, open while mounted. Escape closes it, and the focus returns to the previous element. */
-export function Dialog({ title, isBusy = false, onClose, children }: DialogProps) {
+/**
+ * A native modal dialog, open while mounted. Escape closes it, and the focus returns to the previous element. While one of its
+ * buttons is busy it stays open, because the result must be seen: a secret, an error, or whether money was sent.
+ */
+export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const isBusy = () => dialog.current?.querySelector('button[aria-busy=true]') != null
   const id = useId()
   useEffect(() => {
     const before = document.activeElement
@@ -23,9 +25,9 @@ export function Dialog({ title, isBusy = false, onClose, children }: DialogProps
     <dialog
       ref={dialog}
       aria-labelledby={id}
-      onCancel={(event) => isBusy && event.preventDefault()}
+      onCancel={(event) => isBusy() && event.preventDefault()}
       // A browser lets only the first of two Escapes be prevented.
-      onClose={() => (isBusy ? dialog.current?.showModal() : onClose())}
+      onClose={() => (isBusy() ? dialog.current?.showModal() : onClose())}
     >
       <div className="stack">
         <h2 id={id}>{title}</h2>

@@ -36,7 +36,7 @@ describe('console of a wallet', () => {
     await chain?.close()
   })
 
-  it('sends money by keyboard only, and not while Enter is held', async () => {
+  it('sends money by keyboard only, not while Enter is held, and shows the outcome despite Escape', async () => {
     const { link } = await node.cli<{ link: string }>('console --no-open')
     const { page, mishaps } = await openPage(browser, node.ready.admin)
     const sent: string[] = []
@@ -59,8 +59,18 @@ describe('console of a wallet', () => {
       await dialog.getByLabel('Amount').fill('0.25')
     }
     await dialog.getByLabel('Amount').press('Enter')
+    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
+    await page.route('**/wallet/withdrawals', async (route) => {
+      await mayAnswer
+      await route.continue()
+    })
     await tabTo(page, 'button', 'Send it')
     await page.keyboard.press('Enter')
+    await dialog.locator('button[aria-busy=true]').waitFor()
+    // A closed dialog would hide the outcome, and another one would send the money again.
+    for (const key of ['Escape', 'Escape']) await page.keyboard.press(key)
+    assert.ok(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled())
+    answer()
     await page.getByRole('heading', { name: 'Sent' }).waitFor()
     assert.equal(sent.length, 1)
     assert.deepEqual(mishaps, [])

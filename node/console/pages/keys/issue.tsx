@@ -53,7 +53,7 @@ export function IssueKey({ onClose }: { readonly onClose: () => void }) {
     setValues({ ...values, [name]: event.target.value })
   if (issuing.data !== undefined) return <ShownOnce value={issuing.data.key} onClose={onClose} />
   return (
-    <Dialog title="Issue a key" isBusy={issuing.isPending} onClose={onClose}>
+    <Dialog title="Issue a key" onClose={onClose}>
       <Form onSubmit={() => issuing.mutate(undefined)}>
         <Field label="Name" value={values.label} onChange={set('label')} hint="A label that only you see." />
         <div className="pair">

@@ -26,7 +26,7 @@ export function RotateKey({ of: key, onClose }: { readonly of: KeyView; readonly
   if (rotating.data !== undefined) return <ShownOnce value={rotating.data.key} onClose={onClose} />
   const overlap = hours === '0' ? '--now' : `--overlap ${hours}h`
   return (
-    <Dialog title={`Rotate ${key.label || key.hint}`} isBusy={rotating.isPending} onClose={onClose}>
+    <Dialog title={`Rotate ${key.label || key.hint}`} onClose={onClose}>
       <Form onSubmit={() => rotating.mutate(undefined)}>
         <p>A new key replaces it, with the same caps. Amounts already spent still count.</p>
         <SelectField label="The old one works" value={hours} onChange={({ target }) => setHours(target.value)}>

@@ -88,7 +88,7 @@ export function Withdraw({ wallet: { network, money, balance }, onClose }: Withd
             <Button look="grave" isBusy={sending.isPending} onClick={() => sending.mutate(undefined)}>
               Send it
             </Button>
-            <Button look="plain" onClick={onClose}>
+            <Button look="plain" disabled={sending.isPending} onClick={onClose}>
               Cancel
             </Button>
           </div>
