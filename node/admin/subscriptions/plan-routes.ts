@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { parseApiRef, SoukError } from '../../../lib/index.ts'
 import type { ApiId, ListingInit, PlanInit } from '../../../lib/interface/index.ts'
 import { planView } from '../../subscriptions/view.ts'
@@ -55,15 +56,27 @@ export const planRoutes = [
   route({
     method: 'PUT',
     path: '/apis/:name/plans/:plan',
-    summary: 'Adds or changes a plan.',
+    summary: 'Adds a plan, or replaces it.',
     body: planSchema,
     response: plansViewSchema,
     async handler(context, { params: { name, plan: id }, body }) {
-      const { trial_days: trialDays, overage, rate_limit, in_flight_max: inFlightMax, ...rest } = body
-      const tiers = overage?.map(({ up_to: upTo, price }) => present({ upTo, price }))
-      const rateLimit = rate_limit && rateLimitOf(rate_limit)
-      const plan: PlanInit = { id, ...present({ ...rest, trialDays, overage: tiers, inFlightMax, rateLimit }) }
+      const plan = changed({ id }, body)
       await context.registrations.revise(name, (terms) => withPlans(terms, [...otherPlans(terms, id), plan]))
+      return plansOf(context, name)
+    }
+  }),
+  route({
+    method: 'PATCH',
+    path: '/apis/:name/plans/:plan',
+    summary: 'Changes a plan. Absent members keep their values.',
+    body: planSchema,
+    response: plansViewSchema,
+    async handler(context, { params: { name, plan: id }, body }) {
+      await context.registrations.revise(name, (terms) => {
+        const before = terms.plans?.find((plan) => plan.id === id)
+        if (before === undefined) throw noPlan(name, id)
+        return withPlans(terms, [...otherPlans(terms, id), changed(before, body)])
+      })
       return plansOf(context, name)
     }
   }),
@@ -75,9 +88,7 @@ export const planRoutes = [
     async handler(context, { params: { name, plan: id } }) {
       await context.registrations.revise(name, (terms) => {
         const left = otherPlans(terms, id)
-        if (left.length === (terms.plans ?? []).length) {
-          throw new SoukError('invalid_request', `${name} has no plan "${id.slice(0, 80)}".`)
-        }
+        if (left.length === (terms.plans ?? []).length) throw noPlan(name, id)
         return withPlans(terms, left)
       })
       return plansOf(context, name)
@@ -89,6 +100,18 @@ function plansOf({ registrations, clock }: AdminContext, name: string): PlansVie
   const manifest = registrations.show(name).listing?.signed.manifest
   const plans = manifest?.plans ?? []
   return { plans: plans.map((plan) => planView(plan, clock.now())), pay_per_call: manifest?.payPerCall ?? true }
+}
+
+function changed(before: PlanInit, input: z.output<typeof planSchema>): PlanInit {
+  const { trial_days: trialDays, overage, rate_limit, in_flight_max: inFlightMax, ...rest } = input
+  const tiers = overage?.map(({ up_to: upTo, price }) => present({ upTo, price }))
+  const rateLimit = rate_limit && rateLimitOf(rate_limit)
+  const all = { ...before, ...present({ ...rest, trialDays, overage: tiers, inFlightMax, rateLimit }) }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as unknown as PlanInit
+}
+
+function noPlan(name: string, id: string): SoukError {
+  return new SoukError('invalid_request', `${name} has no plan "${id.slice(0, 80)}".`)
 }
 
 function otherPlans({ plans = [] }: ListingInit, id: string): readonly PlanInit[] {

@@ -10,21 +10,22 @@ import { PERIODS } from '../../../lib/interface/index.ts'
 
 const calls = z.int().min(1)
 
+/** Null is the default, so that a change can restore it. */
 export const planSchema = z.strictObject({
-  name: z.string().optional(),
+  name: z.string().nullable().optional().describe('Default: the id.'),
   description: z.string().optional(),
   fee: amount.optional().describe('Per period, in advance. Default 0.'),
   period: z.enum(PERIODS).optional().describe('Default `month`.'),
   trial_days: z.int().min(0).optional(),
-  included: z.int().min(0).optional().describe('Included calls per period. Default: no limit.'),
+  included: z.int().min(0).nullable().optional().describe('Included calls per period. Default: null, no limit.'),
   overage: z
     .array(z.strictObject({ up_to: calls.optional(), price: amount }))
     .optional()
     .describe(
       'Price tiers of calls above `included`. Only the last tier may omit `up_to`. Default: such calls are refused.'
     ),
-  rate_limit: rateLimitSchema.optional().describe("Rate limit of the plan. Default: the listing's."),
-  in_flight_max: calls.optional().describe("Concurrent calls of one consumer. Default: the listing's.")
+  rate_limit: rateLimitSchema.nullable().optional().describe("Rate limit of the plan. Default: null, the listing's."),
+  in_flight_max: calls.nullable().optional().describe("Concurrent calls of one consumer. Default: null, the listing's.")
 })
 export type PlanInput = z.input<typeof planSchema>
 

@@ -1,19 +1,24 @@
 import { InvalidArgumentError } from 'commander'
 import type { PlanInput, PlansView, PlanView } from '../../admin/subscriptions/subscription-api.ts'
 import type { AddCommand, Cli } from '../cli.ts'
-import { decimal, wholeNumber } from '../options/number-option.ts'
-import { addRateOptions, type RateFlags, rateInputOf, rateText } from '../options/rate-option.ts'
+import { decimal, wholeNumber, wholeNumberOr0 } from '../options/number-option.ts'
+import { addRateOptions, rate, type RateFlags, rateInputOf, rateText } from '../options/rate-option.ts'
 import type { Column } from '../terminal/table.ts'
 
-interface SetFlags extends RateFlags {
+/** Restores the default of an option. Commander replaces a parsed null by an empty text. */
+const DEFAULT = Symbol('default')
+
+interface SetFlags {
   readonly name?: string
   readonly description?: string
   readonly fee?: string
   readonly period?: PlanInput['period']
   readonly trialDays?: number
-  readonly included?: number
+  readonly included?: number | typeof DEFAULT
   readonly overage?: PlanInput['overage']
-  readonly inFlight?: number
+  readonly inFlight?: number | typeof DEFAULT
+  readonly rate?: RateFlags['rate'] | typeof DEFAULT
+  readonly burst?: number
 }
 
 export const addPlan: AddCommand = (to, cli) => {
@@ -21,32 +26,50 @@ export const addPlan: AddCommand = (to, cli) => {
 
   const set = plan
     .command('set')
-    .description('add or change a plan; subscribers keep the old terms for 14 days')
+    .description(
+      'add a plan, or change one: options that you leave out keep their values; subscribers keep the old terms for 14 days'
+    )
     .argument('<api>', 'name of one of your APIs')
     .argument('<plan>', 'a-z, 0-9 and "-"')
     .option('--name <text>', 'display name')
     .option('--description <text>')
     .option('--fee <usdc>', 'fee per period, in advance (default: 0)', decimal)
     .option('--period <period>', 'day, week, month or year (default: month)', period)
-    .option('--trial-days <days>', 'free days before the first fee', wholeNumber)
-    .option('--included <calls>', 'included calls per period (default: no limit)', wholeNumber)
+    .option('--trial-days <days>', 'free days before the first fee', wholeNumberOr0)
+    .option(
+      '--included <calls>',
+      'included calls per period, or unlimited (default: unlimited)',
+      orDefault('unlimited', wholeNumberOr0)
+    )
     .option(
       '--overage <tiers>',
-      'price of calls above --included: 0.001, or 1000:0.001,5000:0.0008,*:0.0005 (default: refuse them)',
+      'price of calls above --included: 0.001, or 1000:0.001,5000:0.0008,*:0.0005; or none (default: none, refuse them)',
       tiers
     )
-    .option('--in-flight <calls>', 'concurrent calls per consumer (default: limit of the API)', wholeNumber)
-  addRateOptions(set, 'rate limit per consumer').action(
-    async (api: string, id: string, { trialDays, inFlight, rate, burst, ...flags }: SetFlags) => {
-      const limits = {
-        rate_limit: rateInputOf({ ...(rate && { rate }), ...(burst === undefined ? {} : { burst }) }),
-        in_flight_max: inFlight
+    .option(
+      '--in-flight <calls>',
+      'concurrent calls per consumer, or none (default: none, limit of the API)',
+      orDefault('none', wholeNumber)
+    )
+  addRateOptions(set, 'rate limit per consumer, or none', orDefault('none', rate)).action(
+    async (api: string, id: string, { trialDays, included, inFlight, rate, burst, ...flags }: SetFlags) => {
+      const bursting = burst === undefined ? {} : { burst }
+      const body = {
+        ...flags,
+        trial_days: trialDays,
+        included: orNull(included),
+        in_flight_max: orNull(inFlight),
+        rate_limit: rate === DEFAULT ? null : rateInputOf({ ...bursting, ...(rate && { rate }) })
       }
-      const view = await (await cli.node()).request('PUT /apis/:name/plans/:plan', {
-        params: { name: api, plan: id },
-        body: { ...flags, ...limits, trial_days: trialDays }
-      })
-      await tell(cli, api, view)
+      const node = await cli.node()
+      const { plans } = await node.request('GET /apis/:name/plans', { params: { name: api } })
+      const isChange = plans.some((plan) => plan.id === id && !plan.closed)
+      const params = { name: api, plan: id }
+      await tell(
+        cli,
+        api,
+        await node.request(`${isChange ? 'PATCH' : 'PUT'} /apis/:name/plans/:plan`, { params, body })
+      )
     }
   )
 
@@ -111,9 +134,18 @@ function period(typed: string): NonNullable<PlanInput['period']> {
 }
 
 function tiers(typed: string): NonNullable<PlanInput['overage']> {
+  if (typed === 'none') return []
   return typed.split(',').map((tier) => {
     const [bound = '', price = bound] = tier.trim().split(':')
     const isEndless = bound === '*' || !tier.includes(':')
     return { ...(isEndless ? {} : { up_to: wholeNumber(bound) }), price: decimal(price) }
   })
+}
+
+function orDefault<T>(word: string, parse: (typed: string) => T): (typed: string) => T | typeof DEFAULT {
+  return (typed) => (typed === word ? DEFAULT : parse(typed))
+}
+
+function orNull<T>(value: T | typeof DEFAULT): T | null {
+  return value === DEFAULT ? null : value
 }

@@ -16,9 +16,9 @@ const UNITS: ReadonlyArray<readonly [unit: string, ms: number]> = [
   ['ms', 1]
 ]
 
-export function addRateOptions(command: Command, whose: string): Command {
+export function addRateOptions(command: Command, whose: string, parse: (typed: string) => unknown = rate): Command {
   return command
-    .option('--rate <calls/time>', `${whose}, like 100/1m or 10/s (default: no limit)`, rate)
+    .option('--rate <calls/time>', `${whose}, like 100/1m or 10/s (default: no limit)`, parse)
     .option('--burst <calls>', 'with --rate: calls that may arrive at once (default: all)', wholeNumber)
 }
 

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { PlansView } from '../../../node/admin/subscriptions/subscription-api.ts'
 import { startUsers } from '../../../node/demo/users.ts'
 import { SELF_SIGNED } from '../../helpers/self-signed.ts'
 import { startUpstream, type Upstream } from '../../helpers/echo-api.ts'
@@ -266,6 +267,36 @@ describe('souk with running nodes', function () {
     assert.partialDeepStrictEqual(JSON.parse(asJson.stderr), {
       error: { code: 'api_not_found', did_you_mean: ['bb-echo'] }
     })
+  })
+
+  it('changes only the named terms of a plan, and restores defaults', async () => {
+    const set = async (...options: string[]) => {
+      const { code, stdout, stderr } = await run('plan', 'set', 'bb-echo', 'gold', ...options, '--json')
+      assert.equal(code, 0, stderr)
+      const [plan] = (JSON.parse(stdout) as PlansView).plans
+      return plan
+    }
+    const first = await set(
+      '--fee',
+      '5',
+      '--included',
+      '100',
+      '--overage',
+      '0.01',
+      '--rate',
+      '10/1m',
+      '--in-flight',
+      '3'
+    )
+    assert.deepEqual(await set('--trial-days', '7'), { ...first, trial_days: 7 })
+    const restored = await set(
+      ...'--trial-days 0 --included unlimited --overage none --rate none --in-flight none'.split(' ')
+    )
+    assert.deepEqual(restored, { ...first, included: null, overage: [], rate_limit: null, in_flight_max: null })
+    await run('plan', 'rm', 'bb-echo', 'gold')
+    const again = await set('--included', '1')
+    assert.deepEqual([again?.fee, again?.included], ['0', 1])
+    await run('plan', 'rm', 'bb-echo', 'gold')
   })
 
   it('exits with 64 for a malformed name of an API, and with 1 for an unknown one, in every command', async () => {

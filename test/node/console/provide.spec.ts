@@ -143,12 +143,28 @@ describe('console of a provider', () => {
     await page.getByRole('row', { name: /^pro open/ }).waitFor()
     await page.getByRole('button', { name: 'Edit pro' }).press('Enter')
     await page.getByLabel('Days of trial').fill('7')
+    await page.getByText('souk plan set bank pro --trial-days 7').waitFor()
+    // A command changes what the form does not show, and a field that is not edited.
+    await bench.client.request('PATCH /apis/:name/plans/:plan', {
+      params: { name: 'bank', plan: 'pro' },
+      body: { fee: '8', in_flight_max: 3, rate_limit: { calls: 10, per_ms: 60_000 } }
+    })
     await page.getByRole('button', { name: 'Save' }).press('Enter')
     await page.getByRole('row', { name: /7 days/ }).waitFor()
     const [plan] = (await bench.client.request('GET /apis/:name/plans', { params: { name: 'bank' } })).plans
-    assert.equal(plan?.fee, '9')
+    assert.deepEqual([plan?.fee, plan?.in_flight_max, plan?.rate_limit?.calls], ['8', 3, 10])
     assert.deepEqual(plan?.overage, [{ up_to: null, price: '0.001' }])
+    await page.getByRole('button', { name: 'Edit pro' }).press('Enter')
+    await page.getByLabel('Calls that it includes').fill('')
+    await page.getByText('souk plan set bank pro --included unlimited --overage none').waitFor()
+    await page.getByRole('button', { name: 'Save' }).press('Enter')
+    await page.getByRole('row', { name: /any number/ }).waitFor()
+    await page.getByRole('button', { name: 'Add a plan' }).press('Enter')
+    await page.getByLabel('Id').fill('pro')
+    await page.getByText('A plan has this id.').waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled())
     assert.deepEqual(await axeViolations(page), [])
+    await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Close pro' }).press('Enter')
     await page.getByRole('dialog').getByRole('button', { name: 'Close it' }).press('Enter')
     await page.getByRole('dialog').waitFor({ state: 'detached' })

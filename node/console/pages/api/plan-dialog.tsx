@@ -30,48 +30,69 @@ interface Values {
   readonly overage: readonly Tier[]
 }
 
-function valuesOf(plan: PlanView | undefined): Values {
+/** A new plan before anything is typed. Fee and period have no default here, so they are always sent. */
+const NOTHING: Values = {
+  id: '',
+  name: '',
+  description: '',
+  fee: '',
+  period: '',
+  trialDays: '0',
+  included: '',
+  overage: []
+}
+const PROPOSED: Values = { ...NOTHING, fee: '5', period: 'month', included: '1000' }
+
+function valuesOf({ trial_days, included, overage, ...plan }: PlanView): Values {
   return {
-    id: plan?.id ?? '',
-    name: plan?.name ?? '',
-    description: plan?.description ?? '',
-    fee: plan?.fee ?? '5',
-    period: plan?.period ?? 'month',
-    trialDays: String(plan?.trial_days ?? 0),
-    included: plan === undefined ? '1000' : (plan.included?.toString() ?? ''),
-    overage: (plan?.overage ?? []).map(({ up_to, price }) => ({ upTo: up_to?.toString() ?? '', price }))
+    ...plan,
+    trialDays: String(trial_days),
+    included: included?.toString() ?? '',
+    overage: overage.map(({ up_to, price }) => ({ upTo: up_to?.toString() ?? '', price }))
   }
 }
 
-function inputOf({ name, description, fee, period, trialDays, included, overage }: Values): PlanInput {
+/** Fields that differ from those of the plan: a change from another tab, or by a command, keeps the others. */
+type Edits = Partial<Omit<Values, 'id'>>
+
+function editsOf({ id: _, ...values }: Values, before: Values): Edits {
+  const names = Object.keys(values) as ReadonlyArray<keyof Edits>
+  const edited = names.filter((name) => JSON.stringify(values[name]) !== JSON.stringify(before[name]))
+  return Object.fromEntries(edited.map((name) => [name, values[name]]))
+}
+
+function inputOf({ name, description, fee, period, trialDays, included, overage }: Edits): PlanInput {
+  const tiers = overage?.map(({ upTo, price }) => ({ price, ...(upTo === '' ? {} : { up_to: Number(upTo) }) }))
+  const chosen = PERIODS.find((one) => one === period)
   return {
-    ...(name === '' ? {} : { name }),
-    ...(description === '' ? {} : { description }),
-    fee,
-    period: PERIODS.find((one) => one === period) ?? 'month',
-    trial_days: Number(trialDays),
-    ...(included === '' ? {} : { included: Number(included) }),
-    ...(overage.length === 0
-      ? {}
-      : { overage: overage.map(({ upTo, price }) => ({ price, ...(upTo === '' ? {} : { up_to: Number(upTo) }) })) })
+    ...(name === undefined ? {} : { name: name === '' ? null : name }),
+    ...(description === undefined ? {} : { description }),
+    ...(fee === undefined ? {} : { fee }),
+    ...(chosen === undefined ? {} : { period: chosen }),
+    ...(trialDays === undefined ? {} : { trial_days: Number(trialDays) }),
+    ...(included === undefined ? {} : { included: included === '' ? null : Number(included) }),
+    ...(tiers === undefined ? {} : { overage: tiers })
   }
 }
 
-function commandOf(api: string, { id, name, description, fee, period, trialDays, included, overage }: Values): string {
+function commandOf(api: string, id: string, edits: Edits): string {
+  const { name, description, fee, period, trialDays, included, overage } = edits
   const options = [
-    ...(name === '' ? [] : [`--name ${word(name)}`]),
-    ...(description === '' ? [] : [`--description ${word(description)}`]),
-    `--fee ${fee} --period ${period}`,
-    ...(trialDays === '0' ? [] : [`--trial-days ${trialDays}`]),
-    ...(included === '' ? [] : [`--included ${included}`]),
-    ...(overage.length === 0 ? [] : [`--overage ${word(overageOption(overage))}`])
+    ...(name === undefined ? [] : [`--name ${word(name || id)}`]),
+    ...(description === undefined ? [] : [`--description ${word(description)}`]),
+    ...(fee === undefined ? [] : [`--fee ${fee}`]),
+    ...(period === undefined ? [] : [`--period ${period}`]),
+    ...(trialDays === undefined ? [] : [`--trial-days ${trialDays}`]),
+    ...(included === undefined ? [] : [`--included ${included || 'unlimited'}`]),
+    ...(overage === undefined ? [] : [`--overage ${word(overageOption(overage))}`])
   ]
   return `souk plan set ${word(api)} ${word(id)} ${options.join(' ')}`
 }
 
 function overageOption(overage: readonly Tier[]): string {
   const [only] = overage
-  if (overage.length === 1 && only?.upTo === '') return only.price
+  if (only === undefined) return 'none'
+  if (overage.length === 1 && only.upTo === '') return only.price
   return overage.map(({ upTo, price }) => `${upTo === '' ? '*' : upTo}:${price}`).join(',')
 }
 
@@ -79,15 +100,24 @@ interface PlanDialogProps {
   readonly api: string
   /** Undefined for a new plan. */
   readonly plan: PlanView | undefined
+  /** Ids of the open plans. */
+  readonly taken: readonly string[]
   readonly onClose: () => void
 }
 
-export function PlanDialog({ api, plan, onClose }: PlanDialogProps) {
-  const [values, setValues] = useState(() => valuesOf(plan))
+export function PlanDialog({ api, plan, taken, onClose }: PlanDialogProps) {
+  const [before] = useState(() => (plan === undefined ? NOTHING : valuesOf(plan)))
+  const [values, setValues] = useState(plan === undefined ? PROPOSED : before)
+  const edits = editsOf(values.included === '' ? { ...values, overage: [] } : values, before)
+  const isTaken = plan === undefined && taken.includes(values.id)
   const set = (name: keyof Values) => (event: { target: { value: string } }) =>
     setValues({ ...values, [name]: event.target.value })
   const saving = useWrite(
-    () => request('PUT /apis/:name/plans/:plan', { params: { name: api, plan: values.id }, body: inputOf(values) }),
+    () =>
+      request(plan === undefined ? 'PUT /apis/:name/plans/:plan' : 'PATCH /apis/:name/plans/:plan', {
+        params: { name: api, plan: values.id },
+        body: inputOf(edits)
+      }),
     ['apis'],
     onClose
   )
@@ -102,6 +132,7 @@ export function PlanDialog({ api, plan, onClose }: PlanDialogProps) {
             disabled={plan !== undefined}
             pattern="[a-z0-9][a-z0-9\-]{0,62}"
             title="Small letters, digits and dashes"
+            fault={isTaken ? 'A plan has this id. Edit that plan, or take another id.' : undefined}
             value={values.id}
             onChange={set('id')}
           />
@@ -143,8 +174,8 @@ export function PlanDialog({ api, plan, onClose }: PlanDialogProps) {
         )}
         <Field label="Description" value={values.description} onChange={set('description')} />
         {saving.error !== null && <ErrorNotice error={saving.error} />}
-        <Command>{commandOf(api, values)}</Command>
-        <FormButtons isBusy={saving.isPending} onClose={onClose}>
+        <Command>{commandOf(api, values.id, edits)}</Command>
+        <FormButtons isBusy={saving.isPending} disabled={isTaken || Object.keys(edits).length === 0} onClose={onClose}>
           Save
         </FormButtons>
       </Form>

@@ -51,7 +51,12 @@ export function ApiPlans({ api: { name } }: { readonly api: ApiView }) {
       <h2>Subscribers</h2>
       <Subscribers api={name} />
       {edited !== undefined && (
-        <PlanDialog api={name} plan={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />
+        <PlanDialog
+          api={name}
+          plan={edited === 'new' ? undefined : edited}
+          taken={(plans.data?.plans ?? []).flatMap(({ id, closed }) => (closed ? [] : [id]))}
+          onClose={() => setEdited(undefined)}
+        />
       )}
       {closed !== undefined && (
         <Confirm
