@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { startAccount } from '../../../node/demo/account.ts'
 import type { DemoServer } from '../../../node/demo/demo-server.ts'
 import { protocolFactories } from '../../../protocols/index.ts'
-import { openBrowser } from '../../helpers/browser.ts'
+import { axeViolations, openBrowser } from '../../helpers/browser.ts'
 import { type Bench, startBench } from '../admin/harness.ts'
 import { entered } from './entered.ts'
 
@@ -74,6 +74,31 @@ describe('console: what was typed', () => {
     await page.waitForFunction(() => document.querySelector('[type=submit]:disabled[aria-busy=false]') !== null)
     const { price: kept, description } = await api()
     assert.deepEqual([kept, description], ['0.003', 'Mine'])
+  })
+
+  it('stays when another tab publishes a mapping, and is not published over it', async () => {
+    const { page } = await entered(browser, bench)
+    const edit = async (tab: Page, name: string) => {
+      await tab.goto(`${bench.url}/apis/bank/mapping`)
+      await tab.getByLabel('Name of accountId').fill(name)
+    }
+    await edit(page, 'mine')
+    const other = await page.context().newPage()
+    await edit(other, 'theirs')
+    await other.getByRole('button', { name: 'Save and publish' }).click()
+    await other.getByText('mapping revision 2').waitFor()
+    await page.getByText('Another tab or a command has changed the mapping').waitFor()
+    assert.equal(await page.getByLabel('Name of accountId').inputValue(), 'mine')
+    assert.ok(await page.getByRole('button', { name: 'Save and publish' }).isDisabled())
+    assert.deepEqual(await axeViolations(page), [])
+    await page.getByRole('button', { name: 'Load the stored mapping' }).click()
+    await page.getByText('mapping revision 2').waitFor()
+    assert.equal(await page.getByLabel('Name of accountId').inputValue(), 'theirs')
+    await page.getByLabel('Name of accountId').fill('mine')
+    await page.getByRole('button', { name: 'Save and publish' }).click()
+    // Nothing is edited in the other tab, so it follows.
+    await other.getByText('mapping revision 3').waitFor()
+    assert.equal(await other.getByLabel('Name of accountId').inputValue(), 'mine')
   })
 })
 

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { MappingInput } from '../../../admin/api.ts'
 import type { MappingPreviewView } from '../../../admin/apis/description-api.ts'
 import { request } from '../../admin/client.ts'
@@ -64,11 +64,20 @@ function usePreview({ name, revision }: ApiView, document: unknown) {
 export function ApiMapping({ api }: { readonly api: ApiView }) {
   const kept = useQuery({ ...queries.mapping(api.name), staleTime: Infinity })
   const plain = usePreview(api, PLAIN)
+  const [loads, setLoads] = useState(0)
   return (
     <Loaded query={kept}>
       {({ mapping }) => (
         <Loaded query={plain}>
-          {(view) => <Editor key={JSON.stringify(mapping)} api={api} kept={mapping as MappingDocument} plain={view} />}
+          {(view) => (
+            <Editor
+              key={`${api.name} ${loads}`}
+              api={api}
+              stored={mapping as MappingDocument}
+              plain={view}
+              onReload={() => setLoads(loads + 1)}
+            />
+          )}
         </Loaded>
       )}
     </Loaded>
@@ -77,21 +86,38 @@ export function ApiMapping({ api }: { readonly api: ApiView }) {
 
 interface EditorProps {
   readonly api: ApiView
-  readonly kept: MappingDocument
+  /** A newer one, from another tab or a command, replaces what is edited here only when the user wants that. */
+  readonly stored: MappingDocument
   readonly plain: MappingPreviewView
+  /** Starts again with the stored mapping. */
+  readonly onReload: () => void
 }
 
-function Editor({ api, kept, plain }: EditorProps) {
+function Editor({ api, stored, plain, onReload }: EditorProps) {
   const { name } = api
+  const [kept] = useState(stored)
   const [document, setDocument] = useState<Json | undefined>(kept as unknown as Json)
   const [view, setView] = useState<'fields' | 'json'>('fields')
   const [isResetting, setResetting] = useState(false)
   const preview = usePreview(api, useLate(document, PREVIEW_DELAY_MS))
   const problems = preview.data?.problems ?? []
   const isChanged = JSON.stringify(document) !== JSON.stringify(kept)
-  const saving = useWrite(() => save(name, document as object, kept.revision + 1), ['apis'])
+  const saving = useWrite(() => save(name, document as object, kept.revision + 1), ['apis'], onReload)
+  const isOutdated = stored.revision !== kept.revision && !saving.isPending
+  useEffect(() => {
+    if (isOutdated && !isChanged) onReload()
+  })
   return (
     <>
+      {isOutdated && isChanged && (
+        <Notice>
+          <p>
+            Another tab or a command has changed the mapping. It is now at revision {stored.revision}. Copy what you
+            need from below, then load that one.
+          </p>
+          <Button onClick={onReload}>Load the stored mapping</Button>
+        </Notice>
+      )}
       <div className="row between">
         <Choice
           label="Edit as"
@@ -124,7 +150,7 @@ function Editor({ api, kept, plain }: EditorProps) {
       <div className="row">
         <Button
           look="first"
-          disabled={!isChanged || document === undefined || problems.length > 0}
+          disabled={!isChanged || isOutdated || document === undefined || problems.length > 0}
           isBusy={saving.isPending}
           onClick={() => saving.mutate(undefined)}
         >
@@ -144,9 +170,10 @@ function Editor({ api, kept, plain }: EditorProps) {
           instead="Keep it"
           isGrave
           command={`souk mapping rm ${word(name)}`}
-          write={() => save(name, PLAIN, kept.revision + 1)}
+          write={() => save(name, PLAIN, stored.revision + 1)}
           changes={['apis']}
           onClose={() => setResetting(false)}
+          onDone={onReload}
         >
           <p>The JSON of the API follows the WSDL again. Callers that use the old names get an error.</p>
         </Confirm>
