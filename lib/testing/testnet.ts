@@ -1,4 +1,5 @@
 import type { KadDHT } from '@libp2p/kad-dht'
+import { checkMembers, COUNT, FUNCTION, type MemberRules } from '../base/check-members.ts'
 import { deadline, sleep, systemClock } from '../base/clock.ts'
 import { READY_POLL_MS, TESTNET_JOIN_MS } from '../base/limits/link.ts'
 import { createNode, type NodeOptions, type SoukNode } from '../create-node.ts'
@@ -9,6 +10,8 @@ export interface TestnetInit {
   /** Options of the node with that index. The others join by the first node. */
   readonly options?: (index: number) => NodeOptions
 }
+
+const RULES: MemberRules<TestnetInit> = { nodes: COUNT, options: FUNCTION }
 
 export interface Testnet {
   readonly nodes: readonly SoukNode[]
@@ -21,6 +24,7 @@ export interface Testnet {
 /**
  * Starts a whole Souk network in this process, over real loopback sockets and free ports. When it resolves, every node
  * is connected to the first. For tests of software that builds on Souk.
+ * @throws SoukError `invalid_request` for an option of a wrong name or type
  *
  * @example
  * ```ts
@@ -35,7 +39,9 @@ export interface Testnet {
  * await testnet.stop()
  * ```
  */
-export async function createTestnet({ nodes = 2, options = () => ({}) }: TestnetInit = {}): Promise<Testnet> {
+export async function createTestnet(init: TestnetInit = {}): Promise<Testnet> {
+  checkMembers('The options of `createTestnet`', init, RULES)
+  const { nodes = 2, options = () => ({}) } = init
   const running: SoukNode[] = []
 
   const add = async (extra: NodeOptions = {}): Promise<SoukNode> => {

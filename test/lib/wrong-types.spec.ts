@@ -14,6 +14,7 @@ import {
   soukWebSockets
 } from '../../lib/index.ts'
 import { createChannelScheme } from '../../lib/pay/index.ts'
+import { createTestnet } from '../../lib/testing/index.ts'
 
 /** A value that only a program without TypeScript can pass. */
 const untyped = (value: unknown) => value as never
@@ -69,6 +70,12 @@ describe('options of a wrong type', () => {
     assert.match(await refusal(() => createNode(untyped({ netwrok: 'dev' }))), /cannot have `netwrok`, only: agent, /)
     assert.match(await refusal(() => createNode(untyped({ connections: { connectionsMax: '9' } }))), /`connectionsMax`/)
     assert.match(await refusal(() => souk(untyped({ network: 5 }))), /`network`/)
+    // A test would run on fewer nodes than it names.
+    for (const mistyped of [{ node: 5 }, { nodes: '5' }, { options: {} }])
+      assert.match(
+        await refusal(() => createTestnet(untyped(mistyped))),
+        /cannot have `node`|`(nodes|options)` must be/
+      )
   })
 
   it('that are undefined have their defaults', async () => {
