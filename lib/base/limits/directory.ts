@@ -14,6 +14,12 @@ export const DHT_CLAIMS_PER_PEER_MAX = 4_000
 export const DHT_KEY_BYTES_MAX = 128
 /** A request to the DHT: the addresses of its sender, or a record. */
 export const DHT_REQUEST_BYTES_MAX = 32 * KiB
+/** Requests of one peer to the DHT that wait. Peers send one on a stream, and open 32 streams at most. */
+export const DHT_REQUESTS_PER_PEER_MAX = 64
+/** Time for requests of all peers to the DHT in one turn of the event loop. Most take under a millisecond. */
+export const DHT_TURN_MS = 5
+/** Addresses of providers in one response, shared by them: eight for each of 256 providers, and 120 KB. */
+export const PROVIDER_ADDRESSES_MAX = 2_048
 /** A signed manifest: operations with their schemas. */
 export const MANIFEST_BYTES_MAX = 256 * KiB
 /** Validity of a signed manifest. Its provider must sign again afterwards. */

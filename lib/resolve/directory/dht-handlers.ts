@@ -1,9 +1,14 @@
 import type { Peer, PeerId, PeerStore } from '@libp2p/interface'
 import { equals } from 'uint8arrays/equals'
-import { type Clock, nextTurn } from '../../base/clock.ts'
-import { DHT_KEY_BYTES_MAX } from '../../base/limits/directory.ts'
+import type { Clock } from '../../base/clock.ts'
+import { FairTurns } from '../../base/fair-turns.ts'
+import {
+  DHT_KEY_BYTES_MAX,
+  DHT_REQUESTS_PER_PEER_MAX,
+  DHT_TURN_MS,
+  PROVIDER_ADDRESSES_MAX
+} from '../../base/limits/directory.ts'
 import { PEER_ADDRESSES_MAX } from '../../base/limits/link.ts'
-import { Mutex } from '../../base/mutex.ts'
 
 /** A peer in a message of the DHT. */
 interface NamedPeer {
@@ -22,6 +27,7 @@ interface Handler {
 
 /** The handlers of kad-dht that this file changes. */
 export interface Handlers {
+  readonly [type: string]: Handler
   readonly ADD_PROVIDER: Handler
   readonly GET_PROVIDERS: Handler & { peerStore: Pick<PeerStore, 'get'> }
 }
@@ -51,13 +57,34 @@ export function leaveOutUnknown({ GET_PROVIDERS }: Handlers): void {
   }
 }
 
-/** A key has up to 256 claims, and their addresses take up to 70 ms to read. kad-dht answers all requests of a row in one turn of the event loop. */
-export function nameProvidersInTurns({ GET_PROVIDERS }: Handlers, clock: Pick<Clock, 'soon'>): void {
+/**
+ * kad-dht handles all requests that have arrived in one turn of the event loop, and 60 bytes that ask for the 256 claims of a key take
+ * up to 200 ms. So the peers take turns, also while the claims are read.
+ */
+export function handleInTurns(handlers: Handlers, clock: Pick<Clock, 'elapsed' | 'soon'>): void {
+  const turns = new FairTurns({ clock, turnMs: DHT_TURN_MS, perKeyMax: DHT_REQUESTS_PER_PEER_MAX })
+  for (const handler of Object.values(handlers)) {
+    const handle = handler.handle.bind(handler)
+    handler.handle = (from, message) => turns.run(from.toString(), () => handle(from, message))
+  }
+  const { GET_PROVIDERS } = handlers
+  const { peerStore } = GET_PROVIDERS
+  GET_PROVIDERS.peerStore = {
+    get: async (id) => {
+      await turns.pause()
+      return peerStore.get(id)
+    }
+  }
+}
+
+/** A response with all addresses of 256 providers has a megabyte, which the node keeps until the peer reads it. */
+export function shareAddresses({ GET_PROVIDERS }: Handlers): void {
   const handle = GET_PROVIDERS.handle.bind(GET_PROVIDERS)
-  const mutex = new Mutex()
-  GET_PROVIDERS.handle = (from, message) =>
-    mutex.run(async () => {
-      await nextTurn(clock)
-      return handle(from, message)
-    })
+  GET_PROVIDERS.handle = async (from, message) => {
+    const response = await handle(from, message)
+    const { providers } = response as Message
+    const most = Math.max(1, Math.floor(PROVIDER_ADDRESSES_MAX / Math.max(1, providers.length)))
+    const shared = providers.map((each) => ({ ...each, multiaddrs: each.multiaddrs.slice(0, most) }))
+    return { ...(response as Message), providers: shared }
+  }
 }

@@ -17,7 +17,7 @@ import {
 } from '../../base/limits/directory.ts'
 import { HEARTBEAT_ANSWER_MS } from '../../base/limits/link.ts'
 import { checkNetwork } from '../../base/network-name.ts'
-import { type Handlers, leaveOutUnknown, nameProvidersInTurns, takeOneProvider } from './dht-handlers.ts'
+import { type Handlers, handleInTurns, leaveOutUnknown, shareAddresses, takeOneProvider } from './dht-handlers.ts'
 import { type AskPeer, DhtQueries, type DhtQueriesInit } from './dht-query.ts'
 import { RECORD_NAMESPACE } from './keys.ts'
 import { createRecordRules } from './record-rules.ts'
@@ -107,7 +107,8 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
     contentRouting.routingTable = { kBucketSize: Number.POSITIVE_INFINITY }
     takeOneProvider(rpc.handlers)
     leaveOutUnknown(rpc.handlers)
-    nameProvidersInTurns(rpc.handlers, clock)
+    shareAddresses(rpc.handlers)
+    handleInTurns(rpc.handlers, clock)
     return dht
   }
 }

@@ -8,7 +8,14 @@ import { identity } from 'multiformats/hashes/identity'
 import { apiId } from '../../../../lib/base/api-name.ts'
 import { sha256, utf8 } from '../../../../lib/base/bytes.ts'
 import { systemClock } from '../../../../lib/base/clock.ts'
-import { DHT_KEY_BYTES_MAX, RECORD_COPIES, RECORD_TTL_MS } from '../../../../lib/base/limits/directory.ts'
+import {
+  DHT_CLAIMS_PER_KEY_MAX,
+  DHT_KEY_BYTES_MAX,
+  PROVIDER_ADDRESSES_MAX,
+  RECORD_COPIES,
+  RECORD_TTL_MS
+} from '../../../../lib/base/limits/directory.ts'
+import { PEER_ADDRESSES_MAX } from '../../../../lib/base/limits/link.ts'
 import type { DirectoryRecord } from '../../../../lib/interface/directory.ts'
 import { createKadDirectory } from '../../../../lib/resolve/directory/kad-directory.ts'
 import { nameCid, recordKey } from '../../../../lib/resolve/directory/keys.ts'
@@ -193,24 +200,33 @@ describe('the DHT with malicious peers', () => {
     )
   })
 
-  it('names the providers of one request in a turn of the event loop', async () => {
-    const { GET_PROVIDERS } = handlersOf(reader)
-    let turn = 0
-    let isOver = false
-    const count = () => {
-      turn++
-      if (!isOver) setImmediate(count)
-    }
-    count()
-    const request = { type: 'GET_PROVIDERS', key: nameCid('asked').bytes, providers: [] }
-    const turns = await Promise.all(
-      Array.from({ length: 16 }, async () => {
-        await GET_PROVIDERS.handle(owner.libp2p.peerId, request)
-        return turn
-      })
+  it('responds to a peer while another one asks for all claims of a key, and shares the addresses in a response', async () => {
+    const { ADD_PROVIDER, GET_PROVIDERS } = handlersOf(reader)
+    const key = nameCid('asked').bytes
+    const multiaddrs = Array.from(
+      { length: PEER_ADDRESSES_MAX },
+      (_, host) => multiaddr(`/ip4/10.0.0.${host}/tcp/9`).bytes
     )
-    isOver = true
-    assert.equal(new Set(turns).size, turns.length)
+    for (let count = 0; count < DHT_CLAIMS_PER_KEY_MAX; count++) {
+      const id = peerIdFromPrivateKey(await generateKeyPair('Ed25519'))
+      const provider = { id: id.toMultihash().bytes, multiaddrs }
+      await ADD_PROVIDER.handle(id, { type: 'ADD_PROVIDER', key, providers: [provider] })
+    }
+    const order: string[] = []
+    const ask = async (from: KadNode, asked: Uint8Array) => {
+      const request = { type: 'GET_PROVIDERS', key: asked, providers: [] }
+      const response = await GET_PROVIDERS.handle(from.libp2p.peerId, request)
+      order.push(from.self)
+      return response as { readonly providers: readonly { readonly multiaddrs: readonly Uint8Array[] }[] }
+    }
+    const [first] = await Promise.all([
+      ...Array.from({ length: 4 }, () => ask(attacker, key)),
+      ask(owner, nameCid('other').bytes)
+    ])
+    assert.equal(order[0], owner.self)
+    assert.equal(first?.providers.length, DHT_CLAIMS_PER_KEY_MAX)
+    const named = first.providers.flatMap((each) => each.multiaddrs)
+    assert.equal(named.length, PROVIDER_ADDRESSES_MAX)
   })
 
   it('stops with the caller, whatever the peers do', async () => {
