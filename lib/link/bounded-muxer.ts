@@ -8,6 +8,7 @@ import {
   UNNAMED_STREAMS_MS
 } from '../base/limits/link.ts'
 import { FrameTurns } from './frame-turns.ts'
+import { shareLog } from './shared-log.ts'
 
 /** The parts of yamux that this file uses. */
 interface Yamux extends StreamMuxer {
@@ -57,6 +58,7 @@ export function boundedMuxer<C>(
         if (!isYamux(created)) return created
         limitFrames(created)
         turns.limit(created, connection)
+        shareLog(created)
         limitPings(created, connection)
         keepWaiting(created, connection)
         limitUnnamed(created, clock)
