@@ -7,7 +7,7 @@ import {
   UNNAMED_STREAMS_MAX,
   UNNAMED_STREAMS_MS
 } from '../base/limits/link.ts'
-import { FrameTurns } from './frame-turns.ts'
+import { FrameTurns, type OpeningFrame } from './frame-turns.ts'
 import { shareLog } from './shared-log.ts'
 
 /** The parts of yamux that this file uses. */
@@ -20,7 +20,7 @@ interface Yamux extends StreamMuxer {
   readonly decoder: { readonly buffer: { readonly byteLength: number }; readFrame(): Frame | undefined }
 }
 
-interface Frame {
+interface Frame extends OpeningFrame {
   data?: Uint8ArrayList
 }
 

@@ -1,30 +1,43 @@
 import type { MessageStream, Stream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
 import type { Clock } from '../base/clock.ts'
-import { FRAMES_TURN_MS } from '../base/limits/link.ts'
+import { FRAMES_TURN_MS, STREAMS_PER_TURN_MAX, STREAMS_PER_TURN_SHARE } from '../base/limits/link.ts'
 
 /** The parts of yamux that this file uses. */
 interface Framed {
   onData(data: Uint8ArrayList): void
   abort(error: Error): void
-  readonly decoder: { readFrame(): unknown }
+  readonly decoder: { readFrame(): OpeningFrame | undefined }
 }
+
+/** The parts of a frame that tell whether it opens a stream. */
+export interface OpeningFrame {
+  readonly header: { readonly flag: number; readonly streamID: number }
+}
+
+const SYN = 1
 
 /** An encrypted connection has this status too, as libp2p's streams. */
 type Pausable = MessageStream & Partial<Pick<Stream, 'readStatus'>>
 
 /**
  * Limits the time for which a node handles frames in one turn of the event loop, for all its connections together. Node.js reads up to
- * 2 MiB of a socket in one turn, and yamux handles each frame of it: 170,000 frames that open and reset a stream take 20 s.
+ * 2 MiB of a socket in one turn, and yamux handles each frame of it: 170,000 frames that open and reset a stream take 20 s. Streams that
+ * the frames open are limited too: most of their work follows in promises and timers, so the time of the frames does not include it.
  */
 export class FrameTurns {
   readonly #clock: Pick<Clock, 'elapsed' | 'soon'>
   #began: number | undefined
+  #turn = 0
+  /** Streams that peers opened in this turn. */
+  #opened = 0
   /** Connections with frames for a later turn. The first one waits longest. */
   #waiting: (() => void)[] = []
   /** Made once, not for each turn. */
   readonly #next = (): void => {
     this.#began = undefined
+    this.#turn++
+    this.#opened = 0
     const waiting = this.#waiting
     if (waiting.length === 0) return
     this.#waiting = []
@@ -43,6 +56,17 @@ export class FrameTurns {
     const readFrame = decoder.readFrame.bind(decoder)
     let isWaiting = false
     let isResuming = false
+    let turn = 0
+    let opened = 0
+    const hasOpenedMany = () =>
+      turn === this.#turn && opened >= STREAMS_PER_TURN_SHARE && this.#opened >= STREAMS_PER_TURN_MAX
+    const count = (frame: OpeningFrame | undefined) => {
+      if (frame === undefined || (frame.header.flag & SYN) === 0 || frame.header.streamID === 0) return frame
+      opened = turn === this.#turn ? opened + 1 : 1
+      turn = this.#turn
+      this.#opened++
+      return frame
+    }
     const pause = () => {
       if (isWaiting && connection.readStatus === 'readable') connection.pause()
     }
@@ -63,7 +87,7 @@ export class FrameTurns {
       pause()
     }
     decoder.readFrame = () => {
-      if (!isWaiting && !this.#isOver()) return readFrame()
+      if (!isWaiting && !this.#isOver() && !hasOpenedMany()) return count(readFrame())
       if (!isWaiting) this.#waiting.push(proceed)
       isWaiting = true
       if (!isResuming) pause()

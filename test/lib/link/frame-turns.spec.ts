@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { Connection, Libp2p, MessageStream } from '@libp2p/interface'
+import type { Connection, Libp2p, MessageStream, Stream } from '@libp2p/interface'
 import { systemClock } from '../../../lib/base/clock.ts'
-import { FRAMES_TURN_MS } from '../../../lib/base/limits/link.ts'
+import { FRAMES_TURN_MS, STREAMS_PER_TURN_MAX, STREAMS_PER_TURN_SHARE } from '../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { frame, PING, quietPeer, SYN, WINDOW_UPDATE } from '../../helpers/yamux-frames.ts'
+import { frame, PING, quietPeer, RST, SYN, WINDOW_UPDATE } from '../../helpers/yamux-frames.ts'
 
 const FRAMES = 20 * FRAMES_TURN_MS
 
@@ -14,9 +14,16 @@ interface Header {
 }
 
 interface Below {
-  readonly muxer: { readonly maConn: MessageStream; handlePing(header: Header): void }
+  readonly muxer: {
+    readonly maConn: MessageStream
+    handlePing(header: Header): void
+    onRemoteStream(stream: Stream): void
+  }
 }
 const muxerOf = (connection: Connection) => (connection as unknown as Below).muxer
+
+/** Opens a stream and resets it. */
+const openAndReset = (id: number) => [frame(WINDOW_UPDATE, SYN, id, 0), frame(WINDOW_UPDATE, RST, id, 0)]
 
 describe('frames that arrive in one turn of the event loop', () => {
   let node: SoukNode
@@ -26,15 +33,20 @@ describe('frames that arrive in one turn of the event loop', () => {
   /** Pings that the node handled: the connection, the id and the turn. */
   let handled: { readonly from: number; readonly id: number; readonly turn: number }[]
 
+  let currentTurn: number
+  /** Frames take no time. */
+  let isFast: boolean
+
   beforeEach(async () => {
     handled = []
     let now = 0
-    let turn = 0
+    currentTurn = 0
+    isFast = false
     // Each frame takes 1 ms.
-    node = await createNode({ clock: { ...systemClock, elapsed: () => now++ } })
+    node = await createNode({ clock: { ...systemClock, elapsed: () => (isFast ? now : now++) } })
     await node.start()
     const count = () => {
-      turn++
+      currentTurn++
       if (node.libp2p.status === 'started') setImmediate(count)
     }
     count()
@@ -46,7 +58,7 @@ describe('frames that arrive in one turn of the event loop', () => {
       const muxer = muxerOf(accepted)
       const handlePing = muxer.handlePing.bind(muxer)
       muxer.handlePing = (header) => {
-        if (header.flag === SYN) handled.push({ from, id: header.length, turn })
+        if (header.flag === SYN) handled.push({ from, id: header.length, turn: currentTurn })
         // The response to a ping of the node itself.
         else handlePing(header)
       }
@@ -92,6 +104,31 @@ describe('frames that arrive in one turn of the event loop', () => {
     await all(2 * FRAMES)
     const lastOf = (from: number) => handled.findLastIndex((each) => each.from === from)
     assert.ok(Math.abs(lastOf(0) - lastOf(1)) < FRAMES, 'one connection waited for all frames of the other')
+  })
+
+  it('open few streams of a peer, and some of each other one', async () => {
+    const opened: { readonly from: number; readonly turn: number }[] = []
+    for (const from of [0, 1]) {
+      const muxer = muxerOf(connectionAt(from)[1])
+      const onRemoteStream = muxer.onRemoteStream.bind(muxer)
+      muxer.onRemoteStream = (stream) => {
+        opened.push({ from, turn: currentTurn })
+        onRemoteStream(stream)
+      }
+    }
+    const open = (from: number, count: number) => {
+      const ids = Array.from({ length: count }, (_, at) => 1_001 + 2 * at)
+      muxerOf(connectionAt(from)[0]).maConn.send(Buffer.concat(ids.flatMap(openAndReset)))
+    }
+    isFast = true
+    const count = 10 * STREAMS_PER_TURN_MAX
+    open(0, count)
+    open(1, count)
+    await eventually('the node to open all', 5_000, () => opened.length === 2 * count || undefined)
+    for (const ofTurn of Map.groupBy(opened, ({ turn }) => turn).values())
+      assert.ok(ofTurn.length <= STREAMS_PER_TURN_MAX + 2 * STREAMS_PER_TURN_SHARE, `${ofTurn.length} in one turn`)
+    const lastOf = (from: number) => opened.findLastIndex((each) => each.from === from)
+    assert.ok(opened.findIndex((each) => each.from === 1) < lastOf(0), 'one peer waited for all streams of the other')
   })
 
   it('close the connection when a later one of them is invalid', async () => {
