@@ -2,6 +2,7 @@ import type { MessageStream, Stream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
 import type { Clock } from '../base/clock.ts'
 import { FRAMES_TURN_MS, STREAMS_PER_TURN_MAX, STREAMS_PER_TURN_SHARE } from '../base/limits/link.ts'
+import { resumeReading } from './resume-reading.ts'
 
 /** The parts of yamux that this file uses. */
 interface Framed {
@@ -82,7 +83,7 @@ export class FrameTurns {
       if (isWaiting || connection.readStatus !== 'paused') return
       // `resume` delivers what has arrived before it reads on. Pausing in between would not stop the reading.
       isResuming = true
-      connection.resume()
+      resumeReading(connection)
       isResuming = false
       pause()
     }

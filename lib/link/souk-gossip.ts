@@ -15,6 +15,7 @@ import {
   GOSSIP_TURN_MESSAGES_MAX
 } from '../base/limits/directory.ts'
 import { checkNetwork } from '../base/network-name.ts'
+import { resumeReading } from './resume-reading.ts'
 
 /** Topic of a network's announcements. */
 export const announcementTopic = (network: string): string => `/souk/${network}/announcements/1.0.0`
@@ -99,7 +100,7 @@ async function* inTurns<T>(messages: AsyncIterable<T>, stream: Stream | undefine
     idleTurns = count === seen ? idleTurns + 1 : 0
     seen = count
     if (stream?.readStatus !== 'paused') return
-    if (idleTurns > 1) stream.resume()
+    if (idleTurns > 1) resumeReading(stream)
     else systemClock.soon(resumeWhenIdle)
   }
   for await (const message of messages) {

@@ -4,6 +4,7 @@ import { Fifo } from '../base/fifo.ts'
 import { BULK_CHUNK_BYTES_MAX, BULK_TAG_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSource } from '../interface/link.ts'
 import { ChunkReader } from './chunk-reader.ts'
+import { resumeReading } from './resume-reading.ts'
 import type { UnreadBodies, UnreadBody } from './unread-bodies.ts'
 import { narrowWindow, updateWindowByHalves } from './window-updates.ts'
 
@@ -135,11 +136,7 @@ export class StreamSource implements BulkSource, UnreadBody {
     // `resume` delivers the queue before it tells the sender to continue. Pausing in between would stop this side only,
     // and the stream would overflow.
     this.#isResuming = true
-    try {
-      this.#stream.resume()
-    } catch {
-      // The sender is gone; `close` reports it.
-    }
+    resumeReading(this.#stream)
     this.#isResuming = false
     this.#pauseWhenFull()
   }

@@ -138,4 +138,18 @@ describe('frames that arrive in one turn of the event loop', () => {
     assert.equal(handled.length, FRAMES)
     assert.equal(connectionAt(1)[1].status, 'open')
   })
+
+  it('close the connection when one of them is invalid that arrived during the pause', async () => {
+    // The node reads both messages at once, because it runs in this process too.
+    const { maConn } = muxerOf(connectionAt(0)[0])
+    maConn.send(Buffer.concat(Array.from({ length: FRAMES_TURN_MS + 10 }, (_, id) => frame(PING, SYN, 0, id))))
+    maConn.send(frame(WINDOW_UPDATE, SYN, 0, 0))
+    await eventually('the connection to close', 5_000, () => connectionAt(0)[1].status !== 'open' || undefined)
+    flood(1)
+    await eventually(
+      'the node to handle the others',
+      5_000,
+      () => handled.findLast(({ from }) => from === 1)?.id === FRAMES - 1 || undefined
+    )
+  })
 })
