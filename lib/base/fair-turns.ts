@@ -44,7 +44,8 @@ export class FairTurns {
       task.onStop()
     }
     const proceed = () => {
-      const result = Promise.try(start)
+      // Also a rejection where it throws at once.
+      const result = (async () => start())()
       resolve(result)
       result.then(end, end)
     }
