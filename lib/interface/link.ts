@@ -30,7 +30,7 @@ export interface Channel {
   onFrame: (frame: Uint8Array) => void
   /** `error` is set unless one side called `close`. */
   onClose: (error?: Error) => void
-  /** Opens a separate stream for a large or endless body, identified by `tag`. */
+  /** Opens a separate stream for a large or endless body, identified by `tag`. Frames that were sent before leave first. */
   openBulk(tag: Uint8Array, signal: AbortSignal): Promise<BulkSink>
   /** Sends the queued frames, then closes. */
   close(): Promise<void>

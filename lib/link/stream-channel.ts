@@ -67,6 +67,8 @@ export class StreamChannel implements Channel {
   }
 
   openBulk(tag: Uint8Array, signal: AbortSignal): Promise<BulkSink> {
+    // The peer keeps only some streams that no frame has announced, and frames wait for others.
+    this.#writer.flush()
     return this.#openBulk(this.#connection, tag, signal)
   }
 
