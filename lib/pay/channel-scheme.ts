@@ -105,6 +105,11 @@ export interface ChannelScheme extends PaymentScheme {
    * @throws SoukError `invalid_request` for a call without a charge, or one that is claimed on chain; `settlement_pending`
    */
   takeBack(peer: string, requestId: string): Promise<Dispute>
+  /**
+   * Payer: accepts what the owner of a closed channel took beyond the calls of this node, so that the owner is paid again.
+   * @throws SoukError `invalid_request` if the channel is not closed and disputed
+   */
+  acceptTaken(channelId: ChannelId): Promise<ChannelSummary>
   /** The credit that this owner gives before deposits count. */
   credit(): CreditStatus
   /** The channels of both sides, including closed ones. */
@@ -342,6 +347,10 @@ class ChannelSchemeService implements ChannelScheme {
 
   acceptCharge(requestId: string): Promise<Dispute> {
     return this.#paying().disputes.accept(requestId)
+  }
+
+  async acceptTaken(channelId: ChannelId): Promise<ChannelSummary> {
+    return payerSummary(await this.#paying().channels.accept(channelId))
   }
 
   takeBack(peer: string, requestId: string): Promise<Dispute> {

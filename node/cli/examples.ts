@@ -138,6 +138,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'souk channel open': ['souk channel open weather'],
   'souk channel close': ['souk channel close --all', 'souk channel close 4f9a1c2e'],
   'souk channel withdraw': ['souk channel withdraw 4f9a1c2e'],
+  'souk channel accept': ['souk channel accept 4f9a1c2e'],
 
   'souk init': [
     'souk init',

@@ -186,6 +186,7 @@ describe('the commands about money', () => {
     assert.ok(left.withdrawable_at !== null && left.withdrawable_at > Date.now())
     for (const [command, code, words] of [
       [`channel withdraw 0x${'00'.repeat(32)} --yes`, 1, /no channel with this id/],
+      [`channel accept ${brief} --yes`, 1, /no closed and disputed channel with this id/],
       ['channel withdraw 0xffff', 1, /id that begins or ends with 0xffff/],
       ['channel close zzz', 1, /begins or ends with zzz/],
       ['disputes accept zzz --yes', 1, /begins or ends with zzz/],

@@ -42,7 +42,7 @@ export interface PayerChannelInfo {
 /** Channel state that changes seldom. It is durable before anything depends on it. */
 export interface PayerChannelState {
   readonly phase: ChannelPhase
-  /** True if the owner's books could not be explained. For a closed channel: the owner also took more than was agreed to. */
+  /** True if the owner's books could not be explained. For a closed channel: the owner took more than was agreed to. */
   readonly isDisputed: boolean
   /** Amount that finally came back. */
   readonly returned?: Atoms
@@ -168,7 +168,7 @@ export class PayerChannel {
 export function disputed(): SoukError {
   return new SoukError(
     'settlement_unavailable',
-    'This owner reports more spending than this node ever promised, so this node pays it no more.',
+    'This owner took or reports more than this node promised, so this node pays it no more. See: souk channel list --all',
     { source: 'owner' }
   )
 }

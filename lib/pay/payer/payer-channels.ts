@@ -151,8 +151,8 @@ export class PayerChannels {
       { account: disputedIn(channelId), amount: -disputed },
       { account: taken > 0n ? spentThrough(channelId) : unclaimedOf(channelId), amount: taken }
     ].filter(({ amount }) => amount !== 0n)
-    // The chain shows finally that the owner took no more than was agreed to, so unexplained books no longer matter.
-    const isDisputed = channel.isDisputed && taken > 0n
+    // The chain shows finally what the owner took. Unexplained books no longer matter if that is no more than was agreed to.
+    const isDisputed = (channel.isDisputed && taken > 0n) || !channel.payerFunds.explains(kept)
     const value = payerDocument(channel, { phase: 'closed', isDisputed, returned })
     const ended = [{ collection: PAYER_CHANNELS, key: channelId, value }, ...onEnd(channel, taken > 0n)]
     if (postings.length === 0) await documents.putAll(ended)
@@ -163,6 +163,21 @@ export class PayerChannels {
     channel.payerFunds.end(kept)
     channel.booked = channel.payerFunds.spent
     this.#unplace(channel)
+    if (isDisputed) this.dispute(channel)
+  }
+
+  /**
+   * The payer's operator accepts what the owner of a closed channel took, so the owner is paid again. Durable when it resolves.
+   * @throws SoukError `invalid_request` if the channel is not closed and disputed
+   */
+  async accept(channelId: ChannelId): Promise<PayerChannel> {
+    const channel = this.#channels.get(channelId)
+    if (channel?.phase !== 'closed' || !channel.isDisputed) {
+      throw new SoukError('invalid_request', 'This node pays through no closed and disputed channel with this id.')
+    }
+    this.#settle(channel)
+    await this.save(channel)
+    return channel
   }
 
   /**

@@ -149,6 +149,14 @@ export class PayerFunds {
     return this.#deposit - this.#spent - this.#disputed - this.promised
   }
 
+  /**
+   * True if sent calls explain that the owner took this amount on chain. After a restart it is explained until the owner's books are
+   * read: the contract accepts only this payer's vouchers.
+   */
+  explains(taken: Atoms): boolean {
+    return !this.#isWhole || taken <= this.#spent + this.#disputed + this.#doubtful + this.promised
+  }
+
   /** Adds a disputed charge of an earlier process. */
   contest(amount: Atoms): void {
     this.#disputed += amount

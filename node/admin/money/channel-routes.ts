@@ -68,6 +68,15 @@ export const channelRoutes = [
       const channelId = channelIn(params.channel)
       return channelView(await requireMoney(money).paymentScheme.withdraw(channelId, signal))
     }
+  }),
+  route({
+    method: 'POST',
+    path: '/channels/:channel/accept',
+    summary: 'Payer: accepts what the owner of a closed channel took too much, so that it is paid again.',
+    response: channelViewSchema,
+    async handler({ money }, { params }) {
+      return channelView(await requireMoney(money).paymentScheme.acceptTaken(channelIn(params.channel)))
+    }
   })
 ] as const
 

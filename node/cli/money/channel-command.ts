@@ -71,6 +71,20 @@ export const addChannel: AddCommand = (to, cli) => {
       if (!(await cli.confirm({ yes, question: `Withdraw the deposit of ${shortId(channel)}?`, consequence }))) return
       await told(cli, await node.request('POST /channels/:channel/withdraw', { params: { channel } }))
     })
+
+  channel
+    .command('accept')
+    .description('accept what the owner of a closed, disputed channel took too much, and pay this owner again')
+    .argument('<channel>', 'channel id from souk channel list --all')
+    .option(...YES)
+    .action(async (given: string, { yes }: { yes?: boolean }) => {
+      const node = await cli.node()
+      const channel = await idOf(node, given)
+      const question = `Pay the owner of ${shortId(channel)} again?`
+      const consequence = 'It took more than your calls cost. Its own receipts prove it: souk receipts.'
+      if (!(await cli.confirm({ yes, question, consequence }))) return
+      await told(cli, await node.request('POST /channels/:channel/accept', { params: { channel } }))
+    })
 }
 
 async function told(cli: Cli, view: ChannelView): Promise<void> {
