@@ -133,7 +133,11 @@ export class PayerChannels {
    * difference is booked as unclaimed. Durable when it resolves.
    */
   async end(channel: PayerChannel, kept: Atoms): Promise<void> {
-    await this.#flush()
+    // A response may come while the earlier ones are written.
+    do await this.#flush()
+    while (this.#charges.has(channel))
+    const isExplained = channel.payerFunds.end(kept)
+    channel.booked = channel.payerFunds.spent
     const { documents, ledger, clock, onEnd } = this.#init
     const { channelId } = channel.info
     const [inside, disputed, spent, uncollected] = await Promise.all([
@@ -152,7 +156,7 @@ export class PayerChannels {
       { account: taken > 0n ? spentThrough(channelId) : unclaimedOf(channelId), amount: taken }
     ].filter(({ amount }) => amount !== 0n)
     // The chain shows finally what the owner took. Unexplained books no longer matter if that is no more than was agreed to.
-    const isDisputed = (channel.isDisputed && taken > 0n) || !channel.payerFunds.explains(kept)
+    const isDisputed = (channel.isDisputed && taken > 0n) || !isExplained
     const value = payerDocument(channel, { phase: 'closed', isDisputed, returned })
     const ended = [{ collection: PAYER_CHANNELS, key: channelId, value }, ...onEnd(channel, taken > 0n)]
     if (postings.length === 0) await documents.putAll(ended)
@@ -160,8 +164,6 @@ export class PayerChannels {
     // Changes the phase only now, so that nothing shows the channel as closed before the ledger does.
     channel.move('closed', returned)
     if (!isDisputed) this.#settle(channel)
-    channel.payerFunds.end(kept)
-    channel.booked = channel.payerFunds.spent
     this.#unplace(channel)
     if (isDisputed) this.dispute(channel)
   }
@@ -302,7 +304,9 @@ export class PayerChannels {
     this.#timer?.cancel()
     this.#timer = undefined
     const writes: Array<Promise<unknown>> = []
-    for (const channel of this.#changed) writes.push(this.save(channel), ...this.#bookUnheard(channel))
+    // `end` writes a channel that is ending.
+    const changed = [...this.#changed].filter(({ payerFunds, phase }) => !payerFunds.hasEnded || phase === 'closed')
+    for (const channel of changed) writes.push(this.save(channel), ...this.#bookUnheard(channel))
     for (const [channel, charges] of this.#charges) writes.push(this.#bookCharges(channel, charges))
     this.#changed.clear()
     this.#charges.clear()

@@ -84,19 +84,24 @@ export class PayerFunds {
   #openFees: Atoms = 0n
   /** Writes are asynchronous, so after a restart the state may miss calls, and any of them may have been charged. */
   #isWhole: boolean
+  /** Undefined until the end. Then: sent calls explain what the owner kept. */
+  #isEndExplained: boolean | undefined
   /** For all promises, so that a call needs no functions of its own. */
   readonly #promisedFunds: PromisedFunds = {
     end: (price, isFee) => {
+      if (this.hasEnded) return
       this.#promised -= price
       if (isFee) this.#fees -= price
     },
     spend: (charged, captured) => this.#spend(charged, captured),
     contest: (amount) => this.contest(amount),
     doubt: (price, isFee) => {
+      if (this.hasEnded) return
       if (isFee) this.#openFees += price
       this.#doubtful += price
     },
     lose: (price, isFee) => {
+      if (this.hasEnded) return
       if (isFee) this.#openFees += price
       this.#lost += price
     }
@@ -144,22 +149,18 @@ export class PayerFunds {
   get isIdle(): boolean {
     return this.#promised === 0n
   }
+  /** True once the channel has ended. What comes later, such as the response of a slow call, changes nothing. */
+  get hasEnded(): boolean {
+    return this.#isEndExplained !== undefined
+  }
   /** The amount that can be promised before another deposit. */
   get left(): Atoms {
     return this.#deposit - this.#spent - this.#disputed - this.promised
   }
 
-  /**
-   * True if sent calls explain that the owner took this amount on chain. After a restart it is explained until the owner's books are
-   * read: the contract accepts only this payer's vouchers.
-   */
-  explains(taken: Atoms): boolean {
-    return !this.#isWhole || taken <= this.#spent + this.#disputed + this.#doubtful + this.promised
-  }
-
   /** Adds a disputed charge of an earlier process. */
   contest(amount: Atoms): void {
-    this.#disputed += amount
+    if (!this.hasEnded) this.#disputed += amount
   }
 
   /** Disputes a charge that counts as spent. */
@@ -219,6 +220,7 @@ export class PayerFunds {
    * @param price promised for the rejected call that has not ended yet; 0 if there is none
    */
   hear(captured: Atoms, reserved: Atoms, price: Atoms): boolean {
+    if (this.hasEnded) return true
     const owed = captured + reserved
     const known = this.#spent + this.promised - price
     // The owner counts disputed charges as captured, unless it took them back.
@@ -239,7 +241,7 @@ export class PayerFunds {
    * be on its way, or wait for the owner's read of the chain. A later charge for it therefore stays explained.
    */
   reconcile(captured: Atoms): boolean {
-    if (this.#promised > 0n) return true
+    if (this.#promised > 0n || this.hasEnded) return true
     const explained = this.#isWhole ? this.#spent + this.#disputed + this.#lost + this.#doubtful : this.#ceiling
     if (captured > explained || captured > this.#ceiling) return false
     this.#isWhole = true
@@ -253,13 +255,21 @@ export class PayerFunds {
     return true
   }
 
-  /** Ends the channel's accounting: the owner can take no more than it finally kept. */
-  end(kept: Atoms): void {
+  /**
+   * Ends the channel's accounting: the owner can take no more than it finally kept.
+   * @returns true if sent calls explain what it kept. After a restart they do until the owner's books are read: the contract accepts
+   *   only this payer's vouchers
+   */
+  end(kept: Atoms): boolean {
+    this.#isEndExplained ??= !this.#isWhole || kept <= this.#spent + this.#disputed + this.#doubtful + this.promised
     if (kept > this.#spent) this.#spent = kept
+    this.#promised = 0n
     this.#lost = 0n
     this.#disputed = 0n
     this.#doubtful = 0n
+    this.#fees = 0n
     this.#openFees = 0n
+    return this.#isEndExplained
   }
 
   /** Takes over a ceiling that carries the payer's own signature. It was signed before a restart and not saved. */
@@ -273,6 +283,7 @@ export class PayerFunds {
 
   /** The owner cannot have earned more than it captured, unless its total is below what it earned: then it has lost books. */
   #spend(charged: Atoms, captured?: Atoms): Atoms {
+    if (this.hasEnded) return 0n
     const isBound = captured !== undefined && captured >= this.#spent
     if (captured !== undefined) this.#report(captured)
     const counted = isBound ? min(charged, this.#reported - this.#spent) : charged

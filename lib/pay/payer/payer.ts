@@ -153,7 +153,7 @@ export class Payer {
     const expected = expectedOf(order, channel, { sent, charged, price })
     const proof = readProof(receipt, expected)
     if (typeof proof === 'string') {
-      const most = mostCharged(receipt, expected)
+      const most = channel.payerFunds.hasEnded ? 0n : mostCharged(receipt, expected)
       promised.contest(most)
       this.#wake(channel)
       return most === 0n
@@ -172,8 +172,8 @@ export class Payer {
   /** A charge that is booked already turns out to have a forged receipt. */
   onForged(channel: PayerChannel, expected: Expected): void {
     const { channels, disputes } = this.#init
-    // A closed channel has no amount to dispute; the owner took it.
-    if (channel.phase === 'closed') return channels.dispute(channel)
+    // An ended channel has no amount to dispute; the owner took it.
+    if (channel.payerFunds.hasEnded) return channels.dispute(channel)
     channel.payerFunds.contestSpent(expected.charged)
     channel.booked -= expected.charged
     void disputes.open(channel, expected, 'signature', 'spent')
