@@ -29,6 +29,11 @@ export function parseUsdc(text: string): Atoms {
   return parsed(text)
 }
 
+/** Whether `parseUsdc` reads this text of a peer. */
+export function isUsdc(text: string): boolean {
+  return PATTERN.test(text)
+}
+
 function readUsdc(text: string): Atoms {
   const match = PATTERN.exec(text)
   if (match?.groups === undefined) {

@@ -30,6 +30,7 @@ import { whenDepositCounts } from './fee-wait.ts'
 import { nextTerms, openPlan } from './next-terms.ts'
 import type { OwnRecord, OwnRecords, PendingChange } from './own-records.ts'
 import {
+  chargeIn,
   checkFee,
   checkInit,
   isDefinite,
@@ -322,35 +323,46 @@ export class OwnSubscriptions implements Subscriptions {
 
   /** The record after its pending change has a result. @throws SoukError where its owner is unreachable */
   async #settled(record: OwnRecord, options: SubscriptionOptions): Promise<OwnRecord> {
-    const { records, clock } = this.#init
+    const { records } = this.#init
     const { pending, ...rest } = record
     if (pending === undefined) return record
     const signal = options.signal === undefined ? {} : { signal: options.signal }
-    let reply: Answer | undefined
+    let reply: Answer | SoukError
     try {
       const requestId = requestIdBytes(pending.requestId)
       const body = Uint8Array.from(Buffer.from(pending.body, 'base64'))
       const sentTo = record.subscription.owner
       reply = await this.#send(record, { requestId, body, price: pending.price, options: signal, sentTo })
-    } catch (error) {
-      if (UNREACHED.has(asSoukError(error).code) || options.signal?.aborted === true) throw error
+    } catch (thrown) {
+      reply = asSoukError(thrown)
+      if (UNREACHED.has(reply.code) || options.signal?.aborted === true) throw reply
     }
-    if (reply !== undefined) {
-      if (reply.charged > 0n) await options.onSettled?.(reply.charged, pending.requestId)
-      return records.put(told(rest, reply, clock.now(), agreedIn(pending, reply)))
-    }
+    if (!(reply instanceof SoukError)) return this.#hear(rest, pending, reply, options)
     // The change never ran, or its response was deleted. The current state shows which.
     try {
       const request = writeRequest({ id: rest.subscription.id, action: 'show' })
       const requestId = this.#init.requestIds.next()
-      const reply = await this.#send(record, { requestId, body: request, price: 0n, options: signal })
-      return await records.put(told(rest, reply, clock.now(), agreedIn(pending, reply)))
+      const shown = await this.#send(record, { requestId, body: request, price: 0n, options: signal })
+      const charged = chargeIn(reply, pending.price) ?? (isMade(rest, pending, shown) ? pending.price : 0n)
+      return await this.#hear(rest, pending, { ...shown, charged }, options)
     } catch (error) {
       if (asSoukError(error).code !== 'subscription_inactive') throw error
       const isNothing = rest.subscription.state === 'incomplete'
       if (!isNothing) return records.put(rest)
       return records.put({ ...rest, subscription: { ...rest.subscription, state: 'canceled' } })
     }
+  }
+
+  /** The record after its pending change, whose result the owner has told. */
+  async #hear(
+    rest: OwnRecord,
+    pending: PendingChange,
+    answer: Answer,
+    { onSettled }: SubscriptionOptions
+  ): Promise<OwnRecord> {
+    const { records, clock } = this.#init
+    if (answer.charged > 0n) await onSettled?.(answer.charged, pending.requestId)
+    return records.put(told(rest, answer, clock.now(), agreedIn(pending, answer)))
   }
 
   async #send({ subscription }: OwnRecord, { requestId, body, price, options, sentTo }: Sending): Promise<Answer> {
@@ -413,6 +425,13 @@ function endedEarly(paidUntil: number, now: number): SoukError {
 /** The plan that a pending change agrees to. An earlier version stored no plan, and took the reported one. */
 const agreedIn = ({ plan, period }: PendingChange, { told: reported }: Answer): Plan | undefined =>
   plan ?? (period && { ...reported.plan, period })
+
+/** True if the owner shows that it made the pending change, though it does not know its call any more. */
+function isMade({ subscription }: OwnRecord, pending: PendingChange, shown: Answer): boolean {
+  const { plan, version } = shown.told
+  const agreed = agreedIn(pending, shown)
+  return version > subscription.version && plan.id === agreed?.id && plan.since === agreed.since
+}
 
 /**
  * Applies the owner's report, unless it is outdated. The plan and its terms stay as this node agreed to them, whatever the report

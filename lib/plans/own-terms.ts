@@ -1,7 +1,8 @@
 import { isProviderId } from '../base/api-name.ts'
-import { type ErrorCode, SoukError } from '../base/errors.ts'
+import { min } from '../base/bigints.ts'
+import { CHARGE_MEMBER, type ErrorCode, SoukError } from '../base/errors.ts'
 import { SUBSCRIPTION_PEERS_MAX } from '../base/limits/plans.ts'
-import { type Atoms, formatUsdc, parseUsdc } from '../base/money.ts'
+import { type Atoms, formatUsdc, isUsdc, parseUsdc } from '../base/money.ts'
 import { isRequestId } from '../base/request-id.ts'
 import type { Manifest } from '../interface/manifest.ts'
 import type { Plan } from '../interface/plan.ts'
@@ -28,6 +29,12 @@ const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
 /** True where the call certainly had no effect. */
 export function isDefinite({ code, notAccepted, isChargeUnknown }: SoukError): boolean {
   return !isChargeUnknown && (notAccepted || !UNCERTAIN.has(code))
+}
+
+/** The charge that an owner states for a call whose response it has deleted, at most `price`. Undefined: it states none. */
+export function chargeIn({ members }: SoukError, price: Atoms): Atoms | undefined {
+  const charge = members?.[CHARGE_MEMBER]
+  return typeof charge === 'string' && isUsdc(charge) ? min(parseUsdc(charge), price) : undefined
 }
 
 /** The terms of a plan that the consumer agrees to. */

@@ -20,6 +20,7 @@ const OWNER = peerId('A')
 const SELF = peerId('C')
 const FREE = planOf('free', { included: 3 })
 const PAID = planOf('paid', { fee: 5n })
+const ID = '018f0000-0000-7000-8000-0000000000aa'
 
 describe('a subscription of this node', () => {
   let clock: ManualClock
@@ -49,10 +50,10 @@ describe('a subscription of this node', () => {
     })
   }
 
-  const boughtAs = (id: string): CallReply => {
+  const boughtAs = (id: string, plan = FREE): CallReply => {
     const [createdAt, periodStart, periodEnd] = [clock.now(), clock.now(), clock.now() + 1_000]
     const period = { createdAt, periodStart, periodEnd, state: 'active', version: 1 } as const
-    const sold = { id, api, plan: FREE, revision: 1, major: 1, peer: SELF, peers: [], owner: OWNER }
+    const sold = { id, api, plan, revision: 1, major: 1, peer: SELF, peers: [], owner: OWNER }
     return { body: writeReply({ ...sold, ...period, isShared: false }), charged: 0n } as unknown as CallReply
   }
 
@@ -69,14 +70,40 @@ describe('a subscription of this node', () => {
     const subscriptions = ownSubscriptions(({ body, sentTo }) =>
       sentTo === undefined ? answer(body as Uint8Array) : Promise.reject(new SoukError('call_interrupted'))
     )
-    const id = '018f0000-0000-7000-8000-0000000000aa'
-    const subscribe = () => subscriptions.subscribe({ api, plan: FREE.id, maxPrice: '1', id })
+    const subscribe = () => subscriptions.subscribe({ api, plan: FREE.id, maxPrice: '1', id: ID })
     await assert.rejects(subscribe(), { code: 'call_interrupted' })
     isOwnerBack = true
     assert.equal((await subscribe()).subscription.state, 'active')
     assert.equal((await subscribe()).subscription.state, 'active')
     assert.deepEqual(asked, ['subscribe', 'show', 'subscribe'])
   })
+
+  for (const [why, gone] of [
+    ['deleted the response', new SoukError('call_interrupted', undefined, { members: { charge: '0.000004' } })],
+    ['deleted the call', new SoukError('request_expired')]
+  ] as const) {
+    it(`whose fee was paid is not paid again, and its account pays, if its owner has ${why}`, async () => {
+      let isLost = true
+      const settled: bigint[] = []
+      const subscriptions = ownSubscriptions(async ({ body, sentTo }) => {
+        const { id, action } = readRequest(body as Uint8Array)
+        if (sentTo !== undefined) throw gone
+        if (action !== 'show' && isLost) throw new SoukError('call_interrupted', undefined, { isChargeUnknown: true })
+        return boughtAs(id, PAID)
+      })
+      const options = { onSettled: (charged: bigint) => void settled.push(charged) }
+      const subscribe = () => subscriptions.subscribe({ api, plan: PAID.id, maxPrice: '1', id: ID }, options)
+      await assert.rejects(subscribe(), { isChargeUnknown: true })
+      isLost = false
+      assert.equal((await subscribe()).subscription.state, 'active')
+      assert.deepEqual(settled, [gone.members === undefined ? PAID.fee : 4n])
+      await clock.advance(2_000)
+      await assert.rejects(subscriptions.renew(ID), {
+        code: 'subscription_inactive',
+        message: /ended the paid period early/
+      })
+    })
+  }
 
   it('is not paid again while a paid period lasts, even if the owner says that it has ended', async () => {
     let version = 0
