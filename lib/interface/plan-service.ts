@@ -10,8 +10,10 @@ import type { Quota } from './subscription.ts'
  * Quota reservation of a call under a subscription, or of a call that manages a subscription. Call `end` exactly once.
  */
 export interface QuotaReservation {
-  /** Price of the call if it succeeds. */
+  /** Price of the call if it succeeds. With `due`, the highest. */
   readonly price: Atoms
+  /** Price of a success, at the time of `capture`. Absent: `price`. */
+  readonly due?: () => Atoms
   /** Returns the response instead of calling the API. */
   readonly answer?: () => AdapterReply
   /** Counts a successful call. Returns the documents to write with its record. */

@@ -20,9 +20,8 @@ export async function settleUnderPlan(
     await quotaReservation.end(false)
     return settled
   }
-  const settled = await reservation.capture({ ...outcome, rule: 'plan' }, quotaReservation.price, () =>
-    quotaReservation.capture()
-  )
+  const due = quotaReservation.due?.() ?? quotaReservation.price
+  const settled = await reservation.capture({ ...outcome, rule: 'plan' }, due, () => quotaReservation.capture())
   await quotaReservation.end(true)
   return settled
 }

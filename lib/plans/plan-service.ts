@@ -207,20 +207,27 @@ export class PlanService implements PlanServiceContract {
     // Only the seller changes a subscription. Every replica can show it.
     const isOwn = held === undefined || held.sold.owner === self
     if (!isOwn && request.action !== 'show') throw soldElsewhere(held.sold.owner)
-    const freeTaken = held === undefined ? 0 : await this.#freeTaken(held, request)
+    // Only a change of plan gives credit for the calls that are left.
+    const pool = held === undefined || request.action !== 'change' ? undefined : await this.#lookedAt(held)
+    const before = held?.sold
     const now = clock.now()
     const asking = { peer, ...(consumer === undefined ? {} : { consumer }) }
-    const { sold, due } = decide(request, held?.sold, { api, manifest, now, ...asking, owner: self, freeTaken })
-    checkPrice(due, maxPrice)
+    const decided = (freeTaken = pool?.freeTaken ?? 0) =>
+      decide(request, before, { api, manifest, now, ...asking, owner: self, freeTaken })
+    const { sold, due } = decided()
+    // Calls go on while the change is paid for, and each that takes an included call lowers the credit.
+    const { due: price } = decided(Number.MAX_SAFE_INTEGER)
+    checkPrice(price, maxPrice)
     if (held === undefined && due === 0n) this.#countFree(peer)
-    const before = held?.sold
     if (sold.periodNo !== before?.periodNo) {
       if (sold.isTrial) await this.#claimTrial(sold)
       else if (sold.plan.fee === 0n && sold.plan.included !== 0) await this.#claimFree(sold)
     }
     const isChanged = sold !== before
+    let undo: (() => void) | undefined
     return {
-      price: due,
+      price,
+      due: () => decided().due,
       answer: () => ({
         status: 200,
         headers: [['content-type', 'application/json']],
@@ -228,11 +235,16 @@ export class PlanService implements PlanServiceContract {
         success: true,
         upstreamMs: 0
       }),
-      capture: () => (isChanged ? [this.#pool.changed(sold)] : []),
+      capture: () => {
+        if (!isChanged) return []
+        undo = this.#pool.replace(sold)
+        return [this.#pool.changed(sold)]
+      },
       end: async (isCaptured) => {
         try {
+          if (!isCaptured) undo?.()
           if (isCaptured && isChanged) {
-            await this.#pool.keep(sold)
+            await this.#pool.keep(sold, before)
             this.#log('subscription %s of %s to %s: %s, plan %s', sold.id, sold.peer, api, sold.state, sold.plan.id)
             await onSold?.(told(sold), before && { ...told(before), state: stateAt(before, now) })
           }
@@ -252,12 +264,10 @@ export class PlanService implements PlanServiceContract {
     throw new SoukError('overloaded', text, { retryAfterMs, notAccepted: true })
   }
 
-  /** Only a change of plan needs it. */
-  async #freeTaken(held: Held, { action }: SubscriptionRequest): Promise<number> {
-    if (action !== 'change') return 0
+  async #lookedAt(held: Held): Promise<QuotaPool> {
     const pool = await this.#pool.bookOf(held)
     await this.#pool.lookAt(held, pool)
-    return pool.freeTaken
+    return pool
   }
 
   /**

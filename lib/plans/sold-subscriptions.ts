@@ -126,16 +126,26 @@ export class SoldSubscriptions {
   }
 
   /**
+   * Call it when the change of a subscription is being stored: calls count in its new period from now on, so that none takes a place of
+   * the old one that is credited. Returns what takes it back if the store fails.
+   */
+  replace(sold: SoldSubscription): (() => void) | undefined {
+    const held = this.#held.get(sold.id)
+    if (held === undefined) return undefined
+    const { sold: before, pool } = held
+    this.#renew(held, sold)
+    return () => void Object.assign(held, { sold: before, pool })
+  }
+
+  /**
    * Call it after the subscription is stored: it takes effect and is shared with the replicas. A failed share is
    * repeated at the next start.
    */
-  async keep(sold: SoldSubscription): Promise<void> {
-    const { clock, shared } = this.#init
+  async keep(sold: SoldSubscription, before: SoldSubscription | undefined): Promise<void> {
+    const { shared } = this.#init
     const held = this.#held.get(sold.id)
-    const before = held?.sold
-    const isSamePeriod = before?.periodNo === sold.periodNo
     if (held === undefined) this.#hold(sold)
-    else Object.assign(held, { sold, seenAt: clock.elapsed(), pool: isSamePeriod ? held.pool : undefined })
+    else this.#renew(held, sold)
     if (before !== undefined && before.periodEnd <= sold.periodStart) this.#forget(before)
     await shared?.putAll([documentOf(SHARED, sold)]).catch(ignore)
   }
@@ -157,10 +167,17 @@ export class SoldSubscriptions {
     // This process did not sell it: the store was copied, or is newer than this owner's own books.
     if (sold.owner === self) return undefined
     const held = this.#held.get(id)
-    if (held === undefined) return this.#hold(sold)
+    return held === undefined ? this.#hold(sold) : this.#renew(held, sold)
+  }
+
+  /** A new period has a quota of its own. */
+  #renew(held: Held, sold: SoldSubscription): Held {
     const isSamePeriod = held.sold.periodNo === sold.periodNo
-    Object.assign(held, { sold, seenAt: this.#init.clock.elapsed(), pool: isSamePeriod ? held.pool : undefined })
-    return held
+    return Object.assign(held, {
+      sold,
+      seenAt: this.#init.clock.elapsed(),
+      pool: isSamePeriod ? held.pool : undefined
+    })
   }
 
   #hold(sold: SoldSubscription): Held {

@@ -98,9 +98,10 @@ export class ServiceBench {
   async change(request: SubscriptionRequest, changes: Partial<IncomingCall> = {}) {
     const quotaReservation = await this.ask(request, changes)
     const body = quotaReservation.answer?.().body
+    const due = quotaReservation.due?.() ?? quotaReservation.price
     await this.write(quotaReservation)
     if (!(body instanceof Uint8Array)) throw new Error('the plan service answers at once')
-    return { due: quotaReservation.price, subscription: readReply(body) }
+    return { due, subscription: readReply(body) }
   }
 
   planOf(id: string): Plan {
