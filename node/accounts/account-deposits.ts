@@ -133,6 +133,11 @@ export class AccountDeposits {
       const head = { account, amount: formatUsdc(amount), text, holder, at: clock.now() }
       const document: DepositDocument = { ...head, state: 'pending' }
       if (!(await documents.insert(OPEN, name, JSON.stringify(document)))) continue
+      // The payment was credited to another account after it was looked for: then its open document was deleted.
+      if ((await documents.get(ENDED, name)) !== undefined) {
+        await documents.delete(OPEN, name)
+        continue
+      }
       this.#counts.set(account, (this.#counts.get(account) ?? 0) + 1)
       return document
     }
