@@ -217,7 +217,10 @@ export class ChannelOpener {
     if (channel.pending === undefined) {
       channel.checkOpen()
       const { depositMin } = await this.#terms(channel.info.owner)
-      channel.pending = this.#newDeposit(await this.#amountFor(missing, depositMin, wish))
+      const amount = await this.#amountFor(missing, depositMin, wish)
+      // The channel may have ended meanwhile. Nothing would look for a deposit into it.
+      channel.checkOpen()
+      channel.pending = this.#newDeposit(amount)
       await channels.save(channel)
     }
     const { pending } = channel

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { asSoukError, SoukError } from '../../../../lib/base/errors.ts'
 import { DEPOSIT_VALID_MS } from '../../../../lib/base/limits/pay.ts'
+import type { Chain } from '../../../../lib/interface/chain.ts'
 import type { ChannelConfig, ChannelId } from '../../../../lib/interface/channel.ts'
 import { decodePayRequest, encodePayRequest } from '../../../../lib/pay/channel/pay-messages.ts'
 import { type ChannelBench, channelBench } from '../../../helpers/channel-bench.ts'
 import { type Life, lifeBench, type LifeBench } from '../../../helpers/life-bench.ts'
+import { type Mortal, mortal } from '../../../helpers/mortal.ts'
 
 const USDC = 1_000_000n
 const DEPOSIT = USDC / 2n
@@ -188,4 +190,71 @@ describe('a channel whose deposit has gone', () => {
     assert.equal(await wallet(), USDC - DEPOSIT)
     holds(DEPOSIT)
   })
+
+  it('by a refund gets no deposit that was being prepared', async () => {
+    const process = mortal()
+    const [readWallet, readChannel, askTerms] = [gate(), gate(), gate()]
+    const slow: Mortal = {
+      ...process,
+      chain: (chain: Chain): Chain => ({
+        ...process.chain(chain),
+        async balance(...of) {
+          await readWallet.pass()
+          return chain.balance(...of)
+        },
+        async channels(ids, at) {
+          if (at === 'finalized') await readChannel.pass()
+          return chain.channels(ids, at)
+        }
+      })
+    }
+    const other = await lives.start('E', { usdc: 4n * USDC, process: slow })
+    const spend = (price: bigint) => lives.call(other, owner, price)
+    for (let calls = 0; calls < 8; calls++) await spend(DEPOSIT / 10n)
+    const { channelId: id } = lives.channel(other)
+    readWallet.close()
+    // This call deposits ahead, which reads the wallet first.
+    await spend(DEPOSIT / 10n)
+    await readWallet.reached
+    await lives.services.get(owner.peer)?.(encodePayRequest({ kind: 'close', channelId: id }), other.peer)
+    readChannel.close()
+    lives.line.before = (_to, { kind }) => (kind === 'terms' ? askTerms.pass() : undefined)
+    askTerms.close()
+    // The owner refuses this call. The payer reads the channel, and opens another one.
+    const next = spend(PRICE)
+    await readChannel.reached
+    readWallet.open()
+    await askTerms.reached
+    readChannel.open()
+    await lives.until('the channel has ended', () => lives.channel(other, id).state === 'closed')
+    askTerms.open()
+    await next
+    await lives.stop(other)
+    assert.equal((await lives.onChain(id)).balance, 9n * (DEPOSIT / 10n))
+    const kept = await other.store.documents.get('payer-channels', id)
+    assert.equal((JSON.parse(kept ?? '{}') as { pending?: unknown }).pending, undefined)
+  })
 })
+
+/** A place where a closed gate holds all who come. */
+function gate() {
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+  let opened = Promise.withResolvers<void>()
+  opened.resolve()
+  let isClosed = false
+  return {
+    reached,
+    pass(): Promise<void> {
+      if (isClosed) reach()
+      return opened.promise
+    },
+    close() {
+      isClosed = true
+      opened = Promise.withResolvers<void>()
+    },
+    open() {
+      isClosed = false
+      opened.resolve()
+    }
+  }
+}
