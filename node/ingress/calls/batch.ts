@@ -71,11 +71,14 @@ async function resultOf(
   at: number,
   operation: string
 ): Promise<{ readonly body: Uint8Array; readonly charged: bigint }> {
+  // The result is paid for when it comes, so refuse the operation before it runs.
+  held.check(limits.INLINE_BODY_BYTES_MAX)
+  const { signal = new AbortController().signal } = call
   const accepting = (call.headers ?? []).filter(([name]) => name !== 'accept')
   const one: CallDraft = { ...call, body: utf8(operation), headers: [...accepting, ['accept', 'application/json']] }
   if (call.idempotencyKey !== undefined) one.idempotencyKey = keyOf(call.idempotencyKey, at)
   const deliver = async (reply: CallReply, settle: () => void | Promise<void>) => {
-    const body = await wholeOf(reply.body, held)
+    const body = await wholeOf(reply.body, held, signal)
     checkResult(reply, body)
     await settle()
     return { body, charged: reply.charged }
@@ -94,15 +97,21 @@ function keyOf(key: string, at: number): string {
 /** Memory of a chunk besides its bytes. */
 const CHUNK_BYTES = 200
 
-/** @throws SoukError `overloaded` */
-async function wholeOf(body: Payload, held: HeldBytes): Promise<Uint8Array> {
+/**
+ * Waits for memory, because the result is paid for.
+ * @throws SoukError `response_too_large`; the reason of `signal`
+ */
+async function wholeOf(body: Payload, held: HeldBytes, signal: AbortSignal): Promise<Uint8Array> {
   if (body instanceof Uint8Array) {
-    held.take(body.length)
+    await held.wait(body.length, signal)
     return body
   }
   const chunks: Uint8Array[] = []
+  let length = 0
   for await (const chunk of body) {
-    held.take(chunk.length + CHUNK_BYTES)
+    length += chunk.length
+    if (length > limits.RESPONSE_BYTES_MAX) throw new SoukError('response_too_large')
+    await held.wait(chunk.length + CHUNK_BYTES, signal)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

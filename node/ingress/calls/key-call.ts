@@ -77,14 +77,19 @@ export async function callAdmitted<T>(
   }
   // Let the call finish without its client, which may repeat it later to get the response uncharged.
   if (call.idempotencyKey !== undefined) delete call.signal
+  let reply: CallReply | undefined
   try {
-    const reply = await souk.call(call)
-    const delivered = await deliver(reply, () => purchase?.capture(reply.charged, formatRequestId(reply.requestId)))
+    reply = await souk.call(call)
+    const { charged, requestId } = reply
+    const delivered = await deliver(reply, () => purchase?.capture(charged, formatRequestId(requestId)))
     // Applies if no client was left to receive the response. After a capture this does nothing.
-    purchase?.release(reply.charged > 0n)
+    purchase?.release(charged > 0n)
     return delivered
   } catch (thrown) {
-    const error = asSoukError(thrown)
+    const failure = asSoukError(thrown)
+    // A response that cannot be delivered is not charged to a key, but the call has run, and its own payment is spent.
+    const isPaid = call.payment !== undefined && reply !== undefined && reply.charged > 0n
+    const error = reply === undefined ? failure : withCharge(failure, failure.isChargeUnknown || isPaid)
     purchase?.release(error.isChargeUnknown)
     if (call.payment !== undefined && error.isChargeUnknown) throw unsettled(error)
     const told = purchase?.explain(error) ?? error
@@ -137,14 +142,10 @@ export function lower(asked: string | undefined, most: Atoms): string {
 }
 
 /** An account pays only for responses, even if this node may have been charged. */
-function notCharged(error: SoukError): SoukError {
-  if (!error.isChargeUnknown) return error
+const notCharged = (error: SoukError): SoukError => (error.isChargeUnknown ? withCharge(error, false) : error)
+
+/** The error of a call that was accepted. */
+function withCharge(error: SoukError, isChargeUnknown: boolean): SoukError {
   const { code, message, status, source, members, retryAfterMs } = error
-  return new SoukError(code, message, {
-    cause: error,
-    status,
-    source,
-    members,
-    retryAfterMs
-  })
+  return new SoukError(code, message, { cause: error, status, source, members, retryAfterMs, isChargeUnknown })
 }
