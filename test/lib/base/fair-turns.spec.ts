@@ -37,10 +37,10 @@ describe('FairTurns', () => {
 
   it('leaves the event loop after the time of one turn', async () => {
     let turn = 0
-    let isOver = false
+    const over = new AbortController()
     const seen: number[] = []
     const count = async () => {
-      for (; !isOver; turn++) await nextTurn(systemClock)
+      for (; !over.signal.aborted; turn++) await nextTurn(systemClock)
     }
     void count()
     const tasks = Array.from({ length: PER_KEY_MAX }, () =>
@@ -50,7 +50,7 @@ describe('FairTurns', () => {
       })
     )
     await Promise.all(tasks)
-    isOver = true
+    over.abort()
     const perTurn = [...Map.groupBy(seen, (each) => each).values()].map(({ length }) => length)
     assert.deepEqual(perTurn, [3, 3, 2])
   })
