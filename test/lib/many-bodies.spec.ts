@@ -14,7 +14,10 @@ describe('many calls at once whose bodies have streams of their own', () => {
     await owner.start()
     consumer = await createNode({ network: 'many-bodies', bootstrap: owner.libp2p.getMultiaddrs().map(String) })
     await consumer.start()
-    await owner.souk.serve({ name: 'echo', price: '0' }, handler(({ body }) => body))
+    await owner.souk.serve(
+      { name: 'echo', price: '0' },
+      handler(({ body }) => body)
+    )
   })
   after(async () => {
     await consumer.stop()
