@@ -9,6 +9,7 @@ import {
 } from '../base/limits/link.ts'
 import { FrameTurns, type OpeningFrame } from './frame-turns.ts'
 import { shareLog } from './shared-log.ts'
+import { dropUnsent } from './unsent-frames.ts'
 
 /** The parts of yamux that this file uses. */
 interface Yamux extends StreamMuxer {
@@ -17,6 +18,7 @@ interface Yamux extends StreamMuxer {
   handleStreamMessage(frame: unknown): void
   onData(data: Uint8ArrayList): void
   onRemoteStream(stream: Stream): void
+  sendFrame(header: object, data?: Uint8ArrayList): boolean
   readonly decoder: { readonly buffer: { readonly byteLength: number }; readFrame(): Frame | undefined }
 }
 
@@ -56,6 +58,7 @@ export function boundedMuxer<C>(
         connection.maxWriteBufferLength = CONNECTION_UNSENT_BYTES_MAX
         const created = inner.createStreamMuxer(connection)
         if (!isYamux(created)) return created
+        dropUnsent(created, connection)
         limitFrames(created)
         turns.limit(created, connection)
         shareLog(created)
@@ -153,6 +156,8 @@ function isYamux(muxer: StreamMuxer): muxer is Yamux {
     typeof muxer.handleStreamMessage === 'function' &&
     'onRemoteStream' in muxer &&
     typeof muxer.onRemoteStream === 'function' &&
+    'sendFrame' in muxer &&
+    typeof muxer.sendFrame === 'function' &&
     'decoder' in muxer &&
     typeof muxer.decoder === 'object'
   )

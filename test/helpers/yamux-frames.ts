@@ -7,7 +7,7 @@ import { createLibp2p } from 'libp2p'
 /** Types of yamux frames. */
 export const [DATA, WINDOW_UPDATE, PING] = [0, 1, 2]
 /** Flags of yamux frames. */
-export const [SYN, ACK, RST] = [1, 2, 8]
+export const [SYN, ACK, FIN, RST] = [1, 2, 4, 8]
 export const HEADER_BYTES = 12
 
 /** The header of a frame. A data frame has `length` bytes after it. */
