@@ -236,7 +236,7 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       interfaces: interfaceAddresses({ clock }),
       dht: soukDht({ network, privateAddresses, clock }),
       pubsub: soukGossip({ network, privateAddresses }),
-      relay: soukRelay(),
+      relay: soukRelay({ clock }),
       ...(mdns === undefined ? {} : { lan: lanDiscovery({ mdns, network, clock }) }),
       souk: souk({ ...init, privateAddresses, worth })
     }

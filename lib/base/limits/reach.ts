@@ -78,6 +78,10 @@ export const RELAY_RESERVATION_MS = 1 * HOUR
 export const RELAY_CIRCUIT_BYTES_MAX = 256 * MiB
 /** Duration of one circuit. Its calls then continue over the next one. */
 export const RELAY_CIRCUIT_MS = 1 * HOUR
+/** Bytes of a circuit that wait for its receiver, each way, while its sender goes on: as those that wait for the reader of a body. */
+export const RELAYED_QUEUE_BYTES_MAX = 256 * KiB
+/** Bytes of all circuits that wait for their receivers. Above it, the largest waiting circuits are aborted. */
+export const RELAYED_BYTES_MAX = 128 * MiB
 /** Circuits that one peer has open through this relay: one for each owner that it calls. */
 export const RELAY_CIRCUITS_PER_PEER_MAX = 16
 /** Circuits to one holder of a reservation: its consumers. */

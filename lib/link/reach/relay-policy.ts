@@ -15,10 +15,13 @@ import {
   RELAY_CIRCUITS_PER_PEER_MAX,
   RELAY_HOP_MS,
   RELAY_RESERVATION_MS,
-  RELAY_RESERVATIONS_MAX
+  RELAY_RESERVATIONS_MAX,
+  RELAYED_BYTES_MAX
 } from '../../base/limits/reach.ts'
 import { TokenBuckets } from '../../base/token-bucket.ts'
 import { type PeerWorth, WORTH } from '../peer-worth.ts'
+import { UnreadBodies } from '../unread-bodies.ts'
+import { waitForReceivers } from './relayed-bytes.ts'
 
 /**
  * For whom a node relays:
@@ -48,8 +51,10 @@ export function relayGater({ relayFor, worth, isReachable, clock }: RelayPolicyI
 }
 
 /** The relay as a libp2p service, with Souk's limits. */
-export function soukRelay(): (components: CircuitRelayServerComponents) => CircuitRelayService {
-  return circuitRelayServer({
+export function soukRelay({
+  clock
+}: Pick<RelayPolicyInit, 'clock'>): (components: CircuitRelayServerComponents) => CircuitRelayService {
+  const create = circuitRelayServer({
     hopTimeout: RELAY_HOP_MS,
     maxInboundHopStreams: RELAY_CIRCUITS_PER_PEER_MAX,
     maxOutboundStopStreams: RELAY_CIRCUITS_PER_HOLDER_MAX,
@@ -60,4 +65,9 @@ export function soukRelay(): (components: CircuitRelayServerComponents) => Circu
       defaultDataLimit: BigInt(RELAY_CIRCUIT_BYTES_MAX)
     }
   })
+  return (components) => {
+    const relay = create(components)
+    waitForReceivers(relay, new UnreadBodies(clock, RELAYED_BYTES_MAX))
+    return relay
+  }
 }

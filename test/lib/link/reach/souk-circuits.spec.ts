@@ -42,7 +42,7 @@ const nodeAt = (listen: string[]) =>
     connectionGater: { denyDialMultiaddr: () => false },
     services: {
       identify: identify(),
-      relay: soukRelay(),
+      relay: soukRelay({ clock: systemClock }),
       listeners: ({ transportManager }: { readonly transportManager: TransportManager }) => ({
         all: () => transportManager.getListeners()
       }),
