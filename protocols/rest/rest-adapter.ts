@@ -84,7 +84,7 @@ class RestAdapter implements Adapter {
 
   constructor(config: UpstreamConfig, written: string, { read, description }: Imported) {
     const snapshot = readSnapshot(written)
-    const { method = 'POST', collect, requestHeaders = [] } = config
+    const { method = 'POST', collect } = config
     if (!METHODS.includes(method)) throw refuse(`The method must be one of ${METHODS.join(', ')}.`)
     if (collect !== undefined) checkBounds(collect)
     this.#config = config
@@ -95,15 +95,9 @@ class RestAdapter implements Adapter {
     const calls = snapshot === undefined ? undefined : new OpenapiCalls(snapshot.api)
     const followed = { snapshot: written, clock: systemClock, ...(read === undefined ? {} : { read }) }
     this.#openapi = new FollowedOpenapi(followed, calls)
-    const described = snapshot === undefined ? [] : headersOf(snapshot.api)
+    const writtenHeaders = snapshot === undefined ? [] : headersOf(snapshot.api)
     this.#upstreamAt = (endpoint) =>
-      createUpstream({
-        ...config,
-        endpoint,
-        requestHeaders: [...new Set([...requestHeaders, ...described])],
-        shownAs: 'The API',
-        confinesRedirects: true
-      })
+      createUpstream({ ...config, endpoint, writtenHeaders, shownAs: 'The API', confinesRedirects: true })
     this.#upstream = this.#upstreamAt(config.endpoint)
     if (config.healthPath !== undefined) targetOf(this.#upstream.endpoint, config.healthPath)
   }

@@ -66,6 +66,8 @@ export interface UpstreamInit
   > {
   /** The API's name in errors. Default: its host and port, which only the provider may see. */
   readonly shownAs?: string
+  /** Further request headers, in lower case, which the adapter writes itself: as many as an API has. */
+  readonly writtenHeaders?: readonly string[]
   readonly clock?: Clock
   /** Rejects redirects out of the endpoint's path, for APIs where consumers can influence redirects. Default false. */
   readonly confinesRedirects?: boolean
@@ -133,7 +135,7 @@ class HttpUpstream implements Upstream {
     this.#inFlightMax = inFlightMax
     this.endpoint = endpoint
     this.#where = init.shownAs ?? whereOf(endpoint)
-    this.#up = extraHeaders(init.requestHeaders)
+    this.#up = new Set([...extraHeaders(init.requestHeaders), ...(init.writtenHeaders ?? [])])
     this.#down = namesDown(init.responseHeaders)
     this.#credentials = credentialsOf(init.auth, endpoint)
     this.#own = new Set([...endpoint.searchParams.keys(), ...this.#credentials.query.map(([name]) => name)])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
+import { EXTRA_HEADERS_MAX } from '../../../../lib/base/limits/upstream.ts'
 import type { Adapter, UpstreamConfig } from '../../../../lib/interface/adapter.ts'
 import { openapiTexts } from '../../../../protocols/rest/openapi/openapi-source.ts'
 import { restFactory } from '../../../../protocols/rest/rest-factory.ts'
@@ -71,6 +72,19 @@ describe('the document of a registration', () => {
       message: /more than 120 s/
     })
     assert.ok(upstream.received.length < 20)
+  })
+
+  it('has as many headers as it describes, beside those that the provider lists', async () => {
+    const names = Array.from({ length: EXTRA_HEADERS_MAX + 1 }, (_, at) => `X-Filter-${at}`)
+    const parameters = names.map((name) => ({ name, in: 'header', schema: { type: 'string' } }))
+    const text = documentOf({ '/here': { get: { operationId: 'here', parameters, responses } } })
+    const { call } = await register({ openapi: { text }, requestHeaders: ['X-Tenant'] })
+    await call(Object.fromEntries(names.map((name) => [name, `${name} on`])))
+    const sent = upstream.received[0]?.headers
+    assert.deepEqual(
+      names.map((name) => sent?.[name.toLowerCase()]),
+      names.map((name) => `${name} on`)
+    )
   })
 
   it('leaves out operations at origins that the provider did not confirm, and sends the others the credentials', async () => {
