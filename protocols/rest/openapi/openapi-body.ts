@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, textOf } from '../../exact-json.ts'
 import { bareType, FORM, isJson, isJsonLines, isText, isXml, isYaml, OCTETS } from './openapi-media.ts'
 import { pairsOf } from './openapi-parameters.ts'
-import type { RestBody, RestEncoding } from './rest-api.ts'
+import { EACH_ITEM, type RestBody, type RestEncoding } from './rest-api.ts'
 import { COMPOSING, composedOf, memberOf } from './composed-schema.ts'
 import type { Definitions } from './openapi-schemas.ts'
 import { MultipartWriter } from './multipart-writer.ts'
@@ -85,16 +85,32 @@ interface Writing {
   readonly size: WrittenSize
 }
 
-function multipart(body: RestBody, value: unknown, { definitions, size }: Writing): WrittenBody {
+type Described = readonly [name: string, value: unknown, schema: JsonSchema | undefined, encoding: RestEncoding]
+
+/** The parts of a multipart body: its members, or the items of a list, whose parts have no names (OpenAPI 3.2, "Encoding By Position"). */
+function describedOf(body: RestBody, value: unknown, definitions: Definitions): Described[] {
   const { schema, encoding = {} } = body
-  const writer = new MultipartWriter(body.type)
   const composed = composedOf(schema, definitions)
-  for (const [name, member] of membersOf(value)) {
-    const described = propertyOf(composed, name)
-    const { contentType, serialization } = encodingOf(encoding, name)
+  if (!isByPosition(body, value)) {
+    return membersOf(value).map(([name, one]) => [name, one, propertyOf(composed, name), encodingOf(encoding, name)])
+  }
+  return value.map((one, at) => {
+    const name = String(at)
+    return [name, one, itemOf(composed, at), encodingOf(encoding, Object.hasOwn(encoding, name) ? name : EACH_ITEM)]
+  })
+}
+
+function isByPosition({ type }: RestBody, value: unknown): value is unknown[] {
+  return Array.isArray(value) && type !== 'multipart/form-data'
+}
+
+function multipart(body: RestBody, value: unknown, { definitions, size }: Writing): WrittenBody {
+  const writer = new MultipartWriter(body.type)
+  const isList = isByPosition(body, value)
+  for (const [name, member, described, { contentType, serialization }] of describedOf(body, value, definitions)) {
     const file = fileOf(described, contentType, definitions)
     const type = contentType?.split(',').find((one) => !one.includes('*')) ?? file?.type
-    const isJsonPart = type !== undefined && isJson(type)
+    const isOnePart = isList || (type !== undefined && isJson(type))
     const isOneText = serialization !== undefined && !serialization.explode
     if (isOneText && Array.isArray(member)) {
       for (const [, text] of pairsOf({ name, ...serialization }, member, size)) {
@@ -109,9 +125,9 @@ function multipart(body: RestBody, value: unknown, { definitions, size }: Writin
       definitions,
       size
     }
-    for (const one of Array.isArray(member) && !isJsonPart ? (member as unknown[]) : [member]) {
-      if (one === null) continue
-      append(writer, name, one, part)
+    for (const one of Array.isArray(member) && !isOnePart ? (member as unknown[]) : [member]) {
+      // An item that is null keeps its position.
+      if (one !== null || isList) append(writer, name, one, part)
     }
   }
   return { bytes: writer.bytes(), type: writer.type }
@@ -140,6 +156,13 @@ function append(writer: MultipartWriter, name: string, value: unknown, part: Par
 /** A member of an object that may be composed of parts. */
 function propertyOf(composed: readonly JsonSchema[], name: string): JsonSchema | undefined {
   return composed.map((part) => memberOf(part, name)).find(isObject)
+}
+
+/** The schema of a list's item. */
+function itemOf(composed: readonly JsonSchema[], at: number): JsonSchema | undefined {
+  return composed
+    .map(({ prefixItems, items }) => (Array.isArray(prefixItems) ? (prefixItems as unknown[])[at] : undefined) ?? items)
+    .find(isObject)
 }
 
 /** A binary string with its media type, also if it may be null, is in a list, or is composed of parts. */

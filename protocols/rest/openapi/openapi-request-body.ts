@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../exact-json.ts'
 import { bodyExampleIn } from './openapi-examples.ts'
 import { bareType, FORM, isJsonLines, jsonAmong, sentType } from './openapi-media.ts'
 import { oldSerializationOf } from './openapi-serialization.ts'
-import type { RestBody, RestEncoding, Serialization } from './rest-api.ts'
+import { EACH_ITEM, type RestBody, type RestEncoding, type Serialization } from './rest-api.ts'
 
 type Convert = (schema: unknown) => JsonSchema
 /** Follows a reference, which a media type may be in 3.2. */
@@ -38,7 +38,7 @@ export function requestBody(body: JsonObject, { convert, follow, find }: Reading
   // `itemSchema` of 3.2 describes one line.
   const isItems = media['schema'] === undefined && media['itemSchema'] !== undefined
   const schema = isItems ? { type: 'array', items: convert(media['itemSchema']) } : convert(media['schema'])
-  const encoding = encodingsOf(objectOf(media['encoding']), type)
+  const encoding = encodingsOf({ ...objectOf(media['encoding']), ...positionalIn(media) }, type)
   const example = bodyExampleIn(media, find)
   return {
     required: body['required'] === true,
@@ -69,6 +69,12 @@ function partsIn(schema: unknown, keywords: readonly string[], find: Follow): re
     }
   }
   return [...parts]
+}
+
+/** The encodings of a list of parts, by position (OpenAPI 3.2). */
+function positionalIn({ prefixEncoding, itemEncoding }: JsonObject): JsonObject {
+  const first = Array.isArray(prefixEncoding) ? (prefixEncoding as unknown[]) : []
+  return { ...Object.fromEntries(first.entries()), ...(itemEncoding === undefined ? {} : { [EACH_ITEM]: itemEncoding }) }
 }
 
 function encodingsOf(given: JsonObject, type: string): RestBody['encoding'] {

@@ -46,6 +46,9 @@ export interface RestEncoding {
   readonly serialization?: Serialization
 }
 
+/** Stands for the items of a list that have no encoding of their own. */
+export const EACH_ITEM = ''
+
 export interface RestBody {
   readonly required: boolean
   /** Media type with its parameters, such as `application/json; v=2`. */
@@ -53,7 +56,7 @@ export interface RestBody {
   readonly schema: JsonSchema
   /** Examples of its members. */
   readonly example?: Readonly<Record<string, unknown>>
-  /** By member of the body. Absent members have the default of the media type. */
+  /** By member of the body, or by position in a list. Absent ones have the default of the media type. */
   readonly encoding?: Readonly<Record<string, RestEncoding>>
 }
 

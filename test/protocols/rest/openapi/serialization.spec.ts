@@ -309,6 +309,31 @@ describe('bodies of OpenAPI', () => {
     assert.match(Buffer.from(bytes).toString(), /^--\S+\r\nContent-Type: application\/json\r\n\r\n\{"b":1\}\r\n--/)
   })
 
+  it('multipart of another kind is a list of parts, each by the schema and the encoding of its position', async () => {
+    const prefixItems = [{ type: 'object' }, { type: 'string', contentMediaType: 'image/png' }]
+    const schema = { type: 'array', prefixItems, items: { type: 'array', items: { type: 'string' } } }
+    const media = { schema, prefixEncoding: [{ contentType: 'application/merge-patch+json' }] }
+    const write = async (value: unknown, more: Json = {}) => {
+      const { bytes } = await bodyOf('multipart/mixed', { ...media, ...more }, value, {})
+      return Buffer.from(bytes)
+        .toString('latin1')
+        .split(/--souk-[0-9a-f]+(?:--)?\r\n/)
+        .filter((part) => part !== '')
+    }
+    assert.deepEqual(await write([{ a: 1 }, Buffer.from('png').toString('base64'), ['x', 'y']]), [
+      'Content-Type: application/merge-patch+json\r\n\r\n{"a":1}\r\n',
+      'Content-Type: image/png\r\n\r\npng\r\n',
+      'Content-Type: application/json\r\n\r\n["x","y"]\r\n'
+    ])
+    const items = { schema: undefined, itemSchema: {}, itemEncoding: { contentType: 'text/markdown' } }
+    assert.deepEqual(await write([{}, '# a', null], items), [
+      'Content-Type: application/merge-patch+json\r\n\r\n{}\r\n',
+      'Content-Type: text/markdown\r\n\r\n# a\r\n',
+      'Content-Type: application/json\r\n\r\nnull\r\n'
+    ])
+    await assert.rejects(bodyOf('multipart/form-data', { schema: { type: 'array' } }, [1], {}), /must be a JSON object/)
+  })
+
   it('XML is written by its schema', async () => {
     const schemas = {
       Pet: {
