@@ -74,10 +74,16 @@ export function serverOf({ endpoint, documented, origins }: Servers, lists: read
     if (origin === own.origin && withoutSlash(address) === withoutSlash(own)) return undefined
     return origin + address.pathname
   }
-  const [{ origin } = own] = addresses
+  const elsewhere = [...new Set(addresses.map(({ origin }) => origin))]
+  const [origin = '', ...others] = elsewhere
   if (origin.includes('{')) {
     throw new LeftOut(
       `it is served at ${origin}, and the document has no default for the part in braces; confirm the address of exactly one such server with --server`
+    )
+  }
+  if (others.length > 0) {
+    throw new LeftOut(
+      `it is served at ${elsewhere.join(' or ')}; confirm one of these addresses with --server, so that it may get the credentials`
     )
   }
   throw new LeftOut(

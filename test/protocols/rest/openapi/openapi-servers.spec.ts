@@ -56,3 +56,15 @@ describe('a server whose address has parts in braces', () => {
     assert.ok(performance.now() - startedAt < 2_000)
   })
 })
+
+describe('an operation at several servers', () => {
+  it('is left out with a line that names each', () => {
+    const servers = ['https://eu.example/a', 'https://us.example', 'https://eu.example/b'].map((url) => ({ url }))
+    const more = { servers: [{ url: 'https://api.example/v1' }] }
+    const { paths, ...document } = documentOf({}, '/x', '3.0.3', more)
+    const far = { get: { operationId: 'far', servers, responses: { 200: { description: 'ok' } } } }
+    assert.deepEqual(callsOf({ ...document, paths: { ...(paths as object), '/far': far } }).warnings, [
+      'The operation far is left out: it is served at https://eu.example or https://us.example; confirm one of these addresses with --server, so that it may get the credentials.'
+    ])
+  })
+})
