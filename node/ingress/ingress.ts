@@ -44,6 +44,7 @@ import { addRoutes, type IngressDeclaration, type IngressRoute } from './route.t
 import { OpenapiViews } from './discovery/openapi-views.ts'
 import { INGRESS_ROUTES } from './routes.ts'
 import { shedOverload } from './shedding.ts'
+import { checkSingleHeaders } from './single-headers.ts'
 import type { IngressLog, RequestContext } from './request-context.ts'
 
 export interface IngressOptions extends ListenTarget {
@@ -364,12 +365,13 @@ function logEnd(
   })
 }
 
-/** Refuses requests regardless of their route. @throws SoukError `overloaded`, `invalid_request` */
+/** Refuses requests regardless of their route. @throws SoukError `overloaded`, `invalid_request`, `upgrade_required` */
 function checkRequest({ raw, routeOptions }: FastifyRequest, ending: Graceful): void {
   if (ending.draining && routeOptions.url !== '/livez') {
     throw new SoukError('overloaded', 'This node is shutting down.', { notAccepted: true })
   }
   checkTarget(raw)
+  checkSingleHeaders(raw)
   if (/\bwebsocket\b/i.test(raw.headers.upgrade ?? '')) {
     throw new SoukError(
       'upgrade_required',

@@ -97,9 +97,13 @@ describe('config', () => {
   })
 
   it('does not reveal a store’s URL, which may contain a password', async () => {
-    for (const store of ['mysql://souk:hidden@db/souk', 'postgres://souk:hidden@db1,db2:5432/souk']) {
+    for (const store of [
+      'mysql://souk:hidden@db/souk',
+      'postgres://souk:hidden@db1,db2:5432/souk',
+      'postgres://souk:hi#%@db/souk'
+    ]) {
       await assert.rejects(loadConfig({ env, flags: { network: 'dev', store } }), (error: Error) => {
-        assert.match(error.message, /^--store is not valid: give a URL like postgres:.*, with one host/)
+        assert.match(error.message, /^--store is not valid: give a URL like postgres:.*, with one host.*%25 for %/)
         return !error.message.includes('hidden')
       })
     }

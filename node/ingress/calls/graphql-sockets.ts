@@ -8,6 +8,7 @@ import { checkTarget } from '../../http/http-server.ts'
 import type { Scopes } from '../../names/scopes.ts'
 import { sendProblem } from '../problem.ts'
 import type { IngressLog } from '../request-context.ts'
+import { checkSingleHeaders } from '../single-headers.ts'
 import { GraphqlSocket } from './graphql-socket.ts'
 import { readRef } from './request.ts'
 import type { CallRoute } from './call-route.ts'
@@ -83,6 +84,7 @@ export class GraphqlSockets {
     if (this.#open.size >= limits.GRAPHQL_SOCKETS_MAX)
       throw new SoukError('overloaded', 'Too many WebSockets are open.')
     checkTarget(req)
+    checkSingleHeaders(req)
   }
 
   /** @throws SoukError `upgrade_required` for an API of another protocol, and as `Souk.resolve` */

@@ -108,11 +108,36 @@ describe('ingress: hostile requests', () => {
     client.destroy()
   })
 
-  it('treats a repeated key header as missing', async () => {
+  for (const [name, ...values] of [
+    ['X-Consumer-Key', 'key', 'key'],
+    ['Idempotency-Key', 'a', 'b'],
+    ['Souk-Max-Price', '1', '2'],
+    ['Souk-Timeout-Ms', '1000', '1000'],
+    ['PAYMENT-SIGNATURE', 'e30=', 'e30=']
+  ] as const) {
+    it(`rejects a repeated ${name}, as a call and as a WebSocket`, async () => {
+      const [first, second] = values.map((value) => `${name}: ${value === 'key' ? ingress.key : value}\r\n`)
+      const key = name === 'X-Consumer-Key' ? '' : `X-Consumer-Key: ${ingress.key}\r\n`
+      const upgrade =
+        'Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n'
+      for (const how of ['', upgrade]) {
+        const client = new RawClient(ingress.port)
+        client.send(`GET /api/demo/api/ticker HTTP/1.1\r\nHost: x\r\n${how}${key}${first}${second}\r\n`)
+        const { code, detail } = problemOf(await client.until('"source":"ingress"}'))
+        assert.equal(code, 'invalid_request')
+        assert.equal(detail, `The header ${name} was sent 2 times. Send it once.`)
+        client.destroy()
+      }
+      assert.equal(ingress.calls.length, 0)
+    })
+  }
+
+  it('takes one Idempotency-Key that contains a comma', async () => {
     const client = new RawClient(ingress.port)
-    const key = `X-Consumer-Key: ${ingress.key}\r\n`
-    client.send(`GET /api/demo/api/ticker HTTP/1.1\r\nHost: x\r\n${key}${key}\r\n`)
-    assert.equal(problemOf(await client.until('"source":"ingress"}'))['code'], 'key_invalid')
+    const headers = `X-Consumer-Key: ${ingress.key}\r\nIdempotency-Key: a, b\r\n`
+    client.send(`GET /api/demo/api/ticker HTTP/1.1\r\nHost: x\r\n${headers}\r\n`)
+    await client.until('{"ok":true}')
+    assert.equal(ingress.calls[0]?.idempotencyKey, 'a, b')
     client.destroy()
   })
 
