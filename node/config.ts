@@ -60,7 +60,8 @@ export function exemptLoopback(): void {
 export function locateProfile(name: string | undefined, env: Environment): ProfileLocation {
   const chosen = name ?? given(env['SOUK_PROFILE']) ?? DEFAULT_PROFILE
   if (!PROFILE_NAME.test(chosen)) {
-    throw new SetupError('config_invalid', `"${chosen}" is not a profile name: use letters, digits, "-" and "_".`)
+    const rule = 'use at most 63 letters, digits, "-" and "_", with a letter or digit first'
+    throw new SetupError('config_invalid', `"${chosen}" is not a profile name: ${rule}.`)
   }
   return { name: chosen, directory: join(homeDirectory(env), chosen) }
 }

@@ -211,8 +211,9 @@ describe('config', () => {
   }
 
   it('rejects a profile name that is a path', () => {
-    for (const name of ['..', 'a/b', '', '.hidden', 'a b', 'x'.repeat(64)]) {
-      assert.throws(() => locateProfile(name, env), refused('config_invalid', /is not a profile name/))
+    for (const name of ['..', 'a/b', '', '.hidden', 'a b', '_', '-x', 'x'.repeat(64)]) {
+      const rule = /is not a profile name: use at most 63 .* with a letter or digit first/
+      assert.throws(() => locateProfile(name, env), refused('config_invalid', rule))
     }
   })
 })
