@@ -76,6 +76,35 @@ describe('console: what was typed', () => {
     assert.deepEqual([kept, description], ['0.003', 'Mine'])
   })
 
+  it('stays when the page is left by a link, until it is undone', async () => {
+    const { page } = await entered(browser, bench)
+    const leave = async () => {
+      await page.getByRole('link', { name: 'Network' }).click()
+      await page.getByRole('heading', { name: 'Network' }).first().waitFor()
+      await page.goBack()
+    }
+    await settings(page)
+    const { description } = await api()
+    await page.getByLabel('Description').fill('Typed')
+    await leave()
+    await page.getByLabel('Description').waitFor()
+    assert.equal(await page.getByLabel('Description').inputValue(), 'Typed')
+    await page.getByRole('button', { name: 'Undo all' }).click()
+    assert.equal(await page.getByLabel('Description').inputValue(), description)
+    await leave()
+    await page.getByLabel('Description').waitFor()
+    assert.equal(await page.getByLabel('Description').inputValue(), description)
+    await page.goto(`${bench.url}/apis/bank/mapping`)
+    const name = page.getByLabel('Name of accountId')
+    const before = await name.inputValue()
+    await name.fill('typed')
+    await leave()
+    await name.waitFor()
+    assert.equal(await name.inputValue(), 'typed')
+    await page.getByRole('button', { name: 'Undo all' }).click()
+    assert.equal(await name.inputValue(), before)
+  })
+
   it('stays when another tab publishes a mapping, and is not published over it', async () => {
     const { page } = await entered(browser, bench)
     const edit = async (tab: Page, name: string) => {

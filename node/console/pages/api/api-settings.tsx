@@ -13,6 +13,7 @@ import { CheckField, Field, TextField } from '../../parts/form/field.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { PriceField } from '../../parts/form/price-field.tsx'
+import { useKept } from '../../parts/form/use-kept.ts'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
 
 interface ApiProps {
@@ -23,7 +24,7 @@ interface ApiProps {
 export function ApiSettings({ api }: ApiProps) {
   return (
     <>
-      {api.own && <Terms api={api} />}
+      {api.own && <Terms key={api.name} api={api} />}
       <Upstream api={api} />
       <Life api={api} />
     </>
@@ -40,7 +41,7 @@ interface Edits {
 
 function Terms({ api }: ApiProps) {
   const plans = useQuery(queries.plans(api.name))
-  const [edits, setEdits] = useState<Edits>({})
+  const [edits = {}, setEdits] = useKept<Edits>(`terms ${api.name}`)
   const edit = (change: Edits) => setEdits({ ...edits, ...change })
   const { price = api.price, description = api.description, tags = api.tags.join(', '), byCall } = edits
   const paysByCall = byCall ?? plans.data?.pay_per_call ?? true
@@ -54,7 +55,7 @@ function Terms({ api }: ApiProps) {
   const saving = useWrite(
     () => request('PATCH /apis/:name', { params: { name: api.name }, body: change }),
     ['apis'],
-    () => setEdits({})
+    () => setEdits(undefined)
   )
   const isChanged = Object.keys(change).length > 0
   return (
@@ -86,6 +87,9 @@ function Terms({ api }: ApiProps) {
         <div className="row">
           <Button look="first" type="submit" disabled={!isChanged} isBusy={saving.isPending}>
             Publish as a new revision
+          </Button>
+          <Button disabled={!isChanged} onClick={() => setEdits(undefined)}>
+            Undo all
           </Button>
           <span className="quiet small">Consumers who pay per call never pay more than their own limit.</span>
         </div>

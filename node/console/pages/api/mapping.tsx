@@ -15,6 +15,7 @@ import { Loaded, Loading } from '../../parts/loaded.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { isObject, type Json } from '../../parts/form/schema.ts'
 import { JsonField } from '../../parts/form/schema-form.tsx'
+import { useKept } from '../../parts/form/use-kept.ts'
 import { Table } from '../../parts/table.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
 import { useLate } from '../../parts/use-late.ts'
@@ -93,19 +94,32 @@ interface EditorProps {
   readonly onReload: () => void
 }
 
+/** An edited mapping, and the stored one that it started from. */
+interface Draft {
+  readonly from: MappingDocument
+  readonly document: Json | undefined
+}
+
 function Editor({ api, stored, plain, onReload }: EditorProps) {
   const { name } = api
-  const [kept] = useState(stored)
-  const [document, setDocument] = useState<Json | undefined>(kept as unknown as Json)
+  const [draft, setDraft] = useKept<Draft>(`mapping ${name}`)
+  const [first] = useState(stored)
+  const kept = draft?.from ?? first
+  const document = draft === undefined ? (kept as unknown as Json) : draft.document
+  const setDocument = (edited: Json | undefined) => setDraft({ from: kept, document: edited })
+  const restart = () => {
+    setDraft(undefined)
+    onReload()
+  }
   const [view, setView] = useState<'fields' | 'json'>('fields')
   const [isResetting, setResetting] = useState(false)
   const preview = usePreview(api, useLate(document, PREVIEW_DELAY_MS))
   const problems = preview.data?.problems ?? []
   const isChanged = JSON.stringify(document) !== JSON.stringify(kept)
-  const saving = useWrite(() => save(name, document as object, kept.revision + 1), ['apis'], onReload)
+  const saving = useWrite(() => save(name, document as object, kept.revision + 1), ['apis'], restart)
   const isOutdated = stored.revision !== kept.revision && !saving.isPending
   useEffect(() => {
-    if (isOutdated && !isChanged) onReload()
+    if (isOutdated && !isChanged) restart()
   })
   return (
     <>
@@ -115,7 +129,7 @@ function Editor({ api, stored, plain, onReload }: EditorProps) {
             Another tab or a command has changed the mapping. It is now at revision {stored.revision}. Copy what you
             need from below, then load that one.
           </p>
-          <Button onClick={onReload}>Load the stored mapping</Button>
+          <Button onClick={restart}>Load the stored mapping</Button>
         </Notice>
       )}
       <div className="row between">
@@ -156,7 +170,7 @@ function Editor({ api, stored, plain, onReload }: EditorProps) {
         >
           Save and publish
         </Button>
-        <Button disabled={!isChanged} onClick={() => setDocument(kept as unknown as Json)}>
+        <Button disabled={!isChanged} onClick={() => setDraft(undefined)}>
           Undo all
         </Button>
         <Button look="plain" onClick={() => setResetting(true)}>
@@ -173,7 +187,7 @@ function Editor({ api, stored, plain, onReload }: EditorProps) {
           write={() => save(name, PLAIN, stored.revision + 1)}
           changes={['apis']}
           onClose={() => setResetting(false)}
-          onDone={onReload}
+          onDone={restart}
         >
           <p>The JSON of the API follows the WSDL again. Callers that use the old names get an error.</p>
         </Confirm>
