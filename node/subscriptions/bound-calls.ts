@@ -38,7 +38,9 @@ export class BoundCalls {
   async #bind(account: KeyHolder['account'], call: BoundCall, { api, subscription: id }: Binding): Promise<void> {
     const { subscriptions, service, clock } = this.#init
     const held = await subscriptions.get(id)
-    if (held === undefined || held.state === 'canceled' || held.state === 'incomplete') {
+    // Not confirmed yet, which may wait minutes for a deposit. Until then the account pays per call, as before.
+    if (held === undefined || held.state === 'incomplete') return
+    if (held.state === 'canceled') {
       const detail = 'The subscription to this API is not active. Subscribe again, or cancel it to pay per call.'
       throw new SoukError('subscription_inactive', detail, { members: { subscription: id } })
     }

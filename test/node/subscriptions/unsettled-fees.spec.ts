@@ -168,6 +168,22 @@ describe('a fee of an account whose result is unknown', () => {
     assert.deepEqual([owner.paid, paid(), account.free], [FEE, FEE, 1_000_000n])
   })
 
+  it('lets calls be paid one by one until the subscription is confirmed', async () => {
+    const { owner, service, bound } = await bench()
+    const subscriptionOfCall = async () => {
+      const call: { api: string; subscription?: string } = { api: 'weather' }
+      await bound.bind(ACCOUNT, call)
+      return call.subscription
+    }
+    owner.isLost = true
+    const subscribing = service.subscribe(ACCOUNT, WISH)
+    await assert.rejects(subscribing, { code: 'call_interrupted' })
+    assert.equal(await subscriptionOfCall(), undefined)
+    owner.isLost = false
+    const { subscription } = await service.subscribe(ACCOUNT, WISH)
+    assert.equal(await subscriptionOfCall(), subscription.id)
+  })
+
   it('of a renewal is paid before the next call', async () => {
     const { owner, account, service, bound, paid, clock } = await bench()
     account.free = 2n * FEE
