@@ -12,15 +12,18 @@ export async function dumpSql(db: Client): Promise<string> {
   for (const { name = '' } of tables) {
     const columns = await names(
       `SELECT attname AS name, format_type(atttypid, atttypmod) AS type, attnotnull::text AS required, attidentity AS identity,
+         pg_get_expr(adbin, adrelid) AS otherwise,
          CASE WHEN attcollation <> typcollation THEN ' COLLATE "' || collname || '"' ELSE '' END AS collation
        FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid LEFT JOIN pg_collation ON pg_collation.oid = attcollation
+         LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
        WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
       name
     )
-    const lines = columns.map(({ name, type, required, identity, collation }) =>
+    const lines = columns.map(({ name, type, required, identity, otherwise, collation }) =>
       [
         `${name} ${type}${collation}`,
         identity === 'a' ? 'GENERATED ALWAYS AS IDENTITY' : '',
+        otherwise ? `DEFAULT ${otherwise}` : '',
         required === 'true' ? 'NOT NULL' : ''
       ]
         .filter((part) => part !== '')
