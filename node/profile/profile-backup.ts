@@ -133,7 +133,7 @@ export async function restoreProfile(profile: ProfileLocation, directory: string
 async function checkBackup(source: ProfileLocation): Promise<void> {
   if (await isBackup(source)) return
   throw new SetupError('config_invalid', `${source.directory} is not a complete backup of a profile.`, {
-    hint: 'give a directory that souk backup created'
+    hint: 'give a directory that the backup command created'
   })
 }
 

@@ -95,7 +95,11 @@ describe('a backup', () => {
   it('is rejected if invalid or damaged, and leaves no partial profile', async () => {
     const empty = join(home.directory, 'empty')
     await mkdir(empty)
-    failed(await home.run(`--profile other restore ${empty}`), 78, /is not a complete backup/)
+    failed(
+      await home.run(`--profile other restore ${empty}`),
+      78,
+      /is not a complete backup of a profile\.\nTry: give a directory that the backup command created/
+    )
     const damaged = join(home.directory, 'stopped')
     await chmod(join(damaged, 'souk.db'), 0o644)
     await truncate(join(damaged, 'souk.db'), 8192 + 100)
