@@ -1,6 +1,5 @@
 import type { Server } from 'node:http'
 import { Server as TlsServer } from 'node:tls'
-import { fastifyCors } from '@fastify/cors'
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -28,8 +27,8 @@ import { Agents } from './discovery/agents.ts'
 import { Bazaar } from './discovery/bazaar.ts'
 import { BodyReader } from './calls/body-reader.ts'
 import { addCallRoutes, type ContextOf } from './add-call-routes.ts'
-import { CALL_METHODS } from './call-routes.ts'
 import type { CallRoute } from './calls/call-route.ts'
+import { Cors } from './cors.ts'
 import { GraphqlSockets } from './calls/graphql-sockets.ts'
 import { EventStreams } from './calls/event-streams.ts'
 import { Tickets } from './calls/tickets.ts'
@@ -114,15 +113,6 @@ export interface Ingress {
   close(): Promise<void>
 }
 
-const REQUEST_HEADERS =
-  'content-type, accept, accept-language, range, if-range, if-match, if-none-match, if-modified-since, if-unmodified-since, last-event-id, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
-  'authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, ' +
-  // Common x402 clients send the last one, and a browser asks about it in its preflight.
-  'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
-const REPLY_HEADERS =
-  'x-request-id, server-timing, etag, location, retry-after, ratelimit, ratelimit-policy, deprecation, sunset, link, idempotency-replayed, souk-charged, souk-price, souk-price-per-event, souk-owner, souk-receipt, souk-error-source, ' +
-  'payment-required, payment-response, payment-receipt, www-authenticate'
-
 /**
  * The HTTP ingress: accepts plain JSON with a consumer key and returns the API’s response.
  * @throws SetupError `config_invalid` (a public bind that would expose keys to the network, or a malformed origin)
@@ -130,7 +120,7 @@ const REPLY_HEADERS =
 export function createIngress(init: IngressInit): Ingress {
   const { options } = init
   checkBind(options)
-  checkOrigins(options.corsOrigins ?? [])
+  const cors = new Cors(options.corsOrigins ?? [])
   const server = createHttpServer({
     ...options,
     upgrades: (request) => GraphqlSockets.takes(request),
@@ -140,7 +130,7 @@ export function createIngress(init: IngressInit): Ingress {
   const { connectionsMax = connectionShares().http, trustProxy = false } = options
   const perHostMax = Math.min(limits.HTTP_CONNECTIONS_PER_HOST_MAX, Math.ceil(connectionsMax / 2))
   limitConnections(server, { connectionsMax, perHostMax, trustProxy })
-  const app = createApp(init, server, ending)
+  const app = createApp(init, { server, ending, cors })
 
   return {
     async listen() {
@@ -170,13 +160,6 @@ function checkBind({ host, tls, trustProxy }: IngressOptions): void {
   )
 }
 
-function checkOrigins(origins: readonly string[]): void {
-  for (const origin of origins) {
-    if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue
-    throw new SetupError('config_invalid', `"${origin}" is not an origin. Write it like https://app.example, or use *.`)
-  }
-}
-
 /** A wildcard bind is shown as the loopback address, which works on this machine. */
 function urlHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
@@ -184,7 +167,13 @@ function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-function createApp(init: IngressInit, server: Server, ending: Graceful): FastifyInstance {
+interface AppParts {
+  readonly server: Server
+  readonly ending: Graceful
+  readonly cors: Cors
+}
+
+function createApp(init: IngressInit, { server, ending, cors }: AppParts): FastifyInstance {
   const { souk, keys, spending, subscriptions, options } = init
   const {
     requestBytesMax = limits.REQUEST_BYTES_CEILING,
@@ -194,10 +183,10 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   } = options
   const ids = requestIds(init.clock, init.random)
   const log = logOf(init.logger ?? defaultLogger(), 'souk:ingress')
-  const contextOf = contexts(init, ids, ending, log)
+  const contextOf = contexts(init, { ids, ending, cors, trace: log })
   const app = fastify({
     serverFactory(handler) {
-      shedOverload({ server, clock: init.clock, ids, trustProxy, log }, handler)
+      shedOverload({ server, clock: init.clock, ids, trustProxy, cors, log }, handler)
       return server
     },
     logger: false,
@@ -212,7 +201,6 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
-  addCors(app, options.corsOrigins ?? [])
   app.addHook('onRequest', (request, reply, done) => {
     try {
       checkRequest(request, ending)
@@ -253,7 +241,7 @@ function createApp(init: IngressInit, server: Server, ending: Graceful): Fastify
   const demoCalls = perHost(limits.DEMO_CALLS_PER_HOST, limits.DEMO_CALLS_PER_HOST_MS)
   const unauthenticated = perHost(unauthenticatedPerHost, limits.STRANGERS_PER_HOST_MS)
   const agentApis = new AgentApis(subscriptions?.bindings)
-  const agents = new Agents({ ...init, ...bound, demoCalls, keyLimiter, agentApis, bodies }, options.corsOrigins ?? [])
+  const agents = new Agents({ ...init, ...bound, demoCalls, keyLimiter, agentApis, bodies, cors })
   add(INGRESS_ROUTES.agents, { agents, contextOf })
   const limited = { keyLimiter, unauthenticated, demoCalls, bodies, trustProxy }
   const route: CallRoute = { souk, keys, spending, requestBytesMax, uploadBytesMax, ...limited, ...keyless, ...bound }
@@ -330,17 +318,20 @@ function addAccounts(
   }
 }
 
-type RequestIds = ReturnType<typeof requestIds>
+interface ContextParts {
+  readonly ids: ReturnType<typeof requestIds>
+  readonly ending: Graceful
+  readonly cors: Cors
+  readonly trace: Logger
+}
 
 /** From here the response bypasses Fastify, which could neither repeat a header nor stream the way the ingress needs. */
-function contexts({ clock, log, options }: IngressInit, ids: RequestIds, ending: Graceful, trace: Logger): ContextOf {
-  const cors = options.corsOrigins !== undefined && options.corsOrigins.length > 0
+function contexts({ clock, log }: IngressInit, { ids, ending, cors, trace }: ContextParts): ContextOf {
   return (request, reply) => {
     const requestId = ids.next()
     const requestIdText = formatRequestId(requestId)
-    const headers = ['X-Request-Id', requestIdText]
+    const headers = ['X-Request-Id', requestIdText, ...cors.headersOf(request.raw)]
     if (ending.draining) headers.push('Connection', 'close')
-    if (cors) for (const [name, value] of Object.entries(reply.getHeaders())) headers.push(name, String(value))
     reply.hijack()
     const startedAt = clock.elapsed()
     if (trace.enabled) logEnd(trace, request, reply, { clock, requestIdText, startedAt })
@@ -382,16 +373,4 @@ function checkRequest({ raw, routeOptions }: FastifyRequest, ending: Graceful): 
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
     throw new SoukError('invalid_request', 'The server supports only Expect: 100-continue.')
   }
-}
-
-function addCors(app: FastifyInstance, origins: readonly string[]): void {
-  if (origins.length === 0) return
-  app.register(fastifyCors, {
-    origin: [...origins],
-    methods: [...CALL_METHODS],
-    allowedHeaders: REQUEST_HEADERS,
-    exposedHeaders: REPLY_HEADERS,
-    credentials: false,
-    strictPreflight: false
-  })
 }

@@ -10,6 +10,7 @@ import { RunningCalls } from '../../mcp/running-calls.ts'
 import { apisIn, checkParameters, operationsIn } from '../../mcp/selection.ts'
 import type { BodyReader } from '../calls/body-reader.ts'
 import { keyMissing } from '../calls/keyless.ts'
+import type { Cors } from '../cors.ts'
 import type { PerIp } from '../per-ip.ts'
 import { sendProblem } from '../problem.ts'
 import type { RequestContext } from '../request-context.ts'
@@ -20,23 +21,22 @@ export interface AgentsInit extends MarketInit {
   readonly bodies: BodyReader
   /** Limits calls with the public demo key, per host. */
   readonly demoCalls: Pick<PerIp, 'count'>
+  /** Pages of other origins are refused, because a page can point its own name at this node (DNS rebinding). */
+  readonly cors: Pick<Cors, 'allows'>
 }
 
 /**
  * `POST /mcp`: the Model Context Protocol for key holders. `?api=name`, repeatable, selects the APIs whose operations become tools of their
  * own; `?operation=get*` selects among these.
- * @param origins - allowed page origins. Others are refused, because a page can point its own name at this node (DNS rebinding).
  */
 export class Agents {
   readonly #init: AgentsInit
   readonly #service: () => Promise<AgentService>
-  readonly #origins: readonly string[]
   readonly #running = new RunningCalls()
 
-  constructor(init: AgentsInit, origins: readonly string[]) {
+  constructor(init: AgentsInit) {
     this.#init = init
     this.#service = agentService(init)
-    this.#origins = origins
   }
 
   async serve(context: RequestContext): Promise<void> {
@@ -64,7 +64,7 @@ export class Agents {
   /** @throws SoukError `ingress_not_allowed` */
   #checkOrigin({ headers }: IncomingMessage): void {
     const { origin } = headers
-    if (origin === undefined || this.#origins.includes(origin) || this.#origins.includes('*')) return
+    if (origin === undefined || this.#init.cors.allows(origin)) return
     throw new SoukError(
       'ingress_not_allowed',
       'Pages of this origin may not call. The operator can allow it with souk up --cors-origin.'

@@ -292,6 +292,22 @@ describe('ingress: CORS', () => {
     await ingress.close()
   })
 
+  it('lets a page read every refusal, also of a malformed URL', async () => {
+    const ingress = await startIngress({ corsOrigins: ['*'] })
+    for (const path of ['/%zz', `/api/demo/api/${'x'.repeat(300)}`, '/nowhere']) {
+      const { status, headers } = await fetch(ingress.url + path, { headers: { origin: 'https://app.example' } })
+      assert.equal(headers.get('access-control-allow-origin'), '*', `${path}: ${status}`)
+    }
+    await ingress.close()
+  })
+
+  it('leaves OPTIONS requests of other clients alone', async () => {
+    const ingress = await startIngress({ corsOrigins: ['https://app.example'] })
+    const reply = await fetch(`${ingress.url}/api/demo/api/ticker`, { method: 'OPTIONS' })
+    assert.match(reply.headers.get('allow') ?? '', /POST/)
+    await ingress.close()
+  })
+
   for (const origin of ['app.example', 'https://app.example/', 'https://app.example/path', '']) {
     it(`rejects "${origin}" as an origin`, async () => {
       await assert.rejects(startIngress({ corsOrigins: [origin] }), { code: 'config_invalid' })

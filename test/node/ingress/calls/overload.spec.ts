@@ -4,6 +4,9 @@ import { answer, RawClient, type Running, startIngress } from '../harness.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 
 const PATH = '/api/demo/api/ticker'
+/** A web page's. Its preflights are never refused, and it may read refusals. */
+const ORIGIN = 'https://app.example'
+const PREFLIGHT = { origin: ORIGIN, 'access-control-request-method': 'POST' }
 /** More concurrent clients than one event loop turn can serve at `WORK_MS` each. */
 const CLIENTS = 200
 const WORK_MS = 2
@@ -11,7 +14,7 @@ const WORK_MS = 2
 describe('ingress: overload', () => {
   let ingress: Running
   before(async () => {
-    ingress = await startIngress()
+    ingress = await startIngress({ corsOrigins: [ORIGIN] })
     ingress.onCall = () => {
       const until = performance.now() + WORK_MS
       while (performance.now() < until);
@@ -29,7 +32,7 @@ describe('ingress: overload', () => {
     const work = async (at: number) => {
       while (!over.signal.aborted) {
         const startedAt = performance.now()
-        const reply = await ingress.post(PATH, {}, { 'x-consumer-key': keys[at % 2] ?? '' })
+        const reply = await ingress.post(PATH, {}, { origin: ORIGIN, 'x-consumer-key': keys[at % 2] ?? '' })
         if (reply.status === 200) admitted.push(performance.now() - startedAt)
         else refused.push(reply)
         if (reply.status === 200) await reply.arrayBuffer()
@@ -41,12 +44,19 @@ describe('ingress: overload', () => {
     const before = calls()
     const [livez, readyz] = await Promise.all(['/livez', '/readyz'].map((path) => fetch(ingress.url + path)))
     assert.deepEqual([livez?.status, readyz?.status], [200, 200])
+    for (let tries = 0; tries < 20; tries++) {
+      const preflight = await fetch(ingress.url + PATH, { method: 'OPTIONS', headers: PREFLIGHT })
+      assert.equal(preflight.status, 204)
+    }
     while (calls() < before + 50 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
     over.abort()
     await Promise.all(workers)
     assert.ok(refused.length >= 50, `${refused.length} were refused`)
     assert.ok(calls() >= before + 50, 'nothing more was admitted')
-    for (const reply of refused) assert.deepEqual([reply.status, reply.headers.get('retry-after')], [503, '1'])
+    for (const { status, headers } of refused) {
+      assert.deepEqual([status, headers.get('retry-after')], [503, '1'])
+      assert.equal(headers.get('access-control-allow-origin'), ORIGIN)
+    }
     const problem = (await refused[0]?.json()) as Problem
     const { code, charged, retryable, request_id } = problem
     assert.deepEqual([code, charged, retryable], ['overloaded', false, true])
