@@ -242,7 +242,7 @@ function idOf(digest: string): string {
 function succeeding(old: KeyDocument, now: number, expiresAt?: number): Omit<KeyDocument, 'id' | 'digest' | 'hint'> {
   const { id, digest: _, hint: __, retiresAt: ___, successor: ____, ...terms } = old
   const lifeMs = old.expiresAt === undefined ? undefined : old.expiresAt - old.createdAt
-  const until = expiresAt ?? (lifeMs === undefined ? undefined : now + lifeMs)
+  const until = expiresAt ?? (lifeMs === undefined ? undefined : Math.min(now + lifeMs, limits.TIME_MS_MAX))
   return {
     ...terms,
     lineage: old.lineage ?? id,
@@ -259,6 +259,9 @@ function checkTerms({ label, createdAt, expiresAt, rateLimit }: Omit<KeyDocument
   }
   if (expiresAt !== undefined && !(expiresAt > createdAt)) {
     throw new SoukError('invalid_request', 'The expiry must be in the future.')
+  }
+  if (expiresAt !== undefined && expiresAt > limits.TIME_MS_MAX) {
+    throw new SoukError('invalid_request', 'The expiry is later than any date. Omit it for a key that never expires.')
   }
 }
 

@@ -179,6 +179,15 @@ describe('consumer keys', () => {
     await assert.rejects(keys.issue({ expiresAt: Number.NaN }), { code: 'invalid_request' })
   })
 
+  it('never expire later than the last date that can be shown, also after rotations', async () => {
+    const expiresAt = limits.TIME_MS_MAX
+    await assert.rejects(keys.issue({ expiresAt: expiresAt + 1 }), { code: 'invalid_request', message: /any date/ })
+    const { id } = await keys.issue({ expiresAt })
+    now += HOUR
+    const next = await keys.rotate(id)
+    assert.equal(new Date(next.expiresAt ?? NaN).toISOString(), new Date(expiresAt).toISOString())
+  })
+
   it('rotate: the new key has the same terms, and the old one works until the overlap ends', async () => {
     const old = await keys.issue({
       label: 'shop',
