@@ -119,7 +119,9 @@ export const statusViewSchema = view('StatusView', {
   reachability: reachabilityViewSchema,
   peers: z.number(),
   alone: z.boolean(),
-  till: z.string(),
+  till: z
+    .string()
+    .describe('The payment scheme: `channel`, `metered` (calls are only counted), or `free` without a wallet.'),
   wallet: z.string().nullable().describe('Account that pays and sends transactions; null without a wallet.'),
   chain: z
     .string()

@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer'
 import { finished } from 'node:stream/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { asSoukError, type ErrorCode, isSoukError, limits, SoukError, toProblem } from '../../lib/index.ts'
+import { PROBLEM_TYPE } from '../http/parser-problem.ts'
 import { invalidText } from '../../protocols/invalid-text.ts'
 import type { Log } from '../log.ts'
 
@@ -32,10 +34,30 @@ export function answerWithProblems(app: FastifyInstance, log: Log): void {
     }
     // Read the whole request first. A client that is still sending would see a closed connection instead of this response.
     if (error.code === 'request_too_large') await finished(request.raw.resume()).catch(() => undefined)
-    return reply.code(error.status).type('application/problem+json').send(toProblem(error, request.id))
+    return send(error, request, reply)
   })
   app.setNotFoundHandler((request) => {
     throw new SoukError('operation_not_found', `The admin API has no ${request.method} ${request.url.slice(0, 80)}.`)
+  })
+}
+
+/** Fastify refuses malformed URLs before it runs any hook or handler of this app. */
+export function refuseRequest(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  void send(translate(thrown), request, reply)
+}
+
+function send(error: SoukError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.code(error.status).type(PROBLEM_TYPE).send(toProblem(error, request.id))
+}
+
+/** Takes JSON in UTF-8 only, because decoding another encoding would silently change a label or a password. */
+export function acceptJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  // Refuses members that could change prototypes.
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (isUtf8(body)) parseJson(request, body.toString(), done)
+    else done(new SoukError('invalid_request', 'The body is not UTF-8. JSON must be UTF-8.'))
   })
 }
 

@@ -9,6 +9,7 @@ import { graceful } from '../http/graceful.ts'
 import { createHttpServer } from '../http/http-server.ts'
 import { listenOnFreePort } from '../http/listen.ts'
 import { NO_SCHEMAS } from '../http/no-schemas.ts'
+import { sendParserProblem } from '../http/parser-problem.ts'
 import { KeyLimiter } from '../keys/key-limiter.ts'
 import { agentService } from '../mcp/on-demand.ts'
 import type { PortPreference } from '../node-config.ts'
@@ -17,7 +18,7 @@ import { adminOpenapi } from './admin-openapi.ts'
 import { consolePages } from './sessions/console-pages.ts'
 import { EventReaders } from './events/event-readers.ts'
 import { guard } from './sessions/guard.ts'
-import { answerWithProblems } from './problems.ts'
+import { acceptJson, answerWithProblems, refuseRequest } from './problems.ts'
 import { addRoutes, type AdminContext } from './route.ts'
 import { ADMIN_ROUTES } from './routes.ts'
 
@@ -53,11 +54,10 @@ export async function startAdmin(init: AdminInit, place: AdminPlace): Promise<Ad
     bodyLimit: limits.ADMIN_BODY_BYTES_MAX,
     schemaController: NO_SCHEMAS,
     genReqId: () => formatRequestId(ids.next()),
-    // Refuses JSON keys that could change prototypes.
-    onProtoPoisoning: 'error',
-    onConstructorPoisoning: 'error'
+    frameworkErrors: refuseRequest,
+    clientErrorHandler: (error, socket) => sendParserProblem(error, socket, formatRequestId(ids.next()))
   })
-  app.removeContentTypeParser('text/plain')
+  acceptJson(app)
   guard(app, { token: init.token, sessions: init.sessions, port: () => bound })
   answerWithProblems(app, init.log)
   logRequests(app, init)

@@ -56,7 +56,8 @@ export class Cors {
   /** Responds to a browser's question whether a page may send a request. Returns false for every other request. */
   respond(req: IncomingMessage, res: ServerResponse): boolean {
     const { origin, 'access-control-request-method': asked } = req.headers
-    if (this.#origins.size === 0 || req.method !== 'OPTIONS' || origin === undefined || asked === undefined) return false
+    if (this.#origins.size === 0 || req.method !== 'OPTIONS' || origin === undefined || asked === undefined)
+      return false
     res.writeHead(204, [...this.headersOf(req), ...PREFLIGHT]).end()
     return true
   }

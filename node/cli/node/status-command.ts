@@ -31,7 +31,7 @@ function lines(status: StatusView): string[] {
     ['peers', String(status.peers)],
     ['listings', String(status.listings)],
     ['calls', `${status.serving} being served, ${status.calling} being made`],
-    ['till', status.till],
+    ['payment', status.till],
     ['store', storeOf(status)],
     ...(status.wallet === null ? [] : [['wallet', status.wallet] as const]),
     ...(status.chain === null ? [] : [['chain', status.chain] as const]),

@@ -41,6 +41,8 @@ describe('admin API: connections', () => {
   for (const [what, request] of [
     ['two hosts', () => `GET /admin/v1/status HTTP/1.1\r\n${host()}host: evil.example\r\n${token}\r\n`],
     ['the same host twice', () => `GET /admin/v1/status HTTP/1.1\r\n${host()}${host()}${token}\r\n`],
+    ['a malformed path', () => `GET /admin/v1/keys/%zz HTTP/1.1\r\n${host()}${token}\r\n`],
+    ['bytes that are no HTTP', () => 'hello\r\n\r\n'],
     ['no host', () => `GET /admin/v1/status HTTP/1.1\r\n${token}\r\n`],
     [
       'a target in absolute form',
@@ -53,10 +55,23 @@ describe('admin API: connections', () => {
         `POST /admin/v1/setup-codes HTTP/1.1\r\n${host()}${token}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`
     ]
   ] as const) {
-    it(`responds to ${what} with 400`, async () => {
-      assert.match(await client().send(request()).until('\r\n\r\n'), /^HTTP\/1\.1 400 /)
+    it(`responds to ${what} with 400 and a problem document`, async () => {
+      const received = await client().send(request()).until('"source"')
+      assert.match(received, /^HTTP\/1\.1 400 /)
+      assert.match(received, /\r\ncontent-type: application\/problem\+json/i)
+      assert.match(received, /"code":"invalid_request"/)
     })
   }
+
+  it('refuses JSON that is not UTF-8, which it could only store with other characters', async () => {
+    const reply = await fetch(`${bench.url}/admin/v1/keys`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: Buffer.from('{"label":"Café"}', 'latin1')
+    })
+    assert.equal(reply.status, 400)
+    assert.match(await reply.text(), /not UTF-8/)
+  })
 
   it('serves the next request', async () => {
     const received = await client().send(`GET /admin/v1/status HTTP/1.1\r\n${host()}${token}\r\n`).until('"uptime_ms"')

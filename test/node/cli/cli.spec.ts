@@ -411,6 +411,7 @@ describe('souk with running nodes', function () {
     const status = await run('status')
     assert.match(status.stdout, /^network +dev \(play USDC\)$/m)
     assert.match(status.stdout, /^listings +1$/m)
+    assert.match(status.stdout, /^payment +metered$/m)
     const { peers } = await json<{ peers: Array<{ peer: string }> }>('peers')
     assert.deepEqual(
       peers.map(({ peer }) => peer),
