@@ -5,6 +5,7 @@ import { PROTOCOL_NAMES } from '../../protocols/protocol-descriptors.ts'
 import type { ProfileBackup } from '../profile/profile-backup.ts'
 import { accountShape } from '../accounts/account-view.ts'
 import { amount, list, peerId, view, viewWith } from '../http/schemas.ts'
+import { callBody } from './call-body.ts'
 import { limitsShape, rateLimitViewSchema } from './subscriptions/rate-api.ts'
 import { listingTermsViewSchema } from './subscriptions/subscription-api.ts'
 import { upstreamShape } from './apis/upstream-input.ts'
@@ -46,7 +47,7 @@ export const openAccountSchema = z.strictObject({ label: z.string().optional() }
 
 export const callSchema = z.strictObject({
   api: z.string(),
-  body: z.json(),
+  body: callBody,
   method: z.string().optional(),
   path: z.string().optional(),
   stream: z.boolean().optional().describe('Requests Server-Sent Events.'),

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { finished } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -48,17 +47,6 @@ export function refuseRequest(thrown: unknown, request: FastifyRequest, reply: F
 
 function send(error: SoukError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.code(error.status).type(PROBLEM_TYPE).send(toProblem(error, request.id))
-}
-
-/** Takes JSON in UTF-8 only, because decoding another encoding would silently change a label or a password. */
-export function acceptJson(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  // Refuses members that could change prototypes.
-  const parseJson = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (isUtf8(body)) parseJson(request, body.toString(), done)
-    else done(new SoukError('invalid_request', 'The body is not UTF-8. JSON must be UTF-8.'))
-  })
 }
 
 function translate(thrown: unknown): SoukError {

@@ -32,6 +32,8 @@ export interface AdminRoute<
   B extends z.ZodType = z.ZodType,
   R extends z.ZodType = z.ZodType
 > extends RouteDeclaration<M, P, Q, B, R> {
+  /** The member `body` is the body of a call. Its numbers keep their digits. */
+  readonly hasCallBody?: boolean
   /** Default `ADMIN_BODY_BYTES_MAX`. */
   readonly bodyBytesMax?: number
   /** Resolves to the JSON of the response, or to `reply` if the handler wrote the response itself. */
@@ -54,10 +56,11 @@ export function route<
 
 export function addRoutes(app: FastifyInstance, routes: readonly AdminRoute[], context: AdminContext): void {
   for (const each of routes) {
-    const { method, path, bodyBytesMax, mediaType, response } = each
+    const { method, path, bodyBytesMax, hasCallBody = false, mediaType, response } = each
     app.route({
       method,
       url: ADMIN_PREFIX + path,
+      config: { hasCallBody },
       ...(bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax }),
       async handler(request, reply) {
         const input = inputOf(each, request, reply)

@@ -1,4 +1,4 @@
-import { limits, text } from '../../lib/index.ts'
+import { limits, parseExactly, rawNumber, text } from '../../lib/index.ts'
 
 /** Replaces a secret. */
 const REDACTED = '[redacted]'
@@ -41,7 +41,7 @@ export class Captures {
   /** The JSON value; undefined if it was not kept or was evicted. */
   find(requestId: string): unknown {
     const json = this.#kept.get(requestId)
-    return json === undefined ? undefined : JSON.parse(json)
+    return json === undefined ? undefined : parseExactly(json, rawNumber)
   }
 }
 
@@ -59,5 +59,5 @@ function redacted(body: unknown): string | undefined {
 }
 
 function readable(bytes: Uint8Array): unknown {
-  return bytes.length > limits.CAPTURED_BODY_CHARS_MAX ? undefined : JSON.parse(text(bytes))
+  return bytes.length > limits.CAPTURED_BODY_CHARS_MAX ? undefined : parseExactly(text(bytes), rawNumber)
 }

@@ -45,6 +45,8 @@ const LIGHT_PROTOCOLS = [
 ]
 /** Checks of typed values that do not load the library. */
 const LIGHT_LIB = ['lib/base/api-name.ts', 'lib/pay/signing/address.ts']
+/** Reads JSON whose numbers keep their digits. It imports nothing of the library but a helper, and runs in browsers. */
+const EXACT_JSON = 'lib/base/exact-json.ts'
 const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts', 'lib/pay/index.ts']
 /** Data about protocols, without their adapters. */
 const DESCRIPTORS = ['protocols/descriptor.ts', 'protocols/protocol-descriptors.ts']
@@ -183,11 +185,22 @@ const LAYERS: Layer[] = [
     mayLazily: ['node/conformance/judge-peer.ts', 'node/conformance/judge-consumer.ts'],
     why: `${CLIENT_WHY}; a peer is judged without a running node, by what is loaded lazily`
   },
-  { of: ['node/cli/'], may: ['node/cli/', ...ADMIN_CLIENT, ...DESCRIPTORS], mayType: LIB_FACE, why: CLIENT_WHY },
+  {
+    of: ['node/cli/'],
+    may: ['node/cli/', EXACT_JSON, ...ADMIN_CLIENT, ...DESCRIPTORS],
+    mayType: LIB_FACE,
+    why: CLIENT_WHY
+  },
   {
     of: ['node/console/'],
-    // A table that does not depend on Node.js.
-    may: ['node/console/', 'node/admin/money/earnings-columns.ts', 'node/http/route-request.ts', ...DESCRIPTORS],
+    // Tables and JSON that do not depend on Node.js.
+    may: [
+      'node/console/',
+      'node/admin/money/earnings-columns.ts',
+      'node/http/route-request.ts',
+      EXACT_JSON,
+      ...DESCRIPTORS
+    ],
     mayType: [...ADMIN_CLIENT, 'node/http/route.ts', ...LIB_FACE],
     why: CLIENT_WHY
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PROTOCOL_NAMES } from '../../../protocols/protocol-descriptors.ts'
 import { list, view, viewWith } from '../../http/schemas.ts'
+import { callBody } from '../call-body.ts'
 import { upstreamShape } from './upstream-input.ts'
 
 /** Inputs and responses of the description routes: operations and schemas of APIs. */
@@ -48,7 +49,7 @@ export type UpstreamCheckView = z.output<typeof upstreamCheckViewSchema>
 
 export const upstreamCallSchema = z.strictObject({
   upstream: upstreamCheckSchema,
-  body: z.json().describe('Body as a consumer would send it.')
+  body: callBody.describe('Body as a consumer would send it.')
 })
 export type UpstreamCallInput = z.input<typeof upstreamCallSchema>
 

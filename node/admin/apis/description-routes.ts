@@ -46,6 +46,7 @@ export const descriptionRoutes = [
     path: '/upstreams/call',
     summary: 'Makes a test call, also to an unregistered API. It is not published, charged or counted.',
     body: upstreamCallSchema,
+    hasCallBody: true,
     response: upstreamCallViewSchema,
     async handler({ registrations }, { body: { upstream, body }, signal }) {
       const answer = await registrations.dryRun.call(dryRunOf(upstream), body, signal)

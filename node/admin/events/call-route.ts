@@ -25,6 +25,7 @@ export const callRoutes = [
     path: '/call',
     summary: 'Calls an API. This node pays.',
     body: callSchema,
+    hasCallBody: true,
     response: callEventSchema.describe('lines of JSON: one head, any number of data lines, then end or error'),
     mediaType: 'application/x-ndjson',
     async handler({ call: send, subscriptions, clock }, { body: input, signal, request, reply }) {

@@ -1,12 +1,12 @@
-import type { UpstreamCallInput, UpstreamCallView, UpstreamCheckView } from '../../admin/apis/description-api.ts'
+import type { UpstreamCallView, UpstreamCheckView } from '../../admin/apis/description-api.ts'
 import { PROTOCOLS_TEXT, type ProtocolName } from '../../../protocols/protocol-descriptors.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
+import { callBodyOf } from '../options/call-body.ts'
 import { addGraphqlOptions, type GraphqlFlags, graphqlInputOf } from '../options/graphql-options.ts'
 import { protocolOption } from '../options/protocol-option.ts'
 import { milliseconds } from '../terminal/table.ts'
 import { addUpstreamOptions, type UpstreamFlags, upstreamInputOf } from '../options/upstream-options.ts'
-import { UsageError } from '../terminal/usage-error.ts'
 import { addWsdlOptions, type WsdlFlags, wsdlInputOf } from '../options/wsdl-options.ts'
 
 interface CheckFlags extends UpstreamFlags, WsdlFlags, GraphqlFlags {
@@ -26,21 +26,13 @@ export const addApiCheck: AddCommand = (to, cli) => {
     )
     .option('--call <json>', 'request as a consumer would send it; not counted or charged')
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: CheckFlags) => {
-    const body = flags.call === undefined ? undefined : parseBody(flags.call)
+    const body = flags.call === undefined ? undefined : callBodyOf(flags.call, `--call '{"field":"value"}'`)
     const described = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
     const upstream = { protocol: flags.protocol, ...described, ...(await graphqlInputOf(flags)) }
     const node = await cli.node()
     if (body === undefined) await tellFound(cli, await node.request('POST /upstreams/check', { body: upstream }))
     else await tellResponse(cli, await node.request('POST /upstreams/call', { body: { upstream, body } }))
   })
-}
-
-function parseBody(text: string): UpstreamCallInput['body'] {
-  try {
-    return JSON.parse(text) as UpstreamCallInput['body']
-  } catch {
-    throw new UsageError('The request is not JSON.', `--call '{"field":"value"}', in single quotes`)
-  }
 }
 
 async function tellFound(cli: Cli, view: UpstreamCheckView): Promise<void> {

@@ -1,12 +1,13 @@
-import type { CallHead, CallInput } from '../../admin/api.ts'
+import { parseExactly, rawNumber } from '../../../lib/base/exact-json.ts'
+import type { CallHead } from '../../admin/api.ts'
 import type { CallResponse } from '../../admin/client.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
+import { callBodyOf } from '../options/call-body.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
 import { milliseconds } from '../terminal/table.ts'
 import { safeBody } from '../terminal/text.ts'
 import { readAll } from '../options/read-all.ts'
-import { UsageError } from '../terminal/usage-error.ts'
 
 interface CallFlags {
   readonly stream?: boolean
@@ -29,7 +30,10 @@ export const addCall: AddCommand = (to, cli) => {
     .option('--timeout-ms <ms>', 'time limit for the whole call', wholeNumber)
     .option('--idempotency-key <key>', 'makes repeats safe: a repeat with the same key returns the first response')
     .action(async (api: string, json: string, flags: CallFlags) => {
-      const body = parseBody(json === '-' ? await readAll(cli.terminal.stdin) : json)
+      const body = callBodyOf(
+        json === '-' ? await readAll(cli.terminal.stdin) : json,
+        `souk call <name> '{"field":"value"}'`
+      )
       const answer = await (await cli.node()).call({
         api,
         body,
@@ -44,14 +48,6 @@ export const addCall: AddCommand = (to, cli) => {
       // The upstream's error response goes to stdout. The exit code tells scripts that the call failed.
       if (answer.head.status >= 400 || answer.head.has_errors_only) cli.exitCode = EXIT.failed
     })
-}
-
-function parseBody(text: string): CallInput['body'] {
-  try {
-    return JSON.parse(text) as CallInput['body']
-  } catch {
-    throw new UsageError('The request body is not JSON.', `souk call <name> '{"field":"value"}', in single quotes`)
-  }
 }
 
 async function tell(cli: Cli, { head, body }: CallResponse): Promise<void> {
@@ -83,7 +79,7 @@ async function tellJson(cli: Cli, head: CallHead, body: AsyncIterable<Uint8Array
 
 function jsonOrText(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExactly(text, rawNumber)
   } catch {
     return text
   }

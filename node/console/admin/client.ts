@@ -1,6 +1,7 @@
 import type { AdminSurface } from '../../admin/routes.ts'
 import { requestTo, type RouteInput } from '../../http/route-request.ts'
 import type { SendRequest } from '../../http/route.ts'
+import { readJson } from '../parts/json.ts'
 
 /** Client of the admin API: JSON from the node's own origin, authenticated by the session cookie. */
 
@@ -40,7 +41,7 @@ const ROOT = '/admin/v1'
 /** Sends a request to a route of `node/admin/routes.ts`, such as `GET /keys/:id`. @throws Problem */
 export const request = (async (route: keyof AdminSurface, input?: RouteInput): Promise<unknown> => {
   const response = await open(route, input)
-  return response.status === 204 ? undefined : response.json()
+  return response.status === 204 ? undefined : readJson(await response.text())
 }) as SendRequest<AdminSurface>
 
 /** Like `request`, but for a streamed response. @throws Problem */

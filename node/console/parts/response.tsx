@@ -6,6 +6,7 @@ import { Figures } from './chart/figures.tsx'
 import { State } from './state.tsx'
 import { TimingBar } from './chart/timing-bar.tsx'
 import { ErrorNotice } from './error-notice.tsx'
+import { pretty } from './json.ts'
 import { bytesText, msText } from './units.ts'
 
 /** Result of a call: status, duration by part, cost and body. */
@@ -16,7 +17,7 @@ export function ResponseView({ answer: { head, text, bytes, error, isOpen } }: {
         {head === undefined ? '' : `Answer ${head.status} in ${msText(head.ms)}`}
       </p>
       {head !== undefined && <Head head={head} bytes={bytes} isOpen={isOpen} />}
-      {text !== '' && <Text label="Body of the response">{pretty(text, isOpen)}</Text>}
+      {text !== '' && <Text label="Body of the response">{isOpen ? text : pretty(text)}</Text>}
       {error !== undefined && <ErrorNotice error={error} />}
       {head === undefined && isOpen && <p className="quiet">Waiting for the response…</p>}
       {head !== undefined && <Headers head={head} />}
@@ -67,14 +68,4 @@ function Headers({ head }: { readonly head: CallHead }) {
       </Text>
     </details>
   )
-}
-
-/** Indents complete JSON. Returns other and incomplete texts unchanged. */
-function pretty(text: string, isOpen: boolean): string {
-  if (isOpen) return text
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
 }

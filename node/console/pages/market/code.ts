@@ -1,3 +1,5 @@
+import { isRawNumber } from '../../parts/json.ts'
+
 /** Sample code that calls an API through this node's ingress. */
 export interface CodeInit {
   readonly ingress: string
@@ -35,7 +37,7 @@ export function typescriptOf(init: CodeInit): string {
     'content-type': 'application/json',${accept}
     'x-consumer-key': process.env.SOUK_KEY!
   },
-  body: JSON.stringify(${indented(init.body, 2)})
+  body: ${typescriptBody(init.body)}
 })
 if (!response.ok) throw new Error(await response.text())
 ${reading}
@@ -65,6 +67,13 @@ with urllib.request.urlopen(request) as response:
 
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
+/** A number in the source of a program would be rounded: then the body is given as text. */
+function typescriptBody(body: unknown): string {
+  const json = JSON.stringify(body) ?? 'null'
+  const isExact = JSON.stringify(JSON.parse(json)) === json
+  return isExact ? `JSON.stringify(${indented(body, 2)})` : JSON.stringify(json)
+}
+
 const indented = (value: unknown, spaces: number) =>
   (JSON.stringify(value, null, 2) ?? 'null').replaceAll('\n', `\n${' '.repeat(spaces)}`)
 
@@ -72,7 +81,7 @@ const indented = (value: unknown, spaces: number) =>
 function pythonLiteral(value: unknown, spaces: number): string {
   if (value === null || value === undefined) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
-  if (typeof value !== 'object') return JSON.stringify(value)
+  if (typeof value !== 'object' || isRawNumber(value)) return JSON.stringify(value)
   const isArray = Array.isArray(value)
   const members = isArray
     ? value.map((member) => pythonLiteral(member, spaces + 4))

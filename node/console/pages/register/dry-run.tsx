@@ -8,6 +8,7 @@ import { Text } from '../../parts/code/code.tsx'
 import { Figures } from '../../parts/chart/figures.tsx'
 import { Form } from '../../parts/form/form.tsx'
 import type { Json } from '../../parts/form/schema.ts'
+import { pretty } from '../../parts/json.ts'
 import { State } from '../../parts/state.tsx'
 import { Step } from '../../parts/steps.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
@@ -99,12 +100,4 @@ function DryRunResponse({ answer }: { readonly answer: UpstreamCallView }) {
       {body !== '' && <Text label="Body of the response">{pretty(body)}</Text>}
     </section>
   )
-}
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
 }

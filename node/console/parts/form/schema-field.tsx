@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useState } from 'react'
 import { Button } from '../button.tsx'
+import { readJson } from '../json.ts'
 import { Field, SelectField, TextField } from './field.tsx'
 import {
   DEPTH_MAX,
@@ -263,7 +264,7 @@ function AnyField({ value, onChange, isRequired, name }: SchemaFieldProps) {
       onChange={({ target }) => {
         setText(target.value)
         try {
-          onChange(target.value.trim() === '' ? undefined : (JSON.parse(target.value) as Json))
+          onChange(target.value.trim() === '' ? undefined : (readJson(target.value) as Json))
           setFault(undefined)
         } catch {
           setFault('This is not JSON yet.')

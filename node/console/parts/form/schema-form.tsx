@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Choice } from './choice.tsx'
 import { Code } from '../code/code.tsx'
 import { isObject, type Json, membersOf, type Schema, shapeOf } from './schema.ts'
+import { readJson } from '../json.ts'
 import { SchemaField } from './schema-field.tsx'
 
 interface SchemaFormProps {
@@ -61,7 +62,7 @@ export function JsonField({ label, value, onChange, isTitled = false }: JsonFiel
 
 function parsed(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json
+    return readJson(text) as Json
   } catch {
     return undefined
   }

@@ -1,3 +1,5 @@
+import { isRawNumber } from '../json.ts'
+
 /**
  * Reads JSON Schemas (draft 2020-12) for forms. Schemas come from other providers and may be invalid or hostile. Unsupported parts
  * become "any JSON", and limits bound references and nesting.
@@ -34,7 +36,7 @@ const MEMBERS_MAX = 150
 const NONE: Schema = {}
 
 export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 }
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {

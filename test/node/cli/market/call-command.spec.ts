@@ -12,10 +12,16 @@ const HOSTILE = '{"é": "\u001b]0;owned\u0007 \u009b2J 200 OK\rovertyped"}\r\n'
 describe('souk call', () => {
   let home: SoukHome
   let api: Server
+  let endpoint: string
 
   before(async () => {
     home = await soukHome()
-    api = createServer((_, response) => {
+    api = createServer((request, response) => {
+      if (request.method === 'POST' && request.url === '/echo') {
+        response.setHeader('content-type', 'application/json')
+        request.pipe(response)
+        return
+      }
       response.setHeader('content-type', 'text/plain; charset=utf-8')
       // A character may arrive in two parts.
       for (const byte of Buffer.from(HOSTILE)) response.write(Buffer.of(byte))
@@ -24,10 +30,16 @@ describe('souk call', () => {
     await once(api, 'listening')
     await home.up('default', '--no-ingress')
     const { port } = api.address() as AddressInfo
-    const { code, stderr } = await home.run(
-      `api register --name hostile --protocol REST --endpoint http://127.0.0.1:${port}/ --price 0`
-    )
-    assert.equal(code, 0, stderr)
+    endpoint = `http://127.0.0.1:${port}`
+    for (const [name, path] of [
+      ['hostile', '/'],
+      ['echo', '/echo']
+    ]) {
+      const { code, stderr } = await home.run(
+        `api register --name ${name} --protocol REST --endpoint ${endpoint}${path} --price 0`
+      )
+      assert.equal(code, 0, stderr)
+    }
   })
   after(async () => {
     await home?.close()
@@ -52,5 +64,18 @@ describe('souk call', () => {
     const printed = await call(true, '--json')
     assert.doesNotMatch(printed.trimEnd(), /\p{Cc}/u)
     assert.equal((JSON.parse(printed) as { body: string }).body, HOSTILE)
+  })
+
+  it('keeps the digits of numbers, in the request and in the response', async () => {
+    const exact = '{"account":12345678901234567890,"amount":1.10}'
+    const run = async (...words: string[]) => {
+      const terminal = testTerminal({ env: { SOUK_HOME: home.directory } })
+      assert.equal(await main(words, terminal), 0, terminal.stderr())
+      return terminal.stdout().trimEnd()
+    }
+    assert.equal(await run('call', 'echo', exact), exact)
+    assert.ok((await run('--json', 'call', 'echo', exact)).includes(`"body":${exact}`))
+    const check = ['api', 'check', '--protocol', 'REST', '--endpoint', `${endpoint}/echo`, '--call', exact]
+    assert.equal(await run(...check), exact)
   })
 })
