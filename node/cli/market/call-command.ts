@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { parseExactly, rawNumber } from '../../../lib/base/exact-json.ts'
 import type { CallHead } from '../../admin/api.ts'
 import type { CallResponse } from '../../admin/client.ts'
@@ -7,7 +8,7 @@ import { callBodyOf } from '../options/call-body.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
 import { milliseconds } from '../terminal/table.ts'
 import { safeBody } from '../terminal/text.ts'
-import { readAll } from '../options/read-all.ts'
+import { readAll, readBytes } from '../options/read-all.ts'
 
 interface CallFlags {
   readonly stream?: boolean
@@ -69,8 +70,10 @@ const NEWLINE = 0x0a
 /** Prints one object. For a stream: the head, then one object per chunk as it arrives. */
 async function tellJson(cli: Cli, head: CallHead, body: AsyncIterable<Uint8Array>, isStream: boolean): Promise<void> {
   if (!isStream) {
-    const text = await readAll(body)
-    return cli.print({ ...head, body: jsonOrText(text) }, () => [])
+    const bytes = await readBytes(body)
+    // A string cannot hold the bytes of a picture.
+    const content = isUtf8(bytes) ? { body: jsonOrText(bytes.toString()) } : { body_base64: bytes.toString('base64') }
+    return cli.print({ ...head, ...content }, () => [])
   }
   await cli.print(head, () => [])
   const decoder = new TextDecoder()

@@ -9,6 +9,8 @@ import { testTerminal } from '../../../helpers/test-terminal.ts'
 /** Sets the title of the window by OSC, clears the screen by CSI in one character, and returns to the start of the line. */
 const HOSTILE = '{"é": "\u001b]0;owned\u0007 \u009b2J 200 OK\rovertyped"}\r\n'
 
+const PICTURE = Buffer.from('89504e470d0a1a0aff00', 'hex')
+
 describe('souk call', () => {
   let home: SoukHome
   let api: Server
@@ -22,6 +24,11 @@ describe('souk call', () => {
         request.pipe(response)
         return
       }
+      if (request.url === '/picture') {
+        response.setHeader('content-type', 'image/png')
+        response.end(PICTURE)
+        return
+      }
       response.setHeader('content-type', 'text/plain; charset=utf-8')
       // A character may arrive in two parts.
       for (const byte of Buffer.from(HOSTILE)) response.write(Buffer.of(byte))
@@ -33,7 +40,8 @@ describe('souk call', () => {
     endpoint = `http://127.0.0.1:${port}`
     for (const [name, path] of [
       ['hostile', '/'],
-      ['echo', '/echo']
+      ['echo', '/echo'],
+      ['picture', '/picture']
     ]) {
       const { code, stderr } = await home.run(
         `api register --name ${name} --protocol REST --endpoint ${endpoint}${path} --price 0`
@@ -64,6 +72,13 @@ describe('souk call', () => {
     const printed = await call(true, '--json')
     assert.doesNotMatch(printed.trimEnd(), /\p{Cc}/u)
     assert.equal((JSON.parse(printed) as { body: string }).body, HOSTILE)
+  })
+
+  it('gives bytes that are no text as base64 in JSON', async () => {
+    const { code, stdout } = await home.run('--json call picture')
+    assert.equal(code, 0)
+    const { body, body_base64 } = JSON.parse(stdout) as { body?: unknown; body_base64?: string }
+    assert.deepEqual([body, Buffer.from(body_base64 ?? '', 'base64')], [undefined, PICTURE])
   })
 
   it('keeps the digits of numbers, in the request and in the response', async () => {
