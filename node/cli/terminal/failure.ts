@@ -34,7 +34,7 @@ const HINTS: Readonly<Record<string, string>> = {
   overloaded: 'the command again in a moment',
   owner_unreachable: 'the command again in a moment, or souk peers to see the connected nodes',
   payment_required: 'souk doctor, to check whether this node can pay',
-  price_exceeds_limit: 'a higher --max-price',
+  price_exceeds_limit: 'a higher --max-price; for the fee of a plan, a higher --max-fee',
   quota_exceeded:
     'souk subscriptions list, to see when the next period starts; or souk subscriptions change, for another plan',
   rate_limited: 'the command again in a moment',

@@ -44,6 +44,11 @@ describe('errors on the command line', () => {
     ])
   })
 
+  it('name both limits of a subscription if a price is above one', () => {
+    // The limit of a fee has the same code as that of a call.
+    assert.match(failureFor('price_exceeds_limit').hint ?? '', /--max-price.*--max-fee/)
+  })
+
   it('show the hint of the reason instead of that of the code', () => {
     for (const [code, reason, hint] of [
       ['payment_required', 'trial_used', /--no-trial/],
