@@ -12,10 +12,13 @@ const REPLY_HEADERS =
   'payment-required, payment-response, payment-receipt, www-authenticate'
 
 const PREFLIGHT = [
-  ...['access-control-allow-methods', CALL_METHODS.join(', ')],
-  ...['access-control-allow-headers', REQUEST_HEADERS],
+  'access-control-allow-methods',
+  CALL_METHODS.join(', '),
+  'access-control-allow-headers',
+  REQUEST_HEADERS,
   // Safari waits for the body of a 204 without it.
-  ...['content-length', '0']
+  'content-length',
+  '0'
 ]
 
 /**
