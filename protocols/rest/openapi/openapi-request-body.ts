@@ -74,7 +74,10 @@ function partsIn(schema: unknown, keywords: readonly string[], find: Follow): re
 /** The encodings of a list of parts, by position (OpenAPI 3.2). */
 function positionalIn({ prefixEncoding, itemEncoding }: JsonObject): JsonObject {
   const first = Array.isArray(prefixEncoding) ? (prefixEncoding as unknown[]) : []
-  return { ...Object.fromEntries(first.entries()), ...(itemEncoding === undefined ? {} : { [EACH_ITEM]: itemEncoding }) }
+  return {
+    ...Object.fromEntries(first.entries()),
+    ...(itemEncoding === undefined ? {} : { [EACH_ITEM]: itemEncoding })
+  }
 }
 
 function encodingsOf(given: JsonObject, type: string): RestBody['encoding'] {
