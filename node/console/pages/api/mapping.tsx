@@ -100,17 +100,27 @@ interface Draft {
   readonly document: Json | undefined
 }
 
-function Editor({ api, stored, plain, onReload }: EditorProps) {
-  const { name } = api
+function useDraft({ api: { name }, stored, onReload }: EditorProps) {
   const [draft, setDraft] = useKept<Draft>(`mapping ${name}`)
   const [first] = useState(stored)
   const kept = draft?.from ?? first
-  const document = draft === undefined ? (kept as unknown as Json) : draft.document
-  const setDocument = (edited: Json | undefined) => setDraft({ from: kept, document: edited })
-  const restart = () => {
-    setDraft(undefined)
-    onReload()
+  return {
+    kept,
+    document: draft === undefined ? (kept as unknown as Json) : draft.document,
+    setDocument: (document: Json | undefined) => setDraft({ from: kept, document }),
+    undo: () => setDraft(undefined),
+    /** Starts again with the stored mapping. */
+    restart() {
+      setDraft(undefined)
+      onReload()
+    }
   }
+}
+
+function Editor(props: EditorProps) {
+  const { api, stored, plain } = props
+  const { name } = api
+  const { kept, document, setDocument, undo, restart } = useDraft(props)
   const [view, setView] = useState<'fields' | 'json'>('fields')
   const [isResetting, setResetting] = useState(false)
   const preview = usePreview(api, useLate(document, PREVIEW_DELAY_MS))
@@ -170,7 +180,7 @@ function Editor({ api, stored, plain, onReload }: EditorProps) {
         >
           Save and publish
         </Button>
-        <Button disabled={!isChanged} onClick={() => setDraft(undefined)}>
+        <Button disabled={!isChanged} onClick={undo}>
           Undo all
         </Button>
         <Button look="plain" onClick={() => setResetting(true)}>

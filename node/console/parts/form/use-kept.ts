@@ -6,7 +6,7 @@ import { useState } from 'react'
  */
 export function useKept<T>(key: string): readonly [T | undefined, (value: T | undefined) => void] {
   const item = `souk-typed ${key}`
-  const [value, setValue] = useState(() => read<T>(item))
+  const [value, setValue] = useState(() => read(item) as T | undefined)
   const keep = (typed: T | undefined) => {
     setValue(typed)
     try {
@@ -19,9 +19,9 @@ export function useKept<T>(key: string): readonly [T | undefined, (value: T | un
   return [value, keep]
 }
 
-function read<T>(item: string): T | undefined {
+function read(item: string): unknown {
   try {
-    return (JSON.parse(sessionStorage.getItem(item) ?? 'null') as T | null) ?? undefined
+    return JSON.parse(sessionStorage.getItem(item) ?? 'null') ?? undefined
   } catch {
     return undefined
   }
