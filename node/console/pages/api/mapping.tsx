@@ -110,7 +110,7 @@ function useDraft({ api: { name }, stored, onReload }: EditorProps) {
     setDocument: (document: Json | undefined) => setDraft({ from: kept, document }),
     undo: () => setDraft(undefined),
     /** Starts again with the stored mapping. */
-    restart() {
+    restart: () => {
       setDraft(undefined)
       onReload()
     }

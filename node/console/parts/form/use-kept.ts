@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { readJson } from '../json.ts'
 
 /**
  * State that outlives its page, in this tab: what was typed is there again after a link, Back, or a reload. Not for secrets.
@@ -21,7 +22,7 @@ export function useKept<T>(key: string): readonly [T | undefined, (value: T | un
 
 function read(item: string): unknown {
   try {
-    return JSON.parse(sessionStorage.getItem(item) ?? 'null') ?? undefined
+    return readJson(sessionStorage.getItem(item) ?? 'null') ?? undefined
   } catch {
     return undefined
   }
