@@ -1,5 +1,6 @@
-import { asSoukError, isSoukError, SoukError, toProblem, utf8 } from '../../lib/index.ts'
+import { asSoukError, isSoukError, SoukError, utf8 } from '../../lib/index.ts'
 import { PROBLEM_TYPE } from '../http/parser-problem.ts'
+import { problemOf } from '../http/problem-of.ts'
 import { paymentRequired, settlementState } from './calls/payment-headers.ts'
 import { rateHeaders, refusedBy } from './calls/rate-headers.ts'
 import { sendWhole, type RequestContext } from './request-context.ts'
@@ -35,7 +36,7 @@ export function sendProblem(
   if (error.status === 401) headers.push('WWW-Authenticate', CHALLENGE)
   if (error.status === 405) headers.push('Allow', allow)
   headers.push(...paymentRequired(context, error), ...settlementState(error), ...rateHeaders(refusedBy(error)))
-  sendWhole(context, error.status, headers, utf8(JSON.stringify(toProblem(error, context.requestIdText))))
+  sendWhole(context, error.status, headers, utf8(JSON.stringify(problemOf(error, context.requestIdText))))
 }
 
 /** Maps Fastify’s errors to codes of the table. Fastify’s texts echo the input, so they are not sent. */

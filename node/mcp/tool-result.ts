@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { formatRequestId, formatUsdc, limits, nestsDeeperThan, type SoukError, toProblem } from '../../lib/index.ts'
+import { formatRequestId, formatUsdc, limits, nestsDeeperThan, type SoukError } from '../../lib/index.ts'
 import type { CallReply, Clock } from '../../lib/interface/index.ts'
+import { problemOf } from '../http/problem-of.ts'
 import type { OnProgress } from './agent.ts'
 import { Progress } from './progress.ts'
 import { splitterFor } from './stream-items.ts'
@@ -77,7 +78,7 @@ const GRAPHQL_MEMBERS: ReadonlySet<string> = new Set(['data', 'errors', 'extensi
 
 /** An error as a result: a problem document (RFC 9457) and advice. */
 export function toolProblem(error: SoukError, requestId: string): CallToolResult {
-  const problem = { ...toProblem(error, requestId), what_to_do: adviceFor(error.code, error.retryable) }
+  const problem = { ...problemOf(error, requestId), what_to_do: adviceFor(error.code, error.retryable) }
   const charged = problem.amount_charged ?? 'unknown'
   return { isError: true, content: [text(JSON.stringify(problem))], _meta: { [`${META}charged`]: charged } }
 }

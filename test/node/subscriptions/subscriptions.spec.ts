@@ -77,6 +77,8 @@ describe('subscriptions of a node with an ingress', () => {
     }
     const over = await call()
     assert.deepEqual([over.status, codeOf(over)], [429, 'quota_exceeded'])
+    const { used, resets_at: resetsAt } = (over.json as { quota: Record<string, unknown> }).quota
+    assert.deepEqual([used, new Date(String(resetsAt)).toISOString()], [3, resetsAt])
   })
 
   it('are limited to one per account and listing', async () => {
