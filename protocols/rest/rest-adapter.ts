@@ -33,17 +33,7 @@ import type { RestApi } from './openapi/rest-api.ts'
 import { queryOf } from './query.ts'
 import { SSE_FRAMES, singleEvents } from './single-events.ts'
 import { readSnapshot } from './snapshot.ts'
-
-/** Without a document, any JSON object is accepted; only the API knows its fields. */
-export const REST_DESCRIPTION: ApiDescription = {
-  operations: [
-    {
-      name: 'call',
-      description: 'Sends a JSON object to the API and returns its response.',
-      input: { type: 'object', additionalProperties: true }
-    }
-  ]
-}
+import { undescribed } from './undescribed.ts'
 
 /** Methods whose fields become the query (RFC 9110 §9.3: their content has no meaning). */
 const BY_QUERY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
@@ -105,7 +95,7 @@ class RestAdapter implements Adapter {
   /** A document's description is made in the process that reads documents: it may take long, and much memory. */
   get description(): ApiDescription | Promise<ApiDescription> {
     const { requestHeaders = [] } = this.#config
-    const known = this.#snapshot === '' ? REST_DESCRIPTION : this.#description
+    const known = this.#snapshot === '' ? undescribed(this.#config) : this.#description
     // Not kept, because it may be large and is read once.
     this.#description = undefined
     return known !== undefined

@@ -12,7 +12,8 @@ import { originOf } from '../upstream/target.ts'
 import { createUpstream } from '../upstream/upstream.ts'
 import type { OpenapiSource as ImportSource } from './openapi/openapi-import.ts'
 import { openapiTexts } from './openapi/openapi-source.ts'
-import { REST_DESCRIPTION, restAdapter } from './rest-adapter.ts'
+import { restAdapter } from './rest-adapter.ts'
+import { undescribed } from './undescribed.ts'
 
 /** Methods for which a 404 or 405 to a GET is a warning. */
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
@@ -82,7 +83,7 @@ const NO_WEBSOCKETS =
 
 async function importDocument(config: UpstreamConfig, signal: AbortSignal): Promise<Inspection> {
   const { openapi, endpoint, auth, servers = [], requestCookies = [] } = config
-  if (openapi === undefined) return { description: REST_DESCRIPTION, snapshot: '', warnings: [] }
+  if (openapi === undefined) return { description: undescribed(config), snapshot: '', warnings: [] }
   const origins = servers.map(originOf)
   const texts = await openapiTexts(config, (url, bytesMax) => fetched(url, config, bytesMax, signal), signal)
   const supplied = suppliedBy(auth, endpoint)

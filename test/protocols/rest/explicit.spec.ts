@@ -32,6 +32,14 @@ describe('a REST call with its own request', () => {
     assert.deepEqual([last().method, last().body.toString()], ['POST', '{"symbol":"BTC"}'])
   })
 
+  it('is published, so that consumers and agents know its members', async () => {
+    const { operations } = await adapter.description
+    const { input } = operations[0] ?? assert.fail('no operation')
+    assert.deepEqual(Object.keys(input?.['properties'] ?? {}), ['method', 'path', 'query', 'headers', 'body'])
+    const { description } = await restFactory.inspect({ endpoint: upstream.url, explicit: true }, FOREVER)
+    assert.deepEqual(description.operations, operations)
+  })
+
   it('sends a body with all its digits, and the allowed headers', async () => {
     const body = Buffer.from(
       '{"method":"PUT","path":"/a","body":{"n":12345678901234567890},"headers":{"X-Tenant":"t","Authorization":"x","accept":"text/csv"}}'
