@@ -26,7 +26,7 @@ export const addApiCheck: AddCommand = (to, cli) => {
     )
     .option('--call <json>', 'request as a consumer would send it; not counted or charged')
   addGraphqlOptions(addWsdlOptions(addUpstreamOptions(command))).action(async (flags: CheckFlags) => {
-    const body = flags.call === undefined ? undefined : callBodyOf(flags.call, `--call '{"field":"value"}'`)
+    const body = flags.call === undefined ? undefined : await callBodyOf(flags.call, `--call '{"field":"value"}'`)
     const described = { ...(await upstreamInputOf(flags)), ...(await wsdlInputOf(flags)) }
     const upstream = { protocol: flags.protocol, ...described, ...(await graphqlInputOf(flags)) }
     const node = await cli.node()

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { parseExactly, rawNumber } from '../../../lib/base/exact-json.ts'
 import type { CallHead } from '../../admin/api.ts'
 import type { CallResponse } from '../../admin/client.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
-import { callBodyOf } from '../options/call-body.ts'
+import { callBodyOf, readExactly } from '../options/call-body.ts'
 import { decimal, wholeNumber } from '../options/number-option.ts'
 import { milliseconds } from '../terminal/table.ts'
 import { safeBody } from '../terminal/text.ts'
@@ -31,7 +30,7 @@ export const addCall: AddCommand = (to, cli) => {
     .option('--timeout-ms <ms>', 'time limit for the whole call', wholeNumber)
     .option('--idempotency-key <key>', 'makes repeats safe: a repeat with the same key returns the first response')
     .action(async (api: string, json: string, flags: CallFlags) => {
-      const body = callBodyOf(
+      const body = await callBodyOf(
         json === '-' ? await readAll(cli.terminal.stdin) : json,
         `souk call <name> '{"field":"value"}'`
       )
@@ -72,7 +71,9 @@ async function tellJson(cli: Cli, head: CallHead, body: AsyncIterable<Uint8Array
   if (!isStream) {
     const bytes = await readBytes(body)
     // A string cannot hold the bytes of a picture.
-    const content = isUtf8(bytes) ? { body: jsonOrText(bytes.toString()) } : { body_base64: bytes.toString('base64') }
+    const content = isUtf8(bytes)
+      ? { body: await jsonOrText(bytes.toString()) }
+      : { body_base64: bytes.toString('base64') }
     return cli.print({ ...head, ...content }, () => [])
   }
   await cli.print(head, () => [])
@@ -80,9 +81,9 @@ async function tellJson(cli: Cli, head: CallHead, body: AsyncIterable<Uint8Array
   for await (const chunk of body) await cli.print({ data: decoder.decode(chunk, { stream: true }) }, () => [])
 }
 
-function jsonOrText(text: string): unknown {
+async function jsonOrText(text: string): Promise<unknown> {
   try {
-    return parseExactly(text, rawNumber)
+    return await readExactly(text)
   } catch {
     return text
   }
