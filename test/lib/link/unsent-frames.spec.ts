@@ -67,8 +67,8 @@ describe('a connection that a peer closes', () => {
     const [connection, stream] = await circuit()
     const outer = below(dialled).muxer.maConn
     const id = Number(stream.id)
-    stream.send = (data) => outer.send(Buffer.concat([frame(DATA, FIN, id, data.byteLength), data.subarray()]))
     const accepted = await eventually('the other end', 5_000, () => node.libp2p.getConnections(stranger.peerId)[0])
+    stream.send = (data) => outer.send(Buffer.concat([frame(DATA, FIN, id, data.byteLength), data.subarray()]))
     below(connection).muxer.maConn.send(INVALID)
     await eventually('the circuit to close', 5_000, () => accepted.status !== 'open' || undefined)
     const { status } = await stranger.dial(node.libp2p.getMultiaddrs())
