@@ -1,8 +1,7 @@
-import type { MessageStream, Stream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
 import type { Clock } from '../base/clock.ts'
 import { FRAMES_TURN_MS, STREAMS_PER_TURN_MAX, STREAMS_PER_TURN_SHARE } from '../base/limits/link.ts'
-import { resumeReading } from './resume-reading.ts'
+import { type Pausable, resumeReading } from './resume-reading.ts'
 
 /** The parts of yamux that this file uses. */
 interface Framed {
@@ -17,9 +16,6 @@ export interface OpeningFrame {
 }
 
 const SYN = 1
-
-/** An encrypted connection has this status too, as libp2p's streams. */
-type Pausable = MessageStream & Partial<Pick<Stream, 'readStatus'>>
 
 /**
  * Limits the time for which a node handles frames in one turn of the event loop, for all its connections together. Node.js reads up to

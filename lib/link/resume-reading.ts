@@ -1,9 +1,7 @@
-import type { MessageStream } from '@libp2p/interface'
+import type { MessageStream, Stream } from '@libp2p/interface'
 
-/** The part of libp2p's streams that tells whether they are paused. Connections have it too. */
-interface Pausable extends MessageStream {
-  readonly readStatus?: string
-}
+/** An encrypted connection has this status too, as libp2p's streams. */
+export type Pausable = MessageStream & Partial<Pick<Stream, 'readStatus'>>
 
 /**
  * Reads a paused stream or connection on. `resume` first delivers what has arrived, which may close it, and then throws. It throws for a

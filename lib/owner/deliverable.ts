@@ -11,7 +11,7 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json\b/i
 
-/** What the API's own statuses would mean to clients of an ingress, which take them for the ingress's: they would pay, or fail. */
+/** Statuses of an API that clients would take for those of the ingress, and so pay, or fail. */
 const MISUNDERSTOOD: ReadonlyMap<number, string> = new Map([
   [402, 'The API behind this listing requires a payment of its own.'],
   [407, 'The API behind this listing requires credentials for a proxy.']
