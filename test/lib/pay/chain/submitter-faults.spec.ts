@@ -113,7 +113,9 @@ describe('the submitter under faults', () => {
       // A slow test would otherwise see the transaction final before the reorganisation, which no real chain allows.
       const block: Chain['block'] = async (tag) =>
         tag === 'finalized' && !isReorganised ? finalized : chain.block(tag)
-      const submitter = await start({ on: { block } })
+      const finalNonce: Chain['nonce'] = async (address, tag) =>
+        tag === 'finalized' && !isReorganised ? 0 : chain.nonce(address, tag)
+      const submitter = await start({ on: { block, nonce: finalNonce } })
       await mine()
       const first = await submitter.submit('a', transfer(1n))
       await bench.client.setAutomine(false)
