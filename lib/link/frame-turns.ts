@@ -1,7 +1,8 @@
 import { Uint8ArrayList } from 'uint8arraylist'
 import type { Clock } from '../base/clock.ts'
 import { FRAMES_TURN_MS, STREAMS_PER_TURN_MAX, STREAMS_PER_TURN_SHARE } from '../base/limits/link.ts'
-import { type Pausable, resumeReading } from './resume-reading.ts'
+import { BoundedReading } from './bounded-reading.ts'
+import type { Pausable } from './resume-reading.ts'
 
 /** The parts of yamux that this file uses. */
 interface Framed {
@@ -52,7 +53,7 @@ export class FrameTurns {
     const { decoder } = muxer
     const readFrame = decoder.readFrame.bind(decoder)
     let isWaiting = false
-    let isResuming = false
+    const reading = new BoundedReading(connection, () => isWaiting)
     let turn = 0
     let opened = 0
     const hasOpenedMany = () =>
@@ -64,9 +65,6 @@ export class FrameTurns {
       this.#opened++
       return frame
     }
-    const pause = () => {
-      if (isWaiting && connection.readStatus === 'readable') connection.pause()
-    }
     const proceed = () => {
       isWaiting = false
       if (connection.status !== 'open') return
@@ -76,18 +74,13 @@ export class FrameTurns {
         muxer.abort(error as Error)
         connection.abort(error as Error)
       }
-      if (isWaiting || connection.readStatus !== 'paused') return
-      // `resume` delivers what has arrived before it reads on. Pausing in between would not stop the reading.
-      isResuming = true
-      resumeReading(connection)
-      isResuming = false
-      pause()
+      if (!isWaiting) reading.resume()
     }
     decoder.readFrame = () => {
       if (!isWaiting && !this.#isOver() && !hasOpenedMany()) return count(readFrame())
       if (!isWaiting) this.#waiting.push(proceed)
       isWaiting = true
-      if (!isResuming) pause()
+      reading.pauseIfEnough()
       return undefined
     }
   }

@@ -3,8 +3,8 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 import { Fifo } from '../base/fifo.ts'
 import { BULK_CHUNK_BYTES_MAX, BULK_TAG_BYTES_MAX, LINK_WINDOW_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSource } from '../interface/link.ts'
+import { BoundedReading } from './bounded-reading.ts'
 import { ChunkReader } from './chunk-reader.ts'
-import { resumeReading } from './resume-reading.ts'
 import type { UnreadBodies, UnreadBody } from './unread-bodies.ts'
 import { narrowWindow, updateWindowByHalves } from './window-updates.ts'
 
@@ -19,6 +19,7 @@ export class StreamSource implements BulkSource, UnreadBody {
   /** The stream's first chunk. */
   readonly tag: Promise<Uint8Array>
   readonly #stream: Stream
+  readonly #reading: BoundedReading
   readonly #unread: UnreadBodies
   readonly #reader = new ChunkReader()
   readonly #tagRead = Promise.withResolvers<Uint8Array>()
@@ -26,13 +27,13 @@ export class StreamSource implements BulkSource, UnreadBody {
   readonly #chunks = new Fifo<Uint8Array>()
   /** Memory of the queued parts. */
   #bytes = 0
-  #isResuming = false
   #error: Error | undefined
   #wake: (() => void) | undefined
 
   /** @param unread limits the bytes that wait for readers, over all bodies */
   constructor(stream: Stream, peer: string, unread: UnreadBodies) {
     this.#stream = stream
+    this.#reading = new BoundedReading(stream, () => this.#bytes >= HIGH_WATER_BYTES)
     this.peer = peer
     this.#unread = unread
     this.tag = this.#tagRead.promise
@@ -89,7 +90,7 @@ export class StreamSource implements BulkSource, UnreadBody {
       const chunk = this.#chunks.shift()
       if (chunk !== undefined) {
         this.#bytes -= chunk.length + PART_BYTES
-        if (this.#bytes < HIGH_WATER_BYTES) this.#resume()
+        if (this.#bytes < HIGH_WATER_BYTES) this.#reading.resume()
         return chunk
       }
       if (this.#error !== undefined) throw this.#error
@@ -107,7 +108,7 @@ export class StreamSource implements BulkSource, UnreadBody {
     } catch (error) {
       this.abort(error instanceof Error ? error : new Error('a chunk is invalid', { cause: error }))
     }
-    if (!this.#isResuming) this.#pauseWhenFull()
+    this.#reading.pauseIfEnough()
     this.#checkEnd()
     this.#wake?.()
     if (this.#bytes > 0) this.#unread.watch(this)
@@ -127,23 +128,9 @@ export class StreamSource implements BulkSource, UnreadBody {
     this.#tagRead.resolve(tag)
   }
 
-  #pauseWhenFull(): void {
-    if (this.#bytes >= HIGH_WATER_BYTES && this.#stream.readStatus === 'readable') this.#stream.pause()
-  }
-
-  #resume(): void {
-    if (this.#stream.readStatus !== 'paused') return
-    // `resume` delivers the queue before it tells the sender to continue. Pausing in between would stop this side only,
-    // and the stream would overflow.
-    this.#isResuming = true
-    resumeReading(this.#stream)
-    this.#isResuming = false
-    this.#pauseWhenFull()
-  }
-
   #onClose(error?: Error): void {
     // A connection may close after the whole body arrived, while a part is still held back by the pause.
-    this.#resume()
+    this.#reading.resume()
     this.#fail(error ?? 'the stream closed before its end')
   }
 

@@ -1,7 +1,7 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import { LINK_WINDOW_BYTES_MAX } from '../../base/limits/link.ts'
 import { RELAYED_QUEUE_BYTES_MAX } from '../../base/limits/reach.ts'
-import { resumeReading } from '../resume-reading.ts'
+import { BoundedReading } from '../bounded-reading.ts'
 import type { UnreadBodies, UnreadBody } from '../unread-bodies.ts'
 import { narrowWindow } from '../window-updates.ts'
 
@@ -49,8 +49,9 @@ export function waitForReceivers(relay: object, unread: UnreadBodies): void {
 function limit(from: Stream, to: Stream, peer: string, unread: UnreadBodies): void {
   let queued = 0
   let isOver = false
-  let isResuming = false
   const unsent = () => queued + to.writeBufferLength
+  const hasEnough = () => unsent() >= RELAYED_QUEUE_BYTES_MAX
+  const reading = new BoundedReading(from, hasEnough)
   const body: UnreadBody = {
     peer,
     get unreadBytes() {
@@ -59,29 +60,19 @@ function limit(from: Stream, to: Stream, peer: string, unread: UnreadBodies): vo
     narrow: () => narrowWindow(from),
     abort: (error) => from.abort(error)
   }
-  const pause = () => {
-    if (unsent() >= RELAYED_QUEUE_BYTES_MAX && !isResuming && from.readStatus === 'readable') from.pause()
-  }
-  const deliver = () => {
-    // `resume` delivers what has arrived before it reads on. Pausing in between would not stop the peer.
-    isResuming = true
-    resumeReading(from)
-    isResuming = false
-    pause()
-  }
   const resume = () => {
-    if (unsent() < RELAYED_QUEUE_BYTES_MAX) deliver()
+    if (!hasEnough()) reading.resume()
   }
   // While paused, up to a whole window may still arrive.
   from.maxReadBufferLength = 2 * LINK_WINDOW_BYTES_MAX
   from.addEventListener('message', ({ data }) => {
     queued += data.byteLength
-    pause()
+    reading.pauseIfEnough()
     unread.watch(body)
   })
   // libp2p takes nothing from the stream after these events, so the rest has to be delivered before.
-  from.addEventListener('remoteCloseWrite', deliver)
-  from.addEventListener('close', deliver)
+  from.addEventListener('remoteCloseWrite', () => reading.resume())
+  from.addEventListener('close', () => reading.resume())
   to.addEventListener('close', () => (isOver = true))
   to.addEventListener('idle', resume)
   const send = to.send.bind(to)
