@@ -59,7 +59,13 @@ export async function submitterBench({ client, parameters, fundGas, mint }: Chai
       }),
 
     /** Starts a process. It is stopped at the end unless it was killed. */
-    async start({ on = {}, life = mortal(), documents = store.documents, errors = [] as unknown[] } = {}) {
+    async start({
+      on = {},
+      life = mortal(),
+      documents = store.documents,
+      clock = hastyClock,
+      errors = [] as unknown[]
+    } = {}) {
       const spied: Chain = { ...chain, ...on }
       const broadcast: Chain['broadcast'] = (raw) => {
         seen.push(raw)
@@ -67,7 +73,7 @@ export async function submitterBench({ client, parameters, fundGas, mint }: Chai
       }
       const submitter = createSubmitter({
         chain: life.chain({ ...spied, broadcast }),
-        clock: hastyClock,
+        clock,
         documents: life.documents(documents),
         signer,
         onError: (error) => void errors.push(error)

@@ -39,6 +39,8 @@ export const RECHECKED_AT_ONCE = 40
 export const REBROADCAST_MS = 15 * SECOND
 /** An unmined transaction gets a higher fee after this time. */
 export const STUCK_MS = 30 * SECOND
+/** A transaction without a receipt is given up this long after its nonce is final: one of the endpoint's backends may lag. */
+export const RECEIPT_LAG_MS = 10 * MINUTE
 /** Fee increases of one transaction. Sixteen steps of 1/8 give six times the first fee. */
 export const FEE_BUMPS_MAX = 16
 /** Highest fee per gas, in wei: a thousand times Base's usual fee. A malicious endpoint cannot empty the account. */

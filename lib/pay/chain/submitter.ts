@@ -5,6 +5,7 @@ import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
 import {
   FINAL_POLL_MS,
+  RECEIPT_LAG_MS,
   RECHECKED_AT_ONCE,
   SUBMISSIONS_IN_FLIGHT_MAX,
   SUBMISSIONS_WAITING_MAX,
@@ -57,6 +58,8 @@ class QueuedSubmitter implements Submitter {
   readonly #listeners = new Set<(mined: Mined) => void | Promise<void>>()
   /** Sequence number of the last mined submission that was rechecked. */
   #recheckedSeq = 0
+  /** Since when a transaction's nonce is final and the endpoint shows no receipt, by key. */
+  readonly #missingSince = new Map<string, number>()
   #isRunning = false
   #trouble: SoukError | undefined
   #timer: Timer | undefined
@@ -289,6 +292,7 @@ class QueuedSubmitter implements Submitter {
       this.#log('%s: %s in block %s as %s', key, how, blockNumber.toString(), mined.hash)
     }
     this.#broadcaster.forget(key)
+    this.#missingSince.delete(key)
     this.#resolve(key, { key, ...mined, isFinal: false })
     if (mined.receipt.blockNumber > view.finalized.number) return
     const block = await this.#init.chain.block(mined.receipt.blockNumber)
@@ -313,12 +317,23 @@ class QueuedSubmitter implements Submitter {
     // Drop it only when another transaction uses the nonce finally. Until then a reorganisation may let this one be mined, and a
     // second version under another nonce could be mined as well.
     if (view.finalNonce > signed.nonce) {
+      if (!this.#isGone(plan.key)) return false
       this.#broadcaster.forget(plan.key)
       await this.#plans.save(plan)
       this.#log('%s: another transaction has nonce %d; it is signed again', plan.key, signed.nonce)
       return false
     }
     return view.nonce <= signed.nonce
+  }
+
+  /** A missing receipt proves nothing at first: the endpoint may read nonce and receipt from backends that differ in age. */
+  #isGone(key: string): boolean {
+    const now = this.#init.clock.elapsed()
+    const since = this.#missingSince.get(key) ?? now
+    this.#missingSince.set(key, since)
+    if (now - since < RECEIPT_LAG_MS) return false
+    this.#missingSince.delete(key)
+    return true
   }
 
   async #signPlans(view: View): Promise<void> {

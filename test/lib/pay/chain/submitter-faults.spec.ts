@@ -4,6 +4,7 @@ import { SoukError } from '../../../../lib/base/errors.ts'
 import type { Chain } from '../../../../lib/interface/chain.ts'
 import { type ChainBench, chainBench } from '../../../helpers/chain.ts'
 import { eventually, within } from '../../../helpers/eventually.ts'
+import { hasted } from '../../../helpers/hasty-clock.ts'
 import { mortal } from '../../../helpers/mortal.ts'
 import { submitterBench } from '../../../helpers/submitter-bench.ts'
 
@@ -150,13 +151,33 @@ describe('the submitter under faults', () => {
       looks++
       return account.chain.nonce(...args)
     }
-    const second = await start({ on: { nonce: counted } })
+    const second = await start({ on: { nonce: counted }, clock: hasted(2_000) })
     const waiting = second.submit('a', transfer(1n))
     await eventually('it has looked often', BOUND_MS, () => (looks > 20 ? true : undefined))
     assert.deepEqual([await sent(), seen.length], [100n, 0])
     await mine(4)
     assert.ok((await within('it has another nonce', BOUND_MS, waiting)).receipt.succeeded)
     assert.deepEqual([await sent(), await nonce()], [101n, 2])
+  })
+
+  it('sends nothing twice through an endpoint that shows a receipt late', async () => {
+    const { start, transfer, sent, nonce, mine, chain } = account
+    let isLate = true
+    let looks = 0
+    const receipt: Chain['receipt'] = async (hash) => {
+      const shown = await chain.receipt(hash)
+      if (shown !== undefined && isLate) looks++
+      return isLate ? undefined : shown
+    }
+    const submitter = await start({ on: { receipt } })
+    const waiting = submitter.submit('a', transfer(1n))
+    await eventually('it is mined', BOUND_MS, async () => ((await nonce()) === 1 ? true : undefined))
+    await mine(4)
+    looks = 0
+    await eventually('its nonce is final', BOUND_MS, () => (looks > 20 ? true : undefined))
+    isLate = false
+    assert.ok((await within('it is shown', BOUND_MS, waiting)).receipt.succeeded)
+    assert.deepEqual([await sent(), await nonce()], [1n, 1])
   })
 
   it('fills a gap left by another sender', async () => {
