@@ -11,7 +11,7 @@ export interface MoneyWatchInit {
   readonly clock: Clock
 }
 
-/** Transactions up to this one were published. */
+/** The latest transactions that were published. All of earlier blocks were published before. */
 interface Told {
   readonly block: string
   readonly hashes: readonly string[]
@@ -54,10 +54,10 @@ export class MoneyWatch {
 
   async #tellFinal(): Promise<void> {
     const { money, events, documents } = this.#init
-    const found = (await money.paymentScheme.settlement.transactions.latest('all', limits.EVENTS_KEPT_MAX)).toReversed()
+    const found = (await money.paymentScheme.settlement.transactions.latest('all', limits.FINAL_TOLD_MAX)).toReversed()
     const kept = await documents.get(COLLECTION, KEY)
     const told = kept === undefined ? undefined : (JSON.parse(kept) as Told)
-    const fresh = told === undefined ? [] : found.filter((transaction) => isFresh(transaction, told))
+    const fresh = told === undefined ? [] : untold(found, told)
     for (const { key, hash, block, succeeded, cost } of fresh) {
       const what = key.split('/')[0] ?? ''
       const data = { what, transaction: hash, block: block.toString(), cost: formatEther(cost) }
@@ -92,12 +92,13 @@ export class MoneyWatch {
   }
 }
 
-function isFresh({ block, hash }: SettledTransaction, told: Told): boolean {
-  const last = BigInt(told.block)
-  return block > last || (block === last && !told.hashes.includes(hash))
+function untold(found: readonly SettledTransaction[], { block: first, hashes }: Told): SettledTransaction[] {
+  const told = new Set(hashes)
+  return found.filter(({ block, hash }) => block >= BigInt(first) && !told.has(hash))
 }
 
+/** Remembers them all, because a transaction may become final after one of a later block. */
 function upTo(found: readonly SettledTransaction[]): Told {
-  const last = found.at(-1)?.block ?? 0n
-  return { block: last.toString(), hashes: found.filter(({ block }) => block === last).map(({ hash }) => hash) }
+  const first = found.length < limits.FINAL_TOLD_MAX ? 0n : (found[0]?.block ?? 0n)
+  return { block: first.toString(), hashes: found.map(({ hash }) => hash) }
 }

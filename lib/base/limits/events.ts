@@ -42,5 +42,7 @@ export const WEBHOOK_OVERLAP_MS = DAY
 export const WALLET_LOW_ATOMS = USDC
 /** Time between two checks of the wallet and of final transactions: one chain request. */
 export const MONEY_LOOK_MS = 5 * MINUTE
+/** Final transactions read by such a check. With 8 in each block of 2 s, 1,200 become final between two checks. */
+export const FINAL_TOLD_MAX = 2_000
 /** Used part of a key's daily cap at which a warning is sent. */
 export const CAP_NEARLY_PERCENT = 85n

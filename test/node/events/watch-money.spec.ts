@@ -6,6 +6,10 @@ import { MoneyWatch, type MoneyWatchInit } from '../../../node/events/watch-mone
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { memoryDocuments } from '../ingress/harness.ts'
 
+/** As `FinalTransactions` lists them: newest block first. */
+const inOrder = (transactions: readonly SettledTransaction[]) =>
+  transactions.toSorted((a, b) => Number(b.block - a.block) || (a.hash < b.hash ? 1 : -1))
+
 const WALLET: Address = `0x${'a'.repeat(40)}`
 
 describe('money events', () => {
@@ -22,7 +26,7 @@ describe('money events', () => {
       wallet: WALLET,
       paymentScheme: {
         settlement: {
-          transactions: { latest: () => final.toReversed() },
+          transactions: { latest: (_: string, limit: number) => inOrder(final).slice(0, limit) },
           redeemer: { status: () => ({ claimsInHand }) }
         },
         channels: () => [{ role: 'owner' }, { role: 'payer' }],
@@ -62,6 +66,43 @@ describe('money events', () => {
       ['settlement.made', '0x33']
     ])
     assert.deepEqual(events.feed.last()[0]?.data, { what: 'claim', transaction: '0x2', block: '2', cost: '0.001' })
+  })
+
+  it('report a transaction that becomes final after one of a later block', async () => {
+    await watch().look()
+    final.push(transaction(3))
+    await watch().look()
+    final.push(transaction(2))
+    await watch().look()
+    await watch().look()
+    assert.deepEqual(told(), [
+      ['settlement.made', '0x3'],
+      ['settlement.made', '0x2']
+    ])
+  })
+
+  it('report a transaction once after older ones have left the list', async () => {
+    final = Array.from({ length: limits.FINAL_TOLD_MAX }, (_, i) => transaction(i + 1))
+    await watch().look()
+    final.push(transaction(5_000))
+    await watch().look()
+    final.push(transaction(4_000))
+    await watch().look()
+    assert.deepEqual(told(), [
+      ['settlement.made', '0x5000'],
+      ['settlement.made', '0x4000']
+    ])
+  })
+
+  it('report what became final after a check of an earlier version', async () => {
+    await documents.put('events-told', 'transactions', JSON.stringify({ block: '2', hashes: ['0x2'] }))
+    final.push(transaction(2), { ...transaction(2), hash: '0x22' }, transaction(3))
+    await watch().look()
+    await watch().look()
+    assert.deepEqual(told(), [
+      ['settlement.made', '0x22'],
+      ['settlement.made', '0x3']
+    ])
   })
 
   it('report a low wallet once, and again after it was refilled', async () => {
