@@ -27,15 +27,17 @@ export interface DepositTransaction {
 
 /** Accepts payments into the node's wallet. */
 export interface Deposits {
+  /** The node's wallet. */
+  readonly wallet: Address
   /** Returns `payment_required` with the x402 payment requirements for `amount`. */
   ask(amount: Atoms): SoukError
   /** Checks the syntax only. @throws SoukError `payment_malformed` */
   read(text: string): Promise<DepositPayment>
   /**
-   * Checks that the payment can be collected now and has this amount.
+   * Checks that the payment can be collected now, has this amount, and goes to this wallet or one of `others`.
    * @throws SoukError `payment_rejected`, `insufficient_funds`, `settlement_unavailable`
    */
-  check(payment: DepositPayment, amount: Atoms): Promise<void>
+  check(payment: DepositPayment, amount: Atoms, others: readonly Address[]): Promise<void>
   /**
    * Submits the payment once, also across repeats and restarts. Resolves with its transaction and depth. Aborting the
    * signal only ends the wait.

@@ -10,6 +10,7 @@ import {
   SoukError
 } from '../../lib/index.ts'
 import type {
+  Address,
   Clock,
   DepositPayment,
   Deposits,
@@ -26,8 +27,10 @@ export interface AccountDepositsInit {
   readonly documents: Documents
   readonly ledger: Ledger
   readonly clock: Clock
-  /** This node’s id. It collects payments to its own wallet. */
+  /** This node’s id. It collects the payments that it receives. */
   readonly holder: string
+  /** The ids of all nodes with this store that may be alive. A client pays the wallet of the one that it asked first. */
+  readonly holders: () => Promise<readonly string[]>
   /** Undefined if this node moves no money. */
   readonly deposits: () => Deposits | undefined
   readonly log: { warn(message: string, facts?: Readonly<Record<string, unknown>>): void }
@@ -44,6 +47,8 @@ export interface DepositDone {
 const OPEN = 'account-deposits'
 /** Deposits that were credited or refused. A start does not read them. */
 const ENDED = 'account-deposits-ended'
+/** By holder: its wallet. */
+const WALLETS = 'account-deposit-wallets'
 
 interface DepositDocument {
   readonly account: string
@@ -78,6 +83,7 @@ export class AccountDeposits {
     const { documents, holder, deposits } = this.#init
     const known = deposits()
     if (known === undefined) return
+    await documents.put(WALLETS, holder, known.wallet)
     for (const { key, value } of await documents.list(OPEN)) {
       const document = JSON.parse(value) as DepositDocument
       if (document.holder !== holder) continue
@@ -122,7 +128,7 @@ export class AccountDeposits {
         if (document.account === account && document.text === text) return document
         throw new SoukError('payment_id_conflict', 'This payment was already used for another purpose.')
       }
-      await deposits.check(payment, amount)
+      await deposits.check(payment, amount, await this.#wallets())
       this.#checkCount(account)
       if (!(await accounts.bind(account, payer))) {
         throw new SoukError(
@@ -141,6 +147,14 @@ export class AccountDeposits {
       this.#counts.set(account, (this.#counts.get(account) ?? 0) + 1)
       return document
     }
+  }
+
+  /** The wallets of nodes that are alive. That of another one may be lost. */
+  async #wallets(): Promise<readonly Address[]> {
+    const { documents, holders } = this.#init
+    const living = await holders()
+    const wallets = await documents.list(WALLETS)
+    return wallets.flatMap(({ key, value }) => (living.includes(key) ? [value as Address] : []))
   }
 
   /** @throws SoukError `quota_exceeded`: each deposit costs the operator gas */

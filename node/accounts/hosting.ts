@@ -100,7 +100,8 @@ export async function startHosting(init: HostingInit): Promise<Hosting> {
   const makeRoom = () => unfunded.makeRoom()
   const accounts = new Accounts({ documents, ledger, keys, makeRoom, clock, random: systemRandom })
   const books = { accounts, funds, documents, ledger, clock, random: systemRandom, holder, log }
-  const deposits = new AccountDeposits({ ...books, deposits: () => init.money()?.paymentScheme.deposits })
+  const holders = () => leases.holders()
+  const deposits = new AccountDeposits({ ...books, holders, deposits: () => init.money()?.paymentScheme.deposits })
   const withdrawals = new AccountWithdrawals({ ...books, wallet: () => init.money()?.paymentScheme.wallet })
   for (const part of [deposits, withdrawals]) {
     await part.start()

@@ -63,6 +63,7 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
   }
 
   return {
+    wallet,
     ask: (amount) =>
       offers.refuse(asked(amount), {
         code: 'payment_required',
@@ -73,14 +74,16 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
       const { payment } = await readText(text)
       return { payer: payment.from, name: nameOf(payment), amount: payment.value, text }
     },
-    async check({ text }, amount) {
+    async check({ text }, amount, others) {
       const { payload, payment } = await readText(text)
       const fee = await feeFor(chain, wallet, WALLET_DEPOSIT_GAS)
       if (fee > amount) {
         const detail = `The gas for this deposit costs ${formatUsdc(fee)} USDC at the moment. Deposit a larger amount, or try again later.`
         throw new SoukError('payment_rejected', detail, { source: 'ingress' })
       }
-      await checkExact({ chain, clock, offers, sender: wallet }, asked(amount), payload, payment, () => amount)
+      const payTo = () => others.find((other) => other === payment.to) ?? wallet
+      const init = { chain, clock, offers: { ...offers, payTo }, sender: wallet }
+      await checkExact(init, asked(amount), payload, payment, () => amount)
     },
     async collect({ text }, signal) {
       const { payment } = await readText(text)

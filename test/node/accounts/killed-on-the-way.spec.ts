@@ -42,6 +42,7 @@ class PlayChain {
 
   deposits(life: Mortal): Deposits {
     return {
+      wallet: `0x${'cd'.repeat(20)}`,
       ask: () => new SoukError('payment_required'),
       read: async (text) => ({ payer: PAYER, name: `${PAYER}/${text}`, amount: AMOUNT, text }),
       check: async () => {
@@ -77,7 +78,8 @@ describe('money of accounts under kills at any point', () => {
     const documents = life.documents(store.documents)
     const ledger = life.ledger(store.ledger)
     const keys = { issue: () => assert.fail('no keys here') }
-    const shared = { documents, ledger, clock, random: systemRandom, holder: 'node', log: { warn() {} } }
+    const holders = async () => []
+    const shared = { documents, ledger, clock, random: systemRandom, holder: 'node', holders, log: { warn() {} } }
     const accounts = new Accounts({ ...shared, keys })
     const funds = { giveBack: async () => {} }
     const deposits = new AccountDeposits({ ...shared, accounts, deposits: () => chain.deposits(life) })

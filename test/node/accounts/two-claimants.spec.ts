@@ -32,7 +32,8 @@ describe('one deposit that two accounts claim', () => {
         return store.documents.insert(collection, key, value, expiresAt)
       }
     })
-    const shared = { documents, ledger, clock: systemClock, random: systemRandom, holder: 'node', log: { warn() {} } }
+    const ids = { holder: 'node', holders: async () => [] }
+    const shared = { documents, ledger, clock: systemClock, random: systemRandom, ...ids, log: { warn() {} } }
     const accounts = new Accounts({ ...shared, keys: { issue: () => assert.fail('no keys here') } })
     for (const id of ['acct_1', 'acct_2']) {
       await documents.put('accounts', id, JSON.stringify({ id, label: '', createdAt: 0 }))
