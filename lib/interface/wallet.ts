@@ -14,7 +14,10 @@ export interface WalletBalance {
 export interface Withdrawal {
   readonly to: Address
   readonly amount: Atoms
-  /** Id chosen by the caller, up to 64 of `[A-Za-z0-9_-]`. Repeating it, also after a restart, sends nothing twice. */
+  /**
+   * Id chosen by the caller, up to 64 of `[A-Za-z0-9_-]`. Repeating it, also after a restart, sends nothing twice: with another
+   * amount or address, it is refused.
+   */
   readonly id: string
 }
 
@@ -30,7 +33,7 @@ export interface Wallet {
   feeFor(gas: bigint): Promise<Atoms>
   /**
    * Sends USDC. Resolves to its transaction when it is mined. Aborting the signal only ends the wait.
-   * @throws SoukError `invalid_request`, `insufficient_funds`, and any error of `Submitter.submit`
+   * @throws SoukError `invalid_request`, `insufficient_funds`, `payment_id_conflict`, and any error of `Submitter.submit`
    */
   withdraw(withdrawal: Withdrawal, signal?: AbortSignal): Promise<Pick<Mined, 'hash' | 'key'>>
   /** The final transaction of a withdrawal, while this node keeps its store. Undefined before it is final. */

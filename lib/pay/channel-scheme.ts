@@ -242,7 +242,7 @@ class ChannelSchemeService implements ChannelScheme {
     }
     this.settlement = make({ ...shared, books: channels, log: logOf(logger, 'souk:settle') })
     const { watch, redeemer, submitter, transactions } = this.settlement
-    this.wallet = nodeWallet({ chain, address: signer.address, submitter, transactions })
+    this.wallet = nodeWallet({ chain, address: signer.address, submitter, transactions, documents })
     this.deposits = walletDeposits({ chain, clock, wallet: signer.address, submitter, transactions })
     this.earnings = () => earningsOf({ books: channels, ledger, settlement: this.settlement, onError })
     this.#receipts = new ReceiptHistory({ calls, documents, digest })

@@ -2,10 +2,12 @@ import { encodeFunctionData } from 'viem/utils'
 import type { Clock } from '../../base/clock.ts'
 import { SoukError } from '../../base/errors.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
+import { KeyedMutex } from '../../base/mutex.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { SettledTransaction } from '../../interface/earnings.ts'
 import type { Ledger } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
+import type { Documents } from '../../interface/store.ts'
 import type { Mined, Submitter } from '../../interface/submitter.ts'
 import type { Wallet, Withdrawal } from '../../interface/wallet.ts'
 import { feeFor } from './gas-tank.ts'
@@ -18,13 +20,31 @@ export interface NodeWalletInit {
   readonly submitter: Pick<Submitter, 'submit' | 'has'>
   /** All final transactions; the submitter keeps only recent ones. */
   readonly transactions: { find(key: string): Promise<SettledTransaction | undefined> }
+  readonly documents: Pick<Documents, 'get' | 'put'>
 }
 
+/** The key of the last withdrawal under each id. */
+const IDS = 'withdrawal-ids'
+
 /** The node's own account on one chain. */
-export function nodeWallet({ chain, address, submitter, transactions }: NodeWalletInit): Wallet {
+export function nodeWallet({ chain, address, submitter, transactions, documents }: NodeWalletInit): Wallet {
   const { usdc, settlement, collector } = chain.parameters
   /** These contracts never return USDC that is sent to them. */
   const traps = [ZERO_ADDRESS, usdc.address, settlement.address, collector.address]
+  /** Serializes withdrawals of one id until the submitter knows them. */
+  const turns = new KeyedMutex()
+
+  /** Refuses another amount or address under an id, unless nothing was sent under it. */
+  async function claim(id: string, key: string): Promise<void> {
+    const before = await documents.get(IDS, id)
+    if (before === key) return
+    if (before !== undefined && (submitter.has(before) || (await transactions.find(before))?.succeeded === true)) {
+      const detail = 'A withdrawal of another amount, or to another address, has this id. Choose another id.'
+      throw new SoukError('payment_id_conflict', detail)
+    }
+    await documents.put(IDS, id, key)
+  }
+
   return {
     address,
     final: (withdrawal) => transactions.find(keyOf(withdrawal)),
@@ -52,8 +72,12 @@ export function nodeWallet({ chain, address, submitter, transactions }: NodeWall
       // The submitter forgets old final transactions, and would send this one again.
       const done = await transactions.find(key)
       if (done?.succeeded === true) return done
-      if (!submitter.has(key)) await checkFunds(chain, address, amount)
-      const mined = await submitter.submit(key, { to: usdc.address, data }, signal)
+      const submitted = await turns.run(id, async () => {
+        await claim(id, key)
+        if (!submitter.has(key)) await checkFunds(chain, address, amount)
+        return { mined: submitter.submit(key, { to: usdc.address, data }, signal) }
+      })
+      const mined = await submitted.mined
       if (mined.receipt.succeeded) return mined
       throw new SoukError('payment_rejected', 'The transfer was mined but failed. No USDC was sent.')
     }

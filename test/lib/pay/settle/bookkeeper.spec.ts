@@ -320,7 +320,8 @@ describe('the bookkeeper', () => {
         chain: bench.chain,
         address: owner.signer.address,
         submitter: settlement.submitter,
-        transactions: settlement.transactions
+        transactions: settlement.transactions,
+        documents: store.documents
       })
 
     it('withdraws USDC once per id, and books it when it is final', async () => {
