@@ -272,14 +272,18 @@ class QueuedSubmitter implements Submitter {
     return some
   }
 
-  async #receiptOf({ signed }: SignedSubmission): Promise<{ hash: Hex; receipt: Receipt } | undefined> {
+  /** Many endpoints drop receipts after some hours. A receipt that was seen is true while its block is on the chain. */
+  async #receiptOf({ signed, mined }: SignedSubmission): Promise<{ hash: Hex; receipt: Receipt } | undefined> {
+    const { chain } = this.#init
     const hashes = [signed.hash, ...signed.replaced]
-    const receipts = await Promise.all(hashes.map((hash) => this.#init.chain.receipt(hash)))
+    const receipts = await Promise.all(hashes.map((hash) => chain.receipt(hash)))
     const found = hashes.flatMap((hash, i) => {
       const receipt = receipts[i]
       return receipt === undefined ? [] : [{ hash, receipt }]
     })
-    return found[0]
+    if (found.length > 0 || mined === undefined) return found[0]
+    const block = await chain.block(mined.receipt.blockNumber)
+    return block?.hash === mined.receipt.blockHash ? mined : undefined
   }
 
   async #onMined(submission: SignedSubmission, before: Submission['mined'], view: View): Promise<void> {

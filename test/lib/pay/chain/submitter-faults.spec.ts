@@ -180,6 +180,20 @@ describe('the submitter under faults', () => {
     assert.deepEqual([await sent(), await nonce()], [1n, 1])
   })
 
+  it('sends nothing twice through an endpoint that has dropped a receipt', async () => {
+    const { start, transfer, sent, nonce, final, chain } = account
+    let isDropped = false
+    const receipt: Chain['receipt'] = async (hash) => (isDropped ? undefined : chain.receipt(hash))
+    const finalized = await chain.block('finalized')
+    const block: Chain['block'] = async (tag) => (tag === 'finalized' && !isDropped ? finalized : chain.block(tag))
+    // Each of its looks is minutes after the one before.
+    const submitter = await start({ on: { receipt, block }, clock: hasted(2_000) })
+    await submitter.submit('a', transfer(1n))
+    isDropped = true
+    await final(submitter, 'a')
+    assert.deepEqual([await sent(), await nonce()], [1n, 1])
+  })
+
   it('fills a gap left by another sender', async () => {
     const { start, transfer, elsewhere, mine, pending, reorg, sent, nonce } = account
     await bench.client.setAutomine(false)
