@@ -38,8 +38,8 @@ export function Network() {
                   ]
                 ]}
               />
-              <p className="quiet small">To connect another node to this one, run there:</p>
-              <Command>{`souk up --bootstrap ${view.p2p[0] ?? '<address>'}`}</Command>
+              <p className="quiet small">To connect another node of this network to this one, run there:</p>
+              <Command isElsewhere>{`souk up --bootstrap ${view.p2p[0] ?? '<address>'}`}</Command>
             </section>
           </>
         )}

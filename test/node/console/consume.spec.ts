@@ -172,6 +172,13 @@ describe('console of a consumer', () => {
     assert.deepEqual(mishaps, [])
   })
 
+  it('shows the command for another node without the profile of this one', async () => {
+    const { page } = await enter()
+    await page.goto(`${url}/network`)
+    await page.getByText('souk --profile buyer peers', { exact: true }).waitFor()
+    await page.getByText(`souk up --bootstrap ${buyer.p2p[0]}`, { exact: true }).waitFor()
+  })
+
   it('captures requests without secrets if turned on, and repeats a call unchanged and changed', async () => {
     const { page, mishaps } = await enter()
     await page.goto(`${url}/settings`)

@@ -62,7 +62,7 @@ function Both({ view, span }: { readonly view: SeriesView; readonly span: string
     <div className="two even">
       <Chart
         title={`Calls per ${step}`}
-        about={`${total.calls.toLocaleString()} in the last ${span}, ${total.errors.toLocaleString()} errors; ${most.toLocaleString()} in the busiest ${step}.`}
+        about={`${total.calls.toLocaleString()} in the last ${span}, ${total.errors.toLocaleString()} ${total.errors === 1 ? 'error' : 'errors'}; ${most.toLocaleString()} in the busiest ${step}.`}
         at={at}
         unit=""
         lines={[

@@ -116,7 +116,7 @@ function FirstApi() {
             </Link>
           </div>
           <p className="quiet small">Or try a demo marketplace on this machine first:</p>
-          <Command>souk demo</Command>
+          <Command isElsewhere>souk demo</Command>
         </>
       )}
     </Step>

@@ -9,7 +9,7 @@ import { Form } from '../../parts/form/form.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { ErrorNotice } from '../../parts/error-notice.tsx'
 
-/** Adds free play money, on the network dev only. */
+/** Adds free play money, on the networks demo and dev only. */
 export function PlayMoney() {
   const [amount, setAmount] = useState('10')
   const asking = useWrite(
@@ -20,7 +20,7 @@ export function PlayMoney() {
     <Form onSubmit={() => asking.mutate({ amount })}>
       <Field
         label="Play USDC"
-        hint="Play money of the network dev, without value. Includes gas."
+        hint="Play money, without value. Includes gas."
         inputMode="decimal"
         pattern="\d+(\.\d{1,6})?"
         required
