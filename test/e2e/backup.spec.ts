@@ -74,6 +74,7 @@ describe('a backup', () => {
     const { code, stderr } = await home.run(`--profile again restore ${backup}`)
     assert.equal(code, 0, stderr)
     assert.match(stderr, /Never run it while/)
+    assert.match(stderr, /Try: souk --profile again up, then souk --profile again doctor/)
     const again = await home.up('again')
     assert.equal(again.peer, node.peer)
     assert.equal((await call(again)).status, 200)

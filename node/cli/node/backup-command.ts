@@ -11,7 +11,7 @@ export const addBackup: AddCommand = (to, cli) => {
       const made = await backUp(cli, resolve(directory))
       await cli.print(made, () => [made.directory])
       cli.terminal.note(`Backed up ${made.files.join(', ')}: ${size(made.bytes)}.`)
-      cli.terminal.note('Later changes are not included. To restore the backup: souk restore <directory>')
+      cli.note('Later changes are not included. To restore the backup: souk restore <directory>')
     })
 }
 
@@ -26,7 +26,7 @@ export const addRestore: AddCommand = (to, cli) => {
       await cli.print(made, () => [made.directory])
       cli.terminal.note(`Restored the profile "${profile.name}": ${made.files.join(', ')}.`)
       cli.terminal.note('Never run it while the original node still runs: both have the same identity.')
-      cli.terminal.note(`Try: souk up --profile ${profile.name}, then souk doctor`)
+      cli.note('Try: souk up, then souk doctor')
     })
 }
 
