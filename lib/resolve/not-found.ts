@@ -21,7 +21,7 @@ export type NotFoundReason =
   | 'rolled_back'
 
 const TEXTS: Readonly<Record<NotFoundReason, string>> = {
-  no_provider_record: 'no node on the network serves it. Check the name, or search for it',
+  no_provider_record: 'no node that this node can reach serves it. Check the name, or search for it',
   network_unreachable: 'this node has no connection to the network',
   unreachable: 'its nodes are unreachable',
   not_served: 'the nodes that should serve it do not have it',

@@ -13,7 +13,11 @@ const FASTIFY_CODES: Readonly<Record<string, { code: ErrorCode; detail: string }
     detail: `The request body is larger than ${limits.ADMIN_BODY_BYTES_MAX} bytes.`
   },
   FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'invalid_request', detail: 'The body is empty; send JSON.' },
-  FST_ERR_CTP_INVALID_JSON_BODY: { code: 'invalid_request', detail: 'The body is not JSON.' },
+  // Fastify gives the same code for both.
+  FST_ERR_CTP_INVALID_JSON_BODY: {
+    code: 'invalid_request',
+    detail: 'The body is not JSON, or has the member "__proto__" or "constructor.prototype", which are not accepted.'
+  },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'unsupported_media_type', detail: 'Send content-type: application/json.' },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: { code: 'invalid_request', detail: 'The content-length is wrong.' },
   FST_ERR_BAD_URL: { code: 'invalid_request', detail: 'The URL is not valid.' }

@@ -243,7 +243,7 @@ describe('souk with running nodes', function () {
     assert.match(stdout, new RegExp(`^served by +${owner.ready.peer}$`, 'm'))
     const missing = await onConsumer('market', 'show', 'nobody-has-this')
     assert.equal(missing.code, 1)
-    assert.match(missing.stderr, /no node on the network serves it/)
+    assert.match(missing.stderr, /no node that this node can reach serves it/)
   })
 
   it('suggests the names that it knows for a mistyped one', async () => {

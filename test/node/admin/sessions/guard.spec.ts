@@ -175,6 +175,13 @@ describe('authentication of the admin API', () => {
     assert.deepEqual((await bench.client.request('GET /keys')).keys, [])
   })
 
+  it('says that a member which could change prototypes is not accepted', async () => {
+    for (const body of ['{"__proto__":{"label":"x"}}', '{"label":"x","constructor":{"prototype":{}}}']) {
+      const answer = await send('POST', '/keys', { authorization, 'content-type': 'application/json' }, body)
+      assert.match(String(answer.problem.detail), /"__proto__" or "constructor.prototype", which are not accepted/)
+    }
+  })
+
   it('limits the body of unauthenticated requests to the size of a code', async () => {
     const origin = bench.url
     const large = JSON.stringify({ code: 'x'.repeat(2_000) })
