@@ -7,7 +7,7 @@ import {
   UNNAMED_STREAMS_MAX,
   UNNAMED_STREAMS_MS
 } from '../base/limits/link.ts'
-import { FrameTurns, type OpeningFrame } from './frame-turns.ts'
+import { FrameTurns, type CountedFrame } from './frame-turns.ts'
 import { shareLog } from './shared-log.ts'
 import { dropUnsent } from './unsent-frames.ts'
 
@@ -22,7 +22,7 @@ interface Yamux extends StreamMuxer {
   readonly decoder: { readonly buffer: { readonly byteLength: number }; readFrame(): Frame | undefined }
 }
 
-interface Frame extends OpeningFrame {
+interface Frame extends CountedFrame {
   data?: Uint8ArrayList
 }
 

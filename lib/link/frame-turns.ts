@@ -1,6 +1,6 @@
 import { Uint8ArrayList } from 'uint8arraylist'
 import type { Clock } from '../base/clock.ts'
-import { FRAMES_TURN_MS, STREAMS_PER_TURN_MAX, STREAMS_PER_TURN_SHARE } from '../base/limits/link.ts'
+import { FRAMES_PER_TURN_MAX, FRAMES_PER_TURN_SHARE, FRAMES_TURN_MS, OPENING_FRAME_COUNT } from '../base/limits/link.ts'
 import { BoundedReading } from './bounded-reading.ts'
 import type { Pausable } from './resume-reading.ts'
 
@@ -8,11 +8,11 @@ import type { Pausable } from './resume-reading.ts'
 interface Framed {
   onData(data: Uint8ArrayList): void
   abort(error: Error): void
-  readonly decoder: { readFrame(): OpeningFrame | undefined }
+  readonly decoder: { readFrame(): CountedFrame | undefined }
 }
 
-/** The parts of a frame that tell whether it opens a stream. */
-export interface OpeningFrame {
+/** The parts of a frame that tell what it costs. */
+export interface CountedFrame {
   readonly header: { readonly flag: number; readonly streamID: number }
 }
 
@@ -20,22 +20,23 @@ const SYN = 1
 
 /**
  * Limits the time for which a node handles frames in one turn of the event loop, for all its connections together. Node.js reads up to
- * 2 MiB of a socket in one turn, and yamux handles each frame of it: 170,000 frames that open and reset a stream take 20 s. Streams that
- * the frames open are limited too: most of their work follows in promises and timers, so the time of the frames does not include it.
+ * 2 MiB of a socket in one turn, and yamux handles each frame of it: 170,000 frames that open and reset a stream take 20 s. The number of
+ * frames is limited too: a peer that floods would have the whole time of each turn, and most work for a new stream follows in promises and
+ * timers.
  */
 export class FrameTurns {
   readonly #clock: Pick<Clock, 'elapsed' | 'soon'>
   #began: number | undefined
   #turn = 0
-  /** Streams that peers opened in this turn. */
-  #opened = 0
+  /** Frames that were handled in this turn. */
+  #handled = 0
   /** Connections with frames for a later turn. The first one waits longest. */
   #waiting: (() => void)[] = []
   /** Made once, not for each turn. */
   readonly #next = (): void => {
     this.#began = undefined
     this.#turn++
-    this.#opened = 0
+    this.#handled = 0
     const waiting = this.#waiting
     if (waiting.length === 0) return
     this.#waiting = []
@@ -55,14 +56,17 @@ export class FrameTurns {
     let isWaiting = false
     const reading = new BoundedReading(connection, () => isWaiting)
     let turn = 0
-    let opened = 0
-    const hasOpenedMany = () =>
-      turn === this.#turn && opened >= STREAMS_PER_TURN_SHARE && this.#opened >= STREAMS_PER_TURN_MAX
-    const count = (frame: OpeningFrame | undefined) => {
-      if (frame === undefined || (frame.header.flag & SYN) === 0 || frame.header.streamID === 0) return frame
-      opened = turn === this.#turn ? opened + 1 : 1
+    let handled = 0
+    const hasSentMany = () =>
+      turn === this.#turn && handled >= FRAMES_PER_TURN_SHARE && this.#handled >= FRAMES_PER_TURN_MAX
+    const count = (frame: CountedFrame | undefined) => {
+      if (frame === undefined) return undefined
+      const { flag, streamID } = frame.header
+      // A ping has the same flag, and is of no stream.
+      const frames = (flag & SYN) === 0 || streamID === 0 ? 1 : OPENING_FRAME_COUNT
+      handled = turn === this.#turn ? handled + frames : frames
       turn = this.#turn
-      this.#opened++
+      this.#handled += frames
       return frame
     }
     const proceed = () => {
@@ -77,7 +81,7 @@ export class FrameTurns {
       if (!isWaiting) reading.resume()
     }
     decoder.readFrame = () => {
-      if (!isWaiting && !this.#isOver() && !hasOpenedMany()) return count(readFrame())
+      if (!isWaiting && !this.#isOver() && !hasSentMany()) return count(readFrame())
       if (!isWaiting) this.#waiting.push(proceed)
       isWaiting = true
       reading.pauseIfEnough()

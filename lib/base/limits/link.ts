@@ -60,10 +60,12 @@ export const LENGTH_BYTES_MAX = 5
 export const MESSAGES_UNANSWERED_MAX = 16
 /** Time for the frames of all connections in one turn of the event loop. Longer than `LOAD_LATE_MS`, so that load shedding sees an overload. */
 export const FRAMES_TURN_MS = 200
-/** Streams that all peers open in one turn. Each costs about 0.2 ms, and more with its first message. */
-export const STREAMS_PER_TURN_MAX = 64
-/** Streams that each peer opens in one turn, also after others have opened `STREAMS_PER_TURN_MAX`. */
-export const STREAMS_PER_TURN_SHARE = 4
+/** Frames of all peers in one turn. The response to a ping costs 12 µs. A peer that sends bodies needs few: each has up to 64 KiB. */
+export const FRAMES_PER_TURN_MAX = 256
+/** Frames of each peer in one turn, also after others have sent `FRAMES_PER_TURN_MAX`. */
+export const FRAMES_PER_TURN_SHARE = 16
+/** A frame that opens a stream counts as so many. A stream costs about 0.2 ms, and more with its first message. */
+export const OPENING_FRAME_COUNT = 4
 /** Streams of one connection whose protocol the peer has not named. With more, those that have none after `UNNAMED_STREAMS_MS` are aborted. */
 export const UNNAMED_STREAMS_MAX = 128
 /** Time for the names of too many streams. Peers send the name with the stream. */
