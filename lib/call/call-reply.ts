@@ -1,7 +1,8 @@
-import { text } from '../base/bytes.ts'
+import { EMPTY_BYTES, text } from '../base/bytes.ts'
 import { collect } from '../base/collect.ts'
 import { SoukError } from '../base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../base/limits/call.ts'
+import { RECEIPT_BYTES_MAX } from '../base/limits/pay.ts'
 import { TIME_MS_MAX } from '../base/limits/time.ts'
 import type { Atoms } from '../base/money.ts'
 import type { CallResponse } from '../interface/call.ts'
@@ -33,7 +34,8 @@ export function callReply({ order, manifest, answer, charged, lookupMs, payMs, t
     body,
     price: order.price,
     charged,
-    receipt,
+    // No payer accepts a longer one, and clients reject responses with long headers.
+    receipt: receipt.length <= RECEIPT_BYTES_MAX ? receipt : EMPTY_BYTES,
     eventPrice,
     payment,
     replayed,

@@ -1,4 +1,6 @@
+import { utf8 } from '../base/bytes.ts'
 import { type ErrorSource, isErrorCode, SoukError } from '../base/errors.ts'
+import { checkJson } from '../base/json-text.ts'
 import { FAILURE_DETAIL_CHARS_MAX, FAILURE_MEMBERS_CHARS_MAX } from '../base/limits/call.ts'
 import type { FailureFrame } from './frame.ts'
 
@@ -19,7 +21,8 @@ export function failureFrame(id: number, error: SoukError): FailureFrame {
 /** The error that a peer sent. Peers are untrusted, so an unknown code becomes `internal_error`. */
 export function failureError(frame: FailureFrame): SoukError {
   const source: ErrorSource = frame.source === 'upstream' || frame.source === 'ingress' ? frame.source : 'owner'
-  if (!isErrorCode(frame.code)) return new SoukError('internal_error', undefined, { source })
+  if (!isErrorCode(frame.code))
+    return new SoukError('internal_error', 'The owner reported an error that this node does not know.', { source })
   const members = readMembers(frame.members)
   return new SoukError(frame.code, printable(frame.detail), {
     source,
@@ -49,8 +52,8 @@ function readMembers(json: string): Record<string, unknown> | undefined {
   // A peer may send more, and errors with offers are kept.
   if (json === '' || json.length > FAILURE_MEMBERS_CHARS_MAX) return undefined
   try {
-    const members: unknown = JSON.parse(json)
-    return typeof members === 'object' && members !== null && !Array.isArray(members) ? { ...members } : undefined
+    // `JSON.parse` reads deeper texts than `JSON.stringify` writes.
+    return checkJson(utf8(json)) === 'object' ? (JSON.parse(json) as Record<string, unknown>) : undefined
   } catch {
     return undefined
   }

@@ -21,7 +21,8 @@ export function sendProblem(
 ): void {
   const { res } = context
   const error = asSoukError(thrown)
-  if (error.code === 'internal_error') {
+  // Another node logs its own errors.
+  if (error.code === 'internal_error' && error.source !== 'owner' && error.source !== 'upstream') {
     context.log.error('a request failed unexpectedly', {
       request_id: context.requestIdText,
       cause: error.cause ?? error

@@ -90,6 +90,8 @@ export async function sendReply(
     sendHead(context, status, headers).flushHeaders()
   } catch (error) {
     discard(body)
+    // `writeHead` sets the reason of the status before it checks the headers.
+    res.statusMessage = ''
     throw isHeaderError(error) ? new SoukError('upstream_invalid_response', undefined, { cause: error }) : error
   }
   await pump(context, body[Symbol.asyncIterator]())

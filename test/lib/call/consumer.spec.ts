@@ -4,6 +4,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { Consumer } from '../../../lib/call/consumer.ts'
 import { UsedKeys } from '../../../lib/call/used-keys.ts'
 import { UPSTREAM_TIMEOUT_MS } from '../../../lib/base/limits/call.ts'
+import { RECEIPT_BYTES_MAX } from '../../../lib/base/limits/pay.ts'
 import { TIME_MS_MAX } from '../../../lib/base/limits/time.ts'
 import { type Attempt, type IncomingCall, SUBSCRIPTION_SERVICE, UNKNOWN_EPOCH } from '../../../lib/interface/call.ts'
 import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
@@ -41,6 +42,14 @@ describe('Consumer', () => {
     const { requestId } = reply
     assert.deepEqual(bench.orders, [{ requestId, api: ID, owner: A, revision: 4, price: 1_500n, ...none }])
     assert.equal(bench.lookUps.length, 1)
+  })
+
+  it('returns no receipt that is longer than any valid one', async () => {
+    for (const length of [RECEIPT_BYTES_MAX, RECEIPT_BYTES_MAX + 1]) {
+      const receipt = new Uint8Array(length)
+      bench.owners = { [A]: { fate: 'answered', ms: 5, answer: responseOf('{}', { receipt }) } }
+      assert.equal((await bench.call()).receipt.length, length <= RECEIPT_BYTES_MAX ? length : 0)
+    }
   })
 
   it('sends the given values, and defaults for the rest', async () => {

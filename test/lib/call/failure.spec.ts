@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { SoukError } from '../../../lib/base/errors.ts'
-import { FAILURE_MEMBERS_CHARS_MAX } from '../../../lib/base/limits/call.ts'
+import { FAILURE_MEMBERS_CHARS_MAX, JSON_DEPTH_MAX } from '../../../lib/base/limits/call.ts'
 import { failureError, failureFrame } from '../../../lib/call/failure.ts'
 
 describe('the failure of a peer', () => {
@@ -15,5 +15,11 @@ describe('the failure of a peer', () => {
 
   it('has no members where they are no object', () => {
     for (const text of ['', 'null', '[1]', '7', '{', '"x"']) assert.equal(membersOf(text), undefined)
+  })
+
+  it('has no members that nest too deeply to be written again', () => {
+    const nested = (levels: number) => `{"x402":${'['.repeat(levels)}${']'.repeat(levels)}}`
+    assert.ok(membersOf(nested(JSON_DEPTH_MAX - 1)))
+    assert.equal(membersOf(nested(JSON_DEPTH_MAX)), undefined)
   })
 })

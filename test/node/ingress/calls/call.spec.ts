@@ -348,6 +348,13 @@ describe('ingress: a call', () => {
       assert.deepEqual(entry.facts, { request_id: problem['request_id'], cause })
     })
 
+    it('are not logged as errors of this node if they are those of another', async () => {
+      const error = new SoukError('internal_error', undefined, { source: 'owner' })
+      ingress.onCall = () => Promise.reject(error)
+      await refusal(await ingress.post('/api/demo/api/ticker', {}), 500, 'internal_error')
+      assert.deepEqual(ingress.log, [])
+    })
+
     it("forward an upstream's own errors, marked as such", async () => {
       ingress.onCall = () => answer({ status: 422, charged: 0n, body: Buffer.from('{"field":"symbol"}') })
       const response = await ingress.post('/api/demo/api/ticker', {})

@@ -63,6 +63,7 @@ describe('ingress: the response', () => {
 
   for (const [what, reply] of [
     ['a header that HTTP cannot carry', { headers: [['x-a', 'b\r\nx-c: d']] as const }],
+    ['such a header of a free call', { charged: 0n, headers: [['x-a', 'b\r\nx-c: d']] as const }],
     ['an invalid header name', { headers: [['x a', 'b']] as const }],
     ['an invalid HTTP status', { status: 99 }],
     ['an interim status', { status: 101 }]
@@ -70,7 +71,7 @@ describe('ingress: the response', () => {
     it(`is not forwarded with ${what}`, async () => {
       ingress.onCall = () => answer(reply)
       const response = await ingress.post('/api/demo/api/ticker', {})
-      assert.equal(response.status, 502)
+      assert.deepEqual([response.status, response.statusText], [502, 'Bad Gateway'])
       assert.equal(((await response.json()) as { code: string }).code, 'upstream_invalid_response')
     })
   }
