@@ -208,7 +208,8 @@ export async function createNode(options: NodeOptions = {}): Promise<SoukNode> {
       maxConnections: connectionsMax + CONNECTIONS_PENDING_MAX,
       // The guard counts by host, where an IPv6 /64 is one host.
       inboundConnectionThreshold: Number.POSITIVE_INFINITY,
-      maxIncomingPendingConnections: CONNECTIONS_PENDING_MAX,
+      // The guard ends the oldest handshake instead of refusing the newest.
+      maxIncomingPendingConnections: Number.POSITIVE_INFINITY,
       reconnectRetries: RECONNECTS_MAX,
       maxParallelDials: DIALS_AT_ONCE,
       maxDialQueueLength: DIALS_WAITING_MAX,

@@ -13,6 +13,7 @@ import {
   CONNECTION_NEW_MS,
   CONNECTIONS_MAX,
   CONNECTIONS_NEW_MAX,
+  CONNECTIONS_PENDING_MAX,
   CONNECTIONS_PENDING_PER_HOST_MAX,
   CONNECTIONS_PER_HOST_MAX,
   CONNECTIONS_PER_HOST_PER_SECOND,
@@ -45,16 +46,16 @@ interface Tracked {
 
 /**
  * Decides which connections a node keeps. Each host has a share. When the share or the node is full, the least valuable
- * connection is closed, so that a new peer can always connect.
+ * connection is closed, so that a new peer can always connect. Of unfinished handshakes, that is the oldest one of the
+ * site with the most.
  */
 export class ConnectionGuard {
   readonly #rules: Required<ConnectionRules>
   readonly #clock: Clock
   readonly #worth: PeerWorth
   readonly #arrivals: TokenBuckets
-  /** Running handshakes by host. */
-  readonly #pending = new Map<string, number>()
-  readonly #handshakes = new WeakMap<MultiaddrConnection, () => void>()
+  /** Connections in handshake, oldest first, and their hosts. */
+  readonly #pending = new Map<MultiaddrConnection, Host | undefined>()
   /** Open connections, oldest first. */
   readonly #open = new Map<string, Tracked>()
   readonly #tagged = new Set<string>()
@@ -80,7 +81,7 @@ export class ConnectionGuard {
   readonly gater: ConnectionGater = {
     denyInboundConnection: (arriving) => this.#denies(arriving),
     denyInboundUpgradedConnection: (_peer: PeerId, arrived) => {
-      this.#handshakes.get(arrived)?.()
+      this.#pending.delete(arrived)
       return false
     }
   }
@@ -94,21 +95,26 @@ export class ConnectionGuard {
   }
 
   #denies(arriving: MultiaddrConnection): boolean {
-    const host = this.#counted(hostOf(arriving.remoteAddr))
-    if (host === undefined) return false
-    const { key } = host
-    const pending = this.#pending.get(key) ?? 0
-    if (pending >= this.#rules.pendingPerHostMax || !this.#arrivals.take(key)) return true
-    this.#pending.set(key, pending + 1)
-    const done = () => {
-      if (!this.#handshakes.delete(arriving)) return
-      const left = (this.#pending.get(key) ?? 1) - 1
-      if (left > 0) this.#pending.set(key, left)
-      else this.#pending.delete(key)
+    const host = hostOf(arriving.remoteAddr)
+    const counted = this.#counted(host)
+    if (counted !== undefined) {
+      const ofHost = [...this.#pending.values()].filter((other) => other?.key === counted.key).length
+      if (ofHost >= this.#rules.pendingPerHostMax || !this.#arrivals.take(counted.key)) return true
     }
-    this.#handshakes.set(arriving, done)
-    arriving.addEventListener('close', done)
+    if (this.#pending.size >= CONNECTIONS_PENDING_MAX) this.#dropHandshake()
+    this.#pending.set(arriving, host)
+    arriving.addEventListener('close', () => void this.#pending.delete(arriving))
     return false
+  }
+
+  /** A peer that says nothing would keep its place for `CONNECTION_UPGRADE_MS`. */
+  #dropHandshake(): void {
+    const bySite = Map.groupBy(this.#pending, ([, host]) => host?.site ?? host?.key)
+    const [most] = [...bySite.values()].sort((a, b) => b.length - a.length)
+    const [oldest] = most?.[0] ?? []
+    if (oldest === undefined) return
+    this.#pending.delete(oldest)
+    oldest.abort(new Error('the handshake was ended to make room for another one'))
   }
 
   async #onOpen(connection: Connection, peerStore: PeerStore): Promise<void> {

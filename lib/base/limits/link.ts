@@ -142,7 +142,7 @@ export const CONNECTIONS_PER_SITE_MAX = 128
 export const CONNECTIONS_PER_HOST_PER_SECOND = 10
 /** Hosts with a connection-rate counter. Above it, the least active one is dropped. */
 export const CONNECTION_HOSTS_MAX = 10_000
-/** Connections in handshake. */
+/** Connections in handshake. With one more, the oldest of the site with the most ends. */
 export const CONNECTIONS_PENDING_MAX = 64
 /** Connections in handshake of one host, which may never finish them. */
 export const CONNECTIONS_PENDING_PER_HOST_MAX = 16

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { CONNECTIONS_PENDING_MAX, CONNECTIONS_PENDING_PER_HOST_MAX } from '../../../lib/base/limits/link.ts'
 import { createNode, handler, type SoukNode } from '../../../lib/index.ts'
 import type { ConnectionRules } from '../../../lib/link/connection-guard.ts'
 import { eventually } from '../../helpers/eventually.ts'
@@ -98,26 +99,43 @@ describe('the connections of a node', () => {
     assert.equal(owner.libp2p.getConnections(customer.libp2p.peerId)[0]?.id, before)
   })
 
-  it('does not let unfinished handshakes use the places of another host', async () => {
-    const owner = await ownerOf({ pendingPerHostMax: 4 })
-    const [address] = owner.libp2p.getMultiaddrs()
-    const port = Number(/\/tcp\/(\d+)/.exec(String(address))?.[1])
-    const sockets: Socket[] = []
+  /** Connects, and says nothing. The sockets that the owner left open. */
+  const silent = async (owner: SoukNode, count: number, from: string): Promise<ReadonlySet<Socket>> => {
+    const port = Number(/\/tcp\/(\d+)/.exec(String(owner.libp2p.getMultiaddrs()[0]))?.[1])
+    const sockets = new Set<Socket>()
     ended.push(() => sockets.forEach((socket) => socket.destroy()))
-    let closed = 0
-    for (let each = 0; each < 80; each++) {
-      const socket = connect({ port, host: '127.0.0.1', localAddress: CROWD })
-      sockets.push(socket)
-      const hungUp = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve)).then(() => closed++)
+    for (let each = 0; each < count; each++) {
+      const socket = connect({ port, host: '127.0.0.1', localAddress: from })
+      sockets.add(socket)
+      const hungUp = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve))
+      void hungUp.then(() => sockets.delete(socket))
       await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), hungUp])
     }
-    await eventually('all but four hung up on', BOUND_MS, () => (closed >= 76 ? true : undefined))
-    assert.equal(closed, 76)
+    return sockets
+  }
+
+  it('does not let unfinished handshakes use the places of another host', async () => {
+    const owner = await ownerOf({ pendingPerHostMax: 4 })
+    const sockets = await silent(owner, 80, CROWD)
+    await eventually('all but four hung up on', BOUND_MS, () => (sockets.size <= 4 ? true : undefined))
+    assert.equal(sockets.size, 4)
     await call(await newcomer(owner))
     // A rejected connection frees its place.
     sockets.forEach((socket) => socket.destroy())
     const late = await crowd(owner, 1)
     assert.equal(late.refused, 0)
+  })
+
+  it('ends an unfinished handshake for each new one, however many hosts have them', async () => {
+    const owner = await ownerOf({})
+    const hosts = Array.from({ length: CONNECTIONS_PENDING_MAX / CONNECTIONS_PENDING_PER_HOST_MAX }, (_, at) =>
+      silent(owner, CONNECTIONS_PENDING_PER_HOST_MAX, `127.0.1.${at + 1}`)
+    )
+    const sockets = await Promise.all(hosts)
+    const left = () => sockets.reduce((sum, { size }) => sum + size, 0)
+    assert.equal(left(), CONNECTIONS_PENDING_MAX)
+    await call(await newcomer(owner))
+    assert.ok(left() < CONNECTIONS_PENDING_MAX)
   })
 
   it('limits how often one host reconnects, without effect on others', async () => {
