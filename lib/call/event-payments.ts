@@ -17,6 +17,7 @@ import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms } from '../interface/manifest.ts'
 import type { EventBudget } from '../interface/souk.ts'
 import type { Order, PaymentScheme } from '../interface/payment-scheme.ts'
+import { discard } from './body.ts'
 
 /** Number of events that a call pays for beyond those included in its opening. */
 export function eventsToPay(events: EventTerms | undefined, price: Atoms, maxPrice: Atoms | undefined): number {
@@ -127,8 +128,11 @@ export class EventPayments {
     return { ...order, requestId: requestIds.next(), price: BigInt(events) * price }
   }
 
-  #send(call: Call): Promise<Attempt> {
-    return this.#init.caller.call(this.#init.owner, call, NEVER)
+  async #send(call: Call): Promise<Attempt> {
+    const attempt = await this.#init.caller.call(this.#init.owner, call, NEVER)
+    // A payment has no body. One that an owner sends would stay in memory until the link ends.
+    if (attempt.fate === 'answered') discard(attempt.answer.body)
+    return attempt
   }
 
   #callFor(order: Order, events: number, authorization?: Uint8Array): Call {

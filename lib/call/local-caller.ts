@@ -12,6 +12,7 @@ import {
   UNKNOWN_EPOCH
 } from '../interface/call.ts'
 import type { PeerAddress } from '../interface/link.ts'
+import { discard } from './body.ts'
 
 export interface LocalCallerInit {
   readonly clock: Clock
@@ -82,10 +83,7 @@ function unlessLeft(answering: Promise<CallResponse>, signal: AbortSignal): Prom
     ({ body, free }) => {
       if (!signal.aborted) return
       free?.()
-      if (!(body instanceof Uint8Array))
-        void body[Symbol.asyncIterator]()
-          .return?.()
-          .catch(() => {})
+      discard(body)
     },
     () => {}
   )

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { EMPTY_BYTES } from '../../../lib/base/bytes.ts'
 import { EVENTS_NONE_PAUSE_MS } from '../../../lib/base/limits/call.ts'
 import type { Atoms } from '../../../lib/base/money.ts'
 import { type Call, EVENTS_RESPONSE } from '../../../lib/interface/call.ts'
+import type { Payload } from '../../../lib/interface/payload.ts'
 import { peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { manifestOf } from '../resolve/fixtures.ts'
@@ -17,18 +19,25 @@ interface Result {
   readonly charged: Atoms
 }
 
+function unending(onReturn: () => void = () => {}): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise(() => {}),
+      async return() {
+        onReturn()
+        return { done: true, value: undefined }
+      }
+    })
+  }
+}
+
 describe('payments for the events of a stream', () => {
   /** Opens a stream for at most five events at an owner that never ends it. `payments` has the result of each payment. */
-  async function open(resultOf: (payment: Call) => Result) {
+  async function open(resultOf: (payment: Call) => Result, bodyOfPayment: Payload = EMPTY_BYTES) {
     const bench = new ConsumerBench()
     bench.manifest = manifestOf(peerId('P'), { price: 10_000n, events: { price: EVENT_PRICE, included: 0 } })
     const payments: Result[] = []
-    const body: AsyncIterable<Uint8Array> = {
-      [Symbol.asyncIterator]: () => ({
-        next: () => new Promise(() => {}),
-        return: async () => ({ done: true, value: undefined })
-      })
-    }
+    const body = unending()
     bench.owners = {
       [A]: async (call) => {
         if (call.stream === undefined)
@@ -40,7 +49,7 @@ describe('payments for the events of a stream', () => {
         const isOver = call.events === 0 || payments.length === PAYMENTS_MAX
         const result = isOver ? { status: EVENTS_RESPONSE.over, charged: 0n } : resultOf(call)
         if (!isOver) payments.push(result)
-        return { fate: 'answered', ms: 1, answer: responseOf('', result) }
+        return { fate: 'answered', ms: 1, answer: { ...responseOf('', result), body: bodyOfPayment } }
       }
     }
     bench.found = [[A]]
@@ -67,6 +76,15 @@ describe('payments for the events of a stream', () => {
 
   it('end when the owner says that it charged, and charged nothing', async () => {
     assert.equal((await charges(() => 0n)).length, 1)
+  })
+
+  it('leave no body open that the owner sends', async () => {
+    let cancelled = 0
+    const sent = unending(() => cancelled++)
+    const { payments, close } = await open(() => ({ status: EVENTS_RESPONSE.paid, charged: EVENT_PRICE }), sent)
+    assert.equal(payments.length, 5)
+    assert.equal(cancelled, payments.length)
+    await close()
   })
 
   it('pause where the owner says at once that it has no events', async () => {
