@@ -33,7 +33,8 @@ export function sseResults(body: AsyncIterable<Uint8Array>): Results {
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
     if (field === 'event') type = value
     if (field !== 'data') return
-    held += value.length
+    // With its line end, which lines without a value have too.
+    held += value.length + 1
     data.push(value)
   }
 

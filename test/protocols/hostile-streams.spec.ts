@@ -93,6 +93,11 @@ describe('streams of a hostile API are read in linear time:', () => {
     })
   }
 
+  it('holds no event above the limit whose lines have no value', async () => {
+    const lines = repeated('data:\n'.repeat(KiB), GRAPHQL_EVENT_BYTES_MAX / KiB + 1, '\n')
+    await rejectsWith(sseResults(lines).next(), 'response_too_large')
+  })
+
   it('a response in chunks of one byte', async () => {
     const chunks = '1\r\nx\r\n'.repeat(96 * KiB)
     const server = await scriptedUpstream((response) => {
