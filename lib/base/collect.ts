@@ -1,3 +1,5 @@
+import { EMPTY_BYTES } from './bytes.ts'
+
 /**
  * Reads a whole body. Stops reading, and so cancels the sender, as soon as the body is too large.
  * @param memory counts the bytes before they are kept
@@ -13,13 +15,22 @@ export async function collect(
     if (body.length > bytesMax) throw tooLarge()
     return body
   }
-  const chunks: Uint8Array[] = []
-  let bytes = 0
+  let whole: Uint8Array = EMPTY_BYTES
+  let length = 0
   for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw tooLarge()
+    const end = length + chunk.length
+    if (end > bytesMax) throw tooLarge()
     memory?.take(chunk.length)
-    chunks.push(chunk)
+    if (end > whole.length) whole = grown(whole.subarray(0, length), Math.max(end, Math.min(2 * length, bytesMax)))
+    // Copied, because each chunk takes 150 bytes more, and may have a single byte.
+    whole.set(chunk, length)
+    length = end
   }
-  return Buffer.concat(chunks, bytes)
+  return whole.subarray(0, length)
+}
+
+function grown(bytes: Uint8Array, length: number): Uint8Array {
+  const more = Buffer.allocUnsafe(length)
+  more.set(bytes)
+  return more
 }
