@@ -95,7 +95,8 @@ export class SoapAdapter implements Adapter {
     const type = headerOf(headers, 'content-type')
     const isXml = type === undefined || XML_TYPE.test(type) || isMultipart(type)
     const pieces = await response.pieces(RESPONSE_BYTES_MAX, memory)
-    const isSoap = isXml || isEnvelope(pieces)
+    // PHP and others send the default type of a page also with no body, in response to a one-way operation.
+    const isSoap = isXml || pieces.every(({ length }) => length === 0) || isEnvelope(pieces)
     if (!isSoap && status < 300)
       throw unreadable(status, `with ${type.split(';', 1)[0]?.trim().slice(0, 80)} instead of a SOAP envelope`)
     const body = isSoap ? await this.#translator.reply({ operation, status, type }, pieces) : undefined

@@ -100,8 +100,10 @@ describe('a SOAP call', () => {
 
   it('responds to a one-way operation with an empty object', async () => {
     for (const status of [200, 202, 204]) {
-      const { json } = await open(WSDL, answering(status, {}, ''))
-      assert.deepEqual(await json({ operation: 'tell', id: 'x' }), {})
+      for (const headers of [{}, { 'content-type': 'text/html; charset=UTF-8' }]) {
+        const { json } = await open(WSDL, answering(status, headers, ''))
+        assert.deepEqual(await json({ operation: 'tell', id: 'x' }), {})
+      }
     }
   })
 
