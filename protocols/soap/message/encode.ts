@@ -152,10 +152,11 @@ export class Encoder implements Encoding {
     writer.close()
   }
 
-  /** An array without a schema says that it is one. */
+  /** The value of an `xs:anyType` states its type. Axis refuses a text without one; JAXB and .NET read it as XML. */
   #open(value: unknown): void {
     if (Array.isArray(value)) return writeArray(this, ANY_ARRAY, value, this.#encoded ?? '1.1')
-    writeType(this, value)
+    if (typeof value === 'string') this.writer.attribute(NS.xsi, 'type', this.writer.qname(NS.xsd, 'string'))
+    else writeType(this, value)
     writeGeneric(this, this.#types, value)
   }
 

@@ -263,7 +263,7 @@ const CASES: readonly Case[] = [
     what: 'xs:anyType with the kinds of JSON',
     schema: sequence('<xs:element name="v" type="xs:anyType" maxOccurs="5"/>'),
     json: { v: ['s', 5, true, 1.5, { '@a': 'b', $any: [{ c: 'd' }] }] },
-    xml: '<t:echo><t:v>s</t:v><t:v xsi:type="xsd:int">5</t:v><t:v xsi:type="xsd:boolean">true</t:v><t:v xsi:type="xsd:double">1.5</t:v><t:v a="b"><c>d</c></t:v></t:echo>'
+    xml: '<t:echo><t:v xsi:type="xsd:string">s</t:v><t:v xsi:type="xsd:int">5</t:v><t:v xsi:type="xsd:boolean">true</t:v><t:v xsi:type="xsd:double">1.5</t:v><t:v a="b"><c>d</c></t:v></t:echo>'
   },
   {
     what: 'QNames by their namespace',
