@@ -4,7 +4,7 @@ import { shownAttachment } from './attachments.ts'
 import { derives } from '../schema/bases.ts'
 import { SWA_REF } from '../schema/compile-simple.ts'
 import { readArray } from './decode-array.ts'
-import { isNil, readGeneric, readItem, readItems } from './generic.ts'
+import { isNil, type OpenReader, readGeneric, readItem, readItems } from './generic.ts'
 import {
   ANY_TYPE,
   type ComplexType,
@@ -23,9 +23,12 @@ import { NS, clark } from '../xml/names.ts'
 import { type SimpleJson, readSimple } from '../schema/simple.ts'
 import type { References } from './references.ts'
 import { arraySteps, CHAR_STEPS, ELEMENT_STEPS, PART_STEPS } from '../schema/steps.ts'
-import { type XmlElement, attribute, qnameIn, textOf } from '../xml/tree.ts'
+import { type XmlAttribute, type XmlElement, attribute, qnameIn, textOf } from '../xml/tree.ts'
 
 type Json = { [name: string]: unknown }
+
+/** Attributes of these namespaces belong to the message, not to its data. */
+const MESSAGE_NAMESPACES: ReadonlySet<string> = new Set([NS.xsi, NS.envelope11, NS.envelope12])
 
 const ANY_ELEMENT = synthetic('', '', () => ANY_TYPE)
 
@@ -37,7 +40,7 @@ const ANY_ELEMENT = synthetic('', '', () => ANY_TYPE)
  * Repeated elements are always arrays, even empty ones, unless they belong to a choice or an absent group. In SOAP encoding,
  * `references` resolves `href`.
  */
-export class Decoder {
+export class Decoder implements OpenReader {
   readonly #types: TypeIndex
   readonly #meter: Meter
   /** Number of type parts already charged to the meter. */
@@ -97,28 +100,34 @@ export class Decoder {
     this.#attributes(shape, element, json)
     if (shape.text === undefined) this.#content(shape, element, json)
     else if (isText(element)) json.value = this.#text(shape.text, textOf(element), element)
-    else json.$any = readItems(element, (child) => this.declared(child))
+    else json.$any = readItems(element, this)
     return json
   }
 
   /** Reads content without a schema. */
   open(element: XmlElement, namespace = ''): unknown {
-    return readGeneric(element, (child) => this.declared(child), namespace)
+    return readGeneric(element, this, namespace)
   }
 
-  /** Reads an element that the schemas declare, or whose `xsi:type` they do; undefined for any other. */
-  declared(element: XmlElement): { readonly json: unknown } | undefined {
+  /** Reads an element that the schemas declare, or whose `xsi:type` they do, or a reference; undefined for any other. */
+  typed(element: XmlElement): { readonly json: unknown } | undefined {
     const use = this.#types.globalElement(clark(element.namespace, element.name))
     if (use !== undefined) return { json: this.element(use, element) }
-    return this.#actual(ANY_TYPE, element) === ANY_TYPE ? undefined : { json: this.element(ANY_ELEMENT, element) }
+    const isOpen = this.#actual(ANY_TYPE, element) === ANY_TYPE && this.#references?.has(element) !== true
+    return isOpen ? undefined : { json: this.element(ANY_ELEMENT, element) }
+  }
+
+  isData(attribute: XmlAttribute): boolean {
+    return !MESSAGE_NAMESPACES.has(attribute.namespace) && this.#references?.concerns(attribute) !== true
   }
 
   #attributes(shape: Shape, element: XmlElement, json: Json): void {
-    for (const { namespace, name, value } of element.attributes) {
-      if (namespace === NS.xsi || namespace === NS.envelope11 || namespace === NS.envelope12) continue
+    for (const attribute of element.attributes) {
+      const { namespace, name, value } = attribute
+      if (MESSAGE_NAMESPACES.has(namespace)) continue
       const key = clark(namespace, name)
       const use = shape.attributesByName.get(key) ?? shape.attributesByLocalName.get(name)
-      if (use === undefined && this.#references?.concerns(namespace, name) === true) continue
+      if (use === undefined && !this.isData(attribute)) continue
       setMember(json, use?.json ?? `@${key}`, use === undefined ? value : this.#text(use.type, value, element))
     }
   }
@@ -137,7 +146,7 @@ export class Decoder {
       const name = member?.json ?? '$any'
       if (shape.order?.names.has(name) === true) order.push(name)
       if (member !== undefined) add(json, member, this.element(member.element, node), repeated)
-      else open.push(readItem(node, (child) => this.declared(child), shape.wildcard?.namespace ?? ''))
+      else open.push(readItem(node, this, shape.wildcard?.namespace ?? ''))
     }
     for (const member of shape.arrays) if (!Object.hasOwn(json, member.json)) setMember(json, member.json, [])
     if (open.length > 0) json.$any = open

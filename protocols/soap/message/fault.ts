@@ -114,7 +114,7 @@ function readDetail(detail: XmlElement, decoder: Decoder, declared: ReadonlyMap<
   const entries = new Map<string, unknown>()
   for (const one of children) {
     const use = declared.get(clark(one.namespace, one.name)) ?? declared.get(one.name)
-    const json = use === undefined ? (decoder.declared(one) ?? { json: loose(one) }).json : decoder.element(use, one)
+    const json = use === undefined ? (decoder.typed(one) ?? { json: loose(one) }).json : decoder.element(use, one)
     append(entries, one.name, json)
   }
   return Object.fromEntries(entries)

@@ -2,8 +2,7 @@ import { BUILTINS } from '../schema/builtin.ts'
 import { type Encoding, isObject } from './encoding.ts'
 import { ANY_TYPE, synthetic, type TypeIndex } from '../schema/model.ts'
 import { NS, type QName, clark, isNcName, parseClark } from '../xml/names.ts'
-import type { XmlElement } from '../xml/tree.ts'
-import { attribute, elements, textOf } from '../xml/tree.ts'
+import { attribute, elements, textOf, type XmlAttribute, type XmlElement } from '../xml/tree.ts'
 
 /**
  * JSON for open content (`xs:any`, `xs:anyType`). Only the positions of comments are lost.
@@ -94,49 +93,42 @@ function scalarText(encoder: Encoding, value: unknown): string {
 
 export type GenericJson = string | number | boolean | null | { [name: string]: unknown }
 
-/**
- * The inverse of `writeGeneric`.
- * @param typed reads an element that the schemas declare; returns undefined for any other
- */
-export function readGeneric(
-  element: XmlElement,
-  typed: (element: XmlElement) => { readonly json: unknown } | undefined,
-  namespace = ''
-): GenericJson {
+/** The parts of the decoder that open content needs. */
+export interface OpenReader {
+  /** Reads an element that the schemas declare, or that refers to another one; returns undefined for any other. */
+  typed(element: XmlElement): { readonly json: unknown } | undefined
+  /** False for an attribute of the message, such as `xsi:type`. */
+  isData(attribute: XmlAttribute): boolean
+}
+
+/** The inverse of `writeGeneric`. */
+export function readGeneric(element: XmlElement, reader: OpenReader, namespace = ''): GenericJson {
   if (isNil(element)) return null
-  const attributes = element.attributes.filter((one) => one.namespace !== NS.xsi)
+  const attributes = element.attributes.filter((one) => reader.isData(one))
   const children = elements(element)
   if (attributes.length === 0 && children.length === 0) return scalarOf(element)
   const json: { [name: string]: unknown } = {}
   for (const one of attributes) json[`@${clark(one.namespace, one.name)}`] = one.value
-  if (children.length > 0) json.$any = readItems(element, typed, namespace)
+  if (children.length > 0) json.$any = readItems(element, reader, namespace)
   else if (textOf(element) !== '') json.value = textOf(element)
   return json
 }
 
 /** Child elements and the text between them, without layout white space. */
-export function readItems(
-  parent: XmlElement,
-  typed: (element: XmlElement) => { readonly json: unknown } | undefined,
-  namespace = ''
-): unknown[] {
+export function readItems(parent: XmlElement, reader: OpenReader, namespace = ''): unknown[] {
   const blank = parent.nodes.every((node) => typeof node !== 'string' || node.trim() === '')
   const items: unknown[] = []
   for (const node of parent.nodes) {
-    if (typeof node !== 'string') items.push(readItem(node, typed, namespace))
+    if (typeof node !== 'string') items.push(readItem(node, reader, namespace))
     else if (!blank) items.push(node)
   }
   return items
 }
 
-export function readItem(
-  element: XmlElement,
-  typed: (element: XmlElement) => { readonly json: unknown } | undefined,
-  namespace: string
-): { [name: string]: unknown } {
+export function readItem(element: XmlElement, reader: OpenReader, namespace: string): { [name: string]: unknown } {
   const key = element.namespace === namespace ? element.name : clark(element.namespace, element.name)
-  const known = typed(element)
-  return Object.fromEntries([[key, known === undefined ? readGeneric(element, typed, namespace) : known.json]])
+  const known = reader.typed(element)
+  return Object.fromEntries([[key, known === undefined ? readGeneric(element, reader, namespace) : known.json]])
 }
 
 /** Reads untyped text as number or boolean if `xsi:type` says so. */

@@ -1,7 +1,7 @@
 import { SOAP_REFERENCED_MAX, XML_DEPTH_MAX } from '../../../lib/base/limits/soap.ts'
 import { NS } from '../xml/names.ts'
 import { XmlError } from '../xml/error.ts'
-import { type XmlElement, attribute, elements } from '../xml/tree.ts'
+import { type XmlAttribute, type XmlElement, attribute, elements } from '../xml/tree.ts'
 
 /** The cost of resolving one reference, in addition to its target, in the same unit. */
 const FOLLOWED = 64
@@ -36,8 +36,13 @@ export class References {
     return value
   }
 
+  /** True if an element refers to another one of the body. */
+  has(element: XmlElement): boolean {
+    return this.#targets.has(referenceIn(element) ?? '')
+  }
+
   /** True if an attribute belongs to the encoding and is not data. */
-  concerns(namespace: string, name: string): boolean {
+  concerns({ namespace, name }: XmlAttribute): boolean {
     return (
       namespace === NS.encoding11 ||
       namespace === NS.encoding12 ||

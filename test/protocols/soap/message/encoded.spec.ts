@@ -146,6 +146,18 @@ describe('SOAP encoding', () => {
     )
   })
 
+  it('resolves references in open content, without the attributes of the encoding', async () => {
+    const ref = (id: string, content: string) =>
+      `<multiRef id="${id}" xmlns:c="${ENC}" c:root="0" e:encodingStyle="${ENC}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ${content}</multiRef>`
+    assert.deepEqual(
+      await answered(
+        'anything',
+        `<anything xsi:type="e:Array" e:arrayType="xsd:anyType[2]"><i href="#a"/><i href="#b"/></anything>||${ref('a', `xsi:type="c:int">5`)}${ref('b', '><n>x</n><m href="#a"/>')}`
+      ),
+      { anything: [5, { $any: [{ n: 'x' }, { m: 5 }] }] }
+    )
+  })
+
   const hostile: ReadonlyArray<readonly [what: string, operation: string, content: string]> = [
     ['a reference to nothing', 'person', '<person href="#gone"/>'],
     [
