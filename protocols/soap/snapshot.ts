@@ -43,7 +43,7 @@ interface StoredPlan {
  * Increase with every change of `OperationPlan` or `SchemaIndex`, of their contents, and of a limit for WSDLs. A plan of the
  * current version is within the limits, so that a process that serves calls may open it.
  */
-const PLAN_VERSION = 6
+const PLAN_VERSION = 7
 const CURRENT = `{"version":2,"planned":${PLAN_VERSION},`
 
 interface Snapshot {

@@ -1,6 +1,7 @@
 import { SCHEMA_DERIVATIONS_MAX, SCHEMA_PARTS_MAX, SCHEMA_TYPE_PARTS_MAX } from '../../../lib/base/limits/soap.ts'
 import { baseName, Bases } from './bases.ts'
 import { compileParticle, documentationOf, groupOf } from './compile-particle.ts'
+import { APACHE_TYPES } from './apache-map.ts'
 import { commonAttributes } from './common-attributes.ts'
 import { anyArray, compileArray, isArrayName } from './compile-array.ts'
 import { type Shapes, compileShape } from './compile-shape.ts'
@@ -95,9 +96,10 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   }
 
   typesNamed(name: string): Type[] {
-    const keys = name.startsWith('{') ? [name] : this.#set.typesWithName(name)
+    const own = this.#set.typesWithName(name)
+    const keys = name.startsWith('{') ? [name] : own.length > 0 ? own : [clark(NS.apache, name)]
     return keys
-      .map((key) => this.#set.find('type', key))
+      .map((key) => this.#typeDefinition(key))
       .filter((one) => one !== undefined)
       .map((one) => this.#type(one))
   }
@@ -125,7 +127,8 @@ export class SchemaCompiler implements TypeIndex, Shapes {
 
   nameOf(type: ComplexType): string {
     const { namespace, name } = type.name ?? { namespace: '', name: type.label }
-    return this.#set.typesWithName(name).length > 1 ? `{${namespace}}${name}` : name
+    const key = clark(namespace, name)
+    return this.#set.typesWithName(name).some((other) => other !== key) ? `{${namespace}}${name}` : name
   }
 
   /** The type with this name; undefined if it is not defined. */
@@ -135,7 +138,7 @@ export class SchemaCompiler implements TypeIndex, Shapes {
     if (name.name === 'swaRef' && name.namespace === NS.swaRef) return SWA_REF
     const builtin = isStandard(name.namespace) ? builtinType(name) : undefined
     if (builtin !== undefined) return builtin
-    const definition = this.#set.find('type', clark(name.namespace, name.name))
+    const definition = this.#typeDefinition(clark(name.namespace, name.name))
     if (definition !== undefined) return this.#type(definition)
     return name.namespace === '' || name.namespace === NS.wsdl ? unprefixed(name) : undefined
   }
@@ -238,6 +241,10 @@ export class SchemaCompiler implements TypeIndex, Shapes {
   warn({ node, context }: Definition, text: string): void {
     const name = attribute(node, 'name') ?? attribute(node, 'ref')
     this.#warn(`${node.name}${name === undefined ? '' : ` "${name}"`} in ${context.namespace || context.url} ${text}.`)
+  }
+
+  #typeDefinition(key: string): Definition | undefined {
+    return this.#set.find('type', key) ?? APACHE_TYPES.get(key)
   }
 
   #element(definition: Definition, namespace: string): ElementUse {

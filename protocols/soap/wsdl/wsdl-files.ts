@@ -53,6 +53,7 @@ export const STANDARD: ReadonlySet<string> = new Set([
   NS.wsdl,
   NS.xmime,
   NS.swaRef,
+  NS.apache,
   'http://www.w3.org/2004/11/xmlmime',
   NS.xop,
   'http://www.w3.org/2005/08/addressing',

@@ -14,6 +14,7 @@ export const NS = {
   xop: 'http://www.w3.org/2004/08/xop/include',
   xmime: 'http://www.w3.org/2005/05/xmlmime',
   mimeBinding: 'http://schemas.xmlsoap.org/wsdl/mime/',
+  apache: 'http://xml.apache.org/xml-soap',
   /** WS-I Attachments Profile 1.0, section 4.4. */
   swaRef: 'http://ws-i.org/profiles/basic/1.1/xsd'
 } as const

@@ -90,7 +90,7 @@ describe('a SOAP snapshot', () => {
     const mapped = await soapFactory.mapping?.with(snapshot, NO_MAPPING)
     for (const current of [snapshot, mapped?.snapshot ?? assert.fail()]) {
       assert.equal(await soapFactory.renewed?.(current), current)
-      const older = current.replace('"planned":6,', '').replace('"plan":{"version":6', '"plan":{"version":3')
+      const older = current.replace('"planned":7,', '').replace('"plan":{"version":7', '"plan":{"version":3')
       assert.throws(() => soapFactory.open({ endpoint: bench.upstream.url }, older), { code: 'invalid_request' })
       assert.equal(await soapFactory.renewed?.(older), current)
     }

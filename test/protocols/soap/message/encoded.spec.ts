@@ -3,10 +3,12 @@ import { answering } from '../../../helpers/scripted-upstream.ts'
 import { assertXml, envelope, soapBench, wsdlOf, XML } from '../soap-kit.ts'
 
 const ENC = 'http://schemas.xmlsoap.org/soap/encoding/'
+const APACHE = 'http://xml.apache.org/xml-soap'
 const array = (name: string, type: string, content = '') =>
   `<xs:complexType name="${name}"><xs:complexContent><xs:restriction base="enc:Array">${content}<xs:attribute ref="enc:arrayType" wsdl:arrayType="${type}"/></xs:restriction></xs:complexContent></xs:complexType>`
 const TYPES = `<xs:schema targetNamespace="urn:t" xmlns:enc="${ENC}">
   <xs:import namespace="${ENC}"/>
+  <xs:import namespace="${APACHE}"/>
   <xs:complexType name="Person"><xs:all><xs:element name="name" type="xs:string"/><xs:element name="age" type="xs:int" nillable="true"/><xs:element name="boss" type="t:Person" minOccurs="0"/></xs:all></xs:complexType>
   <xs:complexType name="Chief"><xs:complexContent><xs:extension base="t:Person"><xs:sequence><xs:element name="car" type="enc:string"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>
   ${array('People', 't:Person[]')}
@@ -16,7 +18,7 @@ const TYPES = `<xs:schema targetNamespace="urn:t" xmlns:enc="${ENC}">
 </xs:schema>`
 
 const PARTS =
-  'person t:Person|people t:People|words t:Words|grid t:Grid|rows t:Rows|anything xs:anyType|note enc:string'
+  'person t:Person|people t:People|words t:Words|grid t:Grid|rows t:Rows|anything xs:anyType|note enc:string|map apache:Map'
 const part = (text: string) => {
   const [name, type] = text.split(' ')
   return `<wsdl:part name="${name}" type="${type}"/>`
@@ -38,9 +40,11 @@ function encodedWsdl(soap: 'soap' | 'soap12' = 'soap', parts = PARTS): string {
       <wsdl:binding name="B" type="t:P"><${soap}:binding style="rpc" transport="http://schemas.xmlsoap.org/soap/http"/>
       ${operations.map((name) => `<wsdl:operation name="${name}"><${soap}:operation soapAction=""/><wsdl:input>${body}</wsdl:input><wsdl:output>${body}</wsdl:output></wsdl:operation>`).join('')}</wsdl:binding>
       <wsdl:service name="S"><wsdl:port name="Q" binding="t:B"><${soap}:address location="/svc"/></wsdl:port></wsdl:service>`
-  }).replace('<wsdl:definitions', `<wsdl:definitions xmlns:enc="${ENC}"`)
+  }).replace('<wsdl:definitions', `<wsdl:definitions xmlns:enc="${ENC}" xmlns:apache="${APACHE}"`)
 }
 
+const mapItem = (key: string, value: string) =>
+  `<item xsi:type="m:mapItem"><key xsi:type="xsd:string">${key}</key>${value}</item>`
 const people = (count: number) => `xsi:type="e:Array" xmlns:e="${ENC}" e:arrayType="t:Person[${count}]"`
 
 describe('SOAP encoding', () => {
@@ -86,6 +90,17 @@ describe('SOAP encoding', () => {
       'rows',
       [[1], [2, 3]],
       `<rows xmlns:e="${ENC}" xsi:type="e:Array" e:arrayType="xsd:int[][2]"><item xsi:type="e:Array" e:arrayType="xsd:int[1]"><item xsi:type="xsd:int">1</item></item><item xsi:type="e:Array" e:arrayType="xsd:int[2]"><item xsi:type="xsd:int">2</item><item xsi:type="xsd:int">3</item></item></rows>`
+    ],
+    [
+      'a map of Apache, also as a value',
+      'map',
+      {
+        item: [
+          { key: 'a', value: 1 },
+          { key: 'b', value: { $type: 'Map', item: [{ key: 'c', value: null }] } }
+        ]
+      },
+      `<map xmlns:m="${APACHE}" xsi:type="m:Map">${mapItem('a', '<value xsi:type="xsd:int">1</value>')}${mapItem('b', `<value xsi:type="m:Map">${mapItem('c', '<value xsi:nil="true"/>')}</value>`)}</map>`
     ]
   ]
   for (const [what, operation, value, xml] of cases) {
@@ -95,6 +110,12 @@ describe('SOAP encoding', () => {
       assertNames(bench.sent(), `<r:${operation} xmlns:r="urn:rpc">${xml}</r:${operation}>`)
     })
   }
+
+  it('needs no schema for a map of Apache', async () => {
+    await using bench = await soapBench(encodedWsdl())
+    assert.deepEqual(bench.inspection.warnings, [])
+    assert.deepEqual(bench.inspection.missing, [])
+  })
 
   it('states its encoding, in both versions of SOAP', async () => {
     await using old = await soapBench(encodedWsdl())
