@@ -31,6 +31,7 @@ import {
   type RegistrationStatus
 } from './registration.ts'
 import { present } from '../present.ts'
+import { proposedDescription } from './proposed-description.ts'
 import { Serving } from './serving.ts'
 
 const COLLECTION = 'registrations'
@@ -114,7 +115,7 @@ export class Registrations {
 
   /**
    * Checks the upstream with a real request, publishes the listing and stores both. An own name that exists gets a new revision, with
-   * its plans and major version.
+   * its plans and major version. Without a description, the listing has that of the API's document.
    * @throws SoukError `api_exists` if it changes a registered API and may not; those of `AdapterFactory.inspect` and `Souk.serve`
    */
   async register(
@@ -125,11 +126,12 @@ export class Registrations {
     const known = this.#known.get(name)
     const upstream = this.#credentialStore.taken(name, asked, known)
     if (known?.kind === 'replica') throw taken(name)
-    const next = { protocol, terms: given, upstream }
     this.#init.payout.check(parseUsdc(given.price))
     // Outside the mutex: an endpoint that hangs must not block changes of other listings. Before `api_exists`: an invalid description
     // is `invalid_request`, also where the name exists.
     const { adapter, inspection } = await this.#inspected(protocol, upstream, signal, known)
+    const described = { ...present({ description: proposedDescription(inspection) }), ...given }
+    const next = { protocol, terms: described, upstream }
     return this.#changes.run(async () => {
       const before = this.#known.get(name)
       const refusal = before?.kind === 'replica' ? taken(name) : replaces ? undefined : this.#refusal(before, next)
@@ -138,7 +140,7 @@ export class Registrations {
         throw refusal
       }
       const made = this.#made(name, protocol, upstream, inspection)
-      const terms = keptTerms(before, given)
+      const terms = keptTerms(before, described)
       return this.#publish({ ...made, kind: 'own', terms }, inspection.warnings, adapter)
     })
   }

@@ -47,7 +47,7 @@ export const addApiRegister: AddCommand = (to, cli) => {
     )
     .option('--events-included <number>', 'events included in --price (default: 0)', wholeNumber)
     .option('--currency <currency>', 'currency of the price', currency, 'USDC')
-    .option('--description <text>', 'purpose of the API')
+    .option('--description <text>', 'purpose of the API (default: from its OpenAPI document)')
     .option('--tag <tag>', 'tag for searches; may be repeated', collect)
     .option('--idempotent', 'calls are idempotent, so they may be retried')
     .option('--request-bytes-max <bytes>', 'largest request body', wholeNumber)

@@ -36,6 +36,26 @@ describe('descriptions of APIs in the admin API', () => {
     assert.deepEqual(await bench.souk.store.calls.usage(), [])
   })
 
+  it('finds an API without a description by the title and text of its document', async () => {
+    const info = { title: 'Town Meteorology', version: '1', description: '# About\n\nForecasts for hamlets.' }
+    const text = JSON.stringify({ openapi: '3.1.0', info, paths: { '/now': { get: { operationId: 'now' } } } })
+    const asked = { name: 'sky', protocol: 'REST' as const, endpoint: ticker.url, price: '0', openapi: { text } }
+    const register = (change: object) => bench.client.request('POST /apis', { body: { ...asked, ...change } })
+    const { api } = await register({})
+    assert.equal(api.description, 'Town Meteorology: Forecasts for hamlets.')
+    for (const q of ['meteorology', 'hamlets']) {
+      const { listings } = await bench.client.request('GET /search', { query: { q } })
+      assert.deepEqual(
+        listings.map(({ id }) => id),
+        [api.id]
+      )
+    }
+    assert.equal((await register({})).updated, true)
+    assert.equal((await register({ description: 'Mine.', replace: true })).api.description, 'Mine.')
+    assert.equal((await register({ description: '', replace: true })).api.description, '')
+    await bench.client.request('DELETE /apis/:name', { params: { name: 'sky' } })
+  })
+
   it('publishes a WSDL whose imports are missing only with a yes', async () => {
     const wsdl = await (await fetch(account.url)).text()
     const lacking = wsdl.replace(/(<(\w+):types>)/, '<$2:import namespace="urn:x" location="parts/more.wsdl"/>$1')
