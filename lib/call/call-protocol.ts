@@ -45,6 +45,7 @@ export class CallProtocol implements Caller {
   readonly #channels = new Map<Channel, PeerCalls>()
   /** The channel to use per peer: the newest one that accepts calls. */
   readonly #byPeer = new Map<string, PeerCalls>()
+  #isStopped = false
 
   constructor(init: CallProtocolInit) {
     this.#init = init
@@ -69,6 +70,11 @@ export class CallProtocol implements Caller {
     const peers = [...this.#channels.values()]
     for (const { session } of peers) session.send({ kind: 'drain' })
     await Promise.all(peers.map(({ incoming }) => incoming.idle()))
+  }
+
+  /** No broken link is restored from now on, because this node closes its links: calls that still run on them end. */
+  stop(): void {
+    this.#isStopped = true
   }
 
   call(owner: PeerAddress, call: Call, signal: AbortSignal | undefined): Promise<Attempt> {
@@ -112,7 +118,7 @@ export class CallProtocol implements Caller {
         if (this.#log.enabled) this.#logBroken(sent, error)
         if (!(call.body instanceof Uint8Array)) return lost()
       }
-      if (clock.elapsed() + RESEND_PAUSE_MS >= giveUpAt) return lost(error)
+      if (this.#isStopped || clock.elapsed() + RESEND_PAUSE_MS >= giveUpAt) return lost(error)
       // The top of the loop handles an aborted pause.
       await sleep(clock, RESEND_PAUSE_MS, signal).catch(() => {})
     }

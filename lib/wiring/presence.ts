@@ -29,6 +29,7 @@ export function servingPart({ clock, link, owner, calls }: ServingInit): Part {
     async [Symbol.asyncDispose]() {
       const drained = Promise.all([calls.drain(), owner.apis.drain()])
       await Promise.race([drained, sleep(clock, DRAIN_MS)])
+      calls.stop()
       // libp2p closes connections in the same step, so the last responses must be sent before.
       await link.stop()
     }

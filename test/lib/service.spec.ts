@@ -171,6 +171,25 @@ describe('the service', () => {
       assert.deepEqual(steps, ['a call is answered', 'adapter closes', 'till stops', 'store closes'])
     })
 
+  it('ends its own calls that still run before it stops anything they need', async () => {
+    const { steps, options } = noting()
+    const network = await createTestnet({ options: (index) => (index === 1 ? options : {}) })
+    const [owner, consumer] = network.nodes as [SoukNode, SoukNode]
+    const [arrived, leaving] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slow = handler(() => (arrived.resolve(), leaving.promise))
+    await owner.souk.serve({ name: 'slow', price: '0' }, slow)
+    const called = assert
+      .rejects(consumer.souk.call({ api: 'slow', body: {} }), { code: 'call_interrupted' })
+      .then(() => steps.push('a call ends'))
+    await arrived.promise
+    steps.length = 0
+    await consumer.stop()
+    await called
+    leaving.resolve()
+    await network.stop()
+    assert.deepEqual(steps, ['a call ends', 'adapter closes', 'till stops', 'store closes'])
+  })
+
   for (const [fails, expected] of [
     ['store opens', ['store opens', 'store closes']],
     ['till starts', ['store opens', 'till starts', 'till stops', 'store closes']],

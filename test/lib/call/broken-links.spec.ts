@@ -122,6 +122,16 @@ describe('a call whose link breaks', () => {
     assert.equal((await calling).fate, 'lost')
   })
 
+  it('is lost at once when the node of the caller stops', async () => {
+    bench.owner.handler = () => new Promise(() => {})
+    const calling = bench.call()
+    await settle()
+    bench.consumer.calls.stop()
+    await bench.consumer.link.stop()
+    const attempt = await calling
+    assert.deepEqual([attempt.fate, errorOf(attempt).code], ['lost', 'call_interrupted'])
+  })
+
   it('is lost if its body was a stream, which cannot be sent again', async () => {
     bench.owner.handler = () => new Promise(() => {})
     const calling = bench.call({ body: streamOf('once') })
