@@ -14,17 +14,17 @@ export interface ClientInit {
   /** Address of an ingress: `https://ingress.example`, with a path if it has one. */
   readonly ingress: string | URL
   /** The consumer key, sent as `X-Consumer-Key`, never in a URL. Who reads your page reads it: give it a daily cap. */
-  readonly key?: string
+  readonly key?: string | undefined
   /** Default: the global `fetch`. */
-  readonly fetch?: Fetch
+  readonly fetch?: Fetch | undefined
   /** Maximum price of each call in USDC, such as `'0.01'`. Default: the limit of the key; with `payment`, none. */
-  readonly maxPrice?: string
+  readonly maxPrice?: string | undefined
   /** Pays calls by x402. Asked only without a `key`, once a call, after the ingress named the price. */
-  readonly payment?: PaymentHook
+  readonly payment?: PaymentHook | undefined
   /** Default for calls without a time limit of their own. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** How often a call is sent again after a refusal before anything happened (`not_accepted`). Default 2. */
-  readonly retries?: number
+  readonly retries?: number | undefined
 }
 
 const INIT: Kinds<ClientInit> = {
@@ -56,7 +56,7 @@ export interface Client {
     api: string,
     operation: string,
     input?: unknown,
-    options?: CallOptions & { readonly as?: 'json' }
+    options?: CallOptions & { readonly as?: 'json' | undefined }
   ): Promise<Answer<Output>>
   call(
     api: string,

@@ -4,27 +4,27 @@ import { SoukError } from './souk-error.ts'
 
 export interface CallOptions {
   /** Ends the call. The promise rejects with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /**
    * Time limit of the whole call with its retries, in milliseconds; of a stream until it opens. The ingress, the provider and the API get it
    * too. At most 120,000. Default: that of the ingress, 30 seconds.
    */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /**
    * Calls with the same key are one call: a repeat within 24 hours gets the stored response and is not charged. Such a call continues when
    * it is aborted. 1 to 255 ASCII characters.
    */
-  readonly idempotencyKey?: string
+  readonly idempotencyKey?: string | undefined
   /** Maximum price in USDC, such as `'0.01'`. The key's own limit still applies. Default: the client's. */
-  readonly maxPrice?: string
+  readonly maxPrice?: string | undefined
   /** HTTP method, for an API that forwards methods. Default POST. */
-  readonly method?: string
+  readonly method?: string | undefined
   /** Path and query after the API's name, for an API that forwards paths: `'/cities/oslo?units=metric'`. */
-  readonly path?: string
+  readonly path?: string | undefined
   /** Further headers, such as `Accept`. The ingress forwards those that the API's listing allows. */
-  readonly headers?: HeadersInit
+  readonly headers?: HeadersInit | undefined
   /** How to read the body of the response. Default: JSON, text or bytes, by its content type. `'stream'` does not wait for the body. */
-  readonly as?: 'json' | 'text' | 'bytes' | 'stream'
+  readonly as?: 'json' | 'text' | 'bytes' | 'stream' | undefined
 }
 
 export const CALL_KINDS: Kinds<CallOptions> = {

@@ -62,30 +62,30 @@ import { souk } from './service.ts'
 
 export interface NodeOptions extends SoukInit {
   /** The node's identity, Ed25519. Default: a new key. */
-  readonly privateKey?: PrivateKey
+  readonly privateKey?: PrivateKey | undefined
   /**
    * libp2p transports. Default: `soukTcp` and `soukWebSockets` with `{ privateAddresses }`, and libp2p's relay transport. `listen` addresses must
    * belong to these transports.
    * A transport that resolves DNS names must itself reject private addresses.
    */
-  readonly transports?: NonNullable<Libp2pOptions['transports']>
+  readonly transports?: NonNullable<Libp2pOptions['transports']> | undefined
   /** Multiaddrs to listen on. Default: a free TCP port on loopback. */
-  readonly listen?: readonly string[]
+  readonly listen?: readonly string[] | undefined
   /** Multiaddrs to announce instead of the detected ones. */
-  readonly announce?: readonly string[]
+  readonly announce?: readonly string[] | undefined
   /** The network uses loopback or private addresses. Default true, which fits the default `listen`. */
-  readonly privateAddresses?: boolean
+  readonly privateAddresses?: boolean | undefined
   /** Finds peers of the same network on the LAN by multicast DNS. Only with `privateAddresses`. Default false. */
-  readonly mdns?: boolean
+  readonly mdns?: boolean | undefined
   /** For which nodes this one relays while they cannot be dialled. Default `anyone`. */
-  readonly relay?: RelayFor
+  readonly relay?: RelayFor | undefined
   /** Limits of connections. */
-  readonly connections?: ConnectionRules
+  readonly connections?: ConnectionRules | undefined
   /**
    * Creates the logs of Souk's components (`souk:call`) and of libp2p's (`libp2p:tcp`). Default: `@libp2p/logger`,
    * which the environment variable `DEBUG` enables. Stores have an option of the same name.
    */
-  readonly logger?: ComponentLogger
+  readonly logger?: ComponentLogger | undefined
 }
 
 const NODE_RULES: MemberRules<NodeOptions> = {

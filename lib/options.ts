@@ -15,6 +15,7 @@ import {
 } from './base/check-members.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { SoukError } from './base/errors.ts'
+import { given, type Given } from './base/given.ts'
 import { AGENT_CHARS_MAX } from './base/limits/link.ts'
 import { KEEP_DAYS, KEEP_DAYS_MIN } from './base/limits/store.ts'
 import { checkNetwork } from './base/network-name.ts'
@@ -31,9 +32,9 @@ import type { PaymentScheme, PaymentSchemeComponents } from './interface/payment
 /** Options of `souk(init)`. All have defaults. */
 export interface SoukInit {
   /** Network name, `[a-z0-9-]{1,32}`. Nodes of different networks never connect. Default `dev`. */
-  readonly network?: string
+  readonly network?: string | undefined
   /** Stores books, keys and pins. Default: in memory, lost when the process ends. */
-  readonly store?: Store
+  readonly store?: Store | undefined
   /**
    * Store shared by nodes that serve the same APIs, or that call for the same accounts. All of them know its
    * subscriptions and count calls together. Opened and closed with the node. Default: none; then only the node that
@@ -43,17 +44,17 @@ export interface SoukInit {
   /** The payment scheme. Default: `metered`, which records usage and moves no money. */
   readonly paymentScheme?: ((components: PaymentSchemeComponents) => PaymentScheme) | undefined
   /** Identifies the provider, Ed25519. Default: the node's own key. */
-  readonly providerKey?: PrivateKey
+  readonly providerKey?: PrivateKey | undefined
   /** Finds APIs. Default: the libp2p service named `dht`, created by `soukDht()`. */
-  readonly directory?: Directory
+  readonly directory?: Directory | undefined
   /** Multiaddrs of bootstrap peers, with `/p2p/<peer id>` or `/dnsaddr/`. Default none. */
-  readonly bootstrap?: readonly string[]
+  readonly bootstrap?: readonly string[] | undefined
   /** The network uses loopback or private addresses. Default true, as in `createNode`. */
-  readonly privateAddresses?: boolean
+  readonly privateAddresses?: boolean | undefined
   /** Software name, shown to peers. Default `souk`. */
-  readonly agent?: string
+  readonly agent?: string | undefined
   /** Runs at each start, with the store open and before any peer connects. Serve the APIs of earlier runs here. */
-  readonly prepare?: (souk: Souk) => Promise<void>
+  readonly prepare?: ((souk: Souk) => Promise<void>) | undefined
   /**
    * Called with each changed subscription that this node sold, after it is stored, and with its earlier state. It must
    * not throw. The subscription's next change waits for it.
@@ -63,30 +64,30 @@ export interface SoukInit {
    * Includes a self-report in own manifests: calls, success and latency of the last days, in coarse steps. Default
    * true.
    */
-  readonly selfReport?: boolean
+  readonly selfReport?: boolean | undefined
   /** Probes whether recently used APIs are reachable, without calling them. Default false. */
-  readonly probes?: boolean
+  readonly probes?: boolean | undefined
   /** Called when the way in which peers reach this node changes. It must not throw. */
-  readonly onReach?: (reach: Reachability) => void
+  readonly onReach?: ((reach: Reachability) => void) | undefined
   /** The port that the router forwards to this node. Peers check it. Default: none. */
   readonly portMapping?: PortMapping | undefined
   /** Records which peers trade with this node, to decide about connections. Default: none. */
-  readonly worth?: PeerWorth
+  readonly worth?: PeerWorth | undefined
   /**
    * Days to keep charged calls, ledger entries and receipts; `Infinity` keeps them for ever. Free calls are kept for 30
    * days. Totals are always kept. Default 400.
    */
-  readonly keepDays?: number
+  readonly keepDays?: number | undefined
   /** Prefixes of the embedder's ledger entry kinds that may be deleted by age. Default none. */
-  readonly trimmedKinds?: readonly string[]
-  readonly clock?: Clock
-  readonly random?: Random
+  readonly trimmedKinds?: readonly string[] | undefined
+  readonly clock?: Clock | undefined
+  readonly random?: Random | undefined
 }
 
 export type SoukOptions = SoukInit &
   Required<
     Pick<
-      SoukInit,
+      Given<SoukInit>,
       | 'network'
       | 'bootstrap'
       | 'privateAddresses'
@@ -156,11 +157,6 @@ export function soukOptions(init: SoukInit): SoukOptions {
   }
   for (const address of options.bootstrap) checkBootstrap(address)
   return options
-}
-
-/** Without the members that are `undefined`, which would replace a default. */
-function given(init: SoukInit): SoukInit {
-  return Object.fromEntries(Object.entries(init).filter(([, value]) => value !== undefined))
 }
 
 /** @throws SoukError `invalid_request` */

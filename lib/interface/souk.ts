@@ -25,41 +25,41 @@ export interface ListingInit {
    * REST and GraphQL: decimal USDC per event of a stream, in addition to the price of the opening call. Default: events
    * are free.
    */
-  readonly pricePerEvent?: string
+  readonly pricePerEvent?: string | undefined
   /** With `pricePerEvent`: events included in the opening call. Default 0. */
-  readonly eventsIncluded?: number
+  readonly eventsIncluded?: number | undefined
   /** Address that receives the provider's money, in lower case. Required wherever calls move money. */
-  readonly payout?: Address
-  readonly description?: string
-  readonly tags?: readonly string[]
+  readonly payout?: Address | undefined
+  readonly description?: string | undefined
+  readonly tags?: readonly string[] | undefined
   /** A call may be repeated at another owner without harm. Default false. */
-  readonly idempotent?: boolean
+  readonly idempotent?: boolean | undefined
   /**
    * Default: none. A plan missing from a later `serve` accepts no new subscribers; existing ones keep it for a while.
    */
-  readonly plans?: readonly PlanInit[]
+  readonly plans?: readonly PlanInit[] | undefined
   /**
    * Callers may pay per call. Default true. False requires at least one plan, and every caller needs a subscription.
    */
-  readonly payPerCall?: boolean
+  readonly payPerCall?: boolean | undefined
   /** Increase it with breaking changes: subscriptions to a lower major version are then refused. Default 1. */
-  readonly major?: number
+  readonly major?: number | undefined
   /**
    * Largest request body. Default `REQUEST_BYTES_MAX`, at most `UPLOAD_BYTES_CEILING`. JSON bodies are always limited
    * to `REQUEST_BYTES_CEILING`.
    */
-  readonly requestBytesMax?: number
+  readonly requestBytesMax?: number | undefined
   /** Passes sub-paths and methods other than POST to the adapter. Default false. */
-  readonly forwardsPaths?: boolean
+  readonly forwardsPaths?: boolean | undefined
   /** Rate limit per consumer. Default none. Each node that serves the API counts separately. */
-  readonly rateLimit?: RateLimit
+  readonly rateLimit?: RateLimit | undefined
   /** Concurrent calls of one consumer. Default `IN_FLIGHT_PER_CONSUMER_MAX`, at most `IN_FLIGHT_PER_API_MAX`. */
-  readonly inFlightPerConsumer?: number
+  readonly inFlightPerConsumer?: number | undefined
   /**
    * Failed (therefore free) calls of one consumer before further calls get `rate_limited`. A successful call offsets a
    * failed one. Default `FAILURES_PER_CONSUMER_MAX` in `FAILURES_PER_CONSUMER_MS`.
    */
-  readonly failuresPerConsumer?: RateLimit
+  readonly failuresPerConsumer?: RateLimit | undefined
 }
 
 /** An API that this node serves. */
@@ -80,62 +80,62 @@ export interface CallInit {
   /** Bytes, a stream of bytes, or any other JSON value, which is sent as JSON. */
   readonly body: unknown
   /** Default `POST`. */
-  readonly method?: string
+  readonly method?: string | undefined
   /** Sub-path and query, `/…` or `?…`. Default empty. */
-  readonly path?: string
+  readonly path?: string | undefined
   /** Default: content-type and accept `application/json`. */
-  readonly headers?: Headers
+  readonly headers?: Headers | undefined
   /** Sent only where the listing names them. Credentials, cookies and framing headers are never sent. */
-  readonly offeredHeaders?: Headers
-  readonly signal?: AbortSignal
+  readonly offeredHeaders?: Headers | undefined
+  readonly signal?: AbortSignal | undefined
   /** Time limit of the whole call. Default `UPSTREAM_TIMEOUT_MS`, at most `UPSTREAM_TIMEOUT_MS_MAX`. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Price limit, decimal USDC. Default: the manifest's price. */
-  readonly maxPrice?: string
+  readonly maxPrice?: string | undefined
   /**
    * Receives the price before a priced call is sent, and again if the API is resolved again. Throwing or rejecting
    * cancels the call.
    */
-  readonly onPrice?: (price: Atoms) => void | Promise<void>
+  readonly onPrice?: ((price: Atoms) => void | Promise<void>) | undefined
   /**
    * Id of a subscription that this node has to this API; the call uses its terms. An ended period is renewed first. The
    * renewal is announced by `onFee` and charged separately.
    */
-  readonly subscription?: string
+  readonly subscription?: string | undefined
   /** With a subscription: receives the fee before a renewal is sent. Throwing or rejecting cancels the call. */
-  readonly onFee?: (fee: Atoms) => void | Promise<void>
+  readonly onFee?: ((fee: Atoms) => void | Promise<void>) | undefined
   /**
    * Budget for a streamed response whose events have a price. Events are paid as they arrive, while this budget and
    * `maxPrice` (opening included) allow. Without `maxPrice`, `EVENTS_PAID_UNASKED_MAX` events are paid at most.
    */
-  readonly eventBudget?: EventBudget
+  readonly eventBudget?: EventBudget | undefined
   /**
    * 1 to `IDEMPOTENCY_KEY_CHARS_MAX` ASCII characters. Repeating a request with the same key within 24 hours returns the
    * first response, charged once.
    * `docs/how-to/limits-and-retries.md` says what is stored.
    */
-  readonly idempotencyKey?: string
+  readonly idempotencyKey?: string | undefined
   /**
    * Pseudonym of the account that calls through this node: `CONSUMER_BYTES` bytes per provider, the same each time.
    * Rate limits and idempotency keys apply to it. Default: the node's own peer id.
    */
-  readonly consumer?: (provider: string) => Uint8Array
+  readonly consumer?: ((provider: string) => Uint8Array) | undefined
   /** W3C trace context, forwarded to the owner and the upstream. */
-  readonly traceparent?: string
+  readonly traceparent?: string | undefined
   /** Sixteen bytes, UUID version 7. Default: a new id. An id that may have been sent before requires `sentTo`. */
-  readonly requestId?: Uint8Array
+  readonly requestId?: Uint8Array | undefined
   /**
    * A payment that the client made: the value of an x402 v2 `PAYMENT-SIGNATURE` header. This node forwards it unread
    * and pays nothing. Empty: the call is not run, and `payment_required` carries the payment options in its member
    * `x402`, unless the owner accepts no such payments.
    */
-  readonly payment?: string
+  readonly payment?: string | undefined
   /**
    * Peer id of the owner that may have received this `requestId` before, where the response was lost (process killed,
    * link broken). The owner returns its stored response without a new charge. Without one it returns
    * `call_interrupted`, and never runs the call. The body must be bytes.
    */
-  readonly sentTo?: string
+  readonly sentTo?: string | undefined
 }
 
 /**

@@ -3,6 +3,7 @@ import { type ApiId, apiId, checkApiName } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { checkRateLimit } from '../base/gcra.ts'
+import { given } from '../base/given.ts'
 import { IN_FLIGHT_PER_API_MAX } from '../base/limits/admission.ts'
 import { UPLOAD_BYTES_CEILING } from '../base/limits/call.ts'
 import { CLOCK_SKEW_MS, DELEGATION_TTL_MS, MANIFEST_TTL_MS, SELF_REPORT_AGE_MS } from '../base/limits/directory.ts'
@@ -351,7 +352,10 @@ function eventTerms({ pricePerEvent, eventsIncluded = 0 }: ListingInit): Pick<Ma
 }
 
 function servingTerms(init: ListingInit): ServingTerms {
-  const { requestBytesMax, forwardsPaths, inFlightPerConsumer, failuresPerConsumer } = { ...DEFAULT_TERMS, ...init }
+  const { requestBytesMax, forwardsPaths, inFlightPerConsumer, failuresPerConsumer } = {
+    ...DEFAULT_TERMS,
+    ...given(init)
+  }
   if (!Number.isInteger(requestBytesMax) || requestBytesMax < 1 || requestBytesMax > UPLOAD_BYTES_CEILING) {
     throw new SoukError('invalid_request', `The limit of request bodies must be 1 to ${UPLOAD_BYTES_CEILING} bytes.`)
   }

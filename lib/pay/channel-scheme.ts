@@ -32,7 +32,7 @@ import { PayeeChannels } from './payee/payee-channels.ts'
 import { Payee } from './payee/payee.ts'
 import { EARNED } from './payee/payee-channel.ts'
 import { RECEIPTS } from './payer/stored-receipts.ts'
-import { type PayRules, payRules } from './payer/pay-rules.ts'
+import { type AskedPayRules, type PayRules, payRules } from './payer/pay-rules.ts'
 import { createPaying, type Paying } from './payer/paying.ts'
 import { receiptDigests } from './signing/receipt.ts'
 import { ReceiptHistory } from './receipt-history.ts'
@@ -54,7 +54,7 @@ export interface ChannelSchemeInit {
   readonly chain: Chain
   /** The node's wallet. It pays for calls, and it is the settlement address of an owner. */
   readonly signer: Signer
-  readonly rules?: Partial<PayRules>
+  readonly rules?: AskedPayRules | undefined
   /** When earnings are claimed. */
   readonly policy?: NonNullable<SettlementInit['policy']>
   /** Called with background errors. The payment scheme continues. */

@@ -6,9 +6,9 @@ import { createNode, type NodeOptions, type SoukNode } from '../create-node.ts'
 
 export interface TestnetInit {
   /** Number of nodes at the start. Default 2. */
-  readonly nodes?: number
+  readonly nodes?: number | undefined
   /** Options of the node with that index. The others join by the first node. */
-  readonly options?: (index: number) => NodeOptions
+  readonly options?: ((index: number) => NodeOptions) | undefined
 }
 
 const RULES: MemberRules<TestnetInit> = { nodes: COUNT, options: FUNCTION }

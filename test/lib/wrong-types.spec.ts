@@ -14,6 +14,7 @@ import {
   soukWebSockets
 } from '../../lib/index.ts'
 import { createChannelScheme } from '../../lib/pay/index.ts'
+import { payRules } from '../../lib/pay/payer/pay-rules.ts'
 import { createTestnet } from '../../lib/testing/index.ts'
 
 /** A value that only a program without TypeScript can pass. */
@@ -79,10 +80,11 @@ describe('options of a wrong type', () => {
   })
 
   it('that are undefined have their defaults', async () => {
-    const node = await createNode(untyped({ network: undefined, keepDays: undefined, agent: undefined }))
+    const node = await createNode({ network: undefined, keepDays: undefined, agent: undefined })
     await node.start()
     assert.equal(node.souk.status().network, 'dev')
     await node.stop()
+    assert.deepEqual(payRules({ priceMax: undefined }), payRules())
   })
 })
 
@@ -168,6 +170,15 @@ describe('arguments of a wrong type', () => {
       assert.equal(node.souk.listings().length, 1)
     })
   }
+
+  it('have their defaults where they are undefined', async () => {
+    const limits = { requestBytesMax: undefined, inFlightPerConsumer: undefined, failuresPerConsumer: undefined }
+    const listing = { tags: undefined, plans: undefined, rateLimit: undefined, forwardsPaths: undefined, ...limits }
+    await node.souk.serve({ name: 'echo', price: '0', ...listing }, handler(String))
+    const call = { method: undefined, timeoutMs: undefined, maxPrice: undefined, signal: undefined }
+    const { status } = await node.souk.call({ api: 'echo', body: 1, ...call })
+    assert.equal(status, 200)
+  })
 
   for (const [what, wrong, member] of [
     ['no call', undefined, 'A call'],

@@ -1,5 +1,6 @@
 import { checkMembers, type MemberRule, type MemberRules, NUMBER } from '../../base/check-members.ts'
 import { SoukError } from '../../base/errors.ts'
+import { given } from '../../base/given.ts'
 import {
   CALL_PRICE_ATOMS_MAX,
   CREDIT_ADDRESS_ATOMS_MAX,
@@ -36,6 +37,8 @@ export interface PayRules extends PayerFundsRules, CreditRules {
   readonly exactMin: Atoms
 }
 
+export type AskedPayRules = { readonly [Rule in keyof PayRules]?: PayRules[Rule] | undefined }
+
 const DEFAULTS: PayRules = {
   windowCalls: WINDOW_CALLS,
   windowAtoms: WINDOW_ATOMS,
@@ -56,7 +59,7 @@ const AMOUNT: MemberRule = {
   what: 'an amount as a bigint, such as 50_000n'
 }
 /** A mistyped limit would be no limit. */
-const RULES: MemberRules<PayRules> = {
+const RULES: MemberRules<AskedPayRules> = {
   windowCalls: NUMBER,
   windowAtoms: AMOUNT,
   exposureMax: AMOUNT,
@@ -72,9 +75,9 @@ const RULES: MemberRules<PayRules> = {
 }
 
 /** Applies the defaults and validates. @throws SoukError `invalid_request` */
-export function payRules(asked: Partial<PayRules> = {}): PayRules {
+export function payRules(asked: AskedPayRules = {}): PayRules {
   checkMembers('The payment rules', asked, RULES)
-  const rules = { ...DEFAULTS, ...asked }
+  const rules = { ...DEFAULTS, ...given(asked) }
   const must = (holds: boolean, otherwise: string): void => {
     if (!holds) throw new SoukError('invalid_request', `The payment rules are invalid: ${otherwise}.`)
   }
