@@ -12,5 +12,5 @@ export function proposedDescription({ about }: Pick<Inspection, 'about'>): strin
   const { title = '', description = '' } = about ?? {}
   const first = description.split(/\r?\n/).find((line) => line.trim() !== '' && !HEADING.test(line)) ?? ''
   const parts = [title, first].map((part) => part.replaceAll(CONTROL, ' ').trim()).filter((part) => part !== '')
-  return parts.length === 0 ? undefined : parts.join(': ').slice(0, limits.DESCRIPTION_CHARS_MAX)
+  return parts.length === 0 ? undefined : parts.join(': ').slice(0, limits.DESCRIPTION_CHARS_MAX).toWellFormed()
 }

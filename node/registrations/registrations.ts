@@ -131,9 +131,11 @@ export class Registrations {
     // is `invalid_request`, also where the name exists.
     const { adapter, inspection } = await this.#inspected(protocol, upstream, signal, known)
     const described = { ...present({ description: proposedDescription(inspection) }), ...given }
-    const next = { protocol, terms: described, upstream }
     return this.#changes.run(async () => {
       const before = this.#known.get(name)
+      // A listing without a description, as of an earlier version, gets one as if nothing changed.
+      const compared = before?.kind === 'own' && !before.terms.description ? given : described
+      const next = { protocol, terms: compared, upstream }
       const refusal = before?.kind === 'replica' ? taken(name) : replaces ? undefined : this.#refusal(before, next)
       if (refusal !== undefined) {
         await adapter.close?.()

@@ -53,6 +53,8 @@ describe('descriptions of APIs in the admin API', () => {
     assert.equal((await register({})).updated, true)
     assert.equal((await register({ description: 'Mine.', replace: true })).api.description, 'Mine.')
     assert.equal((await register({ description: '', replace: true })).api.description, '')
+    const again = await register({})
+    assert.deepEqual([again.updated, again.api.description], [true, api.description])
     await bench.client.request('DELETE /apis/:name', { params: { name: 'sky' } })
   })
 
