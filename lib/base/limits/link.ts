@@ -60,7 +60,7 @@ export const LENGTH_BYTES_MAX = 5
 export const MESSAGES_UNANSWERED_MAX = 16
 /** Time for the frames of all connections in one turn of the event loop. Longer than `LOAD_LATE_MS`, so that load shedding sees an overload. */
 export const FRAMES_TURN_MS = 200
-/** Frames of all peers in one turn. The response to a ping costs 12 µs. A peer that sends bodies needs few: each has up to 64 KiB. */
+/** Frames of all peers in one turn. The response to a ping takes 12 µs. Bodies need few frames: each has up to 64 KiB. */
 export const FRAMES_PER_TURN_MAX = 256
 /** Frames of each peer in one turn, also after others have sent `FRAMES_PER_TURN_MAX`. */
 export const FRAMES_PER_TURN_SHARE = 16
