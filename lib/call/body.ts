@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
-import { ignore } from '../base/ignore.ts'
 import { STREAM_IDLE_MS } from '../base/limits/call.ts'
 import { INLINE_BODY_BYTES_MAX, LINK_QUEUE_BYTES_MAX } from '../base/limits/link.ts'
 import type { BulkSink, BulkSource, Channel } from '../interface/link.ts'
@@ -20,11 +19,6 @@ export function ridesInline(body: Payload, channel: Channel): body is Uint8Array
 /** The chunks of a body, for `pipe`. A whole body is one chunk. */
 export function chunksOf(body: Payload): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
   return body instanceof Uint8Array ? [body] : body
-}
-
-/** Cancels a body that nobody will read. */
-export function discard(body: Payload): void {
-  if (!(body instanceof Uint8Array)) void body[Symbol.asyncIterator]().return?.().catch(ignore)
 }
 
 /**

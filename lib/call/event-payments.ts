@@ -1,5 +1,6 @@
 import { EMPTY_BYTES } from '../base/bytes.ts'
 import { type Clock, sleep } from '../base/clock.ts'
+import { discard } from '../base/discard.ts'
 import { asSoukError } from '../base/errors.ts'
 import {
   EVENTS_NONE_PAUSE_MS,
@@ -17,7 +18,6 @@ import type { PeerAddress } from '../interface/link.ts'
 import type { EventTerms } from '../interface/manifest.ts'
 import type { EventBudget } from '../interface/souk.ts'
 import type { Order, PaymentScheme } from '../interface/payment-scheme.ts'
-import { discard } from './body.ts'
 
 /** Number of events that a call pays for beyond those included in its opening. */
 export function eventsToPay(events: EventTerms | undefined, price: Atoms, maxPrice: Atoms | undefined): number {

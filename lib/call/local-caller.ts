@@ -1,4 +1,5 @@
 import { type Clock, deadline } from '../base/clock.ts'
+import { discard } from '../base/discard.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import { givenUp } from '../base/given-up.ts'
 import { watchBody } from '../base/watch-body.ts'
@@ -12,7 +13,6 @@ import {
   UNKNOWN_EPOCH
 } from '../interface/call.ts'
 import type { PeerAddress } from '../interface/link.ts'
-import { discard } from './body.ts'
 
 export interface LocalCallerInit {
   readonly clock: Clock

@@ -1,5 +1,5 @@
+import { discard } from '../base/discard.ts'
 import { SoukError } from '../base/errors.ts'
-import { ignore } from '../base/ignore.ts'
 import { nestsDeeperThan } from '../base/json-text.ts'
 import { RESPONSE_JSON_DEPTH_MAX } from '../base/limits/call.ts'
 import type { AdapterReply } from '../interface/adapter.ts'
@@ -27,8 +27,7 @@ const MISUNDERSTOOD: ReadonlyMap<number, string> = new Map([
 export function checkDeliverable(reply: AdapterReply): void {
   const problem = problemOf(reply)
   if (problem === undefined) return
-  const { body } = reply
-  if (!(body instanceof Uint8Array)) body[Symbol.asyncIterator]().return?.().catch(ignore)
+  discard(reply.body)
   throw new SoukError('upstream_invalid_response', problem, { source: 'upstream' })
 }
 
