@@ -178,6 +178,7 @@ export class CallProtocol implements Caller {
       onFailure: (failure) => outgoing.onFailure(failure),
       onClose: () => {
         this.#forget(channel)
+        this.#mailbox.closed(channel)
         acks.stop()
         outgoing.onClose()
         incoming.onClose()

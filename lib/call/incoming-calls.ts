@@ -179,10 +179,14 @@ export class IncomingCalls {
   }
 
   #onLate(id: number): void {
-    const { cancel, call } = this.#running.get(id) ?? {}
-    const late = call !== undefined && 'isWaiting' in call.body && call.body.isWaiting ? call.body : undefined
+    const running = this.#running.get(id)
+    if (running === undefined) return
+    const { cancel, call } = running
+    // The stream of the body has not opened yet.
+    if (call === undefined) return cancel.abort(missingBody())
+    const late = 'isWaiting' in call.body && call.body.isWaiting ? call.body : undefined
     const error = late === undefined ? new SoukError('upstream_timeout') : lateBody()
-    cancel?.abort(error)
+    cancel.abort(error)
     // Otherwise the API's adapter would wait for the rest of the body.
     late?.abort(error)
   }
@@ -190,7 +194,7 @@ export class IncomingCalls {
   async #bodyOf({ requestId }: RequestFrame, signal: AbortSignal): Promise<RequestBody> {
     const { channel } = this.#session
     const tag = bulkTag(requestId, BULK_OF.request)
-    return requestBody(await this.#mailbox.take(channel.peer, tag, signal, missingBody), channel)
+    return requestBody(await this.#mailbox.take(channel, tag, signal, missingBody), channel)
   }
 
   /** Returns false if the body needs a stream of its own. @throws SoukError `response_too_large` */

@@ -244,7 +244,7 @@ export class OutgoingCalls {
     let source: BulkSource
     try {
       const tag = bulkTag(call.requestId, BULK_OF.response)
-      source = await this.#mailbox.take(this.#session.channel.peer, tag, signal)
+      source = await this.#mailbox.take(this.#session.channel, tag, signal)
     } catch (error) {
       this.#session.send({ kind: 'cancel', id })
       upload?.abort(CALL_ENDED)

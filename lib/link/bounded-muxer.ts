@@ -9,6 +9,7 @@ import {
 } from '../base/limits/link.ts'
 import { FrameTurns, type CountedFrame } from './frame-turns.ts'
 import { shareLog } from './shared-log.ts'
+import { takeTurns } from './stream-turns.ts'
 import { dropUnsent } from './unsent-frames.ts'
 
 /** The parts of yamux that this file uses. */
@@ -62,6 +63,7 @@ export function boundedMuxer<C>(
         limitFrames(created)
         turns.limit(created, connection)
         shareLog(created)
+        takeTurns(created)
         limitPings(created, connection)
         keepWaiting(created, connection)
         limitUnnamed(created, clock)

@@ -15,6 +15,8 @@ export const BULK_PROTOCOL = '/souk/bulk/1.0.0'
 export function bulkSink(stream: Stream, tag: Uint8Array): BulkSink {
   stream.maxWriteBufferLength = LINK_BUFFER_BYTES_MAX
   const send = (chunk: Uint8Array) => stream.send(new Uint8ArrayList(encode(chunk.length), chunk))
+  // The peer waits for the tag. It follows the first frame of its stream into the queue of the connection, even where that is full.
+  stream.writableNeedsDrain = false
   send(tag)
   return {
     async write(chunk) {
@@ -34,11 +36,11 @@ export function bulkSink(stream: Stream, tag: Uint8Array): BulkSink {
 }
 
 /**
- * Waits for buffer space. The `drain` event fires when the reader grants any space at all, so the remaining buffer is
- * checked too. The stream's own `onDrain()` resolves at once after its first use.
+ * Waits until the stream has sent most of what it was given. One chunk stays queued, so that it is there when the stream has its turn. The
+ * `drain` event fires when the reader grants any space at all. The stream's own `onDrain()` resolves at once after its first use.
  */
 async function roomIn(stream: Stream): Promise<void> {
-  while (stream.writableNeedsDrain || stream.writeBufferLength >= BULK_CHUNK_BYTES_SENT) {
+  while (stream.writeBufferLength >= BULK_CHUNK_BYTES_SENT) {
     if (stream.status !== 'open') throw closedByReader()
     await pEvent(stream, 'drain', { rejectionEvents: ['close'] }).catch((event: unknown) => {
       throw closedByReader(event)

@@ -19,6 +19,7 @@ export class FrameWriter {
   readonly #onError: (error: Error) => void
   #frames: Uint8Array[] = []
   #bytes = 0
+  #acceptedBytes = 0
   #flushIsDue = false
   #turnsLeft = 0
   #sinkIsFull = false
@@ -33,10 +34,17 @@ export class FrameWriter {
     return this.#bytes
   }
 
+  /** Bytes of all frames so far, with those that are queued. */
+  get acceptedBytes(): number {
+    return this.#acceptedBytes
+  }
+
   /** @param running - as in `Channel.send` */
   write(frame: Uint8Array, running = 2): void {
     this.#frames.push(frame)
-    this.#bytes += frame.length + encodingLength(frame.length)
+    const bytes = frame.length + encodingLength(frame.length)
+    this.#bytes += bytes
+    this.#acceptedBytes += bytes
     if (this.#sinkIsFull) return
     if (running === 1 || this.#bytes >= BATCH_BYTES_MAX) {
       this.flush()

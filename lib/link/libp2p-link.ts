@@ -46,11 +46,9 @@ import { probeConnection } from './probe-connection.ts'
 import { dialPeer } from './reach/dial-peer.ts'
 import { dialStep } from './reach/dial-step.ts'
 import { isRelayed } from './reach/is-relayed.ts'
-import { StreamChannel } from './stream-channel.ts'
+import { CALL_PROTOCOL, StreamChannel } from './stream-channel.ts'
 import { StreamSource } from './stream-source.ts'
 import { UnreadBodies } from './unread-bodies.ts'
-
-const CALL_PROTOCOL = '/souk/call/1.0.0'
 
 /** The parts of a libp2p node that this link uses. */
 export interface LinkComponents {

@@ -1,4 +1,5 @@
 import type { Connection, Stream } from '@libp2p/interface'
+import { pEvent } from 'p-event'
 import type { Clock } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { LINK_BUFFER_BYTES_MAX } from '../base/limits/link.ts'
@@ -7,6 +8,8 @@ import { FrameReader } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { isRelayed } from './reach/is-relayed.ts'
 import { updateWindowByHalves } from './window-updates.ts'
+
+export const CALL_PROTOCOL = '/souk/call/1.0.0'
 
 /** Opens a bulk stream on the channel's connection. */
 export type OpenBulk = (connection: Connection, tag: Uint8Array, signal: AbortSignal) => Promise<BulkSink>
@@ -66,9 +69,10 @@ export class StreamChannel implements Channel {
     if (this.queuedBytes > LINK_BUFFER_BYTES_MAX) this.abort(new Error('the peer does not read'))
   }
 
-  openBulk(tag: Uint8Array, signal: AbortSignal): Promise<BulkSink> {
+  async openBulk(tag: Uint8Array, signal: AbortSignal): Promise<BulkSink> {
     // The peer keeps only some streams that no frame has announced, and frames wait for others.
     this.#writer.flush()
+    await this.#framesLeft(signal)
     return this.#openBulk(this.#connection, tag, signal)
   }
 
@@ -102,6 +106,13 @@ export class StreamChannel implements Channel {
     if (this.#stream.status !== 'open') this.#end(new Error('the stream closed while it was opening'))
     // The peer closed its end before we listened. Its frames are delivered first, one microtask later.
     else if (this.#stream.remoteWriteStatus === 'closed') queueMicrotask(() => this.#onPeerClose())
+  }
+
+  /** Resolves when the connection has taken all frames so far. */
+  async #framesLeft(signal: AbortSignal): Promise<void> {
+    const frames = this.#writer.acceptedBytes
+    const options = { rejectionEvents: ['close'], signal }
+    while (this.#writer.acceptedBytes - this.queuedBytes < frames) await pEvent(this.#stream, 'idle', options)
   }
 
   /** Drops frames that arrived in one chunk with a frame that ended the channel. */

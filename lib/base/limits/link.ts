@@ -58,6 +58,8 @@ export const SELECT_BYTES_MAX = 1 * KiB
 export const LENGTH_BYTES_MAX = 5
 /** Messages of one stream of the directory or an exchange that wait for a response. Peers send one, and await its response. */
 export const MESSAGES_UNANSWERED_MAX = 16
+/** Bytes of one stream that are moved into its connection at once, so that the others have their turn. As large as a chunk of a body. */
+export const STREAM_TURN_BYTES_MAX = 64 * KiB
 /** Time for the frames of all connections in one turn of the event loop. Longer than `LOAD_LATE_MS`, so that load shedding sees an overload. */
 export const FRAMES_TURN_MS = 200
 /** Frames of all peers in one turn. The response to a ping takes 12 µs. Bodies need few frames: each has up to 64 KiB. */
@@ -78,8 +80,8 @@ export const CONTROL_STREAMS_PER_PEER_MAX = 4
 export const HELLO_MS = 5 * SECOND
 /** Time for a test network's nodes to connect. Test machines are often busy. */
 export const TESTNET_JOIN_MS = 60 * SECOND
-/** Wait for a bulk stream that a frame announced. */
-export const BULK_OPEN_MS = 5 * SECOND
+/** Wait for a bulk stream that a frame announced. A busy machine may handle the frames of many calls before their streams. */
+export const BULK_OPEN_MS = 20 * SECOND
 /** Software name in a node's hello. */
 export const AGENT_CHARS_MAX = 64
 /** One small exchange, such as a manifest or a catalogue page. */

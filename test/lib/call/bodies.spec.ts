@@ -3,14 +3,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { asSoukError, isSoukError, SoukError } from '../../../lib/base/errors.ts'
 import { ACK_DELAY_MS, STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
-import {
-  BULK_OPEN_MS,
-  BULK_STREAMS_WAITING_PER_PEER_MAX,
-  FRAME_BYTES_MAX,
-  INLINE_BODY_BYTES_MAX
-} from '../../../lib/base/limits/link.ts'
+import { BULK_OPEN_MS, FRAME_BYTES_MAX, INLINE_BODY_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import { sendTo } from '../../../lib/call/body.ts'
-import { BULK_OF, BulkMailbox, bulkTag } from '../../../lib/call/bulk-mailbox.ts'
+import { BULK_OF, bulkTag } from '../../../lib/call/bulk-mailbox.ts'
 import type { BulkSink } from '../../../lib/interface/link.ts'
 import type { Payload } from '../../../lib/interface/payload.ts'
 import { bytesOf, streamOf, textOf } from '../../helpers/bodies.ts'
@@ -331,6 +326,21 @@ describe('bodies of calls', () => {
       assert.equal(bench.owner.received.length, 0)
     })
 
+    it('that are late fail the call at its deadline, before it runs', async () => {
+      bench.owner.link.onBulk = () => {}
+      const peer = await rawPeer(bench.network, OWNER)
+      peer.send(HELLO)
+      peer.send(requestFrame({ body: undefined, timeoutMs: 1_000 }))
+      await settle()
+      await bench.clock.advance(1_000)
+      const failures = peer.heard.filter((frame) => frame.kind === 'failure')
+      assert.deepEqual(
+        failures.map(({ code, source, notAccepted }) => ({ code, source, notAccepted })),
+        [{ code: 'overloaded', source: 'ingress', notAccepted: true }]
+      )
+      await peer.link.stop()
+    })
+
     it('that break off are the sender’s fault', async () => {
       for (const breakOff of [(sink: BulkSink) => sink.abort(new Error('enough')), () => {}]) {
         const peer = await rawPeer(bench.network, OWNER, peerId('R'))
@@ -385,73 +395,6 @@ describe('bodies of calls', () => {
       assert.equal(bench.owner.received.length, 1)
       assert.equal(bench.owner.calls.serving, 0)
     })
-  })
-})
-
-describe('BulkMailbox', () => {
-  const clock = manualClock()
-  const tag = () => bulkTag(freshIds.next(), BULK_OF.response)
-  const sourceOf = () => {
-    const errors: Error[] = []
-    return { errors, abort: (error: Error) => void errors.push(error), [Symbol.asyncIterator]: () => streamOf('x') }
-  }
-  const A = peerId('A')
-
-  it('matches a stream with its frame in either order', async () => {
-    const mailbox = new BulkMailbox(clock)
-    const [first, second, early, late] = [tag(), tag(), sourceOf(), sourceOf()]
-    mailbox.deliver(A, first, early)
-    assert.equal(await mailbox.take(A, first, undefined), early)
-    const taking = mailbox.take(A, second, undefined)
-    mailbox.deliver(A, second, late)
-    assert.equal(await taking, late)
-    await clock.advance(BULK_OPEN_MS)
-    assert.deepEqual([early.errors, late.errors], [[], []])
-  })
-
-  it('keeps peers separate', async () => {
-    const mailbox = new BulkMailbox(clock)
-    const [mine, theirs, source] = [tag(), peerId('B'), sourceOf()]
-    mailbox.deliver(theirs, mine, source)
-    const taking = assert.rejects(mailbox.take(A, mine, undefined), { code: 'call_interrupted' })
-    await clock.advance(BULK_OPEN_MS)
-    await taking
-    assert.equal(source.errors.length, 1)
-  })
-
-  it('stops waiting with the signal, and then drops the stream', async () => {
-    const mailbox = new BulkMailbox(clock)
-    const stop = new AbortController()
-    const [mine, source] = [tag(), sourceOf()]
-    const taking = assert.rejects(mailbox.take(A, mine, stop.signal), /enough/)
-    stop.abort(new Error('enough'))
-    mailbox.deliver(A, mine, source)
-    await taking
-    await clock.advance(BULK_OPEN_MS)
-    assert.equal(source.errors.length, 1)
-  })
-
-  it('keeps the newest stream of a tag, and rejects malformed tags', async () => {
-    const mailbox = new BulkMailbox(clock)
-    const [mine, old, fresh, odd] = [tag(), sourceOf(), sourceOf(), sourceOf()]
-    mailbox.deliver(A, mine, old)
-    mailbox.deliver(A, mine, fresh)
-    mailbox.deliver(A, mine.subarray(1), odd)
-    assert.deepEqual([old.errors.length, fresh.errors.length, odd.errors.length], [1, 0, 1])
-    assert.equal(await mailbox.take(A, mine, undefined), fresh)
-  })
-
-  it('limits the waiting streams of a peer', async () => {
-    const mailbox = new BulkMailbox(clock)
-    const sources = Array.from({ length: BULK_STREAMS_WAITING_PER_PEER_MAX + 1 }, sourceOf)
-    for (const source of sources) mailbox.deliver(A, tag(), source)
-    assert.equal(sources.filter(({ errors }) => errors.length > 0).length, 1)
-    const other = sourceOf()
-    mailbox.deliver(peerId('B'), tag(), other)
-    assert.equal(other.errors.length, 0)
-    await clock.advance(BULK_OPEN_MS)
-    assert.ok(sources.every(({ errors }) => errors.length === 1))
-    assert.equal(clock.pending, 0)
   })
 })
 
