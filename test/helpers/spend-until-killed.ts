@@ -1,9 +1,11 @@
 /**
  * A separate process. Spends from the tests' account in the PostgreSQL at `argv[2]` as holder `argv[3]`, several calls in
- * parallel, until nothing is left. Prints each charge's reference as soon as it is durable.
+ * parallel, until nothing is left. Prints each charge's reference as soon as it is durable. Waits, as a node does, while the
+ * database is unavailable, because a busy machine may delay a connection for seconds.
  */
 import { writeSync } from 'node:fs'
-import { createPostgresStore, isSoukError, systemClock, systemRandom } from '../../lib/index.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createPostgresStore, isSoukError, limits, systemClock, systemRandom } from '../../lib/index.ts'
 import { AccountFunds } from '../../node/accounts/account-funds.ts'
 import { Leases } from '../../node/accounts/leases.ts'
 
@@ -13,7 +15,7 @@ const ACCOUNT = { id: 'acct_1' }
 
 const [, , url = '', holder = ''] = process.argv
 const store = createPostgresStore({ url })
-await store.open()
+await whenAvailable(() => store.open())
 const { ledger, documents } = store
 const seams = { clock: systemClock, random: systemRandom }
 const leases = new Leases({ ledger, documents, ...seams, holder })
@@ -24,7 +26,7 @@ const funds = new AccountFunds({
   holder,
   log: { warn: (text) => assertNever(text) }
 })
-await leases.start()
+await whenAvailable(() => leases.start())
 let calls = 0
 await Promise.all(Array.from({ length: WORKERS }, spend))
 await funds.stop()
@@ -34,7 +36,7 @@ await store.close()
 async function spend(): Promise<void> {
   for (;;) {
     try {
-      await funds.reserve(ACCOUNT, PRICE)
+      await whenAvailable(async () => funds.reserve(ACCOUNT, PRICE))
     } catch (error) {
       if (isSoukError(error) && error.code === 'insufficient_funds') return
       throw error
@@ -42,6 +44,17 @@ async function spend(): Promise<void> {
     const reference = `${holder}/${process.pid}/${calls++}`
     await funds.charge(ACCOUNT, PRICE, reference)
     writeSync(1, `${reference}\n`)
+  }
+}
+
+async function whenAvailable(step: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await step()
+    } catch (error) {
+      if (!isSoukError(error) || error.code !== 'store_unavailable') throw error
+      await pause(limits.STORE_RETRY_MS)
+    }
   }
 }
 
