@@ -7,6 +7,7 @@ export const TASKS = {
   checkCode: async () => (await import('../rest/call-check/check-code.ts')).checkCode,
   importSchema: async () => (await import('../graphql/schema-import.ts')).importSchema,
   describeSchema: async () => (await import('../graphql/schema-import.ts')).describeStored,
+  introspect: async () => (await import('../graphql/own-introspection.ts')).introspect,
   describeSnapshot: async () => (await import('../rest/openapi/openapi-description.ts')).describeSnapshot,
   importOpenapi: async () => (await import('../rest/openapi/openapi-import.ts')).importOpenapi,
   outlineOpenapi: async () => (await import('../rest/openapi/openapi-outline.ts')).outlineOpenapi,

@@ -1,4 +1,4 @@
-import { OperationTypeNode, execute } from 'graphql'
+import { OperationTypeNode } from 'graphql'
 import { text, utf8 } from '../../lib/base/bytes.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
@@ -24,6 +24,7 @@ import { type GraphqlRequest, bodyOf, gotten, posted } from './graphql-request.t
 import { type ResponseOutline, outlineIn } from './graphql-response.ts'
 import { pricingIn } from './graphql-terms.ts'
 import { boundaryIn, incremental } from './incremental.ts'
+import { ownIntrospection } from './introspection-worker.ts'
 import { introspector } from './introspection.ts'
 import { MULTIPART, type ResultFraming, SSE, oneEvent } from './result-events.ts'
 import type { StoredSchema } from './schema-import.ts'
@@ -58,6 +59,7 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string, descrip
   const schemas = createSchemaSource({ sdl: snapshot, hidden, clock, ...read })
   const documents = createDocumentCheck(terms, schemas)
   const subscriptions = createSubscriptions(config, upstream, clock)
+  const introspected = ownIntrospection()
 
   /** @throws GraphqlRefusal if the price exceeds the listing's maximum */
   function priceOf({ cost }: CheckedOperation, most: Atoms | undefined): Pick<AdapterReply, 'price'> {
@@ -72,13 +74,10 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string, descrip
   }
 
   /** Serves the schema here, because the API's own response would show hidden parts. It is free: the API is not called. */
-  async function ownSchema({ document, node }: CheckedOperation, request: GraphqlRequest, accepted: Accepted) {
-    const schema = await schemas.current
-    if (schema === undefined) throw new SoukError('internal_error')
-    const operationName = node.name?.value ?? null
-    const values = { schema, document: document.node, operationName, variableValues: { ...request.variables } }
-    const result = await execute(values)
-    return framed({ status: 200, body: utf8(JSON.stringify(result)), success: false, upstreamMs: 0 }, accepted)
+  async function ownSchema(query: string, request: GraphqlRequest, accepted: Accepted, signal: AbortSignal) {
+    const { operationName, variables } = request
+    const json = await introspected({ sdl: schemas.sdl, hidden, query, operationName, variables }, signal)
+    return framed({ status: 200, body: utf8(json), success: false, upstreamMs: 0 }, accepted)
   }
 
   async function answer(call: ReadCall, incoming: AdapterRequest, accepted: Accepted, signal: AbortSignal) {
@@ -90,7 +89,7 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string, descrip
     }
     const asked = hidden.length === 0 || !introspection ? 'no' : asksForSchema(operation)
     if (asked === 'beside') throw invalid('Request the schema in a separate operation.')
-    if (asked === 'alone') return ownSchema(operation, request, accepted)
+    if (asked === 'alone') return ownSchema(document.text, request, accepted, signal)
     const { memory } = incoming
     const price = priceOf(operation, incoming.price)
     const headers = headersFor(incoming.headers)

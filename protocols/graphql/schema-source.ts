@@ -15,6 +15,8 @@ export interface SchemaSource {
    * part is not in the schema.
    */
   readonly current: Promise<GraphQLSchema | undefined>
+  /** The SDL of `current`, with hidden parts. */
+  readonly sdl: string
   /**
    * Reads the schema again, unless it was read recently. Concurrent callers share one read. Never rejects: after an error, the
    * known schema stays.
@@ -78,6 +80,9 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
   return {
     get current() {
       return current
+    },
+    get sdl() {
+      return published
     },
     get onChange() {
       return onChange

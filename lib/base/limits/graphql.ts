@@ -45,3 +45,9 @@ export const GRAPHQL_EVENTS_WAITING_MAX = 1_000
 export const GRAPHQL_EVENT_CHARS_WAITING_MAX = 4 * MiB
 /** One event, or one part of an incremental response. It is held whole. */
 export const GRAPHQL_EVENT_BYTES_MAX = 1 * MiB
+/** Answering one introspection of a schema with hidden parts. GitHub's takes 1 s. */
+export const GRAPHQL_INTROSPECTION_MS = 5 * SECOND
+/** Heap of the process that answers introspections: the largest schema, and a response of `RESPONSE_BYTES_MAX`. */
+export const GRAPHQL_INTROSPECTION_HEAP_MIB_MAX = 384
+/** Introspections queued for that process. Each API has one there at a time. */
+export const GRAPHQL_INTROSPECTIONS_WAITING_MAX = 32

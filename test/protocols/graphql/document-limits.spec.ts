@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { assertCpuBelow } from '../../helpers/cpu-time.ts'
-import { buildSchema, graphqlSync } from 'graphql'
+import { buildSchema, getIntrospectionQuery, graphqlSync } from 'graphql'
 import { GRAPHQL_TOKENS_CEILING } from '../../../lib/base/limits/graphql.ts'
 import type { Adapter, AdapterReply, GraphqlTerms } from '../../../lib/interface/index.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
+import { BusyTurn } from '../../helpers/busy-turn.ts'
 import { bytesOf, FOREVER, jsonOf, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
@@ -161,6 +162,27 @@ describe('before a GraphQL API is reached', () => {
         graphqlFactory.inspect({ endpoint: upstream.url, graphql: { hidden: [hidden] } }, FOREVER),
         'invalid_request'
       )
+    }
+  })
+
+  it('answers introspection beside its calls, and refuses one whose fragments multiply', async () => {
+    const fields = Array.from({ length: 20 }, (_, i) => `${'f'.repeat(60)}${i}: T0`).join(' ')
+    sdl = `${SDL} ${Array.from({ length: 20 }, (_, i) => `type T${i} { ${fields} }`).join(' ')}`
+    const adapter = await open({ hidden: ['Query.total'] })
+    const each = (inner: string) => Array.from({ length: 5 }, (_, i) => `a${i}: fields { ${inner} }`).join(' ')
+    const query = `{ __schema { types { ...A } } }
+      fragment A on __Type { ${each('type { kind } ...B')} }
+      fragment B on __Field { name b: type { ...C } }
+      fragment C on __Type { name ${each('name')} }`
+    const turns = new BusyTurn()
+    turns.start()
+    try {
+      await rejectsWith(call(adapter, { query }), 'response_too_large')
+      const asked = await call(adapter, { query: getIntrospectionQuery() })
+      assert.match(JSON.stringify(await jsonOf(asked)), /"T19"/)
+      turns.assertBelow(STALL_MS)
+    } finally {
+      turns.stop()
     }
   })
 
