@@ -9,6 +9,7 @@ import {
   GRAPHQL_EVENTS_WAITING_MAX
 } from '../../lib/base/limits/graphql.ts'
 import { UPSTREAM_CONNECT_MS } from '../../lib/base/limits/upstream.ts'
+import { exactly } from '../exact-json.ts'
 import { interruption } from '../upstream/failure.ts'
 import type { UpstreamSockets } from '../upstream/websocket.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
@@ -25,7 +26,7 @@ const OBJECT = 0x7b
 export async function wsResults(
   sockets: UpstreamSockets,
   query: string,
-  { operationName, variables, extensions, written }: GraphqlRequest,
+  { operationName, written }: GraphqlRequest,
   signal: AbortSignal
 ): Promise<Results> {
   const Socket = await sockets.implementation(signal)
@@ -50,8 +51,8 @@ export async function wsResults(
     {
       query,
       ...(operationName === undefined ? {} : { operationName }),
-      ...(written.variables === undefined ? {} : { variables: { ...variables } }),
-      ...(written.extensions === undefined ? {} : { extensions: { ...extensions } })
+      ...(written.variables === undefined ? {} : { variables: membersOf(written.variables) }),
+      ...(written.extensions === undefined ? {} : { extensions: membersOf(written.extensions) })
     },
     {
       // The socket takes the results.
@@ -76,6 +77,11 @@ export async function wsResults(
   else signal.addEventListener('abort', giveUp, { once: true })
   await connected.promise
   return inbox.results
+}
+
+/** The client writes numbers with their original digits. @param written a JSON object */
+function membersOf(written: string): Record<string, unknown> {
+  return exactly(written) as Record<string, unknown>
 }
 
 /**

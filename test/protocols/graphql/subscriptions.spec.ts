@@ -240,6 +240,33 @@ describe('a subscription over a WebSocket', () => {
     )
   })
 
+  it('sends numbers with all digits', async () => {
+    const http = createServer()
+    const sockets = new WebSocketServer({ server: http })
+    const subscribed = Promise.withResolvers<string>()
+    sockets.on('connection', (socket) =>
+      socket.on('message', (data: Buffer) => {
+        if (data.includes('connection_init')) return socket.send('{"type":"connection_ack"}')
+        subscribed.resolve(data.toString())
+        const { id } = JSON.parse(data.toString()) as { readonly id: string }
+        socket.send(JSON.stringify({ id, type: 'complete' }))
+      })
+    )
+    const { url, close } = await listening(http)
+    try {
+      const adapter = graphqlFactory.open({ endpoint: url, graphql: { subscriptions: url.replace('http', 'ws') } }, '')
+      opened.push(adapter)
+      const [variables, extensions] = ['{"n":[12345678901234567890,1.10]}', '{"at":9007199254740993}']
+      const body = Buffer.from(`{"query":"subscription { count }","variables":${variables},"extensions":${extensions}}`)
+      await adapter.call({ ...subscription, body }, FOREVER)
+      const message = await subscribed.promise
+      assert(message.includes(`"variables":${variables}`) && message.includes(`"extensions":${extensions}`), message)
+    } finally {
+      for (const socket of sockets.clients) socket.terminate()
+      await close()
+    }
+  })
+
   const refusing: ReadonlyArray<readonly [what: string, protocol: string, says: RegExp]> = [
     ['speaks an older protocol', 'graphql-ws', /opens no WebSocket of the protocol graphql-transport-ws/],
     ['closes with a code of its own', 'graphql-transport-ws', /with the code 4403\.$/]
