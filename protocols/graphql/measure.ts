@@ -2,6 +2,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLCompositeType,
+  type GraphQLField,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
@@ -79,7 +80,10 @@ export function measure({ document, operation, variables, schema, costs }: Measu
     const own = parent === undefined ? undefined : costs[`${parent.name}.${node.name.value}`]
     const inner = node.selectionSet === undefined ? NOTHING : within(node.selectionSet, composite)
     const weight = own ?? (composite === undefined ? 0 : 1)
-    return { depth: 1 + inner.depth, cost: Math.min(COST_MAX, (weight + inner.cost) * entriesOf(node, variables)) }
+    return {
+      depth: 1 + inner.depth,
+      cost: Math.min(COST_MAX, (weight + inner.cost) * entriesOf(node, definition, variables))
+    }
   }
 
   function typeNamed(name: string): GraphQLCompositeType | undefined {
@@ -93,12 +97,24 @@ export function measure({ document, operation, variables, schema, costs }: Measu
 
 const NOTHING: Measured = { depth: 0, cost: 0 }
 
-function entriesOf({ arguments: given = [] }: FieldNode, variables: JsonObject): number {
+function entriesOf(
+  { arguments: given = [] }: FieldNode,
+  definition: GraphQLField | undefined,
+  variables: JsonObject
+): number {
   let entries = 1
-  for (const { name, value } of given) {
-    if (!SLICING.has(name.value)) continue
-    const asked = value.kind === Kind.VARIABLE ? variables[value.name.value] : value.kind === Kind.INT ? value.value : 1
-    entries = Math.max(entries, Number(asked) || 1)
+  for (const name of SLICING) {
+    const value = given.find((one) => one.name.value === name)?.value
+    const asked = value?.kind === Kind.VARIABLE ? variables[value.name.value] : value
+    // The API applies the default of its schema to an argument without a value.
+    const size = asked === undefined ? definition?.args.find((one) => one.name === name)?.default?.literal : asked
+    entries = Math.max(entries, sizeIn(size))
   }
   return entries
+}
+
+/** @param value a number, or the literal of one */
+function sizeIn(value: unknown): number {
+  const size = typeof value === 'object' && value !== null && 'value' in value ? value.value : value
+  return Number(size) || 1
 }

@@ -123,7 +123,11 @@ describe('before a GraphQL API is reached', () => {
     const priceOf = async (query: string, variables = {}) => (await call(adapter, { query, variables }, 10_000n)).price
     assert.equal(await priceOf('{ total }'), 1_000n)
     assert.equal(await priceOf('{ user(id: 1) { id } }'), 1_100n)
-    assert.equal(await priceOf('{ users { id } }'), 1_500n)
+    assert.equal(await priceOf('{ users(first: 1) { id } }'), 1_500n)
+    // The schema has a default of 10.
+    assert.equal(await priceOf('{ users { id } }'), 6_000n)
+    assert.equal(await priceOf('query ($n: Int) { users(first: $n) { id } }'), 6_000n)
+    assert.equal(await priceOf('query ($n: Int) { users(first: $n) { id } }', { n: null }), 1_500n)
     assert.equal(await priceOf('{ users(first: 2) { friends(first: 3) { id } } }'), 1_000n + 100n * 2n * (5n + 3n * 2n))
     assert.equal(await priceOf('query ($n: Int = 4) { users(first: $n) { id } }'), 3_000n)
     assert.equal(await priceOf('query ($n: Int = 4) { users(first: $n) { id } }', { n: 18 }), 10_000n)
