@@ -1,3 +1,4 @@
+import { lexicographicSortSchema, printSchema } from 'graphql'
 import type { ApiDescription, Inspection } from '../../lib/interface/adapter.ts'
 import { boundedWarnings } from '../description-worker/bounded-warnings.ts'
 import { type ImportedSchema, givenSchema, introspectedSchema, shownSchema } from './built-schema.ts'
@@ -8,6 +9,8 @@ import { type Introspection, schemaIn } from './introspection.ts'
 export interface SchemaInput extends ShownParts {
   /** The introspection response, or the provider's schema. */
   readonly read: Introspection | string
+  /** The schema as stored. It is the snapshot again if `read` only has another order. */
+  readonly before?: string
 }
 
 /** A stored schema, and the provider's settings for it. */
@@ -22,15 +25,21 @@ interface ShownParts {
 }
 
 /** The stored snapshot and the published description of a schema. @throws SoukError `invalid_request` with the problem */
-export function importSchema({ read, ...shown }: SchemaInput): Inspection {
-  const { sdl, warnings }: ImportedSchema =
+export function importSchema({ read, before, ...shown }: SchemaInput): Inspection {
+  const { sdl: fresh, warnings }: ImportedSchema =
     typeof read === 'string' ? givenSchema(read) : introspectedSchema(schemaIn(read))
+  const sdl = before !== undefined && before !== '' && sorted(before) === sorted(fresh) ? before : fresh
   const described = describe({ sdl, ...shown })
   return {
     description: described.description,
     warnings: boundedWarnings([...warnings, ...described.warnings]),
     snapshot: sdl
   }
+}
+
+/** Some servers list their types in another order in each response. */
+function sorted(sdl: string): string {
+  return printSchema(lexicographicSortSchema(shownSchema(sdl, [])))
 }
 
 /** The published description of a stored schema. */

@@ -61,11 +61,15 @@ export function createSchemaSource({ sdl, hidden, clock, read }: SchemaSourceIni
       // Building a large schema takes time, so it is built only after a change.
       const digest = sha256(answer.bytes)
       if (known !== undefined && Buffer.compare(digest, known) === 0) return
-      const { snapshot: fresh } = await descriptionWorker.run('importSchema', { read: answer, hidden })
-      const schema = await built(fresh)
-      current = Promise.resolve(schema)
+      const { snapshot: fresh } = await descriptionWorker.run('importSchema', {
+        read: answer,
+        hidden,
+        before: published
+      })
+      const schema = fresh === published ? undefined : await built(fresh)
       known = digest
-      if (fresh === published) return
+      if (schema === undefined) return
+      current = Promise.resolve(schema)
       published = fresh
       onChange?.(fresh)
     } catch (error) {

@@ -12,6 +12,7 @@ const json = { 'content-type': 'application/json' }
 /** The maximum blocking of the event loop. */
 const STALL_MS = 100
 const DONE = { data: { done: true } }
+const reversed = (_: string, value: unknown): unknown => (Array.isArray(value) ? value.toReversed() : value)
 
 interface Case {
   readonly what: string
@@ -334,6 +335,22 @@ describe('schemas that deployed servers have', () => {
       })
       assert.match(snapshot, /item\(key: Key\): Url/)
     }
+  })
+
+  it('takes a schema in another order as the same schema', async () => {
+    const sdl = `interface Node { id: ID! } enum Size { S M } type User implements Node { id: ID! "In cm." size(of: Size, in: Int): Size }
+      type Query { user(id: ID!, "Past." at: Int): User, node(id: ID!): Node } union Any = User | Query`
+    let asked = 0
+    const { adapter } = await opened((response, { body }) => {
+      const { query } = JSON.parse(body.toString()) as { query: string }
+      const result = JSON.stringify(graphqlSync({ schema: buildSchema(sdl), source: query }))
+      const isTurned = asked++ % 2 === 1
+      response.writeHead(200, json).end(isTurned ? JSON.stringify(JSON.parse(result, reversed)) : result)
+    })
+    const updates: string[] = []
+    adapter.follow?.((snapshot) => updates.push(snapshot), false)
+    assert.match(JSON.stringify(await jsonOf(await adapter.call(plainCall({ query: '{ no }' }), FOREVER))), /no/)
+    assert.deepEqual([asked, updates], [2, []])
   })
 
   it('parses no long response in the process that serves calls', async () => {
