@@ -70,3 +70,9 @@ export function isText(type: string): boolean {
   const bare = bareType(type)
   return bare.startsWith('text/') || isXml(bare) || isYaml(bare) || TEXTS.test(bare)
 }
+
+/** A type whose bodies are neither written from values nor texts. */
+export function isFile(type: string): boolean {
+  const isWritten = isJson(type) || isJsonLines(type) || bareType(type) === FORM || type.startsWith('multipart/')
+  return !isWritten && !isText(type)
+}

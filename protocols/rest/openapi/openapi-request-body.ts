@@ -2,7 +2,7 @@ import { COMPOSED_PARTS_MAX, OPERATION_FIELDS_MAX } from '../../../lib/base/limi
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import { bodyExampleIn } from './openapi-examples.ts'
-import { bareType, FORM, isJsonLines, jsonAmong, sentType } from './openapi-media.ts'
+import { bareType, FORM, isFile, isJsonLines, jsonAmong, sentType } from './openapi-media.ts'
 import { oldSerializationOf } from './openapi-serialization.ts'
 import { EACH_ITEM, type RestBody, type RestEncoding, type Serialization } from './rest-api.ts'
 
@@ -37,7 +37,9 @@ export function requestBody(body: JsonObject, { convert, follow, find }: Reading
   const type = sentType(chosen, find(media['schema'])['format'] === 'binary')
   // `itemSchema` of 3.2 describes one line.
   const isItems = media['schema'] === undefined && media['itemSchema'] !== undefined
-  const schema = isItems ? { type: 'array', items: convert(media['itemSchema']) } : convert(media['schema'])
+  // A file needs no schema since 3.1 (section 4.8.14.2), but callers do.
+  const described = media['schema'] ?? (isFile(type) ? { type: 'string', format: 'binary' } : undefined)
+  const schema = isItems ? { type: 'array', items: convert(media['itemSchema']) } : convert(described)
   const encoding = encodingsOf({ ...objectOf(media['encoding']), ...positionalIn(media) }, type)
   const example = bodyExampleIn(media, find)
   return {

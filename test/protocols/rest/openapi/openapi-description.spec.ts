@@ -101,6 +101,15 @@ describe('texts and examples of an OpenAPI document', () => {
     })
   })
 
+  it('shows that a body without a schema is a file, unless its type has another form', () => {
+    const shown = (type: string) =>
+      inputOf({ openapi: '3.1.0', paths: paths({ requestBody: { content: { [type]: {} } } }) })
+    for (const type of ['image/png', 'application/octet-stream', 'image/*'])
+      assert.deepEqual(shown(type), { body: { type: 'string', format: 'binary' } })
+    for (const type of ['application/json', 'text/csv', 'application/xml', 'application/x-ndjson', '*/*'])
+      assert.deepEqual(shown(type), { body: {} })
+  })
+
   it('of a body are those of its members', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'array', items: {} }, c: {} } }
     const content = { 'application/json': { schema, examples: { first: { value: { a: 'x', b: [1, 2], c: long } } } } }
