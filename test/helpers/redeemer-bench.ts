@@ -24,6 +24,10 @@ interface Process {
   readonly watch: ChannelWatch
 }
 
+interface StartInit extends Pick<RedeemerInit, 'policy'>, Partial<Pick<RedeemerInit, 'clock'>> {
+  readonly life?: ReturnType<typeof mortal>
+}
+
 /** An owner with a provider, books that tests write, and processes on the same store. */
 export async function redeemerBench(bench: ChannelBench) {
   const { chain, domain, factory, authorizer } = bench
@@ -69,10 +73,10 @@ export async function redeemerBench(bench: ChannelBench) {
     killed: (process: Process) => void running.delete(process),
 
     /** Starts a process. It is stopped at the end unless it was killed. */
-    async start({ life = mortal(), policy }: { life?: ReturnType<typeof mortal> } & Pick<RedeemerInit, 'policy'> = {}) {
+    async start({ life = mortal(), policy, clock = hastyClock }: StartInit = {}) {
       const shared = {
         chain: life.chain(chain),
-        clock: hastyClock,
+        clock,
         documents: life.documents(store.documents),
         onError: () => undefined
       }

@@ -265,20 +265,24 @@ class PolicyRedeemer implements Redeemer {
   }
 
   #isTime(): boolean {
-    const { clock, policy } = this.#init
+    const { policy } = this.#init
     const rows = this.#owing().filter((row) => !this.#simulation.isResting(row.channelId) && this.#isWorthARow(row))
     const sum = sumOf(rows)
     if (rows.length === 0 || !this.#gas.pays(sum, CLAIM_GAS)) return false
-    const isOld = clock.now() - this.#claimedAt >= (policy?.ageMs ?? REDEEM_AGE_MS)
-    return isOld || sum >= (policy?.atoms ?? REDEEM_ATOMS) || rows.some(({ isUrgent }) => isUrgent)
+    const isDue = this.#isOld(this.#claimedAt) || sum >= (policy?.atoms ?? REDEEM_ATOMS)
+    return isDue || rows.some(({ isUrgent }) => isUrgent)
   }
 
   #isReceivedDue(): boolean {
-    const { clock, policy } = this.#init
     if (this.#received === undefined) return false
     const { amount, since } = this.#received
-    const isOld = clock.now() - since >= (policy?.ageMs ?? REDEEM_AGE_MS)
-    return isOld || amount >= (policy?.atoms ?? REDEEM_ATOMS)
+    return this.#isOld(since) || amount >= (this.#init.policy?.atoms ?? REDEEM_ATOMS)
+  }
+
+  /** A time far ahead was noted by a clock that was wrong. Earnings would wait until then. */
+  #isOld(since: number): boolean {
+    const { clock, policy } = this.#init
+    return Math.abs(clock.now() - since) >= (policy?.ageMs ?? REDEEM_AGE_MS)
   }
 
   #owing(): Claimable[] {

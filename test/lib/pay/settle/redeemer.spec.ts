@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { CLAIM_GAS, CLAIM_ROWS_MAX, CLAIMS_IN_HAND_MIN, REFUND_GAS } from '../../../../lib/base/limits/chain.ts'
 import { asSoukError } from '../../../../lib/base/errors.ts'
+import { DAY_MS } from '../../../../lib/base/limits/time.ts'
 import type { ChannelConfig } from '../../../../lib/interface/channel.ts'
 import { type ChannelBench, channelBench } from '../../../helpers/channel-bench.ts'
 import { eventually } from '../../../helpers/eventually.ts'
+import { hastyClock } from '../../../helpers/hasty-clock.ts'
 import { mortal } from '../../../helpers/mortal.ts'
 import { redeemerBench } from '../../../helpers/redeemer-bench.ts'
 
@@ -133,6 +135,18 @@ describe('the redeemer', () => {
     const { earn, start } = owner
     const channel = await earn(4_000_000n, { deposit: 10_000_000n })
     await start({ policy: { ageMs: 1 } })
+    await eventually('it is claimed', BOUND_MS, async () =>
+      (await claimed(channel.config)) === 4_000_000n ? true : undefined
+    )
+  })
+
+  it('claims old earnings although an earlier process noted its time by a clock that was a year ahead', async () => {
+    const { earn, start, stop } = owner
+    const channel = await earn(4_000_000n, { deposit: 10_000_000n })
+    const wrong = { ...hastyClock, now: () => hastyClock.now() + 365 * DAY_MS }
+    await stop(await start({ clock: wrong }))
+    assert.equal(await claimed(channel.config), 0n)
+    await start()
     await eventually('it is claimed', BOUND_MS, async () =>
       (await claimed(channel.config)) === 4_000_000n ? true : undefined
     )
