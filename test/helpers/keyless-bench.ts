@@ -69,8 +69,10 @@ function upstream(): Upstream {
 export async function keylessBench({ isPatient = false } = {}) {
   const bench = await chainBench()
   let isMining = true
+  let aheadMs = 0
   const clock: Clock = {
     ...schemeClock,
+    now: () => schemeClock.now() + aheadMs,
     after: (delayMs, task) =>
       (isPatient && isMining && WAITS_MS.has(delayMs) ? systemClock : schemeClock).after(delayMs, task)
   }
@@ -208,6 +210,10 @@ export async function keylessBench({ isPatient = false } = {}) {
       isMining = isOn
       await (client as Client).request({ method: 'evm_setAutomine', params: [isOn] } as never)
       if (isOn) await client.mine({ blocks: 1 })
+    },
+    /** Sets the clock of the payment schemes, which is this much ahead of the real time. */
+    setClock(ms: number): void {
+      aheadMs = ms
     },
     eventually,
     async close(): Promise<void> {

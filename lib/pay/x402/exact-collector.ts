@@ -90,7 +90,7 @@ export class ExactCollector {
   async #book(record: ExactRecord, hash: Hex | undefined): Promise<ExactFate> {
     const { ledger, clock } = this.#init
     const isPaid = hash !== undefined
-    const fate: ExactFate = isPaid ? { kind: 'paid', hash, at: clock.now() } : { kind: 'lost' }
+    const fate: ExactFate = isPaid ? { kind: 'paid', hash } : { kind: 'lost' }
     const name = nameOf(record.payment)
     const { receivable, collected, lost } = exactAccounts(record.payment.to)
     const postings = [

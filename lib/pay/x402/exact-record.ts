@@ -19,8 +19,6 @@ export type ExactFate =
       readonly kind: 'paid'
       /** The transaction's hash. */
       readonly hash: Hex
-      /** Time when the payment was known, milliseconds since the epoch. Absent in records of the first release. */
-      readonly at?: number
     }
 
 /** A response inside a document of an earlier version. */

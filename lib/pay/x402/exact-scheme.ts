@@ -50,7 +50,7 @@ interface Entry {
   readonly id: string | undefined
   readonly ended: Promise<End>
   readonly end: (end: End) => void
-  /** Set once the payment is spent. */
+  /** Set once the payment is spent: time of its call, later of its transfer, on the monotonic clock. */
   at?: number
   fate?: Promise<ExactFate>
 }
@@ -188,7 +188,8 @@ export class ExactScheme {
   }
 
   #spend(entry: Entry, record: ExactRecord): void {
-    entry.at = record.at
+    const { clock, redeemer } = this.#init
+    entry.at = clock.elapsed()
     entry.fate = record.fate.kind === 'owed' ? this.#collector.collect(record) : Promise.resolve(record.fate)
     // Waiting callers get the error of a stop; the rest continues at the next start.
     entry.fate.then(
@@ -196,8 +197,8 @@ export class ExactScheme {
         this.#open.delete(entry.payment)
         if (fate.kind !== 'paid') return
         // The transfer may be much later than the call. Repeats are recognised for as long as a transfer counts.
-        entry.at = Math.max(record.at, fate.at ?? 0)
-        if (record.fate.kind === 'owed') this.#init.redeemer.received(record.price)
+        entry.at = clock.elapsed()
+        if (record.fate.kind === 'owed') redeemer.received(record.price)
       },
       () => {}
     )
@@ -277,12 +278,15 @@ export class ExactScheme {
     entry.end(end)
   }
 
-  /** Drops old payments. The token still rejects their nonces, and their documents expire. */
+  /**
+   * Drops old payments. The token still rejects their nonces, and their documents expire. The wall clock may be ahead for a moment: a
+   * payment that is dropped too early would pay for a second call, as a transfer of somebody else.
+   */
   #forgetOld(): void {
     const { clock } = this.#init
     for (const entry of this.#entries.values()) {
       if (entry.at === undefined || this.#open.has(entry.payment)) continue
-      if (entry.at > clock.now() - PAYMENT_REPLAY_MS) return
+      if (entry.at > clock.elapsed() - PAYMENT_REPLAY_MS) return
       this.#leave(entry, 'spent')
     }
   }

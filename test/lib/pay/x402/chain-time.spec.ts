@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { decodePaymentRequiredHeader } from '@x402/core/http'
-import { PAYMENT_MARGIN_MS, PAYMENT_VALID_S } from '../../../../lib/base/limits/pay.ts'
+import { x402Client } from '@x402/core/client'
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
+import { PAYMENT_MARGIN_MS, PAYMENT_REPLAY_MS, PAYMENT_VALID_S } from '../../../../lib/base/limits/pay.ts'
 import { type KeylessBench, keylessBench } from '../../../helpers/keyless-bench.ts'
 
 const USDC = 1_000_000n
+const PRICE = 40_000n
 
 describe('x402 exact, at an owner whose clock is behind the chain’s', () => {
   let bench: KeylessBench
@@ -28,5 +30,44 @@ describe('x402 exact, at an owner whose clock is behind the chain’s', () => {
     const { error } = decodePaymentRequiredHeader(refused.headers.get('payment-required') ?? '')
     assert.deepEqual([refused.status, error], [402, 'invalid_exact_evm_payload_authorization_valid_before'])
     assert.deepEqual([owner.api.runs, await bench.usdc(payer)], [1, paid])
+  })
+})
+
+describe('x402 exact, at an owner whose clock is far ahead for a moment', () => {
+  let bench: KeylessBench
+
+  before(async () => {
+    bench = await keylessBench({ isPatient: true })
+  })
+  after(() => bench.close())
+
+  it('pays for one call, and its books agree with the chain', async () => {
+    const owner = await bench.startOwner()
+    await owner.souk.serve({ name: 'counter', price: '0.04', payout: bench.provider }, owner.api)
+    const url = `${await bench.startIngress(owner)}/api/demo/api/counter`
+    await bench.payer('early', USDC)
+    const post = (headers: Record<string, string> = {}) =>
+      fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: '{}' })
+    const payment = async (): Promise<string> => {
+      const required = decodePaymentRequiredHeader((await post()).headers.get('payment-required') ?? '')
+      // Valid for as long as the clock is ahead.
+      const accepts = required.accepts.map((offer) => ({
+        ...offer,
+        maxTimeoutSeconds: (3 * PAYMENT_REPLAY_MS) / 1_000
+      }))
+      const signer = x402Client.fromConfig(bench.stock('early'))
+      return encodePaymentSignatureHeader(await signer.createPaymentPayload({ ...required, accepts }))
+    }
+    const pay = async (text: string) => (await post({ 'payment-signature': text })).json()
+    const first = await payment()
+    assert.deepEqual(await pay(first), { run: 1 })
+    bench.setClock(2 * PAYMENT_REPLAY_MS)
+    assert.deepEqual(await pay(await payment()), { run: 2 })
+    bench.setClock(0)
+    assert.deepEqual(await pay(first), { run: 1 })
+    const { ledger } = owner.store
+    assert.equal(await bench.usdc(bench.splitter), 2n * PRICE)
+    assert.equal(await ledger.balance(`earned/exact/${bench.splitter}`), -2n * PRICE)
+    assert.equal(await ledger.balance(`receivable/exact/${bench.splitter}`), 0n)
   })
 })
