@@ -23,14 +23,16 @@ export interface ExactPayment {
 export const nameOf = ({ from, nonce }: ExactPayment): string => `${from}/${nonce}`
 
 const NUMBER = /^\d{1,78}$/
+const UINT256_MAX = 2n ** 256n - 1n
 const BYTES = /^0x(?:[0-9a-fA-F]{2})+$/
 
 /** Parses the scheme-specific part of an `exact` payment. @throws SoukError `payment_malformed` */
 export function readExact({ authorization, signature }: Record<string, unknown>): ExactPayment {
   const { from, to, value, validAfter, validBefore, nonce } = (authorization ?? {}) as Record<string, unknown>
   const number = (text: unknown): bigint => {
-    if (typeof text !== 'string' || !NUMBER.test(text)) throw malformed('a number of its authorization is invalid')
-    return BigInt(text)
+    const read = typeof text === 'string' && NUMBER.test(text) ? BigInt(text) : undefined
+    if (read === undefined || read > UINT256_MAX) throw malformed('a number of its authorization is invalid')
+    return read
   }
   const isSound = isHex(from, 20) && isHex(to, 20) && isHex(nonce, 32)
   if (!isSound || typeof signature !== 'string' || !BYTES.test(signature)) {

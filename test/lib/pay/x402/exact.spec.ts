@@ -352,7 +352,11 @@ describe('x402 exact, of clients without a key', () => {
     it('that is malformed', async () => {
       const notPaid = Buffer.from('{"x402Version":2}').toString('base64')
       const noNumbers = await payment('refused', (payload) => (authorizationOf(payload)['value'] = '-1'))
-      for (const text of ['garbage!', 'Z2FyYmFnZQ==', notPaid, noNumbers, 'A'.repeat(9_000)]) {
+      const noUint256 = await payment(
+        'refused',
+        (payload) => (authorizationOf(payload)['validBefore'] = '9'.repeat(78))
+      )
+      for (const text of ['garbage!', 'Z2FyYmFnZQ==', notPaid, noNumbers, noUint256, 'A'.repeat(9_000)]) {
         const response = await pay(text)
         assert.deepEqual([response.status, await codeOf(response)], [400, 'payment_malformed'], text.slice(0, 20))
       }
