@@ -42,7 +42,6 @@ export async function checkExact(
     const outlasts = payment.validBefore * 1_000n >= now + PAYMENT_MARGIN_MS
     must(outlasts, 'payload_authorization_valid_before', 'it has expired, or will expire before the call ends')
   }
-  must(payment.validAfter * 1_000n <= clock.now(), 'payload_authorization_valid_after', 'it is not valid yet')
   mustOutlastCallAt(clock.now())
   const [simulation, balance, head] = await Promise.all([
     chain.simulate(sender, transferCall(usdc.address, payment)),

@@ -2,6 +2,10 @@ import assert from 'node:assert/strict'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import { PAYMENT_MARGIN_MS, PAYMENT_REPLAY_MS, PAYMENT_VALID_S } from '../../../../lib/base/limits/pay.ts'
+import { toHex } from '../../../../lib/base/hex.ts'
+import { readExact } from '../../../../lib/pay/x402/exact-payment.ts'
+import { tokenDomain } from '../../../../lib/pay/signing/token-domain.ts'
+import { actor } from '../../../helpers/chain.ts'
 import { type KeylessBench, keylessBench } from '../../../helpers/keyless-bench.ts'
 
 const USDC = 1_000_000n
@@ -30,6 +34,31 @@ describe('x402 exact, at an owner whose clock is behind the chain’s', () => {
     const { error } = decodePaymentRequiredHeader(refused.headers.get('payment-required') ?? '')
     assert.deepEqual([refused.status, error], [402, 'invalid_exact_evm_payload_authorization_valid_before'])
     assert.deepEqual([owner.api.runs, await bench.usdc(payer)], [1, paid])
+  })
+
+  it('takes a payment that is valid since a minute ago, by the time of the chain', async () => {
+    const owner = await bench.startOwner()
+    await owner.souk.serve({ name: 'slow', price: '0.04', payout: bench.provider }, owner.api)
+    const url = `${await bench.startIngress(owner)}/api/demo/api/slow`
+    await bench.payer('python', USDC)
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+    const required = decodePaymentRequiredHeader((await fetch(url, init)).headers.get('payment-required') ?? '')
+    const payload = await x402Client.fromConfig(bench.stock('python')).createPaymentPayload(required)
+    const { timestamp } = await bench.client.getBlock()
+    const times = { validAfter: `${timestamp - 60n}`, validBefore: `${timestamp + BigInt(PAYMENT_VALID_S)}` }
+    const authorization = { ...(payload.payload['authorization'] as Record<string, string>), ...times }
+    const { chainId, usdc } = bench.parameters
+    const domain = tokenDomain({ ...usdc, chainId, verifyingContract: usdc.address })
+    const digest = domain.transfer(readExact({ authorization, signature: '0x00' }))
+    const signature = await actor('python').sign({ hash: toHex(digest) })
+    const text = encodePaymentSignatureHeader({ ...payload, payload: { authorization, signature } })
+    bench.setClock(-10 * 60_000)
+    try {
+      const headers = { ...init.headers, 'payment-signature': text }
+      assert.equal((await fetch(url, { ...init, headers })).status, 200)
+    } finally {
+      bench.setClock(0)
+    }
   })
 })
 
