@@ -15,6 +15,8 @@ export interface ChainProxy {
   readonly url: string
   /** The fault of all requests from now on. */
   fault: ChainFault
+  /** True while no log is shown, as by an endpoint whose logs lag behind its state. */
+  hidesLogs: boolean
   /** From the first request of this method on, the fault is `unanswered`. Resolves then. */
   unansweredFrom(method: string): Promise<void>
   close(): Promise<void>
@@ -25,6 +27,7 @@ export async function proxyChain(target: string): Promise<ChainProxy> {
   const proxy = {
     url: '',
     fault: 'none' as ChainFault,
+    hidesLogs: false,
     async unansweredFrom(method: string): Promise<void> {
       const { promise, resolve: met } = Promise.withResolvers<void>()
       trigger = { method, met }
@@ -46,7 +49,8 @@ export async function proxyChain(target: string): Promise<ChainProxy> {
     const { fault } = proxy
     if (fault === 'away') return void response.destroy()
     const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    const bytes = Buffer.from(await answer.arrayBuffer())
+    const received = Buffer.from(await answer.arrayBuffer())
+    const bytes = proxy.hidesLogs ? withoutLogs(body, received) : received
     if (fault === 'unanswered') return void response.destroy()
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(bytes)
   }
@@ -57,7 +61,19 @@ export async function proxyChain(target: string): Promise<ChainProxy> {
   return proxy
 }
 
-function methodsOf(body: Buffer): unknown[] {
-  const parsed: unknown = JSON.parse(body.toString())
-  return (Array.isArray(parsed) ? parsed : [parsed]).map((each: { method?: unknown }) => each.method)
+interface Message {
+  readonly id: number
+  readonly method?: string
+}
+
+function messagesOf(body: Buffer): Message[] {
+  return [JSON.parse(body.toString()) as Message | Message[]].flat()
+}
+
+const methodsOf = (body: Buffer): unknown[] => messagesOf(body).map(({ method }) => method)
+
+function withoutLogs(asked: Buffer, received: Buffer): Buffer {
+  const searches = new Set(messagesOf(asked).flatMap(({ id, method }) => (method === 'eth_getLogs' ? [id] : [])))
+  const hidden = messagesOf(received).map((each) => (searches.has(each.id) ? { ...each, result: [] } : each))
+  return Buffer.from(JSON.stringify(received.toString().startsWith('[') ? hidden : hidden[0]))
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
 import { WALLET_DEPOSIT_GAS } from '../../base/limits/chain.ts'
-import { DEPOSIT_LOOK_MS } from '../../base/limits/pay.ts'
+import { DEPOSIT_LOOK_MS, TRANSFER_LOOKS_MAX } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Deposits, DepositTransaction } from '../../interface/deposits.ts'
@@ -54,12 +54,28 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
     return { hash, succeeded, depth: 'latest' }
   }
 
-  /** Anybody may submit a published authorisation. The money arrives all the same. */
+  /** Searches in vain for the transfer of a used authorisation, by the payment's name. */
+  const looks = new Map<string, number>()
+
+  /**
+   * Anybody may submit a published authorisation. The money arrives all the same.
+   * @throws SoukError `settlement_unavailable` while the endpoint's logs may lag behind its state
+   */
   async function sentByAnother(payment: ExactPayment): Promise<DepositTransaction | undefined> {
     if (!(await chain.authorizationUsed(payment.from, payment.nonce))) return undefined
     const transfer = await foreignTransfer(chain, payment, clock.now() - DEPOSIT_LOOK_MS)
-    if (transfer === undefined) return undefined
-    return (await depthOf(transfer.hash)) ?? { hash: transfer.hash, succeeded: true }
+    if (transfer !== undefined) return (await depthOf(transfer.hash)) ?? { hash: transfer.hash, succeeded: true }
+    const name = nameOf(payment)
+    const look = (looks.get(name) ?? 0) + 1
+    looks.set(name, look)
+    if (look < TRANSFER_LOOKS_MAX) {
+      throw new SoukError(
+        'settlement_unavailable',
+        'The chain endpoint does not show the transfer of this deposit yet.'
+      )
+    }
+    looks.delete(name)
+    return undefined
   }
 
   return {
