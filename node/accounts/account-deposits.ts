@@ -119,34 +119,48 @@ export class AccountDeposits {
 
   /** Durable when it resolves: an admitted payment is processed to its end. */
   async #admit(deposits: Deposits, account: string, amount: Atoms, payment: DepositPayment): Promise<DepositDocument> {
-    const { accounts, documents, clock, holder } = this.#init
-    const { name, text, payer } = payment
     for (;;) {
-      const known = await this.#find(name)
+      const known = await this.#find(payment.name)
       if (known !== undefined) {
         const document = JSON.parse(known) as DepositDocument
-        if (document.account === account && document.text === text) return document
+        if (document.account === account && document.text === payment.text) return document
         throw new SoukError('payment_id_conflict', 'This payment was already used for another purpose.')
       }
-      await deposits.check(payment, amount, await this.#wallets())
-      this.#checkCount(account)
-      if (!(await accounts.bind(account, payer))) {
-        throw new SoukError(
-          'payment_rejected',
-          'Deposit from the address of the account’s first deposit. Withdrawals go to that address only.'
-        )
+      // Counted before anything is awaited: of many at once, each would find room.
+      this.#count(account)
+      let recorded: DepositDocument | undefined
+      try {
+        recorded = await this.#record(deposits, account, amount, payment)
+        if (recorded !== undefined) return recorded
+      } finally {
+        if (recorded === undefined) this.#uncount(account)
       }
-      const head = { account, amount: formatUsdc(amount), text, holder, at: clock.now() }
-      const document: DepositDocument = { ...head, state: 'pending' }
-      if (!(await documents.insert(OPEN, name, JSON.stringify(document)))) continue
-      // The payment was credited to another account after it was looked for: then its open document was deleted.
-      if ((await documents.get(ENDED, name)) !== undefined) {
-        await documents.delete(OPEN, name)
-        continue
-      }
-      this.#counts.set(account, (this.#counts.get(account) ?? 0) + 1)
-      return document
     }
+  }
+
+  /** Undefined if another request has recorded the payment meanwhile. */
+  async #record(
+    deposits: Deposits,
+    account: string,
+    amount: Atoms,
+    payment: DepositPayment
+  ): Promise<DepositDocument | undefined> {
+    const { accounts, documents, clock, holder } = this.#init
+    const { name, text, payer } = payment
+    await deposits.check(payment, amount, await this.#wallets())
+    if (!(await accounts.bind(account, payer))) {
+      throw new SoukError(
+        'payment_rejected',
+        'Deposit from the address of the account’s first deposit. Withdrawals go to that address only.'
+      )
+    }
+    const head = { account, amount: formatUsdc(amount), text, holder, at: clock.now() }
+    const document: DepositDocument = { ...head, state: 'pending' }
+    if (!(await documents.insert(OPEN, name, JSON.stringify(document)))) return undefined
+    if ((await documents.get(ENDED, name)) === undefined) return document
+    // The payment was credited to another account after it was looked for: then its open document was deleted.
+    await documents.delete(OPEN, name)
+    return undefined
   }
 
   /** The wallets of nodes that are alive. That of another one may be lost. */
@@ -158,14 +172,21 @@ export class AccountDeposits {
   }
 
   /** @throws SoukError `quota_exceeded`: each deposit costs the operator gas */
-  #checkCount(account: string): void {
+  #count(account: string): void {
     const now = this.#init.clock.now()
     const day = Math.floor(now / limits.DAY_MS)
     if (day > this.#day) this.#counts.clear()
     this.#day = cappedDay(this.#day, day)
-    if ((this.#counts.get(account) ?? 0) < limits.ACCOUNT_DEPOSITS_MAX) return
+    const count = this.#counts.get(account) ?? 0
+    if (count < limits.ACCOUNT_DEPOSITS_MAX) return void this.#counts.set(account, count + 1)
     const detail = `An account accepts ${limits.ACCOUNT_DEPOSITS_MAX} deposits a day. Make larger deposits, or wait until tomorrow.`
     throw new SoukError('quota_exceeded', detail, { retryAfterMs: (day + 1) * limits.DAY_MS - now })
+  }
+
+  /** The day may have ended meanwhile. */
+  #uncount(account: string): void {
+    const count = this.#counts.get(account) ?? 0
+    if (count > 0) this.#counts.set(account, count - 1)
   }
 
   /** @throws SoukError `settlement_pending` if it takes longer than a client waits */

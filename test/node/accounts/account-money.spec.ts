@@ -262,6 +262,20 @@ describe('money of prepaid accounts', () => {
     assert.notEqual((await payIn(await customer(), '0.5')).status, 429)
   })
 
+  it('is limited to that number also if many come at once', async () => {
+    const who = await customer(100n * USDC)
+    const { url, init } = post('/deposits', who, '0.5')
+    const asked = decodePaymentRequiredHeader((await fetch(url, init)).headers.get('payment-required') ?? '')
+    const signer = x402Client.fromConfig(bench.stock(who.name))
+    const deposit = async () => {
+      const text = encodePaymentSignatureHeader(await signer.createPaymentPayload(asked))
+      return (await send('/deposits', who, '0.5', { 'payment-signature': text })).body['code']
+    }
+    const codes = await Promise.all(Array.from({ length: 2 * limits.ACCOUNT_DEPOSITS_MAX }, deposit))
+    const taken = codes.filter((code) => code === undefined || code === 'settlement_pending')
+    assert.ok(taken.length > 0 && taken.length <= limits.ACCOUNT_DEPOSITS_MAX, codes.join(' '))
+  })
+
   it('is rejected if its gas costs more than the deposit', async () => {
     const who = await customer()
     await bench.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 10n })
