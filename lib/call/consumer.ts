@@ -248,8 +248,8 @@ export class Consumer {
   /** Tells the payment scheme about a response. */
   #accept({ paid }: Offer, order: Order, attempt: Attempt): void | Promise<void> {
     if (attempt.fate !== 'answered' || paid === undefined) return undefined
-    const { charged, receipt } = attempt.answer
-    return this.#init.paymentScheme.accept(order, { charged, receipt }, sentAs(paid, attempt))
+    const { status, charged, receipt } = attempt.answer
+    return this.#init.paymentScheme.accept(order, { status, charged, receipt }, sentAs(paid, attempt))
   }
 
   /**

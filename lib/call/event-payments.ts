@@ -107,7 +107,7 @@ export class EventPayments {
       return notAccepted && (isWorthIt || code === 'overloaded') ? 'again' : 'refused'
     }
     const { status, charged: said, receipt } = attempt.answer
-    await paymentScheme.accept(order, { charged: said, receipt }, call)
+    await paymentScheme.accept(order, { status, charged: said, receipt }, call)
     const counted = said < order.price ? said : order.price
     // A part of an event counts as one. Otherwise an owner that charges less than the price of an event is paid for ever.
     this.#left -= Number((counted + price - 1n) / price)

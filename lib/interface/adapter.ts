@@ -55,7 +55,7 @@ export interface AdapterReply {
   readonly status: number
   readonly headers: Headers
   readonly body: Payload
-  /** The call succeeded (REST 2xx, SOAP without fault, GraphQL with non-null data). Only then is it charged. */
+  /** The call succeeded (REST 2xx, SOAP without fault, GraphQL with non-null data). Only then is it charged. False with a status from 400 on: consumers dispute such a charge. */
   readonly success: boolean
   /** Milliseconds until the upstream's response head. */
   readonly upstreamMs: number

@@ -81,6 +81,12 @@ export interface Settled {
   readonly payment?: string
 }
 
+/** The response to a paid call, as its payer sees it. */
+export interface PaidAnswer extends Pick<Settled, 'charged' | 'receipt'> {
+  /** HTTP status. */
+  readonly status: number
+}
+
 /** The stored response to a payment that was already spent on the same request. */
 export interface Replay {
   readonly response: StoredResponse
@@ -151,7 +157,7 @@ export interface PaymentScheme {
    * a disputed charge is durable. It never rejects.
    * @param sent the request as it was sent. The receipt must state its hash
    */
-  accept(order: Order, settled: Settled, sent: HashedRequest): void | Promise<void>
+  accept(order: Order, answer: PaidAnswer, sent: HashedRequest): void | Promise<void>
   /**
    * Call this when the owner did not respond. Returns true to retry once at the same owner, which did not accept the
    * call, with a new `authorise`.

@@ -316,7 +316,7 @@ class ChannelSchemeService implements ChannelScheme {
   receipt: ChannelScheme['receipt'] = (requestId) => this.#receipts.paid(requestId)
   authorise: PaymentScheme['authorise'] = (order) =>
     this.#log.enabled ? this.#authoriseLogged(order) : this.#paying().payer.authorise(order)
-  accept: PaymentScheme['accept'] = (order, settled, sent) => this.#payer?.payer.accept(order, settled, sent)
+  accept: PaymentScheme['accept'] = (order, answer, sent) => this.#payer?.payer.accept(order, answer, sent)
   settled = (record: CallRecord): Promise<Settled> => this.#receiptService.settled(record)
   fail: PaymentScheme['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
   runsNothing = (text: string): boolean => this.#keyless.runsNothing(text)

@@ -158,7 +158,7 @@ export async function lifeBench(bench: ChannelBench, common?: Shared) {
 
   async function end(payer: Life, { order, reservation }: { order: Order; reservation: Reservation }) {
     const settled = await reservation.capture({ ...outcome(order.api), rule: 'success' })
-    await payer.paymentScheme.accept(order, settled, sent(order.api))
+    await payer.paymentScheme.accept(order, { ...settled, status: 200 }, sent(order.api))
     return settled
   }
 

@@ -278,7 +278,8 @@ export function schemeBench() {
         const settled = await (fate === 'captured' || fate === 'timed out' || fate === 'lost'
           ? reservation.capture({ ...outcome(), rule: 'success' }, amount)
           : reservation.release(outcome()))
-        if (fate === 'captured' || fate === 'void') await payer.paymentScheme.accept(order, settled, sent())
+        if (fate === 'captured' || fate === 'void')
+          await payer.paymentScheme.accept(order, { ...settled, status: 200 }, sent())
         else
           payer.paymentScheme.fail(order, {
             fate: fate === 'lost' ? 'lost' : 'failed',

@@ -32,6 +32,7 @@ interface KeptDispute {
   readonly channelId: ChannelId
   readonly requestHash: Hex
   readonly rules: readonly ChargeRule[]
+  readonly status?: number | undefined
   readonly charged: string
   readonly price: string
   readonly owner: string
@@ -43,19 +44,19 @@ interface KeptDispute {
 
 /** @param now an ended dispute is deleted `DISPUTE_KEPT_MS` later */
 export function disputeDocument({ expected, ...dispute }: DisputedCharge, now: number): DocumentPut {
-  const { requestId, api, channelId, requestHash, rules, charged, price } = expected
+  const { requestId, api, channelId, requestHash, rules, status, charged, price } = expected
   const amounts = { charged: charged.toString(), price: price.toString() }
-  const kept: KeptDispute = { api, channelId, requestHash: toHex(requestHash), rules, ...amounts, ...dispute }
+  const kept: KeptDispute = { api, channelId, requestHash: toHex(requestHash), rules, status, ...amounts, ...dispute }
   const document = { collection: PAYER_DISPUTES, key: formatRequestId(requestId), value: JSON.stringify(kept) }
   return dispute.state === 'open' ? document : { ...document, expiresAt: now + DISPUTE_KEPT_MS }
 }
 
 export function readDispute(key: string, value: string): DisputedCharge {
-  const { api, channelId, requestHash, rules, charged, price, ...dispute } = JSON.parse(value) as KeptDispute
+  const { api, channelId, requestHash, rules, status, charged, price, ...dispute } = JSON.parse(value) as KeptDispute
   const hash = fromHex(requestHash, HASH_BYTES)
   const amounts = { charged: BigInt(charged), price: BigInt(price) }
   return {
-    expected: { requestId: requestIdBytes(key), api, channelId, requestHash: hash, rules, ...amounts },
+    expected: { requestId: requestIdBytes(key), api, channelId, requestHash: hash, rules, status, ...amounts },
     ...dispute
   }
 }

@@ -17,7 +17,7 @@ import { PassingMap } from '../../base/passing-map.ts'
 import { type HashedRequest, requestHash } from '../../base/request-hash.ts'
 import { formatRequestId } from '../../base/request-id.ts'
 import type { Address, Signer } from '../../interface/signer.ts'
-import type { Failure, Order, Settled } from '../../interface/payment-scheme.ts'
+import type { Failure, Order, PaidAnswer } from '../../interface/payment-scheme.ts'
 import type { ChannelOpener } from './channel-opener.ts'
 import type { ChannelSync } from './channel-sync.ts'
 import type { Disputes } from './disputes.ts'
@@ -140,7 +140,7 @@ export class Payer {
     return channel
   }
 
-  accept(order: Order, { charged, receipt }: Settled, sent: HashedRequest): void | Promise<void> {
+  accept(order: Order, { status, charged, receipt }: PaidAnswer, sent: HashedRequest): void | Promise<void> {
     const paid = this.#take(order)
     if (paid === undefined) return undefined
     const { channel, promised, price } = paid
@@ -150,7 +150,7 @@ export class Payer {
       this.#wake(channel)
       return channels.touch(channel)
     }
-    const expected = expectedOf(order, channel, { sent, charged, price })
+    const expected = expectedOf(order, channel, { sent, status, charged, price })
     const proof = readProof(receipt, expected)
     if (typeof proof === 'string') {
       const most = channel.payerFunds.hasEnded ? 0n : mostCharged(receipt, expected)
@@ -414,13 +414,14 @@ export class Payer {
 
 interface Answered {
   readonly sent: HashedRequest
+  readonly status: number
   readonly charged: Atoms
   readonly price: Atoms
 }
 
-function expectedOf({ requestId, api }: Order, { info }: PayerChannel, { sent, charged, price }: Answered): Expected {
+function expectedOf({ requestId, api }: Order, { info }: PayerChannel, { sent, ...answered }: Answered): Expected {
   const { channelId } = info
-  return { requestId, api, channelId, requestHash: requestHash(sent), rules: rulesFor(sent), charged, price }
+  return { requestId, api, channelId, requestHash: requestHash(sent), rules: rulesFor(sent), ...answered }
 }
 
 /** The most that the owner can have charged for the call, by its response or its receipt. */

@@ -13,10 +13,11 @@ import { type Receipt, readReceipt } from '../signing/receipt.ts'
  * - `request`: it is for another call, channel, API or request hash.
  * - `price`: it states another charge than the response, or more than the price.
  * - `rule`: its rule does not fit the request.
+ * - `status`: it charges for a call that failed, by its status or by that of the response.
  * - `time`: its time is further from the call's than any owner's clock that accepts the call.
  * - `signature`: the channel's owner did not sign it.
  */
-export type ReceiptFault = 'missing' | 'malformed' | 'request' | 'price' | 'rule' | 'time' | 'signature'
+export type ReceiptFault = 'missing' | 'malformed' | 'request' | 'price' | 'rule' | 'status' | 'time' | 'signature'
 
 /** A valid receipt of one call states this. */
 export interface Expected {
@@ -25,6 +26,8 @@ export interface Expected {
   readonly channelId: ChannelId
   readonly requestHash: Uint8Array
   readonly rules: readonly ChargeRule[]
+  /** The response's HTTP status. Absent in disputes of earlier versions. */
+  readonly status?: number | undefined
   /** The charge of the response. */
   readonly charged: Atoms
   /** The most that the call may cost. */
@@ -45,8 +48,14 @@ export function readProof(bytes: Uint8Array, expected: Expected): Receipt | Rece
   if (!isAboutIt) return 'request'
   if (body.charged !== expected.charged || body.charged > expected.price) return 'price'
   if (body.charged > 0n && (body.rule === undefined || !expected.rules.includes(body.rule))) return 'rule'
+  if (body.charged > 0n && hasFailed(body, expected)) return 'status'
   if (Math.abs(body.at - madeAt(expected.requestId)) > RECEIPT_TIME_OFF_MS_MAX) return 'time'
   return receipt
+}
+
+/** A payment for events uses the status to say whether more events come. */
+function hasFailed({ rule, status }: Receipt['body'], { status: shown = status }: Expected): boolean {
+  return rule !== 'events' && Math.max(status, shown) >= FAILED_STATUS_MIN
 }
 
 /** The rules that can apply to a request. */
@@ -55,6 +64,7 @@ export function rulesFor({ stream, service, subscription }: HashedRequest): read
   return service === undefined && subscription === undefined ? OF_CALLS : PLAN
 }
 
+const FAILED_STATUS_MIN = 400
 const EVENTS = ['events'] as const
 const PLAN = ['plan'] as const
 const OF_CALLS = ['success', 'partial-data', 'cost', 'stream-open'] as const

@@ -112,7 +112,7 @@ describe('the channel payment scheme', () => {
       const order = orderTo(owner)
       assert.ok(payer.paymentScheme.authorise(order) instanceof Uint8Array)
       assert.throws(() => payer.paymentScheme.authorise(order), code('idempotency_in_flight'))
-      await payer.paymentScheme.accept(order, { charged: 0n, receipt: new Uint8Array(0) }, sent())
+      await payer.paymentScheme.accept(order, { status: 200, charged: 0n, receipt: new Uint8Array(0) }, sent())
       assert.ok(payer.paymentScheme.authorise(order) instanceof Uint8Array)
     })
 
@@ -217,7 +217,7 @@ describe('the channel payment scheme', () => {
       const waits = careful.paymentScheme.authorise(three)
       const givesUp = careful.paymentScheme.authorise(four)
       await settle()
-      await careful.paymentScheme.accept(one, { charged: 0n, receipt: new Uint8Array(0) }, sent())
+      await careful.paymentScheme.accept(one, { status: 200, charged: 0n, receipt: new Uint8Array(0) }, sent())
       assert.ok(await waits)
       const refused = assert.rejects(Promise.resolve(givesUp), code('overloaded'))
       await bench.play.clock.advance(10_000)

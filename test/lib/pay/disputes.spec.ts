@@ -29,6 +29,7 @@ import {
 
 const USDC = 1_000_000n
 const PRICE = 100n
+type Change = (settled: Settled) => Settled | Promise<Settled>
 
 describe('a charge without a valid receipt', () => {
   let bench: SchemeBench
@@ -59,13 +60,13 @@ describe('a charge without a valid receipt', () => {
   }
 
   /** One call whose settlement a hostile owner changes on the way. */
-  const call = async (change: (settled: Settled) => Settled | Promise<Settled>): Promise<string> => {
+  const call = async (change: Change, status = 200): Promise<string> => {
     const order = { requestId: freshIds.next(), api: API, owner: owner.peer, revision: 1, price: PRICE, payout: PAYOUT }
     const authorization = await payer.paymentScheme.authorise(order)
     const admission = { ...order, peer: payer.peer, ...(authorization && { authorization }) }
     const reservation = await owner.paymentScheme.admit(admission)
     const settled = await reservation.capture({ ...outcome(), rule: 'success' })
-    await payer.paymentScheme.accept(order, await change(settled), sent())
+    await payer.paymentScheme.accept(order, { ...(await change(settled)), status }, sent())
     return formatRequestId(order.requestId)
   }
   /** The owner answers requests for receipts so; undefined: as it is. */
@@ -159,7 +160,7 @@ describe('a charge without a valid receipt', () => {
     await Promise.all([remote, first, second].map(({ paymentScheme }) => paymentScheme.stop()))
   })
 
-  const FORGERIES: ReadonlyArray<[string, Dispute['fault'], () => (settled: Settled) => Settled | Promise<Settled>]> = [
+  const FORGERIES: ReadonlyArray<[string, Dispute['fault'], () => Change]> = [
     ['for another request', 'request', () => forged({ requestHash: new Uint8Array(32).fill(7) })],
     ['for another call', 'request', () => forged({ requestId: freshIds.next() })],
     ['for another API', 'request', () => forged({ api: `other@${API.slice(API.indexOf('@') + 1)}` })],
@@ -169,6 +170,7 @@ describe('a charge without a valid receipt', () => {
     ['with the rule of another kind of call', 'rule', () => forged({ rule: 'plan' })],
     ['with a lower price', 'price', () => forged({ charged: 1n })],
     ['with a higher price', 'price', () => forged({ charged: PRICE + 1n })],
+    ['for a call that failed by its own status', 'status', () => forged({ status: 502 })],
     ['with a time before the call', 'time', () => forged({ at: 0 })],
     ['with a time after the call', 'time', () => forged({ at: 9e15 })],
     ['for a call that the response says is free', 'price', () => (settled) => ({ ...settled, charged: 0n })],
@@ -186,6 +188,20 @@ describe('a charge without a valid receipt', () => {
       await assert.rejects(bench.call(payer, owner), code('settlement_unavailable'))
     })
   }
+
+  it('is disputed: a valid receipt for a response that says the call failed, also after a restart', async () => {
+    const id = await call((settled) => settled, 404)
+    await payer.paymentScheme.stop()
+    payer = await bench.start('C', {}, { store: payer.store, signer: payer.signer })
+    await assert.rejects(bench.call(payer, owner), code('settlement_unavailable'))
+    const [{ requestId, fault, state } = assert.fail('no dispute')] = await payerDisputes()
+    assert.deepEqual({ requestId, fault, state }, { requestId: id, fault: 'status', state: 'open' })
+    assert.equal(await disputed(), PRICE)
+    await owner.paymentScheme.takeBack(payer.peer, id)
+    await bench.play.clock.advance(DISPUTE_ASK_MS)
+    await bench.call(payer, owner)
+    assert.deepEqual([await disputed(), channel().spent], [0n, 2n * PRICE])
+  })
 
   it('is none if the clocks of both nodes differ as much as owners accept', async () => {
     for (const at of [MANUAL_START - REQUEST_ID_AHEAD_MS, MANUAL_START + REQUEST_AGE_MS_MAX]) await call(forged({ at }))

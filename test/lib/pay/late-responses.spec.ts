@@ -52,14 +52,14 @@ describe('a response after the end of its channel', () => {
 
   it('is booked nowhere if it has a receipt', async () => {
     const { id, order, settled } = await late()
-    await payer.paymentScheme.accept(order, settled, sent(order.api))
+    await payer.paymentScheme.accept(order, { ...settled, status: 200 }, sent(order.api))
     await check(id)
   })
 
   it('is not disputed if it has none', async () => {
     const { id, order, settled } = await late()
     const unproved: Settled = { ...settled, receipt: new Uint8Array(0) }
-    await payer.paymentScheme.accept(order, unproved, sent(order.api))
+    await payer.paymentScheme.accept(order, { ...unproved, status: 200 }, sent(order.api))
     await check(id)
   })
 
