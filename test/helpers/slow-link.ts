@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { Readable, Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -25,7 +25,7 @@ export async function slowLink(to: number, bytesPerSecond: number): Promise<{ re
       [far, near]
     ] as const) {
       sockets.add(from)
-      void pipeline(from, slowly, into as Writable).catch(() => from.destroy())
+      void pipeline(from, slowly, into).catch(() => from.destroy())
     }
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -64,18 +64,18 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
   async function sentByAnother(payment: ExactPayment): Promise<DepositTransaction | undefined> {
     if (!(await chain.authorizationUsed(payment.from, payment.nonce))) return undefined
     const transfer = await foreignTransfer(chain, payment, clock.now() - DEPOSIT_LOOK_MS)
-    if (transfer !== undefined) return (await depthOf(transfer.hash)) ?? { hash: transfer.hash, succeeded: true }
     const name = nameOf(payment)
     const look = (looks.get(name) ?? 0) + 1
-    looks.set(name, look)
-    if (look < TRANSFER_LOOKS_MAX) {
+    if (transfer === undefined && look < TRANSFER_LOOKS_MAX) {
+      looks.set(name, look)
       throw new SoukError(
         'settlement_unavailable',
         'The chain endpoint does not show the transfer of this deposit yet.'
       )
     }
     looks.delete(name)
-    return undefined
+    if (transfer === undefined) return undefined
+    return (await depthOf(transfer.hash)) ?? { hash: transfer.hash, succeeded: true }
   }
 
   return {
