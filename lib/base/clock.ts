@@ -69,6 +69,8 @@ export function nextTurn(clock: Pick<Clock, 'soon'>): Promise<void> {
 /** A time limit that a parent signal can also end. */
 export interface Deadline {
   readonly signal: AbortSignal
+  /** Ends after `delayMs` from now instead. */
+  restart(delayMs: number): void
   /** Removes the time limit. The parent can still abort the signal. */
   stop(): void
   /** Aborts now. */
@@ -80,12 +82,17 @@ export interface Deadline {
 /** A signal that aborts with `reason()` after `delayMs`, or with the parent's reason when `parent` does. */
 export function deadline(clock: Clock, delayMs: number, reason: () => Error, parent?: AbortSignal): Deadline {
   const controller = new AbortController()
-  const timer = clock.after(delayMs, () => controller.abort(reason()))
+  const start = (ms: number) => clock.after(ms, () => controller.abort(reason()))
+  let timer = start(delayMs)
   const onAbort = () => controller.abort(parent?.reason)
   if (parent?.aborted === true) onAbort()
   else parent?.addEventListener('abort', onAbort, { once: true })
   return {
     signal: controller.signal,
+    restart(ms) {
+      timer.cancel()
+      timer = start(ms)
+    },
     stop: () => timer.cancel(),
     abort: (reason) => controller.abort(reason),
     clear() {

@@ -182,6 +182,18 @@ describe('deadline', () => {
     assert.equal(deadline(clock, 50, () => late, AbortSignal.abort(reason)).signal.reason, reason)
   })
 
+  it('starts again', () => {
+    const { clock, pass, pending } = manualClock()
+    const { signal, restart } = deadline(clock, 50, () => late)
+    pass(49)
+    restart(20)
+    assert.equal(pending(), 1)
+    pass(19)
+    assert.equal(signal.aborted, false)
+    pass(1)
+    assert.equal(signal.reason, late)
+  })
+
   it('releases timer and parent when it is cleared', () => {
     const { clock, pass, pending } = manualClock()
     const { controller, signal: parent, listeners } = countedController()

@@ -11,6 +11,7 @@ import { createLibp2p } from 'libp2p'
 import type { Clock } from '../../../lib/base/clock.ts'
 import { HEARTBEAT_ANSWER_MS, HEARTBEAT_MS, HEARTBEAT_SPREAD_MS } from '../../../lib/base/limits/link.ts'
 import { heartbeat } from '../../../lib/link/heartbeat.ts'
+import { muxerOf } from '../../../lib/link/ping-connection.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
@@ -112,6 +113,28 @@ describe('the heartbeat of connections', () => {
       await eventually('the connection to close', 2_000, () => (connection.status === 'open' ? undefined : true))
     })
   }
+
+  it('keeps a connection on which bytes arrive before the response, until none do', async () => {
+    const { clock, toPing } = listing()
+    const [node, peer] = [await start(clock), await start()]
+    let bytes = 0
+    const read: StreamHandler = (stream) => stream.addEventListener('message', ({ data }) => (bytes += data.byteLength))
+    await node.handle('/test/body', read)
+    const connection = await node.dial(peer.getMultiaddrs())
+    const accepted = await eventually('the other end', 2_000, () => peer.getConnections(node.peerId)[0])
+    // On a slow link, the response waits behind the bytes of a body.
+    Object.assign(muxerOf(accepted) ?? {}, { handlePing: () => {} })
+    const body = await accepted.newStream('/test/body')
+    await toPing()
+    for (let round = 1; round <= ROUNDS; round++) {
+      await clock.advance(HEARTBEAT_ANSWER_MS - 1)
+      body.send(new Uint8Array(1))
+      await eventually('the byte', 2_000, () => (bytes === round ? true : undefined))
+      assert.equal(connection.status, 'open')
+    }
+    await clock.advance(HEARTBEAT_ANSWER_MS)
+    await eventually('the connection to close', 2_000, () => (connection.status === 'open' ? undefined : true))
+  })
 
   it('pings from the end that dialled only', async () => {
     const [from, to] = [listing(), listing()]
