@@ -1,6 +1,6 @@
 import type { ApiId } from '../base/api-name.ts'
 import { boundedMap } from '../base/bounded-map.ts'
-import { type Clock, deadline, nextTurn } from '../base/clock.ts'
+import { type Clock, nextTurn } from '../base/clock.ts'
 import { asSoukError, SoukError } from '../base/errors.ts'
 import {
   DESCRIBED_SCHEMA_BYTES_MAX,
@@ -15,7 +15,6 @@ import {
   SDL_PART_BYTES_MAX,
   SDL_PARTS_MAX
 } from '../base/limits/descriptions.ts'
-import { EXCHANGE_MS } from '../base/limits/link.ts'
 import { Slots } from '../base/slots.ts'
 import { LRUCache } from 'lru-cache'
 import type { ApiDescription, JsonSchema, Operation } from '../interface/adapter.ts'
@@ -250,14 +249,13 @@ export class DescriptionReader implements Descriptions {
     documents: BoundedDocuments,
     signal: AbortSignal
   ): Promise<void> {
-    const { link, shelf, clock } = this.#init
+    const { link, shelf } = this.#init
     const leave = await this.#slotsOf(peer).enter(signal)
     try {
       for (;;) {
         const missing = leaves.filter((leaf) => !documents.has(leaf)).slice(0, DESCRIPTIONS_WANTED_MAX)
         if (missing.length === 0) return
-        const limit = deadline(clock, EXCHANGE_MS, () => new SoukError('lookup_timeout'), signal)
-        const proven = await fetchDocuments(link, peer, described, missing, limit.signal).finally(() => limit.clear())
+        const proven = await fetchDocuments(link, peer, described, missing, signal)
         for (const each of proven) {
           shelf.keep(described.root, each)
           documents.set(each.leaf, each.document)

@@ -90,12 +90,12 @@ export interface Link {
 export interface ExchangeOptions {
   readonly responseBytesMax: number
   readonly signal: AbortSignal
-  /** Time limit of the whole exchange. Default `EXCHANGE_MS`. */
+  /** Time limit of the exchange, without `EXCHANGE_MS_PER_MIB`. Default `EXCHANGE_MS`. */
   readonly timeoutMs?: number
 }
 
 export interface ServeOptions {
   readonly requestBytesMax: number
-  /** Time limit of the response. Default `EXCHANGE_MS`. */
+  /** Time limit of the response, without `EXCHANGE_MS_PER_MIB`. Default `EXCHANGE_MS`. */
   readonly timeoutMs?: number
 }

@@ -14,6 +14,7 @@ import { lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import { pEvent } from 'p-event'
+import { decode } from 'uint8-varint'
 import type { Uint8ArrayList } from 'uint8arraylist'
 import { type Clock, deadline, type Timer } from '../base/clock.ts'
 import { inMs, logOf, reasonOf } from '../base/component-log.ts'
@@ -23,10 +24,12 @@ import {
   BULK_STREAMS_PER_PEER_MAX,
   CONTROL_STREAMS_PER_PEER_MAX,
   EXCHANGE_MS,
+  EXCHANGE_MS_PER_MIB,
   HELLO_MS,
   LINK_CLOSE_MS,
   SILENCE_CHECK_MS
 } from '../base/limits/link.ts'
+import { MiB } from '../base/limits/units.ts'
 import { SingleFlight } from '../base/single-flight.ts'
 import { unreachable } from '../base/unreachable.ts'
 import { waitAtMost } from '../base/wait-at-most.ts'
@@ -157,7 +160,12 @@ export class Libp2pLink implements Link {
     try {
       connection = await this.#dial(peer, limit.signal)
       stream = await connection.newStream(protocol, { signal: limit.signal, runOnLimitedConnection: true })
-      const messages = lpStream(stream, { maxDataLength: options.responseBytesMax })
+      const lengthDecoder = (bytes: Uint8ArrayList) => {
+        const length = decode(bytes)
+        limit.restart(transferMs(length, timeoutMs))
+        return length
+      }
+      const messages = lpStream(stream, { maxDataLength: options.responseBytesMax, lengthDecoder })
       await messages.write(request, { signal: limit.signal })
       const answer = await messages.read({ signal: limit.signal })
       await stream.close({ signal: limit.signal })
@@ -337,6 +345,7 @@ export class Libp2pLink implements Link {
       const request: Uint8ArrayList = await messages.read({ signal: limit.signal })
       const answer = await handler(request.subarray(), connection.remotePeer.toString())
       const options: AbortOptions = { signal: limit.signal }
+      limit.restart(transferMs(answer.length, timeoutMs))
       await messages.write(answer, options)
       await stream.close(options)
     } catch (error) {
@@ -347,6 +356,9 @@ export class Libp2pLink implements Link {
     }
   }
 }
+
+/** Time for a response of this length on a slow link. */
+const transferMs = (bytes: number, timeoutMs: number): number => timeoutMs + (bytes / MiB) * EXCHANGE_MS_PER_MIB
 
 /** Resolves when both ends of the stream are closed, or it broke. */
 async function closed(stream: Stream): Promise<void> {

@@ -112,6 +112,8 @@ export const CATALOGUE_CURSORS_MAX = 4_096
 export const CATALOGUE_EPOCH_CHARS_MAX = 64
 /** Time between two rounds of background queries. Announcements are faster. */
 export const CATALOGUE_PULL_MS = 60 * SECOND
+/** One query of a peer's catalogue, all its pages, on a slow link. The next one continues where it ended. */
+export const CATALOGUE_READ_MS = 60 * SECOND
 /** Connected peers queried per background round. */
 export const CATALOGUE_PULLED_PEERS = 4
 /** Pause between a peer's connection and its first query, because many peers connect together. */

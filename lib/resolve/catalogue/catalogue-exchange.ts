@@ -9,6 +9,7 @@ import {
   CATALOGUE_EPOCH_CHARS_MAX,
   CATALOGUE_PAGES_MAX,
   CATALOGUE_QUIET_MS,
+  CATALOGUE_READ_MS,
   CATALOGUE_RECORDS_MAX,
   CATALOGUE_REFUSED_MAX,
   CATALOGUE_REQUEST_BYTES_MAX,
@@ -26,6 +27,7 @@ import type { ListingIndex } from '../../interface/listing-index.ts'
 import { type CatalogueReply, type CatalogueRequest, CATALOGUE_REPLY, CATALOGUE_REQUEST } from './catalogue-codec.ts'
 import { ignore } from '../../base/ignore.ts'
 import { SingleFlight } from '../../base/single-flight.ts'
+import { within } from '../../base/within.ts'
 import type { CheckedRecord, Intake } from './intake.ts'
 
 const CATALOGUE_PROTOCOL = '/souk/catalogue/1.0.0'
@@ -102,9 +104,15 @@ export class CatalogueReader {
     return this.#init.clock.elapsed() < (this.#places.get(id)?.quietUntil ?? -Infinity)
   }
 
-  /** Never rejects, because peers need not respond. Concurrent reads of one peer share one query. */
+  /**
+   * Rejects only with the signal's reason, because peers need not respond. Concurrent reads of one peer share one query, which
+   * continues when they end: on a slow link it takes longer than a search waits.
+   */
   read(peer: PeerAddress, signal: AbortSignal): Promise<void> {
-    return this.#reading.run(peer.id, () => this.#read(peer, signal))
+    return within(
+      this.#reading.run(peer.id, () => this.#read(peer)),
+      signal
+    )
   }
 
   /** Whether a peer has this manifest in its catalogue. False also if the peer does not respond within `EXCHANGE_MS`. */
@@ -125,7 +133,7 @@ export class CatalogueReader {
     await this.#take([checked], peer, signal)
   }
 
-  async #read(peer: PeerAddress, signal: AbortSignal): Promise<void> {
+  async #read(peer: PeerAddress): Promise<void> {
     const { clock } = this.#init
     const place = this.#places.get(peer.id) ?? {
       epoch: '',
@@ -135,6 +143,8 @@ export class CatalogueReader {
     }
     if (clock.elapsed() < place.distrustedUntil) return
     this.#places.set(peer.id, place)
+    const limit = deadline(clock, CATALOGUE_READ_MS, () => new SoukError('owner_unreachable'))
+    const { signal } = limit
     try {
       for (let pages = 0; pages < CATALOGUE_PAGES_MAX; pages++) {
         const reply = await this.#ask(peer, { epoch: place.epoch, after: place.through }, signal)
@@ -152,7 +162,9 @@ export class CatalogueReader {
       // After no response or an invalid one, the peer is not queried for a while.
       const pauseMs =
         isSoukError(error) && error.code === 'owner_unreachable' ? CATALOGUE_SILENT_MS : CATALOGUE_DISTRUST_MS
-      if (!signal.aborted) place.distrustedUntil = clock.elapsed() + pauseMs
+      place.distrustedUntil = clock.elapsed() + pauseMs
+    } finally {
+      limit.clear()
     }
   }
 

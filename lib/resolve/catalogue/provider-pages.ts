@@ -1,7 +1,5 @@
-import { type Clock, deadline } from '../../base/clock.ts'
-import { SoukError } from '../../base/errors.ts'
+import type { Clock } from '../../base/clock.ts'
 import { PROVIDER_NODES_ASKED_MAX, PROVIDER_PAGES_MAX } from '../../base/limits/directory.ts'
-import { EXCHANGE_MS } from '../../base/limits/link.ts'
 import { searchTerms } from '../../base/search-terms.ts'
 import type { Link, PeerAddress } from '../../interface/link.ts'
 import type { ListingQuery } from '../../interface/listing-index.ts'
@@ -59,11 +57,8 @@ export class ProviderPages {
     const found: SignedManifest[] = []
     let after = query.cursor?.startsWith(CURSOR) === true ? query.cursor.slice(CURSOR.length) : ''
     for (let pages = 0; pages < PROVIDER_PAGES_MAX; pages++) {
-      const limit = deadline(clock, EXCHANGE_MS, () => new SoukError('lookup_timeout'), signal)
       const request = { name: '', provider, after }
-      const { manifests, hasMore } = await fetchManifests(peer, request, { link, clock, signal: limit.signal }).finally(
-        () => limit.clear()
-      )
+      const { manifests, hasMore } = await fetchManifests(peer, request, { link, clock, signal })
       const next = manifests.filter(({ manifest }) => manifest.name > after).toSorted(byName)
       for (const signed of next) {
         after = signed.manifest.name

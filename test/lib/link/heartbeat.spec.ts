@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, connect as connectTcp, createServer, type Socket } from 'node:net'
 import { noise } from '@chainsafe/libp2p-noise'
 import type { Connection, Libp2p, StreamHandler, StreamMuxerFactory } from '@libp2p/interface'
 import { ping } from '@libp2p/ping'
@@ -13,6 +11,7 @@ import { HEARTBEAT_ANSWER_MS, HEARTBEAT_MS, HEARTBEAT_SPREAD_MS } from '../../..
 import { heartbeat } from '../../../lib/link/heartbeat.ts'
 import { muxerOf } from '../../../lib/link/ping-connection.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { forwarder } from '../../helpers/forwarder.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 const ROUNDS = 3
@@ -24,26 +23,6 @@ function withoutPings(): StreamMuxerFactory {
   return {
     protocol: inner.protocol,
     createStreamMuxer: (connection) => Object.assign(inner.createStreamMuxer(connection), { ping: undefined })
-  }
-}
-
-/** Passes bytes on to a node until `silence`. */
-async function forwarder(to: number) {
-  const sockets: Socket[] = []
-  const server = createServer((near) => {
-    const far = connectTcp(to, '127.0.0.1')
-    near.pipe(far).pipe(near)
-    sockets.push(near, far)
-    for (const socket of [near, far]) socket.on('error', () => {})
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return {
-    port: (server.address() as AddressInfo).port,
-    silence: () => sockets.forEach((socket) => socket.unpipe().pause()),
-    stop: () => {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    }
   }
 }
 

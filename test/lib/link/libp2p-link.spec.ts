@@ -8,12 +8,15 @@ import { createLibp2p } from 'libp2p'
 import type { Clock } from '../../../lib/base/clock.ts'
 import {
   EARLY_STREAMS_MAX,
+  EXCHANGE_MS,
+  EXCHANGE_MS_PER_MIB,
   LINK_BUFFER_BYTES_MAX,
   LINK_PROBE_MS,
   LINK_WINDOW_BYTES_MAX,
   SILENCE_CHECK_MS,
   STREAMS_PER_CONNECTION_MAX
 } from '../../../lib/base/limits/link.ts'
+import type { ExchangeHandler } from '../../../lib/interface/link.ts'
 import { corked } from '../../../lib/link/cork.ts'
 import { type LinkComponents, Libp2pLink } from '../../../lib/link/libp2p-link.ts'
 import { noiseCrypto } from '../../../lib/link/noise-crypto.ts'
@@ -21,8 +24,13 @@ import { muxerOf } from '../../../lib/link/ping-connection.ts'
 import { soukTcp } from '../../../lib/link/souk-tcp.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
+import { forwarder } from '../../helpers/forwarder.ts'
 import { linkSuite } from '../../suites/link.ts'
-import { stopped } from '../../suites/link-bench.ts'
+import { MiB, stopped } from '../../suites/link-bench.ts'
+
+const LARGE_PROTOCOL = '/test/large/1.0.0'
+/** Four times the window of a new stream, so that a part of it is sent only after the other end has read. */
+const LARGE_BYTES = MiB
 
 type LinkNode = Libp2p<{ link: Libp2pLink }>
 
@@ -77,9 +85,11 @@ describe('the libp2p link', () => {
   let a: LinkNode
   let b: LinkNode
   let clockOfB: ManualClock
+  let respond: ExchangeHandler
   beforeEach(async () => {
     ;[clock, clockOfB] = [manualClock(), manualClock()]
     ;[a, b] = await Promise.all([linkNode(clock), linkNode(clockOfB)])
+    b.services.link.serve(LARGE_PROTOCOL, (request, from) => respond(request, from), { requestBytesMax: 1 })
     for (const node of [a, b]) await node.start()
   })
   afterEach(async () => {
@@ -103,6 +113,40 @@ describe('the libp2p link', () => {
     await clock.advance(LINK_PROBE_MS)
     await closed
     assert.equal(a.getConnections().length, 0)
+  })
+
+  it('gives a large response time to cross a slow link, and no more', async () => {
+    const { port, silence, proceed, stop } = await forwarder(Number(b.getMultiaddrs()[0]?.getComponents()[1]?.value))
+    const peer = { id: b.peerId.toString(), addresses: [`/ip4/127.0.0.1/tcp/${port}`] }
+    const options = { responseBytesMax: LARGE_BYTES, signal: new AbortController().signal }
+    /** Requests a response, of which only the first part arrives before `silence`. */
+    const exchange = async () => {
+      const [asked, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      respond = async () => {
+        asked.resolve()
+        await read.promise
+        return new Uint8Array(LARGE_BYTES)
+      }
+      const exchanging = a.services.link.exchange(peer, LARGE_PROTOCOL, new Uint8Array(1), options)
+      await asked.promise
+      const stream = a.getConnections()[0]?.streams.find(({ protocol }) => protocol === LARGE_PROTOCOL)
+      const started = new Promise((resolve) => stream?.addEventListener('message', resolve, { once: true }))
+      read.resolve()
+      await started
+      silence()
+      return { exchanging }
+    }
+    try {
+      const { exchanging } = await exchange()
+      for (const each of [clock, clockOfB]) await each.advance(EXCHANGE_MS + EXCHANGE_MS_PER_MIB - 1)
+      proceed()
+      assert.equal((await exchanging).length, LARGE_BYTES)
+      const failing = assert.rejects((await exchange()).exchanging, { code: 'owner_unreachable' })
+      await clock.advance(EXCHANGE_MS + EXCHANGE_MS_PER_MIB)
+      await failing
+    } finally {
+      stop()
+    }
   })
 
   it('pings the earlier connection of a peer that connects again, and closes it if the peer is silent', async () => {

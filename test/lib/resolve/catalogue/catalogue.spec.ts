@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { sleep } from '../../../../lib/base/clock.ts'
 import { isSoukError } from '../../../../lib/base/errors.ts'
 import {
   CATALOGUE_DISTRUST_MS,
@@ -20,6 +21,9 @@ import { DiscoveryBench, type DiscoveryNode } from './discovery-bench.ts'
 import { keyOf, manifestOf, NOW, idOf, offerOf } from '../fixtures.ts'
 import { createRecordAuthor } from '../../../../lib/resolve/directory/record-author.ts'
 import { signManifest } from '../../../../lib/resolve/manifest/sign-manifest.ts'
+
+/** One response that is large, or whose link is slow. */
+const SLOW_MS = 10_000
 
 describe('catalogue', () => {
   let bench: DiscoveryBench
@@ -147,6 +151,24 @@ describe('catalogue', () => {
     const [known, none] = await searching
     assert.deepEqual(known, { status: 'fulfilled', value: ['known'] })
     assert.ok(none?.status === 'rejected' && isSoukError(none.reason) && none.reason.code === 'lookup_timeout')
+  })
+
+  it('reads a peer on a slow link to the end, for longer than a search waits', async () => {
+    bench.connect(self, shop)
+    await shop.serve({ name: 'slow' })
+    const protocol = '/souk/catalogue/1.0.0'
+    const { handler, requestBytesMax } = shop.link.handlerOf(protocol)!
+    const slowly: ExchangeHandler = async (request, from) => {
+      await sleep(bench.clock, SLOW_MS)
+      return handler(request, from)
+    }
+    shop.link.serve(protocol, slowly, { requestBytesMax })
+    const searching = self.search()
+    await bench.clock.advance(CATALOGUE_REFRESH_MS)
+    assert.deepEqual(await searching, [])
+    // Records, and their manifests.
+    await bench.clock.advance(2 * SLOW_MS)
+    assert.equal((await self.index.heads([(await shop.sign({ name: 'slow' })).id])).length, 1)
   })
 
   it('stops with the caller', async () => {
