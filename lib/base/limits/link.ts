@@ -58,7 +58,7 @@ export const SELECT_BYTES_MAX = 1 * KiB
 export const LENGTH_BYTES_MAX = 5
 /** Messages of one stream of the directory or an exchange that wait for a response. Peers send one, and await its response. */
 export const MESSAGES_UNANSWERED_MAX = 16
-/** Bytes of one stream that are moved into its connection at once, so that the others have their turn. As large as a chunk of a body. */
+/** Bytes that one stream moves into its connection at once, before the next one has its turn: a chunk of a body. */
 export const STREAM_TURN_BYTES_MAX = 64 * KiB
 /** Time for the frames of all connections in one turn of the event loop. Longer than `LOAD_LATE_MS`, so that load shedding sees an overload. */
 export const FRAMES_TURN_MS = 200
