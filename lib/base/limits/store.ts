@@ -73,8 +73,8 @@ export const ACCOUNT_CHARS_MAX = 200
 export const POSTINGS_MAX = 16
 /** PostgreSQL connections of one process. Servers allow 100 in all by default. */
 export const POSTGRES_CONNECTIONS_MAX = 8
-/** Connecting to PostgreSQL. A dead host must not delay the next attempt. */
-export const POSTGRES_CONNECT_MS = 3 * SECOND
+/** Connecting to PostgreSQL, or waiting for a free connection: as long as for a statement, because a busy server accepts late. */
+export const POSTGRES_CONNECT_MS = 10 * SECOND
 /** One statement. The connection counts as broken afterwards. */
 export const POSTGRES_ANSWER_MS = 10 * SECOND
 /** The server ends an idle transaction after this time, to free its locks. */

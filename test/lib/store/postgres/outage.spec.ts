@@ -10,6 +10,9 @@ import { checkBooks, move, startLoad } from './outage-load.ts'
 /** The maximum time from the return of the database to the first response. */
 const BACK_MS = 5_000
 
+/** As seen on a machine with two busy cores. */
+const STALL_MS = 5_000
+
 describe('an unavailable PostgreSQL', () => {
   const bench = outageBench()
   const { open } = bench
@@ -97,6 +100,13 @@ describe('an unavailable PostgreSQL', () => {
     } finally {
       await bench.postgres.resume()
     }
+  })
+
+  it('waits for a server that is busy for some seconds', async () => {
+    const stalling = bench.postgres.stall(STALL_MS)
+    const store = await open()
+    assert.equal(await store.documents.get('a', 'b'), undefined)
+    await stalling
   })
 
   it("prevents a process that was declared dead from overwriting others' data, and lets it start over", async () => {
