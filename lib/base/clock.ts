@@ -3,6 +3,8 @@
  * file uses `Date`, `performance` or timers; only `random.ts` uses system randomness.
  */
 
+import { TIMER_LATE_MS } from './limits/time.ts'
+
 /** A running timer. */
 export interface Timer {
   cancel(): void
@@ -66,6 +68,20 @@ export function nextTurn(clock: Pick<Clock, 'soon'>): Promise<void> {
   })
 }
 
+/**
+ * Runs `task` once when a time limit is over. If this process stood still meanwhile, on a busy machine, it has not read what
+ * arrived, and its peers may have stood still as well. The limit is then extended once, by as long as it is late.
+ */
+export function afterLimit(clock: Pick<Clock, 'elapsed' | 'after'>, limitMs: number, task: () => void): Timer {
+  const dueAt = clock.elapsed() + limitMs
+  let timer = clock.after(limitMs, () => {
+    const lateMs = clock.elapsed() - dueAt
+    if (lateMs < TIMER_LATE_MS) task()
+    else timer = clock.after(Math.min(lateMs, limitMs), task)
+  })
+  return { cancel: () => timer.cancel() }
+}
+
 /** A time limit that a parent signal can also end. */
 export interface Deadline {
   readonly signal: AbortSignal
@@ -79,10 +95,10 @@ export interface Deadline {
   clear(): void
 }
 
-/** A signal that aborts with `reason()` after `delayMs`, or with the parent's reason when `parent` does. */
+/** A signal that aborts with `reason()` after `delayMs` (see `afterLimit`), or with the parent's reason when `parent` does. */
 export function deadline(clock: Clock, delayMs: number, reason: () => Error, parent?: AbortSignal): Deadline {
   const controller = new AbortController()
-  const start = (ms: number) => clock.after(ms, () => controller.abort(reason()))
+  const start = (ms: number) => afterLimit(clock, ms, () => controller.abort(reason()))
   let timer = start(delayMs)
   const onAbort = () => controller.abort(parent?.reason)
   if (parent?.aborted === true) onAbort()

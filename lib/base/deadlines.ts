@@ -1,4 +1,4 @@
-import type { Clock, Timer } from './clock.ts'
+import { afterLimit, type Clock, type Timer } from './clock.ts'
 
 /**
  * Many time limits on one timer, which runs at the earliest of them. Most calls end long before their limit, so a limit
@@ -44,7 +44,7 @@ export class Deadlines<K> {
   #arm(at: number, now: number): void {
     this.#timer?.cancel()
     this.#timerAt = at
-    this.#timer = this.#clock.after(at - now, this.#onTimer)
+    this.#timer = afterLimit(this.#clock, at - now, this.#onTimer)
   }
 
   readonly #onTimer = (): void => {

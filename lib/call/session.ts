@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts'
+import { afterLimit, type Clock } from '../base/clock.ts'
 import { IN_FLIGHT_PER_PEER_MAX } from '../base/limits/admission.ts'
 import { FRAME_BYTES_MAX, HELLO_MS } from '../base/limits/link.ts'
 import { unreachable } from '../base/unreachable.ts'
@@ -44,7 +44,7 @@ export class Session {
     this.ready = hello.promise
     // Callers of this session see the rejection. An unused session must not raise it as unhandled.
     hello.promise.catch(() => {})
-    const timer = init.clock.after(HELLO_MS, () => channel.abort(new Error('the peer sent no hello')))
+    const timer = afterLimit(init.clock, HELLO_MS, () => channel.abort(new Error('the peer sent no hello')))
 
     channel.onFrame = (bytes) => {
       const frame = decodeFrame(bytes)

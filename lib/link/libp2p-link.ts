@@ -16,7 +16,7 @@ import type { TypedEventTarget } from 'main-event'
 import { pEvent } from 'p-event'
 import { decode } from 'uint8-varint'
 import type { Uint8ArrayList } from 'uint8arraylist'
-import { type Clock, deadline, type Timer } from '../base/clock.ts'
+import { afterLimit, type Clock, deadline, type Timer } from '../base/clock.ts'
 import { inMs, logOf, reasonOf } from '../base/component-log.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import {
@@ -326,7 +326,7 @@ export class Libp2pLink implements Link {
 
   async #onBulkStream(stream: Stream, connection: Connection): Promise<void> {
     const source = new StreamSource(stream, connection.remotePeer.toString(), this.#unread)
-    const timer = this.#clock.after(BULK_OPEN_MS, () => source.abort(new Error('no tag arrived in time')))
+    const timer = afterLimit(this.#clock, BULK_OPEN_MS, () => source.abort(new Error('no tag arrived in time')))
     try {
       this.onBulk(source.peer, await source.tag, source)
     } catch (error) {

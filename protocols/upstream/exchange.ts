@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import type { Clock, Timer } from '../../lib/base/clock.ts'
+import { afterLimit, type Clock, type Timer } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { STREAM_IDLE_MS } from '../../lib/base/limits/call.ts'
 import { BULK_CHUNK_BYTES_MAX } from '../../lib/base/limits/link.ts'
@@ -46,7 +46,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#onAbort = () => this.fail(interruption(init.signal))
     init.signal.addEventListener('abort', this.#onAbort, { once: true })
     // A map of running exchanges with one timer costs more: V8 keeps the keys of a map after they are deleted.
-    this.#timer = init.clock.after(init.timeoutMs, () => this.#onLate())
+    this.#timer = afterLimit(init.clock, init.timeoutMs, () => this.#onLate())
     if (init.signal.aborted) this.#onAbort()
   }
 

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { mock } from 'node:test'
-import { type Clock, deadline, sleep, systemClock } from '../../../lib/base/clock.ts'
+import { afterLimit, type Clock, deadline, sleep, systemClock } from '../../../lib/base/clock.ts'
+import { Deadlines } from '../../../lib/base/deadlines.ts'
+import { within } from '../../../lib/base/within.ts'
+import { BusyClock } from '../../helpers/busy-clock.ts'
 
 const DAY_MS = 86_400_000
 
@@ -150,6 +156,67 @@ describe('sleep', () => {
     pass(50)
     await slept
     assert.equal(listeners(), 0)
+  })
+})
+
+describe('a time limit of a process that stands still', () => {
+  /** Blocks this thread, as a virtual machine does to which the host gives no time. */
+  const stall = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
+  it('lets what arrived meanwhile be read first', async () => {
+    const server = createServer((socket) => void socket.end('in time')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const limit = deadline(systemClock, 200, () => new Error('too late'))
+    try {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+      await once(socket, 'connect')
+      stall(500)
+      assert.equal(await within(text(socket), limit.signal), 'in time')
+    } finally {
+      limit.clear()
+      server.close()
+    }
+  })
+
+  it('is extended once, by as long as it is late', () => {
+    const clock = new BusyClock()
+    const late: number[] = []
+    afterLimit(clock, 1_000, () => late.push(clock.elapsed()))
+    clock.work(1_400)
+    clock.turn()
+    assert.deepEqual(late, [])
+    clock.work(5_000)
+    clock.turn()
+    assert.deepEqual(late, [6_400])
+    assert.equal(clock.isTimed, false)
+  })
+
+  it('is at most doubled, and can be cancelled meanwhile', () => {
+    const clock = new BusyClock()
+    const late: number[] = []
+    const limit = () => afterLimit(clock, 1_000, () => late.push(clock.elapsed()))
+    limit()
+    clock.work(60_000)
+    clock.turn()
+    clock.turn()
+    assert.deepEqual(late, [61_000])
+    const cancelled = limit()
+    clock.work(60_000)
+    clock.turn()
+    cancelled.cancel()
+    assert.equal(clock.isTimed, false)
+  })
+
+  it('ends a call of several, too', () => {
+    const clock = new BusyClock()
+    const late: string[] = []
+    const deadlines = new Deadlines<string>(clock, (key) => late.push(key))
+    for (const key of ['answered', 'lost']) deadlines.add(key, 1_000)
+    clock.work(3_000)
+    clock.turn()
+    deadlines.delete('answered')
+    clock.turn()
+    assert.deepEqual(late, ['lost'])
   })
 })
 

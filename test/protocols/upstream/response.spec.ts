@@ -412,12 +412,14 @@ function handClock(): Clock & { pass(ms: number): void; readonly waiting: number
       return timers.size
     },
     pass(ms) {
-      now += ms
+      const end = now + ms
       for (const [key, { at, task }] of timers) {
-        if (at > now) continue
+        if (at > end) continue
         timers.delete(key)
+        now = Math.max(now, at)
         task()
       }
+      now = end
     }
   }
 }
