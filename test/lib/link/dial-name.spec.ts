@@ -59,7 +59,8 @@ describe('a DNS name of a peer', () => {
       const node = await start()
       const startedAt = performance.now()
       await node.libp2p.dial(named(peer, transport))
-      assert.ok(performance.now() - startedAt < DIAL_ADDRESS_MS)
+      // One after the other would take longer.
+      assert.ok(performance.now() - startedAt < 2 * DIAL_ADDRESS_MS)
     })
   }
 

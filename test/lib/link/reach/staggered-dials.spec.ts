@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { Connection } from '@libp2p/interface'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import { type Clock, systemClock } from '../../../../lib/base/clock.ts'
 import { DIAL_ADDRESS_MS, DIALS_PER_PEER_MAX } from '../../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../../lib/index.ts'
 import { eventually } from '../../../helpers/eventually.ts'
@@ -18,12 +19,18 @@ interface Dialling {
   readonly transportManager: { dial(address: Multiaddr, options: { signal: AbortSignal }): Promise<Connection> }
 }
 
+/** The dial of a silent address never ends by itself, so a dial that succeeds has not waited for it, on any machine. */
+const clock: Clock = {
+  ...systemClock,
+  after: (delayMs, task) => (delayMs === DIAL_ADDRESS_MS ? { cancel() {} } : systemClock.after(delayMs, task))
+}
+
 describe('the dials of a peer with several addresses', () => {
   const servers: Server[] = []
   const nodes: SoukNode[] = []
 
   const start = async (listen: readonly string[] = ['/ip4/127.0.0.1/tcp/0']) => {
-    const node = await createNode({ listen })
+    const node = await createNode({ listen, clock })
     nodes.push(node)
     await node.start()
     return node
@@ -53,11 +60,6 @@ describe('the dials of a peer with several addresses', () => {
       DIAL_ADDRESS_MS,
       async (): Promise<Connection | undefined> => from.libp2p.getConnections(to.libp2p.peerId)[0]
     )
-  const timed = async (task: () => Promise<unknown>) => {
-    const startedAt = performance.now()
-    await task()
-    return performance.now() - startedAt
-  }
 
   afterEach(async () => {
     await Promise.all(nodes.splice(0).map((node) => node.stop()))
@@ -67,8 +69,7 @@ describe('the dials of a peer with several addresses', () => {
   it('pass three silent addresses, and close their sockets', async () => {
     const [peer, node] = [await start(), await start()]
     const dead = [await silent(), await silent(), await silent('::1')]
-    const ms = await timed(() => node.libp2p.dial(of(peer, ...dead.map(({ address }) => address), own(peer))))
-    assert.ok(ms < 2 * DIAL_ADDRESS_MS, `${Math.round(ms)} ms`)
+    await node.libp2p.dial(of(peer, ...dead.map(({ address }) => address), own(peer)))
     await eventually('the end of the other dials', DIAL_ADDRESS_MS, () =>
       dead.every(({ sockets }) => sockets.size === 0) ? true : undefined
     )
@@ -80,8 +81,7 @@ describe('the dials of a peer with several addresses', () => {
     const [peer, node] = [await start(['/ip4/127.0.0.2/tcp/0']), await start()]
     const { address } = await silent()
     await node.libp2p.peerStore.merge(peer.libp2p.peerId, { multiaddrs: of(peer, address, own(peer)) })
-    const ms = await timed(() => node.libp2p.dialProtocol(peer.libp2p.peerId, '/souk/dev/kad/1.0.0'))
-    assert.ok(ms < DIAL_ADDRESS_MS / 2, `${Math.round(ms)} ms`)
+    await node.libp2p.dialProtocol(peer.libp2p.peerId, '/souk/dev/kad/1.0.0')
   })
 
   it('include the addresses of a second caller, while those of the first are silent', async () => {
@@ -89,8 +89,7 @@ describe('the dials of a peer with several addresses', () => {
     const { address, sockets } = await silent()
     const first = node.libp2p.dial(of(peer, address))
     await eventually('the first dial', DIAL_ADDRESS_MS, () => (sockets.size > 0 ? true : undefined))
-    const ms = await timed(() => node.libp2p.dial(of(peer, own(peer))))
-    assert.ok(ms < DIAL_ADDRESS_MS / 2, `${Math.round(ms)} ms`)
+    await node.libp2p.dial(of(peer, own(peer)))
     await first
     assert.equal(node.libp2p.getConnections(peer.libp2p.peerId).length, 1)
   })
