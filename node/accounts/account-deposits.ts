@@ -20,6 +20,7 @@ import type {
 } from '../../lib/interface/index.ts'
 import { balanceOf, kindOf, moved, PREPAID } from './account-ledger.ts'
 import type { Accounts } from './accounts.ts'
+import { openOrEnded } from './open-or-ended.ts'
 import { Unsettled } from './unsettled.ts'
 
 export interface AccountDepositsInit {
@@ -264,10 +265,8 @@ export class AccountDeposits {
     return refused
   }
 
-  /** A payment in both collections means that a process died between the two writes. The ended entry counts. */
-  async #find(name: string): Promise<string | undefined> {
-    const { documents } = this.#init
-    return (await documents.get(ENDED, name)) ?? (await documents.get(OPEN, name))
+  #find(name: string): Promise<string | undefined> {
+    return openOrEnded(this.#init.documents, { open: OPEN, ended: ENDED }, name)
   }
 
   /** Until an early credit is final, it counts against further early credits. */

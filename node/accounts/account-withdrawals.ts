@@ -25,6 +25,7 @@ import type { AccountFunds } from './account-funds.ts'
 import type { Account, Accounts } from './accounts.ts'
 import { depositsPaidOut } from './deposits-paid-out.ts'
 import { FreeWithdrawals } from './free-withdrawals.ts'
+import { openOrEnded } from './open-or-ended.ts'
 
 export interface AccountWithdrawalsInit {
   readonly accounts: Pick<Accounts, 'balance'>
@@ -209,10 +210,8 @@ export class AccountWithdrawals {
     return withdrawal
   }
 
-  /** A withdrawal in both collections means that a process died between the two writes. The ended entry counts. */
   async #read(id: string): Promise<AccountWithdrawal | undefined> {
-    const { documents } = this.#init
-    const value = (await documents.get(ENDED, id)) ?? (await documents.get(OPEN, id))
+    const value = await openOrEnded(this.#init.documents, { open: OPEN, ended: ENDED }, id)
     return value === undefined ? undefined : (JSON.parse(value) as AccountWithdrawal)
   }
 
