@@ -4,8 +4,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { SetupError } from '../setup-error.ts'
 
-/** Time limits for a process to become ready, and to exit when asked. */
-const READY_MS = 30_000
+/** Time for a process to become ready. On a machine that compiles meanwhile it may take a minute; one that ends is noticed at once. */
+const READY_MS = 120_000
+/** Time to exit when asked. */
 const STOP_MS = 15_000
 /** Number of stderr lines shown when a process fails. */
 const STDERR_LINES_MAX = 20

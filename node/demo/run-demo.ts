@@ -46,7 +46,7 @@ interface DemoCall {
 const MAIN = '../main'
 const PROFILE = { bootstrap: 'demo-bootstrap', owner: 'demo-owner', consumer: DEMO_CONSUMER }
 /** Time for the network to find a new listing, and the polling interval. */
-const FIND_MS = 15_000
+const FIND_MS = 60_000
 const FIND_PAUSE_MS = 100
 
 /**

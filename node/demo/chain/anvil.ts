@@ -21,7 +21,8 @@ export interface AnvilOptions {
   readonly stateFile?: string
 }
 
-const READY_MS = 15_000
+/** Below the time for the process that waits for it, so that the error names the chain. */
+const READY_MS = 60_000
 const STOP_MS = 5_000
 /**
  * Number of states kept in memory. Anvil would write older ones to the user’s home, and nothing reads them. Each contains the hashes
