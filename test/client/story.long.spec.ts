@@ -52,8 +52,7 @@ const SEEN = {
   unknown: { code: 'key_invalid', status: 401, source: 'ingress', ...NOT_CHARGED }
 }
 
-describe('souk/client at an ingress', function () {
-  this.timeout(60_000)
+describe('souk/client at an ingress', () => {
   let home: SoukHome
   let node: HomeNode
   let apis: Awaited<ReturnType<typeof startApis>>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
+import { limits } from '../../lib/index.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type HomeNetwork, homeNetwork } from '../helpers/home-router.ts'
 import { directLink, isRelayed, type MachineNode, type MachineNodes, machineNodes } from '../helpers/machine-nodes.ts'
@@ -10,6 +11,9 @@ const CUT_MS = 10_000
 const RESTART_MS = 30_000
 /** Peers hang up after `HEARTBEAT_MS` and `HEARTBEAT_ANSWER_MS` without a response. A longer sleep changes nothing. */
 const SLEEP_MS = 45_000
+
+/** Without its own search for the peer, a node waits for the next heartbeat, or gives the call up. */
+const SOON_MS = 10_000
 
 /** An owner behind a router with two relays, a consumer behind another router, and a public consumer. */
 describe('links of nodes behind routers', function () {
@@ -69,7 +73,7 @@ describe('links of nodes behind routers', function () {
     do ms.push(...(await bothCall()))
     while (Date.now() - restartedAt < RESTART_MS)
     console.log(`      after the restart of its router: ${ms.join(' ')} ms`)
-    assert.ok(ms.slice(-2).every((last) => last < 5_000))
+    assert.ok(ms.slice(-2).every((last) => last < SOON_MS))
   })
 
   /** Lets a node sleep, and wakes it. The time until each caller's next call succeeds, in milliseconds. */
@@ -86,19 +90,19 @@ describe('links of nodes behind routers', function () {
     return Promise.all(callers.map(succeeds))
   }
 
-  it('work within 5 s after a sleep of the owner', async () => {
+  it('work soon after a sleep of the owner', async () => {
     const ms = await sleepAndWake(owner, [inside, free])
     console.log(`      after the owner's sleep: ${ms.join(' and ')} ms`)
-    assert.ok(Math.max(...ms) < 5_000, ms.join())
+    assert.ok(Math.max(...ms) < SOON_MS, ms.join())
   })
 
-  it('work within 5 s after a sleep of the consumer', async () => {
+  it('work soon after a sleep of the consumer', async () => {
     const [ms] = await sleepAndWake(inside, [inside])
     console.log(`      after the consumer's sleep: ${ms} ms`)
-    assert.ok(ms! < 5_000, String(ms))
+    assert.ok(ms! < SOON_MS, String(ms))
   })
 
-  it('move within 2 s to the other relay when one is killed', async () => {
+  it('move at once to the other relay when one is killed', async () => {
     const [link = ''] = await inside.linksTo(ownerId)
     assert.ok(isRelayed(link), link)
     // Every public node relays on a test network, also the consumer.
@@ -108,7 +112,7 @@ describe('links of nodes behind routers', function () {
     publicNodes[used]!.process.kill('SIGKILL')
     const ms = await inside.call()
     console.log(`      after the relay's end: ${ms} ms`)
-    assert.ok(ms < 2_000, String(ms))
+    assert.ok(ms < limits.LINK_PROBE_MS, String(ms))
     const links = await inside.linksTo(ownerId)
     assert.ok(links.length > 0 && !links.some((each) => each.includes(`/p2p/${ids[used]}/`)), links.join())
   })

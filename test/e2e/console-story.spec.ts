@@ -26,8 +26,7 @@ const run = promisify(execFile)
  *Follows a new user, who relies only on visible roles and names and on commands that can be copied. The chain, the API and the
  * other node exist before.
  */
-describe('a newcomer at the console', function () {
-  this.timeout(240_000)
+describe('a newcomer at the console', () => {
   let chain: ChainBench
   let home: SoukHome
   let api: Server

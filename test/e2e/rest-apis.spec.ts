@@ -91,7 +91,7 @@ function* zeros(bytes: number): Generator<Buffer> {
 }
 
 describe('REST APIs of every kind, through two nodes', function () {
-  this.timeout(IS_LARGE ? 600_000 : 120_000)
+  if (IS_LARGE) this.timeout(600_000)
   const shop = new Shop()
   let home: SoukHome
   let owner: NodeProcess

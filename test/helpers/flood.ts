@@ -5,6 +5,7 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
+import { PATIENCE_MS_MIN } from './eventually.ts'
 
 /** Many identities on one host that connect to a node and stay idle. */
 export interface Flood {
@@ -41,6 +42,7 @@ export async function flood({ at, identities, from, holding, atOnce = 8 }: Flood
         connectionEncrypters: [noise()],
         streamMuxers: [yamux()],
         connectionGater: { denyDialMultiaddr: () => false },
+        connectionManager: { dialTimeout: PATIENCE_MS_MIN },
         services: { identify: identify() }
       })
       nodes.push(node)

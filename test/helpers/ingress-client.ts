@@ -1,3 +1,5 @@
+import { PATIENCE_MS_MIN } from './eventually.ts'
+
 /** The complete response of one call through an ingress. */
 export interface Answered {
   readonly status: number
@@ -14,13 +16,13 @@ export interface PostInit {
   /** A string or bytes are sent unchanged, other values as JSON. Default `{}`. */
   readonly body?: string | Uint8Array | object
   readonly headers?: Readonly<Record<string, string>>
-  /** Default 20 s, so that no test hangs. */
+  /** Default `PATIENCE_MS_MIN`, so that no test hangs. */
   readonly boundMs?: number
 }
 
 /** Makes a call like any HTTP client. */
 export async function post(ingress: string, api: string, init: PostInit = {}): Promise<Answered> {
-  const { key, body = {}, headers = {}, boundMs = 20_000 } = init
+  const { key, body = {}, headers = {}, boundMs = PATIENCE_MS_MIN } = init
   const startedAt = performance.now()
   const response = await fetch(`${ingress}/api/demo/api/${api}`, {
     method: 'POST',

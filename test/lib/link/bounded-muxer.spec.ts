@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import type { Connection, Libp2p, MessageStream } from '@libp2p/interface'
+import { type Clock, systemClock } from '../../../lib/base/clock.ts'
 import {
   CONNECTION_UNSENT_BYTES_MAX,
+  HEARTBEAT_ANSWER_MS,
+  HEARTBEAT_MS,
   LINK_WINDOW_BYTES_MAX,
   UNNAMED_STREAMS_MAX
 } from '../../../lib/base/limits/link.ts'
@@ -30,6 +33,13 @@ const below = (connection: Connection) => connection as unknown as Below
 const socketOf = (connection: Connection) => below(connection).maConn.socket
 const encrypted = (connection: Connection) => below(connection).muxer.maConn
 
+/** Without the heartbeat, which closes connections of peers that read nothing, on a slow machine before the test is over. */
+const clock: Clock = {
+  ...systemClock,
+  after: (delayMs, task) =>
+    delayMs > HEARTBEAT_ANSWER_MS && delayMs <= HEARTBEAT_MS ? { cancel() {} } : systemClock.after(delayMs, task)
+}
+
 describe('what a peer can make a connection hold', () => {
   let node: SoukNode
   let peer: Libp2p
@@ -41,7 +51,7 @@ describe('what a peer can make a connection hold', () => {
   let lastStream: number
 
   beforeEach(async () => {
-    node = await createNode()
+    node = await createNode({ clock })
     await node.start()
     peer = await quietPeer()
     reason = ''

@@ -9,7 +9,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 import { CircuitConnection } from '../../../lib/link/reach/circuit-connection.ts'
-import { eventually } from '../../helpers/eventually.ts'
+import { eventually, PATIENCE_MS_MIN } from '../../helpers/eventually.ts'
 import { DATA, FIN, frame, quietPeer, SYN, WINDOW_UPDATE } from '../../helpers/yamux-frames.ts'
 
 /** `StopMessage` with `type = CONNECT`. The id of the peer follows. */
@@ -59,7 +59,7 @@ describe('a connection that a peer closes', () => {
     const address = multiaddr(`${node.libp2p.getMultiaddrs().join()}/p2p-circuit/p2p/${node.libp2p.peerId.toString()}`)
     const connection = new CircuitConnection(stream, address)
     connection.receive()
-    const options = { signal: AbortSignal.timeout(5_000) }
+    const options = { signal: AbortSignal.timeout(PATIENCE_MS_MIN) }
     return [await stranger.services.upgrader.upgradeOutbound(connection, options), stream]
   }
 

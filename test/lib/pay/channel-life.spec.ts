@@ -225,9 +225,17 @@ describe('the lifecycle of a channel', () => {
       const id = idOf(payer)
       await bench.fundGas(payer.signer.address)
       const receiptSigner = lives.services.get(owner.peer)!
-      lives.services.set(owner.peer, (request, peer) => receiptSigner(lives.asState(request), peer))
-      const gaveUp = AbortSignal.timeout(1_000)
-      await assert.rejects(payer.paymentScheme.close(id, gaveUp))
+      let isPromised = false
+      lives.services.set(owner.peer, async (request, peer) => {
+        const promise = await receiptSigner(lives.asState(request), peer)
+        isPromised = true
+        return promise
+      })
+      const giveUp = new AbortController()
+      const closing = assert.rejects(payer.paymentScheme.close(id, giveUp.signal))
+      await lives.until('it is promised', () => isPromised)
+      giveUp.abort()
+      await closing
       assert.equal(lives.channel(payer).state, 'closing')
       assert.ok((await payer.paymentScheme.withdraw(id)).withdrawableAt)
       assert.equal(lives.channel(payer).state, 'withdrawing')

@@ -51,7 +51,7 @@ describe('createHttpServer', () => {
     responses[0]?.write('an event')
     await pause(3 * STALL_MS)
     assert.equal(isClosed, false)
-    responses[0]?.end(LARGE)
+    responses[0]?.end('the last event')
     await eventually('the end of the response', 5_000, () => (isClosed ? true : undefined))
     assert.equal(responses[0]?.writableFinished, true)
   })

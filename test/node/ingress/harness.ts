@@ -19,6 +19,7 @@ import { DailyCaps } from '../../../node/spending/daily-caps.ts'
 import { Spending } from '../../../node/spending/spending.ts'
 import { DescriptionReader } from '../../../lib/describe/description-reader.ts'
 import { DocumentShelf } from '../../../lib/describe/document-shelf.ts'
+import { PATIENCE_MS_MIN } from '../../helpers/eventually.ts'
 import { until } from '../../helpers/scripted-upstream.ts'
 import { LinkNetwork, manifestOf } from '../../lib/resolve/fixtures.ts'
 
@@ -238,11 +239,11 @@ export class RawClient {
   }
 
   /** Waits for `part`. Resolves with all received text. */
-  until(part: string, boundMs = 30_000): Promise<string> {
+  until(part: string, boundMs = PATIENCE_MS_MIN): Promise<string> {
     return this.#wait(() => this.#received.includes(part), boundMs, JSON.stringify(part))
   }
 
-  closed(boundMs = 30_000): Promise<string> {
+  closed(boundMs = PATIENCE_MS_MIN): Promise<string> {
     return this.#wait(() => this.#ended, boundMs, 'the end')
   }
 

@@ -20,8 +20,7 @@ const STOP_OK = Uint8Array.of(8, 1, 32, 100)
 const CHUNK_BYTES = 60_001
 const CHUNKS = 500
 
-describe('the bytes of a circuit', function () {
-  this.timeout(30_000)
+describe('the bytes of a circuit', () => {
   let relay: SoukNode
   let holder: Libp2p
   let caller: Libp2p

@@ -56,8 +56,7 @@ const listenerOf = ({ services }: TestNode): RelayedAddresses =>
 
 const over = (relay: TestNode): string => `${relay.getMultiaddrs().join()}/p2p-circuit`
 
-describe('circuits over a relay', function () {
-  this.timeout(20_000)
+describe('circuits over a relay', () => {
   let relay: TestNode
   let consumer: TestNode
   beforeEach(async () => {
@@ -133,7 +132,7 @@ describe('circuits over a relay', function () {
       await owner.services.link.stop()
       await owner.services.link.start()
       const connection = await owner.dial(relay.getMultiaddrs())
-      const addresses = await reservePlace(connection, AbortSignal.timeout(10_000))
+      const addresses = await reservePlace(connection, AbortSignal.timeout(60_000))
       listenerOf(owner).set(addresses.map((address) => address.encapsulate('/p2p-circuit')))
       to = { id: owner.peerId.toString(), addresses: owner.getMultiaddrs().map(String) }
       opened = []

@@ -75,6 +75,15 @@ describe('x402, with kill -9 of the owner', () => {
     return reservation.capture({ ...outcome(), response })
   }
 
+  /** A client repeats a call whose deposit is not mined in time, on a busy machine or after a crash. */
+  const answer = (paymentScheme: ChannelScheme, text: string, run: () => void): Promise<Settled> =>
+    eventually('the response', 10_000, () =>
+      call(paymentScheme, text, run).catch((error: unknown) => {
+        assert.equal(asSoukError(error).code, 'settlement_pending')
+        return undefined
+      })
+    )
+
   /** The owner's earnings from a payment. */
   const earned = async (store: Store, text: string) => {
     const { voucher } = decodePaymentSignatureHeader(text).payload as { voucher?: { channelId: string } }
@@ -95,7 +104,7 @@ describe('x402, with kill -9 of the owner', () => {
     const started = first.lived.length
     const text = await signed(paymentScheme, scheme, name)
     let runs = 0
-    const answered = call(paymentScheme, text, () => void runs++).then(() => true)
+    const answered = answer(paymentScheme, text, () => void runs++).then(() => true)
     await Promise.race([answered, dead])
     first.kill()
     await dead
@@ -103,12 +112,7 @@ describe('x402, with kill -9 of the owner', () => {
     const runsBefore = runs
 
     const second = await start(store, mortal())
-    const settled = await eventually('the response', 10_000, () =>
-      call(second, text, () => void runs++).catch((error: unknown) => {
-        assert.equal(asSoukError(error).code, 'settlement_pending')
-        return undefined
-      })
-    )
+    const settled = await answer(second, text, () => void runs++)
     assert.equal(settled.charged, PRICE)
     assert.ok(settled.payment !== undefined)
     assert.equal(runs, wasBooked ? 1 : runsBefore + 1, `died ${first.lived.at(-1)}`)

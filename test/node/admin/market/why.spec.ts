@@ -31,7 +31,7 @@ describe('souk why', () => {
   })
   after(() => testnet.stop())
 
-  const ask = (api: string) => why(consumer.souk, api, true, AbortSignal.timeout(20_000))
+  const ask = (api: string) => why(consumer.souk, api, true, AbortSignal.timeout(60_000))
   const serve = async (name: string, node = owner) => {
     const { signed } = await node.souk.serve(
       { name, price: '0.001' },
@@ -143,7 +143,7 @@ describe('souk why', () => {
 
   it('returns payment if the API has a price and this node cannot pay', async () => {
     const { id } = await serve('priced', rival)
-    const { step, callable, hint } = await why(consumer.souk, id, false, AbortSignal.timeout(20_000))
+    const { step, callable, hint } = await why(consumer.souk, id, false, AbortSignal.timeout(60_000))
     assert.deepEqual([step, callable], ['payment', false])
     assert.match(hint ?? '', /souk wallet create/)
   })

@@ -12,8 +12,7 @@ import { MAIN } from '../../../helpers/souk-process.ts'
 
 const END_MS = 20_000
 
-describe('a command whose output is not read', function () {
-  this.timeout(60_000)
+describe('a command whose output is not read', () => {
   let home: SoukHome
 
   beforeEach(async () => {

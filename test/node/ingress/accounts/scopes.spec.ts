@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { limits, SoukError } from '../../../../lib/index.ts'
+import { SoukError } from '../../../../lib/index.ts'
 import type { ApiRef } from '../../../../lib/interface/index.ts'
 import { dnsLookup, Scopes } from '../../../../node/names/scopes.ts'
 import { peerId } from '../../../helpers/call-record.ts'
@@ -10,8 +10,7 @@ import { answer, PROVIDER, type Running, startIngress } from '../harness.ts'
 const [OTHER, ALIASED] = [peerId('Q'), peerId('R')]
 
 /** Over HTTP, with a DNS server that is asked over UDP. */
-describe('ingress: calls by a scoped name', function () {
-  this.timeout(limits.DNS_MS * 4)
+describe('ingress: calls by a scoped name', () => {
   let dns: TestDns
   let ingress: Running
 

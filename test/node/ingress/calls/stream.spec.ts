@@ -370,7 +370,7 @@ describe('ingress: uploads', () => {
     const flood = setInterval(() => client.send(chunk(50_000)), 10)
     try {
       await client.until('"code":"request_too_large"')
-      await client.closed(6_000)
+      await client.closed()
     } finally {
       clearInterval(flood)
       client.destroy()
