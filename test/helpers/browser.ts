@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { text } from 'node:stream/consumers'
 import { chromiumPath } from './chromium-path.ts'
+import { PATIENCE_MS_MIN } from './eventually.ts'
 import { perWorker } from './per-worker.ts'
 import { type Browser, chromium as engine, type BrowserContextOptions, type Download, type Page } from 'playwright-core'
 
@@ -46,6 +47,7 @@ export async function openPage(
     locale: 'en-US',
     ...options
   })
+  context.setDefaultTimeout(PATIENCE_MS_MIN)
   const page = await context.newPage()
   const mishaps: string[] = []
   page.on('console', (message) => {

@@ -1,5 +1,5 @@
 import { systemClock, systemRandom } from '../../lib/index.ts'
-import type { Souk } from '../../lib/interface/index.ts'
+import type { Clock, Souk } from '../../lib/interface/index.ts'
 import { createTestnet } from '../../lib/testing/index.ts'
 import { createIngress } from '../../node/ingress/ingress.ts'
 import { createKeys } from '../../node/keys/keys.ts'
@@ -17,18 +17,19 @@ export interface OverlayBench {
   close(): Promise<void>
 }
 
-export async function overlayBench(): Promise<OverlayBench> {
+/** @param clock of the ingress. Default: the system's */
+export async function overlayBench(clock: Clock = systemClock): Promise<OverlayBench> {
   const net = await createTestnet({ nodes: 2 })
   const [first, second] = net.nodes
   if (first === undefined || second === undefined) throw new Error('the network has no two nodes')
-  const seams = { clock: systemClock, random: systemRandom }
+  const seams = { clock, random: systemRandom }
   const { documents } = second.souk.store
   const keys = createKeys({ documents, secret: Buffer.alloc(32, 3), network: 'dev', ...seams })
   const { key } = await keys.issue({ label: 'tests' })
   const ingress = createIngress({
     souk: second.souk,
     keys,
-    spending: new Spending({ caps: new DailyCaps({ clock: systemClock, documents }) }),
+    spending: new Spending({ caps: new DailyCaps({ clock, documents }) }),
     ...seams,
     log: { warn() {}, error: (message: string, facts: unknown) => console.error(message, facts) },
     options: { host: '127.0.0.1', port: 0 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { EventSource } from 'undici'
-import { limits } from '../../../../lib/index.ts'
+import { limits, systemClock } from '../../../../lib/index.ts'
+import type { Clock } from '../../../../lib/interface/index.ts'
 import { restFactory } from '../../../../protocols/index.ts'
 import { type OverlayBench, overlayBench } from '../../../helpers/overlay-bench.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../helpers/scripted-upstream.ts'
@@ -20,13 +21,19 @@ const text = JSON.stringify({
   }
 })
 
+/** Tickets do not expire, however long a busy machine takes to use them. */
+const clock: Clock = {
+  ...systemClock,
+  after: (delayMs, task) => (delayMs === limits.TICKET_MS ? { cancel() {} } : systemClock.after(delayMs, task))
+}
+
 describe('an event stream by GET', () => {
   let bench: OverlayBench
   let upstream: ScriptedUpstream
   const opened: EventSource[] = []
 
   before(async () => {
-    bench = await overlayBench()
+    bench = await overlayBench(clock)
     upstream = await scriptedUpstream((reply, { target }) => {
       reply.writeHead(200, { 'content-type': 'text/event-stream' }).write(`data: ${target}\n\n`)
     })
