@@ -4,6 +4,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { main } from '../../../../node/cli/program.ts'
 import { startUpstream, type Upstream } from '../../../helpers/echo-api.ts'
+import { eventually } from '../../../helpers/eventually.ts'
 import { type NodeProcess, type SoukHome, soukHome } from '../../../helpers/souk-home.ts'
 import { MAIN } from '../../../helpers/souk-process.ts'
 import { testTerminal } from '../../../helpers/test-terminal.ts'
@@ -94,10 +95,17 @@ describe('souk completion', function () {
       return stdout.split('\n').filter((word) => word !== '')
     }
 
-    it('completes commands and API names', () => {
+    /** A node that does not respond within a second gives no names, so a user of a busy machine presses Tab again. */
+    const names = (...line: string[]) =>
+      eventually('names', 10_000, () => {
+        const found = tab('--profile', 'busy', ...line)
+        return found.length > 0 ? found : undefined
+      })
+
+    it('completes commands and API names', async () => {
       assert.deepEqual(tab('wal'), ['wallet'])
-      assert.deepEqual(tab('--profile', 'busy', 'api', 'pause', ''), ['bb-echo'])
-      assert.deepEqual(tab('--profile', 'busy', 'call', 'bb'), ['bb-echo'])
+      assert.deepEqual(await names('api', 'pause', ''), ['bb-echo'])
+      assert.deepEqual(await names('call', 'bb'), ['bb-echo'])
     })
   })
 
