@@ -1,7 +1,8 @@
 import { utf8 } from '../../lib/base/bytes.ts'
-import { type Clock, sleep } from '../../lib/base/clock.ts'
+import { type Clock, deadline } from '../../lib/base/clock.ts'
 import { EVENTS_HEARTBEAT_MS } from '../../lib/base/limits/call.ts'
 import { GRAPHQL_OPENING_MS } from '../../lib/base/limits/graphql.ts'
+import { within } from '../../lib/base/within.ts'
 import type { EventFrames } from '../../lib/interface/adapter.ts'
 import { outlineOf } from './graphql-response.ts'
 
@@ -164,11 +165,15 @@ export function eventStream(
 
 /** The result of the promise, or undefined if the time is up first. */
 async function soon<T>(promise: Promise<T>, ms: number, clock: Clock, signal?: AbortSignal): Promise<T | undefined> {
-  const ended = new AbortController()
-  const signals = signal === undefined ? ended.signal : AbortSignal.any([ended.signal, signal])
+  const limit = deadline(clock, ms, () => LATE, signal)
   try {
-    return await Promise.race([promise, sleep(clock, ms, signals).then(() => undefined)])
+    return await within(promise, limit.signal)
+  } catch (error) {
+    if (error === LATE) return undefined
+    throw error
   } finally {
-    ended.abort()
+    limit.clear()
   }
 }
+
+const LATE = new Error('the time is up')
