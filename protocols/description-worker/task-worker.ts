@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
-import { type Clock, type Timer, systemClock } from '../../lib/base/clock.ts'
+import { afterLimit, type Clock, type Timer, systemClock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
-import { TASK_PROCESS_KEPT_BYTES } from '../../lib/base/limits/descriptions.ts'
+import { TASK_CLOCK_MS_MIN, TASK_PROCESS_KEPT_BYTES } from '../../lib/base/limits/descriptions.ts'
 import { Slots } from '../../lib/base/slots.ts'
 import type { TaskReply, TaskRequest, Tasks } from './serve-tasks.ts'
 import { valueOf } from './task-outcome.ts'
@@ -99,7 +99,7 @@ export class TaskWorker<T extends Tasks> {
     // The parent may exit while the process is idle, but not while a caller waits for a task.
     child.ref()
     child.channel?.ref()
-    const timer = this.#clock.after(CLOCK_FACTOR * taskMs, late)
+    const timer = afterLimit(this.#clock, Math.max(CLOCK_FACTOR * taskMs, TASK_CLOCK_MS_MIN), late)
     let isKept = false
     try {
       child.send(request, (error) => error !== null && onError(error))

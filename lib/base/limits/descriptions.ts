@@ -17,6 +17,8 @@ export const DESCRIPTION_HEAP_MIB_MAX = 512
 export const DESCRIPTIONS_WAITING_MAX = 64
 /** Idle time before the process that reads descriptions ends. It holds 50 MB; a start takes 0.2 s. */
 export const DESCRIPTION_IDLE_MS = 30 * SECOND
+/** Shortest wall-clock limit of a task. Its process has a low priority, so on a busy machine it may need 20 s to start. */
+export const TASK_CLOCK_MS_MIN = 60 * SECOND
 /** Memory of the idle process. After a larger task it ends at once, because this process needs memory for the result. */
 export const TASK_PROCESS_KEPT_BYTES = 128 * MiB
 /** Result of one task: four times the largest document. This process reads and stores it. */

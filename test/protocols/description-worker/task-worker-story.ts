@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { TASK_PROCESS_KEPT_BYTES } from '../../../lib/base/limits/descriptions.ts'
 import { TaskWorker } from '../../../protocols/description-worker/task-worker.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { hasted } from '../../helpers/hasty-clock.ts'
 import type { HOSTILE_TASKS } from '../../helpers/hostile-tasks.ts'
 
 const LIMITS = {
@@ -80,7 +82,7 @@ export const taskWorker = ({ memory, endless }: HostileTasks) =>
 
     for (const name of endless) {
       it(`ends a slow task: ${name}`, async () => {
-        const impatient = new TaskWorker<typeof HOSTILE_TASKS>({ ...LIMITS, taskMs: 1_500 })
+        const impatient = new TaskWorker<typeof HOSTILE_TASKS>({ ...LIMITS, taskMs: 1_500 }, hasted(4))
         try {
           const running = impatient.run(name, undefined)
           const after = impatient.run('double', 4)
@@ -91,6 +93,20 @@ export const taskWorker = ({ memory, endless }: HostileTasks) =>
         }
       })
     }
+
+    it('waits for a process to which a busy machine gives no time', async () => {
+      const strict = new TaskWorker<typeof HOSTILE_TASKS>({ ...LIMITS, taskMs: 100 })
+      try {
+        const running = strict.run('double', 4)
+        const pid = await eventually('the process', 5_000, () => strict.pid)
+        process.kill(pid, 'SIGSTOP')
+        await pause(2_000)
+        process.kill(pid, 'SIGCONT')
+        assert.equal(await running, 8)
+      } finally {
+        strict.close()
+      }
+    })
 
     it('aborts a waiting or running task with its signal', async () => {
       const [first, second] = [new AbortController(), new AbortController()]
