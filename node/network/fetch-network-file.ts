@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Dispatcher } from 'undici'
-import { isPublicIp, isSoukError, limits, text } from '../../lib/index.ts'
+import { deadline, isPublicIp, isSoukError, limits, SoukError, systemClock, text } from '../../lib/index.ts'
 import type { UpstreamGuard } from '../../lib/interface/index.ts'
 import { isLoopback } from '../http/loopback.ts'
 import { SetupError } from '../setup-error.ts'
@@ -51,19 +51,28 @@ export async function fetchNetworkFile(
     throw new SetupError('config_invalid', 'A network file is fetched by https, or by http on this machine.')
   }
   const first = new URL(place)
-  const signal = AbortSignal.timeout(withinMs)
-  let url = first
-  for (let redirects = 0; redirects <= limits.NETWORK_REDIRECTS_MAX; redirects++) {
-    const fetched = await fetchOnce(url, { isRedirected: url !== first, etag, signal })
-    if (fetched === undefined || 'content' in fetched) return fetched
-    url = new URL(fetched.next, url)
-    // A page on the web must not send this machine to itself or to its neighbours.
-    if (url.protocol !== 'https:' || !isWebUrl(url.href) || isLoopback(url.hostname)) {
-      throw unavailable(first, 'it redirects to an address that is not public https')
+  // To load them takes seconds on a busy machine, which the time limit does not include.
+  await clients()
+  const limit = deadline(systemClock, withinMs, () => new SoukError('upstream_timeout'))
+  const { signal } = limit
+  try {
+    let url = first
+    for (let redirects = 0; redirects <= limits.NETWORK_REDIRECTS_MAX; redirects++) {
+      const fetched = await fetchOnce(url, { isRedirected: url !== first, etag, signal })
+      if (fetched === undefined || 'content' in fetched) return fetched
+      url = new URL(fetched.next, url)
+      // A page on the web must not send this machine to itself or to its neighbours.
+      if (url.protocol !== 'https:' || !isWebUrl(url.href) || isLoopback(url.hostname)) {
+        throw unavailable(first, 'it redirects to an address that is not public https')
+      }
     }
+  } finally {
+    limit.clear()
   }
   throw unavailable(first, `it redirects more than ${limits.NETWORK_REDIRECTS_MAX} times`)
 }
+
+const clients = () => Promise.all([import('undici'), import('../../protocols/index.ts')])
 
 const PUBLIC_ONLY: UpstreamGuard = { refuses: (_host, address) => !isPublicIp(address) }
 
@@ -77,10 +86,7 @@ async function fetchOnce(
   url: URL,
   { isRedirected, etag, signal }: Attempt
 ): Promise<FetchedFile | { readonly next: string } | undefined> {
-  const [{ Agent, request }, { connectorTo }] = await Promise.all([
-    import('undici'),
-    import('../../protocols/index.ts')
-  ])
+  const [{ Agent, request }, { connectorTo }] = await clients()
   const agent = new Agent(isRedirected ? { connect: connectorTo(url, PUBLIC_ONLY, undefined) } : {})
   try {
     const { statusCode, headers, body } = await request(url, {
