@@ -47,6 +47,8 @@ export async function scriptedUpstream(behaviour: Behaviour): Promise<ScriptedUp
       current(response, seen)
     })
   })
+  // Otherwise it may close an idle connection that a stalled client is about to use.
+  server.keepAliveTimeout = 0
   server.on('connection', (socket) => {
     accepted++
     open++
