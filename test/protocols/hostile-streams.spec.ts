@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
 import { Fifo } from '../../lib/base/fifo.ts'
 import { systemClock } from '../../lib/base/clock.ts'
+import { UPSTREAM_TIMEOUT_MS_MAX } from '../../lib/base/limits/call.ts'
 import { GRAPHQL_EVENT_BYTES_MAX } from '../../lib/base/limits/graphql.ts'
 import type { Adapter } from '../../lib/interface/adapter.ts'
 import { graphqlFactory } from '../../protocols/graphql/graphql-factory.ts'
@@ -126,7 +127,7 @@ describe('streams of a hostile API are read in linear time:', () => {
       // The extension of each chunk fills a read buffer, which a view of the chunk keeps.
       socket?.end(`${`1;${'e'.repeat(100)}\r\nx\r\n`.repeat(count)}0\r\n\r\n`)
     })
-    const upstream = createUpstream({ endpoint: server.url })
+    const upstream = createUpstream({ endpoint: server.url, timeoutMs: UPSTREAM_TIMEOUT_MS_MAX })
     try {
       const response = await upstream.request({ method: 'GET', headers: [], signal: FOREVER })
       const pieces = await response.pieces(2 * count)
