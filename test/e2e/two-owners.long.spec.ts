@@ -63,7 +63,13 @@ describe('two owner nodes that serve one API', () => {
     )
 
     await provider.cli(`provider delegate ${replica.peer}`)
-    const { api: served } = await replica.cli<RegisteredView>(api)
+    // On a busy machine the record with the delegation may arrive later.
+    const { api: served } = await eventually('the delegation', 20_000, async () => {
+      const { code, stdout, stderr } = await home.run(`--profile replica --json ${api}`)
+      if (code === 0) return JSON.parse(stdout) as RegisteredView
+      assert.match(stderr, /key_not_permitted/)
+      return undefined
+    })
     assert.deepEqual([served.id, served.own, served.state], [`plain@${provider.peer}`, false, 'published'])
     await replica.cli(`api serve repeatable@${provider.peer} --endpoint ${far.url}`)
   })
