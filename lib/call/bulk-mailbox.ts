@@ -1,5 +1,5 @@
 import { latin1 } from '../base/bytes.ts'
-import type { Clock, Timer } from '../base/clock.ts'
+import { afterLimit, type Clock, type Timer } from '../base/clock.ts'
 import { SoukError } from '../base/errors.ts'
 import { BULK_OPEN_MS, BULK_STREAMS_WAITING_PER_PEER_MAX } from '../base/limits/link.ts'
 import { REQUEST_ID_BYTES } from '../base/request-id.ts'
@@ -59,7 +59,7 @@ export class BulkMailbox {
       source.abort(new Error('unexpected bulk stream'))
       return
     }
-    const timer = this.#clock.after(BULK_OPEN_MS, () => {
+    const timer = afterLimit(this.#clock, BULK_OPEN_MS, () => {
       this.#delivered.delete(key)
       source.abort(new Error('no frame announced this bulk stream'))
     })
@@ -88,7 +88,7 @@ export class BulkMailbox {
     }
     const onMissing = () => giveUp(missing())
     const onAbort = () => giveUp(signal?.reason)
-    const timer = this.#clock.after(BULK_OPEN_MS, onMissing)
+    const timer = afterLimit(this.#clock, BULK_OPEN_MS, onMissing)
     const wanted: Wanted = { channel, claim: resolve, onMissing }
     this.#wanted.set(key, wanted)
     if (signal?.aborted === true) onAbort()
