@@ -10,7 +10,7 @@ import type { Resolution, ResolveOptions, Resolver } from '../../../lib/interfac
 import type { PeerAddress } from '../../../lib/interface/link.ts'
 import type { Manifest } from '../../../lib/interface/manifest.ts'
 import type { CallInit } from '../../../lib/interface/souk.ts'
-import type { Failure, Order, Settled } from '../../../lib/interface/payment-scheme.ts'
+import type { Failure, Order, PaidAnswer } from '../../../lib/interface/payment-scheme.ts'
 import type { Store } from '../../../lib/interface/store.ts'
 import { createMemoryStore } from '../../../lib/store/memory/store.ts'
 import { freshIds, peerId } from '../../helpers/call-record.ts'
@@ -43,7 +43,7 @@ export class ConsumerBench {
   readonly reports: string[] = []
   readonly tried: Array<{ owner: string; call: Call }> = []
   readonly orders: Order[] = []
-  readonly accepted: Array<{ owner: string; settled: Settled | undefined }> = []
+  readonly accepted: Array<{ owner: string; answer: PaidAnswer | undefined }> = []
   manifest: Manifest = manifestOf(PROVIDER, { price: 1_500n, revision: 4 })
   /** The owners found by each lookup. The last entry repeats. */
   found: ReadonlyArray<readonly string[] | Error> = [[A, B]]
@@ -83,9 +83,9 @@ export class ConsumerBench {
           this.orders.push(order)
           return this.authorise(order)
         },
-        accept: (order, settled) => void this.accepted.push({ owner: order.owner, settled }),
+        accept: (order, answer) => void this.accepted.push({ owner: order.owner, answer }),
         fail: (order, failure) => {
-          if (failure.fate !== 'lost') this.accepted.push({ owner: order.owner, settled: undefined })
+          if (failure.fate !== 'lost') this.accepted.push({ owner: order.owner, answer: undefined })
           return this.fail(order, failure)
         },
         admit: () => assert.fail('a consumer admits nothing')

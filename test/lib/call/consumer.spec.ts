@@ -37,7 +37,7 @@ describe('Consumer', () => {
       }
     )
     assert.deepEqual(bench.reports, ['A ok in 5'])
-    assert.deepEqual(bench.accepted, [{ owner: A, settled: { charged: 7n, receipt: utf8('signed') } }])
+    assert.deepEqual(bench.accepted, [{ owner: A, answer: { status: 200, charged: 7n, receipt: utf8('signed') } }])
     const none = { isFee: false, maxPrice: undefined, payout: undefined }
     const { requestId } = reply
     assert.deepEqual(bench.orders, [{ requestId, api: ID, owner: A, revision: 4, price: 1_500n, ...none }])

@@ -22,7 +22,7 @@ describe('failover between owners', () => {
         [A, B]
       )
       assert.deepEqual(
-        bench.accepted.map(({ owner: by, settled }) => [by, settled === undefined]),
+        bench.accepted.map(({ owner: by, answer }) => [by, answer === undefined]),
         [
           [A, true],
           [B, false]

@@ -32,7 +32,7 @@ describe('a paid call', () => {
       [B, 'lost']
     ])
     assert.deepEqual(
-      bench.accepted.map(({ settled }) => settled),
+      bench.accepted.map(({ answer }) => answer),
       [undefined]
     )
   })
