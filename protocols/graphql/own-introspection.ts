@@ -3,6 +3,7 @@ import { SoukError } from '../../lib/base/errors.ts'
 import { RESPONSE_BYTES_MAX } from '../../lib/base/limits/call.ts'
 import { schemaSteps } from './built-schema.ts'
 import type { JsonObject } from './graphql-request.ts'
+import { withoutPauses } from './schema-document.ts'
 
 /** An operation that only asks for the schema, which passed all checks. */
 export interface SchemaQuestion {
@@ -19,11 +20,9 @@ export interface SchemaQuestion {
  * @throws SoukError `response_too_large`
  */
 export async function introspect({ sdl, hidden, query, operationName, variables }: SchemaQuestion): Promise<string> {
-  const steps = schemaSteps(sdl, hidden)
-  let step = steps.next()
-  while (step.done !== true) step = steps.next()
+  const schema = withoutPauses(schemaSteps(sdl, hidden))
   const asked = { document: parse(query), operationName: operationName ?? null, variableValues: { ...variables } }
-  const json = JSON.stringify(await execute({ schema: step.value, ...asked }))
+  const json = JSON.stringify(await execute({ schema, ...asked }))
   if (Buffer.byteLength(json) > RESPONSE_BYTES_MAX) throw new SoukError('response_too_large')
   return json
 }

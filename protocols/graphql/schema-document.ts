@@ -21,10 +21,7 @@ const TOKENS_PER_STEP = 2_000
  * @throws SoukError `invalid_request` with the limit; GraphQLError for invalid SDL
  */
 export function schemaDocument(sdl: string): DocumentNode {
-  const steps = scan(sdl)
-  let step = steps.next()
-  while (step.done !== true) step = steps.next()
-  const document = parse(step.value.text)
+  const document = parse(withoutPauses(scan(sdl)).text)
   checkMembers(document.definitions)
   return document
 }
@@ -47,6 +44,13 @@ export function* printedDocument(sdl: string): Generator<undefined, DocumentNode
   }
   checkMembers(definitions)
   return { kind: Kind.DOCUMENT, definitions }
+}
+
+/** The result of work that is divided into steps, in a process that serves no calls. */
+export function withoutPauses<T>(steps: Generator<undefined, T>): T {
+  let step = steps.next()
+  while (step.done !== true) step = steps.next()
+  return step.value
 }
 
 interface Scanned {
