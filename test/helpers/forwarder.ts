@@ -1,10 +1,22 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { Duplex, type Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 
-/** Passes bytes on to a port of this machine, both ways, until `silence`, and again after `proceed`. */
-export async function forwarder(to: number) {
+const STEP_MS = 10
+
+/**
+ * Passes bytes on to a port of this machine, both ways, until `silence`, and again after `proceed`.
+ * @param bytesPerSecond each way, as on a home's uplink. Default: no limit
+ */
+export async function forwarder(to: number, bytesPerSecond?: number) {
   const pairs: Array<readonly [near: Socket, far: Socket]> = []
-  const join = ([near, far]: (typeof pairs)[number]) => near.pipe(far).pipe(near)
+  const pass = (from: Socket, into: Socket) =>
+    (bytesPerSecond === undefined ? from : from.pipe(slowed(bytesPerSecond))).pipe(into)
+  const join = ([near, far]: (typeof pairs)[number]) => {
+    pass(near, far)
+    pass(far, near)
+  }
   const server = createServer((near) => {
     const far = connect(to, '127.0.0.1')
     pairs.push([near, far])
@@ -21,4 +33,16 @@ export async function forwarder(to: number) {
       for (const socket of pairs.flat()) socket.destroy()
     }
   }
+}
+
+function slowed(bytesPerSecond: number): Duplex {
+  const bytes = Math.ceil((bytesPerSecond * STEP_MS) / 1_000)
+  return Duplex.from(async function* (source: Readable): AsyncGenerator<Buffer> {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      for (let at = 0; at < chunk.length; at += bytes) {
+        yield chunk.subarray(at, at + bytes)
+        await pause(STEP_MS)
+      }
+    }
+  })
 }

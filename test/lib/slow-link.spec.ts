@@ -4,7 +4,8 @@ import { pEvent } from 'p-event'
 import { INLINE_BODY_BYTES_MAX } from '../../lib/base/limits/link.ts'
 import { createNode, handler, type SoukNode } from '../../lib/index.ts'
 import { eventually } from '../helpers/eventually.ts'
-import { slowLink } from '../helpers/slow-link.ts'
+import { forwarder } from '../helpers/forwarder.ts'
+import { portOf } from '../helpers/port-of.ts'
 
 const BYTES_PER_SECOND = 4 * 1024 * 1024
 /** An owner runs 256 for one consumer. */
@@ -17,13 +18,13 @@ const CHUNK = Buffer.alloc(64 * 1024)
 describe('a slow link, whose calls have streams of their own', () => {
   let owner: SoukNode
   let consumer: SoukNode
-  let link: Awaited<ReturnType<typeof slowLink>>
+  let link: Awaited<ReturnType<typeof forwarder>>
 
   before(async () => {
     owner = await createNode({ network: 'slow-link', listen: ['/ip4/127.0.0.1/tcp/0'] })
     await owner.start()
     const listening = owner.libp2p.getMultiaddrs().map(String)[0]!
-    link = await slowLink(Number(/tcp\/(\d+)/.exec(listening)?.[1]), BYTES_PER_SECOND)
+    link = await forwarder(portOf(owner.libp2p), BYTES_PER_SECOND)
     consumer = await createNode({
       network: 'slow-link',
       listen: [],
@@ -34,7 +35,7 @@ describe('a slow link, whose calls have streams of their own', () => {
   after(async () => {
     await consumer.stop()
     await owner.stop()
-    link.close()
+    link.stop()
   })
 
   it('carries many of them at once, in both directions', async () => {

@@ -8,6 +8,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { DIAL_ADDRESS_MS, DIALS_PER_NAME_MAX } from '../../../lib/base/limits/link.ts'
 import { createNode, type SoukNode } from '../../../lib/index.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { portOf } from '../../helpers/port-of.ts'
 
 const WAIT_MS = 20_000
 
@@ -35,9 +36,8 @@ describe('a DNS name of a peer', () => {
     await node.start()
     return node
   }
-  const portOf = (node: SoukNode) => Number(node.libp2p.getMultiaddrs()[0]?.getComponents()[1]?.value)
   const named = (node: SoukNode, transport = '') =>
-    multiaddr(`/dns4/peer.example/tcp/${portOf(node)}${transport}/p2p/${node.libp2p.peerId.toString()}`)
+    multiaddr(`/dns4/peer.example/tcp/${portOf(node.libp2p)}${transport}/p2p/${node.libp2p.peerId.toString()}`)
   /** Accepts connections and does not respond. Returns how many. */
   const silent = async (host: string, port: number) => {
     let knocks = 0
@@ -53,8 +53,8 @@ describe('a DNS name of a peer', () => {
   for (const transport of ['', '/ws']) {
     it(`is dialled at all its addresses, when the first ones are silent: /tcp${transport}`, async () => {
       const peer = await start({ listen: ['/ip4/127.0.0.3/tcp/0'] })
-      await silent('127.0.0.1', portOf(peer))
-      await silent('127.0.0.2', portOf(peer))
+      await silent('127.0.0.1', portOf(peer.libp2p))
+      await silent('127.0.0.2', portOf(peer.libp2p))
       addresses = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
       const node = await start()
       const startedAt = performance.now()
@@ -77,7 +77,7 @@ describe('a DNS name of a peer', () => {
   it('of a bootstrap peer is looked up again after the peer moved', async () => {
     const privateKey = await generateKeyPair('Ed25519')
     const old = await start({ privateKey })
-    const port = portOf(old)
+    const port = portOf(old.libp2p)
     addresses = ['127.0.0.1']
     const node = await start({ bootstrap: [named(old).toString()] })
     await eventually('the connection', WAIT_MS, () =>

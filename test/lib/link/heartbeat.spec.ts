@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { noise } from '@chainsafe/libp2p-noise'
-import type { Connection, Libp2p, StreamHandler, StreamMuxerFactory } from '@libp2p/interface'
+import type { Connection, StreamHandler, StreamMuxerFactory } from '@libp2p/interface'
 import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
@@ -13,6 +13,7 @@ import { muxerOf } from '../../../lib/link/ping-connection.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { forwarder } from '../../helpers/forwarder.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
+import { portOf } from '../../helpers/port-of.ts'
 
 const ROUNDS = 3
 const LINKS = 6
@@ -44,8 +45,6 @@ describe('the heartbeat of connections', () => {
     ends.push(() => node.stop())
     return node
   }
-
-  const portOf = (node: Libp2p) => Number(node.getMultiaddrs()[0]?.getComponents()[1]?.value)
 
   /** A connection whose pings are answered until `silence`. */
   async function connect(clock: Clock, muxer?: () => StreamMuxerFactory) {

@@ -25,6 +25,7 @@ import { soukTcp } from '../../../lib/link/souk-tcp.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
 import { forwarder } from '../../helpers/forwarder.ts'
+import { portOf } from '../../helpers/port-of.ts'
 import { linkSuite } from '../../suites/link.ts'
 import { MiB, stopped } from '../../suites/link-bench.ts'
 
@@ -116,7 +117,7 @@ describe('the libp2p link', () => {
   })
 
   it('gives a large response time to cross a slow link, and no more', async () => {
-    const { port, silence, proceed, stop } = await forwarder(Number(b.getMultiaddrs()[0]?.getComponents()[1]?.value))
+    const { port, silence, proceed, stop } = await forwarder(portOf(b))
     const peer = { id: b.peerId.toString(), addresses: [`/ip4/127.0.0.1/tcp/${port}`] }
     const options = { responseBytesMax: LARGE_BYTES, signal: new AbortController().signal }
     /** Requests a response, of which only the first part arrives before `silence`. */
