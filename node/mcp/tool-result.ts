@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { formatRequestId, formatUsdc, limits, nestsDeeperThan, type SoukError } from '../../lib/index.ts'
 import type { CallReply, Clock } from '../../lib/interface/index.ts'
+import { type Beginning, bodyBeginning } from '../body-beginning.ts'
 import { problemOf } from '../http/problem-of.ts'
 import type { OnProgress } from './agent.ts'
 import { Progress } from './progress.ts'
@@ -12,13 +13,6 @@ export const META = 'dev.souk/'
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 const TEXT_TYPE = /^(?:text\/|application\/(?:[\w.-]+\+)?xml\b|application\/(?:yaml|graphql|javascript)\b)/i
-
-/** The part of a response that an agent gets. */
-interface Taken {
-  readonly bytes: Buffer
-  /** Undefined if the response is complete. */
-  readonly cut?: string
-}
 
 /**
  * Turns a response of an API into a result. JSON becomes structured content and text, images and audio stay such, other bytes become a
@@ -40,7 +34,13 @@ export async function toolResult(
   const type = reply.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
   const split = onProgress && splitterFor(type)
   const progress = onProgress && split && new Progress(clock, split, onProgress)
-  const taken = await take(reply, clock, progress, signal)
+  const taken = await bodyBeginning(reply.body, {
+    bytesMax: limits.MCP_ANSWER_BYTES_MAX,
+    ms: limits.MCP_STREAM_MS,
+    clock,
+    signal,
+    onChunk: (chunk) => progress?.push(chunk)
+  })
   await progress?.end()
   const meta = metaOf(reply, elapsedMs())
   if (reply.status >= 400) {
@@ -61,7 +61,7 @@ export async function toolResult(
 }
 
 /** Why a successful response has no structured content. Agents reject such a result unless it is an error. */
-function misfit(status: number, { bytes, cut }: Taken): string {
+function misfit(status: number, { bytes, cut }: Beginning): string {
   if (cut !== undefined) return 'The call succeeded, but the response is incomplete.'
   if (bytes.length === 0) return `The call succeeded, with status ${status} and without content.`
   return 'The call succeeded, but the response does not match the output schema of the provider.'
@@ -127,59 +127,30 @@ function metaOf(reply: CallReply, ms: number): Record<string, unknown> {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [META + name, value]))
 }
 
-/** Reads a response until its end, the size limit or the time limit. Cancels the rest, also at the API. */
-async function take(
-  { body }: CallReply,
-  clock: Clock,
-  progress: Progress | undefined,
-  signal: AbortSignal | undefined
-): Promise<Taken> {
-  const most = limits.MCP_ANSWER_BYTES_MAX
-  if (body instanceof Uint8Array) {
-    progress?.push(body.subarray(0, most))
-    const bytes = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, most))
-    return body.byteLength <= most ? { bytes } : { bytes, cut: `the first ${most} of ${body.byteLength} bytes` }
-  }
-  const chunks = body[Symbol.asyncIterator]()
-  const parts: Uint8Array[] = []
-  let received = 0
-  const late = Promise.withResolvers<undefined>()
-  const stop = () => late.resolve(undefined)
-  const timer = clock.after(limits.MCP_STREAM_MS, stop)
-  signal?.addEventListener('abort', stop)
-  if (signal?.aborted === true) stop()
-  try {
-    for (;;) {
-      const next = await Promise.race([chunks.next(), late.promise])
-      if (next === undefined) return { bytes: Buffer.concat(parts), cut: 'the part of the stream that arrived in time' }
-      if (next.done === true) return { bytes: Buffer.concat(parts) }
-      parts.push(next.value)
-      progress?.push(next.value)
-      received += next.value.byteLength
-      if (received > most) return { bytes: Buffer.concat(parts).subarray(0, most), cut: `the first ${most} bytes` }
-    }
-  } catch {
-    return { bytes: Buffer.concat(parts), cut: 'the part before the response broke off' }
-  } finally {
-    timer.cancel()
-    signal?.removeEventListener('abort', stop)
-    void chunks.return?.().catch(() => undefined)
-  }
+/** Names the part of a response that an agent gets. */
+function partOf(cut: NonNullable<Beginning['cut']>, { body }: CallReply): string {
+  if (cut === 'late') return 'the part of the stream that arrived in time'
+  if (cut === 'broken') return 'the part before the response broke off'
+  const all = body instanceof Uint8Array ? ` of ${body.length}` : ''
+  return `the first ${limits.MCP_ANSWER_BYTES_MAX}${all} bytes`
 }
 
-function contentOf(type: string, { bytes, cut }: Taken, { requestId }: CallReply): CallToolResult['content'] {
+function contentOf(type: string, { bytes, cut }: Beginning, reply: CallReply): CallToolResult['content'] {
   const isText = type === '' || JSON_TYPE.test(type) || TEXT_TYPE.test(type) || splitterFor(type) !== undefined
   if (isText) {
-    const note = cut === undefined ? [] : [text(`[Cut off: this is ${cut}.]`)]
+    const note = cut === undefined ? [] : [text(`[Cut off: this is ${partOf(cut, reply)}.]`)]
     return [text(bytes.toString()), ...note]
   }
   const mimeType = type.split(';', 1)[0]?.trim() ?? ''
-  if (cut !== undefined)
-    return [text(`[${mimeType.slice(0, 100)}, too much for a result of a tool: ${cut} were read. Call it over HTTP.]`)]
+  if (cut !== undefined) {
+    const said = `${mimeType.slice(0, 100)}, too much for a result of a tool: ${partOf(cut, reply)} were read.`
+    return [text(`[${said} Call it over HTTP.]`)]
+  }
   const data = bytes.toString('base64')
   if (mimeType.startsWith('image/')) return [{ type: 'image', data, mimeType }]
   if (mimeType.startsWith('audio/')) return [{ type: 'audio', data, mimeType }]
-  return [{ type: 'resource', resource: { uri: `souk:answer/${formatRequestId(requestId)}`, mimeType, blob: data } }]
+  const uri = `souk:answer/${formatRequestId(reply.requestId)}`
+  return [{ type: 'resource', resource: { uri, mimeType, blob: data } }]
 }
 
 /** Undefined if the bytes are not JSON, or nest too deep to serialize. The agent then gets only the text. */

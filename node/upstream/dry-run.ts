@@ -8,6 +8,7 @@ import type {
   UpstreamConfig
 } from '../../lib/interface/index.ts'
 import type { DiscoveredApi } from '../../protocols/index.ts'
+import { bodyBeginning } from '../body-beginning.ts'
 import type { Adapters, ReadUpstream } from './adapters.ts'
 import type { AskedUpstream, StoredUpstream, CredentialStore } from './credential-store.ts'
 
@@ -142,29 +143,8 @@ async function answered(adapter: Adapter, given: unknown, clock: Clock, signal: 
 }
 
 async function read(body: AdapterReply['body'], clock: Clock): Promise<{ body: Uint8Array; isCut: boolean }> {
-  const most = limits.TRIAL_BODY_BYTES_MAX
-  if (body instanceof Uint8Array) return { body: body.subarray(0, most), isCut: body.length > most }
-  const chunks: Uint8Array[] = []
-  const chunksOf = body[Symbol.asyncIterator]()
-  const { promise: over, resolve } = Promise.withResolvers<undefined>()
-  const timer = clock.after(limits.TRIAL_READ_MS, () => resolve(undefined))
-  let [bytes, isCut] = [0, true]
-  try {
-    while (bytes < most) {
-      const next = await Promise.race([chunksOf.next(), over])
-      if (next === undefined) break
-      if (next.done === true) {
-        isCut = false
-        break
-      }
-      chunks.push(next.value)
-      bytes += next.value.length
-    }
-  } catch (error) {
-    throw asSoukError(error)
-  } finally {
-    timer.cancel()
-    void chunksOf.return?.()
-  }
-  return { body: Buffer.concat(chunks).subarray(0, most), isCut: isCut || bytes > most }
+  const most = { bytesMax: limits.TRIAL_BODY_BYTES_MAX, ms: limits.TRIAL_READ_MS }
+  const { bytes, cut, error } = await bodyBeginning(body, { ...most, clock })
+  if (cut === 'broken') throw asSoukError(error)
+  return { body: bytes, isCut: cut !== undefined }
 }
