@@ -6,8 +6,8 @@ import { REQUEST_BYTES_CEILING } from '../lib/base/limits/call.ts'
 import type { AdapterRequest } from '../lib/interface/adapter.ts'
 import type { Headers } from '../lib/interface/payload.ts'
 
-/** `application/json` and the `+json` types (RFC 6839 §3.1), with any parameters. */
-const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i
+/** `application/json` and the `+json` types (RFC 6839 §3.1), with any parameters. `stream+json` is JSON lines (Spring). */
+const JSON_TYPE = /^application\/(?!(?:x-)?stream\+)(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i
 
 export function isJsonType(contentType: string | undefined): boolean {
   return contentType !== undefined && JSON_TYPE.test(contentType.trim())

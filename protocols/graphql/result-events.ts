@@ -1,9 +1,9 @@
 import { utf8 } from '../../lib/base/bytes.ts'
-import { type Clock, deadline } from '../../lib/base/clock.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 import { EVENTS_HEARTBEAT_MS } from '../../lib/base/limits/call.ts'
 import { GRAPHQL_OPENING_MS } from '../../lib/base/limits/graphql.ts'
-import { within } from '../../lib/base/within.ts'
 import type { EventFrames } from '../../lib/interface/adapter.ts'
+import { soon, startingWith } from '../pending-read.ts'
 import { outlineOf } from './graphql-response.ts'
 
 /** The results of one operation as JSON texts. `return` aborts the operation, even while a `next` is pending. */
@@ -98,23 +98,6 @@ export async function opening(results: Results, clock: Clock, signal: AbortSigna
   return { ended: heard.value }
 }
 
-function startingWith(first: Promise<IteratorResult<string, undefined>>, rest: Results): Results {
-  let isFirst = true
-  return {
-    next() {
-      if (!isFirst) return rest.next()
-      isFirst = false
-      return first
-    },
-    async return() {
-      // The result may be unused, so its error must not be unhandled.
-      first.catch(() => undefined)
-      await rest.return?.()
-      return { done: true, value: undefined }
-    }
-  }
-}
-
 /**
  * The stream for a consumer.
  * @param eventsMax the number of paid events; the stream completes after them
@@ -162,18 +145,3 @@ export function eventStream(
   }
   return { [Symbol.asyncIterator]: () => iterator }
 }
-
-/** The result of the promise, or undefined if the time is up first. */
-async function soon<T>(promise: Promise<T>, ms: number, clock: Clock, signal?: AbortSignal): Promise<T | undefined> {
-  const limit = deadline(clock, ms, () => LATE, signal)
-  try {
-    return await within(promise, limit.signal)
-  } catch (error) {
-    if (error === LATE) return undefined
-    throw error
-  } finally {
-    limit.clear()
-  }
-}
-
-const LATE = new Error('the time is up')

@@ -307,12 +307,12 @@ function isAnything([name, value]: Headers[number]): boolean {
 
 /**
  * Buffers small, complete bodies, so that they are sent inline and can be repeated. Streams events, large bodies and bodies
- * without a length. JSON without a length is buffered, because a part of it is useless.
+ * without a length. A JSON document without a length is buffered, because a part of it is useless.
  */
 function bodyOf(response: UpstreamResponse, method: string): Payload | Promise<Payload> {
   const { contentLength } = response
   const isSmall = contentLength !== undefined && contentLength <= INLINE_BODY_BYTES_MAX
   const isJson = contentLength === undefined && isJsonType(headerOf(response.headers, 'content-type'))
   const hasNone = method === 'HEAD' || response.status === 204 || response.status === 304
-  return isSmall || isJson || hasNone ? response.payload(INLINE_BODY_BYTES_MAX) : response.body
+  return isSmall || isJson || hasNone ? response.payload(INLINE_BODY_BYTES_MAX, isJson) : response.body
 }

@@ -31,6 +31,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #onAbort: () => void
   readonly #timer: Timer
   #hurried = true
+  #idle: Timer | undefined
   #controller: Dispatcher.DispatchController | undefined
   readonly #chunks = new ChunkQueue()
   #queuedBytes = 0
@@ -52,6 +53,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   get signal(): AbortSignal {
     return this.#init.signal
+  }
+
+  get clock(): Clock {
+    return this.#init.clock
   }
 
   get head(): Promise<ResponseHead> {
@@ -116,6 +121,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   unhurry(): void {
     this.#hurried = false
     this.#timer.cancel()
+    if (this.#wake !== undefined) this.#limitSilence()
   }
 
   /**
@@ -173,15 +179,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   async #more(): Promise<void> {
-    const { clock, where } = this.#init
-    const idle = this.#hurried
-      ? undefined
-      : clock.after(STREAM_IDLE_MS, () => {
-          this.fail(new SoukError('upstream_timeout', `${where} stopped sending.`, { source: 'upstream' }))
-        })
+    if (!this.#hurried) this.#limitSilence()
     await new Promise<void>((resolve) => (this.#wake = resolve))
     this.#wake = undefined
-    idle?.cancel()
+    this.#idle?.cancel()
+  }
+
+  #limitSilence(): void {
+    const { clock, where } = this.#init
+    this.#idle?.cancel()
+    this.#idle = clock.after(STREAM_IDLE_MS, () => {
+      this.fail(new SoukError('upstream_timeout', `${where} stopped sending.`, { source: 'upstream' }))
+    })
   }
 
   #onLate(): void {

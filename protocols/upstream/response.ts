@@ -1,10 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { EMPTY_BYTES } from '../../lib/base/bytes.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 import { SoukError } from '../../lib/base/errors.ts'
 import { Fifo } from '../../lib/base/fifo.ts'
 import { INLINE_BODY_BYTES_MAX } from '../../lib/base/limits/link.ts'
+import { VALUE_SILENCE_MS } from '../../lib/base/limits/upstream.ts'
 import type { CallMemory } from '../../lib/interface/adapter.ts'
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
+import { soon, startingWith } from '../pending-read.ts'
+import { ValueLines } from '../value-lines.ts'
 import { decoderOf } from './coding.ts'
 import type { Exchange, ResponseHead } from './exchange.ts'
 
@@ -30,8 +34,11 @@ export interface UpstreamResponse {
   bytes(bytesMax: number, memory?: CallMemory): Promise<Uint8Array>
   /** Like `bytes`, but in the received pieces, for callers that forward them unjoined. */
   pieces(bytesMax: number, memory?: CallMemory): Promise<readonly Uint8Array[]>
-  /** The whole body if it has at most `inlineBytesMax` decoded bytes, within the time limit; else a stream. */
-  payload(inlineBytesMax: number): Payload | Promise<Payload>
+  /**
+   * The whole body if it has at most `inlineBytesMax` decoded bytes, within the time limit; else a stream.
+   * @param mayBeLines also a stream if JSON values come line by line: more follows the first, or silence of `VALUE_SILENCE_MS`
+   */
+  payload(inlineBytesMax: number, mayBeLines?: boolean): Payload | Promise<Payload>
   /** Abandons the body and closes its connection. */
   discard(): void
 }
@@ -93,8 +100,13 @@ class ExchangedResponse implements UpstreamResponse {
     throw new SoukError('response_too_large', undefined, { source: 'upstream' })
   }
 
-  payload(inlineBytesMax: number): Payload | Promise<Payload> {
-    const collected = this.#collect(inlineBytesMax)
+  payload(inlineBytesMax: number, mayBeLines = false): Payload | Promise<Payload> {
+    // A body that has ended with its head, as most do, is read without a promise.
+    const isThere = this.#decode === undefined && this.#exchange.settled
+    const collected =
+      mayBeLines && !isThere
+        ? takeDocument(this.#open(), inlineBytesMax, this.#exchange.clock)
+        : this.#collect(inlineBytesMax)
     return collected instanceof Promise ? collected.then((all) => this.#payload(all)) : this.#payload(collected)
   }
 
@@ -164,6 +176,24 @@ async function take(
     const waiting = room?.(value.byteLength)
     if (waiting !== undefined) await waiting
     chunks.push(value)
+  }
+  return { chunks, rest: source }
+}
+
+/** Like `take`, but only until the body shows to be a sequence of JSON values, which may have no end. */
+async function takeDocument(source: Chunks, bytesMax: number, clock: Clock): Promise<Collected> {
+  const lines = new ValueLines()
+  const chunks: Uint8Array[] = []
+  let total = 0
+  while (total <= bytesMax && lines.found < 2) {
+    const reading = source.next()
+    const isOne = lines.found === 1
+    const next = isOne ? await soon(reading, VALUE_SILENCE_MS, clock) : await reading
+    if (next === undefined) return { chunks, rest: startingWith(reading, source) }
+    if (next.done === true) return { chunks, rest: undefined }
+    total += next.value.byteLength
+    chunks.push(next.value)
+    lines.push(next.value)
   }
   return { chunks, rest: source }
 }

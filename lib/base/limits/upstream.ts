@@ -41,3 +41,5 @@ export const HEALTH_FAILURES_MAX = 3
 export const EXTRA_HEADERS_MAX = 32
 /** One paid event of an SSE API. */
 export const SSE_EVENT_BYTES_MAX = 1 * MiB
+/** Silence after one line with a JSON value. The response may then be an endless sequence of values, so it is streamed. */
+export const VALUE_SILENCE_MS = 250

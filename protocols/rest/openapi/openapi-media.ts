@@ -32,7 +32,7 @@ export function bareType(type: string): string {
 
 /** Also `text/json`, which some servers declare. */
 export function isJson(type: string): boolean {
-  return /[/+]json$/.test(bareType(type))
+  return /[/+]json$/.test(bareType(type)) && !isJsonLines(type)
 }
 
 /**
@@ -52,9 +52,9 @@ export function isXml(type: string): boolean {
   return /[/+]xml$/.test(bareType(type))
 }
 
-/** One JSON text a line (NDJSON, JSON Lines), or after a record separator (RFC 7464). */
+/** One JSON text a line (NDJSON, JSON Lines, Spring's `stream+json`), or after a record separator (RFC 7464). */
 export function isJsonLines(type: string): boolean {
-  return /^application\/(?:x-)?(?:ndjson|jsonl|json-?lines|jsonlines|json-seq)$/.test(bareType(type))
+  return /^application\/(?:x-)?(?:ndjson|jsonl|json-?lines|jsonlines|json-seq|stream\+json)$/.test(bareType(type))
 }
 
 /** JSON is YAML too (YAML 1.2, section 1.2). */

@@ -7,6 +7,7 @@ import { ByteBudget } from '../../../lib/base/byte-budget.ts'
 import { type Clock, systemClock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { STREAM_IDLE_MS } from '../../../lib/base/limits/call.ts'
+import { VALUE_SILENCE_MS } from '../../../lib/base/limits/upstream.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../../../protocols/upstream/upstream.ts'
 import { bytesOf, FOREVER, rejectsWith } from '../../helpers/adapter-bench.ts'
 import { within } from '../../helpers/eventually.ts'
@@ -349,6 +350,20 @@ describe('the response of an upstream', () => {
       await turn()
       clock.pass(STREAM_IDLE_MS)
       await rejectsWith(last, 'upstream_timeout')
+      assert.equal(clock.waiting, 0)
+    })
+
+    it('ends after silence, also if a read was pending when it became a stream', async () => {
+      const clock = handClock()
+      server.behave((response) => response.writeHead(200).write('{}\n'))
+      const response = await open(server.url, { timeoutMs: 1_000, clock }).request(get)
+      const waiting = Promise.resolve(response.payload(MiB, true))
+      await until(() => clock.waiting === 2, 'the silence to be timed')
+      clock.pass(VALUE_SILENCE_MS)
+      const rest = bytesOf(await waiting)
+      await turn()
+      clock.pass(STREAM_IDLE_MS)
+      await rejectsWith(rest, 'upstream_timeout')
       assert.equal(clock.waiting, 0)
     })
   })
