@@ -37,9 +37,17 @@ export function addressesIn(servers: unknown, base: string | undefined): string[
   return servers.filter(isObject).flatMap((server) => {
     const text = filled(server)
     // `{baseUrl}` stands for an address, and is not a path below another one.
-    const url = text.startsWith('{') ? null : URL.parse(text, base)
-    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' ? [url.origin + url.pathname] : []
+    if (text.startsWith('{')) return []
+    const urls = text.startsWith('//') ? ofBothSchemes(text, base) : [URL.parse(text, base)]
+    const usable = urls.filter((url) => url !== null && /^https?:$/.test(url.protocol) && url.username === '')
+    return usable.map((url) => `${url?.origin}${url?.pathname}`)
   })
+}
+
+/** `//host` has the scheme of the document's address, which is not known of a file. */
+function ofBothSchemes(text: string, base: string | undefined): Array<URL | null> {
+  const schemes = base?.startsWith('http:') === true ? ['http:', 'https:'] : ['https:', 'http:']
+  return schemes.map((scheme) => URL.parse(scheme + text))
 }
 
 function filled({ url, variables }: JsonObject): string {

@@ -57,6 +57,32 @@ describe('a server whose address has parts in braces', () => {
     }))
 })
 
+describe('a server without a scheme', () => {
+  const document = (url: string) => {
+    const whole = documentOf({}, '/x', '3.0.3', { servers: [{ url: '//api.example/v1' }] })
+    const far = { operationId: 'far', servers: [{ url }], responses: { 200: { description: 'ok' } } }
+    return { ...whole, paths: { ...(whole['paths'] as object), '/far': { get: far } } }
+  }
+  const serverOf = async (url: string, ...origins: string[]) =>
+    (await callsOf(document(url), { origins }).map({ operation: 'far' })).server
+
+  it('of a file is proposed with https', () => {
+    const text = JSON.stringify(document('https://files.example'))
+    const proposed = ['https://api.example/v1', 'http://api.example/v1', 'https://files.example/']
+    assert.deepEqual(outlineOpenapi({ text }).servers, proposed)
+  })
+
+  it('is the confirmed one, whatever its scheme', async () => {
+    for (const scheme of ['http', 'https']) {
+      assert.equal(await serverOf('//files.example/v2', `${scheme}://files.example`), `${scheme}://files.example/v2`)
+    }
+  })
+
+  it('is the endpoint where the document places all operations', async () => {
+    assert.equal(await serverOf('//api.example/v1'), undefined)
+  })
+})
+
 describe('an operation at several servers', () => {
   it('is left out with a line that names each', () => {
     const servers = ['https://eu.example/a', 'https://us.example', 'https://eu.example/b'].map((url) => ({ url }))
