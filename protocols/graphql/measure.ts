@@ -8,8 +8,10 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
   getNamedType,
-  isCompositeType
+  isCompositeType,
+  valueFromASTUntyped
 } from 'graphql'
+import { isObject } from '../exact-json.ts'
 import type { ReadDocument } from './document.ts'
 import type { JsonObject } from './graphql-request.ts'
 
@@ -31,7 +33,20 @@ export interface MeasureInit {
 }
 
 /** Arguments for the requested number of list entries. The cost is multiplied by it. */
-const SLICING: ReadonlySet<string> = new Set(['first', 'last', 'limit'])
+const SLICING: readonly string[] = [
+  'first',
+  'last',
+  'limit',
+  'take',
+  'pageSize',
+  'page_size',
+  'perPage',
+  'per_page',
+  'itemsPerPage',
+  'items_per_page'
+]
+/** Objects with such members, as in Strapi, nestjs-query and Neo4j. In another object, such as a filter, `limit` may mean something else. */
+const PAGING: readonly string[] = ['pagination', 'paging', 'paginate', 'page', 'options']
 /** Products of list sizes may exceed exact numbers. A cost this high is never allowed anyway. */
 const COST_MAX = 1e12
 
@@ -103,18 +118,15 @@ function entriesOf(
   variables: JsonObject
 ): number {
   let entries = 1
-  for (const name of SLICING) {
+  for (const name of [...SLICING, ...PAGING]) {
     const value = given.find((one) => one.name.value === name)?.value
-    const asked = value?.kind === Kind.VARIABLE ? variables[value.name.value] : value
+    const asked = value === undefined ? undefined : valueFromASTUntyped(value, variables)
     // The API applies the default of its schema to an argument without a value.
-    const size = asked === undefined ? definition?.args.find((one) => one.name === name)?.default?.literal : asked
-    entries = Math.max(entries, sizeIn(size))
+    const preset = definition?.args.find((one) => one.name === name)?.default?.literal
+    const size = asked === undefined && preset !== undefined ? valueFromASTUntyped(preset) : asked
+    // A `page` may also be a number, which is the place of the page.
+    const sizes = isObject(size) ? SLICING.map((member) => size[member]) : PAGING.includes(name) ? [] : [size]
+    entries = Math.max(entries, ...sizes.map((one) => Number(one) || 1))
   }
   return entries
-}
-
-/** @param value a number, or the literal of one */
-function sizeIn(value: unknown): number {
-  const size = typeof value === 'object' && value !== null && 'value' in value ? value.value : value
-  return Number(size) || 1
 }

@@ -141,6 +141,29 @@ describe('before a GraphQL API is reached', () => {
     assert.match(error.message, /costs 1000000\.001 USDC; the maximum for a call of this API is 0\.01 USDC/)
   })
 
+  it('counts the entries of a page in the ways that schemas ask for it', async () => {
+    sdl = `
+      type Query {
+        strapi(pagination: Pagination = { limit: 7 }): [Item!]!, prisma(take: Int, where: Where): [Item!]!
+        anilist(page: Int, perPage: Int): Item, magento(pageSize: Int = 20): Item
+      }
+      type Item { id: ID, items(paging: Pagination): [Item!]! }
+      input Pagination { page: Int, pageSize: Int, limit: Int, first: Int }
+      input Where { limit: Int }
+    `
+    const adapter = await open({ unitPrice: '0.000001' })
+    const unitsOf = async (query: string, variables = {}) => (await call(adapter, { query, variables }, 10_000n)).price
+    assert.equal(await unitsOf('{ strapi(pagination: { page: 90, pageSize: 30 }) { id } }'), 30n)
+    assert.equal(await unitsOf('{ strapi { id } }'), 7n)
+    assert.equal(await unitsOf('query ($p: Pagination) { strapi(pagination: $p) { id } }', { p: { limit: 40 } }), 40n)
+    assert.equal(await unitsOf('query ($n: Int) { strapi(pagination: { limit: $n }) { id } }', { n: 50 }), 50n)
+    assert.equal(
+      await unitsOf('{ prisma(take: 60, where: { limit: 900 }) { items(paging: { first: 2 }) { id } } }'),
+      180n
+    )
+    assert.equal(await unitsOf('{ anilist(page: 90, perPage: 5) { id } magento { id } }'), 25n)
+  })
+
   it('neither shows nor accepts hidden parts', async () => {
     const adapter = await open({ hidden: ['Secret', 'User.name', 'Query.total'] })
     assert.doesNotMatch((await adapter.description).sdl ?? '', /Secret|secret|total/)
