@@ -90,12 +90,10 @@ export interface Link {
 export interface ExchangeOptions {
   readonly responseBytesMax: number
   readonly signal: AbortSignal
-  /** Time limit of the exchange, without `EXCHANGE_MS_PER_MIB`. Default `EXCHANGE_MS`. */
+  /** Time for the response. After bytes have passed it is at least `HEARTBEAT_ANSWER_MS`, up to `EXCHANGE_MS_MAX` in all. Default `EXCHANGE_MS`. */
   readonly timeoutMs?: number
 }
 
 export interface ServeOptions {
   readonly requestBytesMax: number
-  /** Time limit of the response, without `EXCHANGE_MS_PER_MIB`. Default `EXCHANGE_MS`. */
-  readonly timeoutMs?: number
 }

@@ -14,7 +14,6 @@ import { lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import { pEvent } from 'p-event'
-import { decode } from 'uint8-varint'
 import type { Uint8ArrayList } from 'uint8arraylist'
 import { afterLimit, type Clock, deadline, type Timer } from '../base/clock.ts'
 import { inMs, logOf, reasonOf } from '../base/component-log.ts'
@@ -24,12 +23,12 @@ import {
   BULK_STREAMS_PER_PEER_MAX,
   CONTROL_STREAMS_PER_PEER_MAX,
   EXCHANGE_MS,
-  EXCHANGE_MS_PER_MIB,
+  EXCHANGE_MS_MAX,
+  HEARTBEAT_ANSWER_MS,
   HELLO_MS,
   LINK_CLOSE_MS,
   SILENCE_CHECK_MS
 } from '../base/limits/link.ts'
-import { MiB } from '../base/limits/units.ts'
 import { SingleFlight } from '../base/single-flight.ts'
 import { unreachable } from '../base/unreachable.ts'
 import { waitAtMost } from '../base/wait-at-most.ts'
@@ -52,6 +51,7 @@ import { isRelayed } from './reach/is-relayed.ts'
 import { CALL_PROTOCOL, StreamChannel } from './stream-channel.ts'
 import { StreamSource } from './stream-source.ts'
 import { UnreadBodies } from './unread-bodies.ts'
+import { whilePassing } from './while-passing.ts'
 
 /** The parts of a libp2p node that this link uses. */
 export interface LinkComponents {
@@ -155,17 +155,18 @@ export class Libp2pLink implements Link {
   ): Promise<Uint8Array> {
     const { timeoutMs = EXCHANGE_MS } = options
     const limit = deadline(this.#clock, timeoutMs, () => new Error('no response in time'), options.signal)
+    const endsAt = this.#clock.elapsed() + EXCHANGE_MS_MAX
+    const passingMs = Math.max(timeoutMs, HEARTBEAT_ANSWER_MS)
+    const onBytes = () => limit.restart(Math.min(passingMs, endsAt - this.#clock.elapsed()))
+    let stopWatch: (() => void) | undefined
     let connection: Connection | undefined
     let stream: Stream | undefined
     try {
       connection = await this.#dial(peer, limit.signal)
+      limit.restart(timeoutMs)
+      stopWatch = whilePassing(connection, onBytes)
       stream = await connection.newStream(protocol, { signal: limit.signal, runOnLimitedConnection: true })
-      const lengthDecoder = (bytes: Uint8ArrayList) => {
-        const length = decode(bytes)
-        limit.restart(transferMs(length, timeoutMs))
-        return length
-      }
-      const messages = lpStream(stream, { maxDataLength: options.responseBytesMax, lengthDecoder })
+      const messages = lpStream(stream, { maxDataLength: options.responseBytesMax })
       await messages.write(request, { signal: limit.signal })
       const answer = await messages.read({ signal: limit.signal })
       await stream.close({ signal: limit.signal })
@@ -180,6 +181,7 @@ export class Libp2pLink implements Link {
         ? error
         : new SoukError('owner_unreachable', 'A node could not be queried.', { cause: error })
     } finally {
+      stopWatch?.()
       limit.clear()
     }
   }
@@ -338,14 +340,13 @@ export class Libp2pLink implements Link {
   }
 
   async #answer(stream: Stream, connection: Connection, served: ServedExchange) {
-    const { handler, requestBytesMax, timeoutMs = EXCHANGE_MS } = served
-    const limit = deadline(this.#clock, timeoutMs, () => new Error('the exchange timed out'))
+    const { handler, requestBytesMax } = served
+    const limit = deadline(this.#clock, EXCHANGE_MS_MAX, () => new Error('the exchange timed out'))
     try {
       const messages = lpStream(stream, { maxDataLength: requestBytesMax })
       const request: Uint8ArrayList = await messages.read({ signal: limit.signal })
       const answer = await handler(request.subarray(), connection.remotePeer.toString())
       const options: AbortOptions = { signal: limit.signal }
-      limit.restart(transferMs(answer.length, timeoutMs))
       await messages.write(answer, options)
       await stream.close(options)
     } catch (error) {
@@ -356,9 +357,6 @@ export class Libp2pLink implements Link {
     }
   }
 }
-
-/** Time for a response of this length on a slow link. */
-const transferMs = (bytes: number, timeoutMs: number): number => timeoutMs + (bytes / MiB) * EXCHANGE_MS_PER_MIB
 
 /** Resolves when both ends of the stream are closed, or it broke. */
 async function closed(stream: Stream): Promise<void> {

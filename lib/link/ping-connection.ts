@@ -1,12 +1,11 @@
-import type { Connection, MessageStream, Stream } from '@libp2p/interface'
+import type { Connection, Stream } from '@libp2p/interface'
 import { PING_PROTOCOL } from '@libp2p/ping'
 import { byteStream } from '@libp2p/utils'
 import { type Clock, deadline } from '../base/clock.ts'
 import { type Random, systemRandom } from '../base/random.ts'
+import { whilePassing } from './while-passing.ts'
 
 const PING_BYTES = 32
-/** Bytes have arrived, or the system has taken all that waited to be sent. */
-const PASSING = ['message', 'drain'] as const
 
 /** Yamux, which pings without a stream. `handlePing` receives the pings of the peer. */
 export interface PingingMuxer {
@@ -18,11 +17,6 @@ export interface PingingMuxer {
 export function muxerOf(connection: Connection): PingingMuxer | undefined {
   const { muxer } = connection as { readonly muxer?: Partial<PingingMuxer> }
   return typeof muxer?.ping === 'function' ? (muxer as PingingMuxer) : undefined
-}
-
-/** libp2p's type hides what the connection sends and receives by. */
-interface Transported {
-  readonly maConn?: Pick<MessageStream, 'addEventListener' | 'removeEventListener'>
 }
 
 export interface PingInit {
@@ -45,16 +39,14 @@ export async function pingOrAbort(
 ): Promise<void> {
   const silent = () => new Error('the peer did not respond to a ping in time')
   const limit = deadline(clock, answerMs, silent, signal)
-  const { maConn } = connection as Transported
-  const onBytes = () => limit.restart(answerMs)
-  for (const event of PASSING) maConn?.addEventListener(event, onBytes)
+  const stopWatch = whilePassing(connection, () => limit.restart(answerMs))
   try {
     await ping(connection, limit.signal, random)
   } catch (error) {
     if (limit.signal.aborted && signal?.aborted !== true) connection.abort(silent())
     throw error
   } finally {
-    for (const event of PASSING) maConn?.removeEventListener(event, onBytes)
+    stopWatch()
     limit.clear()
   }
 }

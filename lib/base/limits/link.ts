@@ -84,10 +84,10 @@ export const TESTNET_JOIN_MS = 60 * SECOND
 export const BULK_OPEN_MS = 20 * SECOND
 /** Software name in a node's hello. */
 export const AGENT_CHARS_MAX = 64
-/** One exchange, such as a manifest or a catalogue page, up to the length of its response. */
+/** Time for the response of an exchange, such as a manifest, while no bytes pass on the connection. After them, the peer has `HEARTBEAT_ANSWER_MS`. */
 export const EXCHANGE_MS = 3 * SECOND
-/** Additional time for the response of an exchange, per mebibyte of it: a link of 280 kbit/s. */
-export const EXCHANGE_MS_PER_MIB = 30 * SECOND
+/** Longest exchange on a connection where bytes pass: two of the largest responses on a link of 280 kbit/s. */
+export const EXCHANGE_MS_MAX = 2 * MINUTE
 /** Longest pause between two attempts to reconnect a node without peers. */
 export const REJOIN_MS = 2 * SECOND
 /** First pause between two attempts to reconnect. It doubles up to `REJOIN_MS`. */

@@ -66,8 +66,7 @@ export class DialBack {
   /** Call it before the link starts. */
   serve(): void {
     this.#init.link.serve(DIAL_BACK_PROTOCOL, (bytes, peer) => this.#answer(bytes, peer), {
-      requestBytesMax: DIAL_BACK_BYTES_MAX,
-      timeoutMs: DIAL_BACK_MS
+      requestBytesMax: DIAL_BACK_BYTES_MAX
     })
   }
 

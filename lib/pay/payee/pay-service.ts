@@ -1,6 +1,6 @@
 import { type Clock, deadline } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
-import { DEPOSIT_WAIT_MS, PAY_EXCHANGE_MS, PAY_MESSAGE_BYTES_MAX } from '../../base/limits/pay.ts'
+import { DEPOSIT_WAIT_MS, PAY_MESSAGE_BYTES_MAX } from '../../base/limits/pay.ts'
 import { within } from '../../base/within.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { Link } from '../../interface/link.ts'
@@ -42,7 +42,7 @@ export class PayService {
 
   serve(link: Pick<Link, 'serve'>): void {
     const answer = async (bytes: Uint8Array, peer: string) => encodePayReply(await this.#answer(bytes, peer))
-    link.serve(PAY_PROTOCOL, answer, { requestBytesMax: PAY_MESSAGE_BYTES_MAX, timeoutMs: PAY_EXCHANGE_MS })
+    link.serve(PAY_PROTOCOL, answer, { requestBytesMax: PAY_MESSAGE_BYTES_MAX })
   }
 
   async #answer(bytes: Uint8Array, peer: string): Promise<PayReply> {

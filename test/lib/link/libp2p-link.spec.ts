@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { noise } from '@chainsafe/libp2p-noise'
 import { generateKeyPair } from '@libp2p/crypto/keys'
-import type { Libp2p } from '@libp2p/interface'
+import type { Libp2p, StreamHandler } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import type { Clock } from '../../../lib/base/clock.ts'
 import {
   EARLY_STREAMS_MAX,
-  EXCHANGE_MS,
-  EXCHANGE_MS_PER_MIB,
+  EXCHANGE_MS_MAX,
+  HEARTBEAT_ANSWER_MS,
   LINK_BUFFER_BYTES_MAX,
   LINK_PROBE_MS,
   LINK_WINDOW_BYTES_MAX,
@@ -29,9 +29,8 @@ import { portOf } from '../../helpers/port-of.ts'
 import { linkSuite } from '../../suites/link.ts'
 import { MiB, stopped } from '../../suites/link-bench.ts'
 
-const LARGE_PROTOCOL = '/test/large/1.0.0'
-/** Four times the window of a new stream, so that a part of it is sent only after the other end has read. */
-const LARGE_BYTES = MiB
+const SLOW_PROTOCOL = '/test/slow/1.0.0'
+const BODY_PROTOCOL = '/test/body/1.0.0'
 
 type LinkNode = Libp2p<{ link: Libp2pLink }>
 
@@ -90,7 +89,7 @@ describe('the libp2p link', () => {
   beforeEach(async () => {
     ;[clock, clockOfB] = [manualClock(), manualClock()]
     ;[a, b] = await Promise.all([linkNode(clock), linkNode(clockOfB)])
-    b.services.link.serve(LARGE_PROTOCOL, (request, from) => respond(request, from), { requestBytesMax: 1 })
+    b.services.link.serve(SLOW_PROTOCOL, (request, from) => respond(request, from), { requestBytesMax: 1 })
     for (const node of [a, b]) await node.start()
   })
   afterEach(async () => {
@@ -116,38 +115,71 @@ describe('the libp2p link', () => {
     assert.equal(a.getConnections().length, 0)
   })
 
-  it('gives a large response time to cross a slow link, and no more', async () => {
-    const { port, silence, proceed, stop } = await forwarder(portOf(b))
-    const peer = { id: b.peerId.toString(), addresses: [`/ip4/127.0.0.1/tcp/${port}`] }
-    const options = { responseBytesMax: LARGE_BYTES, signal: new AbortController().signal }
-    /** Requests a response, of which only the first part arrives before `silence`. */
-    const exchange = async () => {
-      const [asked, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      respond = async () => {
+  describe('exchanges over a slow link', () => {
+    let way: Awaited<ReturnType<typeof forwarder>>
+    let bytes: number
+    beforeEach(async () => {
+      way = await forwarder(portOf(b))
+      bytes = 0
+      const read: StreamHandler = (stream) =>
+        stream.addEventListener('message', ({ data }) => (bytes += data.byteLength))
+      await a.handle(BODY_PROTOCOL, read)
+    })
+    afterEach(() => way.stop())
+
+    /** Starts an exchange. Resolves when the peer has its request. */
+    async function start() {
+      const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<Uint8Array>()]
+      respond = () => {
         asked.resolve()
-        await read.promise
-        return new Uint8Array(LARGE_BYTES)
+        return answer.promise
       }
-      const exchanging = a.services.link.exchange(peer, LARGE_PROTOCOL, new Uint8Array(1), options)
+      const peer = { id: b.peerId.toString(), addresses: [`/ip4/127.0.0.1/tcp/${way.port}`] }
+      const options = { responseBytesMax: MiB, signal: new AbortController().signal }
+      const exchanging = a.services.link.exchange(peer, SLOW_PROTOCOL, new Uint8Array(1), options)
       await asked.promise
-      const stream = a.getConnections()[0]?.streams.find(({ protocol }) => protocol === LARGE_PROTOCOL)
-      const started = new Promise((resolve) => stream?.addEventListener('message', resolve, { once: true }))
-      read.resolve()
-      await started
-      silence()
-      return { exchanging }
+      const body = await b.getConnections(a.peerId)[0]!.newStream(BODY_PROTOCOL)
+      /** Sends a byte of a body that passes before the response. */
+      const pass = async () => {
+        const before = bytes
+        body.send(new Uint8Array(1))
+        await eventually('the byte', 2_000, () => (bytes > before ? true : undefined))
+      }
+      await pass()
+      return { exchanging, pass, answer: answer.resolve }
     }
-    try {
-      const { exchanging } = await exchange()
-      for (const each of [clock, clockOfB]) await each.advance(EXCHANGE_MS + EXCHANGE_MS_PER_MIB - 1)
-      proceed()
-      assert.equal((await exchanging).length, LARGE_BYTES)
-      const failing = assert.rejects((await exchange()).exchanging, { code: 'owner_unreachable' })
-      await clock.advance(EXCHANGE_MS + EXCHANGE_MS_PER_MIB)
+    const advance = async (ms: number) => void (await Promise.all([clock.advance(ms), clockOfB.advance(ms)]))
+
+    it('wait for a response while bytes pass before it', async () => {
+      const { exchanging, pass, answer } = await start()
+      for (let round = 0; round < 3; round++) {
+        await advance(HEARTBEAT_ANSWER_MS - 1)
+        await pass()
+      }
+      answer(new Uint8Array(1))
+      assert.equal((await exchanging).length, 1)
+    })
+
+    it('end with a peer that lets bytes pass for ever', async () => {
+      const { exchanging, pass } = await start()
+      let isOver = false
+      const failing = assert.rejects(exchanging, { code: 'owner_unreachable' }).finally(() => (isOver = true))
+      for (let ms = 0; ms < EXCHANGE_MS_MAX - HEARTBEAT_ANSWER_MS; ms += HEARTBEAT_ANSWER_MS - 1) {
+        await advance(HEARTBEAT_ANSWER_MS - 1)
+        await pass()
+      }
+      assert.equal(isOver, false)
+      await advance(HEARTBEAT_ANSWER_MS)
       await failing
-    } finally {
-      stop()
-    }
+    })
+
+    it('end with a peer that falls silent', async () => {
+      const { exchanging } = await start()
+      const failing = assert.rejects(exchanging, { code: 'owner_unreachable' })
+      way.silence()
+      await advance(HEARTBEAT_ANSWER_MS)
+      await failing
+    })
   })
 
   it('pings the earlier connection of a peer that connects again, and closes it if the peer is silent', async () => {

@@ -4,7 +4,7 @@ import type { ConnectionManager, TransportManager } from '@libp2p/interface-inte
 import { defaultLogger } from '@libp2p/logger'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { systemClock } from '../../../../lib/base/clock.ts'
-import { DIAL_BACK_ADDRESSES_MAX, DIAL_BACK_BYTES_MAX, DIAL_BACK_MS } from '../../../../lib/base/limits/reach.ts'
+import { DIAL_BACK_ADDRESSES_MAX, DIAL_BACK_BYTES_MAX } from '../../../../lib/base/limits/reach.ts'
 import { createMemoryNetwork } from '../../../../lib/link/memory-link.ts'
 import { DIAL_BACK_PROTOCOL, DialBack } from '../../../../lib/link/reach/dial-back.ts'
 import { DIAL_BACK_RESPONSE } from '../../../../lib/link/reach/dial-back-codec.ts'
@@ -66,7 +66,7 @@ describe('a peer that dials back on a public network', () => {
   const believed = async (lies: { dialled: string[]; reached: string[] }, ports: number[], addresses: string[]) => {
     const liar = network.link('liar')
     const bytes = DIAL_BACK_RESPONSE.encode(lies)
-    liar.serve(DIAL_BACK_PROTOCOL, async () => bytes, { requestBytesMax: DIAL_BACK_BYTES_MAX, timeoutMs: DIAL_BACK_MS })
+    liar.serve(DIAL_BACK_PROTOCOL, async () => bytes, { requestBytesMax: DIAL_BACK_BYTES_MAX })
     await liar.start()
     return asker.ask({ id: 'liar', addresses: [] }, { ports, addresses }, new AbortController().signal)
   }
