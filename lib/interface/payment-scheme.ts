@@ -114,6 +114,8 @@ export interface Reservation {
 export interface PaymentSchemeComponents {
   readonly calls: CallLog
   readonly documents: Documents
+  /** The documents that this node shares with the other owners of its APIs. Absent: it shares none. */
+  readonly shared?: Documents | undefined
   readonly ledger: Ledger
   readonly link: Pick<Link, 'self' | 'exchange' | 'serve'>
   readonly clock: Clock

@@ -48,6 +48,7 @@ import { verifiedChain } from './chain/verified-chain.ts'
 import { Keyless } from './x402/keyless.ts'
 import { OfferReceipts } from './x402/offer-receipt.ts'
 import { Offers } from './x402/offers.ts'
+import { PaymentHolders } from './x402/payment-holders.ts'
 import { walletDeposits } from './x402/wallet-deposits.ts'
 
 export interface ChannelSchemeInit {
@@ -220,7 +221,7 @@ class ChannelSchemeService implements ChannelScheme {
     rules: PayRules,
     factory: SplitterFactory
   ) {
-    const { calls, documents, ledger, link, clock, random, payouts, logger } = components
+    const { calls, documents, shared: common, ledger, link, clock, random, payouts, logger } = components
     const log = logOf(logger, 'souk:pay')
     this.#log = log
     this.#self = link.self
@@ -276,7 +277,8 @@ class ChannelSchemeService implements ChannelScheme {
       redeemer,
       refunds,
       sender: address,
-      settlement: address
+      settlement: address,
+      ...(common && { holders: new PaymentHolders({ shared: common, self: link.self }) })
     })
     new PayService({ terms, clock, channels, deposits, refunds: this.#refunds, receipts }).serve(link)
     const paying = { ...wired, signer, digest, rules, documents, ledger, link, random, submitter, log }

@@ -23,13 +23,14 @@ export interface Paying extends Part {
 }
 
 export function createPaying({ components, options, store, link, local }: PayingInit): Paying {
-  const { clock, random } = options
+  const { clock, random, sharedStore } = options
   const { calls, documents, ledger } = store
   const { logger } = components
   function* payouts(): Iterable<Address> {
     for (const { manifest } of local()) if (manifest.payout !== undefined) yield manifest.payout
   }
-  const parts = { calls, documents, ledger, link, clock, random, payouts, logger }
+  const shared = sharedStore?.documents
+  const parts = { calls, documents, shared, ledger, link, clock, random, payouts, logger }
   const paymentScheme = options.paymentScheme?.(parts) ?? createMeteredScheme({ log: calls })
   return {
     paymentScheme,

@@ -222,7 +222,7 @@ export async function keylessBench({ isPatient = false } = {}) {
   }
 }
 
-type OwnerOptions = Pick<NodeOptions, 'store' | 'privateKey' | 'bootstrap'> & {
+type OwnerOptions = Pick<NodeOptions, 'store' | 'sharedStore' | 'privateKey' | 'bootstrap'> & {
   readonly signer?: Signer
   /** The chain's endpoint. Default: the chain's own. */
   readonly rpcUrl?: string

@@ -28,6 +28,7 @@ import {
 } from './exact-record.ts'
 import type { Extensions, OfferReceipts } from './offer-receipt.ts'
 import { conflict, paymentNameOf, pendingSettlement, writeSettlement } from './payment-text.ts'
+import type { PaymentHolders } from './payment-holders.ts'
 import { notRepeated, unused } from './repeats.ts'
 
 export interface ExactSchemeInit extends ExactCheckInit, ExactCollectorInit {
@@ -35,6 +36,8 @@ export interface ExactSchemeInit extends ExactCheckInit, ExactCollectorInit {
   readonly calls: Pick<CallLog, 'append' | 'find'>
   readonly redeemer: Pick<Redeemer, 'received' | 'refreshGas'>
   readonly offerReceipts: Pick<OfferReceipts, 'receipt'>
+  /** The payments of all owners that share a store with this one. Absent: there are none. */
+  readonly holders?: Pick<PaymentHolders, 'take' | 'free'>
 }
 
 /** Makes the proof that a payment's call was served. */
@@ -120,6 +123,7 @@ export class ExactScheme {
     try {
       if (noGas !== undefined) throw noGas
       await check(() => this.#count(payment))
+      await this.#take(entry, name?.conflict)
     } catch (error) {
       this.#leave(entry, 'refused')
       throw error
@@ -130,11 +134,23 @@ export class ExactScheme {
         try {
           await this.#init.calls.append(recordOf(admission, outcome, 'void', 0n))
         } finally {
+          await this.#init.holders?.free(payment).catch((error: unknown) => this.#init.onError(asSoukError(error)))
           this.#leave(entry, 'released')
         }
         return { charged: 0n, receipt: EMPTY_BYTES }
       }
     }
+  }
+
+  /** @throws SoukError `settlement_pending` if another owner has the payment; for another request, `payment_id_conflict` */
+  async #take({ payment, requestHash }: Entry, otherwise = conflict): Promise<void> {
+    const known = await this.#init.holders?.take(payment, requestHash)
+    if (known === undefined) return
+    if (known.requestHash !== requestHash) throw otherwise()
+    const { from, value } = payment
+    const detail = 'Another node of this API has this payment. Send the same payment again to get the response.'
+    const named = { network: this.#init.offers.network, payer: checksummed(from), amount: value.toString() }
+    throw pendingSettlement(detail, { ...named, transaction: '' }, true)
   }
 
   async #capture(

@@ -37,13 +37,19 @@ export function writeSettlement(response: SettleResponse): string {
   return Buffer.from(JSON.stringify(response)).toString('base64')
 }
 
-/** The error for a settlement whose outcome is not known yet. `settlement` is its state in x402 terms. */
+/**
+ * The error for a settlement whose outcome is not known yet.
+ * @param settlement its state in x402 terms
+ * @param notAccepted true if another owner of the API knows more
+ */
 export function pendingSettlement(
   detail: string,
-  settlement: Omit<SettleResponse, 'success' | 'errorReason'>
+  settlement: Omit<SettleResponse, 'success' | 'errorReason'>,
+  notAccepted = false
 ): SoukError {
   return new SoukError('settlement_pending', detail, {
     source: 'owner',
+    notAccepted,
     retryAfterMs: COLLECT_WAIT_MS / 2,
     members: { [PAYMENT_MEMBER]: { settlement: { success: false, errorReason: 'settlement_pending', ...settlement } } }
   })
