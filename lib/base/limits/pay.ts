@@ -125,8 +125,8 @@ export const CREDIT_LOST_MS = 1 * HOUR
 export const CREDIT_CHANNELS_MAX = CHANNELS_MAX / 10
 /** Lowest price paid by its own transaction, which costs about $0.001 of gas on Base. */
 export const EXACT_ATOMS_MIN = USDC / 50n
-/** Validity of an x402 payment's signature. */
-export const PAYMENT_VALID_S = 300
+/** Validity of an x402 payment's signature: the longest call, at an owner whose clock is ahead by what `souk doctor` allows. */
+export const PAYMENT_VALID_S = 600
 /** Remaining validity of an x402 payment when its call begins: the longest call. */
 export const PAYMENT_MARGIN_MS = 150 * SECOND
 /** A response paid by x402 is stored for repeats this long. The payment's signature is public by then. */

@@ -142,5 +142,9 @@ describe('the limits', () => {
     assert.ok(limits.OPERATIONS_MAX <= OPERATION_ROWS)
   })
 
+  it('an x402 payment lasts for the longest call, at a clock that `souk doctor` finds right', () => {
+    assert.ok(limits.PAYMENT_VALID_S * 1_000 > limits.PAYMENT_MARGIN_MS + limits.CLOCK_SKEW_MS)
+  })
+
   it('an API name is a DNS label', () => assert.equal(limits.API_NAME_CHARS_MAX, 63))
 })

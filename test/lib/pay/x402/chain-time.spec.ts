@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
+import { CLOCK_SKEW_MS } from '../../../../lib/base/limits/directory.ts'
 import { PAYMENT_MARGIN_MS, PAYMENT_REPLAY_MS, PAYMENT_VALID_S } from '../../../../lib/base/limits/pay.ts'
 import { toHex } from '../../../../lib/base/hex.ts'
 import { readExact } from '../../../../lib/pay/x402/exact-payment.ts'
@@ -62,7 +63,7 @@ describe('x402 exact, at an owner whose clock is behind the chain’s', () => {
   })
 })
 
-describe('x402 exact, at an owner whose clock is far ahead for a moment', () => {
+describe('x402 exact, at an owner whose clock is ahead', () => {
   let bench: KeylessBench
 
   before(async () => {
@@ -70,7 +71,22 @@ describe('x402 exact, at an owner whose clock is far ahead for a moment', () => 
   })
   after(() => bench.close())
 
-  it('pays for one call, and its books agree with the chain', async () => {
+  it('takes the payments of common clients at a clock that `souk doctor` finds right', async () => {
+    const owner = await bench.startOwner()
+    await owner.souk.serve({ name: 'ahead', price: '0.04', payout: bench.provider }, owner.api)
+    const url = `${await bench.startIngress(owner)}/api/demo/api/ahead`
+    const payer = await bench.payer('punctual', USDC)
+    bench.setClock(CLOCK_SKEW_MS)
+    try {
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+      assert.equal((await bench.fetchOf('punctual')(url, init)).status, 200)
+      assert.equal(await bench.usdc(payer), USDC - PRICE)
+    } finally {
+      bench.setClock(0)
+    }
+  })
+
+  it('pays for one call after hours ahead for a moment, and its books agree with the chain', async () => {
     const owner = await bench.startOwner()
     await owner.souk.serve({ name: 'counter', price: '0.04', payout: bench.provider }, owner.api)
     const url = `${await bench.startIngress(owner)}/api/demo/api/counter`
