@@ -70,6 +70,13 @@ export interface AuthorizedTransfer {
   readonly at: number
 }
 
+/** A transaction that transferred USDC, and its block. */
+export interface SentTransfer {
+  readonly hash: Hex
+  readonly blockNumber: bigint
+  readonly blockHash: Hex
+}
+
 /** In wei per gas. `maxFee` covers a few blocks of rising fees. */
 export interface Fees {
   readonly maxFee: bigint
@@ -121,6 +128,16 @@ export interface Chain {
    * authorisation is unused or revoked, or the endpoint does not show the transfer yet.
    */
   authorizedTransfer(payer: Address, nonce: Hex, sinceMs: number): Promise<AuthorizedTransfer | undefined>
+  /**
+   * The one of these transactions that transferred USDC in blocks since `sinceMs`, also if the endpoint has dropped its
+   * receipt. Undefined if none did.
+   */
+  sentTransfer(query: {
+    readonly from: Address
+    readonly to: Address
+    readonly hashes: readonly Hex[]
+    readonly sinceMs: number
+  }): Promise<SentTransfer | undefined>
   /** Number of mined transactions of an account. */
   nonce(account: Address, at: BlockTag): Promise<number>
   fees(): Promise<Fees>

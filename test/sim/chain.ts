@@ -127,6 +127,7 @@ export class SimChain {
       authorizationUsed: (payer, nonce) => ask((lag) => this.#at('latest', lag).accounts.used.has(`${payer}/${nonce}`)),
       // The simulation has no payments of the kind that needs this.
       authorizedTransfer: () => ask(() => undefined),
+      sentTransfer: () => ask(() => undefined),
       nonce: (account, at) => ask((lag) => this.#at(at, lag).accounts.nonces.get(account) ?? 0),
       fees: () => ask(() => FEES),
       simulate: (from, call) =>

@@ -26,6 +26,7 @@ import type { Address } from '../../interface/signer.ts'
 import { batchSettlementAbi, splitterAbi, splitterFactoryAbi, usdcAbi } from '../contracts/contracts.generated.ts'
 import { authorizedTransfer } from './authorized-transfer.ts'
 import { asking, refusal, type Rpc, rpcOf } from './rpc.ts'
+import { sentTransfer } from './sent-transfer.ts'
 import { verifyChain } from './verify-chain.ts'
 
 /**
@@ -72,6 +73,7 @@ export function createChain(parameters: ChainParameters): Chain {
       }),
     authorizedTransfer: (payer, nonce, sinceMs) =>
       asking(() => authorizedTransfer(rpc, usdc.address, { payer, nonce, sinceMs })),
+    sentTransfer: (query) => asking(() => sentTransfer(rpc, usdc.address, query)),
     nonce: (account, at) => asking(async () => Number(hexOf(await rpc('eth_getTransactionCount', [account, at])))),
     fees: () => asking(() => feesNow(rpc, parameters.tipWei)),
     simulate: (from, call) => asking(() => simulate(rpc, from, call)),

@@ -3,6 +3,7 @@ import type { Clock, Timer } from '../../base/clock.ts'
 import { reasonOf, SILENT_LOG } from '../../base/component-log.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
+import { CLOCK_SKEW_MS } from '../../base/limits/directory.ts'
 import {
   FINAL_POLL_MS,
   RECEIPT_LAG_MS,
@@ -18,6 +19,7 @@ import type { Documents } from '../../interface/store.ts'
 import type { Mined, Submitter, SubmitterStatus } from '../../interface/submitter.ts'
 import { Broadcaster } from './broadcaster.ts'
 import { signPlan } from './plan-signer.ts'
+import { recipientOf } from './sent-transfer.ts'
 import { hashOf, type Submission } from './submission.ts'
 import { type SignedSubmission, Submissions } from './submissions.ts'
 
@@ -321,7 +323,7 @@ class QueuedSubmitter implements Submitter {
     // Drop it only when another transaction uses the nonce finally. Until then a reorganisation may let this one be mined, and a
     // second version under another nonce could be mined as well.
     if (view.finalNonce > signed.nonce) {
-      if (!this.#isGone(plan.key)) return false
+      if (!this.#isGone(plan.key) || (await this.#isFound({ ...plan, signed }, view))) return false
       this.#broadcaster.forget(plan.key)
       await this.#plans.save(plan)
       this.#log('%s: another transaction has nonce %d; it is signed again', plan.key, signed.nonce)
@@ -337,6 +339,30 @@ class QueuedSubmitter implements Submitter {
     this.#missingSince.set(key, since)
     if (now - since < RECEIPT_LAG_MS) return false
     this.#missingSince.delete(key)
+    return true
+  }
+
+  /**
+   * An endpoint may have dropped the receipt while this process did not run. The contracts refuse a repeat of all calls but a
+   * transfer, which would be paid twice: its log is searched. True if it is mined, or may be.
+   */
+  async #isFound(submission: SignedSubmission, view: View): Promise<boolean> {
+    const { chain, signer, onError } = this.#init
+    const { call, signed, at } = submission
+    const to = call && recipientOf(chain.parameters.usdc.address, call)
+    if (to === undefined) return false
+    const hashes = [signed.hash, ...signed.replaced]
+    // The clock may have been ahead of the chain's.
+    const query = { from: signer.address, to, hashes, sinceMs: at - CLOCK_SKEW_MS }
+    const found = await chain.sentTransfer(query).catch(asSoukError)
+    if (found === undefined) return false
+    if (found instanceof SoukError) {
+      onError(found)
+      return true
+    }
+    const { hash, blockNumber, blockHash } = found
+    const receipt = { blockNumber, blockHash, succeeded: true, gasUsed: 0n, cost: 0n }
+    await this.#onMined({ ...submission, mined: { hash, receipt } }, undefined, view)
     return true
   }
 

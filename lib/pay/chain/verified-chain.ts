@@ -28,6 +28,7 @@ export function verifiedChain(chain: Chain): Chain {
     gas: (account) => after(() => chain.gas(account)),
     authorizationUsed: (payer, nonce) => after(() => chain.authorizationUsed(payer, nonce)),
     authorizedTransfer: (payer, nonce, sinceMs) => after(() => chain.authorizedTransfer(payer, nonce, sinceMs)),
+    sentTransfer: (query) => after(() => chain.sentTransfer(query)),
     nonce: (account, at) => after(() => chain.nonce(account, at)),
     fees: () => after(() => chain.fees()),
     simulate: (from, call) => after(() => chain.simulate(from, call)),

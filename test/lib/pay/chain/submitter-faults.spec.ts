@@ -194,6 +194,23 @@ describe('the submitter under faults', () => {
     assert.deepEqual([await sent(), await nonce()], [1n, 1])
   })
 
+  it('sends no transfer twice after a restart, through an endpoint that has dropped its receipt', async () => {
+    const { start, transfer, sent, nonce, mine } = account
+    const life = mortal((_, next) => next === 'after broadcast')
+    const first = await start({ life })
+    void first.submit('a', transfer(1n)).catch(() => undefined)
+    await eventually('it is mined', BOUND_MS, async () => ((await nonce()) === 1 ? true : undefined))
+    account.killed(first)
+    await mine(4)
+    // Each of its looks is minutes after the one before.
+    const second = await start({ on: { receipt: async () => undefined }, clock: hasted(2_000) })
+    const { hash, receipt } = await within('it is found', BOUND_MS, second.submit('a', transfer(1n)))
+    assert.equal(hash, keccak256(account.seen[0]!))
+    assert.equal(receipt.blockHash, (await bench.client.getTransactionReceipt({ hash })).blockHash)
+    await account.final(second, 'a')
+    assert.deepEqual([await sent(), await nonce()], [1n, 1])
+  })
+
   it('fills a gap left by another sender', async () => {
     const { start, transfer, elsewhere, mine, pending, reorg, sent, nonce } = account
     await bench.client.setAutomine(false)
