@@ -167,9 +167,8 @@ export class AccountDeposits {
   /** The wallets of nodes that are alive. That of another one may be lost. */
   async #wallets(): Promise<readonly Address[]> {
     const { documents, holders } = this.#init
-    const living = await holders()
-    const wallets = await documents.list(WALLETS)
-    return wallets.flatMap(({ key, value }) => (living.includes(key) ? [value as Address] : []))
+    const wallets = await Promise.all((await holders()).map((holder) => documents.get(WALLETS, holder)))
+    return wallets.filter((wallet) => wallet !== undefined) as Address[]
   }
 
   /** @throws SoukError `quota_exceeded`: each deposit costs the operator gas */
