@@ -104,6 +104,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
       submit: () => Promise.reject(new Error('not in this test')),
       hashOf: () => undefined,
       has: () => false,
+      onFinal: () => () => {},
       status: () => ({ address: address('ff'), planned: 0, unmined: 0, unfinal: 0, hasNoGas: false })
     }
     const bookkeeper = {

@@ -17,7 +17,7 @@ import { bookWithdrawal } from '../chain/node-wallet.ts'
 
 /** All parts of a payment scheme that follow the chain. */
 export interface Settlement {
-  readonly submitter: Pick<Submitter, 'submit' | 'has' | 'hashOf' | 'status'>
+  readonly submitter: Pick<Submitter, 'submit' | 'has' | 'hashOf' | 'onFinal' | 'status'>
   readonly watch: ChannelWatch
   readonly redeemer: Redeemer
   readonly bookkeeper: Pick<Bookkeeper, 'asOf' | 'splitters' | 'claimedOf' | 'writtenOffOf' | 'look'>

@@ -1,17 +1,24 @@
 import { type Clock, sleep } from '../../base/clock.ts'
-import { asSoukError, type SoukError } from '../../base/errors.ts'
+import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
 import { COLLECT_RETRY_MS, FOREIGN_TRANSFER_MS, PAYMENT_REPLAY_MS, TRANSFER_LOOKS_MAX } from '../../base/limits/pay.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { Ledger } from '../../interface/ledger.ts'
-import type { Submitter } from '../../interface/submitter.ts'
+import type { Mined, Submitter } from '../../interface/submitter.ts'
 import { type ExactPayment, foreignTransfer, nameOf, transferCall } from './exact-payment.ts'
-import { exactAccounts, exactDocument, type ExactFate, type ExactRecord } from './exact-record.ts'
+import {
+  EXACT_PAYMENTS,
+  exactAccounts,
+  exactDocument,
+  type ExactFate,
+  type ExactRecord,
+  readExactDocument
+} from './exact-record.ts'
 
 export interface ExactCollectorInit {
   readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed' | 'authorizedTransfer'>
-  readonly submitter: Pick<Submitter, 'submit' | 'hashOf'>
+  readonly submitter: Pick<Submitter, 'submit' | 'hashOf' | 'onFinal'>
   readonly documents: Documents
   readonly ledger: Ledger
   readonly clock: Clock
@@ -25,6 +32,8 @@ export class ExactCollector {
 
   constructor(init: ExactCollectorInit) {
     this.#init = init
+    // Registered before the submitter starts, because it reports what became final while this node did not run.
+    init.submitter.onFinal((mined) => this.#checkFinal(mined))
   }
 
   start(): void {
@@ -86,6 +95,30 @@ export class ExactCollector {
     }
   }
 
+  /**
+   * A payment counts as paid when its transfer is in a block. A reorganisation can remove the block, and the payer can move the
+   * money before the transfer is mined again.
+   */
+  async #checkFinal({ key, receipt }: Mined): Promise<void> {
+    if (receipt.succeeded || !key.startsWith(KEY)) return
+    const { documents, ledger, clock } = this.#init
+    const name = key.slice(KEY.length)
+    const stored = await documents.get(EXACT_PAYMENTS, name)
+    const record = stored === undefined ? undefined : readExactDocument(stored)
+    if (record?.fate.kind !== 'paid') return
+    const hash = await this.#sentByAnother(record)
+    if (hash === 'unknown')
+      throw new SoukError('settlement_unavailable', 'The chain does not show what became of a payment.')
+    if (hash !== undefined) return
+    const { collected, lost } = exactAccounts(record.payment.to)
+    const postings = [
+      { account: lost, amount: record.price },
+      { account: collected, amount: -record.price }
+    ]
+    const document = exactDocument(name, { ...record, fate: { kind: 'lost' } }, clock.now() + PAYMENT_REPLAY_MS)
+    await ledger.book({ kind: 'exact', reference: `${name}/lost`, at: clock.now(), postings }, [document])
+  }
+
   /** Booked once, together with the record. */
   async #book(record: ExactRecord, hash: Hex | undefined): Promise<ExactFate> {
     const { ledger, clock } = this.#init
@@ -103,4 +136,5 @@ export class ExactCollector {
   }
 }
 
-const keyOf = (payment: ExactPayment): string => `exact/${nameOf(payment)}`
+const KEY = 'exact/'
+const keyOf = (payment: ExactPayment): string => KEY + nameOf(payment)

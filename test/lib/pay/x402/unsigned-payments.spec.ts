@@ -46,7 +46,7 @@ async function schemeOf(wallet: bigint) {
     sender: PAYOUT,
     onError,
     chain: { ...chain, simulate, balance: async () => wallet } as unknown as Chain,
-    submitter: { submit: () => new Promise(() => {}), hashOf: () => undefined },
+    submitter: { submit: () => new Promise(() => {}), hashOf: () => undefined, onFinal: () => () => {} },
     redeemer: { received: () => {}, refreshGas: async () => undefined }
   })
   let nonces = 0n
