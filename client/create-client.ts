@@ -6,7 +6,7 @@ import { atomsOf } from './price.ts'
 import { CALL_KINDS, type CallOptions, requestOf } from './request.ts'
 import { type Fetch, send } from './send.ts'
 import { SoukError } from './souk-error.ts'
-import { timeLimit } from './time-limit.ts'
+import { checkTimeout, timeLimit } from './time-limit.ts'
 
 const RETRIES = 2
 
@@ -23,7 +23,7 @@ export interface ClientInit {
   readonly payment?: PaymentHook | undefined
   /** Default for calls without a time limit of their own. */
   readonly timeoutMs?: number | undefined
-  /** How often a call is sent again after a refusal before anything happened (`not_accepted`). Default 2. */
+  /** How often a call is sent again after a refusal before anything happened (`not_accepted`): a whole number from 0 on. Default 2. */
   readonly retries?: number | undefined
 }
 
@@ -112,8 +112,8 @@ export type TypedApi<Types> = ('' extends keyof Types
 
 /**
  * Makes a client. It opens no connection.
- * @throws SoukError `invalid_request` for an `ingress` that is no http(s) address, a `maxPrice` that is no price, and an option of a wrong
- * name or type
+ * @throws SoukError `invalid_request` for an `ingress` that is no http(s) address, a `maxPrice` that is no price, a `timeoutMs` or `retries`
+ * out of range, and an option of a wrong name or type
  *
  * @example
  * ```ts
@@ -132,6 +132,10 @@ export function createClient(init: ClientInit): Client {
   const { key, maxPrice, retries = RETRIES } = init
   const base = baseOf(init.ingress)
   if (maxPrice !== undefined) atomsOf(maxPrice)
+  checkTimeout(init.timeoutMs)
+  if (!Number.isInteger(retries) || retries < 0) {
+    throw new SoukError('invalid_request', '"retries" must be a whole number from 0 on.')
+  }
   // Looked up at each call, and called as a function: browsers refuse another `this`.
   const fetch: Fetch = init.fetch ?? ((url, request) => globalThis.fetch(url, request))
   const payment = key === undefined ? init.payment : undefined

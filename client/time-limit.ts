@@ -17,6 +17,13 @@ export interface TimeLimit {
   clear(): void
 }
 
+/** @throws SoukError `invalid_request` */
+export function checkTimeout(timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX)) return
+  const detail = `"timeoutMs" must be a whole number of milliseconds, 1 to ${TIMEOUT_MS_MAX}.`
+  throw new SoukError('invalid_request', detail)
+}
+
 /** @throws SoukError `invalid_request`; the reason of an aborted signal */
 export function timeLimit(timeoutMs: number | undefined, given: AbortSignal | undefined): TimeLimit {
   // An `AbortController` in place of its signal is a common mistake.
@@ -24,10 +31,7 @@ export function timeLimit(timeoutMs: number | undefined, given: AbortSignal | un
     throw new SoukError('invalid_request', '"signal" must be an AbortSignal.')
   }
   given?.throwIfAborted()
-  if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX)) {
-    const detail = `timeoutMs must be a whole number of milliseconds, 1 to ${TIMEOUT_MS_MAX}.`
-    throw new SoukError('invalid_request', detail)
-  }
+  checkTimeout(timeoutMs)
   const endsAt = timeoutMs === undefined ? Infinity : performance.now() + timeoutMs
   const own = new AbortController()
   const expire = () => {

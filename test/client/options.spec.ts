@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
 import { type Client, type ClientInit, createClient, isSoukError } from '../../client/index.ts'
 import { fails } from './fails.ts'
 
@@ -23,9 +24,17 @@ describe('options of souk/client', () => {
     [{ ingress: 'http://a', maxPrice: 0.01 }, /^"maxPrice" must be of type string/],
     [{ ingress: 'http://a', payment: '0x' }, /^"payment" must be of type function/],
     [{ ingress: 'http://a', fetch: {} }, /^"fetch" must be of type function/],
-    [{ ingress: 'http://a', retries: '2' }, /^"retries" must be of type number/]
-  ] as const) {
-    it(`of a wrong name or type are refused: ${JSON.stringify(init)}`, () => {
+    [{ ingress: 'http://a', retries: '2' }, /^"retries" must be of type number/],
+    ...[-1, 1.5, Number.NaN, Infinity].map((retries) => [
+      { ingress: 'http://a', retries },
+      /^"retries" must be a whole/
+    ]),
+    ...[0, -1, 1.5, Number.NaN, Infinity, 120_001].map((timeoutMs) => [
+      { ingress: 'http://a', timeoutMs },
+      /^"timeoutMs" must be a whole number of milliseconds, 1 to 120000/
+    ])
+  ] as ReadonlyArray<readonly [unknown, RegExp]>) {
+    it(`of a wrong name, type or range are refused: ${inspect(init)}`, () => {
       assert.throws(
         () => createClient(untyped(init)),
         (error) => isSoukError(error) && error.code === 'invalid_request' && message.test(error.message)
