@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseUsdc } from '../../lib/index.ts'
 import { addressIn } from '../address-in.ts'
 import { homeDirectory } from '../config.ts'
 import { NETWORKS } from '../networks.ts'
+import { makeDirectory } from '../profile/private-file.ts'
 import { SetupError } from '../setup-error.ts'
 import type { Environment } from '../settings.ts'
 import { faucet, startDevChain } from './chain/dev-chain.ts'
@@ -20,7 +20,7 @@ export interface PlayChain {
 /** Starts the chain from its saved state. A kill -9 loses the last seconds. */
 export async function startPlayChain(port: number, env: Environment): Promise<PlayChain> {
   const home = homeDirectory(env)
-  await mkdir(home, { recursive: true, mode: 0o700 })
+  await makeDirectory(home)
   const stateFile = join(home, 'dev-chain.json')
   const chain = await startDevChain({ port, stateFile })
   return { url: chain.url, chainId: chain.parameters.chainId, stateFile, close: () => chain.close() }

@@ -1,6 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readPrivateFile, writePrivateFile } from '../profile/private-file.ts'
+import { makeDirectory, readPrivateFile, writePrivateFile } from '../profile/private-file.ts'
 import { formatNetworkFile, readNetworkFile } from './network-file.ts'
 import type { NetworkFile } from './network-file-schema.ts'
 
@@ -19,7 +18,7 @@ export async function readLocalNetwork(home: string, name: LocalNetwork): Promis
 }
 
 export async function writeLocalNetwork(home: string, name: LocalNetwork, file: NetworkFile): Promise<void> {
-  await mkdir(home, { recursive: true, mode: 0o700 })
+  await makeDirectory(home)
   await writePrivateFile(fileOf(home, name), formatNetworkFile(file))
 }
 

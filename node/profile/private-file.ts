@@ -6,6 +6,7 @@ import { SetupError } from '../setup-error.ts'
 /** Any permission of group or others. */
 const OTHERS = 0o077
 const DIRECTORY_MODE = 0o700
+const DIRECTORY = { mode: DIRECTORY_MODE }
 const FILE_MODE = 0o600
 /** Windows has no such mode bits. There, the access lists of the user’s own directory protect the profile. */
 const MODES_MEAN_SOMETHING = process.platform !== 'win32'
@@ -25,13 +26,31 @@ export async function ensurePrivateDirectory(path: string): Promise<void> {
  */
 export async function makeDirectory(path: string): Promise<string | undefined> {
   try {
-    return await mkdir(path, { recursive: true, mode: DIRECTORY_MODE })
+    return await makeMissing(path)
   } catch (error) {
-    // On a read-only file system, the recursive form fails with ENOENT. The plain form gives the reason.
-    const isUnclear = isMissing(error) && error instanceof Error && 'path' in error
-    const cause: unknown = isUnclear ? await mkdir(String(error.path)).catch((reason: unknown) => reason) : error
-    throw await unusable(path, cause ?? error)
+    throw isMissing(error) ? cannotBeUsed(path, 'ENOENT', error) : await unusable(path, error)
   }
+}
+
+/** Not by `recursive`: Node.js then tries for ever where the system answers ENOENT although the parent exists, as below `/proc`. */
+async function makeMissing(path: string): Promise<string | undefined> {
+  try {
+    await mkdir(path, DIRECTORY)
+    return path
+  } catch (error) {
+    if (await isDirectory(path)) return undefined
+    if (!isMissing(error) || dirname(path) === path) throw error
+  }
+  const first = await makeMissing(dirname(path))
+  // Another process may have made it since.
+  await mkdir(path, DIRECTORY).catch(async (error: unknown) => {
+    if (!(await isDirectory(path))) throw error
+  })
+  return first ?? path
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true
 }
 
 /**
@@ -122,8 +141,12 @@ async function unusable(path: string, error: unknown): Promise<unknown> {
   const { faultAt } = await import('./file-fault.ts')
   const fault = faultAt(path, error)
   if (fault?.code === 'store_failed') return fault
-  return new SetupError('profile_broken', `${path} cannot be used (${String(error.code)}).`, {
-    cause: error,
+  return cannotBeUsed(path, String(error.code), error)
+}
+
+function cannotBeUsed(path: string, code: string, cause: unknown): SetupError {
+  return new SetupError('profile_broken', `${path} cannot be used (${code}).`, {
+    cause,
     hint: 'SOUK_HOME=<a directory of your own> souk …'
   })
 }

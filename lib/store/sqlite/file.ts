@@ -76,8 +76,20 @@ export function openSqliteMemory(): SqliteDatabase {
 
 /** Makes the file private before SQLite opens it. SQLite gives its `-wal` file the same mode. */
 function makePrivate(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(path))
   // An existing file is changed by name: closing a descriptor of it would release the lock of a store that this process has open.
   if (existsSync(path)) chmodSync(path, 0o600)
   else closeSync(openSync(path, 'wx', 0o600))
+}
+
+/** Not by `recursive`: Node.js then tries for ever where the system answers ENOENT although the parent exists, as below `/proc`. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return
+  if (dirname(path) !== path) makeDirectory(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it since.
+    if (!existsSync(path)) throw error
+  }
 }

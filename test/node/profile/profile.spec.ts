@@ -65,6 +65,13 @@ describe('profile', () => {
     await assert.rejects(readProfileJson(profile, 'settings'), { code: 'profile_broken' })
   })
 
+  if (process.platform === 'linux') {
+    it('reports a directory that its file system does not take, and does not try for ever', async () => {
+      const below = { name: 'shop', directory: '/proc/souk/shop' }
+      await assert.rejects(openProfile(below), code('profile_broken', /SOUK_HOME=/))
+    })
+  }
+
   it('reports a file that cannot be read', async () => {
     await openProfile(profile)
     await mkdir(profileFile(profile, 'settings'), { mode: 0o700 })

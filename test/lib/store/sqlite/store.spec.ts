@@ -133,6 +133,12 @@ describe('the SQLite store', () => {
     await assert.rejects(open(), { code: 'internal_error', message: 'The store cannot be opened.' })
   })
 
+  if (process.platform === 'linux') {
+    it('cannot be opened where the file system takes no directory, and does not try for ever', async () => {
+      await assert.rejects(open({ path: '/proc/souk/souk.db' }), { code: 'internal_error' })
+    })
+  }
+
   it('has the documented schema version, durability and references', async () => {
     const store = await open()
     await store.calls.append(callRecord({ response: storedResponse() }))
