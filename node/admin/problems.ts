@@ -39,8 +39,13 @@ export function answerWithProblems(app: FastifyInstance, log: Log): void {
     if (error.code === 'request_too_large') await finished(request.raw.resume()).catch(() => undefined)
     return send(error, request, reply)
   })
-  app.setNotFoundHandler((request) => {
-    throw new SoukError('operation_not_found', `The admin API has no ${request.method} ${request.url.slice(0, 80)}.`)
+  const refuse = ({ method, url }: FastifyRequest): never => {
+    throw new SoukError('operation_not_found', `The admin API has no ${method} ${url.slice(0, 80)}.`)
+  }
+  app.setNotFoundHandler(refuse)
+  // Before Fastify looks at the body: it has rules of its own for the Content-Type.
+  app.addHook('onRequest', async (request) => {
+    if (request.is404) refuse(request)
   })
 }
 

@@ -209,10 +209,11 @@ function createApp(init: IngressInit, { server, ending, cors }: AppParts): Fasti
       sendProblem(contextOf(request, reply), error)
       return
     }
-    done()
+    // Before Fastify looks at the body: it has rules of its own for the Content-Type.
+    if (request.is404) sendNoRoute(contextOf(request, reply))
+    else done()
   })
   app.setErrorHandler((error, request, reply) => sendProblem(contextOf(request, reply), fromFastify(error)))
-  app.setNotFoundHandler((request, reply) => sendNoRoute(contextOf(request, reply)))
 
   const served: IngressDeclaration[] = []
   const bodies = bodiesOf(init)

@@ -63,6 +63,14 @@ describe('ingress: hostile requests', () => {
     ['a wrong method', 'DELETE /v1/apis HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
     ['an unknown method', 'TRACE /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
     ['a method of WebDAV', 'PROPFIND /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
+    ['a method that needs a body', 'QUERY /api/demo/api/x HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
+    [
+      'a wrong method with a malformed type',
+      'POST /v1/apis HTTP/1.1\r\nHost: x\r\nContent-Type: ?\r\nContent-Length: 2\r\n\r\n{}',
+      405,
+      'method_not_allowed'
+    ],
+    ['no path, with a method that needs a body', 'QUERY /nope HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'api_not_found'],
     [
       'an unsupported upgrade',
       'GET /api/demo/api/x HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
