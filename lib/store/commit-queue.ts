@@ -60,8 +60,8 @@ export interface CommitQueue {
   close(): Promise<void>
   /** Marks the queue as failed after an error of the database elsewhere. */
   fail(cause: unknown): void
-  /** True after a failed commit. The commit may still have survived, so nothing more is written or returned. */
-  readonly failed: boolean
+  /** Set after a failed commit. The commit may still have survived, so nothing more is written or returned. */
+  readonly failure: SoukError | undefined
 }
 
 export interface CommitQueueInit {
@@ -85,11 +85,12 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
   let isScheduled = false
   let isClosed = false
   let hasFailed = false
+  let failedBy: unknown
   /** Resolves when the pending disk sync has succeeded or failed. */
   let syncing: Promise<void> | undefined
 
   const push = (write: Write): void => {
-    if (hasFailed) write.reject(storeFailed())
+    if (hasFailed) write.reject(storeFailed(failedBy))
     else if (isClosed) write.reject(storeNotOpen())
     else {
       waiting.push(write)
@@ -125,7 +126,7 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
       const ms = clock.elapsed() - startedAt
       if (ms >= SLOW_COMMIT_MS) log('slow commit: %d writes took %d ms', batch.length, Math.round(ms))
       // After a failure, no write is reported as successful, because it may be lost.
-      if (hasFailed) for (const write of batch) write.reject(withUnknownCharge(storeFailed()))
+      if (hasFailed) for (const write of batch) write.reject(withUnknownCharge(storeFailed(failedBy)))
       else if (error === null) for (const each of settled) each.resolve()
       else fail(error, batch)
       resolve()
@@ -136,6 +137,7 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
   const fail = (cause: unknown, batch: readonly Write[]): void => {
     const isFirst = !hasFailed
     hasFailed = true
+    failedBy ??= cause
     const error = storeFailed(cause)
     if (log.enabled) log('a commit of %d writes failed: %s', batch.length, reasonOf(cause))
     const unbegun = waiting
@@ -155,7 +157,7 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
     writeBehind: (bytes, apply) => push({ bytes, apply, resolve: () => {}, reject: () => {} }),
     settled: () =>
       syncing?.then(() => {
-        if (hasFailed) throw storeFailed()
+        if (hasFailed) throw storeFailed(failedBy)
       }),
     async close() {
       isClosed = true
@@ -165,8 +167,8 @@ export function createCommitQueue({ clock, transactions, onFailure, log = SILENT
       }
     },
     fail: (cause) => fail(cause, []),
-    get failed() {
-      return hasFailed
+    get failure() {
+      return hasFailed ? storeFailed(failedBy) : undefined
     }
   }
 }

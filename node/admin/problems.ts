@@ -1,8 +1,9 @@
 import { finished } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { asSoukError, type ErrorCode, isSoukError, limits, SoukError, toProblem } from '../../lib/index.ts'
+import { type ErrorCode, isSoukError, limits, SoukError, toProblem } from '../../lib/index.ts'
 import { PROBLEM_TYPE } from '../http/parser-problem.ts'
+import { shownError } from '../http/shown-error.ts'
 import { invalidText } from '../../protocols/invalid-text.ts'
 import type { Log } from '../log.ts'
 
@@ -59,10 +60,10 @@ function send(error: SoukError, request: FastifyRequest, reply: FastifyReply): F
 }
 
 function translate(thrown: unknown): SoukError {
-  if (isSoukError(thrown)) return asSoukError(thrown)
+  if (isSoukError(thrown)) return shownError(thrown)
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
   const known = FASTIFY_CODES[code]
-  return known === undefined ? asSoukError(thrown) : new SoukError(known.code, known.detail, { cause: thrown })
+  return known === undefined ? shownError(thrown) : new SoukError(known.code, known.detail, { cause: thrown })
 }
 
 /**

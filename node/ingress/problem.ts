@@ -1,6 +1,7 @@
 import { asSoukError, isSoukError, SoukError, utf8 } from '../../lib/index.ts'
 import { PROBLEM_TYPE } from '../http/parser-problem.ts'
 import { problemOf } from '../http/problem-of.ts'
+import { shownError } from '../http/shown-error.ts'
 import { paymentRequired, settlementState } from './calls/payment-headers.ts'
 import { rateHeaders, refusedBy } from './calls/rate-headers.ts'
 import { sendWhole, type RequestContext } from './request-context.ts'
@@ -20,7 +21,7 @@ export function sendProblem(
   more: readonly string[] = []
 ): void {
   const { res } = context
-  const error = asSoukError(thrown)
+  const error = shownError(thrown)
   // Another node logs its own errors.
   if (error.code === 'internal_error' && error.source !== 'owner' && error.source !== 'upstream') {
     context.log.error('a request failed unexpectedly', {

@@ -129,7 +129,8 @@ export function databaseStore({ open, watch, ...init }: DatabaseStoreInit): Stor
   let closing: Promise<void> | undefined
   const opened = (): Session => {
     if (session === undefined) throw storeNotOpen()
-    if (session.queue.failed) throw storeFailed()
+    const { failure } = session.queue
+    if (failure !== undefined) throw failure
     return session
   }
   /** The result may come from a commit that is not durable yet, so it is returned only after that. */
@@ -306,13 +307,13 @@ async function closeSession(session: Session): Promise<void> {
   space?.stop()
   await Promise.allSettled(backups)
   // After a failure, the next process moves them.
-  const moved = queue.failed ? undefined : unstage(session).catch(() => undefined)
+  const moved = queue.failure !== undefined ? undefined : unstage(session).catch(() => undefined)
   await queue.close()
   await moved
   try {
     database.close()
   } catch (error) {
     // The earlier failure has been reported, and everything that was acknowledged is on disk.
-    if (!queue.failed) throw error
+    if (queue.failure === undefined) throw error
   }
 }

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { asSoukError, formatApiRef, formatUsdc, limits, parseUsdc, toProblem } from '../../../lib/index.ts'
+import { formatApiRef, formatUsdc, limits, parseUsdc, toProblem } from '../../../lib/index.ts'
 import type { CallReply, Headers } from '../../../lib/interface/index.ts'
 import type { CallDraft } from '../../call-draft.ts'
 import { apisIn, checkParameters, operationsIn } from '../../mcp/selection.ts'
 import { type CallEvent, callEventSchema, callSchema } from '../api.ts'
 import { hasErrorsOnly } from '../../graphql-errors.ts'
+import { shownError } from '../../http/shown-error.ts'
 import { present } from '../../present.ts'
 import { route } from '../route.ts'
 
@@ -93,7 +94,7 @@ async function* lines(answer: CallReply, requestId: string, ms: number): AsyncIt
     }
     yield line({ type: 'end' })
   } catch (error) {
-    yield line({ type: 'error', problem: toProblem(asSoukError(error), requestId, 'owner') })
+    yield line({ type: 'error', problem: toProblem(shownError(error), requestId, 'owner') })
   }
 }
 

@@ -222,7 +222,7 @@ describe('the commit queue', () => {
     assert.doesNotMatch((b.reason as Error).message, /column/)
     assert.deepEqual(steps.slice(-8), ['begin', 'isolate', 'isolate', 'a', 'isolate', 'b', 'commit', 'sync'])
     assert.deepEqual(failures, [])
-    assert.equal(queue.failed, false)
+    assert.equal(queue.failure, undefined)
   })
 
   for (const failing of ['begin', 'commit', 'rollback', 'sync'] as const) {
@@ -240,7 +240,7 @@ describe('the commit queue', () => {
       }
       assert.equal(failures.length, 1)
       assert.match((failures[0]!.cause as Error).message, /the disk failed/)
-      assert.equal(queue.failed, true)
+      assert.equal(queue.failure?.code, 'internal_error')
 
       const stepsBefore = steps.length
       await assert.rejects(write('later'), { code: 'internal_error' })
@@ -262,7 +262,7 @@ describe('the commit queue', () => {
     turn()
     assert.ok((await settled).every((result) => result.status === 'rejected'))
     assert.equal(failures.length, 1)
-    assert.equal(queue.failed, true)
+    assert.equal(queue.failure?.code, 'internal_error')
   })
 
   it('rejects waiting readers when the disk fails', async () => {
