@@ -6,6 +6,7 @@ import type { ProfileBackup } from '../profile/profile-backup.ts'
 import { accountShape } from '../accounts/account-view.ts'
 import { amount, list, peerId, view, viewWith } from '../http/schemas.ts'
 import { callBody } from './call-body.ts'
+import { nextPage } from './page.ts'
 import { limitsShape, rateLimitViewSchema } from './subscriptions/rate-api.ts'
 import { listingTermsViewSchema } from './subscriptions/subscription-api.ts'
 import { upstreamShape } from './apis/upstream-input.ts'
@@ -250,8 +251,9 @@ export const accountViewSchema = view(
 export type AccountView = z.output<typeof accountViewSchema>
 
 export const accountsViewSchema = view('AccountsView', {
-  accounts: list(accountViewSchema),
-  owed: z.string().describe('Sum of all balances.')
+  accounts: list(accountViewSchema).describe('Newest first.'),
+  next: nextPage,
+  owed: z.string().describe('Sum of the balances of all accounts.')
 })
 
 export const openedAccountViewSchema = viewWith(

@@ -7,6 +7,8 @@ export const ADMIN_BODY_BYTES_MAX = 32 * MiB
 export const SETUP_CODE_MS = 15 * MINUTE
 /** Body of a request with a setup code. Anybody on this machine may send one. */
 export const SESSION_BODY_BYTES_MAX = 1 * KiB
+/** Keys or accounts per page: a megabyte of JSON at most. */
+export const ADMIN_PAGE_MAX = 1_000
 /** Attempts per setup code. Ten guesses at 2^40 codes succeed once in a hundred billion. */
 export const SETUP_CODE_TRIES_MAX = 10
 /** Lifetime of a console session. */

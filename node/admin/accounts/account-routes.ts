@@ -8,6 +8,7 @@ import {
   openAccountSchema,
   openedAccountViewSchema
 } from '../api.ts'
+import { pageOf, pageSchema } from '../page.ts'
 import { route } from '../route.ts'
 
 /** Prepaid accounts of this node's ingress, and of all ingress processes that share its database. */
@@ -16,12 +17,13 @@ export const accountRoutes = [
     method: 'GET',
     path: '/accounts',
     summary: 'Prepaid accounts, and the sum of their balances.',
+    query: pageSchema,
     response: accountsViewSchema,
-    async handler({ accounts }) {
-      const all = await accounts.list()
+    async handler({ accounts }, { query }) {
+      const { page, next } = pageOf(await accounts.list(), query)
       const views: AccountView[] = []
-      for (const account of all) views.push(await viewOf(accounts, account))
-      return { accounts: views, owed: formatUsdc(await accounts.held()) }
+      for (const account of page) views.push(await viewOf(accounts, account))
+      return { accounts: views, next, owed: formatUsdc(await accounts.held()) }
     }
   }),
   route({

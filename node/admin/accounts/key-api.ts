@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { limits } from '../../../lib/index.ts'
 import { amount, list, view, viewWith } from '../../http/schemas.ts'
 import { keyShape } from '../../keys/key-view.ts'
+import { nextPage } from '../page.ts'
 import { rateLimitSchema, rateLimitViewSchema } from '../subscriptions/rate-api.ts'
 
 /** Inputs and responses of the consumer key routes. `api.ts` states the units. */
@@ -63,6 +64,7 @@ export const keysViewSchema = view(
   'KeysView',
   {
     keys: list(keyViewSchema),
+    next: nextPage,
     demo: z
       .object({
         key: z.string(),
@@ -71,7 +73,7 @@ export const keysViewSchema = view(
       })
       .nullable()
   },
-  '`demo` is the public demo key. It is not in `keys`.'
+  'Newest first. `demo` is the public demo key. It is not in `keys`.'
 )
 
 export const issuedKeyViewSchema = viewWith(

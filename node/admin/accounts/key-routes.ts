@@ -11,6 +11,7 @@ import {
   rotateKeySchema
 } from './key-api.ts'
 import { present } from '../../present.ts'
+import { pageOf, pageSchema } from '../page.ts'
 import { rateLimitOf, rateLimitView } from '../subscriptions/rate-api.ts'
 import { route } from '../route.ts'
 
@@ -20,14 +21,16 @@ export const keyRoutes = [
     method: 'GET',
     path: '/keys',
     summary: 'Keys of this node’s ingress, without the keys themselves.',
+    query: pageSchema,
     response: keysViewSchema,
-    async handler({ keys }) {
+    async handler({ keys }, { query }) {
       const { key, holder } = keys.demo ?? {}
       const demo =
         key === undefined || holder === undefined
           ? null
           : { key, apis: holder.apis ?? [], daily_cap: formatUsdc(holder.dailyCap) }
-      return { keys: (await keys.list()).map(keyView), demo }
+      const { page, next } = pageOf(await keys.list(), query)
+      return { keys: page.map(keyView), next, demo }
     }
   }),
   route({

@@ -1,5 +1,6 @@
 import type { AccountView } from '../../admin/api.ts'
 import type { AddCommand } from '../cli.ts'
+import { allPages } from '../options/all-pages.ts'
 import { type Column, day, facts, moment } from '../terminal/table.ts'
 
 export const addAccount: AddCommand = (to, cli) => {
@@ -21,12 +22,15 @@ export const addAccount: AddCommand = (to, cli) => {
     .command('list')
     .description('list the accounts, and the sum of their balances')
     .action(async () => {
-      const view = await (await cli.node()).request('GET /accounts')
-      await cli.list(view, view.accounts, COLUMNS, {
+      const node = await cli.node()
+      const pages = await allPages((cursor) => node.request('GET /accounts', { query: { cursor } }))
+      const accounts = pages.flatMap((page) => page.accounts).toReversed()
+      const { owed } = pages[0]
+      await cli.list({ accounts, owed }, accounts, COLUMNS, {
         what: 'No customer has a prepaid account at this ingress.',
         next: 'souk account open --label <customer>'
       })
-      if (view.accounts.length > 0) cli.terminal.note(`Owed to customers: ${view.owed} USDC.`)
+      if (accounts.length > 0) cli.terminal.note(`Owed to customers: ${owed} USDC.`)
     })
 
   account

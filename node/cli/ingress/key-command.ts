@@ -4,6 +4,7 @@ import type { AdminClient } from '../../admin/client.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { decimal, duration } from '../options/number-option.ts'
 import { addRateOptions, type RateFlags, rateInputOf, rateText } from '../options/rate-option.ts'
+import { allPages } from '../options/all-pages.ts'
 import { YES } from '../terminal/confirm.ts'
 import { failureOf } from '../terminal/failure.ts'
 import { type Column, facts, moment } from '../terminal/table.ts'
@@ -60,12 +61,15 @@ export const addKey: AddCommand = (to, cli) => {
     .command('list')
     .description('list keys, without the keys themselves')
     .action(async () => {
-      const view = await (await cli.node()).request('GET /keys')
-      await cli.list(view, view.keys, COLUMNS, {
+      const node = await cli.node()
+      const pages = await allPages((cursor) => node.request('GET /keys', { query: { cursor } }))
+      const { demo } = pages[0]
+      // Oldest first, so that the newest key is next to the prompt.
+      const keys = pages.flatMap((page) => page.keys).toReversed()
+      await cli.list({ keys, demo }, keys, COLUMNS, {
         what: 'No consumer key exists yet.',
         next: 'souk key issue --label my-program'
       })
-      const { demo } = view
       if (demo !== null) cli.terminal.note(`The public demo key ${demo.key} may call ${demo.apis.join(', ')}.`)
     })
 

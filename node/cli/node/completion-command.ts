@@ -91,7 +91,8 @@ function namesOf(cli: Cli, program: Command, typed: readonly string[]): KnownNam
       soon(async () =>
         (await (await cli.node()).request('GET /apis')).apis.map(({ own, name, id }) => (own ? name : id))
       ),
-    keys: () => soon(async () => (await (await cli.node()).request('GET /keys')).keys.map(({ id }) => id)),
+    keys: () =>
+      soon(async () => (await (await cli.node()).request('GET /keys', { query: {} })).keys.map(({ id }) => id)),
     channels: () =>
       soon(async () => (await (await cli.node()).request('GET /channels')).channels.map(({ channel }) => channel))
   }

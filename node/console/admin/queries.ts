@@ -44,7 +44,11 @@ export const queries = {
       queryKey: ['subscribers', api],
       queryFn: ({ signal }) => request('GET /subscribers', { query: { api }, signal })
     }),
-  keys: () => queryOptions({ queryKey: ['keys'], queryFn: ({ signal }) => request('GET /keys', { signal }) }),
+  keys: (cursor?: string) =>
+    queryOptions({
+      queryKey: ['keys', cursor],
+      queryFn: ({ signal }) => request('GET /keys', { query: { cursor, limit: 100 }, signal })
+    }),
   peers: () =>
     queryOptions({
       queryKey: ['peers'],

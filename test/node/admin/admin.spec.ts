@@ -4,6 +4,7 @@ import { createMemoryStore } from '../../../lib/index.ts'
 import type { Problem, Store } from '../../../lib/interface/index.ts'
 import { balanceOf, kindOf, moved, PREPAID } from '../../../node/accounts/account-ledger.ts'
 import type { RegisterInput } from '../../../node/admin/api.ts'
+import { allPages } from '../../../node/cli/options/all-pages.ts'
 import type { BookEntryView, BooksView, WithdrawInput } from '../../../node/admin/money/money-api.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type Bench, startBench, TOKEN } from './harness.ts'
@@ -222,7 +223,7 @@ describe('admin API', () => {
     const { ledger } = bench.souk.store
     const event = { kind: kindOf('deposit', opened.id), reference: 'a', at: 0 }
     await ledger.book(moved(event, 1_500_000n, PREPAID, balanceOf(opened.id)))
-    const { accounts, owed } = await bench.client.request('GET /accounts')
+    const { accounts, owed } = await bench.client.request('GET /accounts', { query: {} })
     assert.equal(owed, '1.5')
     const [listed] = accounts
     assert.deepEqual([listed?.id, listed?.label, listed?.balance, listed?.funding], [opened.id, 'shop', '1.5', null])
@@ -239,7 +240,7 @@ describe('admin API', () => {
     assert.match(issued.key, /^souk_test_/)
     assert.deepEqual([issued.max_price, issued.daily_cap], ['0.05', '2.5'])
     await assert.rejects(bench.client.request('POST /keys', { body: { max_price: '-1' } }), code('invalid_request'))
-    const [listed] = (await bench.client.request('GET /keys')).keys
+    const [listed] = (await bench.client.request('GET /keys', { query: {} })).keys
     assert.deepEqual([listed?.id, listed?.label, listed?.state], [issued.id, 'shop', 'active'])
     assert.doesNotMatch(JSON.stringify(listed), new RegExp(issued.key))
     assert.equal((await bench.client.request('DELETE /keys/:id', { params: { id: issued.id } })).state, 'revoked')
@@ -248,6 +249,43 @@ describe('admin API', () => {
       code('invalid_request')
     )
     await assert.rejects(bench.client.request('POST /keys', { body: { expires_at: 1 } }), code('invalid_request'))
+  })
+
+  it('lists keys and accounts in pages, newest first, also while others come', async () => {
+    const keyIds: string[] = []
+    const accountIds: string[] = []
+    const addOne = async () => {
+      keyIds.unshift((await bench.client.request('POST /keys', { body: {} })).id)
+      const opened = await bench.client.request('POST /accounts', { body: {} })
+      accountIds.unshift(opened.id)
+      keyIds.unshift(opened.key_id)
+    }
+    const before = (await bench.client.request('GET /keys', { query: {} })).keys.length
+    for (let n = 0; n < 3; n++) await addOne()
+    const known = { keys: new Set(keyIds), accounts: new Set(accountIds) }
+    const listed = { keys: [] as string[], accounts: [] as string[] }
+    for (let next: string | null = ''; next !== null; ) {
+      const query: { limit: number; cursor?: string } = { limit: 2, ...(next === '' ? {} : { cursor: next }) }
+      const page: { keys: readonly { id: string }[]; next: string | null } = await bench.client.request('GET /keys', {
+        query
+      })
+      assert.ok(page.keys.length <= 2)
+      listed.keys.push(...page.keys.map(({ id }) => id))
+      if (next === '') await addOne()
+      ;({ next } = page)
+    }
+    for (const page of await allPages((cursor) =>
+      bench.client.request('GET /accounts', { query: { limit: 1, cursor } })
+    )) {
+      assert.ok(page.accounts.length <= 1)
+      listed.accounts.push(...page.accounts.map(({ id }) => id))
+    }
+    assert.deepEqual(new Set(listed.keys.slice(0, known.keys.size)), known.keys)
+    assert.equal(listed.keys.length, known.keys.size + before)
+    assert.deepEqual(new Set(listed.accounts.slice(0, accountIds.length)), new Set(accountIds))
+    for (const query of [{ limit: 0 }, { limit: 1_001 }, { cursor: 'x' }, { cursor: '' }]) {
+      await assert.rejects(bench.client.request('GET /keys', { query }), code('invalid_request'))
+    }
   })
 
   it('limits keys to APIs, rotates, disables and enables them', async () => {

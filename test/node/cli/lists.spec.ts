@@ -154,6 +154,7 @@ const LISTS: ReadonlyArray<readonly [command: string, route: string, response: o
           last_used_at: AT
         }
       ],
+      next: null,
       demo: null
     }
   ],
@@ -162,6 +163,7 @@ const LISTS: ReadonlyArray<readonly [command: string, route: string, response: o
     'GET /accounts',
     {
       accounts: [{ id: `acct_${'a'.repeat(24)}`, balance: AMOUNT, spent: AMOUNT, label: TEXT, created_at: AT }],
+      next: null,
       owed: AMOUNT
     }
   ],

@@ -118,7 +118,7 @@ describe('console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter')
     await page.getByRole('row', { name: /laptop.*revoked/ }).waitFor()
     assert.deepEqual(
-      (await bench.client.request('GET /keys')).keys.map(({ state }) => state),
+      (await bench.client.request('GET /keys', { query: {} })).keys.map(({ state }) => state),
       ['revoked']
     )
     assert.deepEqual(mishaps, [])

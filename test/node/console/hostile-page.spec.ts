@@ -91,7 +91,7 @@ describe('a hostile page in the browser of a signed-in user', () => {
 
   /** Asserts that nothing changed, and that the victim's session is still valid. */
   async function assertNothingDone(): Promise<void> {
-    const { keys } = await bench.client.request('GET /keys')
+    const { keys } = await bench.client.request('GET /keys', { query: {} })
     assert.deepEqual(
       keys.map(({ label, state }) => [label, state]),
       [['mine', 'active']]

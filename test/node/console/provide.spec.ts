@@ -227,7 +227,7 @@ describe('console of a provider', () => {
       await page.getByRole('dialog').getByRole('button', { name: action }).press('Enter')
       await page.getByRole('row', { name: new RegExp(state) }).waitFor()
     }
-    const { keys } = await bench.client.request('GET /keys')
+    const { keys } = await bench.client.request('GET /keys', { query: {} })
     assert.deepEqual(new Set(keys.map(({ state }) => state)), new Set(['rotating', 'active']))
     assert.ok(keys.every(({ apis, expires_at }) => apis?.[0]?.startsWith('bank') === true && expires_at !== null))
     assert.deepEqual(await axeViolations(page), [])

@@ -21,7 +21,9 @@ type Asked = 'rotate' | 'disable' | 'enable' | 'revoke'
 
 /** Consumer keys and subscribers. */
 export function Keys() {
-  const keys = useQuery({ ...queries.keys(), refetchInterval: 10_000 })
+  /** Cursors of the pages up to this one. */
+  const [cursors, setCursors] = useState<readonly string[]>([])
+  const keys = useQuery({ ...queries.keys(cursors.at(-1)), refetchInterval: 10_000 })
   const [isIssuing, setIssuing] = useState(false)
   const [asked, setAsked] = useState<{ readonly of: KeyView; readonly what: Asked }>()
   const close = () => setAsked(undefined)
@@ -36,9 +38,9 @@ export function Keys() {
       }
     >
       <Loaded query={keys}>
-        {({ keys, demo }) => (
+        {({ keys, next, demo }) => (
           <>
-            {keys.length === 0 ? (
+            {keys.length === 0 && cursors.length === 0 ? (
               <Empty
                 title="No key was issued"
                 action={
@@ -51,6 +53,16 @@ export function Keys() {
               </Empty>
             ) : (
               <KeyTable keys={keys} onAsk={(of, what) => setAsked({ of, what })} />
+            )}
+            {(next !== null || cursors.length > 0) && (
+              <div className="row">
+                <Button disabled={cursors.length === 0} onClick={() => setCursors(cursors.slice(0, -1))}>
+                  Newer keys
+                </Button>
+                <Button disabled={next === null} onClick={() => next !== null && setCursors([...cursors, next])}>
+                  Older keys
+                </Button>
+              </div>
             )}
             {demo !== null && (
               <p className="quiet small">
