@@ -35,6 +35,7 @@ export async function readAuthFile(path: string): Promise<Auth> {
 /** Reads a file that other users must not be able to read. @throws UsageError */
 export async function readSecret(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory() === true) throw new UsageError(`${path} is a directory. Give a file.`)
   // Windows has no permission bits.
   if (found !== undefined && process.platform !== 'win32' && (found.mode & OTHERS) !== 0) {
     throw new UsageError(`${path} is open to other users of this machine. Run: chmod 600 ${path}`)

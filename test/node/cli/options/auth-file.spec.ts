@@ -31,6 +31,11 @@ describe('--auth-file', () => {
     await assert.rejects(readAuthFile(path), { code: 'usage', message: /chmod 600/ })
   })
 
+  it('does not advise to change the mode of a directory', async () => {
+    await chmod(directory, 0o755)
+    await assert.rejects(readAuthFile(directory), { code: 'usage', message: /is a directory\. Give a file\.$/ })
+  })
+
   for (const text of ['s3cr3t', '"s3cr3t"', '["s3cr3t"]', 'null', '{"bearer": "s3cr3t"', '']) {
     it(`refuses ${text === '' ? 'an empty file' : text}, without quoting it`, async () => {
       await write(text)
