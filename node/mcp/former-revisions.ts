@@ -8,6 +8,7 @@ import {
   type Transport,
   WebStandardStreamableHTTPServerTransport
 } from '@modelcontextprotocol/server'
+import { z } from 'zod'
 import type { Agent } from './agent.ts'
 import { agentServer } from './agent-server.ts'
 
@@ -48,7 +49,22 @@ export function inFormerTerms<T extends Transport>(transport: T): T {
 
 function former(message: JSONRPCMessage): JSONRPCMessage {
   if (!isJSONRPCErrorResponse(message)) return message
+  const wrong = wrongParameters(message.error)
+  if (wrong !== undefined) return { ...message, error: { code: ProtocolErrorCode.InvalidParams, message: wrong } }
   const { code, message: detail, data } = message.error
   const isMissing = ProtocolError.fromError(code, detail, data) instanceof ResourceNotFoundError
   return isMissing ? { ...message, error: { ...message.error, code: ProtocolErrorCode.ResourceNotFound } } : message
+}
+
+const ISSUES = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1)
+
+/** The SDK takes wrong parameters of `initialize` for a fault of the server. The text of its error is the issues as JSON. */
+function wrongParameters({ code, message }: { readonly code: number; readonly message: string }): string | undefined {
+  if (code !== ProtocolErrorCode.InternalError || !message.startsWith('[')) return undefined
+  try {
+    const issues = ISSUES.parse(JSON.parse(message))
+    return issues.map(({ path, message: issue }) => `${path.join('.')}: ${issue}`).join('; ')
+  } catch {
+    return undefined
+  }
 }

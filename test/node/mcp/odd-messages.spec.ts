@@ -72,6 +72,21 @@ describe('agents of all revisions and with odd messages', () => {
     })
   }
 
+  it('get the error code of wrong parameters for an `initialize` without them, with a text for people', async () => {
+    for (const [params, text] of [
+      [undefined, /^params: /],
+      [{}, /^params\.protocolVersion: [^;]+; params\.capabilities: [^;]+; params\.clientInfo: [^;[\]{}]+$/],
+      [
+        { protocolVersion: 5, capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+        /^params\.protocolVersion: /
+      ]
+    ] as const) {
+      const { error } = await ask({ jsonrpc: '2.0', id: 1, method: 'initialize', params }, { accept: BOTH })
+      assert.equal(error?.code, -32_602)
+      assert.match(error.message, text)
+    }
+  })
+
   it('get an error for a mistyped parameter, which would drop a choice or a limit', async () => {
     for (const query of ['apis=plain', 'api=plain&max_price=0.01', 'api=plain&__proto__=1']) {
       const response = await fetch(`${ingress.url}/mcp?${query}`, {
@@ -169,7 +184,7 @@ describe('agents of all revisions and with odd messages', () => {
       [{ ...LIST, method: 'prompts/get', params: { name: 'x', arguments: { a: 1 } } }, 200, -32_602],
       [{ ...LIST, method: 'completion/complete', params: { ref: 'x' } }, 200, -32_602],
       [{ ...LIST, method: 'resources/list', params: { cursor: 5 } }, 200, -32_602],
-      [{ ...LIST, method: 'initialize', params: {} }, 200, -32_603],
+      [{ ...LIST, method: 'initialize', params: {} }, 200, -32_602],
       [{ ...LIST, method: 'logging/setLevel', params: { level: 'info' } }, 200, -32_601]
     ]
     for (const [body, status, code] of odd) {
