@@ -82,7 +82,8 @@ export function payRules(asked: AskedPayRules = {}): PayRules {
     if (!holds) throw new SoukError('invalid_request', `The payment rules are invalid: ${otherwise}.`)
   }
   for (const [name, value] of Object.entries(rules)) must(value >= 0, `${name} is below zero`)
-  must(Number.isSafeInteger(rules.windowCalls), 'windowCalls is not a whole number')
+  for (const name of ['windowCalls', 'withdrawDelay'] as const)
+    must(Number.isSafeInteger(rules[name]), `${name} is not a whole number`)
   must(rules.deposit > 0n && rules.deposit <= rules.depositMax, 'deposit is zero, or above depositMax')
   must(
     rules.withdrawDelay >= WITHDRAW_DELAY_S_MIN && rules.withdrawDelay <= WITHDRAW_DELAY_S_MAX,
