@@ -56,11 +56,12 @@ function former(message: JSONRPCMessage): JSONRPCMessage {
   return isMissing ? { ...message, error: { ...message.error, code: ProtocolErrorCode.ResourceNotFound } } : message
 }
 
+const INTERNAL_ERROR: number = ProtocolErrorCode.InternalError
 const ISSUES = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1)
 
 /** The SDK takes wrong parameters of `initialize` for a fault of the server. The text of its error is the issues as JSON. */
 function wrongParameters({ code, message }: { readonly code: number; readonly message: string }): string | undefined {
-  if (code !== ProtocolErrorCode.InternalError || !message.startsWith('[')) return undefined
+  if (code !== INTERNAL_ERROR || !message.startsWith('[')) return undefined
   try {
     const issues = ISSUES.parse(JSON.parse(message))
     return issues.map(({ path, message: issue }) => `${path.join('.')}: ${issue}`).join('; ')
