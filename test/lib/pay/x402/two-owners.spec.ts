@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import type { Problem } from '../../../../lib/base/errors.ts'
-import type { Address } from '../../../../lib/interface/signer.ts'
 import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
 import { createPostgresStore } from '../../../../lib/store/postgres/store.ts'
 import { eventually } from '../../../helpers/eventually.ts'
@@ -24,7 +23,7 @@ describe('x402 exact, at two owners of one API with one PostgreSQL', () => {
     const shared = () => ({ sharedStore: createPostgresStore({ url }) })
     const first = await bench.startOwner(shared())
     const signer = keySigner(Buffer.alloc(32, 22))
-    await bench.fundGas(signer.address as Address)
+    await bench.fundGas(signer.address)
     const bootstrap = first.libp2p.getMultiaddrs().map(String)
     const second = await bench.startOwner({ ...shared(), signer, bootstrap })
     const { signed } = await first.souk.serve({ name: 'counter', price: '0.04', payout: bench.provider }, first.api)
