@@ -27,7 +27,7 @@ export const addCall: AddCommand = (to, cli) => {
     .option('--method <method>', 'HTTP method, if the API accepts others than POST')
     .option('--path <path>', 'sub-path after the API’s name, with the query')
     .option('--max-price <price>', 'maximum price of the call in USDC', decimal)
-    .option('--timeout-ms <ms>', 'time limit for the whole call', wholeNumber)
+    .option('--timeout-ms <ms>', 'time limit for the response; a stream may go on after it', wholeNumber)
     .option('--idempotency-key <key>', 'makes repeats safe: a repeat with the same key returns the first response')
     .action(async (api: string, json: string, flags: CallFlags) => {
       const body = await callBodyOf(
