@@ -100,9 +100,9 @@ export class ExactCollector {
    * money before the transfer is mined again.
    */
   async #checkFinal({ key, receipt }: Mined): Promise<void> {
-    if (receipt.succeeded || !key.startsWith(KEY)) return
+    const name = KEY.exec(key)?.[1]
+    if (receipt.succeeded || name === undefined) return
     const { documents, ledger, clock } = this.#init
-    const name = key.slice(KEY.length)
     const stored = await documents.get(EXACT_PAYMENTS, name)
     const record = stored === undefined ? undefined : readExactDocument(stored)
     if (record?.fate.kind !== 'paid') return
@@ -136,5 +136,5 @@ export class ExactCollector {
   }
 }
 
-const KEY = 'exact/'
-const keyOf = (payment: ExactPayment): string => KEY + nameOf(payment)
+const KEY = /^exact\/(.+)$/
+const keyOf = (payment: ExactPayment): string => `exact/${nameOf(payment)}`
