@@ -107,3 +107,5 @@ export const POSTGRES_LISTEN_BEAT_MS = 5 * SECOND
 export const NAMES_CACHED_MAX = 10_000
 /** Database pages copied per backup step (1 MiB). Writers wait for one step at most. */
 export const BACKUP_STEP_PAGES = 256
+/** Attempts to copy the first pages of a backup. One fails if it meets a transaction. */
+export const BACKUP_TRIES_MAX = 1_000

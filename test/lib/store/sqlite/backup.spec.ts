@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Store } from '../../../../lib/interface/store.ts'
+import { backUp } from '../../../../lib/store/sqlite/backup.ts'
 import { createSqliteStore } from '../../../../lib/store/sqlite/store.ts'
 import { callRecord } from '../../../helpers/call-record.ts'
 
@@ -40,6 +43,19 @@ describe('a backup of the SQLite store', () => {
         { account: 'payer', amount: -1n }
       ]
     })
+
+  it('waits for a transaction that runs when it begins', async () => {
+    const db = new DatabaseSync(join(directory, 'other.db'))
+    db.exec('CREATE TABLE rows (id); BEGIN IMMEDIATE; INSERT INTO rows VALUES (1)')
+    const written = backUp(db, target())
+    await pause(5)
+    db.exec('COMMIT')
+    await written
+    db.close()
+    const copy = new DatabaseSync(target())
+    assert.deepEqual({ ...copy.prepare('SELECT count(*) AS rows FROM rows').get() }, { rows: 1 })
+    copy.close()
+  })
 
   it('is one consistent state of the books, taken during writes', async () => {
     for (let batch = 0; batch < 20; batch++) await Promise.all(Array.from({ length: 100 }, append))
