@@ -17,6 +17,8 @@ export interface RequestInit {
   readonly body?: Uint8Array | null
   readonly timeoutMs?: number
   readonly resentFromEpoch?: bigint
+  /** Further fields of the request. */
+  readonly more?: readonly Field[]
 }
 
 export const newRequestId = (): Uint8Array => ids.next()
@@ -38,6 +40,7 @@ export interface Answer {
   readonly source: string
   readonly body: Uint8Array
   readonly hasBody: boolean
+  readonly isReplayed: boolean
 }
 
 /** The control stream of one check. */
@@ -81,7 +84,7 @@ export class CallStream {
       path = '',
       timeoutMs = limits.CONFORMANCE_ANSWER_MS
     } = init
-    const { body = Buffer.from('{}'), resentFromEpoch } = init
+    const { body = Buffer.from('{}'), resentFromEpoch, more = [] } = init
     this.send(KIND.request, [
       ...(id === 0 ? [] : [[1, id] as const]),
       [2, requestId],
@@ -97,7 +100,8 @@ export class CallStream {
       ],
       ...(body === null ? [] : [[7, body] as const]),
       ...(timeoutMs === 0 ? [] : [[8, timeoutMs] as const]),
-      ...(resentFromEpoch === undefined ? [] : [[14, resentFromEpoch] as const])
+      ...(resentFromEpoch === undefined ? [] : [[14, resentFromEpoch] as const]),
+      ...more
     ])
   }
 
@@ -122,7 +126,8 @@ function responseIn(fields: Message): Answer {
     notAccepted: false,
     source: '',
     body: fields.bytes(4),
-    hasBody: fields.has(4)
+    hasBody: fields.has(4),
+    isReplayed: fields.integer(10) !== 0n
   }
 }
 
@@ -135,6 +140,7 @@ function failureIn(fields: Message): Answer {
     notAccepted: fields.integer(5) !== 0n,
     source: fields.text(6),
     body: new Uint8Array(0),
-    hasBody: false
+    hasBody: false,
+    isReplayed: false
   }
 }

@@ -38,3 +38,9 @@ export function expectFailure(answer: Answer, code: string, notAccepted?: boolea
 
 /** An API that no peer serves. */
 export const noSuchApi = ({ peer }: CheckContext): string => `souk-conformance-none@${peer.id}`
+
+/** The API of a check that needs one. */
+export function apiOf({ api }: CheckContext): string {
+  if (api === undefined) throw new Error('no API was given')
+  return api
+}

@@ -1,3 +1,6 @@
+import { RecordEnvelope } from '@libp2p/peer-record'
+import { peerIdFromPublicKey } from '@libp2p/peer-id'
+import { limits, systemClock } from '../../lib/index.ts'
 import { type Check, DoesNotApply, expect } from './check.ts'
 import { encodeFields, Message } from './message.ts'
 
@@ -16,7 +19,7 @@ export const EXCHANGE_CHECKS: readonly Check[] = [
   },
   {
     section: 'directory 1',
-    rule: 'sends the manifest of its API in an envelope',
+    rule: 'sends the manifest of its API, valid now, in an envelope that the provider signed',
     needsApi: true,
     async run({ peer, api = '' }) {
       const [name = '', provider = ''] = api.split('@')
@@ -28,11 +31,14 @@ export const EXCHANGE_CHECKS: readonly Check[] = [
         ])
       )
       expect(reply?.has(1) === true, 'it sent no manifest')
-      const envelope = new Message(reply?.bytes(1) ?? new Uint8Array(0))
-      expect(envelope.text(2) === '/souk/manifest', `its payload type is ${envelope.text(2)}`)
-      const manifest = new Message(envelope.bytes(3))
+      const manifest = await manifestIn(reply?.bytes(1) ?? new Uint8Array(0), provider)
       expect(manifest.text(1) === name && manifest.text(2) === provider, 'the manifest is of another API')
       expect(manifest.integer(12) > 0n, 'its revision is 0')
+      const [issuedAt, expiresAt] = [Number(manifest.integer(13)), Number(manifest.integer(14))]
+      const now = systemClock.now()
+      expect(issuedAt <= now + limits.CLOCK_SKEW_MS, 'it is from the future')
+      expect(expiresAt > now, 'it has expired')
+      expect(expiresAt - issuedAt <= limits.MANIFEST_TTL_MS, 'it expires too late')
     }
   },
   {
@@ -60,3 +66,14 @@ export const EXCHANGE_CHECKS: readonly Check[] = [
     }
   }
 ]
+
+/** @throws Error if the envelope is not in canonical form, or not signed by the provider */
+async function manifestIn(bytes: Uint8Array, provider: string): Promise<Message> {
+  const fields = new Message(bytes)
+  expect(fields.text(2) === '/souk/manifest', `its payload type is ${fields.text(2)}`)
+  const envelope = await RecordEnvelope.openAndCertify(bytes, 'souk-manifest')
+  expect(Buffer.compare(envelope.marshal(), bytes) === 0, 'its envelope is not in canonical form')
+  const signer = peerIdFromPublicKey(envelope.publicKey).toString()
+  expect(signer === provider, `it is signed by ${signer} instead of its provider`)
+  return new Message(fields.bytes(3))
+}

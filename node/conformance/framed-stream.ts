@@ -41,7 +41,7 @@ export class FramedStream {
       for (;;) {
         const frame = this.#frames.shift()
         if (frame !== undefined || this.#isOver) return frame
-        if (isLate) throw new Error(`nothing came within ${timeoutMs} ms`)
+        if (isLate) throw new Error(`nothing came within ${Math.round(timeoutMs)} ms`)
         await new Promise<void>((resolve) => {
           this.#wake = resolve
         })

@@ -1,13 +1,14 @@
 import type { Check } from './check.ts'
 import { EXCHANGE_CHECKS } from './exchange-checks.ts'
 import { type Finding, judged } from './finding.ts'
+import { KEY_CHECKS } from './key-checks.ts'
 import { connectTo, type PeerConnection } from './peer-under-test.ts'
 import { API_CHECKS, REQUEST_CHECKS } from './request-checks.ts'
 import { STREAM_CHECKS } from './stream-checks.ts'
 
 export { addressIn } from './peer-under-test.ts'
 
-const CHECKS: readonly Check[] = [...STREAM_CHECKS, ...REQUEST_CHECKS, ...API_CHECKS, ...EXCHANGE_CHECKS]
+const CHECKS: readonly Check[] = [...STREAM_CHECKS, ...REQUEST_CHECKS, ...API_CHECKS, ...KEY_CHECKS, ...EXCHANGE_CHECKS]
 
 export interface JudgeInit {
   /** Multiaddr with a peer id. */

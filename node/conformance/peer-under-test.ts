@@ -30,6 +30,8 @@ export interface PeerUnderTest {
   ready(): Promise<CallStream>
   /** Opens the stream of a request's body and sends its tag. */
   openBody(requestId: Uint8Array): Promise<FramedStream>
+  /** Opens a stream for a body and sends nothing. */
+  openBulk(): Promise<FramedStream>
   /** One request and one response on a stream of its own. Undefined if the peer does not speak the protocol. */
   exchange(protocol: string, request: Uint8Array): Promise<Message | undefined>
   /** Resets all streams of the check. */
@@ -85,17 +87,25 @@ function peerOn(connection: Connection): PeerUnderTest {
       stream.sendRaw(Buffer.concat([varint(17n), requestId, Uint8Array.of(0)]))
       return stream
     },
+    openBulk: () => open(BULK),
     async exchange(protocol, request) {
-      const stream = await open(protocol).catch(() => undefined)
-      stream?.send(request)
-      const bytes = await stream?.next(limits.CONFORMANCE_ANSWER_MS)
-      await stream?.close().catch(() => undefined)
-      return bytes === undefined ? undefined : new Message(bytes)
+      const stream = await open(protocol).catch(unsupported)
+      if (stream === undefined) return undefined
+      stream.send(request)
+      const bytes = await stream.next(limits.CONFORMANCE_ANSWER_MS)
+      if (bytes === undefined) throw new Error('the peer ended the stream without a response')
+      await stream.close().catch(() => undefined)
+      return new Message(bytes)
     },
     end() {
       for (const stream of streams) stream.reset()
     }
   }
+}
+
+/** @throws the error, unless it says that the peer does not speak the protocol */
+function unsupported(error: unknown): undefined {
+  if (!(error instanceof Error && error.name === 'UnsupportedProtocolError')) throw error
 }
 
 /** Undefined unless it is a multiaddr with a peer id. */

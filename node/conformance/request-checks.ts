@@ -1,6 +1,8 @@
 import { limits, systemClock } from '../../lib/index.ts'
 import { newRequestId, requestIdAt, type RequestInit } from './call-stream.ts'
-import { type Check, type CheckContext, expect, expectFailure, noSuchApi } from './check.ts'
+import { apiOf, type Check, expect, expectFailure, noSuchApi } from './check.ts'
+import type { FramedStream } from './framed-stream.ts'
+import { varint } from './message.ts'
 
 type Refused = Omit<RequestInit, 'id' | 'api'> & { readonly api?: string }
 
@@ -31,6 +33,10 @@ export const REQUEST_CHECKS: readonly Check[] = [
   })),
   refuses('a method in lower case is invalid_request', 'invalid_request', true, () => ({ method: 'post' })),
   refuses('a path that is a URL is invalid_request', 'invalid_request', true, () => ({ path: 'http://127.0.0.1/' })),
+  refuses('a service that it does not know is invalid_request', 'invalid_request', true, () => ({ more: [[20, 2]] })),
+  refuses('a pseudonym of 15 bytes is invalid_request', 'invalid_request', true, () => ({
+    more: [[16, new Uint8Array(15)]]
+  })),
   refuses('a call without time is upstream_timeout, not accepted', 'upstream_timeout', true, () => ({ timeoutMs: 0 })),
   refuses('an old request id is request_expired', 'request_expired', undefined, () => ({
     requestId: requestIdAt(systemClock.now() - limits.REQUEST_AGE_MS_MAX - 60_000)
@@ -60,6 +66,15 @@ export const REQUEST_CHECKS: readonly Check[] = [
       const answer = await call.answer(2 * limits.BULK_OPEN_MS)
       expectFailure(answer, 'overloaded', true)
       expect(answer.source === 'ingress', `its source is ${answer.source}`)
+    }
+  },
+  {
+    section: '6',
+    rule: 'resets a bulk stream whose tag has another length than 17',
+    async run({ peer }) {
+      const stream = await peer.openBulk()
+      stream.send(newRequestId())
+      await stream.ended(limits.CONFORMANCE_RESET_MS)
     }
   },
   ...(['before', 'after'] as const).map(
@@ -95,22 +110,11 @@ export const API_CHECKS: readonly Check[] = [
       expect(status >= 200 && status < 600, `its status is ${status}`)
     }
   },
-  {
-    section: '6',
-    rule: 'a body that breaks off is the sender’s fault',
-    needsApi: true,
-    async run(context) {
-      const call = await context.peer.ready()
-      const requestId = newRequestId()
-      call.request({ id: 1, api: apiOf(context), requestId, body: null })
-      const body = await context.peer.openBody(requestId)
-      body.send(Buffer.from('{'))
-      body.reset()
-      const answer = await call.answer()
-      expectFailure(answer, 'invalid_request', false)
-      expect(answer.source === 'ingress', `its source is ${answer.source}`)
-    }
-  },
+  breaksOff('a body that breaks off is the sender’s fault', (body) => body.reset()),
+  breaksOff('a body that ends without the empty chunk is incomplete', (body) => body.close()),
+  breaksOff('a body with a chunk that is too long is invalid', (body) =>
+    body.sendRaw(varint(BigInt(limits.BULK_CHUNK_BYTES_MAX + 1)))
+  ),
   {
     section: '7.1',
     rule: 'a repeat on another stream gets the stored response, and runs nothing',
@@ -156,7 +160,22 @@ export const API_CHECKS: readonly Check[] = [
   }
 ]
 
-function apiOf({ api }: CheckContext): string {
-  if (api === undefined) throw new Error('no API was given')
-  return api
+/** A body whose first chunk is an empty JSON object, and whose end is invalid. */
+function breaksOff(rule: string, end: (body: FramedStream) => void | Promise<void>): Check {
+  return {
+    section: '6',
+    rule,
+    needsApi: true,
+    async run(context) {
+      const call = await context.peer.ready()
+      const requestId = newRequestId()
+      call.request({ id: 1, api: apiOf(context), requestId, body: null })
+      const body = await context.peer.openBody(requestId)
+      body.send(Buffer.from('{}'))
+      await end(body)
+      const answer = await call.answer()
+      expectFailure(answer, 'invalid_request', false)
+      expect(answer.source === 'ingress', `its source is ${answer.source}`)
+    }
+  }
 }

@@ -103,6 +103,21 @@ describe('the conformance kit for peers', () => {
       assert.ok(broken(findings).some(({ section }) => section === '7.1'))
     })
 
+    it('is judged broken if it forges its manifest, ignores keys, takes cut bodies, or resets payments', async () => {
+      const faulty = await startSmallPeer({
+        isForged: true,
+        ignoresKeys: true,
+        takesCutBodies: true,
+        resetsPayments: true
+      })
+      const findings = await judgePeer({ address: faulty.addresses[0] ?? '', api: faulty.api })
+      await faulty.stop()
+      assert.deepEqual(
+        broken(findings).map(({ section }) => section),
+        ['6', '7.3', '7.3', 'directory 1', 'payments 3', 'payments 3']
+      )
+    })
+
     it('is found and called by our own node, with a small and a large body', async () => {
       const node = await createNode({ bootstrap: [...peer.addresses] })
       await node.start()

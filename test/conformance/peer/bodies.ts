@@ -3,6 +3,7 @@ import { Cutter, prefixed } from './wire.ts'
 
 const OPEN_MS = 5_000
 const CHUNK_BYTES_MAX = 65_536
+const TAG_BYTES = 17
 
 /** A request's body on its own stream. */
 export interface Body {
@@ -14,6 +15,11 @@ export interface Body {
 export class Bodies {
   readonly #streams = new Map<string, Body>()
   readonly #wanted = new Map<string, (body: Body) => void>()
+  readonly #takesCut: boolean
+
+  constructor(takesCut = false) {
+    this.#takesCut = takesCut
+  }
 
   take(stream: Stream, peer: string): void {
     const cutter = new Cutter(CHUNK_BYTES_MAX)
@@ -27,6 +33,7 @@ export class Bodies {
       try {
         for (const piece of cutter.push(data.subarray())) {
           if (tag === undefined) {
+            if (piece.length !== TAG_BYTES) throw new Error('another tag')
             tag = peer + Buffer.from(piece).toString('hex')
             const wanted = this.#wanted.get(tag)
             if (wanted === undefined) this.#streams.set(tag, body)
@@ -43,7 +50,9 @@ export class Bodies {
       }
     })
     stream.addEventListener('close', () => result.resolve(undefined))
-    stream.addEventListener('remoteCloseWrite', () => result.resolve(undefined))
+    stream.addEventListener('remoteCloseWrite', () =>
+      result.resolve(this.#takesCut ? Buffer.concat(chunks) : undefined)
+    )
   }
 
   /** The body of a request; undefined if its stream does not open in time. */

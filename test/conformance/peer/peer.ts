@@ -37,13 +37,27 @@ export interface SmallPeer {
   stop(): Promise<void>
 }
 
-export async function startSmallPeer(): Promise<SmallPeer> {
+/** Rules that the peer breaks. */
+export interface Faults {
+  /** Another key signs its manifest. */
+  readonly isForged?: boolean
+  /** It runs each request with an idempotency key. */
+  readonly ignoresKeys?: boolean
+  /** It takes a body without the empty chunk at its end. */
+  readonly takesCutBodies?: boolean
+  /** It resets each payment exchange. */
+  readonly resetsPayments?: boolean
+}
+
+export async function startSmallPeer(faults: Faults = {}): Promise<SmallPeer> {
   const key = await generateKeyPair('Ed25519')
   const self = peerIdFromPrivateKey(key).toString()
   const epoch = Date.now()
   const outcomes = new Map<string, Outcome>()
   const ran: string[] = []
-  const bodies = new Bodies()
+  /** By caller, API and idempotency key. */
+  const keyed = new Map<string, Outcome>()
+  const bodies = new Bodies(faults.takesCutBodies)
   const node = await createLibp2p({
     privateKey: key,
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
@@ -61,6 +75,9 @@ export async function startSmallPeer(): Promise<SmallPeer> {
   )
   await node.handle('/souk/call/1.0.0', (stream, connection) => serveCalls(stream, connection), many)
   await node.handle('/souk/manifest/1.0.0', (stream) => serveManifest(stream), many)
+  if (faults.resetsPayments === true) {
+    await node.handle('/souk/pay/1.0.0', (stream) => stream.abort(new Error('not today')), many)
+  }
 
   function serveCalls(stream: Stream, connection: Connection): void {
     const cutter = new Cutter(LIMITS.frame)
@@ -126,7 +143,10 @@ export async function startSmallPeer(): Promise<SmallPeer> {
     const isUuid = requestId.length === 16 && (requestId[6] ?? 0) >> 4 === 7 && (requestId[8] ?? 0) >> 6 === 2
     const isApi = /^[a-z0-9][a-z0-9-]{0,62}@12D3KooW[1-9A-HJ-NP-Za-km-z]{44}$/.test(api)
     const isPath = (path === '' || /^[/?]/.test(path)) && path.length <= LIMITS.path
-    if (!isUuid || !isApi || !isPath || !/^[A-Z]{1,32}$/.test(method)) return failure('invalid_request', 400, true)
+    const isService = numberIn(fields, 20) <= 1
+    const isPseudonym = [undefined, 16].includes(bytesIn(fields, 16)?.length)
+    const isSound = isUuid && isApi && isPath && isService && isPseudonym && /^[A-Z]{1,32}$/.test(method)
+    if (!isSound) return failure('invalid_request', 400, true)
     const timeout = numberIn(fields, 8)
     if (timeout < 1) return failure('upstream_timeout', 504, true)
     const body = bytesIn(fields, 7)
@@ -152,19 +172,23 @@ export async function startSmallPeer(): Promise<SmallPeer> {
     if (fields.has(14) && fields.get(14)?.at(-1) !== BigInt(epoch)) return keep(failure('call_interrupted', 502))
     const whole = body ?? (await stream?.whole(timeout))
     if (whole === undefined) return keep(failure('invalid_request', 400, false, 'ingress'))
-    ran.push(name)
-    const header = write([
-      [1, 'content-type'],
-      [2, 'application/json']
-    ])
-    return keep([
-      3,
-      [
-        [2, 200],
-        [3, header],
-        [4, whole]
-      ]
-    ])
+    const run = (): Reply => {
+      ran.push(name)
+      return answer(whole)
+    }
+    const key = faults.ignoresKeys === true ? '' : textIn(fields, 12)
+    if (key === '') return keep(run())
+    const whose = `${Buffer.from(bytesIn(fields, 16) ?? Buffer.from(peer)).toString('hex')} ${api} ${key}`
+    const ofKey = createHash('sha256').update(head).update(whole).digest('hex')
+    const earlier = keyed.get(whose)
+    if (earlier === undefined) {
+      const frame = numberIn(fields, 18) === 1 ? failure('call_interrupted', 502) : run()
+      keyed.set(whose, { hash: ofKey, frame })
+      return keep(frame)
+    }
+    if (earlier.hash !== ofKey) return failure('idempotency_mismatch', 422, true)
+    const [kind, rest] = earlier.frame
+    return keep(kind === 3 ? [kind, [...rest, [10, 1]]] : earlier.frame)
   }
 
   async function serveManifest(stream: Stream): Promise<void> {
@@ -199,7 +223,8 @@ export async function startSmallPeer(): Promise<SmallPeer> {
       marshal: () => payload,
       equals: () => false
     }
-    return (await RecordEnvelope.seal(record, key)).marshal()
+    const signer = faults.isForged === true ? await generateKeyPair('Ed25519') : key
+    return (await RecordEnvelope.seal(record, signer)).marshal()
   }
 
   return {
@@ -208,6 +233,21 @@ export async function startSmallPeer(): Promise<SmallPeer> {
     ran,
     stop: async () => node.stop()
   }
+}
+
+function answer(body: Uint8Array): Reply {
+  const header = write([
+    [1, 'content-type'],
+    [2, 'application/json']
+  ])
+  return [
+    3,
+    [
+      [2, 200],
+      [3, header],
+      [4, body]
+    ]
+  ]
 }
 
 function failure(code: string, status: number, notAccepted = false, source = 'owner'): Reply {
