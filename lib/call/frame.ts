@@ -35,7 +35,8 @@ export const FAILURE = fixedMessage('Failure', 'An error instead of a response.'
 
 export const CANCEL = message(
   'Cancel',
-  'The consumer no longer waits for the call. There is no response to it. For a call that has ended it means nothing.',
+  `The consumer no longer waits for the call. The owner may still send a Response or a Failure, which the consumer
+  ignores. For a call that has ended it means nothing.`,
   { id: uint53(1) }
 )
 

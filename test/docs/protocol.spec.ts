@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { glob } from 'node:fs/promises'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { splitterFactory } from '../../lib/pay/chain/splitter.ts'
 import { splitterFactoryCode } from '../../lib/pay/contracts/contracts.generated.ts'
@@ -43,6 +44,15 @@ describe('the specification of the protocol', () => {
     const hash = Buffer.from(keccak_256(code)).toString('hex')
     for (const text of [address, template, hash, `${code.length.toLocaleString('en')} bytes`])
       assert.ok(payments.includes(text), text)
+  })
+
+  it('has one revision, which the vectors name too', async () => {
+    const [, revision = ''] = /\| Revision \| (\d+)/.exec(pages[0] ?? '') ?? []
+    for (const part of pages.slice(1))
+      assert.ok(part.includes(`Part of the [protocol](protocol.md), revision ${revision}.`))
+    for await (const path of glob('docs/reference/vectors/*.json')) {
+      assert.equal((JSON.parse(await read(path)) as { revision: number }).revision, Number(revision), path)
+    }
   })
 
   it('describes every field of a frame', async () => {

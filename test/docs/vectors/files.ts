@@ -139,7 +139,7 @@ export async function vectorFiles(): Promise<Map<string, string>> {
   return new Map(
     Object.entries(files).map(([name, { about, vectors }]) => [
       `docs/reference/vectors/${name}`,
-      `${JSON.stringify({ license: 'CC0-1.0', revision: 2, about, vectors }, undefined, 2)}\n`
+      `${JSON.stringify({ license: 'CC0-1.0', revision: 3, about, vectors }, undefined, 2)}\n`
     ])
   )
 }
