@@ -27,6 +27,14 @@ describe('the conformance kit for peers', () => {
       const findings = await judgePeer({ address, api: `count@${peerId.toString()}` })
       assert.deepEqual(broken(findings), [])
       assert.ok(findings.filter(({ result }) => result === 'holds').length >= 30)
+      // Neither a node stores such a response, nor does the kit.
+      await node.souk.serve(
+        { name: 'large', price: '0' },
+        handler(() => ({ text: 'large'.repeat(100_000) }))
+      )
+      const ofLarge = await judgePeer({ address, api: `large@${peerId.toString()}` })
+      assert.deepEqual(broken(ofLarge), [])
+      assert.ok(ofLarge.some(({ section, result }) => section === '7.1' && result === 'skipped'))
       const without = await judgePeer({ address })
       assert.deepEqual(broken(without), [])
       assert.ok(without.some(({ result }) => result === 'skipped'))
