@@ -14,6 +14,11 @@ import { Message, varint } from './message.ts'
 const CALL = '/souk/call/1.0.0'
 const BULK = '/souk/bulk/1.0.0'
 
+/** Yamux. libp2p's type hides it. */
+interface PingingMuxer {
+  ping(options: { readonly signal: AbortSignal }): Promise<unknown>
+}
+
 /** One connection to the peer that the kit judges. */
 export interface PeerConnection {
   /** The peer for one check. */
@@ -34,6 +39,8 @@ export interface PeerUnderTest {
   openBulk(): Promise<FramedStream>
   /** One request and one response on a stream of its own. Undefined if the peer does not speak the protocol. */
   exchange(protocol: string, request: Uint8Array): Promise<Message | undefined>
+  /** Pings the peer by yamux. @throws Error if it does not respond in time */
+  ping(): Promise<void>
   /** Resets all streams of the check. */
   end(): void
 }
@@ -96,6 +103,11 @@ function peerOn(connection: Connection): PeerUnderTest {
       if (bytes === undefined) throw new Error('the peer ended the stream without a response')
       await stream.close().catch(() => undefined)
       return new Message(bytes)
+    },
+    async ping() {
+      const { muxer } = connection as { readonly muxer?: Partial<PingingMuxer> }
+      if (muxer?.ping === undefined) throw new Error('its multiplexer is not yamux')
+      await muxer.ping({ signal: AbortSignal.timeout(limits.CONFORMANCE_ANSWER_MS) })
     },
     end() {
       for (const stream of streams) stream.reset()

@@ -5,8 +5,14 @@ import { encodeFields } from './message.ts'
 
 const ELSEWHERE = 'souk-conformance-elsewhere'
 
-/** Section 3: the control stream, its hellos and its frames. */
+/** Sections 1 and 3: the connection, the control stream, its hellos and its frames. */
 export const STREAM_CHECKS: readonly Check[] = [
+  {
+    section: '1',
+    rule: 'responds to a ping of yamux',
+    isSlow: true,
+    run: ({ peer }) => peer.ping()
+  },
   {
     section: '3.1',
     rule: 'resets a stream with a frame that is too long',

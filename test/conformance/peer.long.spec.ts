@@ -111,10 +111,11 @@ describe('the conformance kit for peers', () => {
       assert.ok(broken(findings).some(({ section }) => section === '7.1'))
     })
 
-    it('is judged broken if it forges its manifest, ignores keys, takes cut bodies, or resets payments', async () => {
+    it('is judged broken if it forges its manifest, ignores keys or pings, takes cut bodies, or resets payments', async () => {
       const faulty = await startSmallPeer({
         isForged: true,
         ignoresKeys: true,
+        isDeaf: true,
         takesCutBodies: true,
         resetsPayments: true
       })
@@ -122,7 +123,7 @@ describe('the conformance kit for peers', () => {
       await faulty.stop()
       assert.deepEqual(
         broken(findings).map(({ section }) => section),
-        ['6', '7.3', '7.3', 'directory 1', 'payments 3', 'payments 3']
+        ['1', '6', '7.3', '7.3', 'directory 1', 'payments 3', 'payments 3']
       )
     })
 

@@ -45,6 +45,8 @@ export interface Faults {
   readonly ignoresKeys?: boolean
   /** It takes a body without the empty chunk at its end. */
   readonly takesCutBodies?: boolean
+  /** It does not respond to pings. */
+  readonly isDeaf?: boolean
   /** It resets each payment exchange. */
   readonly resetsPayments?: boolean
 }
@@ -63,7 +65,7 @@ export async function startSmallPeer(faults: Faults = {}): Promise<SmallPeer> {
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
     transports: [tcp()],
     connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
+    streamMuxers: [faults.isDeaf === true ? deafYamux : yamux()],
     services: { identify: identify(), ping: ping() }
   })
 
@@ -232,6 +234,14 @@ export async function startSmallPeer(faults: Faults = {}): Promise<SmallPeer> {
     addresses: node.getMultiaddrs().map(String),
     ran,
     stop: async () => node.stop()
+  }
+}
+
+function deafYamux(): ReturnType<ReturnType<typeof yamux>> {
+  const inner = yamux()()
+  return {
+    protocol: inner.protocol,
+    createStreamMuxer: (connection) => Object.assign(inner.createStreamMuxer(connection), { handlePing: () => {} })
   }
 }
 
