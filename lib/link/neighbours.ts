@@ -60,6 +60,10 @@ export class Neighbours {
   /** When this node got its first peer. Undefined while it has none. */
   #joinedAt: number | undefined
   #onJoined = Promise.withResolvers<void>()
+  /** The known peers are being dialled. */
+  #isDialling = false
+  /** No known peer has refused a connection, so one that is slow may accept it. */
+  #isSilent = true
   /** When the last connection to a peer closed. */
   readonly #leftAt = boundedMap<string, number>(RETURNS_MAX)
 
@@ -124,11 +128,17 @@ export class Neighbours {
     return this.#init.connectionManager.getConnections(peerIdFromString(peer)).length > 0
   }
 
-  /** Dials the known peers if none is connected. Resolves when one is, or after `JOIN_MS`. */
+  /**
+   * Dials the known peers if none is connected. Resolves when one is. Otherwise it resolves after `JOIN_MS` if all peers
+   * refuse, and after `RETURN_MS` if their responses are missing: the network is slow, or this machine is busy.
+   */
   async connected(signal: AbortSignal): Promise<void> {
     if (this.#joinedAt !== undefined || !this.hasOthers) return
-    this.#schedule(0, REJOIN_FIRST_MS)
-    await waitAtMost(this.#init.clock, JOIN_MS, this.#onJoined.promise, signal)
+    const { clock } = this.#init
+    const { promise } = this.#onJoined
+    if (!this.#isDialling) this.#schedule(0, REJOIN_FIRST_MS)
+    await waitAtMost(clock, JOIN_MS, promise, signal)
+    if (this.#isSilent && this.#isAlone) await waitAtMost(clock, RETURN_MS - JOIN_MS, promise, signal)
   }
 
   /** Peers whose addresses work, best first: bootstrap peers, then those that called this node last. */
@@ -156,6 +166,7 @@ export class Neighbours {
     if (isAlone === (this.#joinedAt === undefined)) return
     if (isAlone) {
       this.#joinedAt = undefined
+      this.#isSilent = true
       this.#onJoined = Promise.withResolvers()
       this.#schedule(REJOIN_FIRST_MS, REJOIN_FIRST_MS)
     } else {
@@ -180,16 +191,20 @@ export class Neighbours {
 
   /** Dials all known peers when none is connected, and schedules the next check. */
   async #rejoin(pauseMs: number): Promise<void> {
-    const { connectionManager, log } = this.#init
+    const { connectionManager, clock, log } = this.#init
     if (this.#isAlone) {
+      const startedAt = clock.elapsed()
+      this.#isDialling = true
       const known = [...this.#bootstrap, ...[...this.#met.values()].flatMap(({ addresses }) => addresses)]
       const dials = groupByPeer(known).map(({ addresses }) =>
         connectionManager.openConnection(addresses, { signal: this.#stopped.signal })
       )
       // One connection is enough; other dials may take longer to fail.
       await Promise.any(dials).catch((error: unknown) => {
+        this.#isSilent = clock.elapsed() - startedAt >= JOIN_MS
         if (dials.length > 0) log('none of %d known peers is reachable: %s', dials.length, reasonOf(error))
       })
+      this.#isDialling = false
     }
     this.#onConnections()
     const isAlone = this.#isAlone

@@ -29,6 +29,8 @@ export interface LookUpInit {
   readonly listed: (name: string) => Promise<readonly ApiId[]>
   /** Other nodes of the network are known. */
   readonly hasOthers: () => boolean
+  /** Any peer is connected. */
+  readonly isConnected: () => boolean
   /** Called after a query to a node: it responded, or was unreachable. */
   readonly onAsked: (peer: string, isThere: boolean) => void
   readonly log: Logger
@@ -307,7 +309,8 @@ class LookUp {
       refusals: this.#refusals,
       hasOlder: this.#hasOlder,
       steps: [...this.#unreachable.values()],
-      isCutOff: this.#unanswered === DIRECTORY_QUERIES && this.#init.hasOthers()
+      isCutOff: this.#unanswered === DIRECTORY_QUERIES && this.#init.hasOthers(),
+      isConnected: this.#init.isConnected()
     }
     if (isPending || (this.#record !== undefined && asked === 0)) {
       return notFound('owner_unreachable', `${this.#id} exists, but no node that serves it responded`, trail)

@@ -31,6 +31,9 @@ const TEXTS: Readonly<Record<NotFoundReason, string>> = {
   rolled_back: 'its manifest is older than one seen before'
 }
 
+/** Reason `network_unreachable`, where this node has connections. */
+const SILENT = 'the nodes that this node is connected to did not respond'
+
 /** The observations of a lookup. */
 export interface Trail {
   readonly asked: number
@@ -40,6 +43,8 @@ export interface Trail {
   readonly hasOlder: boolean
   /** No directory peer responded. */
   readonly isCutOff: boolean
+  /** This node is connected to any peer. */
+  readonly isConnected: boolean
   /** Where the queries of nodes failed. */
   readonly steps?: readonly UnreachableStep[]
 }
@@ -57,7 +62,7 @@ function refusedFor(refusals: readonly string[]): NotFoundReason {
   return refusals.some((why) => why.includes('from the future')) ? 'wrong_clock' : 'signature_refused'
 }
 
-/** The node has no peer, so the error says nothing about the API. */
+/** No peer responded, so the error says nothing about the API. */
 export function isOffline({ members }: SoukError): boolean {
   return members?.reason === ('network_unreachable' satisfies NotFoundReason)
 }
@@ -71,9 +76,16 @@ export function notFound(code: ErrorCode, what: string, trail: Trail): SoukError
   const { asked, answered, steps = [] } = trail
   const isUnknown = reason === 'network_unreachable'
   const step = reason === 'unreachable' ? steps.at(-1) : undefined
-  const text = isUnknown ? `The lookup was not possible: ${TEXTS[reason]}.` : `${what}: ${TEXTS[reason]}.`
+  const why = isUnknown && trail.isConnected ? SILENT : TEXTS[reason]
+  const text = isUnknown ? `The lookup was not possible: ${why}.` : `${what}: ${why}.`
   const detail = step === undefined ? text : `${text} ${unreachableText(step)}`
   return new SoukError(isUnknown ? 'owner_unreachable' : code, detail, {
     members: { reason, ...(step === undefined ? {} : { step }), nodes_asked: asked, nodes_answered: answered }
   })
+}
+
+/** The error of a lookup whose time was up before this node was connected to any peer. */
+export function offline(): SoukError {
+  const trail = { asked: 0, answered: 0, refusals: [], hasOlder: false, isCutOff: true, isConnected: false }
+  return notFound('owner_unreachable', '', trail)
 }

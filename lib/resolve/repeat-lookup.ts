@@ -15,7 +15,7 @@ export interface Joining {
   readonly isConnected: boolean
   /** Whether the peer is connected, or was less than `RETURN_MS` ago. Then it is probably about to connect again. */
   wasConnected(peer: string): boolean
-  /** Resolves when a peer is connected, or none is after a short time. */
+  /** Resolves when a peer is connected, or none is after a time in which a slow one would be. */
   connected(signal: AbortSignal): Promise<void>
 }
 
@@ -64,10 +64,10 @@ export async function repeatLookup<T>(
   const nextPause = (pauseMs: number) => (joining.isJoining ? JOINING_RETRY_MS : Math.min(2 * pauseMs, RETURN_RETRY_MS))
   let missing: unknown
   for (let pauseMs = JOINING_RETRY_MS; ; pauseMs = nextPause(pauseMs)) {
+    if (missing === undefined) await joining.connected(signal)
     const limit = deadline(clock, LOOKUP_MS, () => new SoukError('lookup_timeout'), signal)
     const silent = new Set<string>()
     try {
-      if (missing === undefined) await joining.connected(limit.signal)
       return await look({ signal: limit.signal, onSilent: (peer) => silent.add(peer) })
     } catch (error) {
       if (signal.aborted) throw missing ?? error

@@ -76,7 +76,8 @@ async function hear(init: LookUpInit, name: string, signal: AbortSignal, isForCa
   // Peers that made no claim are not counted.
   const named = isNamed ? { asked, answered: answers } : { asked: 0, answered: 0 }
   const isCutOff = !isAnswered && init.hasOthers()
-  return { seeds, isSilent, trail: { ...named, refusals, hasOlder, steps, isCutOff } }
+  const isConnected = init.isConnected()
+  return { seeds, isSilent, trail: { ...named, refusals, hasOlder, steps, isCutOff, isConnected } }
 }
 
 /** A manifest alone may be replayed. A live record shows that its provider still serves it. */

@@ -2,6 +2,7 @@ import type { Logger } from '@libp2p/interface'
 import { type ApiId, type ApiRef, apiId, formatApiRef } from '../base/api-name.ts'
 import type { Clock } from '../base/clock.ts'
 import { inMs, reasonOf, SILENT_LOG } from '../base/component-log.ts'
+import { isSoukError } from '../base/errors.ts'
 import { RESOLUTIONS_BYTES_MAX } from '../base/limits/directory.ts'
 import type { Random } from '../base/random.ts'
 import type { Directory, Resolution, ResolveOptions, Resolver } from '../interface/directory.ts'
@@ -12,6 +13,7 @@ import { createOwnerChoice, type OwnerChoice } from './choose-owner.ts'
 import { splitId } from './directory/keys.ts'
 import { type Found, type LookUpInit, type LookUpOptions, lookUp } from './look-up.ts'
 import type { LocalManifests } from './manifest/manifest-exchange.ts'
+import { offline } from './not-found.ts'
 import { createOwnerCache, type OwnerCache } from './owner-cache.ts'
 import { createPins, type Pins } from './pins.ts'
 import { conflict, describe, resolveName } from './resolve-name.ts'
@@ -91,6 +93,7 @@ class CachingResolver implements PinningResolver {
       listed,
       log,
       hasOthers: () => joining.hasOthers,
+      isConnected: () => joining.isConnected,
       onAsked: (peer, isThere) => (isThere ? this.#choice.answered(peer) : this.#choice.failed(peer))
     }
     this.#apis = createOwnerCache({
@@ -112,6 +115,15 @@ class CachingResolver implements PinningResolver {
   }
 
   async resolve(ref: ApiRef, options: ResolveOptions): Promise<Resolution> {
+    try {
+      return await this.#resolve(ref, options)
+    } catch (error) {
+      const isLate = isSoukError(error) && error.code === 'lookup_timeout'
+      throw isLate && this.#joining.hasOthers && !this.#joining.isConnected ? offline() : error
+    }
+  }
+
+  async #resolve(ref: ApiRef, options: ResolveOptions): Promise<Resolution> {
     const id = ref.provider === undefined ? await this.#idOf(ref.name, options) : apiId(ref.name, ref.provider)
     for (const signed of this.#local()) {
       if (signed.id !== id) continue

@@ -6,11 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 const STEP_MS = 10
 
 /**
- * Passes bytes on to a port of this machine, both ways, until `silence`, and again after `proceed`.
+ * Passes bytes on to a port of this machine, both ways, until `silence`, and again after `proceed`. New connections open
+ * meanwhile, but carry nothing.
  * @param bytesPerSecond each way, as on a home's uplink. Default: no limit
  */
 export async function forwarder(to: number, bytesPerSecond?: number) {
   const pairs: Array<readonly [near: Socket, far: Socket]> = []
+  let isSilent = false
   const pass = (from: Socket, into: Socket) =>
     (bytesPerSecond === undefined ? from : from.pipe(slowed(bytesPerSecond))).pipe(into)
   const join = ([near, far]: (typeof pairs)[number]) => {
@@ -21,13 +23,19 @@ export async function forwarder(to: number, bytesPerSecond?: number) {
     const far = connect(to, '127.0.0.1')
     pairs.push([near, far])
     for (const socket of [near, far]) socket.on('error', () => {})
-    join([near, far])
+    if (!isSilent) join([near, far])
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    silence: () => pairs.flat().forEach((socket) => socket.unpipe().pause()),
-    proceed: () => pairs.forEach(join),
+    silence: () => {
+      isSilent = true
+      for (const socket of pairs.flat()) socket.unpipe().pause()
+    },
+    proceed: () => {
+      isSilent = false
+      pairs.forEach(join)
+    },
     stop: () => {
       server.close()
       for (const socket of pairs.flat()) socket.destroy()

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { createNode, handler, type NodeOptions, type SoukNode } from '../../lib/index.ts'
+import { DIAL_ADDRESS_MS } from '../../lib/base/limits/link.ts'
+import { forwarder } from '../helpers/forwarder.ts'
+import { portOf } from '../helpers/port-of.ts'
 import { freePort } from '../helpers/free-port.ts'
 
 /** Behind a router that lets nothing in. */
@@ -55,6 +59,23 @@ describe('a call right after a start', () => {
     assert.deepEqual(await Promise.all([called(before), called(after)]), ['hello', 'hello'])
   })
 
+  it('waits for a network that is slow, and says so when its time is up', async () => {
+    const owner = await up(sells)
+    const link = await forwarder(portOf(owner.libp2p))
+    link.silence()
+    try {
+      const bootstrap = addressesOf(owner).map((address) => address.replace(/tcp\/\d+/, `tcp/${link.port}`))
+      const consumer = await up({ bootstrap, ...HIDDEN })
+      await assert.rejects(consumer.souk.call({ api: 'echo', body: 'hello', timeoutMs: 100 }), isOffline)
+      const calling = called(consumer)
+      await pause(DIAL_ADDRESS_MS)
+      link.proceed()
+      assert.equal(await calling, 'hello')
+    } finally {
+      link.stop()
+    }
+  })
+
   it('succeeds where the bootstrap node has lost what it stored', async () => {
     const { options, bootstrap } = await placeOf()
     const first = await up(options)
@@ -64,5 +85,8 @@ describe('a call right after a start', () => {
     assert.equal(await called(await up({ bootstrap, ...HIDDEN })), 'hello')
   })
 })
+
+const isOffline = ({ code, members }: { code: string; members?: { reason: string } }) =>
+  code === 'owner_unreachable' && members?.reason === 'network_unreachable'
 
 const echo = handler(({ body }) => body)

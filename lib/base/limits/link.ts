@@ -114,13 +114,13 @@ export const HEARTBEAT_SPREAD_MS = 3 * SECOND
 export const LINK_RTT_MS = 10 * MINUTE
 /** Time for a peer to respond to a ping. Closing a busy peer's connection would load it more. */
 export const HEARTBEAT_ANSWER_MS = 10 * SECOND
-/** Wait for the network at start. A node whose peers are all offline continues alone. */
+/** Wait for the network at start, and of a lookup if all known peers refuse. A node whose peers are all offline continues alone. */
 export const JOIN_MS = 2 * SECOND
 /** Time after its first peer in which a node repeats lookups that find nothing. Below `LOOKUP_MS`. */
 export const JOINING_MS = 3 * SECOND
 /** Pause between two such lookups. One costs a few messages to the peers known so far. */
 export const JOINING_RETRY_MS = 200
-/** Time for which a peer that was connected is expected back: its router, or the node itself, may have restarted. */
+/** Time for which a lost peer is expected back, because it or its router may have restarted, and in which a silent network may respond. */
 export const RETURN_MS = 15 * SECOND
 /** Longest pause between two lookups meanwhile. */
 export const RETURN_RETRY_MS = 1 * SECOND

@@ -60,7 +60,7 @@ export interface CatalogueInit {
   readonly operations: Pick<OperationCollector, 'settled'>
   /** Manifests that this node serves. They are always in the catalogue. */
   readonly local: LocalManifests
-  /** Resolves when a peer is connected, or none is after a short time. */
+  /** Resolves when a peer is connected, or none is after a time in which a slow one would be. */
   readonly connected: (signal: AbortSignal) => Promise<void>
   readonly providers: Pick<ProviderPages, 'read'>
   /** Finds the nodes of a provider by one of its APIs. */

@@ -4,9 +4,11 @@ import type { ConnectionManager } from '@libp2p/interface-internal'
 import { defaultLogger } from '@libp2p/logger'
 import { multiaddr } from '@multiformats/multiaddr'
 import { TypedEventEmitter } from 'main-event'
+import { sleep } from '../../../lib/base/clock.ts'
 import { ADDRESSES_PER_PEER_MAX } from '../../../lib/base/limits/directory.ts'
 import {
   CACHED_PEERS_MAX,
+  DIAL_ADDRESS_MS,
   JOIN_MS,
   JOINING_MS,
   REJOIN_FIRST_MS,
@@ -172,6 +174,29 @@ describe('Neighbours', () => {
     assert.equal(neighbours.isJoining, true)
     await clock.advance(JOINING_MS)
     assert.equal(neighbours.isJoining, false)
+  })
+
+  it('waits longer for peers that do not refuse, because the network may be slow', async () => {
+    boot([`/ip4/127.0.0.1/tcp/1/p2p/${ids[0]}`])
+    dial = () => sleep(clock, DIAL_ADDRESS_MS).then(() => Promise.reject(new Error('the dial timed out')))
+    const starting = neighbours.start()
+    let isOver = false
+    const wait = () => neighbours.connected(new AbortController().signal).then(() => (isOver = true))
+    void wait()
+    await clock.advance(DIAL_ADDRESS_MS)
+    await starting
+    await clock.advance(RETURN_MS - DIAL_ADDRESS_MS - 1)
+    assert.equal(isOver, false)
+    await clock.advance(1)
+    assert.equal(isOver, true)
+    isOver = false
+    void wait()
+    await clock.advance(JOIN_MS)
+    connections = 1
+    events.dispatchEvent(new CustomEvent('connection:open'))
+    await settle()
+    assert.equal(isOver, true)
+    await clock.advance(DIAL_ADDRESS_MS)
   })
 
   it('does not wait for a peer for long, nor where no other node is known', async () => {

@@ -14,7 +14,7 @@ describe('why an API was not found', () => {
     upForMs += JOINING_MS
     return testnet
   }
-  const trail = { asked: 0, answered: 0, refusals: [], hasOlder: false, isCutOff: false }
+  const trail = { asked: 0, answered: 0, refusals: [], hasOlder: false, isCutOff: false, isConnected: true }
   const cases: ReadonlyArray<readonly [NotFoundReason, Partial<Trail>]> = [
     ['no_provider_record', {}],
     ['network_unreachable', { isCutOff: true }],
