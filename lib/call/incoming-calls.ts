@@ -288,7 +288,8 @@ function missingBody(): SoukError {
 }
 
 function lateBody(): SoukError {
-  return new SoukError('invalid_request', 'The request body did not arrive in time.', { source: 'ingress' })
+  const detail = 'The request body did not arrive before the time of the call was up. Allow the call more time.'
+  return new SoukError('call_interrupted', detail, { source: 'ingress' })
 }
 
 /** Microseconds as a non-negative integer. An adapter may report an invalid time. */

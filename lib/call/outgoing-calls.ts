@@ -44,6 +44,8 @@ interface PendingCall {
   readonly settle: (result: Attempt | Broken | Promise<Attempt>) => void
   /** Cancels the request's body where it has its own stream. */
   readonly upload: AbortController | undefined
+  /** Where the request's body has its own stream: absent until that is open. */
+  sink: BulkSink | undefined
 }
 
 /** The client half of a session: calls sent to the peer that have no response yet. */
@@ -70,7 +72,7 @@ export class OutgoingCalls {
     this.#clock = clock
     this.#onAnswered = onAnswered
     this.#onBroken = onBroken
-    this.#deadlines = new Deadlines(clock, (id) => this.#giveUp(id, new SoukError('upstream_timeout')))
+    this.#deadlines = new Deadlines(clock, (id) => this.#onLate(id))
     this.#bodies = new ResponseBodies(clock)
   }
 
@@ -122,7 +124,7 @@ export class OutgoingCalls {
     const body = ridesInline(call.body, channel) ? call.body : undefined
     const upload = body === undefined ? new AbortController() : undefined
     const isRepeat = resentFromEpoch !== undefined
-    this.#pending.set(id, { sent, startedAt, isRepeat, onAbort, settle, upload })
+    this.#pending.set(id, { sent, startedAt, isRepeat, onAbort, settle, upload, sink: undefined })
     const frame: Frame = {
       ...call,
       kind: 'request',
@@ -179,6 +181,15 @@ export class OutgoingCalls {
     this.#bodies.retire()
   }
 
+  #onLate(id: number): void {
+    const { upload, sink } = this.#pending.get(id) ?? {}
+    const isSent = upload === undefined || sink?.isRead === true
+    this.#giveUp(
+      id,
+      isSent ? new SoukError('upstream_timeout', 'No response of the owner arrived in time.') : unsentBody()
+    )
+  }
+
   /**
    * The caller stopped waiting: cancels the call at the owner, which cancels its upstream request. The outcome is
    * unknown.
@@ -213,6 +224,8 @@ export class OutgoingCalls {
       this.#giveUp(id, error, 'not_accepted')
       return
     }
+    const pending = this.#pending.get(id)
+    if (pending !== undefined) pending.sink = sink
     const onAbort = () => sink.abort(asSoukError(signal.reason))
     if (signal.aborted) onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
@@ -275,4 +288,10 @@ function answerOf(response: ResponseFrame, body: CallResponse['body']): CallResp
   answer.ownerMs = response.ownerUs / 1_000
   answer.upstreamMs = response.upstreamUs / 1_000
   return answer
+}
+
+/** The owner may have passed the beginning on, so the outcome is unknown. */
+function unsentBody(): SoukError {
+  const detail = 'The request body was still being sent when the time of the call was up. Allow the call more time.'
+  return new SoukError('call_interrupted', detail, { source: 'ingress' })
 }

@@ -39,6 +39,8 @@ export interface Channel {
 
 /** The sending end of a body on its own stream. */
 export interface BulkSink {
+  /** The reader read the body to its end. Before, bytes that were written may still be on their way. */
+  readonly isRead: boolean
   /** Resolves when the caller may write more (backpressure). Rejects when the stream broke or the reader stopped. */
   write(chunk: Uint8Array): Promise<void>
   /** Clean end: the reader gets every byte, then the end. */

@@ -10,7 +10,8 @@ export const BULK_PROTOCOL = '/souk/bulk/1.0.0'
 
 /**
  * The sending end of a body over a libp2p stream, in chunks: the tag, the body, and an empty chunk. The empty chunk
- * marks a clean end. The end of the stream does not: libp2p also ends streams cleanly when it closes their connection.
+ * marks a clean end. The end of the stream does not: libp2p also ends streams cleanly when it closes their connection. A peer that
+ * read the body to its end closes its own end.
  */
 export function bulkSink(stream: Stream, tag: Uint8Array): BulkSink {
   stream.maxWriteBufferLength = LINK_BUFFER_BYTES_MAX
@@ -19,6 +20,9 @@ export function bulkSink(stream: Stream, tag: Uint8Array): BulkSink {
   stream.writableNeedsDrain = false
   send(tag)
   return {
+    get isRead() {
+      return stream.remoteWriteStatus === 'closed' && stream.status !== 'reset'
+    },
     async write(chunk) {
       for (let at = 0; at < chunk.length; at += BULK_CHUNK_BYTES_SENT) {
         send(chunk.subarray(at, at + BULK_CHUNK_BYTES_SENT))

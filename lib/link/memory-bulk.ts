@@ -16,6 +16,7 @@ export function bulkPipe(onOver: () => void): BulkPipe {
   let chunks: Uint8Array[] = []
   let bytes = 0
   let isEnded = false
+  let isRead = false
   let failure: Error | undefined
   let moved = Promise.withResolvers<void>()
   const move = () => {
@@ -45,6 +46,7 @@ export function bulkPipe(onOver: () => void): BulkPipe {
         return { done: false, value: chunk }
       }
       if (isEnded) {
+        isRead = true
         onOver()
         return { done: true, value: undefined }
       }
@@ -53,6 +55,9 @@ export function bulkPipe(onOver: () => void): BulkPipe {
   }
   return {
     sink: {
+      get isRead() {
+        return isRead
+      },
       async write(chunk) {
         checkWritable()
         // A copy, because the writer may reuse its buffer.

@@ -59,6 +59,25 @@ export function bulkCases(bench: () => Bench): void {
     assert.equal(received.digest('hex'), sent.digest('hex'))
   })
 
+  it('tell the writer when the reader has read them to their end, and not before', async () => {
+    const { sink, source } = await bench().openBulk()
+    await sink.write(utf8('whole'))
+    await sink.end()
+    assert.equal(sink.isRead, false)
+    assert.equal(await textOf(source), 'whole')
+    await eventually('the writer to know', BOUND_MS, () => sink.isRead || undefined)
+    const left = await bench().openBulk()
+    await left.sink.write(utf8('half'))
+    left.source.abort(new Error('enough'))
+    await eventually('the writer to be stopped', BOUND_MS, () =>
+      left.sink.write(utf8('half')).then(
+        () => undefined,
+        () => true
+      )
+    )
+    assert.equal(left.sink.isRead, false)
+  })
+
   it('leave the frames that arrive among large chunks unchanged', async () => {
     const { ours, theirs } = await bench().connect()
     const sink = await ours.channel.openBulk(TAG, NEVER)

@@ -274,14 +274,28 @@ describe('bodies of calls', () => {
       assert.equal(seen.isEnded, true)
     })
 
-    it('end when the caller stops waiting', async () => {
+    it('end when the time of the call is up, which says that they were still being sent', async () => {
       const { body, seen } = endlessBody()
       bench.owner.handler = () => new Promise(() => {})
       const calling = bench.call({ body, timeoutMs: 500 })
       await bench.clock.advance(500)
-      assert.equal((await calling).fate, 'lost')
+      const attempt = await calling
+      const { code, source, message } = errorOf(attempt)
+      assert.deepEqual([attempt.fate, code, source], ['lost', 'call_interrupted', 'ingress'])
+      assert.match(message, /was still being sent/)
       await settle(50)
       assert.equal(seen.isEnded, true)
+    })
+
+    it('that were sent as a whole do not explain why no response came', async () => {
+      bench.owner.handler = async ({ body }) => {
+        await bytesOf(body)
+        return new Promise(() => {})
+      }
+      const calling = bench.call({ body: streamOf('whole'), timeoutMs: 500 })
+      await settle(50)
+      await bench.clock.advance(500)
+      assert.equal(errorOf(await calling).code, 'upstream_timeout')
     })
 
     it('that fail at the caller fail at the API, without blaming the owner', async () => {
@@ -342,7 +356,12 @@ describe('bodies of calls', () => {
     })
 
     it('that break off are the sender’s fault', async () => {
-      for (const breakOff of [(sink: BulkSink) => sink.abort(new Error('enough')), () => {}]) {
+      const endings = [
+        { breakOff: (sink: BulkSink) => sink.abort(new Error('enough')), code: 'invalid_request', status: 400 },
+        // A sender on a slow link looks the same as one that falls silent.
+        { breakOff: () => {}, code: 'call_interrupted', status: 502 }
+      ]
+      for (const { breakOff, code, status } of endings) {
         const peer = await rawPeer(bench.network, OWNER, peerId('R'))
         bench.owner.handler = async (call) => responseOf(await bytesOf(call.body))
         peer.send(HELLO)
@@ -357,7 +376,7 @@ describe('bodies of calls', () => {
         const failures = peer.heard.filter((frame) => frame.kind === 'failure')
         assert.deepEqual(
           failures.map(({ code, status, source, notAccepted }) => ({ code, status, source, notAccepted })),
-          [{ code: 'invalid_request', status: 400, source: 'ingress', notAccepted: false }]
+          [{ code, status, source: 'ingress', notAccepted: false }]
         )
         assert.equal(bench.owner.calls.serving, 0)
         await peer.link.stop()
@@ -403,7 +422,7 @@ describe('the sender of a body', () => {
     const clock = manualClock()
     const { promise: aborted, resolve: abort } = Promise.withResolvers<Error>()
     let read = Promise.withResolvers<void>()
-    const sink: BulkSink = { write: () => read.promise, end: async () => {}, abort }
+    const sink: BulkSink = { isRead: false, write: () => read.promise, end: async () => {}, abort }
     void aborted.then((error) => read.reject(error))
     let send = Promise.withResolvers<Uint8Array>()
     async function* body() {
