@@ -42,9 +42,13 @@ interface PendingCall {
   readonly isRepeat: boolean
   readonly onAbort: (() => void) | undefined
   readonly settle: (result: Attempt | Broken | Promise<Attempt>) => void
-  /** Cancels the request's body where it has its own stream. */
-  readonly upload: AbortController | undefined
-  /** Where the request's body has its own stream: absent until that is open. */
+  /** Present where the request's body has its own stream. */
+  readonly upload: Upload | undefined
+}
+
+/** Cancels the body of a request. */
+class Upload extends AbortController {
+  /** Undefined until its stream is open. */
   sink: BulkSink | undefined
 }
 
@@ -122,9 +126,9 @@ export class OutgoingCalls {
     this.#deadlines.add(id, timeoutMs)
     const onAbort = signal === undefined ? undefined : this.#onAbort(id, signal)
     const body = ridesInline(call.body, channel) ? call.body : undefined
-    const upload = body === undefined ? new AbortController() : undefined
+    const upload = body === undefined ? new Upload() : undefined
     const isRepeat = resentFromEpoch !== undefined
-    this.#pending.set(id, { sent, startedAt, isRepeat, onAbort, settle, upload, sink: undefined })
+    this.#pending.set(id, { sent, startedAt, isRepeat, onAbort, settle, upload })
     const frame: Frame = {
       ...call,
       kind: 'request',
@@ -139,7 +143,7 @@ export class OutgoingCalls {
       })
       this.#take(id)?.settle({ fate: 'failed', error })
     } else if (upload !== undefined) {
-      void this.#sendBody(id, call, upload.signal)
+      void this.#sendBody(id, call, upload)
     }
   }
 
@@ -182,12 +186,8 @@ export class OutgoingCalls {
   }
 
   #onLate(id: number): void {
-    const { upload, sink } = this.#pending.get(id) ?? {}
-    const isSent = upload === undefined || sink?.isRead === true
-    this.#giveUp(
-      id,
-      isSent ? new SoukError('upstream_timeout', 'No response of the owner arrived in time.') : unsentBody()
-    )
+    const { upload } = this.#pending.get(id) ?? {}
+    this.#giveUp(id, upload === undefined || upload.sink?.isRead === true ? noResponse() : unsentBody())
   }
 
   /**
@@ -211,7 +211,8 @@ export class OutgoingCalls {
     return pending
   }
 
-  async #sendBody(id: number, call: Call, signal: AbortSignal): Promise<void> {
+  async #sendBody(id: number, call: Call, upload: Upload): Promise<void> {
+    const { signal } = upload
     let sink: BulkSink
     try {
       sink = await this.#session.channel.openBulk(bulkTag(call.requestId, BULK_OF.request), signal)
@@ -224,8 +225,7 @@ export class OutgoingCalls {
       this.#giveUp(id, error, 'not_accepted')
       return
     }
-    const pending = this.#pending.get(id)
-    if (pending !== undefined) pending.sink = sink
+    upload.sink = sink
     const onAbort = () => sink.abort(asSoukError(signal.reason))
     if (signal.aborted) onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
@@ -288,6 +288,10 @@ function answerOf(response: ResponseFrame, body: CallResponse['body']): CallResp
   answer.ownerMs = response.ownerUs / 1_000
   answer.upstreamMs = response.upstreamUs / 1_000
   return answer
+}
+
+function noResponse(): SoukError {
+  return new SoukError('upstream_timeout', 'No response of the owner arrived in time.')
 }
 
 /** The owner may have passed the beginning on, so the outcome is unknown. */
