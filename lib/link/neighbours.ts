@@ -130,7 +130,7 @@ export class Neighbours {
 
   /**
    * Dials the known peers if none is connected. Resolves when one is. Otherwise it resolves after `JOIN_MS` if all peers
-   * refuse, and after `RETURN_MS` if their responses are missing: the network is slow, or this machine is busy.
+   * refuse, and the first time after `RETURN_MS` if their responses are missing: the network is slow, or this machine is busy.
    */
   async connected(signal: AbortSignal): Promise<void> {
     if (this.#joinedAt !== undefined || !this.hasOthers) return
@@ -138,7 +138,10 @@ export class Neighbours {
     const { promise } = this.#onJoined
     if (!this.#isDialling) this.#schedule(0, REJOIN_FIRST_MS)
     await waitAtMost(clock, JOIN_MS, promise, signal)
-    if (this.#isSilent && this.#isAlone) await waitAtMost(clock, RETURN_MS - JOIN_MS, promise, signal)
+    if (!this.#isSilent || !this.#isAlone) return
+    await waitAtMost(clock, RETURN_MS - JOIN_MS, promise, signal)
+    // Later lookups do not wait as long for the same peers.
+    if (this.#isAlone && !signal.aborted) this.#isSilent = false
   }
 
   /** Peers whose addresses work, best first: bootstrap peers, then those that called this node last. */
@@ -201,7 +204,7 @@ export class Neighbours {
       )
       // One connection is enough; other dials may take longer to fail.
       await Promise.any(dials).catch((error: unknown) => {
-        this.#isSilent = clock.elapsed() - startedAt >= JOIN_MS
+        this.#isSilent &&= clock.elapsed() - startedAt >= JOIN_MS
         if (dials.length > 0) log('none of %d known peers is reachable: %s', dials.length, reasonOf(error))
       })
       this.#isDialling = false
