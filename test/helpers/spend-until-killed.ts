@@ -3,11 +3,11 @@
  * parallel, until nothing is left. Prints each charge's reference as soon as it is durable. Waits, as a node does, while the
  * database is unavailable, because a busy machine may delay a connection for seconds.
  */
-import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createPostgresStore, isSoukError, limits, systemClock, systemRandom } from '../../lib/index.ts'
 import { AccountFunds } from '../../node/accounts/account-funds.ts'
 import { Leases } from '../../node/accounts/leases.ts'
+import { printLine } from './print-line.ts'
 
 const WORKERS = 16
 const PRICE = 1_000n
@@ -43,7 +43,7 @@ async function spend(): Promise<void> {
     }
     const reference = `${holder}/${process.pid}/${calls++}`
     await funds.charge(ACCOUNT, PRICE, reference)
-    writeSync(1, `${reference}\n`)
+    printLine(reference)
   }
 }
 
