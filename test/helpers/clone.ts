@@ -85,6 +85,8 @@ async function newcomerEnvironment(home: string): Promise<NodeJS.ProcessEnv> {
   return {
     ...own,
     HOME: home,
+    // A download that stalls is repeated in time. npm waits for five minutes.
+    npm_config_fetch_timeout: '60000',
     // The machine's cache avoids downloads, and its settings name the registry.
     npm_config_cache: await setting('cache'),
     npm_config_userconfig: await setting('userconfig'),

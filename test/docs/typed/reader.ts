@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { InstalledClone } from '../../helpers/clone.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { freePort } from '../../helpers/free-port.ts'
 import { patternOf, shows, stepsOf, type Terminal } from './page.ts'
 import { Shell } from './shell.ts'
@@ -16,6 +19,7 @@ const INGRESS = /http:\/\/127\.0\.0\.1:8402/g
 const API_PORT = /\b8080\b/g
 /** Skipped here, because `.ci/run` itself runs the tests with this command. */
 const TYPED_BY_CI = 'npm ci && npm test'
+const LISTEN_MS = 10_000
 const PRINTED_INGRESS = /The marketplace is up: (http:\/\/127\.0\.0\.1:\d+)/
 
 /**
@@ -68,11 +72,25 @@ export class Reader {
   async #run(shell: Shell, command: string, { path, refusal }: Announced): Promise<string> {
     const { output, code } = await shell.run(command)
     assert.equal(code, 0, `${path}: ${command}\n${output}`)
+    // A human reader types slower than a server starts on a busy machine.
+    if (command.endsWith('&')) await eventually(`${command} to listen`, LISTEN_MS, () => this.#isApiUp())
     if (!command.startsWith('curl')) return output
     // curl exits with 0 for any response status.
     const problem = /"type":"https:\/\/souk\.dev\/problems\/.*"status":(\d+)/.exec(output)?.[1]
     assert.equal(problem, refusal, `${path}: ${command}\n${output}`)
     return output
+  }
+
+  async #isApiUp(): Promise<true | undefined> {
+    const socket = connect(Number(this.#apiPort), '127.0.0.1')
+    try {
+      await once(socket, 'connect')
+      return true
+    } catch {
+      return undefined
+    } finally {
+      socket.destroy()
+    }
   }
 
   #shell(terminal: Terminal): Shell {
