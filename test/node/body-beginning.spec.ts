@@ -17,7 +17,7 @@ describe('the beginning of a body', () => {
         for (let at = 1; at <= 2_000; at++) {
           yield new Uint8Array(65_536).fill(97).subarray(0, 1)
           if (at % 500 !== 0) continue
-          // What the first collection finds is freed in the background.
+          // The first collection frees its finds in the background, the second one waits for that.
           for (let collection = 0; collection < 2; collection++) {
             gc()
             await new Promise(setImmediate)

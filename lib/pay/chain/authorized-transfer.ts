@@ -1,9 +1,10 @@
-import { decodeEventLog, encodeEventTopics, hexToBigInt, isHex, numberToHex } from 'viem/utils'
+import { decodeEventLog, encodeEventTopics, hexToBigInt, numberToHex } from 'viem/utils'
 import type { Hex } from '../../base/hex.ts'
 import { LOG_BLOCKS_MAX, LOG_READS_MAX } from '../../base/limits/pay.ts'
 import type { AuthorizedTransfer } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Rpc } from './rpc.ts'
+import { hexOf, type Log, logsOf, timeOf } from './rpc-results.ts'
 
 /** EIP-3009 and ERC-20 events. FiatToken emits `Transfer` directly after `AuthorizationUsed`. */
 const EVENTS = [
@@ -25,15 +26,6 @@ const EVENTS = [
     ]
   }
 ] as const
-
-interface Log {
-  readonly address: Hex
-  readonly topics: [Hex, ...Hex[]]
-  readonly data: Hex
-  readonly blockNumber: Hex
-  readonly logIndex: Hex
-  readonly transactionHash: Hex
-}
 
 /**
  * Finds the transfer that used an authorisation, whichever account sent the transaction. Reads the logs backwards from the head,
@@ -66,19 +58,4 @@ async function transferBehind(rpc: Rpc, used: Log, payer: Address): Promise<Auth
   if (eventName !== 'Transfer' || args.from.toLowerCase() !== payer) return undefined
   const at = await timeOf(rpc, used.blockNumber)
   return { to: args.to.toLowerCase() as Address, value: args.value, hash: used.transactionHash, at }
-}
-
-async function timeOf(rpc: Rpc, block: Hex): Promise<number> {
-  const found = (await rpc('eth_getBlockByNumber', [block, false])) as { timestamp?: unknown } | null
-  return Number(hexOf(found?.timestamp)) * 1_000
-}
-
-function logsOf(given: unknown): Log[] {
-  if (!Array.isArray(given)) throw new Error('the endpoint did not return a list of logs')
-  return given as Log[]
-}
-
-function hexOf(value: unknown): Hex {
-  if (!isHex(value)) throw new Error('the endpoint did not return hex')
-  return value
 }

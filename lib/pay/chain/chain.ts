@@ -26,6 +26,7 @@ import type { Address } from '../../interface/signer.ts'
 import { batchSettlementAbi, splitterAbi, splitterFactoryAbi, usdcAbi } from '../contracts/contracts.generated.ts'
 import { authorizedTransfer } from './authorized-transfer.ts'
 import { asking, refusal, type Rpc, rpcOf } from './rpc.ts'
+import { hexOf } from './rpc-results.ts'
 import { sentTransfer } from './sent-transfer.ts'
 import { verifyChain } from './verify-chain.ts'
 
@@ -231,11 +232,6 @@ async function read(rpc: Rpc, { to, data }: ContractCall): Promise<Hex | undefin
 
 async function callAt(rpc: Rpc, to: Address, data: Hex, at: BlockTag | bigint): Promise<Hex> {
   return hexOf(await rpc('eth_call', [{ to, data }, typeof at === 'bigint' ? numberToHex(at) : at]))
-}
-
-function hexOf(value: unknown): Hex {
-  if (!isHex(value)) throw new Error('the endpoint did not return hex')
-  return value
 }
 
 function membersOf(answer: unknown): Record<string, unknown> {

@@ -1,10 +1,10 @@
-import { decodeFunctionData, encodeEventTopics, hexToBigInt, isHex, numberToHex } from 'viem/utils'
-import type { Hex } from '../../base/hex.ts'
+import { decodeFunctionData, encodeEventTopics, hexToBigInt, numberToHex } from 'viem/utils'
 import { LOG_BLOCKS_MAX, LOG_READS_MAX } from '../../base/limits/pay.ts'
 import type { Chain, ContractCall, SentTransfer } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'
 import { usdcAbi } from '../contracts/contracts.generated.ts'
 import type { Rpc } from './rpc.ts'
+import { hexOf, logsOf, timeOf } from './rpc-results.ts'
 
 /** The recipient of a USDC transfer. Undefined for any other call. */
 export function recipientOf(usdc: Address, { to, data }: ContractCall): Address | undefined {
@@ -33,8 +33,8 @@ export async function sentTransfer(
       toBlock: numberToHex(last < head ? last : head),
       topics
     }
-    const logs = (await rpc('eth_getLogs', [range])) as ReadonlyArray<Record<string, unknown>>
-    const found = logs.find(({ transactionHash }) => hashes.includes(transactionHash as Hex))
+    const logs = logsOf(await rpc('eth_getLogs', [range]))
+    const found = logs.find(({ transactionHash }) => hashes.includes(transactionHash))
     if (found !== undefined) {
       const { transactionHash, blockNumber, blockHash } = found
       return { hash: hexOf(transactionHash), blockNumber: hexToBigInt(hexOf(blockNumber)), blockHash: hexOf(blockHash) }
@@ -50,14 +50,8 @@ async function firstBlockAt(rpc: Rpc, sinceMs: number, head: bigint): Promise<bi
   let [low, high] = [0n, head]
   while (low < high) {
     const middle = (low + high) / 2n
-    const block = (await rpc('eth_getBlockByNumber', [numberToHex(middle), false])) as { timestamp?: unknown } | null
-    if (Number(hexOf(block?.timestamp)) * 1_000 < sinceMs) low = middle + 1n
+    if ((await timeOf(rpc, numberToHex(middle))) < sinceMs) low = middle + 1n
     else high = middle
   }
   return low
-}
-
-function hexOf(value: unknown): Hex {
-  if (!isHex(value)) throw new Error('the endpoint did not return hex')
-  return value
 }
