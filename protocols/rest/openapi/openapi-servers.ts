@@ -39,8 +39,9 @@ export function addressesIn(servers: unknown, base: string | undefined): string[
     // `{baseUrl}` stands for an address, and is not a path below another one.
     if (text.startsWith('{')) return []
     const urls = text.startsWith('//') ? ofBothSchemes(text, base) : [URL.parse(text, base)]
-    const usable = urls.filter((url) => url !== null && /^https?:$/.test(url.protocol) && url.username === '')
-    return usable.map((url) => `${url?.origin}${url?.pathname}`)
+    return urls.flatMap((url) =>
+      url !== null && /^https?:$/.test(url.protocol) && url.username === '' ? [url.origin + url.pathname] : []
+    )
   })
 }
 
