@@ -66,7 +66,8 @@ const ADMIN_CLIENT = [
   'node/admin/money/wallet-api.ts',
   'node/admin/events/webhook-api.ts',
   'node/admin/subscriptions/subscription-api.ts',
-  'node/config.ts'
+  'node/config.ts',
+  'node/shell-word.ts'
 ]
 const WIRING = ['lib/service.ts', 'lib/wiring/', 'lib/create-node.ts', 'lib/options.ts']
 const CLIENT_WHY = 'the CLI and the console are clients of the admin API, nothing more'
@@ -198,6 +199,7 @@ const LAYERS: Layer[] = [
       'node/console/',
       'node/admin/money/earnings-columns.ts',
       'node/http/route-request.ts',
+      'node/shell-word.ts',
       EXACT_JSON,
       ...DESCRIPTORS
     ],

@@ -1,3 +1,5 @@
+import { shellWord } from '../../shell-word.ts'
+
 /** The choices made in `souk init`. */
 export interface Plan {
   readonly profile: string
@@ -67,10 +69,5 @@ export function stepLines(steps: readonly Step[]): string[] {
 }
 
 function apiOptions({ name, protocol, endpoint, price }: NonNullable<Plan['api']>): string {
-  return `--name ${quoted(name)} --protocol ${protocol} --endpoint ${quoted(endpoint)} --price ${price}`
-}
-
-/** Quotes a word for a POSIX shell. */
-function quoted(word: string): string {
-  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+  return `--name ${shellWord(name)} --protocol ${protocol} --endpoint ${shellWord(endpoint)} --price ${price}`
 }

@@ -1,3 +1,5 @@
+import { shellWord } from '../../shell-word.ts'
+
 /** A call to render as a curl command. */
 export interface CurlCall {
   readonly url: string
@@ -9,17 +11,12 @@ export interface CurlCall {
 export function curlLine({ url, key, body }: CurlCall): string {
   const header = `X-Consumer-Key: ${key}`
   const lines = [
-    `curl -s ${quoted(url)}`,
+    `curl -s ${shellWord(url)}`,
     `  -H 'Content-Type: application/json'`,
-    `  -H ${key.startsWith('$') ? `"${header}"` : quoted(header)}`,
-    `  -d ${quoted(ascii(JSON.stringify(body)))}`
+    `  -H ${key.startsWith('$') ? `"${header}"` : shellWord(header)}`,
+    `  -d ${shellWord(ascii(JSON.stringify(body)))}`
   ]
   return lines.join(' \\\n')
-}
-
-/** Quotes any text as one word of a POSIX shell. */
-function quoted(text: string): string {
-  return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** The same JSON in ASCII only, so that a terminal interprets no character of it. */

@@ -1,4 +1,5 @@
 import { isRawNumber } from '../../parts/json.ts'
+import { shellWord } from '../../../shell-word.ts'
 
 /** Sample code that calls an API through this node's ingress. */
 export interface CodeInit {
@@ -21,7 +22,7 @@ export function curlOf(init: CodeInit): string {
   return [
     `curl ${init.isStream === true ? '-N ' : ''}${urlOf(init)}`,
     `  -H "X-Consumer-Key: ${KEY}" -H 'Content-Type: application/json'${init.isStream === true ? " -H 'Accept: text/event-stream'" : ''}`,
-    `  -d ${quoted(JSON.stringify(init.body))}`
+    `  -d ${shellWord(JSON.stringify(init.body))}`
   ].join(' \\\n')
 }
 
@@ -64,8 +65,6 @@ with urllib.request.urlopen(request) as response:
     ${reading}
 `
 }
-
-const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 /** A number in the source of a program would be rounded: then the body is given as text. */
 function typescriptBody(body: unknown): string {

@@ -4,6 +4,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { main } from '../../../../node/cli/program.ts'
 import { startUpstream, type Upstream } from '../../../helpers/echo-api.ts'
+import { shellWord } from '../../../../node/shell-word.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 import { type NodeProcess, type SoukHome, soukHome } from '../../../helpers/souk-home.ts'
 import { MAIN } from '../../../helpers/souk-process.ts'
@@ -76,7 +77,10 @@ describe('souk completion', function () {
       upstream = await startUpstream()
       node = await home.asProcess.up('busy', '--no-ingress')
       await node.cli(`api register --name bb-echo --protocol REST --price 0 --endpoint ${upstream.url}`)
-      await writeFile(join(home.directory, 'souk'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`)
+      await writeFile(
+        join(home.directory, 'souk'),
+        `#!/bin/sh\nexec ${[process.execPath, MAIN].map(shellWord).join(' ')} "$@"\n`
+      )
       await chmod(join(home.directory, 'souk'), 0o755)
     })
     after(async () => {
