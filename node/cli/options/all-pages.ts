@@ -1,5 +1,6 @@
 interface Page {
-  readonly next: string | null
+  /** An older node lists everything at once, and sends no `next`. */
+  readonly next?: string | null
 }
 
 /** All pages of a list of the admin API; at least one. */
@@ -7,7 +8,7 @@ export async function allPages<P extends Page>(
   ask: (cursor: string | undefined) => Promise<P>
 ): Promise<readonly [P, ...P[]]> {
   const pages: [P, ...P[]] = [await ask(undefined)]
-  for (let { next } = pages[0]; next !== null; ) {
+  for (let { next } = pages[0]; next !== null && next !== undefined; ) {
     const page = await ask(next)
     pages.push(page)
     ;({ next } = page)

@@ -200,6 +200,10 @@ function emptied(_: string, value: unknown): unknown {
   return Array.isArray(value) ? [] : value
 }
 
+function withoutNext(name: string, value: unknown): unknown {
+  return name === 'next' ? undefined : value
+}
+
 function leavesOf(command: Command, path: readonly string[] = []): string[] {
   const below = command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]))
   return /^(?:list |find APIs)/.test(command.description()) ? [path.join(' '), ...below] : below
@@ -210,6 +214,7 @@ describe('the lists of the command line', () => {
   let admin: ScriptedUpstream
   let lock: ProfileLock
   let isEmpty = false
+  let isOlder = false
 
   before(async () => {
     home = await mkdtemp(join(tmpdir(), 'souk-lists-'))
@@ -217,7 +222,7 @@ describe('the lists of the command line', () => {
       const asked = `${method} ${target.replace('/admin/v1', '').split('?')[0]}`
       const [, , body] = LISTS.find(([, route]) => route === asked) ?? []
       response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(body, isEmpty ? emptied : undefined))
+      response.end(JSON.stringify(body, isEmpty ? emptied : isOlder ? withoutNext : undefined))
     })
     const profile = join(home, 'default')
     await mkdir(profile, { mode: 0o700 })
@@ -227,6 +232,7 @@ describe('the lists of the command line', () => {
   })
   beforeEach(() => {
     isEmpty = false
+    isOlder = false
   })
   after(async () => {
     lock.release()
@@ -275,6 +281,14 @@ describe('the lists of the command line', () => {
       const terminal = await runOf(command)
       assert.equal(terminal.stdout(), '')
       assert.match(terminal.stderr(), /^\S[^\n]*\.\nTry: (?:souk |fewer words)[^\n]+\n$/)
+    })
+  }
+
+  for (const command of ['key list', 'account list']) {
+    it(`souk ${command} ends with an older node, whose list has no pages`, async () => {
+      const lines = await run(command)
+      isOlder = true
+      assert.equal(await run(command), lines)
     })
   }
 
