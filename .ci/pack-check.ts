@@ -1,11 +1,12 @@
 /**
  * Checks the package as users get it: publint and attw on the tarball; every entry point imported from an unpacked copy, with and
- * without `--conditions=development`, which bundlers set; the command by `npx`; and a node that serves the packaged console.
+ * without `--conditions=development`, which bundlers set; their types, with the settings of embed.md; the command by `npx`; and a node
+ * that serves the packaged console.
  */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -32,13 +33,17 @@ try {
     exports: Record<string, unknown>
     bin: Record<string, string>
   }
-  for (const entry of Object.keys(manifest.exports)) {
-    if (entry.endsWith('.json')) continue
+  const entries = Object.keys(manifest.exports).filter((entry) => !entry.endsWith('.json'))
+  for (const entry of entries) {
     const code = `await import('${join(name, entry)}')`
     for (const conditions of [[], ['--conditions=development']]) {
       run('node', [...conditions, '--input-type=module', '--eval', code], consumer)
     }
   }
+  checkTypes(
+    consumer,
+    entries.map((entry) => join(name, entry))
+  )
 
   // The link that npm makes when it installs a package.
   const command = join(modules, name, manifest.bin[name] ?? '')
@@ -48,6 +53,18 @@ try {
   await checkConsole(command)
 } finally {
   rmSync(scratch, { recursive: true, force: true })
+}
+
+/** Fails if the settings of embed.md leave an error in the types of the package, or of what it imports. */
+function checkTypes(consumer: string, modules: string[]): void {
+  const [, settings = ''] =
+    /```json\n(\{\s+"compilerOptions".*?)```/s.exec(readFileSync('docs/how-to/embed.md', 'utf8')) ?? []
+  writeFileSync(join(consumer, 'tsconfig.json'), settings)
+  writeFileSync(join(consumer, 'package.json'), '{ "type": "module" }')
+  const lines = modules.map((path, at) => `import * as m${at} from '${path}'\nconsole.log(m${at})\n`)
+  writeFileSync(join(consumer, 'entries.ts'), lines.join(''))
+  symlinkSync(resolve('node_modules/@types'), join(consumer, 'node_modules/@types'))
+  run(resolve('node_modules/.bin/tsc'), [], consumer)
 }
 
 async function checkConsole(command: string): Promise<void> {
