@@ -44,9 +44,11 @@ export interface DepositDone {
   readonly response: string
 }
 
-/** Keyed by payment name and stored with the accounts, so that a payment is credited to one account only. */
+/**
+ * Deposits that are not final. Keyed by payment name and stored with the accounts, so that a payment is credited to one account only.
+ */
 const OPEN = 'account-deposits'
-/** Deposits that were credited or refused. A start does not read them. */
+/** Deposits that were credited or refused. One that was credited early is in both until it is final. */
 const ENDED = 'account-deposits-ended'
 /** By holder: its wallet. */
 const WALLETS = 'account-deposit-wallets'
@@ -87,10 +89,19 @@ export class AccountDeposits {
     await documents.put(WALLETS, holder, known.wallet)
     for (const { key, value } of await documents.list(OPEN)) {
       const document = JSON.parse(value) as DepositDocument
-      if (document.holder !== holder) continue
-      if ((await documents.get(ENDED, key)) !== undefined) await documents.delete(OPEN, key)
-      else this.#follow(known, key, document).catch(() => {})
+      if (document.holder === holder) await this.#resume(known, key, document)
     }
+  }
+
+  async #resume(deposits: Deposits, name: string, document: DepositDocument): Promise<void> {
+    const { documents } = this.#init
+    const ended = await documents.get(ENDED, name)
+    if (ended === undefined) return void this.#follow(deposits, name, document).catch(() => {})
+    if ((JSON.parse(ended) as DepositDocument).state === 'refused') return void (await documents.delete(OPEN, name))
+    const payment = await deposits.read(document.text)
+    // Its depth is not known until the chain is read again.
+    this.#unsettled.add(name, { ...payment, depth: 'latest' })
+    void this.#settle(deposits, payment, document.account)
   }
 
   async stop(): Promise<void> {
@@ -251,8 +262,8 @@ export class AccountDeposits {
     const { depth = 'latest' } = transaction
     this.#unsettled.add(name, { payer, amount, depth })
     await ledger.book(moved(event, amount, PREPAID, balanceOf(account)), [put])
-    await documents.delete(OPEN, name)
-    if (depth !== 'finalized') void this.#settle(deposits, payment, account)
+    if (depth === 'finalized') await documents.delete(OPEN, name)
+    else void this.#settle(deposits, payment, account)
     return done
   }
 
@@ -268,9 +279,9 @@ export class AccountDeposits {
     return openOrEnded(this.#init.documents, { open: OPEN, ended: ENDED }, name)
   }
 
-  /** Until an early credit is final, it counts against further early credits. */
+  /** Until an early credit is final, it counts against further early credits, also after a restart. */
   async #settle(deposits: Deposits, payment: DepositPayment, account: string): Promise<void> {
-    const { clock, log } = this.#init
+    const { clock, documents, log } = this.#init
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
@@ -278,6 +289,7 @@ export class AccountDeposits {
         const { depth, succeeded } = await deposits.collect(payment, signal)
         if (depth !== 'finalized') continue
         if (!succeeded) log.warn('a deposit was credited and taken back', { account, payment: payment.name })
+        await documents.delete(OPEN, payment.name)
         this.#unsettled.delete(payment.name)
         return
       } catch (error) {
