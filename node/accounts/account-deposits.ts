@@ -126,7 +126,7 @@ export class AccountDeposits {
     const document = await this.#admit(deposits, account, amount, payment)
     const { state, response } = document.state === 'pending' ? await this.#wait(deposits, payment, document) : document
     if (state === 'credited') return { amount: parseUsdc(document.amount), response: response ?? '' }
-    throw new SoukError('payment_rejected', 'The payment could not be collected: the payer no longer has the money.')
+    throw new SoukError('payment_rejected', 'The payment could not be collected: the token refuses its transfer.')
   }
 
   /** Durable when it resolves: an admitted payment is processed to its end. */

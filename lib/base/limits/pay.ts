@@ -139,7 +139,7 @@ export const COLLECT_RETRY_MS = 15 * SECOND
 export const FOREIGN_TRANSFER_MS = PAYMENT_REPLAY_MS / 2
 /** Oldest transfer sent by somebody else that counts as a deposit into an account: as far back as logs are read. */
 export const DEPOSIT_LOOK_MS = 1 * DAY
-/** Searches for a transfer before its payment counts as lost. An endpoint's logs may lag behind its state. */
+/** Attempts to find or send a transfer before its payment counts as lost. Parts of an endpoint may lag behind others. */
 export const TRANSFER_LOOKS_MAX = 5
 /** Blocks per log query. Public endpoints limit this. */
 export const LOG_BLOCKS_MAX = 500n

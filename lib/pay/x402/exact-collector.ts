@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
+import { WATCH_POLL_MS } from '../../base/limits/chain.ts'
 import { COLLECT_RETRY_MS, FOREIGN_TRANSFER_MS, PAYMENT_REPLAY_MS, TRANSFER_LOOKS_MAX } from '../../base/limits/pay.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Documents } from '../../interface/store.ts'
@@ -67,9 +68,10 @@ export class ExactCollector {
         }
       }
       const hash = await this.#sentByAnother(record)
-      if (hash !== 'unseen' && hash !== 'unknown') return this.#book(record, hash)
-      if (hash === 'unseen' && looks++ >= TRANSFER_LOOKS_MAX) return this.#book(record, undefined)
-      await sleep(clock, COLLECT_RETRY_MS, signal)
+      if (hash !== 'unused' && hash !== 'unseen' && hash !== 'unknown') return this.#book(record, hash)
+      if (hash !== 'unknown' && looks++ >= TRANSFER_LOOKS_MAX) return this.#book(record, undefined)
+      // The token may be paused, or a backend of the endpoint may be behind: then the next attempt succeeds.
+      await sleep(clock, hash === 'unused' ? WATCH_POLL_MS : COLLECT_RETRY_MS, signal)
     }
   }
 
@@ -79,13 +81,13 @@ export class ExactCollector {
   }
 
   /**
-   * Looks for a transfer by another sender, because anybody may submit a published authorisation. Undefined if the money is lost.
+   * Looks for a transfer by another sender, because anybody may submit a published authorisation. `unused` if nobody has submitted it,
    * `unseen` if the endpoint shows no transfer for the used authorisation, `unknown` if it does not respond.
    */
-  async #sentByAnother({ payment, at }: ExactRecord): Promise<Hex | 'unseen' | 'unknown' | undefined> {
+  async #sentByAnother({ payment, at }: ExactRecord): Promise<Hex | 'unused' | 'unseen' | 'unknown'> {
     const { chain, onError } = this.#init
     try {
-      if (!(await chain.authorizationUsed(payment.from, payment.nonce))) return undefined
+      if (!(await chain.authorizationUsed(payment.from, payment.nonce))) return 'unused'
       // The transfer may be older than the call.
       const transfer = await foreignTransfer(chain, payment, at - FOREIGN_TRANSFER_MS)
       return transfer?.hash ?? 'unseen'
@@ -109,7 +111,7 @@ export class ExactCollector {
     const hash = await this.#sentByAnother(record)
     if (hash === 'unknown')
       throw new SoukError('settlement_unavailable', 'The chain does not show what became of a payment.')
-    if (hash !== undefined) return
+    if (hash !== 'unused') return
     const { collected, lost } = exactAccounts(record.payment.to)
     const postings = [
       { account: lost, amount: record.price },

@@ -54,24 +54,24 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
     return { hash, succeeded, depth: 'latest' }
   }
 
-  /** Searches in vain for the transfer of a used authorisation, by the payment's name. */
+  /** Attempts in vain to send a deposit, or to find its transfer, by the payment's name. */
   const looks = new Map<string, number>()
 
   /**
    * Anybody may submit a published authorisation. The money arrives all the same.
-   * @throws SoukError `settlement_unavailable` while the endpoint's logs may lag behind its state
+   * @throws SoukError `settlement_unavailable` while the token may be paused, or parts of the endpoint may lag behind others
    */
   async function sentByAnother(payment: ExactPayment): Promise<DepositTransaction | undefined> {
-    if (!(await chain.authorizationUsed(payment.from, payment.nonce))) return undefined
-    const transfer = await foreignTransfer(chain, payment, clock.now() - DEPOSIT_LOOK_MS)
+    const isUsed = await chain.authorizationUsed(payment.from, payment.nonce)
+    const transfer = isUsed ? await foreignTransfer(chain, payment, clock.now() - DEPOSIT_LOOK_MS) : undefined
     const name = nameOf(payment)
     const look = (looks.get(name) ?? 0) + 1
     if (transfer === undefined && look < TRANSFER_LOOKS_MAX) {
       looks.set(name, look)
-      throw new SoukError(
-        'settlement_unavailable',
-        'The chain endpoint does not show the transfer of this deposit yet.'
-      )
+      const detail = isUsed
+        ? 'The chain endpoint does not show the transfer of this deposit yet.'
+        : 'The token refuses the transfer of this deposit at the moment.'
+      throw new SoukError('settlement_unavailable', detail)
     }
     looks.delete(name)
     if (transfer === undefined) return undefined

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { encodeFunctionData, parseAbi } from 'viem'
 import { x402Client } from '@x402/core/client'
 import { encodePaymentSignatureHeader } from '@x402/core/http'
 import { asSoukError, createMemoryStore, systemRandom } from '../../../lib/index.ts'
@@ -7,6 +8,7 @@ import { PAYMENT_MEMBER } from '../../../lib/interface/payment-scheme.ts'
 import { AccountDeposits } from '../../../node/accounts/account-deposits.ts'
 import { balanceOf } from '../../../node/accounts/account-ledger.ts'
 import { Accounts } from '../../../node/accounts/accounts.ts'
+import { asBanker } from '../../../node/demo/chain/place-contracts.ts'
 import { type ChainProxy, proxyChain } from '../../helpers/chain-proxy.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { hastyClock } from '../../helpers/hasty-clock.ts'
@@ -14,20 +16,22 @@ import { type KeylessBench, keylessBench } from '../../helpers/keyless-bench.ts'
 
 const AMOUNT = 500_000n
 const ACCOUNT = 'acct_1'
+const PAUSER = parseAbi(['function pause()', 'function unpause()'])
 
-describe('a deposit whose transfer somebody else sends, at an endpoint whose logs lag behind its state', () => {
+describe('a deposit that the token refuses after it was checked', () => {
   let bench: KeylessBench
   let proxy: ChainProxy
   let deposits: Deposits
   let service: AccountDeposits
   let text: string
+  /** What happens between the check and the transfer. */
+  let meanwhile: () => Promise<void>
   const waits: string[] = []
   const store = createMemoryStore()
 
   before(async () => {
     bench = await keylessBench()
     await store.open()
-    await bench.payer('customer', AMOUNT)
     proxy = await proxyChain(bench.parameters.rpcUrl)
     const { paymentScheme } = await bench.startOwner({ rpcUrl: proxy.url })
     const { documents, ledger } = store
@@ -37,8 +41,7 @@ describe('a deposit whose transfer somebody else sends, at an endpoint whose log
     await documents.put('accounts', ACCOUNT, JSON.stringify({ id: ACCOUNT, label: '', createdAt: 0 }))
     deposits = paymentScheme.deposits
     const bind: Accounts['bind'] = async (account, payer) => {
-      await bench.frontRun(text)
-      proxy.hidesLogs = true
+      await meanwhile()
       return accounts.bind(account, payer)
     }
     service = new AccountDeposits({
@@ -57,18 +60,41 @@ describe('a deposit whose transfer somebody else sends, at an endpoint whose log
     await store.close()
   })
 
-  it('waits for the logs, and is credited', async () => {
+  beforeEach(async () => {
+    waits.length = 0
+    await bench.payer('customer', AMOUNT)
     const { members = {} } = deposits.ask(AMOUNT)
     const { accepts } = members[PAYMENT_MEMBER] as { accepts: never[] }
     const asked = { x402Version: 2, resource: { url: 'http://here', description: '', mimeType: '' }, accepts }
     const customer = x402Client.fromConfig(bench.stock('customer'))
     text = encodePaymentSignatureHeader(await customer.createPaymentPayload(asked))
+  })
+  const pauser = (functionName: 'pause' | 'unpause') =>
+    asBanker(bench.url, bench.parameters.usdc.address, encodeFunctionData({ abi: PAUSER, functionName }))
+  /** Deposits, ends the trouble after the first refusal, and waits for the credit. */
+  async function creditedAfter(end: () => Promise<void> | void): Promise<void> {
+    const before = await store.ledger.balance(balanceOf(ACCOUNT))
     const deposited = service.deposit(ACCOUNT, AMOUNT, text).catch(asSoukError)
-    await eventually('a search', 10_000, async () => waits[0])
-    proxy.hidesLogs = false
+    await eventually('a refusal', 10_000, async () => waits[0])
+    await end()
     await deposited
-    await eventually('the credit', 10_000, async () =>
-      (await store.ledger.balance(balanceOf(ACCOUNT))) === -AMOUNT ? true : undefined
-    )
+    await eventually('the credit', 10_000, async () => {
+      // Only then the next one counts in the newest block.
+      await bench.client.mine({ blocks: 1 })
+      return (await store.ledger.balance(balanceOf(ACCOUNT))) === before - AMOUNT ? true : undefined
+    })
+  }
+
+  it('waits for the logs of an endpoint that lag behind its state, if somebody else sent it', async () => {
+    meanwhile = async () => {
+      await bench.frontRun(text)
+      proxy.hidesLogs = true
+    }
+    await creditedAfter(() => void (proxy.hidesLogs = false))
+  })
+
+  it('is sent again after a pause of the token', async () => {
+    meanwhile = () => pauser('pause')
+    await creditedAfter(() => pauser('unpause'))
   })
 })
