@@ -31,8 +31,7 @@ export async function signPlan(init: PlanSignerInit, plan: Submission, latestNon
     chain.gas(signer.address)
   ])
   if (!simulation.ok) {
-    const cause = new Error(simulation.reason)
-    return new SoukError('payment_rejected', 'The chain would reject this transaction.', { cause })
+    return new SoukError('payment_rejected', `The chain would reject this transaction: ${simulation.reason}.`)
   }
   const fees = capped(asked)
   // The contract's state may change before the transaction is mined, so it gets spare gas.

@@ -230,7 +230,7 @@ class PolicyRedeemer implements Redeemer {
     const attempt = async (): Promise<Mined> => {
       if (!isKnown) {
         const simulation = await chain.simulate(signer.address, call)
-        if (!simulation.ok) throw rejected(new Error(simulation.reason))
+        if (!simulation.ok) throw rejected(simulation.reason)
         await onSubmitting?.()
       }
       return submitter.submit(key, call)
@@ -387,7 +387,8 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 }
 
-function rejected(cause?: unknown): SoukError {
-  const detail = 'The chain rejects the transaction. Check the balance, the validity period and the signature.'
-  return new SoukError('payment_rejected', detail, { cause })
+function rejected(reason?: string): SoukError {
+  const why = reason === undefined ? '' : `: ${reason}`
+  const detail = `The chain rejects the transaction${why}. Check the balance, the validity period and the signature.`
+  return new SoukError('payment_rejected', detail)
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { encodeFunctionData, parseAbi } from 'viem'
 import { asSoukError } from '../../../../lib/base/errors.ts'
 import type { Address } from '../../../../lib/interface/signer.ts'
 import { FinalTransactions } from '../../../../lib/pay/chain/final-transactions.ts'
 import { nodeWallet } from '../../../../lib/pay/chain/node-wallet.ts'
+import { asBanker } from '../../../../node/demo/chain/place-contracts.ts'
 import { type ChainBench, chainBench } from '../../../helpers/chain.ts'
 import { submitterBench } from '../../../helpers/submitter-bench.ts'
 
@@ -46,6 +48,18 @@ describe('the wallet of a node', () => {
       assert.equal(await account.sent(), 5n)
     })
   }
+
+  it('says why the token refuses a withdrawal', async () => {
+    const { wallet } = await start()
+    const frozen: Address = `0x${'fe'.repeat(20)}`
+    const abi = parseAbi(['function blacklist(address account)'])
+    await asBanker(bench.url, bench.parameters.usdc.address, encodeFunctionData({ abi, args: [frozen] }))
+    await assert.rejects(wallet.withdraw({ to: frozen, amount: 5n, id: 'frozen' }), {
+      code: 'payment_rejected',
+      message: /account is blacklisted/
+    })
+    assert.equal(await account.sent(), 0n)
+  })
 
   it('sends one of two withdrawals that begin at once under one id', async () => {
     const { wallet } = await start()
