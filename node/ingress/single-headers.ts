@@ -6,13 +6,19 @@ const SINGLE = ['X-Consumer-Key', 'Idempotency-Key', 'Souk-Max-Price', 'Souk-Tim
   (shown) => ({ shown, name: shown.toLowerCase() })
 )
 
-/** @throws SoukError `invalid_request` */
+/**
+ * Some clients send a header twice, with one value, which counts once.
+ * @throws SoukError `invalid_request` for several values
+ */
 export function checkSingleHeaders({ headers, rawHeaders }: IncomingMessage): void {
   for (const { shown, name } of SINGLE) {
-    const value = headers[name]
+    const joined = headers[name]
     // The comma of one header may be part of its value.
-    if (typeof value !== 'string' || !value.includes(',')) continue
-    const times = rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length
-    if (times > 1) throw new SoukError('invalid_request', `The header ${shown} was sent ${times} times. Send it once.`)
+    if (typeof joined !== 'string' || !joined.includes(',')) continue
+    const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name)
+    const [value, ...others] = new Set(values)
+    if (others.length > 0)
+      throw new SoukError('invalid_request', `The header ${shown} has ${others.length + 1} values. Send it once.`)
+    headers[name] = value
   }
 }
