@@ -1,4 +1,4 @@
-import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
+import { type IncomingMessage, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import { formatUsdc, type HeldBytes, limits, SoukError } from '../../../lib/index.ts'
 import type { CallReply, CallTiming, Headers, Payload, RateLimitStatus } from '../../../lib/interface/index.ts'
 import { roomIn } from '../../http/room-in.ts'
@@ -8,6 +8,7 @@ import { paymentReceipt } from './payment-auth.ts'
 import { paymentResponse } from './payment-headers.ts'
 import { deprecationHeaders } from './deprecation-headers.ts'
 import { quotaHeaders, rateHeaders } from './rate-headers.ts'
+import { publicUrl } from '../public-url.ts'
 import { leavesMuchUnread, sendWhole, type RequestContext } from '../request-context.ts'
 
 /**
@@ -106,9 +107,13 @@ function lengthOf({ headers }: CallReply): string | undefined {
 /** Headers with paths below the API. */
 const ADDRESSES: ReadonlySet<string> = new Set(['link', 'location'])
 
-/** Replaces paths below the API with those of this ingress: `/items/7` with `/api/demo/api/shop/items/7`. */
-function atIngress(value: string, url: string): string {
-  const [root] = /^\/api\/[^/?#]+\/api\/[^/?#]+/.exec(url) ?? ['']
+/**
+ * Replaces paths below the API with addresses of this ingress: `/items/7` with `https://…/api/demo/api/shop/items/7`. They are absolute,
+ * because many clients do not resolve them.
+ */
+function atIngress(value: string, req: IncomingMessage): string {
+  const [path = ''] = /^\/api\/[^/?#]+\/api\/[^/?#]+/.exec(req.url ?? '') ?? []
+  const root = publicUrl(req) + path
   return value.startsWith('/') ? root + value : value.replaceAll(/<(?=\/(?!\/))/g, `<${root}`)
 }
 
@@ -174,7 +179,7 @@ function apiHeaders(context: RequestContext, { headers, deprecation }: CallReply
     if (KEPT_BACK.has(name) || KEPT_BACK_PREFIX.test(name) || perConnection?.has(name) === true) continue
     // The signed manifest’s deprecation replaces the API’s own.
     if (deprecation !== undefined && (name === 'deprecation' || name === 'sunset')) continue
-    passed.push(name, ADDRESSES.has(name) ? atIngress(value, context.req.url ?? '') : value)
+    passed.push(name, ADDRESSES.has(name) ? atIngress(value, context.req) : value)
   }
   const room = limits.HEADER_BYTES_MAX - limits.HEADERS_OF_NODE_BYTES - bytesOf(context.headers) - bytesOf(own)
   return bytesOf(passed) <= room ? passed : shortest(passed, room)

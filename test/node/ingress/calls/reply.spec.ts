@@ -34,7 +34,8 @@ describe('ingress: the response', () => {
     assert.equal(await response.text(), 'a,b,c')
     assert.equal(headers.get('content-type'), 'text/csv')
     assert.equal(headers.get('etag'), '"7"')
-    assert.equal(headers.get('link'), '</api/demo/api/ticker/a>; rel=next, </api/demo/api/ticker/b>; rel=last')
+    const root = `${ingress.url}/api/demo/api/ticker`
+    assert.equal(headers.get('link'), `<${root}/a>; rel=next, <${root}/b>; rel=last`)
     assert.equal(headers.get('content-length'), '5')
     assert.equal(headers.get('souk-charged'), '0.001')
     assert.notEqual(headers.get('x-request-id'), 'theirs')
