@@ -3,7 +3,7 @@ import { SoukError } from '../../../lib/base/errors.ts'
 import { REQUEST_BYTES_CEILING } from '../../../lib/base/limits/call.ts'
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, textOf } from '../../exact-json.ts'
-import { bareType, FORM, isJson, isJsonLines, isText, isXml, isYaml, OCTETS } from './openapi-media.ts'
+import { bareType, FORM, isFile, isJson, isJsonLines, isText, isXml, isYaml, OCTETS } from './openapi-media.ts'
 import { pairsOf } from './openapi-parameters.ts'
 import { EACH_ITEM, type RestBody, type RestEncoding } from './rest-api.ts'
 import { COMPOSING, composedOf, memberOf } from './composed-schema.ts'
@@ -42,7 +42,9 @@ export function writeBody(body: RestBody, value: unknown, definitions: Definitio
   if (text === undefined) throw refuse('The field "body" must be a string here.')
   if (isText(type) || isEncoded(schema, definitions)) return { bytes: utf8(text), type }
   const file = fileIn('body', text)
-  return { bytes: file.bytes, type: type === OCTETS ? (file.type ?? type) : type }
+  // The document may list several types of files.
+  const isNamed = file.type !== undefined && file.type !== OCTETS && isFile(file.type)
+  return { bytes: file.bytes, type: isNamed || type === OCTETS ? (file.type ?? type) : type }
 }
 
 /** A body that the API itself takes in base64 (OpenAPI 3.1, section 4.8.14.2; `format: base64` in 3.0). */

@@ -76,3 +76,8 @@ export function isFile(type: string): boolean {
   const isWritten = isJson(type) || isJsonLines(type) || bareType(type) === FORM || type.startsWith('multipart/')
   return !isWritten && !isText(type)
 }
+
+/** The type of several in which a file is sent: its bytes have none in JSON. */
+export function fileAmong(types: readonly string[]): string | undefined {
+  return types.find((type) => bareType(type) === OCTETS) ?? types.find(isFile)
+}

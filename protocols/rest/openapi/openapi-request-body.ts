@@ -2,7 +2,8 @@ import { COMPOSED_PARTS_MAX, OPERATION_FIELDS_MAX } from '../../../lib/base/limi
 import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject } from '../../exact-json.ts'
 import { bodyExampleIn } from './openapi-examples.ts'
-import { bareType, FORM, isFile, isJsonLines, jsonAmong, sentType } from './openapi-media.ts'
+import { bareType, fileAmong, FORM, isFile, isJsonLines, jsonAmong, sentType } from './openapi-media.ts'
+import { isFileSchema } from './openapi-schemas.ts'
 import { oldSerializationOf } from './openapi-serialization.ts'
 import { EACH_ITEM, type RestBody, type RestEncoding, type Serialization } from './rest-api.ts'
 
@@ -25,8 +26,11 @@ export function requestBody(body: JsonObject, { convert, follow, find }: Reading
   const types = Object.keys(content)
   const json = jsonAmong(types)
   const multipart = types.find((type) => bareType(type) === 'multipart/form-data')
-  const hasFiles = json !== undefined && multipart !== undefined && hasFile(find(content[json])['schema'], find)
+  const inJson = json === undefined ? undefined : find(content[json])['schema']
+  const file = isWholeFile(inJson, find) ? fileAmong(types) : undefined
+  const hasFiles = multipart !== undefined && hasFile(inJson, find)
   const chosen =
+    file ??
     (hasFiles ? multipart : json) ??
     types.find((type) => isJsonLines(type) || bareType(type) === FORM || bareType(type).startsWith('multipart/')) ??
     // A wildcard type includes JSON.
@@ -34,11 +38,10 @@ export function requestBody(body: JsonObject, { convert, follow, find }: Reading
     types[0]
   if (chosen === undefined) return undefined
   const media = follow(content[chosen])
-  const type = sentType(chosen, find(media['schema'])['format'] === 'binary')
+  const type = sentType(chosen, isWholeFile(media['schema'], find))
   // `itemSchema` of 3.2 describes one line.
   const isItems = media['schema'] === undefined && media['itemSchema'] !== undefined
-  // A file needs no schema since 3.1 (section 4.8.14.2), but callers do.
-  const described = media['schema'] ?? (isFile(type) ? { type: 'string', format: 'binary' } : undefined)
+  const described = describedFor(type, media['schema'], find)
   const schema = isItems ? { type: 'array', items: convert(media['itemSchema']) } : convert(described)
   const encoding = encodingsOf({ ...objectOf(media['encoding']), ...positionalIn(media) }, type)
   const example = bodyExampleIn(media, find)
@@ -51,12 +54,23 @@ export function requestBody(body: JsonObject, { convert, follow, find }: Reading
   }
 }
 
+/** A file needs no schema since 3.1 (section 4.8.14.2), but callers do. Of an object, they give the bytes: a type of files has no form for it. */
+function describedFor(type: string, schema: unknown, find: Follow): unknown {
+  const isBytes = isFile(type) && (schema === undefined || [find(schema)['type']].flat().includes('object'))
+  return isBytes ? { type: 'string', format: 'binary' } : schema
+}
+
+/** Whether the body itself is a file, and has no other form. */
+function isWholeFile(body: unknown, find: Follow): boolean {
+  return body !== undefined && partsIn(body, ['allOf'], find).some(isFileSchema)
+}
+
 /** Whether a member of the body is a file. Documents that list several media types for one schema have it in JSON too, which has no files. */
 function hasFile(body: unknown, find: Follow): boolean {
   const members = partsIn(body, COMPOSED, find).flatMap(({ properties }) => Object.values(objectOf(properties)))
   return members
     .slice(0, OPERATION_FIELDS_MAX)
-    .some((member) => partsIn(member, [...COMPOSED, 'items'], find).some(({ format }) => format === 'binary'))
+    .some((member) => partsIn(member, [...COMPOSED, 'items'], find).some(isFileSchema))
 }
 
 const COMPOSED = ['allOf', 'anyOf', 'oneOf']
@@ -115,12 +129,14 @@ export function oldRequestBody(
   const types = Array.isArray(consumes) ? consumes.filter((type) => typeof type === 'string') : []
   const body = parameters.find((parameter) => parameter['in'] === 'body')
   if (body !== undefined) {
-    const type = jsonAmong(types) ?? types[0] ?? 'application/json'
+    const isOne = isWholeFile(body['schema'], find)
+    const chosen = (isOne ? fileAmong(types) : undefined) ?? jsonAmong(types) ?? types[0] ?? 'application/json'
+    const type = sentType(chosen, isOne)
     const example = bodyExampleIn(body, find)
     return {
       required: body['required'] === true,
-      type: sentType(type, false),
-      schema: convert(body['schema']),
+      type,
+      schema: convert(describedFor(type, body['schema'], find)),
       ...(example === undefined ? {} : { example })
     }
   }

@@ -208,9 +208,15 @@ function isNullable({ nullable, 'x-nullable': extension, type }: JsonObject): bo
   return (nullable === true || extension === true) && ![type].flat().includes('null')
 }
 
+/** A schema of a file. Documents of 2.0, such as Azure's, also have objects of the format `file`. */
+export function isFileSchema({ type, format, properties }: JsonObject): boolean {
+  if (type === 'file') return true
+  return (format === 'binary' || format === 'file') && (type !== 'object' || properties === undefined)
+}
+
 /** Converts the syntax of OpenAPI 2.0 and 3.0 that differs from JSON Schema. */
 function modernised(members: Record<string, unknown>): Record<string, unknown> {
-  if (members['type'] === 'file') Object.assign(members, { type: 'string', format: 'binary' })
+  if (isFileSchema(members)) Object.assign(members, { type: 'string', format: 'binary' })
   for (const [flag, bound] of [
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum']

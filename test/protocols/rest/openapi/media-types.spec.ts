@@ -24,6 +24,56 @@ describe('a body of several media types', () => {
   })
 })
 
+describe('a body that is a file', () => {
+  const BODY = { body: 'YWJj' }
+  const sent = async (types: readonly string[], schema: Json, call: Json = BODY) => {
+    const content = Object.fromEntries(types.map((type) => [type, { schema }]))
+    const { body } = await callsOf(documentOf({ requestBody: { content } }, '/x', '3.0.3')).map(call)
+    return [body?.type, Buffer.from(body?.bytes ?? []).toString()]
+  }
+  const sentBy2 = async (consumes: readonly string[], schema: Json, call: Json = BODY) => {
+    const parameters = [{ in: 'body', name: 'image', required: true, schema }]
+    const { body } = await callsOf(documentOf({ consumes, parameters }, '/x', '2.0')).map(call)
+    return [body?.type, Buffer.from(body?.bytes ?? []).toString()]
+  }
+  const LIKE_A_FILE = [
+    { type: 'string', format: 'binary' },
+    { type: 'object', format: 'file' },
+    { type: 'object', format: 'binary' },
+    { type: 'string', format: 'file' },
+    { type: 'file' }
+  ]
+
+  for (const schema of LIKE_A_FILE) {
+    it(`is sent as bytes, also where the document lists JSON: ${JSON.stringify(schema)}`, async () => {
+      for (const send of [sent, sentBy2]) {
+        assert.deepEqual(await send(['application/octet-stream'], schema), ['application/octet-stream', 'abc'])
+        const types = ['application/json', 'image/png', 'application/octet-stream', 'text/plain']
+        assert.deepEqual(await send(types, schema), ['application/octet-stream', 'abc'])
+        assert.deepEqual(await send(['application/json', 'image/png'], schema), ['image/png', 'abc'])
+      }
+    })
+  }
+
+  it('may be an object in JSON where the document says so', async () => {
+    const schema = { oneOf: [{ type: 'object' }, { type: 'string', format: 'binary' }] }
+    const types = ['application/octet-stream', 'application/json']
+    assert.deepEqual(await sent(types, schema, { body: { a: 1 } }), ['application/json', '{"a":1}'])
+  })
+
+  it('has the type of its data URL where the document lists several', async () => {
+    const types = ['application/pdf', 'application/json', 'image/png']
+    const body = 'data:image/png;base64,YWJj'
+    assert.deepEqual(await sentBy2(types, { type: 'object', format: 'file' }, { body }), ['image/png', 'abc'])
+  })
+
+  it('is given as bytes where its type has no form for an object', async () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } } }
+    for (const send of [sent, sentBy2])
+      assert.deepEqual(await send(['application/x-protobuf'], schema), ['application/x-protobuf', 'abc'])
+  })
+})
+
 describe('a JSON body', () => {
   const sent = async (content: Json, call: Json = { name: 'x' }) => {
     const { body } = await callsOf(documentOf({ requestBody: { content } })).map(call)
