@@ -12,7 +12,7 @@ import { bareType, FORM, isJson } from './openapi-media.ts'
 import { LeftOut, templateOf } from './openapi-path.ts'
 import { objectOf, oldRequestBody, oldSchema, requestBody } from './openapi-request-body.ts'
 import { Schemas, shownReference } from './openapi-schemas.ts'
-import { oldSerializationOf, serializationOf } from './openapi-serialization.ts'
+import { oldSerializationOf, reservedIn, serializationOf } from './openapi-serialization.ts'
 import { type Servers, serverOf } from './openapi-servers.ts'
 import { isRequestId, type RestApi, type RestBody, type RestOperation, type RestParameter } from './rest-api.ts'
 
@@ -197,7 +197,8 @@ class Reader {
       name,
       in: place,
       required: isNeeded || place === 'path',
-      ...(allowsEmpty ? { allowsEmpty } : {})
+      ...(allowsEmpty ? { allowsEmpty } : {}),
+      ...reservedIn(given, place)
     } as const
     if (this.#isOld) {
       const isQuery = place === 'query'

@@ -19,7 +19,7 @@ const COLLECTION_FORMATS: Readonly<Record<string, ParameterStyle>> = {
 
 /** Undefined for a style that the place does not have. */
 export function serializationOf(
-  { style: asked, explode: wanted, allowReserved }: JsonObject,
+  { style: asked, explode: wanted }: JsonObject,
   place: RestParameter['in']
 ): Serialization | undefined {
   const [usual] = STYLES[place]
@@ -29,9 +29,18 @@ export function serializationOf(
   if (style === undefined) return undefined
   return {
     style,
-    explode: typeof wanted === 'boolean' ? wanted : style === 'form' || style === 'cookie',
-    ...(allowReserved === true && place === 'query' ? { allowReserved } : {})
+    explode: typeof wanted === 'boolean' ? wanted : style === 'form' || style === 'cookie'
   }
+}
+
+/** Reserved characters that stay as they are: all in a query, slashes in a path (OpenAPI 3.2, section 4.12.2; Azure's documents). */
+export function reservedIn(
+  { allowReserved, 'x-ms-skip-url-encoding': isSkipped }: JsonObject,
+  place: RestParameter['in']
+): Pick<RestParameter, 'allowReserved' | 'spansSegments'> {
+  if (allowReserved !== true && isSkipped !== true) return {}
+  if (place === 'path') return { spansSegments: true }
+  return place === 'query' ? { allowReserved: true } : {}
 }
 
 /** OpenAPI 2.0 has the separator of lists only. `multi` repeats the parameter in a query or a form. */

@@ -16,6 +16,21 @@ describe('a path as routers write it', () => {
     })
   }
 
+  for (const [version, mark] of [
+    ['2.0', 'x-ms-skip-url-encoding'],
+    ['3.2.0', 'allowReserved']
+  ] as const) {
+    it(`lets a parameter with ${mark} have several segments, and reserved characters in a query`, async () => {
+      const parameters = ['path', 'query'].map((place) => {
+        const type = version === '2.0' ? { type: 'string' } : { schema: { type: 'string' } }
+        return { in: place, name: place, required: true, ...type, [mark]: true }
+      })
+      const { map } = callsOf(documentOf({ parameters }, '/{path}/b', version))
+      assert.equal((await map({ path: 'subscriptions/1', query: 'a/b?c' })).path, '/subscriptions/1/b?query=a/b?c')
+      await assert.rejects(map({ path: '../1', query: '' }), /cannot be empty or consist of dots/)
+    })
+  }
+
   it('keeps dot segments and empty segments out of them', async () => {
     for (const value of ['', '/', '/b', 'b/', 'b//c', '../b', 'b/./c', 'b/..'])
       await assert.rejects(called('/a/{rest+}', value), /"rest" cannot be empty or consist of dots/)
