@@ -111,6 +111,8 @@ export interface Chain {
    * @throws SoukError `settlement_unavailable` saying what is wrong
    */
   verify(): Promise<void>
+  /** Checks the chain id only. @throws SoukError `settlement_unavailable` */
+  checkId(): Promise<void>
   /** A block of the current chain. Undefined where this number does not exist yet. */
   block(at: BlockTag | bigint): Promise<Block | undefined>
   channels(ids: readonly ChannelId[], at: BlockTag | bigint): Promise<ChannelsAt>

@@ -112,6 +112,7 @@ export class SimChain {
     return {
       parameters,
       verify: () => ask(() => undefined),
+      checkId: () => ask(() => undefined),
       block: (at) => ask((lag) => (typeof at === 'bigint' ? this.#blocks[Number(at)] : this.#at(at, lag))),
       channels: (ids, at) =>
         ask((lag) => {

@@ -28,7 +28,7 @@ import { authorizedTransfer } from './authorized-transfer.ts'
 import { asking, refusal, type Rpc, rpcOf } from './rpc.ts'
 import { hexOf } from './rpc-results.ts'
 import { sentTransfer } from './sent-transfer.ts'
-import { verifyChain } from './verify-chain.ts'
+import { checkChainId, verifyChain } from './verify-chain.ts'
 
 /**
  * A chain over JSON-RPC. Stateless: it keeps no connection and no cache.
@@ -47,7 +47,8 @@ export function createChain(parameters: ChainParameters): Chain {
   const { settlement, usdc } = parameters
   const chain: Chain = {
     parameters,
-    verify: () => verifyChain(chain, () => asking(async () => Number(hexOf(await rpc('eth_chainId', []))))),
+    verify: () => verifyChain(chain),
+    checkId: () => asking(async () => checkChainId(parameters, Number(hexOf(await rpc('eth_chainId', []))))),
     block: (at) => asking(() => blockAt(rpc, at)),
     channels: (ids, at) => asking(() => channelsAt(rpc, settlement.address, ids, at)),
     receiver: (address, at) =>

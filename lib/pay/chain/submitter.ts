@@ -244,7 +244,9 @@ class QueuedSubmitter implements Submitter {
     const [finalized, nonce, finalNonce] = await Promise.all([
       chain.block('finalized'),
       chain.nonce(signer.address, 'latest'),
-      chain.nonce(signer.address, 'finalized')
+      chain.nonce(signer.address, 'finalized'),
+      // A URL may serve another chain later. A nonce of that chain would be wrong here.
+      chain.checkId()
     ])
     if (finalized === undefined) throw new SoukError('settlement_unavailable', 'The chain has no finalized block.')
     return { finalized, nonce, finalNonce }

@@ -20,6 +20,7 @@ export function verifiedChain(chain: Chain): Chain {
   return {
     parameters: chain.parameters,
     verify,
+    checkId: () => after(() => chain.checkId()),
     block: (at) => after(() => chain.block(at)),
     channels: (ids, at) => after(() => chain.channels(ids, at)),
     receiver: (address, at) => after(() => chain.receiver(address, at)),

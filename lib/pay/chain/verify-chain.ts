@@ -1,7 +1,7 @@
 import { domainSeparator, encodeFunctionData, keccak256 } from 'viem'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Chain } from '../../interface/chain.ts'
-import type { PinnedContract, TokenParameters } from '../../interface/network.ts'
+import type { ChainParameters, PinnedContract, TokenParameters } from '../../interface/network.ts'
 import { usdcAbi } from '../contracts/contracts.generated.ts'
 import { STATE_LOST } from './endpoint-fault.ts'
 
@@ -10,18 +10,19 @@ import { STATE_LOST } from './endpoint-fault.ts'
  * the token, and has the state of final blocks.
  * @throws SoukError `settlement_unavailable` with the reason
  */
-export async function verifyChain(chain: Chain, chainId: () => Promise<number>): Promise<void> {
+export async function verifyChain(chain: Chain): Promise<void> {
   const { parameters } = chain
-  const actual = await chainId()
-  if (actual !== parameters.chainId) {
-    throw unavailable(
-      `The chain endpoint is of chain ${actual}; this network's money is on chain ${parameters.chainId}.`
-    )
-  }
+  await chain.checkId()
   await verifyCode(chain, 'channel contract', parameters.settlement)
   await verifyCode(chain, 'deposit collector', parameters.collector)
   await verifyToken(chain, parameters.usdc)
   await verifyState(chain, parameters.settlement)
+}
+
+/** @throws SoukError `settlement_unavailable` */
+export function checkChainId({ chainId }: Pick<ChainParameters, 'chainId'>, actual: number): void {
+  if (actual === chainId) return
+  throw unavailable(`The chain endpoint is of chain ${actual}; this network's money is on chain ${chainId}.`)
 }
 
 /** Money counts from the newest final block, whose state an endpoint may already have dropped. Another fault may pass. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { keccak256 } from 'viem/utils'
 import { SoukError } from '../../../../lib/base/errors.ts'
 import type { Chain } from '../../../../lib/interface/chain.ts'
+import { createChain } from '../../../../lib/pay/chain/chain.ts'
 import { type ChainBench, chainBench } from '../../../helpers/chain.ts'
 import { eventually, within } from '../../../helpers/eventually.ts'
 import { hasted } from '../../../helpers/hasty-clock.ts'
@@ -242,6 +243,22 @@ describe('the submitter under faults', () => {
     assert.ok((await waiting).receipt.succeeded)
     await eventually('all is well', BOUND_MS, () => (submitter.status().trouble === undefined ? true : undefined))
     assert.ok(errors.length > 0)
+  })
+
+  it('signs nothing while the endpoint serves another chain', async () => {
+    const { start, transfer, chain, seen, nonce } = account
+    let isOther = true
+    const otherNonce: Chain['nonce'] = async (...args) => (await chain.nonce(...args)) + (isOther ? 40 : 0)
+    const other = createChain({ ...chain.parameters, chainId: chain.parameters.chainId + 1 })
+    const checkId = () => (isOther ? other.checkId() : chain.checkId())
+    const submitter = await start({ on: { nonce: otherNonce, checkId } })
+    const waiting = submitter.submit('a', transfer(1n))
+    const trouble = await eventually('the trouble is told', BOUND_MS, () => submitter.status().trouble)
+    assert.match(trouble.message, /The chain endpoint is of chain/)
+    assert.deepEqual(seen, [])
+    isOther = false
+    assert.ok((await waiting).receipt.succeeded)
+    assert.equal(await nonce(), 1)
   })
 
   it('lets other transactions pass one that the endpoint rejects', async () => {
