@@ -5,6 +5,7 @@ import { systemClock } from '../base/clock.ts'
 import { DIALS_PER_NAME_MAX } from '../base/limits/link.ts'
 import { within } from '../base/within.ts'
 import { AddressRace } from './reach/address-race.ts'
+import type { DialOptions } from './reach/dial-progress.ts'
 
 /**
  * Dials an address. A DNS name is looked up by the system's resolver, and the first of its IP addresses that connects is
@@ -17,12 +18,12 @@ import { AddressRace } from './reach/address-race.ts'
  */
 export async function dialName(
   address: Multiaddr,
-  signal: AbortSignal,
-  dial: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+  options: DialOptions,
+  dial: (address: Multiaddr, options: DialOptions) => Promise<Connection>
 ): Promise<Connection> {
   const [host, ...others] = address.getComponents()
-  if (host?.value === undefined || !/^dns[46]?$/.test(host.name)) return dial(address, signal)
-  const found = await within(dns.lookup(host.value, { all: true }), signal)
+  if (host?.value === undefined || !/^dns[46]?$/.test(host.name)) return dial(address, options)
+  const found = await within(dns.lookup(host.value, { all: true }), options.signal)
   const rest = others.map(({ name, value }) => (value === undefined ? `/${name}` : `/${name}/${value}`)).join('')
   const addresses = found
     .slice(0, DIALS_PER_NAME_MAX)
@@ -31,5 +32,5 @@ export async function dialName(
   if (first === undefined) throw new Error(`${host.value} has no address`)
   const race = new AddressRace({ clock: systemClock, load: { dials: 0 }, dial })
   race.add(addresses)
-  return race.run(first, signal)
+  return race.run(first, options)
 }

@@ -15,7 +15,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import type { TypedEventTarget } from 'main-event'
 import { pEvent } from 'p-event'
 import type { Uint8ArrayList } from 'uint8arraylist'
-import { afterLimit, type Clock, deadline, type Timer } from '../base/clock.ts'
+import { afterLimit, type Clock, type Deadline, deadline, type Timer } from '../base/clock.ts'
 import { inMs, logOf, reasonOf } from '../base/component-log.ts'
 import { isSoukError, SoukError } from '../base/errors.ts'
 import {
@@ -46,6 +46,7 @@ import type {
 import { BULK_PROTOCOL, bulkSink } from './bulk-sink.ts'
 import { probeConnection } from './probe-connection.ts'
 import { dialPeer } from './reach/dial-peer.ts'
+import { onConnected } from './reach/dial-progress.ts'
 import { dialStep } from './reach/dial-step.ts'
 import { isRelayed } from './reach/is-relayed.ts'
 import { CALL_PROTOCOL, StreamChannel } from './stream-channel.ts'
@@ -162,7 +163,7 @@ export class Libp2pLink implements Link {
     let connection: Connection | undefined
     let stream: Stream | undefined
     try {
-      connection = await this.#dial(peer, limit.signal)
+      connection = await this.#dial(peer, limit, timeoutMs)
       limit.restart(timeoutMs)
       stopWatch = whilePassing(connection, onBytes)
       stream = await connection.newStream(protocol, { signal: limit.signal, runOnLimitedConnection: true })
@@ -215,7 +216,7 @@ export class Libp2pLink implements Link {
     const limit = deadline(this.#clock, HELLO_MS, () => new Error('the peer did not respond in time'))
     let connection: Connection | undefined
     try {
-      connection = await this.#dial(peer, limit.signal)
+      connection = await this.#dial(peer, limit, HELLO_MS)
       // The peer may have opened a channel during the dial. One channel is enough for both.
       const ready = this.#byPeer.get(peer.id)
       if (ready?.open === true) return ready
@@ -273,8 +274,12 @@ export class Libp2pLink implements Link {
     }
   }
 
-  /** @throws SoukError `owner_unreachable`, which names the failed step */
-  async #dial(peer: PeerAddress, signal: AbortSignal): Promise<Connection> {
+  /**
+   * @param handshakeMs the limit restarts with it when an address has connected
+   * @throws SoukError `owner_unreachable`, which names the failed step
+   */
+  async #dial(peer: PeerAddress, limit: Deadline, handshakeMs: number): Promise<Connection> {
+    const { signal } = limit
     const { connectionManager, transportManager, peerStore } = this.#components
     const peerId = peerIdFromString(peer.id)
     const open = connectionManager.getConnections(peerId).filter((connection) => connection.status === 'open')
@@ -289,7 +294,8 @@ export class Libp2pLink implements Link {
     const addresses = known?.addresses.map(({ multiaddr }) => multiaddr) ?? []
     const parts = { connectionManager, transportManager, peerStore, clock: this.#clock }
     try {
-      return await dialPeer(parts, peerId, addresses, signal)
+      const onProgress = onConnected(() => limit.restart(handshakeMs))
+      return await dialPeer(parts, peerId, addresses, { signal, onProgress })
     } catch (error) {
       throw unreachable(dialStep(error, addresses), error)
     }

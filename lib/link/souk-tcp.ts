@@ -35,8 +35,7 @@ export function soukTcp(init: SoukTcpInit = {}): (components: Parameters<ReturnT
     transport.createListener = (options) =>
       withLastAddresses(createListener({ ...SERVER, ...options, upgrader: acceptWebSockets(options.upgrader) }))
     const dial = transport.dial.bind(transport)
-    transport.dial = (address, options) =>
-      dialName(address, options.signal, (each, signal) => dial(each, { ...options, signal }))
+    transport.dial = (address, options) => dialName(address, options, (each, own) => dial(each, { ...options, ...own }))
     return transport
   }
 }

@@ -28,6 +28,8 @@ export async function forwarder(to: number, bytesPerSecond?: number) {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    /** Whether bytes wait to be passed on. */
+    waits: () => pairs.some(([near]) => near.readableLength > 0),
     silence: () => {
       isSilent = true
       for (const socket of pairs.flat()) socket.unpipe().pause()

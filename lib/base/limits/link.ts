@@ -168,12 +168,12 @@ export const DIALS_PER_NAME_MAX = 4
 export const DIALS_AT_ONCE = 32
 /** Dials waiting in the queue. */
 export const DIALS_WAITING_MAX = 256
-/** Dial time per address. A silent address looks the same as a slow network. */
+/** Time for a dialled address to connect, and again for its handshake. A silent address looks the same as a slow network. */
 export const DIAL_ADDRESS_MS = 3 * SECOND
 /** Lead of each address of a peer over its next one: the Connection Attempt Delay of RFC 8305. */
 export const DIAL_STAGGER_MS = 250
-/** Dial time per peer: its last address starts after all others. */
-export const DIAL_PEER_MS = DIAL_ADDRESS_MS + (DIALS_PER_PEER_MAX - 1) * DIAL_STAGGER_MS
+/** Dial time per peer: its last address starts after all others, connects and has its handshake. */
+export const DIAL_PEER_MS = 2 * DIAL_ADDRESS_MS + (DIALS_PER_PEER_MAX - 1) * DIAL_STAGGER_MS
 /** Addresses dialled at once, of all peers. Above it, a peer's next address waits until another one fails. */
 export const DIALLED_ADDRESSES_MAX = 64
 /**

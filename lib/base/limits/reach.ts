@@ -13,8 +13,8 @@ export const REACH_MOVED_MS = 5 * SECOND
 export const REACH_ASKED_MAX = 3
 /** Hosts whose peers have to confirm an address. One host alone may lie, with many keys; the network's bootstrap peers are trusted. */
 export const REACH_CONFIRMATIONS_MIN = 2
-/** Time for one dial-back: a dial of `DIAL_ADDRESS_MS` for each address, all at once, and the response. */
-export const DIAL_BACK_MS = 6 * SECOND
+/** Time for one dial-back: twice `DIAL_ADDRESS_MS` for each address, all at once, and the response. */
+export const DIAL_BACK_MS = 9 * SECOND
 /** Ports in one request: one listening port for each transport, and one mapped by a router. */
 export const DIAL_BACK_PORTS_MAX = 4
 /** Addresses in one request to be dialled over a relay. Each one costs a dial to an address that is not proved. */

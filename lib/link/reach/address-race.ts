@@ -2,25 +2,29 @@ import type { Connection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { type Clock, deadline, type Timer } from '../../base/clock.ts'
 import { DIAL_ADDRESS_MS, DIAL_STAGGER_MS, DIALLED_ADDRESSES_MAX, DIALS_PER_PEER_MAX } from '../../base/limits/link.ts'
+import { ignore } from '../../base/ignore.ts'
 import { closeUnused } from './close-unused.ts'
+import { type DialOptions, type OnProgress, onConnected } from './dial-progress.ts'
 import { isCircuit } from './is-relayed.ts'
 
 export interface AddressRaceInit {
-  readonly dial: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+  readonly dial: (address: Multiaddr, options: DialOptions) => Promise<Connection>
   /** Addresses that are being dialled in all races of a node. */
   readonly load: { dials: number }
   readonly clock: Clock
 }
 
 /**
- * Dials the addresses of one peer `DIAL_STAGGER_MS` apart, or as soon as one fails. The first connection wins and the
- * other dials are aborted (RFC 8305, section 5). A connection that opens at the same moment is closed. Relayed addresses
- * wait until the direct ones have failed.
+ * Dials the addresses of one peer `DIAL_STAGGER_MS` apart, or as soon as one fails. Each has `DIAL_ADDRESS_MS` to connect,
+ * and again for its handshake. The first connection wins and the other dials are aborted (RFC 8305, section 5). A
+ * connection that opens at the same moment is closed. Relayed addresses wait until the direct ones have failed.
  */
 export class AddressRace {
   readonly #init: AddressRaceInit
   readonly #known = new Set<string>()
   readonly #failures = new Map<string, unknown>()
+  /** Of the callers that wait for the result. */
+  readonly #onProgress = new Set<OnProgress>()
   #waiting: Multiaddr[] = []
   #started = 0
   #dialling = 0
@@ -44,9 +48,10 @@ export class AddressRace {
   }
 
   /** Starts the race, or waits for its result. Rejects with the failure of this address when all have failed. */
-  async run(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
+  async run(address: Multiaddr, { signal, onProgress = ignore }: DialOptions): Promise<Connection> {
     const key = address.toString()
     if (this.#failures.has(key)) throw this.#failures.get(key)
+    this.#onProgress.add(onProgress)
     this.#result ??= this.#race(signal).finally(() => {
       this.#result = undefined
     })
@@ -54,6 +59,8 @@ export class AddressRace {
       return await this.#result
     } catch (error) {
       throw this.#failures.get(key) ?? error
+    } finally {
+      this.#onProgress.delete(onProgress)
     }
   }
 
@@ -105,10 +112,14 @@ export class AddressRace {
   async #dial(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
     const { clock, dial, load } = this.#init
     const limit = deadline(clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'), signal)
+    const restart = onConnected(() => limit.restart(DIAL_ADDRESS_MS))
+    const onProgress: OnProgress = (event) => {
+      for (const each of [restart, ...this.#onProgress]) each(event)
+    }
     this.#dialling++
     load.dials++
     try {
-      return await dial(address, limit.signal)
+      return await dial(address, { signal: limit.signal, onProgress })
     } finally {
       this.#dialling--
       load.dials--

@@ -26,6 +26,7 @@ import {
   type DialBackRequest,
   type DialBackResponse
 } from './dial-back-codec.ts'
+import { onConnected } from './dial-progress.ts'
 import { isRelayed } from './is-relayed.ts'
 
 /** Peers announce by identify whether they have it. */
@@ -96,18 +97,16 @@ export class DialBack {
       direct.length === 0
         ? told
         : [...this.#dialable(seenAt(direct, request.ports)), ...told.filter((address) => isAtOrNamed(address, direct))]
-    const limit = deadline(this.#init.clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'))
     this.#running++
     try {
       // A check ends with the connection. A direct connection that replaces a relayed one stays.
       const keeps = direct.length === 0
       const results = await Promise.all(
-        addresses.map(async (address) => ((await this.#reaches(address, peer, keeps, limit.signal)) ? [address] : []))
+        addresses.map(async (address) => ((await this.#reaches(address, peer, keeps)) ? [address] : []))
       )
       return DIAL_BACK_RESPONSE.encode({ dialled: addresses.map(String), reached: results.flat().map(String) })
     } finally {
       this.#running--
-      limit.clear()
     }
   }
 
@@ -129,16 +128,23 @@ export class DialBack {
     }
   }
 
-  async #reaches(address: Multiaddr, peer: string, keeps: boolean, signal: AbortSignal): Promise<boolean> {
+  async #reaches(address: Multiaddr, peer: string, keeps: boolean): Promise<boolean> {
     const { clock, transportManager, log } = this.#init
+    const limit = deadline(clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'))
+    const onProgress = onConnected(() => limit.restart(DIAL_ADDRESS_MS))
     try {
       // Not by the connection manager, which would return the connection that already exists.
-      const connection = await transportManager.dial(address.encapsulate(`/p2p/${peer}`), { signal })
+      const connection = await transportManager.dial(address.encapsulate(`/p2p/${peer}`), {
+        signal: limit.signal,
+        onProgress
+      })
       if (!keeps) closeUnused(connection, clock)
       return true
     } catch (error) {
       log('%s was not reached at %s: %s', peer, address.toString(), reasonOf(error))
       return false
+    } finally {
+      limit.clear()
     }
   }
 }

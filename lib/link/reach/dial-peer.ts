@@ -4,6 +4,7 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { type Clock, sleep } from '../../base/clock.ts'
 import { RELAYED_DIAL_DELAY_MS, RELAYED_DIALS_MAX } from '../../base/limits/reach.ts'
+import type { DialOptions } from './dial-progress.ts'
 import { isCircuit } from './is-relayed.ts'
 import { withPeer } from './with-peer.ts'
 
@@ -22,7 +23,7 @@ export async function dialPeer(
   { connectionManager, transportManager, peerStore, clock }: DialPeerInit,
   peer: PeerId,
   known: readonly Multiaddr[],
-  signal: AbortSignal
+  { signal, onProgress }: Required<DialOptions>
 ): Promise<Connection> {
   const relays = [...byRelay(known)].slice(0, RELAYED_DIALS_MAX)
   const direct = known.filter((address) => !isCircuit(address))
@@ -30,9 +31,10 @@ export async function dialPeer(
   const dialDirect = () =>
     connectionManager.openConnection(
       direct.map((address) => withPeer(address, peer.toString())),
-      { signal }
+      { signal, onProgress }
     )
-  if (relays.length === 0) return direct.length > 0 ? dialDirect() : connectionManager.openConnection(peer, { signal })
+  if (relays.length === 0)
+    return direct.length > 0 ? dialDirect() : connectionManager.openConnection(peer, { signal, onProgress })
   const losers = new AbortController()
   const either = AbortSignal.any([signal, losers.signal])
   const dials = relays.map(async ([relay, [first, ...others]]) => {

@@ -7,7 +7,7 @@ import type { TypedEventTarget } from 'main-event'
 import { boundedMap, type RecentMap } from '../../base/bounded-map.ts'
 import { type Clock, deadline } from '../../base/clock.ts'
 import { reasonOf } from '../../base/component-log.ts'
-import { DIAL_ADDRESS_MS } from '../../base/limits/link.ts'
+import { DIAL_PEER_MS } from '../../base/limits/link.ts'
 import {
   REACH_SETTLE_MS,
   RELAY_CHECK_MS,
@@ -196,7 +196,7 @@ export class RelayKeeper {
     const connected = new Set(connectionManager.getConnections().map(({ remotePeer }) => remotePeer.toString()))
     const isPaused = (id: string) => this.#isPaused(this.#failed, id) || this.#isPaused(this.#unreached, id)
     const next = [...new Set(ids)].filter((id) => !connected.has(id) && !isPaused(id)).slice(0, RELAYS_WANTED)
-    const limit = deadline(clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'))
+    const limit = deadline(clock, DIAL_PEER_MS, () => new Error('the dial timed out'))
     const dial = async (id: string) => {
       const addresses = bootstrap.filter((address) => idIn(address) === id).map((address) => multiaddr(address))
       await connectionManager

@@ -5,6 +5,7 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Clock } from '../../base/clock.ts'
 import { ignore } from '../../base/ignore.ts'
 import { AddressRace } from './address-race.ts'
+import type { DialOptions } from './dial-progress.ts'
 import { withPeer } from './with-peer.ts'
 
 interface StaggeredDialsComponents {
@@ -28,13 +29,14 @@ export function staggeredDials({ clock }: { readonly clock: Clock }): (component
     const dial = transportManager.dial.bind(transportManager)
 
     transportManager.dial = async (address, options) =>
-      races.get(address)?.run(address, options?.signal ?? NEVER) ?? dial(address, options)
+      races.get(address)?.run(address, { signal: NEVER, ...(options as Partial<DialOptions>) }) ??
+      dial(address, options)
 
     connectionManager.openConnection = async (target, options = {}) => {
       const id = idOf(target)
       const peer = id ?? [target].flat().join()
       const joined = running.get(peer)
-      const race = joined ?? new AddressRace({ clock, load, dial: (address, signal) => dial(address, { signal }) })
+      const race = joined ?? new AddressRace({ clock, load, dial })
       // libp2p would dial the addresses of a second caller only after those of the first have failed.
       if (joined === undefined) running.set(peer, race)
       // The caller's own dial reports an address that cannot be dialled.

@@ -47,15 +47,15 @@ export function soukWebSockets(
       async dial(address: Multiaddr, options: DialTransportOptions): Promise<Connection> {
         const place = webSocketPlace(address)
         if (place === undefined) throw new Error(`${address.toString()} is not the address of a WebSocket`)
-        return dialName(address, options.signal, async (each, signal) => {
+        return dialName(address, options, async (each, own) => {
           // The certificate and the `Host` header keep the name.
           const host = each.getComponents()[0]?.value ?? place.host
-          const socket = await opened({ ...place, host }, privateAddresses, signal)
+          const socket = await opened({ ...place, host }, privateAddresses, own.signal)
           const stream = createWebSocketStream(socket)
           const init = { stream, remoteAddr: address, direction: 'outbound' as const, log }
           const connection = new StreamConnection(init)
           try {
-            return await options.upgrader.upgradeOutbound(connection, { ...options, signal })
+            return await options.upgrader.upgradeOutbound(connection, { ...options, ...own })
           } catch (error) {
             connection.abort(error instanceof Error ? error : new Error('the upgrade failed', { cause: error }))
             throw error

@@ -8,8 +8,10 @@ import { createLibp2p } from 'libp2p'
 import type { Clock } from '../../../lib/base/clock.ts'
 import {
   EARLY_STREAMS_MAX,
+  EXCHANGE_MS,
   EXCHANGE_MS_MAX,
   HEARTBEAT_ANSWER_MS,
+  HELLO_MS,
   LINK_BUFFER_BYTES_MAX,
   LINK_PROBE_MS,
   LINK_WINDOW_BYTES_MAX,
@@ -35,7 +37,7 @@ const BODY_PROTOCOL = '/test/body/1.0.0'
 type LinkNode = Libp2p<{ link: Libp2pLink }>
 
 /** A libp2p node with the settings of `lib/create-node.ts`, with only a link on it. */
-function linkNode(clock: Clock): Promise<LinkNode> {
+function linkNode(clock: Clock, denyDialMultiaddr = async () => false): Promise<LinkNode> {
   return createLibp2p({
     start: false,
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
@@ -51,7 +53,7 @@ function linkNode(clock: Clock): Promise<LinkNode> {
         streamOptions: { maxStreamWindowSize: LINK_WINDOW_BYTES_MAX, maxWriteBufferLength: LINK_BUFFER_BYTES_MAX }
       })
     ],
-    connectionGater: { denyDialMultiaddr: () => false },
+    connectionGater: { denyDialMultiaddr },
     services: { link: (components: LinkComponents) => new Libp2pLink(components, clock) }
   })
 }
@@ -86,9 +88,11 @@ describe('the libp2p link', () => {
   let b: LinkNode
   let clockOfB: ManualClock
   let respond: ExchangeHandler
+  let mayDial: Promise<unknown>
   beforeEach(async () => {
+    mayDial = Promise.resolve()
     ;[clock, clockOfB] = [manualClock(), manualClock()]
-    ;[a, b] = await Promise.all([linkNode(clock), linkNode(clockOfB)])
+    ;[a, b] = await Promise.all([linkNode(clock, () => mayDial.then(() => false)), linkNode(clockOfB)])
     b.services.link.serve(SLOW_PROTOCOL, (request, from) => respond(request, from), { requestBytesMax: 1 })
     for (const node of [a, b]) await node.start()
   })
@@ -96,6 +100,33 @@ describe('the libp2p link', () => {
     await stopped(Promise.resolve(a.stop()), clock.advance)
     await stopped(Promise.resolve(b.stop()), clockOfB.advance)
   })
+
+  for (const [what, limitMs] of [
+    ['an exchange', EXCHANGE_MS],
+    ['a channel', HELLO_MS]
+  ] as const) {
+    it(`gives ${what} its time again when the peer has connected, and its handshake starts`, async () => {
+      const { signal } = new AbortController()
+      const dial = Promise.withResolvers<void>()
+      mayDial = dial.promise
+      const between = await forwarder(portOf(b))
+      between.silence()
+      const address = { id: b.peerId.toString(), addresses: [`/ip4/127.0.0.1/tcp/${between.port}`] }
+      respond = async () => new Uint8Array(1)
+      const { link } = a.services
+      const result =
+        what === 'a channel'
+          ? link.connect(address, signal)
+          : link.exchange(address, SLOW_PROTOCOL, new Uint8Array(1), { responseBytesMax: 1, signal })
+      await clock.advance(limitMs - 1)
+      dial.resolve()
+      await eventually('the handshake', 5_000, async () => (between.waits() ? true : undefined))
+      await clock.advance(limitMs - 1)
+      between.proceed()
+      await result
+      between.stop()
+    })
+  }
 
   it('closes a connection whose peer is silent while it owes responses, after a ping', async () => {
     let pings = 0

@@ -9,6 +9,7 @@ import {
 } from '../../../../lib/base/limits/link.ts'
 import { UNUSED_CONNECTION_MS } from '../../../../lib/base/limits/reach.ts'
 import { AddressRace } from '../../../../lib/link/reach/address-race.ts'
+import type { OnProgress } from '../../../../lib/link/reach/dial-progress.ts'
 import { type ManualClock, manualClock, settle } from '../../../helpers/manual-clock.ts'
 
 const RELAY = '12D3KooWGzBXaNVfmBaXU1QfLhKiCWUrNCtCSSqPKK6K7EyLQ4kZ'
@@ -18,11 +19,12 @@ describe('AddressRace', () => {
   let load: { dials: number }
   let dials: Map<string, PromiseWithResolvers<Connection>>
   let race: AddressRace
+  let progress: Map<string, OnProgress>
 
   const run = (...addresses: readonly string[]) => {
     const [first, ...others] = addresses.map((address) => multiaddr(address))
     race.add([first!, ...others])
-    return race.run(first!, new AbortController().signal)
+    return race.run(first!, { signal: new AbortController().signal })
   }
   const dialled = () => [...dials.keys()]
   const fail = async (address: string) => {
@@ -36,12 +38,14 @@ describe('AddressRace', () => {
     clock = manualClock()
     load = { dials: 0 }
     dials = new Map()
+    progress = new Map()
     race = new AddressRace({
       clock,
       load,
-      dial(address, signal) {
+      dial(address, { signal, onProgress }) {
         const dial = Promise.withResolvers<Connection>()
         dials.set(address.toString(), dial)
+        if (onProgress !== undefined) progress.set(address.toString(), onProgress)
         signal.addEventListener('abort', () => dial.reject(signal.reason))
         return dial.promise
       }
@@ -71,6 +75,22 @@ describe('AddressRace', () => {
     await clock.advance(DIAL_ADDRESS_MS)
     await rejected
     assert.equal(clock.pending, 0)
+  })
+
+  it('gives an address that has connected its time again, once', async () => {
+    const heard: string[] = []
+    race.add([multiaddr(v4(1))])
+    const { signal } = new AbortController()
+    const result = race.run(multiaddr(v4(1)), { signal, onProgress: ({ type }) => void heard.push(type as string) })
+    const rejected = assert.rejects(result, /the dial timed out/)
+    await clock.advance(DIAL_ADDRESS_MS - 1)
+    progress.get(v4(1))!({ type: 'upgrader:encrypt-outbound-connection', detail: undefined })
+    await clock.advance(DIAL_ADDRESS_MS - 1)
+    assert.equal(load.dials, 1)
+    await clock.advance(1)
+    await rejected
+    assert.deepEqual([load.dials, clock.pending], [0, 0])
+    assert.deepEqual(heard, ['upgrader:encrypt-outbound-connection'])
   })
 
   for (const isUsed of [false, true]) {
