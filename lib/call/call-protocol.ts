@@ -46,6 +46,7 @@ export class CallProtocol implements Caller {
   /** The channel to use per peer: the newest one that accepts calls. */
   readonly #byPeer = new Map<string, PeerCalls>()
   #isStopped = false
+  #isDraining = false
 
   constructor(init: CallProtocolInit) {
     this.#init = init
@@ -67,9 +68,8 @@ export class CallProtocol implements Caller {
 
   /** Tells every peer to send new calls elsewhere. Resolves when the responses of their running calls were sent. */
   async drain(): Promise<void> {
-    const peers = [...this.#channels.values()]
-    for (const { session } of peers) session.send({ kind: 'drain' })
-    await Promise.all(peers.map(({ incoming }) => incoming.idle()))
+    this.#isDraining = true
+    await Promise.all([...this.#channels.values()].map(({ incoming }) => incoming.drain()))
   }
 
   /** No broken link is restored from now on, because this node closes its links: calls that still run on them end. */
@@ -188,6 +188,7 @@ export class CallProtocol implements Caller {
     this.#channels.set(channel, peer)
     this.#byPeer.set(channel.peer, peer)
     if (channel.isRelayed !== true) this.#retireRelayed(channel.peer)
+    if (this.#isDraining) void incoming.drain()
   }
 
   /**

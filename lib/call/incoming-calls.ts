@@ -50,6 +50,7 @@ export class IncomingCalls {
   /** Calls whose response is being sent on its own stream. */
   readonly #streaming = new Set<AbortController>()
   #idle: PromiseWithResolvers<void> | undefined
+  #isDrained = false
   readonly #unsentToAll: Unsent
   /** The part of these bytes that is for this peer, held until the peer has read it. */
   #unsentBytes = 0
@@ -69,11 +70,16 @@ export class IncomingCalls {
     return this.#running.size
   }
 
-  /** Resolves when no call is running, and the last response was sent as a whole. */
-  idle(): Promise<void> {
-    if (this.size === 0) return Promise.resolve()
-    this.#idle ??= Promise.withResolvers()
-    return this.#idle.promise
+  /**
+   * Tells the peer to send new calls elsewhere. When no call is running, and the last response was sent as a whole, it tells
+   * the peer again and refuses further calls. So the peer knows that a call without a response did not run: the peer may
+   * have sent it before it was told.
+   */
+  async drain(): Promise<void> {
+    this.#session.send({ kind: 'drain' })
+    while (this.size > 0) await (this.#idle ??= Promise.withResolvers()).promise
+    this.#session.send({ kind: 'drain' })
+    this.#isDrained = true
   }
 
   onRequest(request: RequestFrame): void {
@@ -83,7 +89,9 @@ export class IncomingCalls {
       return
     }
     this.#lastId = request.id
-    if (this.#isFull(channel)) {
+    if (this.#isDrained) {
+      this.#fail(request.id, new SoukError('overloaded', 'This node is stopping.', { notAccepted: true }))
+    } else if (this.#isFull(channel)) {
       this.#fail(
         request.id,
         new SoukError('overloaded', 'You have too many running calls at this owner. Wait until some of them end.', {

@@ -179,10 +179,17 @@ export class OutgoingCalls {
     for (const id of this.#pending.keys()) {
       const pending = this.#take(id)
       pending?.upload?.abort(new Error('the link broke'))
-      pending?.settle(pending.isRepeat ? { fate: 'broken' } : this.#onBroken(pending.sent, this.#epoch))
+      pending?.settle(this.#endOf(pending))
     }
     this.#deadlines.retire()
     this.#bodies.retire()
+  }
+
+  /** The result of a call whose channel closed. A repeat may have run before. */
+  #endOf({ sent, isRepeat }: PendingCall): Parameters<PendingCall['settle']>[0] {
+    if (isRepeat) return { fate: 'broken' }
+    if (!this.#session.isDrained) return this.#onBroken(sent, this.#epoch)
+    return { fate: 'not_accepted', error: new SoukError('owner_unreachable', 'The owner is stopping.') }
   }
 
   #onLate(id: number): void {

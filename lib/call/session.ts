@@ -35,6 +35,8 @@ export class Session {
   hello: Greeting | undefined
   /** The peer is stopping and accepts no new calls. */
   isDraining = false
+  /** Each call that the peer accepted has its response. It accepts no other one on this channel. */
+  isDrained = false
   /** Set in the turn that creates the session, before any frame arrives. */
   halves: SessionHalves | undefined
 
@@ -105,6 +107,7 @@ export class Session {
       case 'ack':
         return this.halves?.onAck(frame.requestIds)
       case 'drain':
+        this.isDrained = this.isDraining
         this.isDraining = true
         return
     }

@@ -2,11 +2,31 @@ import assert from 'node:assert/strict'
 import { text, utf8 } from '../../../lib/base/bytes.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import { IN_FLIGHT_PER_PEER_MAX } from '../../../lib/base/limits/admission.ts'
-import { ACK_BATCH_MAX, ACK_DELAY_MS, DEADLINE_HOP_MS, UPSTREAM_TIMEOUT_MS_MAX } from '../../../lib/base/limits/call.ts'
+import {
+  ACK_BATCH_MAX,
+  ACK_DELAY_MS,
+  DEADLINE_HOP_MS,
+  RESEND_MS,
+  UPSTREAM_TIMEOUT_MS_MAX
+} from '../../../lib/base/limits/call.ts'
 import { FRAME_BYTES_MAX } from '../../../lib/base/limits/link.ts'
+import { peerId } from '../../helpers/call-record.ts'
 import { settle } from '../../helpers/manual-clock.ts'
 import { textOf } from '../../helpers/bodies.ts'
-import { answered, responseOf, type CallBench, callBench, callOf, CONSUMER, errorOf, NEVER, OWNER } from './bench.ts'
+import {
+  answered,
+  responseOf,
+  type CallBench,
+  callBench,
+  callOf,
+  CONSUMER,
+  errorOf,
+  HELLO,
+  NEVER,
+  OWNER,
+  rawPeer,
+  requestFrame
+} from './bench.ts'
 
 /** A received object is its frame. */
 function withoutFrame<T extends object>(received: T): T {
@@ -350,6 +370,49 @@ describe('CallProtocol', () => {
       release.resolve()
       assert.equal(await textOf(answered(await calling).body), 'late')
       await drained
+      assert.equal(bench.owner.received.length, 1)
+    })
+
+    for (const drains of [1, 2]) {
+      it(`${drains === 2 ? 'says' : 'does not say'} that a call on its way did not run, after ${drains} of its frames`, async () => {
+        const raw = await rawPeer(bench.network, CONSUMER)
+        raw.send(HELLO)
+        await settle()
+        const calling = bench.consumer.calls.call({ id: raw.link.self, addresses: [] }, callOf(), NEVER)
+        await settle()
+        assert.ok(raw.heard.some(({ kind }) => kind === 'request'))
+        for (let sent = 0; sent < drains; sent++) raw.send({ kind: 'drain' })
+        await raw.channel.close()
+        bench.network.cut(raw.link.self)
+        await bench.clock.advance(RESEND_MS)
+        const attempt = await calling
+        const expected = drains === 2 ? ['not_accepted', 'owner_unreachable'] : ['lost', 'call_interrupted']
+        assert.deepEqual([attempt.fate, errorOf(attempt).code], expected)
+      })
+    }
+
+    it('tells the peer a second time when all its calls have responses, and runs no further one', async () => {
+      const release = Promise.withResolvers<void>()
+      bench.owner.handler = async () => {
+        await release.promise
+        return responseOf()
+      }
+      const raw = await rawPeer(bench.network, OWNER)
+      raw.send(HELLO)
+      raw.send(requestFrame({ id: 1 }))
+      await settle()
+      const drained = bench.owner.calls.drain()
+      await settle()
+      const later = await rawPeer(bench.network, OWNER, peerId('S'))
+      release.resolve()
+      await drained
+      raw.send(requestFrame({ id: 2 }))
+      await settle()
+      const kinds = ({ heard }: typeof raw) => heard.map(({ kind }) => kind)
+      assert.deepEqual(kinds(raw), ['hello', 'drain', 'response', 'drain', 'failure'])
+      assert.deepEqual(kinds(later), ['hello', 'drain', 'drain'])
+      const refused = raw.heard.at(-1)
+      assert.ok(refused?.kind === 'failure' && refused.notAccepted)
       assert.equal(bench.owner.received.length, 1)
     })
 
