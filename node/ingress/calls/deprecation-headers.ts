@@ -5,10 +5,13 @@ const SECOND = 1_000
 /**
  * Deprecation notice of an API: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to the successor and further information. All
  * values come from the signed manifest.
+ * @param ingress its base URL
  */
-export function deprecationHeaders({ at, sunsetAt, successor, link }: Deprecation): string[] {
+export function deprecationHeaders({ at, sunsetAt, successor, link }: Deprecation, ingress: string): string[] {
   const links = [
-    ...(successor === undefined ? [] : [`</v1/apis/${encodeURIComponent(successor)}>; rel="successor-version"`]),
+    ...(successor === undefined
+      ? []
+      : [`<${ingress}/v1/apis/${encodeURIComponent(successor)}>; rel="successor-version"`]),
     ...(link === undefined ? [] : [`<${link}>; rel="deprecation"; type="text/html"`])
   ]
   return [

@@ -210,7 +210,7 @@ function replyHeaders(context: RequestContext, reply: CallReply): string[] {
   if (eventPrice !== undefined) all.push('Souk-Price-Per-Event', formatUsdc(eventPrice))
   if (status >= 400) all.push('Souk-Error-Source', isOwners(headers) ? 'owner' : 'upstream')
   if (reply.replayed === true) all.push('Idempotency-Replayed', 'true')
-  if (deprecation !== undefined) all.push(...deprecationHeaders(deprecation))
+  if (deprecation !== undefined) all.push(...deprecationHeaders(deprecation, publicUrl(context.req)))
   if (payment !== undefined) {
     all.push(...paymentResponse(payment), ...paymentReceipt(context.req, payment, context.clock.now()))
   }
