@@ -48,6 +48,15 @@ export interface OwnerBooks {
   payouts(): Iterable<Address>
 }
 
+/** Money that the token refuses to move for now: it is paused, or has frozen an account. It stays where it is. */
+export interface Withheld {
+  /** The account that the token does not pay: a splitter, the payout address or the treasury. */
+  readonly to: Address
+  readonly amount: Atoms
+  /** The token's own words. */
+  readonly reason: string
+}
+
 /** Result of one redemption round. */
 export interface Redemption {
   /** `claimed` from channels, `settled` to splitters, and `distributed` by splitters to both sides. */
@@ -57,6 +66,8 @@ export interface Redemption {
   readonly transactions: readonly Mined[]
   /** Channels whose claims the contract rejects, with its reason. All other claims were made without them. */
   readonly refused: ReadonlyArray<{ readonly channelId: ChannelId; readonly reason: string }>
+  /** Amounts that the token refuses to move. Later rounds try again. */
+  readonly withheld: readonly Withheld[]
 }
 
 export interface RedeemerStatus {
@@ -65,6 +76,8 @@ export interface RedeemerStatus {
   /** Number of claims that the account's gas covers. Absent before the first query. */
   readonly claimsInHand?: number
   readonly refused: Redemption['refused']
+  /** Of the last round. */
+  readonly withheld: readonly Withheld[]
   /** Milliseconds since the epoch. */
   readonly lastAt?: number
 }
@@ -127,6 +140,11 @@ export interface Redeemer {
    * @throws SoukError like `Submitter.submit`
    */
   settleNow(signal?: AbortSignal): Promise<Redemption>
+  /**
+   * Why the token would refuse to pay this address now; undefined if it would not.
+   * @throws SoukError `settlement_unavailable`
+   */
+  payoutRefusal(payout: Address): Promise<string | undefined>
   /**
    * A splitter received money that did not come through channels. It is paid out at the same amount or age as claims.
    */

@@ -19,7 +19,7 @@ export function moneyChecks({ money, whyFree, payout, registrations }: MoneyChec
   const isSelling = registrations
     .list()
     .some(({ registration }) => registration.kind === 'own' && parseUsdc(registration.terms.price) > 0n)
-  return [chainCheck(money), walletCheck(money), gasCheck(money, isSelling), ...payoutCheck(payout, isSelling)]
+  return [chainCheck(money), walletCheck(money), gasCheck(money, isSelling), ...payoutCheck(money, payout, isSelling)]
 }
 
 /** Show only the endpoint’s host: its URL may contain an access key. */
@@ -55,7 +55,23 @@ async function gasCheck({ chain, wallet, paymentScheme }: Money, isSelling: bool
   return warn('gas', `${text}: calls need none, but withdrawing from an unresponsive owner does.`, hint)
 }
 
-function payoutCheck(payout: Address | undefined, isSelling: boolean): DoctorCheck[] {
-  if (payout !== undefined) return [ok('payout', checksummed(payout))]
+function payoutCheck(money: Money, payout: Address | undefined, isSelling: boolean): Finding[] {
+  if (payout !== undefined) return [refusalCheck(money, payout)]
   return isSelling ? [fail('payout', 'No payout address is set.', 'souk payout set <address>')] : []
+}
+
+/** USDC can be paused, and its issuer can freeze accounts. Earnings of a former payout address may be withheld too. */
+async function refusalCheck({ paymentScheme }: Money, payout: Address): Promise<DoctorCheck> {
+  const { redeemer } = paymentScheme.settlement
+  const text = checksummed(payout)
+  const reason = await redeemer.payoutRefusal(payout).catch(() => undefined)
+  if (reason !== undefined) {
+    const hint = 'wait until USDC allows it. A new address gets only later earnings: souk payout set <address>'
+    return warn('payout', `USDC refuses to pay ${text}: ${reason}.`, hint)
+  }
+  const [withheld] = redeemer.status().withheld
+  if (withheld === undefined) return ok('payout', text)
+  const { to, amount, reason: why } = withheld
+  const stuck = `When last tried, USDC refused to send ${formatUsdc(amount)} to ${checksummed(to)}: ${why}.`
+  return warn('payout', stuck, 'souk settle --now')
 }

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient } from 'graphql-ws'
+import { encodeFunctionData, parseAbi } from 'viem'
 import { WebSocket } from 'ws'
 import { checksummed } from '../../lib/index.ts'
 import type { ApiView, CallHead, DoctorView, StatusView } from '../../node/admin/api.ts'
 import type { ChannelView, ReceiptsView, SettlementView } from '../../node/admin/money/money-api.ts'
+import { asBanker } from '../../node/demo/chain/place-contracts.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
 import { eventually } from '../helpers/eventually.ts'
@@ -14,6 +16,7 @@ import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 import { yogaServer } from '../helpers/yoga.ts'
 
 const USDC = 1_000_000n
+const PAUSER = parseAbi(['function pause()', 'function unpause()'])
 
 /** Two node processes with wallets, on a dev chain with the real token contract. */
 describe('nodes with wallets', () => {
@@ -127,6 +130,23 @@ describe('nodes with wallets', () => {
     assert.ok(settled.transactions.length >= 3)
     assert.equal(await balance(payout), 3_800n)
     assert.deepEqual((await owner.cli<SettlementView>('settle --now')).transactions, [])
+  })
+
+  it('says that the token refuses to pay out, and exits 1', async () => {
+    const token = (functionName: 'pause' | 'unpause') =>
+      asBanker(chain.url, chain.parameters.usdc.address, encodeFunctionData({ abi: PAUSER, functionName }))
+    await consumer.cli('call sold', '{"id":"p"}')
+    await token('pause')
+    const { code, stdout, stderr } = await home.run('--profile owner settle --now')
+    assert.equal(code, 1)
+    assert.match(stdout, /claimed +0\.001 USDC/)
+    assert.match(stderr, /warning: USDC refuses to send 0\.001 to 0x\w{40}: Pausable: paused\. The node tries again\./)
+    const { checks } = await owner.cli<DoctorView>('doctor')
+    const check = checks.find(({ name }) => name === 'payout')
+    assert.deepEqual([check?.result, check?.message], ['warn', `USDC refuses to pay ${payout}: Pausable: paused.`])
+    await token('unpause')
+    const { settled, distributed, withheld } = await owner.cli<SettlementView>('settle --now')
+    assert.deepEqual([settled, distributed, withheld], ['0.001', '0.001', []])
   })
 
   it('charges each GraphQL operation alone: in a batch, over a WebSocket and in parts', async () => {

@@ -68,6 +68,7 @@ export async function redeemerBench(bench: ChannelBench) {
   return {
     signer,
     books,
+    provider,
     earn,
     stop,
     killed: (process: Process) => void running.delete(process),

@@ -177,7 +177,8 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
       claim: unused,
       refund: unused,
       settleNow: unused,
-      status: () => ({ claimable: 0n, refused: [] }),
+      payoutRefusal: unused,
+      status: () => ({ claimable: 0n, refused: [], withheld: [] }),
       start: async () => {},
       stop: async () => {}
     }

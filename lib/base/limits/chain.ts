@@ -61,6 +61,8 @@ export const CLAIM_ROWS_MAX = 200
 export const CLAIM_TRIALS_MAX = 100
 /** A channel with a rejected row is left out of claims this long. */
 export const REFUSED_ROW_MS = 10 * MINUTE
+/** Time between two attempts to move money that the token refuses to move. An attempt only reads while it does. */
+export const WITHHELD_MS = 10 * MINUTE
 /** Attempts of a step that passed its simulation but failed on chain. */
 export const REDEEM_TRIES_MAX = 3
 /** Amount at which earnings are claimed. A whole round costs less than a cent on Base. */

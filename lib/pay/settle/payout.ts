@@ -1,13 +1,16 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import type { Hex } from '../../base/hex.ts'
 import { DISTRIBUTE_GAS, SETTLE_GAS } from '../../base/limits/chain.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
+import type { Withheld } from '../../interface/redeem.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Mined, Submitter } from '../../interface/submitter.ts'
 import { splitterAbi } from '../contracts/contracts.generated.ts'
 import { submitStep } from '../chain/submit-step.ts'
 import type { SettlementCalls } from '../chain/settlement-calls.ts'
-import type { SplitterFactory } from '../chain/splitter.ts'
+import { BPS, type SplitterFactory } from '../chain/splitter.ts'
+import { transferRefusal } from '../chain/transfer-refusal.ts'
 
 export interface PayoutInit {
   readonly chain: Chain
@@ -16,15 +19,17 @@ export interface PayoutInit {
   readonly submitter: Submitter
 }
 
-/** The amounts moved in one payout, and the transactions. */
+/** The amounts moved in one payout, the transactions, and the amounts that the token refuses to move. */
 export interface PaidOut {
   readonly settled: Atoms
   readonly distributed: Atoms
   readonly transactions: readonly Mined[]
+  readonly withheld: readonly Withheld[]
 }
 
 /**
- * Moves a provider's claimed money to its splitter, and has the splitter pay both sides.
+ * Moves a provider's claimed money to its splitter, and has the splitter pay both sides. Sends no transaction that the token would
+ * let pay nothing.
  * @param isWorth whether an amount is worth its gas
  * @throws SoukError as `Submitter.submit`
  */
@@ -38,13 +43,16 @@ export async function payOut(
   const splitter = factory.splitterOf(payout)
   const { claimed, settled } = await chain.receiver(splitter, 'latest')
   const due = claimed - settled
-  const settle =
-    due > 0n && isWorth(due, SETTLE_GAS)
-      ? await submitStep(submitter, `settle/${splitter}/${claimed}`, calls.settle(splitter), signal)
-      : undefined
+  const isDue = due > 0n && isWorth(due, SETTLE_GAS)
+  const settle = isDue
+    ? await submitStep(submitter, `settle/${splitter}/${claimed}`, calls.settle(splitter), signal)
+    : undefined
+  const unsettled = isDue && settle === undefined ? await unsettledOf(chain, splitter, due) : []
   const balance = await chain.balance(splitter, 'latest')
+  const withheld = balance > 0n ? await withheldIn(init, payout, balance) : []
+  const payable = withheld.reduce((rest, { amount }) => rest - amount, balance)
   const distribute =
-    balance > 0n && isWorth(balance, DISTRIBUTE_GAS)
+    payable > 0n && isWorth(payable, DISTRIBUTE_GAS)
       ? await submitStep(
           submitter,
           await distributeKey(init, splitter, balance),
@@ -56,28 +64,54 @@ export async function payOut(
   return {
     settled: settle === undefined ? 0n : due,
     distributed: balance > left ? balance - left : 0n,
-    transactions: [settle, distribute].filter((mined) => mined !== undefined)
+    transactions: [settle, distribute].filter((mined) => mined !== undefined),
+    withheld: [...unsettled, ...withheld]
   }
+}
+
+async function unsettledOf(chain: Chain, splitter: Address, amount: Atoms): Promise<Withheld[]> {
+  const reason = await transferRefusal(chain, chain.parameters.settlement.address, splitter)
+  return [{ to: splitter, amount, reason: reason ?? 'the contract refuses to settle' }]
+}
+
+/** The parts of a splitter's balance that the token refuses to pay out now. */
+async function withheldIn({ chain, factory }: PayoutInit, payout: Address, balance: Atoms): Promise<Withheld[]> {
+  const splitter = factory.splitterOf(payout)
+  const [toProvider, toTreasury] = await Promise.all([
+    transferRefusal(chain, splitter, payout),
+    transferRefusal(chain, splitter, factory.treasury)
+  ])
+  if (toProvider === undefined && toTreasury === undefined) return []
+  const data = await chain.read({ to: splitter, data: splitterCall('owed', chain) })
+  const share = (balance * BigInt(BPS)) / 10_000n
+  // A splitter that does not exist yet has paid nothing.
+  const [provider, treasury] = data
+    ? decodeFunctionResult({ abi: splitterAbi, functionName: 'owed', data })
+    : [balance - share, share]
+  return [
+    ...(toProvider === undefined ? [] : [{ to: payout, amount: provider, reason: toProvider }]),
+    ...(toTreasury === undefined ? [] : [{ to: factory.treasury, amount: treasury, reason: toTreasury }])
+  ].filter(({ amount }) => amount > 0n)
 }
 
 /**
  * The key includes the total that the splitter ever received, or its balance until it exists. If the token refused one side, the
- * rest is retried in later rounds.
+ * rest is paid out in a later round.
  */
 async function distributeKey(init: PayoutInit, splitter: Address, balance: Atoms): Promise<string> {
   const received = (await receivedBy(init, splitter)) ?? balance
   let round = 0
   const key = () => `distribute/${splitter}/${received}/${round}`
-  while (init.submitter.find(key())?.isFinal === true) round++
+  while (init.submitter.find(key()) !== undefined) round++
   return key()
 }
 
 /** The total that a splitter ever received; undefined if it does not exist yet. */
 async function receivedBy({ chain }: PayoutInit, splitter: Address): Promise<Atoms | undefined> {
-  const args = [chain.parameters.usdc.address] as const
-  const data = await chain.read({
-    to: splitter,
-    data: encodeFunctionData({ abi: splitterAbi, functionName: 'received', args })
-  })
+  const data = await chain.read({ to: splitter, data: splitterCall('received', chain) })
   return data && decodeFunctionResult({ abi: splitterAbi, functionName: 'received', data })
+}
+
+function splitterCall(functionName: 'owed' | 'received', { parameters }: Chain): Hex {
+  return encodeFunctionData({ abi: splitterAbi, functionName, args: [parameters.usdc.address] })
 }

@@ -13,13 +13,21 @@ import {
   REDEEM_AGE_MS,
   REDEEM_ATOMS,
   REFUND_GAS,
+  WITHHELD_MS,
   SUBMISSIONS_IN_FLIGHT_MAX
 } from '../../base/limits/chain.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { Chain, ContractCall } from '../../interface/chain.ts'
 import type { ChannelConfig, ChannelId, DepositAuthorization } from '../../interface/channel.ts'
-import type { ChannelWatch, OwnerBooks, Redeemer, RedeemerStatus, Redemption } from '../../interface/redeem.ts'
-import type { Signer } from '../../interface/signer.ts'
+import type {
+  ChannelWatch,
+  OwnerBooks,
+  Redeemer,
+  RedeemerStatus,
+  Redemption,
+  Withheld
+} from '../../interface/redeem.ts'
+import type { Address, Signer } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
 import type { Mined, Submitter } from '../../interface/submitter.ts'
 import { ClaimSimulation } from './claim-simulation.ts'
@@ -30,6 +38,7 @@ import { depositNonce, type SettlementCalls, settlementCalls } from '../chain/se
 import { type SettlementDomain, settlementDomain } from '../signing/settlement-domain.ts'
 import type { SplitterFactory } from '../chain/splitter.ts'
 import { claimKey, submitStep } from '../chain/submit-step.ts'
+import { transferRefusal } from '../chain/transfer-refusal.ts'
 import { within } from '../../base/within.ts'
 
 export interface RedeemerInit {
@@ -84,6 +93,8 @@ class PolicyRedeemer implements Redeemer {
   #claimedAt = 0
   /** Money that came to splitters directly since the last payout, and the time of the first. */
   #received: { readonly amount: Atoms; readonly since: number } | undefined
+  /** Amounts that the token refused to move in the last round, and the time of that round by the monotonic clock. */
+  #withheld: { readonly found: readonly Withheld[]; readonly at: number } = { found: [], at: 0 }
   /** The last read that `refreshGas` asked for, by the monotonic clock. */
   #gasRead: { readonly at: number; readonly done: Promise<void> } | undefined
   #stopping: AbortController | undefined
@@ -200,6 +211,11 @@ class PolicyRedeemer implements Redeemer {
     return promise
   }
 
+  payoutRefusal(payout: Address): Promise<string | undefined> {
+    const { chain, factory } = this.#init
+    return transferRefusal(chain, factory.splitterOf(payout), payout)
+  }
+
   received(amount: Atoms): void {
     const { amount: before, since } = this.#received ?? { amount: 0n, since: this.#init.clock.now() }
     this.#received = { amount: before + amount, since }
@@ -214,6 +230,7 @@ class PolicyRedeemer implements Redeemer {
     return {
       claimable: sumOf(this.#owing()),
       refused: this.#simulation.refused,
+      withheld: this.#withheld.found,
       ...(claims !== undefined && { claimsInHand: Number(claims) }),
       ...(this.#claimedAt > 0 && { lastAt: this.#claimedAt })
     }
@@ -260,7 +277,7 @@ class PolicyRedeemer implements Redeemer {
     this.#enqueue(async () => {
       await this.#gas.look()
       if (this.#isTime()) await this.#round('worthwhile')
-      else if (this.#isDirty || this.#isReceivedDue()) await this.#round('begun')
+      else if (this.#isDirty || this.#isReceivedDue() || this.#isWithheldDue()) await this.#round('begun')
     })
   }
 
@@ -277,6 +294,11 @@ class PolicyRedeemer implements Redeemer {
     if (this.#received === undefined) return false
     const { amount, since } = this.#received
     return this.#isOld(since) || amount >= (this.#init.policy?.atoms ?? REDEEM_ATOMS)
+  }
+
+  #isWithheldDue(): boolean {
+    const { found, at } = this.#withheld
+    return found.length > 0 && this.#init.clock.elapsed() - at >= WITHHELD_MS
   }
 
   /** A time far ahead was noted by a clock that was wrong. Earnings would wait until then. */
@@ -317,6 +339,8 @@ class PolicyRedeemer implements Redeemer {
     if (rows.length > 0) await this.#noteClaim(clock.now())
     this.#received = undefined
     const paidOut = await this.#payOutAll(what, signal)
+    const withheld = paidOut.flatMap((done) => done.withheld)
+    this.#withheld = { found: withheld, at: clock.elapsed() }
     this.#isDirty = false
     await watch.refresh(rows.map(({ channelId }) => channelId))
     return {
@@ -327,7 +351,8 @@ class PolicyRedeemer implements Redeemer {
         ...claims.flatMap(({ mined }) => (mined === undefined ? [] : [mined])),
         ...paidOut.flatMap(({ transactions }) => transactions)
       ],
-      refused: this.#simulation.refused
+      refused: this.#simulation.refused,
+      withheld
     }
   }
 

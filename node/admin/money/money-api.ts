@@ -305,7 +305,14 @@ export const settlementViewSchema = view(
         channel: z.string(),
         reason: z.string()
       })
-    ).describe('Claims that the contract rejected. All other claims were sent without them.')
+    ).describe('Claims that the contract rejected. All other claims were sent without them.'),
+    withheld: list(
+      z.object({
+        to: z.string(),
+        amount: z.string(),
+        reason: z.string()
+      })
+    ).describe('Amounts that the token refuses to send, and its reason. They stay where they are until it allows it.')
   },
   'Result of one settlement run.'
 )

@@ -103,12 +103,14 @@ export const moneyRoutes = [
   })
 ] as const
 
-function settlementView({ claimed, settled, distributed, transactions, refused }: Redemption): SettlementView {
+function settlementView(redemption: Redemption): SettlementView {
+  const { claimed, settled, distributed, transactions, refused, withheld } = redemption
   return {
     claimed: formatUsdc(claimed),
     settled: formatUsdc(settled),
     distributed: formatUsdc(distributed),
     transactions: transactions.map(({ hash }) => hash),
-    refused: refused.map(({ channelId, reason }) => ({ channel: channelId, reason }))
+    refused: refused.map(({ channelId, reason }) => ({ channel: channelId, reason })),
+    withheld: withheld.map(({ to, amount, reason }) => ({ to: checksummed(to), amount: formatUsdc(amount), reason }))
   }
 }

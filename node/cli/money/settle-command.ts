@@ -1,6 +1,7 @@
 import type { SettlementView } from '../../admin/money/money-api.ts'
 import type { AddCommand } from '../cli.ts'
 import { facts } from '../terminal/table.ts'
+import { EXIT } from '../terminal/exit-code.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 export const addSettle: AddCommand = (to, cli) => {
@@ -13,6 +14,10 @@ export const addSettle: AddCommand = (to, cli) => {
       await cli.print(settled, () => lines(settled))
       for (const { channel, reason } of settled.refused) {
         cli.terminal.note(`warning: the contract rejected the claim on ${channel}: ${reason}`)
+      }
+      for (const { to, amount, reason } of settled.withheld) {
+        cli.terminal.note(`warning: USDC refuses to send ${amount} to ${to}: ${reason}. The node tries again.`)
+        cli.exitCode = EXIT.failed
       }
     })
 }

@@ -75,6 +75,13 @@ function Actions({ view }: { readonly view: EarningsView }) {
           </p>
         </Notice>
       )}
+      {settled?.withheld.map(({ to, amount, reason }) => (
+        <Notice key={to}>
+          <p>
+            USDC refuses to send {amount} to {to}: {reason}. The node tries again.
+          </p>
+        </Notice>
+      ))}
     </div>
   )
 }
