@@ -29,7 +29,7 @@ export const DIAL_BACK_BURST = 4
 export const DIAL_BACK_REFILL_MS = 15 * SECOND
 /** Dial-backs for all peers at once. */
 export const DIAL_BACKS_AT_ONCE = 8
-/** Age at which a connection that only proved an address, or came second, is closed if it carries no stream by then. */
+/** Time between two checks of a connection that only proved an address, or came second. It is closed once it carries no stream. */
 export const UNUSED_CONNECTION_MS = 2 * SECOND
 /** Requests to dial back for one relayed channel. A peer allows `DIAL_BACK_BURST`, and one more by the time of the last. */
 export const REVERSALS_ASKED_MAX = 5

@@ -75,7 +75,7 @@ export class AddressRace {
     const finish = (connection: Connection) => {
       winner ??= connection
       if (connection === winner) resolve(connection)
-      else closeUnused(connection, clock)
+      else closeUnused(connection, [winner], clock)
     }
     const advance = () => {
       this.#timer?.cancel()

@@ -100,9 +100,8 @@ export class DialBack {
     this.#running++
     try {
       // A check ends with the connection. A direct connection that replaces a relayed one stays.
-      const keeps = direct.length === 0
       const results = await Promise.all(
-        addresses.map(async (address) => ((await this.#reaches(address, peer, keeps)) ? [address] : []))
+        addresses.map(async (address) => ((await this.#reaches(address, peer, direct)) ? [address] : []))
       )
       return DIAL_BACK_RESPONSE.encode({ dialled: addresses.map(String), reached: results.flat().map(String) })
     } finally {
@@ -128,7 +127,7 @@ export class DialBack {
     }
   }
 
-  async #reaches(address: Multiaddr, peer: string, keeps: boolean): Promise<boolean> {
+  async #reaches(address: Multiaddr, peer: string, direct: readonly Connection[]): Promise<boolean> {
     const { clock, transportManager, log } = this.#init
     const limit = deadline(clock, DIAL_ADDRESS_MS, () => new Error('the dial timed out'))
     const onProgress = onConnected(() => limit.restart(DIAL_ADDRESS_MS))
@@ -138,7 +137,7 @@ export class DialBack {
         signal: limit.signal,
         onProgress
       })
-      if (!keeps) closeUnused(connection, clock)
+      if (direct.length > 0) closeUnused(connection, direct, clock)
       return true
     } catch (error) {
       log('%s was not reached at %s: %s', peer, address.toString(), reasonOf(error))

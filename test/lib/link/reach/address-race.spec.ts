@@ -93,23 +93,43 @@ describe('AddressRace', () => {
     assert.deepEqual(heard, ['upgrader:encrypt-outbound-connection'])
   })
 
-  for (const isUsed of [false, true]) {
-    it(`${isUsed ? 'keeps' : 'closes'} a second connection that opens at the same moment and is ${isUsed ? '' : 'not '}used`, async () => {
-      const closed: string[] = []
-      const connection = (name: string) => {
-        const streams = isUsed ? [{}] : []
-        return { status: 'open', streams, close: async () => void closed.push(name) } as unknown as Connection
-      }
+  describe('where a second address connects at the same moment', () => {
+    let streams: object[]
+    let first: { status: string }
+    let second: { status: string; streams: object[]; close: () => Promise<void> }
+
+    beforeEach(async () => {
+      streams = []
+      first = { status: 'open' }
+      second = { status: 'open', streams, close: async () => void (second.status = 'closed') }
       const result = run(v4(1), v4(2))
       await clock.advance(DIAL_STAGGER_MS)
-      const won = connection('first')
-      dials.get(v4(1))!.resolve(won)
-      dials.get(v4(2))!.resolve(connection('second'))
-      assert.equal(await result, won)
-      await clock.advance(UNUSED_CONNECTION_MS)
-      assert.deepEqual(closed, isUsed ? [] : ['second'])
+      dials.get(v4(1))!.resolve(first as Connection)
+      dials.get(v4(2))!.resolve(second as unknown as Connection)
+      assert.equal(await result, first)
     })
-  }
+    afterEach(() => assert.equal(clock.pending, 0))
+
+    it('closes the second connection', async () => {
+      await clock.advance(UNUSED_CONNECTION_MS)
+      assert.equal(second.status, 'closed')
+    })
+
+    it('keeps it until it carries no stream any more', async () => {
+      streams.push({})
+      await clock.advance(3 * UNUSED_CONNECTION_MS)
+      assert.equal(second.status, 'open')
+      streams.pop()
+      await clock.advance(UNUSED_CONNECTION_MS)
+      assert.equal(second.status, 'closed')
+    })
+
+    it('keeps it where the first one has closed', async () => {
+      first.status = 'closed'
+      await clock.advance(UNUSED_CONNECTION_MS)
+      assert.equal(second.status, 'open')
+    })
+  })
 
   it('dials relayed addresses after the direct ones have failed', async () => {
     const circuit = `${v4(9)}/p2p/${RELAY}/p2p-circuit`

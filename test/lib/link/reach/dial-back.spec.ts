@@ -3,19 +3,26 @@ import type { Connection } from '@libp2p/interface'
 import type { ConnectionManager, TransportManager } from '@libp2p/interface-internal'
 import { defaultLogger } from '@libp2p/logger'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { systemClock } from '../../../../lib/base/clock.ts'
-import { DIAL_BACK_ADDRESSES_MAX, DIAL_BACK_BYTES_MAX } from '../../../../lib/base/limits/reach.ts'
+import {
+  DIAL_BACK_ADDRESSES_MAX,
+  DIAL_BACK_BYTES_MAX,
+  UNUSED_CONNECTION_MS
+} from '../../../../lib/base/limits/reach.ts'
 import { createMemoryNetwork } from '../../../../lib/link/memory-link.ts'
 import { DIAL_BACK_PROTOCOL, DialBack } from '../../../../lib/link/reach/dial-back.ts'
 import { DIAL_BACK_RESPONSE } from '../../../../lib/link/reach/dial-back-codec.ts'
 import { webSocketPlace } from '../../../../lib/link/websocket/websocket-address.ts'
+import { type ManualClock, manualClock } from '../../../helpers/manual-clock.ts'
 
 const ASKER = '12D3KooWPSgXHiPKLrWrV4E86RhL7atK4MgLrrmsdudu561RHC1G'
 const RELAY = '12D3KooWJXQvZxA1tkFfVSKcsmWyd8RyLRsvdvcyww8jYRALfVNt'
 
 describe('a peer that dials back on a public network', () => {
+  let clock: ManualClock
   let dialled: string[]
   let from: string
+  /** The connection by which the peer dials back. */
+  let proof: { status: string; streams: object[]; close: () => Promise<void> }
   let asker: DialBack
   let network: ReturnType<typeof createMemoryNetwork>
 
@@ -23,9 +30,11 @@ describe('a peer that dials back on a public network', () => {
     /^\/[^/]+\/[^/]+\/tcp\/\d+$/.test(address.toString()) || webSocketPlace(address) !== undefined
 
   beforeEach(async () => {
+    clock = manualClock()
     dialled = []
     from = '/ip4/11.1.1.7/tcp/5000'
-    network = createMemoryNetwork()
+    proof = { status: 'open', streams: [], close: async () => void (proof.status = 'closed') }
+    network = createMemoryNetwork({ clock })
     const make = async (id: string) => {
       const link = network.link(id)
       const dialBack = new DialBack({
@@ -39,12 +48,12 @@ describe('a peer that dials back on a public network', () => {
           dialTransportForMultiaddr: (address: Multiaddr) => (canDial(address) ? {} : undefined),
           dial: async (address: Multiaddr) => {
             dialled.push(address.decapsulate('/p2p').toString())
-            return { status: 'closed', streams: [] }
+            return proof
           }
         } as unknown as TransportManager,
         network: 'test',
         privateAddresses: false,
-        clock: systemClock,
+        clock,
         log: defaultLogger().forComponent('test')
       })
       dialBack.serve()
@@ -126,5 +135,22 @@ describe('a peer that dials back on a public network', () => {
     from = `/ip4/11.1.1.1/tcp/4402/p2p/${RELAY}/p2p-circuit`
     const told = ['/ip4/11.1.1.8/tcp/4402', '/dns4/node.example/tcp/443/wss']
     assert.deepEqual(await ask([22], [...told, '/ip4/10.0.0.1/tcp/22']), told)
+  })
+
+  it('closes the connection that proved an address once no stream is left on it', async () => {
+    proof.streams.push({})
+    await ask([4402], [])
+    await clock.advance(2 * UNUSED_CONNECTION_MS)
+    assert.equal(proof.status, 'open')
+    proof.streams.pop()
+    await clock.advance(UNUSED_CONNECTION_MS)
+    assert.equal(proof.status, 'closed')
+  })
+
+  it('keeps a direct connection to a peer that was only relayed', async () => {
+    from = `/ip4/11.1.1.1/tcp/4402/p2p/${RELAY}/p2p-circuit`
+    await ask([], ['/ip4/11.1.1.8/tcp/4402'])
+    await clock.advance(2 * UNUSED_CONNECTION_MS)
+    assert.equal(proof.status, 'open')
   })
 })
