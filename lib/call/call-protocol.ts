@@ -231,6 +231,6 @@ function isUncertain(attempt: Attempt): attempt is Exclude<Attempt, { fate: 'ans
 
 function lost(cause?: SoukError): Attempt {
   const detail =
-    'The link to the owner broke, and the outcome of the call is unknown. Repeat the call with the same request id.'
+    'The link to the owner broke, and the outcome of the call is unknown. A repeat with the same idempotency key, or the same payment, is safe. Any other repeat may run the call again.'
   return { fate: 'lost', error: new SoukError('call_interrupted', detail, { cause }) }
 }

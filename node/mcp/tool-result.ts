@@ -78,7 +78,7 @@ const GRAPHQL_MEMBERS: ReadonlySet<string> = new Set(['data', 'errors', 'extensi
 
 /** An error as a result: a problem document (RFC 9457) and advice. */
 export function toolProblem(error: SoukError, requestId: string): CallToolResult {
-  const problem = { ...problemOf(error, requestId), what_to_do: adviceFor(error.code, error.retryable) }
+  const problem = { ...problemOf(error, requestId), what_to_do: adviceFor(error) }
   const charged = problem.amount_charged ?? 'unknown'
   return { isError: true, content: [text(JSON.stringify(problem))], _meta: { [`${META}charged`]: charged } }
 }
@@ -104,10 +104,14 @@ const ADVICE: Readonly<Record<string, string>> = {
   upstream_timeout: 'Try again, with a longer timeout_ms if you gave one.'
 }
 
-function adviceFor(code: string, isRetryable: boolean): string {
+const MAY_HAVE_RUN =
+  'The API may have run the call, and a repeat may run and cost again. If you gave an idempotency_key, repeat the same call with it. Otherwise find out first what the API did.'
+
+function adviceFor({ code, retryable, isChargeUnknown }: SoukError): string {
+  if (isChargeUnknown || code === 'call_interrupted') return MAY_HAVE_RUN
   return (
     ADVICE[code] ??
-    (isRetryable ? 'Try again in a moment.' : 'The same call would fail again. Change it, or use another API.')
+    (retryable ? 'Try again in a moment.' : 'The same call would fail again. Change it, or use another API.')
   )
 }
 

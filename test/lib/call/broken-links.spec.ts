@@ -96,6 +96,7 @@ describe('a call whose link breaks', () => {
     await bench.clock.advance(2 * RESEND_PAUSE_MS)
     const attempt = await calling
     assert.deepEqual([attempt.fate, errorOf(attempt).code], ['lost', 'call_interrupted'])
+    assert.match(errorOf(attempt).message, /same idempotency key/)
   })
 
   it('is lost at its own deadline if that comes first, or if the peer does not respond', async () => {

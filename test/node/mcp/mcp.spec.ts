@@ -189,6 +189,14 @@ describe('agents over HTTP', () => {
         ingress.onCall = () => Promise.reject(new SoukError('soap_fault', 'No such account.', { status: 400 }))
         const fault = await agent.call('bank_getBalance', { accountId: 'B' })
         assert.deepEqual([fault.isError, problemIn(fault)['detail']], [true, 'No such account.'])
+        for (const lost of [
+          new SoukError('call_interrupted'),
+          new SoukError('upstream_timeout', 'Late.', { isChargeUnknown: true })
+        ]) {
+          ingress.onCall = () => Promise.reject(lost)
+          const { what_to_do } = problemIn(await agent.call('bank_getBalance', { accountId: 'B' }))
+          assert.match(String(what_to_do), /may run and cost again/)
+        }
         ingress.onCall = () => answer({ status: 404, charged: 0n, body: Buffer.from('{"no":1}') })
         const refused = await agent.call('bank_close')
         assert.equal(refused.isError, true)
