@@ -55,7 +55,7 @@ export async function payOut(
     payable > 0n && isWorth(payable, DISTRIBUTE_GAS)
       ? await submitStep(
           submitter,
-          await distributeKey(init, splitter, balance),
+          await distributeKey(init, splitter, { balance, payable }),
           calls.distribute(factory, payout),
           signal
         )
@@ -95,14 +95,19 @@ async function withheldIn({ chain, factory }: PayoutInit, payout: Address, balan
 }
 
 /**
- * The key includes the total that the splitter ever received, or its balance until it exists. If the token refused one side, the
- * rest is paid out in a later round.
+ * The key includes the total that the splitter ever received, or its balance until it exists, and the part that the token pays now, if
+ * it refuses another. So the rest has a key of its own, and an endpoint that lags behind a payout makes no second one.
  */
-async function distributeKey(init: PayoutInit, splitter: Address, balance: Atoms): Promise<string> {
+async function distributeKey(
+  init: PayoutInit,
+  splitter: Address,
+  { balance, payable }: { readonly balance: Atoms; readonly payable: Atoms }
+): Promise<string> {
   const received = (await receivedBy(init, splitter)) ?? balance
+  const part = payable === balance ? '' : `/${payable}`
   let round = 0
-  const key = () => `distribute/${splitter}/${received}/${round}`
-  while (init.submitter.find(key()) !== undefined) round++
+  const key = () => `distribute/${splitter}/${received}${part}/${round}`
+  while (init.submitter.find(key())?.isFinal === true) round++
   return key()
 }
 
