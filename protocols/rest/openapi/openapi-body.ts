@@ -63,7 +63,9 @@ function linesOf(type: string, value: unknown): string {
     .join('')
 }
 
+/** A string is the form itself. */
 function formOf({ encoding = {} }: RestBody, value: unknown, size: WrittenSize): string {
+  if (typeof value === 'string') return value
   const pairs = membersOf(value).flatMap(([name, member]) => {
     const { contentType, serialization } = encodingOf(encoding, name)
     const isWhole = serialization === undefined && contentType !== undefined && isJson(contentType)
@@ -155,9 +157,10 @@ function append(writer: MultipartWriter, name: string, value: unknown, part: Par
   else writer.add(text, { name, type })
 }
 
-/** A member of an object that may be composed of parts. */
+/** A member of an object that may be composed of parts, described by its name or as one of any name. */
 function propertyOf(composed: readonly JsonSchema[], name: string): JsonSchema | undefined {
-  return composed.map((part) => memberOf(part, name)).find(isObject)
+  const named = composed.map((part) => memberOf(part, name)).find(isObject)
+  return named ?? composed.map(({ additionalProperties }) => additionalProperties).find(isObject)
 }
 
 /** The schema of a list's item. */

@@ -107,7 +107,7 @@ function flatPairs(named: Named, value: unknown): Pair[] {
     if (explode) return members(value).flatMap(([key, one]) => exploded(encode(key), one, text))
     if (members(value).length === 0) return []
   } else if (Array.isArray(value)) {
-    if (value.length === 0) return []
+    if (value.length === 0 && named.sendsEmpty !== true) return []
     // Exploded lists of all styles are repeated parameters.
     if (explode) return exploded(encode(name), value, (one) => nestedText(named, one, 0, encodeValue))
   }

@@ -25,10 +25,11 @@ export function requestBody(body: JsonObject, { convert, follow, find }: Reading
   const content = objectOf(body['content'])
   const types = Object.keys(content)
   const json = jsonAmong(types)
-  const multipart = types.find((type) => bareType(type) === 'multipart/form-data')
+  const multipart = multipartAmong(types)
   const inJson = json === undefined ? undefined : find(content[json])['schema']
-  const file = isWholeFile(inJson, find) ? fileAmong(types) : undefined
-  const hasFiles = multipart !== undefined && hasFile(inJson, find)
+  const isOne = isWholeFile(inJson, find)
+  const file = isOne ? fileAmong(types) : undefined
+  const hasFiles = multipart !== undefined && (isOne || hasFile(inJson, find))
   const chosen =
     file ??
     (hasFiles ? multipart : json) ??
@@ -54,10 +55,32 @@ export function requestBody(body: JsonObject, { convert, follow, find }: Reading
   }
 }
 
-/** A file needs no schema since 3.1 (section 4.8.14.2), but callers do. Of an object, they give the bytes: a type of files has no form for it. */
-function describedFor(type: string, schema: unknown, find: Follow): unknown {
+/**
+ * A file needs no schema since 3.1 (section 4.8.14.2), but callers do. Of an object, they give the bytes: a type of files has no form for it.
+ * A multipart body has named parts, also where its schema is that of one part.
+ * @param name - of that part. Without one, callers choose it
+ */
+function describedFor(type: string, schema: unknown, find: Follow, name?: string): unknown {
   const isBytes = isFile(type) && (schema === undefined || [find(schema)['type']].flat().includes('object'))
-  return isBytes ? { type: 'string', format: 'binary' } : schema
+  if (isBytes) return { type: 'string', format: 'binary' }
+  if (!type.startsWith('multipart/') || hasParts(type, schema, find)) return schema
+  if (name === undefined) return { type: 'object', additionalProperties: schema, minProperties: 1 }
+  return { type: 'object', properties: { [name]: schema }, required: [name], additionalProperties: false }
+}
+
+/** Whether a schema describes the parts of a multipart body: an object, or a list of parts without names. */
+function hasParts(type: string, schema: unknown, find: Follow): boolean {
+  const parts = partsIn(schema, COMPOSED, find).filter(
+    (part) => part['type'] !== undefined || part['properties'] !== undefined || isFileSchema(part)
+  )
+  const whole: readonly unknown[] = type === 'multipart/form-data' ? ['object'] : ['object', 'array']
+  const isWhole = (part: JsonObject) =>
+    part['properties'] !== undefined || [part['type']].flat().some((one) => whole.includes(one))
+  return parts.length === 0 || parts.some((part) => !isFileSchema(part) && isWhole(part))
+}
+
+function multipartAmong(types: readonly string[]): string | undefined {
+  return types.find((type) => bareType(type) === 'multipart/form-data')
 }
 
 /** Whether the body itself is a file, and has no other form. */
@@ -67,7 +90,10 @@ function isWholeFile(body: unknown, find: Follow): boolean {
 
 /** Whether a member of the body is a file. Documents that list several media types for one schema have it in JSON too, which has no files. */
 function hasFile(body: unknown, find: Follow): boolean {
-  const members = partsIn(body, COMPOSED, find).flatMap(({ properties }) => Object.values(objectOf(properties)))
+  const members = partsIn(body, COMPOSED, find).flatMap(({ properties, additionalProperties }) => [
+    ...Object.values(objectOf(properties)),
+    additionalProperties
+  ])
   return members
     .slice(0, OPERATION_FIELDS_MAX)
     .some((member) => partsIn(member, [...COMPOSED, 'items'], find).some(isFileSchema))
@@ -130,20 +156,21 @@ export function oldRequestBody(
   const body = parameters.find((parameter) => parameter['in'] === 'body')
   if (body !== undefined) {
     const isOne = isWholeFile(body['schema'], find)
-    const chosen = (isOne ? fileAmong(types) : undefined) ?? jsonAmong(types) ?? types[0] ?? 'application/json'
+    const file = isOne ? (fileAmong(types) ?? multipartAmong(types)) : undefined
+    const chosen = file ?? jsonAmong(types) ?? types[0] ?? 'application/json'
     const type = sentType(chosen, isOne)
+    const name = typeof body['name'] === 'string' ? body['name'] : 'body'
     const example = bodyExampleIn(body, find)
     return {
       required: body['required'] === true,
       type,
-      schema: convert(describedFor(type, body['schema'], find)),
+      schema: convert(describedFor(type, body['schema'], find, name)),
       ...(example === undefined ? {} : { example })
     }
   }
   const fields = parameters.filter((parameter) => parameter['in'] === 'formData')
   if (fields.length === 0) return undefined
-  const isMultipart =
-    types.some((type) => bareType(type) === 'multipart/form-data') || fields.some(({ type }) => type === 'file')
+  const isMultipart = multipartAmong(types) !== undefined || fields.some(({ type }) => type === 'file')
   const required = fields.filter((field) => field['required'] === true).map(({ name }) => String(name))
   const lists = fields.filter((field) => field['type'] === 'array')
   const encoding = lists.map((field) => [String(field['name']), { serialization: oldSerializationOf(field, true) }])

@@ -52,7 +52,12 @@ export function oldSerializationOf(given: JsonObject, repeats: boolean): Seriali
     nested.push(formatOf(items))
   }
   const explode = repeats && style === 'form'
-  return { style: style === 'form' && !explode ? 'simple' : style, explode, ...(nested.length === 0 ? {} : { nested }) }
+  return {
+    style: style === 'form' && !explode ? 'simple' : style,
+    explode,
+    ...(nested.length === 0 ? {} : { nested }),
+    ...(repeats && !explode ? { sendsEmpty: true } : {})
+  }
 }
 
 function formatOf({ collectionFormat }: JsonObject): ParameterStyle {

@@ -23,6 +23,8 @@ export interface Serialization {
   readonly allowReserved?: true
   /** 2.0 only: the styles of lists within the list, from the outermost. */
   readonly nested?: readonly ParameterStyle[]
+  /** 2.0 only: an empty list is the name with an empty value. In 3 it is undefined (RFC 6570, section 2.3). */
+  readonly sendsEmpty?: true
 }
 
 /** The header for an id of the request. A call may name one. Otherwise the API gets the id of the call. */

@@ -179,3 +179,60 @@ describe('a file', () => {
     })
   })
 })
+
+describe('a multipart body whose schema is that of one part', () => {
+  const FILE = { type: 'string', format: 'binary' }
+  const multipart = 'multipart/form-data'
+  const formOf = async (document: Json, call: Json) => {
+    const { map, description } = callsOf(document)
+    const { body } = await map(call)
+    const headers = { 'content-type': body?.type ?? '' }
+    const form = await new Response(new Uint8Array(body?.bytes ?? []), { headers }).formData()
+    const texts = await Promise.all(
+      [...form].map(async ([name, one]) => `${name}=${typeof one === 'string' ? one : await one.text()}`)
+    )
+    return { texts, input: description.operations[0]?.input }
+  }
+  const by2 = (schema: Json, consumes = [multipart]) => {
+    const parameters = [{ in: 'body', name: 'image', required: true, schema }]
+    return documentOf({ consumes, parameters }, '/x', '2.0')
+  }
+  const by3 = (schema: Json, types = [multipart]) => {
+    const content = Object.fromEntries(types.map((type) => [type, { schema }]))
+    return documentOf({ requestBody: { required: true, content } }, '/x', '3.0.3')
+  }
+
+  it('has one part with the name of the parameter in 2.0', async () => {
+    for (const consumes of [[multipart], ['application/json', multipart]]) {
+      for (const schema of [FILE, { type: 'file' }, { type: 'object', format: 'file' }]) {
+        const { texts, input } = await formOf(by2(schema, consumes), { image: 'YWJj' })
+        assert.deepEqual(texts, ['image=abc'])
+        assert.deepEqual(input?.['properties'], { image: FILE })
+        assert.deepEqual(input?.['required'], ['image'])
+      }
+    }
+    assert.deepEqual((await formOf(by2({ type: 'string' }), { image: 'YWJj' })).texts, ['image=YWJj'])
+  })
+
+  it('has parts of any name in 3', async () => {
+    for (const types of [[multipart], ['application/json', multipart]]) {
+      const { texts } = await formOf(by3(FILE, types), { photo: 'YWJj' })
+      assert.deepEqual(texts, ['photo=abc'])
+    }
+    const several = await formOf(by3({ type: 'array', items: FILE }), { photo: ['YWJj', 'ZGVm'] })
+    assert.deepEqual(several.texts, ['photo=abc', 'photo=def'])
+    await assert.rejects(formOf(by3(FILE), {}), { code: 'invalid_request' })
+  })
+
+  it('sends files of any name as bytes', async () => {
+    const map = { type: 'object', additionalProperties: FILE }
+    assert.deepEqual((await formOf(by3(map), { a: 'YWJj' })).texts, ['a=abc'])
+    assert.deepEqual((await formOf(by3(map, ['application/json', multipart]), { a: 'YWJj' })).texts, ['a=abc'])
+  })
+
+  it('is the text itself in a form that is a string', async () => {
+    const content = { 'application/x-www-form-urlencoded': { schema: { type: 'string' } } }
+    const { body } = await callsOf(documentOf({ requestBody: { content } })).map({ body: 'a=1&b=%20' })
+    assert.equal(Buffer.from(body?.bytes ?? []).toString(), 'a=1&b=%20')
+  })
+})

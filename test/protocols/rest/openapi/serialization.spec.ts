@@ -140,6 +140,14 @@ describe('parameters of OpenAPI', () => {
     })
   }
 
+  it('sends an empty list of 2.0 as an empty value, unless it repeats the name', async () => {
+    for (const collectionFormat of [undefined, 'csv', 'ssv', 'tsv', 'pipes'])
+      for (const required of [false, true])
+        assert.equal(await written({ in: 'query', collectionFormat, ...LIST, required }, [], '2.0'), '?color=')
+    assert.equal(await written({ in: 'query', collectionFormat: 'multi', ...LIST }, [], '2.0'), '')
+    assert.equal(await written({ in: 'query', ...LIST }, null, '2.0'), '')
+  })
+
   it('nests the lists of 2.0', async () => {
     const items = { ...LIST, collectionFormat: 'csv' }
     const parameter = { in: 'query', type: 'array', collectionFormat: 'pipes', items }
@@ -171,13 +179,12 @@ describe('parameters of OpenAPI', () => {
       for (const empty of [[], null]) await assert.rejects(written({ in: place, ...required }, empty), refused)
       assert.equal(await written({ in: place, ...required }, {}), '', 'its members are parameters of their own')
     }
-    const items = { type: 'array', items: { type: 'string' } }
-    for (const version of ['2.0', '3.0.3']) {
-      const schema = version === '2.0' ? items : { schema: items }
-      const query = { in: 'query', ...required, ...schema }
-      await assert.rejects(written(query, [], version), refused)
-      assert.equal(await written({ ...query, allowEmptyValue: true }, [], version), '?color=')
-    }
+    const query = { in: 'query', ...required, schema: LIST }
+    await assert.rejects(written(query, [], '3.0.3'), refused)
+    assert.equal(await written({ ...query, allowEmptyValue: true }, [], '3.0.3'), '?color=')
+    const repeated = { in: 'query', ...required, ...LIST, collectionFormat: 'multi' }
+    await assert.rejects(written(repeated, [], '2.0'), refused)
+    assert.equal(await written({ ...repeated, allowEmptyValue: true }, [], '2.0'), '?color=')
     await assert.rejects(written({ in: 'path' }, []), /"color" cannot be empty/)
     const json = { schema: undefined, content: { 'application/json': { schema: {} } } }
     assert.equal(await written({ in: 'query', ...required, ...json }, []), '?color=%5B%5D')
@@ -253,6 +260,8 @@ describe('bodies of OpenAPI', () => {
     const { map } = callsOf(documentOf({ parameters, consumes: [FORM] }, '/x', '2.0'))
     const { body } = await map({ a: ['1', '2'], b: ['1', '2'], c: ['1', '2'] })
     assert.equal(Buffer.from(body?.bytes ?? []).toString(), 'a=1,2&b=1&b=2&c=1%7C2')
+    const empty = (await map({ a: [], b: [], c: [] })).body
+    assert.equal(Buffer.from(empty?.bytes ?? []).toString(), 'a=&c=')
   })
 
   it('multipart sends files that may be null, are composed or in lists, and parts with their type', async () => {
@@ -331,7 +340,7 @@ describe('bodies of OpenAPI', () => {
       'Content-Type: text/markdown\r\n\r\n# a\r\n',
       'Content-Type: application/json\r\n\r\nnull\r\n'
     ])
-    await assert.rejects(bodyOf('multipart/form-data', { schema: { type: 'array' } }, [1], {}), /must be a JSON object/)
+    await assert.rejects(bodyOf('multipart/form-data', { schema: { type: 'array' } }, [1], {}), /must be object/)
   })
 
   it('XML is written by its schema', async () => {
