@@ -90,11 +90,11 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
     if (schema === undefined) return { variables }
     if (valid.get(document) !== schema) {
       const errors = validate(schema, document.node, rulesFor(document, terms), told(schema))
-      if (errors.length > 0) return { errors }
+      if (errors.length > 0) return { errors, code: 'GRAPHQL_VALIDATION_FAILED' }
       valid.set(document, schema)
     }
     const { variableValues, errors } = getVariableValues(schema, variableDefinitions, variables, told(schema))
-    return variableValues === undefined ? { errors } : { variables: variableValues.coerced }
+    return variableValues === undefined ? { errors, code: 'BAD_USER_INPUT' } : { variables: variableValues.coerced }
   }
 
   return {
@@ -109,7 +109,7 @@ export function createDocumentCheck(terms: GraphqlTerms, schemas: SchemaSource):
         const fresh = await schemas.current
         if (fresh !== schema) found = errorsOf((schema = fresh), document, node, request.variables)
       }
-      if (found.errors !== undefined) throw new GraphqlRefusal('invalid', found.errors)
+      if (found.errors !== undefined) throw new GraphqlRefusal('invalid', found.code, found.errors)
       const { variables } = found
       const { depth, cost } = measure({
         document,
@@ -139,7 +139,7 @@ function charsComparedIn(schema: GraphQLSchema): number {
 }
 
 type Found =
-  | { readonly errors: readonly GraphQLError[]; readonly variables?: never }
+  | { readonly errors: readonly GraphQLError[]; readonly code: string; readonly variables?: never }
   | { readonly errors?: never; readonly variables: JsonObject }
 
 function rulesFor({ selections }: ReadDocument, { introspection = true }: GraphqlTerms) {

@@ -46,7 +46,7 @@ export function readDocument(text: string, limits: DocumentLimits): ReadDocument
     }
     return { text, node, selections }
   } catch (error) {
-    if (error instanceof GraphQLError) throw new GraphqlRefusal('invalid', [error])
+    if (error instanceof GraphQLError) throw new GraphqlRefusal('invalid', 'GRAPHQL_PARSE_FAILED', [error])
     throw error
   }
 }
@@ -85,6 +85,7 @@ export function operationIn({ node }: ReadDocument, name: string | undefined): O
   throw invalid(
     name === undefined
       ? 'The document must contain one operation, or "operationName" must name one of them.'
-      : 'The document contains no operation with the name in "operationName".'
+      : 'The document contains no operation with the name in "operationName".',
+    'OPERATION_RESOLUTION_FAILURE'
   )
 }

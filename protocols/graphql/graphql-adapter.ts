@@ -18,7 +18,7 @@ import { headerOf, isJsonType, jsonText, wholeBody } from '../json.ts'
 import type { UpstreamResponse } from '../upstream/response.ts'
 import { createUpstream } from '../upstream/upstream.ts'
 import { type CheckedOperation, asksForSchema, createDocumentCheck } from './document-check.ts'
-import { type Accepted, EVENT_STREAM, JSON_TYPE, RESPONSE_TYPE, acceptedIn, askedFor } from './graphql-accept.ts'
+import { type Accepted, EVENT_STREAM, JSON_TYPE, MIXED, RESPONSE_TYPE, acceptedIn, askedFor } from './graphql-accept.ts'
 import { GraphqlRefusal, invalid } from './graphql-refusal.ts'
 import { type GraphqlRequest, bodyOf, gotten, posted } from './graphql-request.ts'
 import { type ResponseOutline, outlineIn } from './graphql-response.ts'
@@ -34,6 +34,10 @@ import { type Upload, readUpload } from './upload.ts'
 
 /** A caller that leaves does not abort reading the schema, because the next caller needs it. */
 const FOREVER = new AbortController().signal
+
+const NOT_ACCEPTABLE = invalid(
+  `The API has no response of the types in Accept. For @defer and @stream, send Accept: ${MIXED}, ${JSON_TYPE}.`
+)
 
 /** A parsed call whose document is not checked yet. */
 interface ReadCall {
@@ -85,7 +89,7 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string, descrip
     const operation = await documents.check(request, signal)
     const { document, node } = operation
     if (call.isGet && node.operation === OperationTypeNode.MUTATION) {
-      throw new GraphqlRefusal('method', 'A mutation needs the method POST.')
+      throw new GraphqlRefusal('method', 'BAD_REQUEST', 'A mutation needs the method POST.')
     }
     const asked = hidden.length === 0 || !introspection ? 'no' : asksForSchema(operation)
     if (asked === 'beside') throw invalid('Request the schema in a separate operation.')
@@ -206,7 +210,11 @@ async function replyOf(
     return { status, headers, body, success: first.hasData, upstreamMs, ...ruleFor(first) }
   }
   const body = await response.bytes(RESPONSE_BYTES_MAX, memory)
-  // Errors of the upstream, or of a gateway in front of it, are passed on unchanged.
+  // Yoga says no more about an operation that it runs only in parts.
+  if (status === 406 && body.length === 0) {
+    return framed({ status, headers, body: NOT_ACCEPTABLE.body, success: false, upstreamMs }, accepted)
+  }
+  // Other errors of the upstream, or of a gateway in front of it, are passed on unchanged.
   if (status >= 400) return { status, headers, body, success: false, upstreamMs }
   const graphql = status < 300 ? outlineIn(body) : undefined
   if (graphql === undefined) throw unreadable('The API behind this listing did not return a GraphQL response.')

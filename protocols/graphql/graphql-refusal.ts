@@ -1,4 +1,4 @@
-import type { GraphQLError } from 'graphql'
+import type { GraphQLError, GraphQLFormattedError } from 'graphql'
 import { utf8 } from '../../lib/base/bytes.ts'
 
 /**
@@ -13,13 +13,14 @@ export type RefusalKind = 'malformed' | 'invalid' | 'method'
 export class GraphqlRefusal extends Error {
   override readonly name = 'GraphqlRefusal'
   readonly kind: RefusalKind
-  readonly errors: ReadonlyArray<GraphQLError | RequestError>
+  readonly errors: readonly GraphQLFormattedError[]
 
-  constructor(kind: RefusalKind, errors: string | ReadonlyArray<GraphQLError | RequestError>) {
-    const list = typeof errors === 'string' ? [{ message: errors }] : errors
+  /** @param code - for programs, in `extensions.code`. Where Apollo Server and Yoga have a code, it is theirs */
+  constructor(kind: RefusalKind, code: string, errors: string | readonly GraphQLError[]) {
+    const list = typeof errors === 'string' ? [{ message: errors }] : errors.map((error) => error.toJSON())
     super(list[0]?.message)
     this.kind = kind
-    this.errors = list
+    this.errors = list.map((error) => ({ ...error, extensions: { ...error.extensions, code } }))
   }
 
   /** The body of the response, for any media type. */
@@ -28,16 +29,10 @@ export class GraphqlRefusal extends Error {
   }
 }
 
-interface RequestError {
-  readonly message: string
-  readonly extensions?: { readonly code: string }
-}
-
 export function malformed(message: string): GraphqlRefusal {
-  return new GraphqlRefusal('malformed', message)
+  return new GraphqlRefusal('malformed', 'BAD_REQUEST', message)
 }
 
-/** @param code for programs, in `extensions.code`, where Apollo's servers put theirs */
-export function invalid(message: string, code?: string): GraphqlRefusal {
-  return new GraphqlRefusal('invalid', [code === undefined ? { message } : { message, extensions: { code } }])
+export function invalid(message: string, code = 'BAD_REQUEST'): GraphqlRefusal {
+  return new GraphqlRefusal('invalid', code, message)
 }

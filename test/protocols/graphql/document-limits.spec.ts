@@ -81,6 +81,23 @@ describe('before a GraphQL API is reached', () => {
     })
   }
 
+  it('gives errors the codes of Apollo Server and Yoga', async () => {
+    const adapter = await open({ introspection: false })
+    const codes: ReadonlyArray<readonly [code: string, body: object]> = [
+      ['GRAPHQL_PARSE_FAILED', { query: '{ a' }],
+      ['GRAPHQL_VALIDATION_FAILED', { query: '{ nothing }' }],
+      ['GRAPHQL_VALIDATION_FAILED', { query: '{ __schema { types { name } } }' }],
+      ['BAD_USER_INPUT', { query: 'query ($n: Int) { users(first: $n) { id } }', variables: { n: 'many' } }],
+      ['OPERATION_RESOLUTION_FAILURE', { query: '{ total }', operationName: 'other' }]
+    ]
+    for (const [code, body] of codes) {
+      const { message, extensions } = await errorOf(await call(adapter, body))
+      assert.equal(extensions?.code, code, message)
+    }
+    const malformed = await jsonOf(await call(adapter, {}))
+    assert.equal((malformed as { errors: [{ extensions: { code: string } }] }).errors[0].extensions.code, 'BAD_REQUEST')
+  })
+
   it('reads the schema again before it rejects, once', async () => {
     const adapter = await open()
     sdl = SDL.replace('total', 'news: String, total')

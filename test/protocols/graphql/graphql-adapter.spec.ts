@@ -127,6 +127,14 @@ describe('a GraphQL call', () => {
     })
   }
 
+  it('says which Accept to send where a 406 of the upstream says nothing', async () => {
+    upstream.behave(answering(406, {}, ''))
+    const reply = await call({ query: '{ a ... @defer { b } }' })
+    assert.deepEqual([reply.status, reply.success], [406, false])
+    const { errors } = (await jsonOf(reply)) as { errors: Array<{ message: string }> }
+    assert.match(errors[0]?.message ?? '', /send Accept: multipart\/mixed, application\/json/)
+  })
+
   it('labels JSON as JSON, whatever the upstream says', async () => {
     upstream.behave(answering(200, { 'content-type': 'text/plain' }, '{"data":{}}'))
     assert.deepEqual((await call({ query: '{ a }' })).headers, [['content-type', 'application/json']])
