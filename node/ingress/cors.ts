@@ -3,12 +3,12 @@ import { SetupError } from '../setup-error.ts'
 import { CALL_METHODS } from './call-routes.ts'
 
 const REQUEST_HEADERS =
-  'content-type, accept, accept-language, range, if-range, if-match, if-none-match, if-modified-since, if-unmodified-since, last-event-id, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
+  'content-type, accept, accept-language, range, if-range, if-match, if-none-match, if-modified-since, if-unmodified-since, if-none-exist, last-event-id, prefer, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
   'authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, ' +
   // Common x402 clients send the last one, and a browser asks about it in its preflight.
   'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
 const REPLY_HEADERS =
-  'x-request-id, server-timing, etag, location, retry-after, ratelimit, ratelimit-policy, deprecation, sunset, link, idempotency-replayed, souk-charged, souk-price, souk-price-per-event, souk-owner, souk-receipt, souk-error-source, ' +
+  'x-request-id, server-timing, etag, location, preference-applied, retry-after, ratelimit, ratelimit-policy, deprecation, sunset, link, idempotency-replayed, souk-charged, souk-price, souk-price-per-event, souk-owner, souk-receipt, souk-error-source, ' +
   'payment-required, payment-response, payment-receipt, www-authenticate'
 
 const PREFLIGHT = [

@@ -21,10 +21,12 @@ const UP: ReadonlySet<string> = new Set([
   'idempotency-key',
   'if-match',
   'if-modified-since',
+  'if-none-exist',
   'if-none-match',
   'if-range',
   'if-unmodified-since',
   'last-event-id',
+  'prefer',
   'range',
   'soapaction',
   'traceparent',
@@ -32,7 +34,7 @@ const UP: ReadonlySet<string> = new Set([
 ])
 
 /** Headers that may be lists (RFC 9110 §5.3); of the others only the first value counts. */
-const LISTS: ReadonlySet<string> = new Set(['accept', 'accept-language'])
+const LISTS: ReadonlySet<string> = new Set(['accept', 'accept-language', 'prefer'])
 
 /**
  * Response headers that are passed on: they describe the content, its age and the API's lifetime. Others are dropped: framing and
@@ -53,6 +55,7 @@ const DOWN = [
   'last-modified',
   'link',
   'location',
+  'preference-applied',
   'retry-after',
   'sunset',
   'vary'

@@ -14,7 +14,9 @@ const TRAVELLING = [
   'if-none-match',
   'if-modified-since',
   'if-unmodified-since',
-  'last-event-id'
+  'if-none-exist',
+  'last-event-id',
+  'prefer'
 ] as const
 const IS_TRAVELLING: ReadonlySet<string> = new Set(TRAVELLING)
 /** RFC 3986: a URI is ASCII without spaces; RFC 9112 §3.2: a request target has no fragment. */

@@ -30,7 +30,7 @@ export const METHODS = [...FORWARDED, 'trace', 'query']
 /** Headers that OpenAPI describes by other means (3.1, section 4.8.12). */
 const DESCRIBED_ELSEWHERE = /^(?:accept|content-type|authorization)$/i
 /** Conditional requests, which are always forwarded. */
-const CONDITIONS = /^if-(?:match|none-match|modified-since|unmodified-since|range)$/i
+const CONDITIONS = /^if-(?:match|none-match|none-exist|modified-since|unmodified-since|range)$/i
 /** Headers that the HTTP client of the node sets itself. */
 const SET_BY_CLIENT =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|expect|date|user-agent|accept-encoding|via|idempotency-key)$/i

@@ -36,6 +36,15 @@ describe('HTTP between a consumer and an API', () => {
     assert.equal((await send('/items/7', { method: 'DELETE', headers: { 'if-match': '"6"' } })).status, 412)
   })
 
+  it('keeps preferences, and the condition of a FHIR create', async () => {
+    upstream.behave(answering(200, { 'preference-applied': 'return=minimal' }, ''))
+    const asked = { prefer: 'return=minimal', 'if-none-exist': 'identifier=a|1' }
+    const { headers } = await send('/Patient', { method: 'POST', headers: asked })
+    const seen = upstream.received.at(-1)?.headers ?? {}
+    assert.deepEqual({ prefer: seen['prefer'], 'if-none-exist': seen['if-none-exist'] }, asked)
+    assert.equal(headers.get('preference-applied'), 'return=minimal')
+  })
+
   it('keeps Location and Link, as absolute addresses of the ingress', async () => {
     const link = `<${upstream.url}/v1/items?page=2>; rel="next", <http://10.0.0.1/>; rel="prev"`
     upstream.behave(answering(201, { location: `${upstream.url}/v1/items/7`, link }, ''))
