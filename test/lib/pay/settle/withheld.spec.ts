@@ -29,8 +29,8 @@ describe('earnings that the token refuses to pay out', () => {
   })
   afterEach(() => owner.close())
 
-  const token = (functionName: 'pause' | 'unpause' | 'blacklist' | 'unBlacklist', ...args: Address[]) => {
-    const data = encodeFunctionData({ abi: TOKEN, functionName, args } as Parameters<typeof encodeFunctionData>[0])
+  const token = (functionName: 'pause' | 'unpause' | 'blacklist' | 'unBlacklist', ...args: [] | [Address]) => {
+    const data = encodeFunctionData({ abi: TOKEN, functionName, args })
     return asBanker(bench.url, bench.parameters.usdc.address, data)
   }
   const splitter = () => bench.factory.splitterOf(owner.provider)
