@@ -168,6 +168,11 @@ export async function keylessBench({ isPatient = false } = {}) {
       return address.toLowerCase() as Address
     },
     usdc,
+    /** What came to the splitter, also if it has paid it out. An owner does so at its start, which takes longer on a busy machine. */
+    collected: async () => {
+      const all = await Promise.all([...new Set([splitter, provider, treasury])].map(usdc))
+      return all.reduce((sum, atoms) => sum + atoms, 0n)
+    },
     /** Waits until a deposit left this balance: a call is served before its deposit is mined. */
     deposited: (payer: Address, left: bigint) =>
       eventually('the deposit', 5_000, async () => ((await usdc(payer)) === left ? true : undefined)),

@@ -49,6 +49,6 @@ describe('x402 exact, while the token is paused', () => {
     const [lost, direct] = await Promise.all(
       ['lost/exact', 'direct'].map((name) => ledger.balance(`${name}/${bench.splitter}`))
     )
-    assert.deepEqual([lost, direct, await bench.usdc(bench.splitter)], [0n, PRICE, PRICE])
+    assert.deepEqual([lost, direct, await bench.collected()], [0n, PRICE, PRICE])
   })
 })
