@@ -2,21 +2,19 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient } from 'graphql-ws'
-import { encodeFunctionData, parseAbi } from 'viem'
 import { WebSocket } from 'ws'
 import { checksummed } from '../../lib/index.ts'
 import type { ApiView, CallHead, DoctorView, StatusView } from '../../node/admin/api.ts'
 import type { ChannelView, ReceiptsView, SettlementView } from '../../node/admin/money/money-api.ts'
-import { asBanker } from '../../node/demo/chain/place-contracts.ts'
 import { actor, type ChainBench, chainBench } from '../helpers/chain.ts'
 import { judgeApi, type JudgeApi } from '../helpers/judge-api.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { type HomeNode, type SoukHome, soukHome, tellWhenFailed } from '../helpers/souk-home.ts'
+import { tokenIssuer } from '../helpers/token-issuer.ts'
 import { type Wallets, walletsIn } from '../helpers/wallets.ts'
 import { yogaServer } from '../helpers/yoga.ts'
 
 const USDC = 1_000_000n
-const PAUSER = parseAbi(['function pause()', 'function unpause()'])
 
 /** Two node processes with wallets, on a dev chain with the real token contract. */
 describe('nodes with wallets', () => {
@@ -133,10 +131,8 @@ describe('nodes with wallets', () => {
   })
 
   it('says that the token refuses to pay out, and exits 1', async () => {
-    const token = (functionName: 'pause' | 'unpause') =>
-      asBanker(chain.url, chain.parameters.usdc.address, encodeFunctionData({ abi: PAUSER, functionName }))
     await consumer.cli('call sold', '{"id":"p"}')
-    await token('pause')
+    await tokenIssuer(chain).pause()
     const { code, stdout, stderr } = await home.run('--profile owner settle --now')
     assert.equal(code, 1)
     assert.match(stdout, /claimed +0\.001 USDC/)
@@ -144,7 +140,7 @@ describe('nodes with wallets', () => {
     const { checks } = await owner.cli<DoctorView>('doctor')
     const check = checks.find(({ name }) => name === 'payout')
     assert.deepEqual([check?.result, check?.message], ['warn', `USDC refuses to pay ${payout}: Pausable: paused.`])
-    await token('unpause')
+    await tokenIssuer(chain).unpause()
     const { settled, distributed, withheld } = await owner.cli<SettlementView>('settle --now')
     assert.deepEqual([settled, distributed, withheld], ['0.001', '0.001', []])
   })

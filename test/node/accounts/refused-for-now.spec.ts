@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { encodeFunctionData, parseAbi } from 'viem'
 import { x402Client } from '@x402/core/client'
 import { encodePaymentSignatureHeader } from '@x402/core/http'
 import { asSoukError, createMemoryStore, systemRandom } from '../../../lib/index.ts'
@@ -8,15 +7,14 @@ import { PAYMENT_MEMBER } from '../../../lib/interface/payment-scheme.ts'
 import { AccountDeposits } from '../../../node/accounts/account-deposits.ts'
 import { balanceOf } from '../../../node/accounts/account-ledger.ts'
 import { Accounts } from '../../../node/accounts/accounts.ts'
-import { asBanker } from '../../../node/demo/chain/place-contracts.ts'
 import { type ChainProxy, proxyChain } from '../../helpers/chain-proxy.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { hastyClock } from '../../helpers/hasty-clock.ts'
 import { type KeylessBench, keylessBench } from '../../helpers/keyless-bench.ts'
+import { tokenIssuer } from '../../helpers/token-issuer.ts'
 
 const AMOUNT = 500_000n
 const ACCOUNT = 'acct_1'
-const PAUSER = parseAbi(['function pause()', 'function unpause()'])
 
 describe('a deposit that the token refuses after it was checked', () => {
   let bench: KeylessBench
@@ -24,7 +22,7 @@ describe('a deposit that the token refuses after it was checked', () => {
   let deposits: Deposits
   let service: AccountDeposits
   let text: string
-  /** What happens between the check and the transfer. */
+  /** Runs between the check and the transfer. */
   let meanwhile: () => Promise<void>
   const waits: string[] = []
   const store = createMemoryStore()
@@ -69,8 +67,6 @@ describe('a deposit that the token refuses after it was checked', () => {
     const customer = x402Client.fromConfig(bench.stock('customer'))
     text = encodePaymentSignatureHeader(await customer.createPaymentPayload(asked))
   })
-  const pauser = (functionName: 'pause' | 'unpause') =>
-    asBanker(bench.url, bench.parameters.usdc.address, encodeFunctionData({ abi: PAUSER, functionName }))
   /** Deposits, ends the trouble after the first refusal, and waits for the credit. */
   async function creditedAfter(end: () => Promise<void> | void): Promise<void> {
     const before = await store.ledger.balance(balanceOf(ACCOUNT))
@@ -94,7 +90,7 @@ describe('a deposit that the token refuses after it was checked', () => {
   })
 
   it('is sent again after a pause of the token', async () => {
-    meanwhile = () => pauser('pause')
-    await creditedAfter(() => pauser('unpause'))
+    meanwhile = () => tokenIssuer(bench).pause()
+    await creditedAfter(() => tokenIssuer(bench).unpause())
   })
 })

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { encodeFunctionData, parseAbi } from 'viem'
 import { asSoukError } from '../../../../lib/base/errors.ts'
 import type { Address } from '../../../../lib/interface/signer.ts'
 import { FinalTransactions } from '../../../../lib/pay/chain/final-transactions.ts'
 import { nodeWallet } from '../../../../lib/pay/chain/node-wallet.ts'
-import { asBanker } from '../../../../node/demo/chain/place-contracts.ts'
 import { type ChainBench, chainBench } from '../../../helpers/chain.ts'
 import { submitterBench } from '../../../helpers/submitter-bench.ts'
+import { tokenIssuer } from '../../../helpers/token-issuer.ts'
 
 const TO: Address = `0x${'ab'.repeat(20)}`
 
@@ -52,8 +51,7 @@ describe('the wallet of a node', () => {
   it('says why the token refuses a withdrawal', async () => {
     const { wallet } = await start()
     const frozen: Address = `0x${'fe'.repeat(20)}`
-    const abi = parseAbi(['function blacklist(address account)'])
-    await asBanker(bench.url, bench.parameters.usdc.address, encodeFunctionData({ abi, args: [frozen] }))
+    await tokenIssuer(bench).freeze(frozen)
     await assert.rejects(wallet.withdraw({ to: frozen, amount: 5n, id: 'frozen' }), {
       code: 'payment_rejected',
       message: /account is blacklisted/

@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict'
-import { encodeFunctionData, parseAbi } from 'viem'
-import type { Address } from '../../../../lib/interface/signer.ts'
-import { asBanker } from '../../../../node/demo/chain/place-contracts.ts'
 import { type ChannelBench, channelBench } from '../../../helpers/channel-bench.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 import { hasted } from '../../../helpers/hasty-clock.ts'
 import { redeemerBench } from '../../../helpers/redeemer-bench.ts'
+import { tokenIssuer } from '../../../helpers/token-issuer.ts'
 
-const TOKEN = parseAbi([
-  'function pause()',
-  'function unpause()',
-  'function blacklist(address)',
-  'function unBlacklist(address)'
-])
 const FROZEN = 'Blacklistable: account is blacklisted'
 const PAUSED = 'Pausable: paused'
 
@@ -29,23 +21,19 @@ describe('earnings that the token refuses to pay out', () => {
   })
   afterEach(() => owner.close())
 
-  const token = (functionName: 'pause' | 'unpause' | 'blacklist' | 'unBlacklist', ...args: [] | [Address]) => {
-    const data = encodeFunctionData({ abi: TOKEN, functionName, args })
-    return asBanker(bench.url, bench.parameters.usdc.address, data)
-  }
   const splitter = () => bench.factory.splitterOf(owner.provider)
   const sent = () => bench.chain.nonce(owner.signer.address, 'latest')
 
   it('stay claimed while the token is paused, with the reason, and are paid out later', async () => {
     await owner.earn(1_000n, { deposit: 1_000n })
     const { redeemer } = await owner.start()
-    await token('pause')
+    await tokenIssuer(bench).pause()
     const refused = await redeemer.settleNow()
     assert.deepEqual([refused.claimed, refused.settled, refused.distributed], [1_000n, 0n, 0n])
     assert.deepEqual(refused.withheld, [{ to: splitter(), amount: 1_000n, reason: PAUSED }])
     assert.deepEqual(redeemer.status().withheld, refused.withheld)
     assert.equal(await redeemer.payoutRefusal(owner.provider), PAUSED)
-    await token('unpause')
+    await tokenIssuer(bench).unpause()
     assert.equal(await redeemer.payoutRefusal(owner.provider), undefined)
     const done = await redeemer.settleNow()
     assert.deepEqual([done.settled, done.distributed, done.withheld], [1_000n, 1_000n, []])
@@ -55,14 +43,14 @@ describe('earnings that the token refuses to pay out', () => {
   it('stay in the splitter while the payout address is frozen, and cost no gas', async () => {
     await owner.earn(1_000n, { deposit: 1_000n })
     const { redeemer } = await owner.start()
-    await token('blacklist', owner.provider)
+    await tokenIssuer(bench).freeze(owner.provider)
     const first = await redeemer.settleNow()
     const withheld = [{ to: owner.provider, amount: 950n, reason: FROZEN }]
     assert.deepEqual([first.settled, first.distributed, first.withheld], [1_000n, 50n, withheld])
     const nonce = await sent()
     const second = await redeemer.settleNow()
     assert.deepEqual([second.transactions, second.withheld, await sent()], [[], withheld, nonce])
-    await token('unBlacklist', owner.provider)
+    await tokenIssuer(bench).unfreeze(owner.provider)
     const done = await redeemer.settleNow()
     assert.deepEqual([done.distributed, done.withheld, await sent()], [950n, [], nonce + 1])
     assert.deepEqual(await owner.paid(), { provider: 950n, treasury: 50n })
@@ -71,7 +59,7 @@ describe('earnings that the token refuses to pay out', () => {
   it('stay in a splitter that does not exist yet, while the token refuses both sides', async () => {
     await bench.mint(splitter(), 1_000n)
     const { redeemer } = await owner.start()
-    await token('pause')
+    await tokenIssuer(bench).pause()
     const nonce = await sent()
     const { withheld, transactions } = await redeemer.settleNow()
     assert.deepEqual(withheld, [
@@ -79,16 +67,16 @@ describe('earnings that the token refuses to pay out', () => {
       { to: bench.factory.treasury, amount: 50n, reason: PAUSED }
     ])
     assert.deepEqual([transactions, await sent()], [[], nonce])
-    await token('unpause')
+    await tokenIssuer(bench).unpause()
     assert.equal((await redeemer.settleNow()).distributed, 1_000n)
   })
 
   it('are paid out without a request when the token allows it', async () => {
     await owner.earn(4_000_000n, { deposit: 4_000_000n })
     const { redeemer } = await owner.start({ clock: hasted(3_000) })
-    await token('pause')
+    await tokenIssuer(bench).pause()
     assert.equal((await redeemer.settleNow()).settled, 0n)
-    await token('unpause')
+    await tokenIssuer(bench).unpause()
     await eventually('the payout', 20_000, async () => ((await owner.paid()).provider > 0n ? true : undefined))
     assert.deepEqual(await owner.paid(), { provider: 3_800_000n, treasury: 200_000n })
   })

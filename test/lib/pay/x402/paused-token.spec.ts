@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
-import { encodeFunctionData, parseAbi } from 'viem'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import type { Problem } from '../../../../lib/base/errors.ts'
-import { asBanker } from '../../../../node/demo/chain/place-contracts.ts'
 import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
+import { tokenIssuer } from '../../../helpers/token-issuer.ts'
 
 const USDC = 1_000_000n
 const PRICE = 40_000n
-const PAUSER = parseAbi(['function pause()', 'function unpause()'])
 
 describe('x402 exact, while the token is paused', () => {
   let bench: KeylessBench
@@ -23,9 +21,6 @@ describe('x402 exact, while the token is paused', () => {
   })
   after(() => bench.close())
 
-  const pauser = (functionName: 'pause' | 'unpause') =>
-    asBanker(bench.url, bench.parameters.usdc.address, encodeFunctionData({ abi: PAUSER, functionName }))
-
   it('is collected as soon as the token takes the transfer again', async () => {
     await bench.payer('patient', USDC)
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
@@ -34,12 +29,12 @@ describe('x402 exact, while the token is paused', () => {
     const headers = { ...init.headers, 'payment-signature': encodePaymentSignatureHeader(payment) }
     const pay = () => fetch(url, { ...init, headers })
     owner.api.answer = async () => {
-      await pauser('pause')
+      await tokenIssuer(bench).pause()
       return reply(200, { run: owner.api.runs })
     }
     const first = await pay()
     assert.deepEqual([first.status, ((await first.json()) as Problem).code], [503, 'settlement_pending'])
-    await pauser('unpause')
+    await tokenIssuer(bench).unpause()
     const paid = await bench.eventually('the response', 20_000, async () => {
       const response = await pay()
       return response.status === 503 ? undefined : response
